@@ -1,0 +1,184 @@
+//===- Frame.cpp - One action on the stack of actions
+//-----------------------===//
+
+#include "Frame.h"
+
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/SymbolTable.h"
+#include "mlir/Pass/Pass.h"
+#include "mlir/Rewrite/PatternApplicator.h"
+
+using namespace mlir;
+using llvm::StringRef;
+
+namespace adbg {
+
+static Kind kindOf(const tracing::Action &action) {
+  if (isa<ApplyPatternAction>(action))
+    return Kind::Pattern;
+  if (isa<PassExecutionAction>(action))
+    return Kind::Pass;
+  return Kind::Other;
+}
+
+Frame::Frame(const tracing::Action &action)
+    : action(&action), units(action.getContextIRUnits()), kind(kindOf(action)) {
+}
+
+StringRef Frame::tag() const { return action ? action->getTag() : "fold"; }
+
+const Pattern *Frame::pattern() const {
+  // The member is private; the agent is compiled with -fno-access-control.
+  return kind == Kind::Pattern
+             ? &static_cast<const ApplyPatternAction *>(action)->pattern
+             : nullptr;
+}
+
+const Pass *Frame::pass() const {
+  return kind == Kind::Pass
+             ? &static_cast<const PassExecutionAction *>(action)->getPass()
+             : nullptr;
+}
+
+std::string Frame::text() const {
+  std::string text;
+  if (action) {
+    llvm::raw_string_ostream os(text);
+    action->print(os);
+  } else {
+    text = "fold " + fullName();
+  }
+  return text;
+}
+
+std::string Frame::fullName() const {
+  if (const Pattern *p = pattern())
+    return p->getDebugName().str();
+  if (const Pass *p = pass())
+    return p->getArgument().empty() ? p->getName().str()
+                                    : p->getArgument().str();
+  if (kind == Kind::Fold) {
+    if (const Gone *erased = goneUnit(0))
+      return erased->name;
+    return cast<Operation *>(units[0])->getName().getStringRef().str();
+  }
+  // An action of a tag that is not known here: what it prints of itself, unless
+  // that is no more than its tag.
+  std::string printed = text();
+  if (printed == tag() || StringRef(printed).starts_with("Action \""))
+    return "";
+  return printed;
+}
+
+static bool isGreedyIteration(const Frame &frame) {
+  return frame.kind == Kind::Other &&
+         frame.tag() == "GreedyPatternRewriteIteration";
+}
+
+std::string Frame::name() const {
+  if (isGreedyIteration(*this))
+    return "iteration " + std::to_string(iteration());
+  std::string full = fullName();
+  const Pattern *p = pattern();
+  if (!p || !full.empty())
+    return withoutAnonymous(full);
+  std::string root =
+      p->getRootKind() ? p->getRootKind()->getStringRef().str() : "any";
+  return "<unnamed, root " + root + ", benefit " +
+         std::to_string(p->getBenefit().isImpossibleToMatch()
+                            ? 0
+                            : p->getBenefit().getBenefit()) +
+         ">";
+}
+
+llvm::ArrayRef<StringRef> Frame::labels() const {
+  if (const Pattern *p = pattern())
+    return p->getDebugLabels();
+  return {};
+}
+
+int64_t Frame::iteration() const {
+  for (const Frame *frame = this; frame; frame = frame->parent) {
+    if (!isGreedyIteration(*frame))
+      continue;
+    // The class is private to the driver; what it prints is "TAG(N)".
+    std::string printed = frame->text();
+    StringRef digits = StringRef(printed).split('(').second;
+    int64_t iteration = -1;
+    if (!digits.consumeInteger(10, iteration))
+      return iteration;
+  }
+  return -1;
+}
+
+const Gone *Frame::goneUnit(size_t index) const {
+  for (const Gone &one : gone)
+    if (one.unit == index)
+      return &one;
+  return nullptr;
+}
+
+Operation *Frame::opOfUnit(size_t index) const {
+  if (const Gone *erased = goneUnit(index))
+    return erased->by;
+  return holderOf(units[index]);
+}
+
+Operation *Frame::op() const { return units.empty() ? nullptr : opOfUnit(0); }
+
+std::string withoutAnonymous(StringRef name) {
+  std::string result;
+  while (!name.empty()) {
+    if (name.consume_front("(anonymous namespace)::") ||
+        name.consume_front("{anonymous}::"))
+      continue;
+    result += name.front();
+    name = name.drop_front();
+  }
+  return result;
+}
+
+StringRef lastComponent(StringRef name) {
+  int nesting = 0;
+  size_t start = 0;
+  for (size_t i = 0; i < name.size(); ++i) {
+    if (name[i] == '<')
+      ++nesting;
+    else if (name[i] == '>')
+      --nesting;
+    else if (nesting == 0 && name.substr(i).starts_with("::"))
+      start = i + 2;
+  }
+  return name.substr(start);
+}
+
+Operation *holderOf(const IRUnit &unit) {
+  if (auto *op = llvm::dyn_cast_if_present<Operation *>(unit))
+    return op;
+  if (auto *region = llvm::dyn_cast_if_present<Region *>(unit))
+    return region->getParentOp();
+  if (auto *block = llvm::dyn_cast_if_present<Block *>(unit))
+    return block->getParentOp();
+  auto value = llvm::dyn_cast_if_present<Value>(unit);
+  if (!value)
+    return nullptr;
+  if (Operation *op = value.getDefiningOp())
+    return op;
+  return cast<BlockArgument>(value).getOwner()->getParentOp();
+}
+
+StringRef symbolName(Operation *op) {
+  auto name = op->getAttrOfType<StringAttr>(SymbolTable::getSymbolAttrName());
+  return name ? name.getValue() : StringRef();
+}
+
+Operation *functionAround(Operation *op) {
+  for (; op; op = op->getParentOp())
+    // Leaf operations are most of all, and hold nothing: do not look further.
+    if (op->getNumRegions() != 0 && !op->hasTrait<OpTrait::SymbolTable>() &&
+        !symbolName(op).empty())
+      return op;
+  return nullptr;
+}
+
+} // namespace adbg

@@ -1,0 +1,265 @@
+//===- Interpose.cpp - Functions of MLIR that are called here instead
+//-------===//
+//
+// The agent is preloaded, so that the functions defined here are called instead
+// of those of libMLIR, which calls its own exported functions through the PLT.
+// Each calls the real one. Their mangled names stand in Versions.h.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Engine.h"
+#include "Versions.h"
+
+#include "mlir/IR/MLIRContext.h"
+#include "mlir/IR/PatternMatch.h"
+#include "mlir/Rewrite/FrozenRewritePatternSet.h"
+#include "llvm/Support/raw_ostream.h"
+#include <cstdlib>
+#include <dlfcn.h>
+#include <pthread.h>
+
+using namespace mlir;
+using namespace adbg;
+
+#define ADBG_EXPORT __attribute__((visibility("default"), used))
+
+/// Finds the function that `symbol` would be without this agent.
+template <typename Function> static Function *real(const char *symbol) {
+  void *address = dlsym(RTLD_NEXT, symbol);
+  if (!address) {
+    llvm::errs() << "actiondbg: the tool's MLIR has no function " << symbol
+                 << "; the agent does not fit it\n";
+    _exit(3);
+  }
+  return reinterpret_cast<Function *>(address);
+}
+
+//===----------------------------------------------------------------------===//
+// Attaching
+//===----------------------------------------------------------------------===//
+
+// The socket that the front end listens at; empty if nobody asked to attach.
+static std::string &socketPath() {
+  static std::string *path = new std::string;
+  return *path;
+}
+
+/// Takes the agent out of the environment, so that no child of the tool gets
+/// it: a child without libMLIR would not even start.
+__attribute__((constructor)) static void takeEnvironment() {
+  if (const char *path = getenv("ACTIONDBG_SOCKET"))
+    socketPath() = path;
+  unsetenv("ACTIONDBG_SOCKET");
+  if (const char *users = getenv("ACTIONDBG_PRELOAD"))
+    setenv("LD_PRELOAD", users, 1);
+  else
+    unsetenv("LD_PRELOAD");
+  unsetenv("ACTIONDBG_PRELOAD");
+}
+
+__attribute__((destructor)) static void sayGoodbye() {
+  Engine::get().sendExit();
+}
+
+using Handler = MLIRContext::HandlerTy;
+using RegisterHandler = void(MLIRContext *, Handler);
+using DisableThreading = void(MLIRContext *, bool);
+
+/// The handler that the tool itself registered with each context.
+static llvm::DenseMap<MLIRContext *, std::shared_ptr<Handler>> &toolHandlers() {
+  static auto *handlers =
+      new llvm::DenseMap<MLIRContext *, std::shared_ptr<Handler>>;
+  return *handlers;
+}
+
+static void runWithToolHandler(const Handler &handler,
+                               llvm::function_ref<void()> run,
+                               const tracing::Action &action) {
+  if (handler)
+    handler(run, action);
+  else
+    run();
+}
+
+static void attachTo(MLIRContext *context) {
+  Engine &engine = Engine::get();
+  if (!socketPath().empty()) {
+    std::string path = std::move(socketPath());
+    socketPath().clear();
+    pthread_atfork(nullptr, nullptr, [] { Engine::get().abandon(); });
+    engine.attach(path);
+  }
+  if (!engine.follows())
+    return;
+  ++engine.contexts;
+  static auto *disable = real<DisableThreading>(ADBG_DISABLE_THREADING);
+  static auto *install = real<RegisterHandler>(ADBG_REGISTER_HANDLER);
+  engine.askedForThreads |= context->isMultithreadingEnabled();
+  disable(context, true);
+  auto toolHandler = std::make_shared<Handler>();
+  toolHandlers()[context] = toolHandler;
+  install(context, [toolHandler](llvm::function_ref<void()> run,
+                                 const tracing::Action &action) {
+    Engine &engine = Engine::get();
+    if (!engine.follows())
+      return runWithToolHandler(*toolHandler, run, action);
+    Frame frame(action);
+    engine.dispatch(frame,
+                    [&] { runWithToolHandler(*toolHandler, run, action); });
+  });
+}
+
+extern "C++" {
+
+ADBG_EXPORT void
+contextCtor(MLIRContext *self,
+            MLIRContext::Threading threading) __asm__(ADBG_CONTEXT_CTOR);
+void contextCtor(MLIRContext *self, MLIRContext::Threading threading) {
+  static auto *next =
+      real<void(MLIRContext *, MLIRContext::Threading)>(ADBG_CONTEXT_CTOR);
+  next(self, threading);
+  attachTo(self);
+}
+
+ADBG_EXPORT void contextCtorRegistry(
+    MLIRContext *self, const DialectRegistry &registry,
+    MLIRContext::Threading threading) __asm__(ADBG_CONTEXT_CTOR_REGISTRY);
+void contextCtorRegistry(MLIRContext *self, const DialectRegistry &registry,
+                         MLIRContext::Threading threading) {
+  static auto *next =
+      real<void(MLIRContext *, const DialectRegistry &,
+                MLIRContext::Threading)>(ADBG_CONTEXT_CTOR_REGISTRY);
+  next(self, registry, threading);
+  attachTo(self);
+}
+
+ADBG_EXPORT void disableThreading(MLIRContext *self,
+                                  bool disable) __asm__(ADBG_DISABLE_THREADING);
+void disableThreading(MLIRContext *self, bool disable) {
+  static auto *next = real<DisableThreading>(ADBG_DISABLE_THREADING);
+  Engine &engine = Engine::get();
+  if (!engine.follows())
+    return next(self, disable);
+  // Ordinals are the same in each run only if one thread dispatches.
+  engine.askedForThreads |= !disable;
+  next(self, true);
+}
+
+ADBG_EXPORT void
+registerHandler(MLIRContext *self,
+                Handler handler) __asm__(ADBG_REGISTER_HANDLER);
+void registerHandler(MLIRContext *self, Handler handler) {
+  static auto *next = real<RegisterHandler>(ADBG_REGISTER_HANDLER);
+  auto it = toolHandlers().find(self);
+  if (it == toolHandlers().end())
+    return next(self, std::move(handler));
+  *it->second = std::move(handler);
+}
+
+//===----------------------------------------------------------------------===//
+// Folds
+//===----------------------------------------------------------------------===//
+
+using FoldResults = llvm::SmallVectorImpl<OpFoldResult>;
+
+// The operation whose fold is the action that runs. One overload of fold calls
+// the other, through the PLT or not as the compiler of libMLIR liked.
+static Operation *folded = nullptr;
+
+static LogicalResult dispatchFold(Operation *op,
+                                  llvm::function_ref<LogicalResult()> fold) {
+  Engine &engine = Engine::get();
+  // The fold of a constant is a query for its value: never an action.
+  if (!engine.follows() || op == folded ||
+      op->hasTrait<OpTrait::ConstantLike>())
+    return fold();
+  Operation *outer = std::exchange(folded, op);
+  IRUnit unit(op);
+  Frame frame{llvm::ArrayRef<IRUnit>(unit)};
+  LogicalResult result = failure();
+  engine.dispatch(frame, [&] { result = fold(); });
+  folded = outer;
+  return result;
+}
+
+ADBG_EXPORT LogicalResult
+foldWithOperands(Operation *self, llvm::ArrayRef<Attribute> operands,
+                 FoldResults &results) __asm__(ADBG_FOLD);
+LogicalResult foldWithOperands(Operation *self,
+                               llvm::ArrayRef<Attribute> operands,
+                               FoldResults &results) {
+  static auto *next = real<LogicalResult(Operation *, llvm::ArrayRef<Attribute>,
+                                         FoldResults &)>(ADBG_FOLD);
+  return dispatchFold(self, [&] { return next(self, operands, results); });
+}
+
+ADBG_EXPORT LogicalResult
+foldOperation(Operation *self, FoldResults &results) __asm__(ADBG_FOLD_RESULTS);
+LogicalResult foldOperation(Operation *self, FoldResults &results) {
+  static auto *next =
+      real<LogicalResult(Operation *, FoldResults &)>(ADBG_FOLD_RESULTS);
+  return dispatchFold(self, [&] { return next(self, results); });
+}
+
+//===----------------------------------------------------------------------===//
+// What became of operations
+//===----------------------------------------------------------------------===//
+
+ADBG_EXPORT void destroyOperation(Operation *self) __asm__(ADBG_DESTROY);
+void destroyOperation(Operation *self) {
+  static auto *next = real<void(Operation *)>(ADBG_DESTROY);
+  Engine &engine = Engine::get();
+  if (engine.hasFrames() && engine.follows())
+    engine.erased(self);
+  next(self);
+}
+
+ADBG_EXPORT void
+replaceWithValues(RewriterBase *self, Operation *op,
+                  ValueRange values) __asm__(ADBG_REPLACE_VALUES);
+void replaceWithValues(RewriterBase *self, Operation *op, ValueRange values) {
+  static auto *next =
+      real<void(RewriterBase *, Operation *, ValueRange)>(ADBG_REPLACE_VALUES);
+  Engine &engine = Engine::get();
+  if (engine.hasFrames() && engine.follows() && !values.empty() &&
+      values.front())
+    engine.replaced(op, holderOf(IRUnit(values.front())));
+  next(self, op, values);
+}
+
+ADBG_EXPORT void replaceWithOperation(RewriterBase *self, Operation *op,
+                                      Operation *by) __asm__(ADBG_REPLACE_OP);
+void replaceWithOperation(RewriterBase *self, Operation *op, Operation *by) {
+  static auto *next =
+      real<void(RewriterBase *, Operation *, Operation *)>(ADBG_REPLACE_OP);
+  Engine &engine = Engine::get();
+  if (engine.hasFrames() && engine.follows())
+    engine.replaced(op, by);
+  next(self, op, by);
+}
+
+//===----------------------------------------------------------------------===//
+// Names that can be completed
+//===----------------------------------------------------------------------===//
+
+ADBG_EXPORT void freezePatterns(
+    FrozenRewritePatternSet *self, RewritePatternSet &&patterns,
+    llvm::ArrayRef<std::string> disabled,
+    llvm::ArrayRef<std::string> enabled) __asm__(ADBG_FROZEN_PATTERNS);
+void freezePatterns(FrozenRewritePatternSet *self, RewritePatternSet &&patterns,
+                    llvm::ArrayRef<std::string> disabled,
+                    llvm::ArrayRef<std::string> enabled) {
+  static auto *next =
+      real<void(FrozenRewritePatternSet *, RewritePatternSet &&,
+                llvm::ArrayRef<std::string>, llvm::ArrayRef<std::string>)>(
+          ADBG_FROZEN_PATTERNS);
+  Engine &engine = Engine::get();
+  if (engine.follows())
+    for (const std::unique_ptr<RewritePattern> &pattern :
+         patterns.getNativePatterns())
+      if (!pattern->getDebugName().empty())
+        engine.patternNames.insert(withoutAnonymous(pattern->getDebugName()));
+  next(self, std::move(patterns), disabled, enabled);
+}
+
+} // extern "C++"

@@ -1,0 +1,171 @@
+//===- Print.cpp - Printing IR into a file
+//----------------------------------===//
+//
+// IR may be a hundred megabytes: it goes through a file, never through a
+// message, so that neither side has to hold it.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Describe.h"
+#include "Requests.h"
+
+#include "mlir/IR/AsmState.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace mlir;
+using llvm::StringRef;
+using llvm::json::Object;
+using Json = llvm::json::Value;
+
+namespace adbg {
+
+namespace {
+struct PrintRequest {
+  std::string what, path;
+  bool generic, locations, skipRegions, mark;
+  int64_t elide;
+};
+} // namespace
+
+/// Whether all operands inside `op` are there: inside an action they may not
+/// be, and no verifier or custom printer survives that.
+static bool hasNullOperands(Operation *op) {
+  return op
+      ->walk([](Operation *inner) {
+        for (mlir::Value operand : inner->getOperands())
+          if (!operand)
+            return WalkResult::interrupt();
+        return WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
+static OpPrintingFlags flagsOf(const PrintRequest &request, Operation *root,
+                               bool &generic) {
+  OpPrintingFlags flags;
+  if (request.locations)
+    flags.enableDebugInfo(true, /*prettyForm=*/false);
+  if (request.skipRegions)
+    flags.skipRegions();
+  if (request.elide >= 0)
+    flags.elideLargeElementsAttrs(request.elide);
+  if (hasNullOperands(root)) {
+    flags.assumeVerified();
+    generic = true;
+  }
+  if (request.generic || generic)
+    flags.printGenericOpForm();
+  return flags;
+}
+
+static Operation *rootToPrint(Engine &engine, StringRef what) {
+  Operation *op = holderOf(engine.cursor);
+  if (what == "function") {
+    Operation *function = functionAround(op);
+    return function ? function : rootOf(op);
+  }
+  if (what == "module")
+    return rootOf(op);
+  if (what == "action")
+    return engine.selected->op();
+  return op;
+}
+
+/// The lines of the printed text that the cursor's operation takes up.
+static void addMark(Object &result, Engine &engine,
+                    const AsmState::LocationMap &lines) {
+  auto *op = llvm::dyn_cast_if_present<Operation *>(engine.cursor);
+  auto first = op ? lines.find(op) : lines.end();
+  if (first == lines.end())
+    return;
+  int64_t line = first->second.first;
+  int64_t last = line;
+  Operation *next = op->getBlock() ? op->getNextNode() : nullptr;
+  if (op->getNumRegions() && next)
+    if (auto after = lines.find(next); after != lines.end())
+      last = std::max<int64_t>(line, int64_t(after->second.first) - 1);
+  result["markFirst"] = line;
+  result["markLast"] = last;
+}
+
+static void printUnit(const IRUnit &unit, Operation *root, AsmState &state,
+                      llvm::raw_ostream &os) {
+  auto *block = llvm::dyn_cast_if_present<Block *>(unit);
+  if (auto *region = llvm::dyn_cast_if_present<Region *>(unit)) {
+    for (Block &inner : *region)
+      inner.print(os, state);
+  } else if (block) {
+    block->print(os, state);
+  } else {
+    root->print(os, state);
+    os << "\n";
+  }
+}
+
+static Reply printTo(Engine &engine, const PrintRequest &request,
+                     Operation *root, llvm::raw_fd_ostream &os) {
+  bool generic = false;
+  OpPrintingFlags flags = flagsOf(request, root, generic);
+  AsmState::LocationMap lines;
+  // A lone operation is numbered as in its function, so that it is named as in
+  // all else that is printed.
+  Operation *numbered = root;
+  if (request.what == "cursor" || request.what == "action")
+    if (Operation *function = functionAround(root))
+      numbered = function;
+  AsmState state(numbered, flags, request.mark ? &lines : nullptr);
+  // The state prints generically what does not verify.
+  generic |= !request.generic &&
+             state.getPrinterFlags().shouldPrintGenericOpForm() &&
+             !flags.shouldPrintGenericOpForm();
+  IRUnit unit = request.what == "cursor" ? engine.cursor : IRUnit(root);
+  printUnit(unit, root, state, os);
+  os.flush();
+  if (os.has_error()) {
+    std::string message = os.error().message();
+    os.clear_error();
+    return Reply(FileNotWritten,
+                 "cannot write " + request.path + ": " + message);
+  }
+  Object result{{"bytes", int64_t(os.tell())},
+                {"markFirst", nullptr},
+                {"markLast", nullptr},
+                {"generic", generic},
+                {"path", pathTo(engine.cursor, root)}};
+  if (request.mark)
+    addMark(result, engine, lines);
+  return result;
+}
+
+Reply print(Engine &engine, Fields &fields) {
+  PrintRequest request;
+  request.what = fields.text("what");
+  request.path = fields.text("path");
+  request.generic = fields.boolean("generic", false);
+  request.locations = fields.boolean("locations", false);
+  request.skipRegions = fields.boolean("skipRegions", false);
+  request.mark = fields.boolean("mark", false);
+  request.elide = fields.integerOr("elide", 0, -1);
+  static const std::set<std::string> whats = {"cursor", "action", "function",
+                                              "module"};
+  if (!whats.count(request.what))
+    fields.fail("there is nothing to print called '" + request.what + "'");
+  if (!fields.done())
+    return wrongParams(fields);
+  if (!engine.selected || !engine.cursor)
+    return Reply(engine.selected ? UnitErased : NotStopped,
+                 "there is no living IR unit to print at this stop");
+  Operation *root = rootToPrint(engine, request.what);
+  if (!root)
+    return Reply(UnitErased, "the action's IR unit is erased; print cursor, "
+                             "function or module instead");
+  std::error_code error;
+  llvm::raw_fd_ostream os(request.path, error, llvm::sys::fs::OF_None);
+  if (error)
+    return Reply(FileNotWritten,
+                 "cannot write " + request.path + ": " + error.message());
+  return printTo(engine, request, root, os);
+}
+
+} // namespace adbg

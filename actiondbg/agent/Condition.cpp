@@ -5,129 +5,165 @@
 #include "Versions.h"
 
 #include "mlir/IR/BuiltinAttributes.h"
-#include "llvm/ADT/StringSwitch.h"
+#include "llvm/ADT/StringMap.h"
 
 using namespace mlir;
 using llvm::StringRef;
 
 namespace adbg {
 
-static bool isField(StringRef name) {
-  static const std::set<std::string> fields = {
-      "ordinal", "depth", "iteration", "line", "hits",
-      "tag",     "name",  "op",        "file", "func"};
-  return fields.count(name.str()) != 0;
-}
-
-static size_t arity(StringRef call) {
-  static const std::set<std::string> binary = {"and", "or", "==", "!=", "<",
-                                               "<=",  ">",  ">=", "~",  "!~"};
-  return call == "not" ? 1 : binary.count(call.str()) ? 2 : 0;
+std::optional<Condition::Node> Condition::nodeOf(StringRef name) {
+  static const llvm::StringMap<Node> nodes = {{"ordinal", Node::Ordinal},
+                                              {"depth", Node::Depth},
+                                              {"iteration", Node::Iteration},
+                                              {"line", Node::Line},
+                                              {"hits", Node::Hits},
+                                              {"tag", Node::Tag},
+                                              {"name", Node::Name},
+                                              {"op", Node::Op},
+                                              {"file", Node::File},
+                                              {"func", Node::Func},
+                                              {"and", Node::And},
+                                              {"or", Node::Or},
+                                              {"not", Node::Not},
+                                              {"==", Node::Equal},
+                                              {"!=", Node::Unequal},
+                                              {"<", Node::Less},
+                                              {"<=", Node::LessOrEqual},
+                                              {">", Node::Greater},
+                                              {">=", Node::GreaterOrEqual},
+                                              {"~", Node::Matches},
+                                              {"!~", Node::MatchesNot}};
+  auto found = nodes.find(name);
+  return found == nodes.end() ? std::nullopt : std::optional(found->second);
 }
 
 std::optional<Condition> Condition::parse(const llvm::json::Value &value,
                                           std::string &error) {
   Condition result;
+  error = "a part of a condition is not a field, a value or a call";
   const llvm::json::Object *object = value.getAsObject();
-  if (!object) {
-    error = "a part of a condition is not an object";
+  if (!object)
     return std::nullopt;
-  }
-  if (auto field = object->getString("field"); field && isField(*field)) {
-    result.field = field->str();
-    return result;
-  }
   if (auto number = object->getInteger("value")) {
-    result.constant.number = *number;
+    result.number = *number;
     return result;
   }
   if (auto text = object->getString("value")) {
-    result.constant.isText = true;
-    result.constant.text = text->str();
+    result.node = Node::Text;
+    result.text = text->str();
     return result;
   }
+  auto field = object->getString("field");
   auto call = object->getString("call");
-  const llvm::json::Array *args = object->getArray("args");
-  if (!call || !args || !arity(*call) || args->size() != arity(*call)) {
-    error = "a part of a condition is not a field, a value or a call";
+  if (!field && !call)
     return std::nullopt;
-  }
-  result.call = call->str();
+  std::optional<Node> node = nodeOf(field ? *field : *call);
+  if (!node || (*node >= Node::And) == field.has_value())
+    return std::nullopt;
+  result.node = *node;
+  if (field)
+    return result;
+  const llvm::json::Array *args = object->getArray("args");
+  if (!args || args->size() != (*node == Node::Not ? 1 : 2))
+    return std::nullopt;
   for (const llvm::json::Value &arg : *args) {
     std::optional<Condition> parsed = parse(arg, error);
     if (!parsed)
       return std::nullopt;
     result.args.push_back(std::move(*parsed));
   }
+  if (*node >= Node::Matches && result.args[1].node == Node::Text) {
+    result.glob = Glob::create(result.args[1].text, error);
+    if (!result.glob)
+      return std::nullopt;
+  }
   return result;
 }
 
 Condition::Operand Condition::value(const Frame &frame, uint64_t hits) const {
-  if (field.empty())
-    return constant;
   auto number = [](int64_t value) { return Operand{false, value, {}}; };
-  auto text = [](std::string value) {
-    return Operand{true, 0, std::move(value)};
-  };
-  if (field == "ordinal")
-    return number(frame.ordinal);
-  if (field == "depth")
-    return number(frame.depth);
-  if (field == "iteration")
-    return number(frame.iteration());
-  if (field == "hits")
-    return number(hits);
-  if (field == "tag")
-    return text(frame.tag().str());
-  if (field == "name")
-    return text(frame.name());
+  auto text = [](StringRef value) { return Operand{true, 0, value}; };
   Operation *op = frame.op();
-  if (field == "op")
-    return text(op ? op->getName().getStringRef().str() : "");
-  if (field == "func") {
-    Operation *function = op ? functionAround(op) : nullptr;
-    return text(function ? symbolName(function).str() : "");
+  switch (node) {
+  case Node::Text:
+    return text(this->text);
+  case Node::Ordinal:
+    return number(frame.ordinal);
+  case Node::Depth:
+    return number(frame.depth);
+  case Node::Iteration:
+    return number(frame.iteration());
+  case Node::Hits:
+    return number(hits);
+  case Node::Tag:
+    return text(frame.tag());
+  case Node::Name:
+    return text(frame.shortName());
+  case Node::Op:
+    return text(op ? op->getName().getStringRef() : "");
+  case Node::Func:
+    return text(frame.function());
+  case Node::Line:
+  case Node::File: {
+    std::optional<FilePlace> place;
+    if (op)
+      place = firstPlace(op->getLoc());
+    if (node == Node::Line)
+      return number(place ? place->line : 0);
+    return text(place ? place->file.getValue() : "");
   }
-  std::optional<FilePlace> place;
-  if (op)
-    place = firstPlace(op->getLoc());
-  if (field == "line")
-    return number(place ? place->line : 0);
-  return text(place ? place->file.str() : "");
+  default:
+    return number(this->number);
+  }
+}
+
+bool Condition::matchesGlob(const Operand &left, const Operand &right) const {
+  if (glob)
+    return glob->matchesNow(left.text);
+  std::string error;
+  std::optional<Glob> made = Glob::create(right.text, error);
+  return made && made->matchesNow(left.text);
 }
 
 bool Condition::compare(const Frame &frame, uint64_t hits) const {
   Operand left = args[0].value(frame, hits);
   Operand right = args[1].value(frame, hits);
-  if (call == "~" || call == "!~") {
-    std::string error;
-    std::optional<Glob> glob = Glob::create(right.text, error);
-    return glob && glob->matches(left.text) == (call == "~");
-  }
+  if (node >= Node::Matches)
+    return matchesGlob(left, right) == (node == Node::Matches);
+  if (left.isText && (node == Node::Equal || node == Node::Unequal))
+    return (left.text == right.text) == (node == Node::Equal);
   int order = left.isText
-                  ? StringRef(left.text).compare(right.text)
+                  ? left.text.compare(right.text)
                   : (left.number > right.number) - (left.number < right.number);
-  return llvm::StringSwitch<bool>(call)
-      .Case("==", order == 0)
-      .Case("!=", order != 0)
-      .Case("<", order < 0)
-      .Case("<=", order <= 0)
-      .Case(">", order > 0)
-      .Default(order >= 0);
+  switch (node) {
+  case Node::Equal:
+    return order == 0;
+  case Node::Unequal:
+    return order != 0;
+  case Node::Less:
+    return order < 0;
+  case Node::LessOrEqual:
+    return order <= 0;
+  case Node::Greater:
+    return order > 0;
+  default:
+    return order >= 0;
+  }
 }
 
 bool Condition::holds(const Frame &frame, uint64_t hits) const {
-  if (call == "and")
+  switch (node) {
+  case Node::And:
     return args[0].holds(frame, hits) && args[1].holds(frame, hits);
-  if (call == "or")
+  case Node::Or:
     return args[0].holds(frame, hits) || args[1].holds(frame, hits);
-  if (call == "not")
+  case Node::Not:
     return !args[0].holds(frame, hits);
-  if (!call.empty())
-    return compare(frame, hits);
-  // A lone field or value is refused by the front end; be lenient here.
-  Operand lone = value(frame, hits);
-  return lone.isText ? !lone.text.empty() : lone.number != 0;
+  default:
+    // A lone field or value is refused by the front end.
+    return node >= Node::And && compare(frame, hits);
+  }
 }
 
 } // namespace adbg

@@ -2,6 +2,8 @@
 //-----------------------===//
 
 #include "Frame.h"
+#include "Match.h"
+#include "Traits.h"
 
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/SymbolTable.h"
@@ -91,6 +93,25 @@ std::string Frame::name() const {
          ">";
 }
 
+StringRef Frame::shortName() const {
+  // Patterns are most of all actions, and have few names.
+  static auto *names = new Memo<std::string>;
+  if (const Pattern *p = pattern(); p && !p->getDebugName().empty())
+    return names->get(p->getDebugName(), [this] { return name(); });
+  if (!madeName)
+    madeName = name();
+  return *madeName;
+}
+
+StringRef Frame::function() const {
+  if (!madeFunction) {
+    Operation *about = op();
+    Operation *holder = about ? functionAround(about) : nullptr;
+    madeFunction = holder ? symbolName(holder) : StringRef();
+  }
+  return *madeFunction;
+}
+
 llvm::ArrayRef<StringRef> Frame::labels() const {
   if (const Pattern *p = pattern())
     return p->getDebugLabels();
@@ -175,7 +196,7 @@ StringRef symbolName(Operation *op) {
 Operation *functionAround(Operation *op) {
   for (; op; op = op->getParentOp())
     // Leaf operations are most of all, and hold nothing: do not look further.
-    if (op->getNumRegions() != 0 && !op->hasTrait<OpTrait::SymbolTable>() &&
+    if (op->getNumRegions() != 0 && !isSymbolTable(op) &&
         !symbolName(op).empty())
       return op;
   return nullptr;

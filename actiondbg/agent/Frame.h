@@ -7,6 +7,7 @@
 #include "mlir/IR/Operation.h"
 #include "llvm/ADT/SmallVector.h"
 #include <memory>
+#include <optional>
 #include <string>
 
 namespace mlir {
@@ -57,6 +58,10 @@ struct Frame {
   std::string name() const;
   /// The name as the compiler spelled it; empty if there is none.
   std::string fullName() const;
+  /// The name, kept for as long as the frame lives: for conditions.
+  llvm::StringRef shortName() const;
+  /// The symbol that holds the operation; empty if there is none.
+  llvm::StringRef function() const;
   llvm::ArrayRef<llvm::StringRef> labels() const;
   std::string text() const;
   const mlir::Pattern *pattern() const;
@@ -70,6 +75,10 @@ struct Frame {
   mlir::Operation *op() const;
   /// The same for any of the units.
   mlir::Operation *opOfUnit(size_t index) const;
+
+private:
+  mutable std::optional<std::string> madeName;
+  mutable std::optional<llvm::StringRef> madeFunction;
 };
 
 /// Returns `name` without the anonymous namespace, whoever spelled it.

@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Engine.h"
+#include "Traits.h"
 #include "Versions.h"
 
 #include "mlir/IR/MLIRContext.h"
@@ -91,7 +92,11 @@ static void attachTo(MLIRContext *context) {
   }
   if (!engine.follows())
     return;
-  ++engine.contexts;
+  if (engine.contexts++ == 0 && !findTraits(context))
+    llvm::errs() << "actiondbg: this MLIR spells its traits in a way that the "
+                    "agent does not know; folds of constants count as "
+                    "actions\n";
+  forgetNames();
   static auto *disable = real<DisableThreading>(ADBG_DISABLE_THREADING);
   static auto *install = real<RegisterHandler>(ADBG_REGISTER_HANDLER);
   engine.askedForThreads |= context->isMultithreadingEnabled();
@@ -170,8 +175,7 @@ static LogicalResult dispatchFold(Operation *op,
                                   llvm::function_ref<LogicalResult()> fold) {
   Engine &engine = Engine::get();
   // The fold of a constant is a query for its value: never an action.
-  if (!engine.follows() || op == folded ||
-      op->hasTrait<OpTrait::ConstantLike>())
+  if (!engine.follows() || op == folded || isConstantLike(op))
     return fold();
   Operation *outer = std::exchange(folded, op);
   IRUnit unit(op);
@@ -254,11 +258,13 @@ void freezePatterns(FrozenRewritePatternSet *self, RewritePatternSet &&patterns,
                 llvm::ArrayRef<std::string>, llvm::ArrayRef<std::string>)>(
           ADBG_FROZEN_PATTERNS);
   Engine &engine = Engine::get();
-  if (engine.follows())
+  if (engine.follows()) {
+    forgetNames();
     for (const std::unique_ptr<RewritePattern> &pattern :
          patterns.getNativePatterns())
       if (!pattern->getDebugName().empty())
         engine.patternNames.insert(withoutAnonymous(pattern->getDebugName()));
+  }
   next(self, std::move(patterns), disabled, enabled);
 }
 

@@ -36,21 +36,28 @@ std::optional<Glob> Glob::create(StringRef text, std::string &error) {
   return glob;
 }
 
+bool Glob::matchesNow(StringRef candidate) const {
+  return candidate == text || pattern->match(candidate);
+}
+
 bool Glob::matches(StringRef candidate) {
-  auto [it, isNew] = known.try_emplace(candidate, false);
-  if (isNew)
-    it->second = candidate == text || pattern->match(candidate);
-  return it->second;
+  return known.get(candidate, [&] { return matchesNow(candidate); });
 }
 
 bool Glob::matchesName(StringRef name) {
-  auto [it, isNew] = knownNames.try_emplace(name, false);
-  if (isNew) {
+  return knownNames.get(name, [&] {
     std::string plain = withoutAnonymous(name);
-    it->second =
-        matches(name) || matches(plain) || matches(lastComponent(plain));
-  }
-  return it->second;
+    return matchesNow(name) || matchesNow(plain) ||
+           matchesNow(lastComponent(plain));
+  });
+}
+
+template <> unsigned Memo<bool>::current = 0;
+template <> unsigned Memo<std::string>::current = 0;
+
+void forgetNames() {
+  ++Memo<bool>::current;
+  ++Memo<std::string>::current;
 }
 
 //===----------------------------------------------------------------------===//
@@ -84,14 +91,12 @@ std::optional<FilePlace> firstPlace(Location loc) {
 }
 
 bool Term::matchesFile(StringAttr file) {
-  auto [it, isNew] = knownFiles.try_emplace(file.getValue(), false);
-  if (isNew) {
+  return knownFiles.get(file.getValue(), [&] {
     // By suffix of path components: b.mlir is a/b.mlir, but not ab.mlir.
     StringRef name = file.getValue();
-    it->second = name == path || (name.ends_with(path) &&
-                                  name.drop_back(path.size()).ends_with("/"));
-  }
-  return it->second;
+    return name == path ||
+           (name.ends_with(path) && name.drop_back(path.size()).ends_with("/"));
+  });
 }
 
 bool Term::matchesPlace(Location loc) {
@@ -122,7 +127,7 @@ static bool matchesPattern(Glob &glob, const Frame &frame) {
   if (!pattern)
     return false;
   if (pattern->getDebugName().empty())
-    return glob.matches(frame.name());
+    return glob.matchesNow(frame.name());
   return glob.matchesName(pattern->getDebugName());
 }
 
@@ -153,8 +158,8 @@ bool Term::matches(const Frame &frame) {
     return matchesLocation(op->getLoc());
   if (about != About::Func)
     return glob->matches(op->getName().getStringRef());
-  Operation *function = functionAround(op);
-  return function && glob->matches(symbolName(function));
+  StringRef function = frame.function();
+  return !function.empty() && glob->matches(function);
 }
 
 std::optional<Term> Term::parse(Fields &fields) {

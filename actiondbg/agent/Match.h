@@ -10,18 +10,49 @@
 
 #include "Fields.h"
 #include "Frame.h"
-#include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/DenseMap.h"
 #include "llvm/Support/GlobPattern.h"
 #include <optional>
 #include <vector>
 
 namespace adbg {
 
-/// A glob that remembers its answers: actions ask the same few names for ever.
+/// Answers about names, kept by the address of the name: actions ask the same
+/// few names for ever, and to hash the text would cost more than all the rest.
+/// Names belong to a context or to a set of patterns, so all answers are
+/// forgotten when one of these is made: an address may then have a new owner.
+template <typename Answer> class Memo {
+public:
+  template <typename Compute>
+  const Answer &get(llvm::StringRef name, Compute compute) {
+    if (epoch != current) {
+      known.clear();
+      epoch = current;
+    }
+    auto [it, isNew] = known.try_emplace({name.data(), name.size()});
+    if (isNew)
+      it->second = compute();
+    return it->second;
+  }
+
+private:
+  llvm::DenseMap<std::pair<const char *, size_t>, Answer> known;
+  unsigned epoch = 0;
+  static unsigned current;
+  friend void forgetNames();
+  template <typename> friend class Memo;
+};
+
+/// Forgets what was remembered of names.
+void forgetNames();
+
+/// A glob that remembers its answers. The names it is asked about have to
+/// belong to MLIR (see Memo), unless `matchesNow` is asked.
 class Glob {
 public:
   static std::optional<Glob> create(llvm::StringRef text, std::string &error);
 
+  bool matchesNow(llvm::StringRef text) const;
   /// Matches the text as it is.
   bool matches(llvm::StringRef text);
   /// Matches a C++ name: whole, without the anonymous namespace, or its last
@@ -31,8 +62,7 @@ public:
 private:
   std::string text;
   std::shared_ptr<llvm::GlobPattern> pattern;
-  llvm::StringMap<bool> known;
-  llvm::StringMap<bool> knownNames;
+  Memo<bool> known, knownNames;
 };
 
 /// One part of a SPEC.
@@ -61,7 +91,7 @@ private:
   std::optional<Glob> glob;
   std::string path;
   int64_t line = 0, lastLine = 0, column = 0, ordinal = 0;
-  llvm::StringMap<bool> knownFiles;
+  Memo<bool> knownFiles;
 };
 
 /// A node of a condition.
@@ -72,17 +102,48 @@ public:
   bool holds(const Frame &frame, uint64_t hits) const;
 
 private:
+  enum class Node : uint8_t {
+    Number,
+    Text,
+    // Fields.
+    Ordinal,
+    Depth,
+    Iteration,
+    Line,
+    Hits,
+    Tag,
+    Name,
+    Op,
+    File,
+    Func,
+    // Calls.
+    And,
+    Or,
+    Not,
+    Equal,
+    Unequal,
+    Less,
+    LessOrEqual,
+    Greater,
+    GreaterOrEqual,
+    Matches,
+    MatchesNot
+  };
   struct Operand {
     bool isText = false;
     int64_t number = 0;
-    std::string text;
+    llvm::StringRef text;
   };
+  static std::optional<Node> nodeOf(llvm::StringRef name);
   Operand value(const Frame &frame, uint64_t hits) const;
   bool compare(const Frame &frame, uint64_t hits) const;
+  bool matchesGlob(const Operand &left, const Operand &right) const;
 
-  std::string field;
-  std::string call;
-  Operand constant;
+  Node node = Node::Number;
+  int64_t number = 0;
+  std::string text;
+  /// The glob on the right of ~ and !~, if it is a constant.
+  std::optional<Glob> glob;
   std::vector<Condition> args;
 };
 

@@ -2,6 +2,7 @@
 //---------------------===//
 
 #include "Requests.h"
+#include "Traits.h"
 #include "Versions.h"
 
 #include "mlir/IR/AsmState.h"
@@ -14,7 +15,7 @@ using llvm::json::Object;
 namespace adbg {
 
 static Operation *isolatedAround(Operation *op) {
-  while (op->getParentOp() && !op->hasTrait<OpTrait::IsIsolatedFromAbove>())
+  while (op->getParentOp() && !isIsolated(op))
     op = op->getParentOp();
   return op;
 }
@@ -52,9 +53,8 @@ Reply findValue(Engine &engine, StringRef name) {
         for (BlockArgument argument : block.getArguments())
           consider(argument);
     // Names in an operation that is isolated are another scope's.
-    return op != scope && op->hasTrait<OpTrait::IsIsolatedFromAbove>()
-               ? WalkResult::skip()
-               : WalkResult::advance();
+    return op != scope && isIsolated(op) ? WalkResult::skip()
+                                         : WalkResult::advance();
   });
   if (found.empty())
     return Reply(NoSuchUnit, "there is no value " + name.str() + " in " +

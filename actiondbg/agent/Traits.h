@@ -1,0 +1,26 @@
+//===- Traits.h - Traits of operations, whoever compiled MLIR ---*- C++ -*-===//
+//
+// The TypeID of a trait is found by the text that the compiler spells its type
+// with, and g++ and clang++ spell it differently: an agent of g++ would find no
+// trait in an MLIR of clang++. So the spelling is found out first.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ACTIONDBG_TRAITS_H
+#define ACTIONDBG_TRAITS_H
+
+#include "mlir/IR/Operation.h"
+
+namespace adbg {
+
+/// Finds out the spelling, by an operation whose traits are known. Returns
+/// whether it was found: without it folds of constants cannot be told apart.
+bool findTraits(mlir::MLIRContext *context);
+
+bool isConstantLike(mlir::Operation *op);
+bool isSymbolTable(mlir::Operation *op);
+bool isIsolated(mlir::Operation *op);
+
+} // namespace adbg
+
+#endif // ACTIONDBG_TRAITS_H

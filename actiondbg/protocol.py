@@ -5,7 +5,7 @@ One struct a message; encoding, decoding and validation are msgspec's.
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Generic, Literal, TypeVar
 
 import msgspec
 
@@ -89,26 +89,19 @@ class Term(Message, omit_defaults=True):
     ordinal: int | None = None
 
 
-class Field(Message):
-    """A condition's leaf: a field of the action."""
-
-    field: str
+Operator = Literal["and", "or", "not", "==", "!=", "<", "<=", ">", ">=", "~", "!~"]
 
 
-class Value(Message):
-    """A condition's leaf: a number or a text."""
+class Condition(Message, omit_defaults=True):
+    """A node of a condition: a field, or a value, or a call with its args.
 
-    value: int | str
+    One struct with three faces, as msgspec has no union of structs without a tag.
+    """
 
-
-class Call(Message):
-    """A condition's node: and, or, not, a comparison, or a glob match (~, !~)."""
-
-    call: str
-    args: list[Field | Value | Call] | list[Any]
-
-
-Condition = Field | Value | Call
+    field: str | None = None
+    value: int | str | None = None
+    call: Operator | None = None
+    args: list[Condition] | None = None
 
 
 class WireBreakpoint(Message):
@@ -120,7 +113,7 @@ class WireBreakpoint(Message):
     after: bool
     ignore: int
     terms: list[Term]
-    condition: Any  # a Condition, or None; msgspec has no untagged union of structs
+    condition: Condition | None
 
 
 class Hits(Message):
@@ -134,7 +127,7 @@ class Until(Message):
     """Where a resume ends at the latest: at a match; ``within`` the parent action."""
 
     terms: list[Term]
-    condition: Any
+    condition: Condition | None
     within: bool
 
 
@@ -176,6 +169,7 @@ class Exited(Message):
 
     method: ClassVar[str] = "exited"
     actions: int
+    hits: list[Hits] = []
 
 
 class Crashed(Message):
@@ -187,6 +181,7 @@ class Crashed(Message):
     name: str
     op: str | None
     depth: int
+    hits: list[Hits] = []
 
 
 # --- to the agent --------------------------------------------------------------
@@ -221,58 +216,61 @@ class Status(Message):
     tracked: int
 
 
-class Request(Message):
-    """A request: ``method`` on the wire, ``result`` is the type of the answer."""
+R = TypeVar("R", bound=Message)
+
+
+class Request(Message, Generic[R]):
+    """A request: ``method`` on the wire, ``result`` is the type R of the answer."""
 
     method: ClassVar[str]
     result: ClassVar[type[Message]] = Empty
 
 
-class SetBreakpoints(Request):
+class SetBreakpoints(Request[Empty]):
     method: ClassVar[str] = "breakpoints/set"
     breakpoints: list[WireBreakpoint]
 
 
-class GetHits(Request):
+class GetHits(Request[HitsResult]):
     method: ClassVar[str] = "breakpoints/hits"
     result: ClassVar[type[Message]] = HitsResult
 
 
-class Resume(Request):
+class Resume(Request[Empty]):
     method: ClassVar[str] = "resume"
     control: Control
     count: int = 1
     until: Until | None = None
 
 
-class Interrupt(Request):
+class Interrupt(Request[Empty]):
     """A notification: it is not answered."""
 
     method: ClassVar[str] = "interrupt"
 
 
-class Backtrace(Request):
+class Backtrace(Request[Frames]):
     method: ClassVar[str] = "backtrace"
     result: ClassVar[type[Message]] = Frames
 
 
-class SelectFrame(Request):
+class SelectFrame(Request[Frame]):
     method: ClassVar[str] = "frame/select"
     result: ClassVar[type[Message]] = Frame
     index: int
 
 
-class GetAction(Request):
+class GetAction(Request[Action]):
     method: ClassVar[str] = "action"
     result: ClassVar[type[Message]] = Action
 
 
-class GetContext(Request):
+class GetContext(Request[Units]):
     method: ClassVar[str] = "context"
     result: ClassVar[type[Message]] = Units
 
 
-class GetCursor(Request):
+class GetCursor(Request[Cursor]):
     method: ClassVar[str] = "cursor/get"
     result: ClassVar[type[Message]] = Cursor
 
@@ -294,7 +292,7 @@ Move = Literal[
 ]
 
 
-class MoveCursor(Request, omit_defaults=True):
+class MoveCursor(Request[Cursor], omit_defaults=True):
     """Move the cursor; docs/protocol.md says which fields each ``to`` needs."""
 
     method: ClassVar[str] = "cursor/move"
@@ -308,13 +306,13 @@ class MoveCursor(Request, omit_defaults=True):
     column: int | None = None
 
 
-class GetLinks(Request):
+class GetLinks(Request[Units]):
     method: ClassVar[str] = "cursor/links"
     result: ClassVar[type[Message]] = Units
     direction: Literal["defs", "users"]
 
 
-class Print(Request):
+class Print(Request[Printed]):
     """Print into the file ``path``; ``elide``: constants of more elements are elided."""
 
     method: ClassVar[str] = "print"
@@ -328,25 +326,25 @@ class Print(Request):
     elide: int | None = None
 
 
-class GetNames(Request):
+class GetNames(Request[Names]):
     method: ClassVar[str] = "names"
     result: ClassVar[type[Message]] = Names
     kind: Literal["tag", "pattern", "pass", "op"]
 
 
-class GetStatus(Request):
+class GetStatus(Request[Status]):
     method: ClassVar[str] = "status"
     result: ClassVar[type[Message]] = Status
 
 
-class WireError(msgspec.Struct):
+class WireError(msgspec.Struct, forbid_unknown_fields=True):
     """The error object of JSON-RPC 2.0."""
 
     code: int
     message: str
 
 
-class Incoming(msgspec.Struct):
+class Incoming(msgspec.Struct, forbid_unknown_fields=True):
     """The envelope of what an agent sends: a response or a notification."""
 
     jsonrpc: Literal["2.0"]

@@ -1,0 +1,42 @@
+"""actiondbg: stop a running MLIR compiler at any action, look, skip, apply.
+
+    import actiondbg
+
+    with actiondbg.launch(["mlir-opt", "in.mlir", "--canonicalize"]) as session:
+        session.add_breakpoint("pattern:*Select*")
+        stop = session.run()
+
+The names below are imported when they are first used: ``import actiondbg`` is cheap.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from actiondbg import errors
+    from actiondbg.breakpoints import Breakpoint
+    from actiondbg.errors import ActiondbgError
+    from actiondbg.session import Session, launch
+    from actiondbg.stop import Stop
+
+__version__ = "0.1.0"
+
+__all__ = ["ActiondbgError", "Breakpoint", "Session", "Stop", "__version__", "errors", "launch"]
+
+_HOME = {
+    "ActiondbgError": "actiondbg.errors",
+    "Breakpoint": "actiondbg.breakpoints",
+    "Session": "actiondbg.session",
+    "Stop": "actiondbg.stop",
+    "launch": "actiondbg.session",
+}
+
+
+def __getattr__(name: str) -> object:
+    if name == "errors":
+        return import_module("actiondbg.errors")
+    if name not in _HOME:
+        raise AttributeError(f"module 'actiondbg' has no attribute {name!r}")
+    return getattr(import_module(_HOME[name]), name)

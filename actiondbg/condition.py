@@ -1,0 +1,226 @@
+"""EXPR: when a breakpoint stops; a small language over the fields of an action.
+
+``or``, ``and``, ``not`` (also ``||``, ``&&``, ``!``), ``== != < <= > >=``, ``~`` and ``!~``
+(the text on the left is matched by the glob on the right), parentheses, integers, and text in
+single or double quotes. Fields: ordinal, depth, iteration, line, hits (integers), tag, name, op,
+file, func (text). It is checked here and evaluated in the agent.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from dataclasses import dataclass
+from typing import Literal, cast
+
+from actiondbg.errors import UsageError
+from actiondbg.globs import check_glob
+from actiondbg.protocol import Condition, Operator
+
+INTEGER_FIELDS = ("ordinal", "depth", "iteration", "line", "hits")
+TEXT_FIELDS = ("tag", "name", "op", "file", "func")
+_ALIASES = {"function": "func"}
+_SPELLINGS = {"&&": "and", "||": "or", "!": "not"}
+_COMPARISONS = ("==", "!=", "<", "<=", ">", ">=", "~", "!~")
+_MAX_DEPTH = 100  # the agent evaluates on the tool's stack
+
+_TOKEN = re.compile(
+    r"""\s*(?:
+      (?P<integer>-?[0-9]+(?!\w))
+    | (?P<text>'[^']*'|"[^"]*")
+    | (?P<word>[A-Za-z_][\w.-]*)
+    | (?P<operator>==|!=|<=|>=|!~|&&|\|\||[<>~!()])
+    | (?P<other>\S)
+    | (?P<end>$)
+    )""",
+    re.VERBOSE,
+)
+
+_Type = Literal["integer", "text", "truth"]
+_NOUNS: dict[_Type, str] = {"integer": "an integer", "text": "a text", "truth": "a truth value"}
+
+
+@dataclass(frozen=True)
+class _Token:
+    kind: str
+    spelling: str
+    offset: int
+
+    @property
+    def operator(self) -> str:
+        """The operator that it is, in its canonical spelling, or an empty text."""
+        spelling = _SPELLINGS.get(self.spelling, self.spelling)
+        if self.kind == "operator" or spelling in ("and", "or", "not"):
+            return "" if self.kind == "text" else spelling
+        return ""
+
+
+@dataclass(frozen=True)
+class _Operand:
+    node: Condition
+    type: _Type
+    offset: int
+
+
+def parse_condition(text: str) -> Condition:
+    """Parse an EXPR and check its types.
+
+    Args:
+        text: as in the module's description.
+
+    Returns:
+        The tree that the agent evaluates.
+
+    Raises:
+        UsageError: with the position of what was wrong.
+    """
+    parser = _Parser(text)
+    operand = parser.either(0)
+    parser.finish()
+    return parser.truth(operand).node
+
+
+class _Parser:
+    """One method a level of precedence, from the loosest: either, both, negation, comparison."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._tokens = [
+            _Token(match.lastgroup or "", match[match.lastgroup or 0], match.start(match.lastindex))
+            for match in _TOKEN.finditer(text)
+            if match.lastindex is not None
+        ]
+        self._at = 0
+
+    def either(self, depth: int) -> _Operand:
+        left = self.both(depth)
+        while self._accept("or"):
+            left = self._call("or", left, self.both(depth))
+        return left
+
+    def both(self, depth: int) -> _Operand:
+        left = self.negation(depth)
+        while self._accept("and"):
+            left = self._call("and", left, self.negation(depth))
+        return left
+
+    def negation(self, depth: int) -> _Operand:
+        token = self._next
+        if depth > _MAX_DEPTH:
+            raise self._error("The condition is nested too deeply: make it simpler.", token.offset)
+        if not self._accept("not"):
+            return self.comparison(depth)
+        operand = self.truth(self.negation(depth + 1))
+        return _Operand(Condition(call="not", args=[operand.node]), "truth", token.offset)
+
+    def comparison(self, depth: int) -> _Operand:
+        left = self.operand(depth)
+        token = self._next
+        if token.operator not in _COMPARISONS:
+            return left
+        self._at += 1
+        right = self.operand(depth)
+        self._check_comparison(token, left, right)
+        if self._next.operator in _COMPARISONS:
+            raise self._error(
+                "Comparisons cannot be chained: join two with and.", self._next.offset
+            )
+        call = cast(Operator, token.operator)
+        return _Operand(Condition(call=call, args=[left.node, right.node]), "truth", left.offset)
+
+    def operand(self, depth: int) -> _Operand:
+        token = self._next
+        self._at += 1
+        if token.operator == "(":
+            inside = self.either(depth + 1)
+            if not self._accept(")"):
+                raise self._error("The parenthesis is not closed.", token.offset)
+            return inside
+        if token.kind == "integer":
+            if len(token.spelling) > 18:
+                raise self._error(f"{token.spelling} is too large an integer.", token.offset)
+            return _Operand(Condition(value=int(token.spelling)), "integer", token.offset)
+        if token.kind == "text":
+            return _Operand(Condition(value=token.spelling[1:-1]), "text", token.offset)
+        if token.kind == "word" and not token.operator:
+            return self._field(token)
+        raise self._unexpected(token)
+
+    def truth(self, operand: _Operand) -> _Operand:
+        """Refuse an operand that is neither true nor false."""
+        if operand.type != "truth":
+            raise self._error(
+                f"This is {_NOUNS[operand.type]}, and neither true nor false: compare it with "
+                "something.",
+                operand.offset,
+            )
+        return operand
+
+    def finish(self) -> None:
+        if self._next.kind != "end":
+            raise self._unexpected(self._next)
+
+    def _call(self, call: Literal["and", "or"], left: _Operand, right: _Operand) -> _Operand:
+        args = [self.truth(left).node, self.truth(right).node]
+        return _Operand(Condition(call=call, args=args), "truth", left.offset)
+
+    def _check_comparison(self, token: _Token, left: _Operand, right: _Operand) -> None:
+        for operand in (left, right):
+            if operand.type == "truth":
+                raise self._error(
+                    f"A truth value cannot be compared with {token.spelling!r}.", operand.offset
+                )
+        if token.operator in ("~", "!~"):
+            for operand in (left, right):
+                if operand.type != "text":
+                    raise self._error(
+                        f"{token.spelling!r} matches text, and this is an integer: use == to "
+                        "compare it.",
+                        operand.offset,
+                    )
+            if isinstance(right.node.value, str):
+                check_glob(right.node.value, self._text, right.offset + 1)
+        elif left.type != right.type:
+            raise self._error(
+                f"{_NOUNS[left.type].capitalize()} cannot be compared with {_NOUNS[right.type]}.",
+                right.offset,
+            )
+
+    def _field(self, token: _Token) -> _Operand:
+        name = _ALIASES.get(token.spelling, token.spelling)
+        if name in INTEGER_FIELDS:
+            return _Operand(Condition(field=name), "integer", token.offset)
+        if name in TEXT_FIELDS:
+            return _Operand(Condition(field=name), "text", token.offset)
+        close = difflib.get_close_matches(name, (*INTEGER_FIELDS, *TEXT_FIELDS), 1)
+        remedy = f"did you mean {close[0]}, or " if close else ""
+        raise self._error(
+            f"There is no field {name!r}: {remedy}is it a text, which needs quotes?", token.offset
+        )
+
+    @property
+    def _next(self) -> _Token:
+        # The end is the last token, and stays the next one.
+        return self._tokens[min(self._at, len(self._tokens) - 1)]
+
+    def _accept(self, operator: str) -> bool:
+        if self._next.operator != operator:
+            return False
+        self._at += 1
+        return True
+
+    def _unexpected(self, token: _Token) -> UsageError:
+        if token.kind == "end":
+            wanted = "The condition ends too early: a field, a number or a text has to follow."
+            return self._error(wanted, len(self._text))
+        if token.spelling in ("'", '"'):
+            return self._error("The quote is not closed.", token.offset)
+        if token.spelling in ("=", "&", "|"):
+            return self._error(
+                f"There is no operator {token.spelling!r}: write {token.spelling * 2!r}.",
+                token.offset,
+            )
+        return self._error(f"{token.spelling!r} cannot stand here.", token.offset)
+
+    def _error(self, message: str, offset: int) -> UsageError:
+        return UsageError(message, self._text, offset)

@@ -1,0 +1,58 @@
+"""The globs of breakpoints and conditions, checked before the agent sees them."""
+
+from __future__ import annotations
+
+from actiondbg.errors import UsageError
+
+
+def check_glob(glob: str, text: str, offset: int) -> None:
+    """Refuse a glob that the agent could not compile.
+
+    Args:
+        glob: what is matched with ``*``, ``?``, ``[a-z]`` and ``\\`` before a character.
+        text: what the user wrote, for the error.
+        offset: where the glob begins in ``text``, in characters from 0.
+
+    Raises:
+        UsageError: a ``[`` is not closed, or a ``\\`` stands at the end.
+
+    Source: llvm/lib/Support/GlobPattern.cpp.
+    """
+    i = 0
+    while i < len(glob):
+        if glob[i] == "[":
+            # A ] right after the [ belongs to the set.
+            end = glob.find("]", i + 2)
+            if end < 0:
+                raise UsageError(
+                    f"The [ in {glob!r} is not closed: write \\[ for the character itself.",
+                    text,
+                    offset + i,
+                )
+            _check_ranges(glob[i + 1 : end], text, offset + i + 1)
+            i = end
+        elif glob[i] == "\\":
+            if i + 1 == len(glob):
+                raise UsageError(
+                    f"The \\ at the end of {glob!r} escapes nothing: write \\\\ for the "
+                    "character itself.",
+                    text,
+                    offset + i,
+                )
+            i += 1
+        i += 1
+
+
+def _check_ranges(members: str, text: str, offset: int) -> None:
+    at = 1 if members[0] in "^!" else 0
+    while at + 2 < len(members):
+        if members[at + 1] != "-":
+            at += 1
+            continue
+        if members[at] > members[at + 2]:
+            raise UsageError(
+                f"The range {members[at : at + 3]!r} is empty: write its smaller end first.",
+                text,
+                offset + at,
+            )
+        at += 3

@@ -1,0 +1,88 @@
+"""The names of tags, patterns, passes and operations that a tool is known to have."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import tempfile
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, Literal, cast, get_args
+
+NameKind = Literal["tag", "pattern", "pass", "op"]
+KINDS: tuple[NameKind, ...] = get_args(NameKind)
+
+_MOST = 50_000  # names of a kind that are kept
+_LONGEST = 500  # characters of a name that is kept
+
+
+class KnownNames:
+    """Names seen in earlier runs of a tool, for completion; kept in the user's cache.
+
+    Args:
+        key: what tells tools apart, of any characters.
+    """
+
+    def __init__(self, key: str) -> None:
+        digest = hashlib.sha256(key.encode(errors="surrogateescape")).hexdigest()[:24]
+        self._file = cache_directory() / f"names-{digest}.json"
+        self._names: dict[NameKind, set[str]] = {kind: set() for kind in KINDS}
+        self._changed = False
+        self._load()
+
+    def get(self, kind: NameKind) -> list[str]:
+        """Return the known names of a kind, sorted."""
+        return sorted(self._names[kind])
+
+    def add(self, kind: NameKind, names: Iterable[str]) -> None:
+        """Remember names."""
+        known = self._names[kind]
+        for name in names:
+            if name and name not in known and len(known) < _MOST and len(name) <= _LONGEST:
+                known.add(name)
+                self._changed = True
+
+    def save(self) -> None:
+        """Write what is new to the cache, with what other sessions wrote; by rename.
+
+        The names are a convenience: a cache that cannot be written is no error.
+        """
+        if not self._changed:
+            return
+        self._load()
+        content = json.dumps({kind: self.get(kind) for kind in KINDS}, indent=0)
+        with contextlib.suppress(OSError):
+            self._file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            handle, name = tempfile.mkstemp(prefix="names-", dir=self._file.parent)
+            try:
+                with os.fdopen(handle, "w", encoding="utf-8") as file:
+                    file.write(content)
+                os.replace(name, self._file)
+            except OSError:
+                os.unlink(name)
+                raise
+            self._changed = False
+
+    def _load(self) -> None:
+        """Add what the cache holds; one that is missing or damaged holds nothing."""
+        try:
+            content: Any = json.loads(self._file.read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            return
+        if not isinstance(content, dict):
+            return
+        stored = cast("dict[str, Any]", content)
+        for kind in KINDS:
+            names = stored.get(kind)
+            if isinstance(names, list):
+                known = cast("list[Any]", names)
+                self._names[kind].update(name for name in known if isinstance(name, str))
+
+
+def cache_directory() -> Path:
+    """Return actiondbg's directory in the user's cache (XDG Base Directory Specification)."""
+    base = os.environ.get("XDG_CACHE_HOME", "")
+    root = Path(base) if os.path.isabs(base) else Path.home() / ".cache"
+    return root / "actiondbg"

@@ -1,0 +1,85 @@
+"""IR that the agent printed into a file of the session's."""
+
+from __future__ import annotations
+
+import codecs
+import contextlib
+import weakref
+from pathlib import Path
+from types import TracebackType
+from typing import IO, Any, cast
+
+from actiondbg import protocol
+
+_CHUNK = 1 << 20  # bytes
+
+
+class PrintedText:
+    """Printed IR: on disk until it is read, removed when it is closed or forgotten.
+
+    Attributes:
+        bytes: its size.
+        mark: the first and the last line of the cursor's operation, from 1, or None.
+        generic: whether the generic form was printed, asked for or not.
+        path: from the printed operation to the cursor: region, block, operation, ... from 0.
+    """
+
+    def __init__(self, file: Path, message: protocol.Printed) -> None:
+        self._file = file
+        self.bytes = message.bytes
+        self.generic = message.generic
+        self.path = message.path
+        self.mark: tuple[int, int] | None = None
+        if message.mark_first is not None and message.mark_last is not None:
+            self.mark = message.mark_first, message.mark_last
+        self._remove = weakref.finalize(self, _remove_file, file)
+
+    @property
+    def text(self) -> str:
+        """All of it; read anew at each use."""
+        return self._file.read_text(encoding="utf-8", errors="replace")
+
+    def copy_to(self, file: IO[str] | IO[bytes]) -> None:
+        """Copy it in pieces of 1 MiB.
+
+        Args:
+            file: a text file or a binary one, open for writing.
+        """
+        decoder = (
+            codecs.getincrementaldecoder("utf-8")(errors="replace") if _is_text(file) else None
+        )
+        write = cast("Any", file).write
+        with self._file.open("rb") as source:
+            while chunk := source.read(_CHUNK):
+                write(decoder.decode(chunk) if decoder else chunk)
+        if decoder:
+            write(decoder.decode(b"", final=True))
+
+    def close(self) -> None:
+        """Remove the file."""
+        self._remove()
+
+    def __enter__(self) -> PrintedText:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+
+def _is_text(file: Any) -> bool:
+    """Ask the file: what is written to may be of any class."""
+    try:
+        file.write("")
+    except TypeError:
+        return False
+    return True
+
+
+def _remove_file(file: Path) -> None:
+    with contextlib.suppress(OSError):
+        file.unlink()

@@ -1,0 +1,382 @@
+"""A session: one debugged program, its runs and its breakpoints."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import weakref
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from types import TracebackType
+from typing import Literal, TypeVar
+
+from actiondbg import protocol
+from actiondbg.belongings import Belongings
+from actiondbg.breaking import Breaking
+from actiondbg.condition import parse_condition
+from actiondbg.errors import ActiondbgError, LaunchError, NotStopped, UsageError
+from actiondbg.names import KINDS, KnownNames, NameKind
+from actiondbg.process import Redirection, Streams
+from actiondbg.program import Program
+from actiondbg.run import Run
+from actiondbg.spec import parse_spec
+from actiondbg.stop import Stop
+from actiondbg.toolchain import Tool
+from actiondbg.waiting import HeldInterrupts
+
+R = TypeVar("R", bound=protocol.Message)
+
+State = Literal["not-running", "stopped", "running", "exited"]
+
+_LEARN_SECONDS = 1.0  # names are a convenience: the end of a session does not wait for them
+
+
+def launch(
+    argv: list[str],
+    *,
+    mlir_include: str | os.PathLike[str] | None = None,
+    stdin: Redirection = None,
+    stdout: Redirection = None,
+    stderr: Redirection = None,
+    cwd: str | os.PathLike[str] | None = None,
+    env: Mapping[str, str] | None = None,
+    on_compile: Callable[[], None] | None = None,
+) -> Session:
+    """Make a session; nothing runs yet.
+
+    Args:
+        argv: the tool's command line, such as ``["mlir-opt", "in.mlir", "--canonicalize"]``.
+        mlir_include: the tool's MLIR headers, when they are not found by themselves.
+        stdin: a path, a file or its descriptor; None for ours, unless ours is a terminal.
+        stdout: a path, a file or its descriptor, or "inherit" for ours; None for a file of the
+            session's, which ``output`` reads.
+        stderr: as ``stdout``; ``errors`` reads it.
+        cwd: where the tool runs; None for here.
+        env: the tool's environment; None for ours.
+        on_compile: called when the agent is compiled, which takes some seconds, once.
+
+    Raises:
+        UsageError: the command line is empty.
+    """
+    program = Program(
+        argv=list(argv),
+        mlir_include=Path(mlir_include) if mlir_include is not None else None,
+        cwd=Path(cwd) if cwd is not None else None,
+        env=env,
+        on_compile=on_compile,
+    )
+    return Session(program, Streams(stdin, stdout, stderr))
+
+
+class Session(Breaking):
+    """One debugged program; use it as a context manager, or ``close`` it.
+
+    A KeyboardInterrupt while it waits for a stop leaves the tool running: ``interrupt`` has it
+    stop, and ``wait`` waits for that.
+    """
+
+    def __init__(self, program: Program, streams: Streams) -> None:
+        super().__init__()
+        self._program = program
+        self._streams = streams
+        self._run_streams = streams
+        self._control: protocol.Control = "continue"
+        self._held = HeldInterrupts()
+        self._names: KnownNames | None = None
+        self._kept = Belongings()
+        self._closed = False
+        self._finalizer = weakref.finalize(self, self._kept.release)
+
+    def __enter__(self) -> Session:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End the tool, and remove everything that the session has put on disk."""
+        if not self._closed:
+            self._learn()
+        self._closed = True
+        self._finalizer()
+
+    # --- the program and its state ---
+
+    @property
+    def argv(self) -> list[str]:
+        """The tool's command line."""
+        return self._program.argv
+
+    @property
+    def tool(self) -> Tool:
+        """The tool; raises LaunchError when there is none that the agent can be put into."""
+        return self._program.tool
+
+    @property
+    def state(self) -> State:
+        """Whether the tool runs."""
+        return self._kept.run.state if self._kept.run else "not-running"
+
+    @property
+    def stop(self) -> Stop | None:
+        """Where the tool stands, or how it ended; None while it runs, and before."""
+        run = self._kept.run
+        return run.stop if run and run.state != "running" else None
+
+    @property
+    def hello(self) -> protocol.Hello | None:
+        """What the agent said of itself and the tool in this run, or None."""
+        return self._kept.run.hello if self._kept.run else None
+
+    @property
+    def pid(self) -> int | None:
+        """The process id of the tool, or None when there is no process."""
+        run = self._kept.run
+        return run.pid if run and run.state != "exited" else None
+
+    @property
+    def exit_status(self) -> int | None:
+        """The status with which the tool ended, negative for a signal, or None."""
+        return self.stop.status if self.stop else None
+
+    # --- runs ---
+
+    def run(
+        self,
+        args: list[str] | None = None,
+        *,
+        stdin: Redirection = None,
+        stdout: Redirection = None,
+        stderr: Redirection = None,
+    ) -> Stop:
+        """Run the tool from its start to a breakpoint or its end; a run before is ended.
+
+        Args:
+            args: new arguments, which are kept; None for those of before.
+            stdin: for this run, see ``launch``; None for what ``launch`` got.
+            stdout: as ``stdin``.
+            stderr: as ``stdin``.
+
+        Raises:
+            LaunchError: the tool could not be started, or the agent not be put into it.
+        """
+        return self._begin("continue", args, stdin, stdout, stderr)
+
+    def start(
+        self,
+        args: list[str] | None = None,
+        *,
+        stdin: Redirection = None,
+        stdout: Redirection = None,
+        stderr: Redirection = None,
+    ) -> Stop:
+        """Run the tool from its start, and stop before its first action; see ``run``."""
+        return self._begin("step", args, stdin, stdout, stderr)
+
+    def restart(self) -> Stop:
+        """Do the last run or start again; the breakpoints are kept."""
+        return self._begin_run()
+
+    def kill(self) -> None:
+        """End the tool, if it runs."""
+        self._learn()
+        if self._kept.run is not None:
+            self._kept.run.kill()
+            self._count_hits()
+        self._kept.run = None
+        self._forget_stop()
+
+    def interrupt(self) -> None:
+        """Have the running tool stop before its next action; return at once."""
+        if self._kept.run is not None:
+            self._kept.run.interrupt()
+
+    def wait(self) -> Stop:
+        """Wait for the next stop, or return that at which the tool stands."""
+        return self._arrive(self._need_run().wait)
+
+    # --- controls ---
+
+    def continue_(self, count: int = 1) -> Stop:
+        """Go on to the ``count``-th next breakpoint, or the end."""
+        return self._resume("continue", count)
+
+    def step(self, count: int = 1) -> Stop:
+        """Go on to the very next event: a nested action, or the end of this one."""
+        return self._resume("step", count)
+
+    def next(self, count: int = 1) -> Stop:
+        """Go on to the end of this action, or, when it is over, to the next of its depth."""
+        return self._resume("next", count)
+
+    def finish(self, count: int = 1) -> Stop:
+        """Go on to the end of the action around this one.
+
+        Raises:
+            ControlRefused: there is none.
+        """
+        return self._resume("finish", count)
+
+    def skip(self, count: int = 1) -> Stop:
+        """Leave this action out, and go on to the next breakpoint.
+
+        Args:
+            count: how many stops to pass, each with its action left out; from 1.
+
+        Raises:
+            ControlRefused: the action is over.
+        """
+        return self._resume("skip", count)
+
+    def apply(self, count: int = 1) -> Stop:
+        """Carry this action out, and go on to the next breakpoint; see ``skip``."""
+        return self._resume("apply", count)
+
+    def until(self, spec: str, condition: str | None = None) -> Stop:
+        """Go on to the next action that matches, but no further than the end of the parent action.
+
+        Args:
+            spec: see ``actiondbg.spec``.
+            condition: see ``actiondbg.condition``; None for no further condition.
+        """
+        return self._advance_to(spec, condition, within=True)
+
+    def advance(self, spec: str, condition: str | None = None) -> Stop:
+        """Go on to the next action that matches, wherever it is; see ``until``."""
+        return self._advance_to(spec, condition, within=False)
+
+    # --- what the tool wrote, and the names that it knows ---
+
+    def output(self) -> str:
+        """Return the tool's stdout so far; raises UsageError when it went elsewhere."""
+        return self._spooled("stdout", self._run_streams.stdout)
+
+    def errors(self) -> str:
+        """Return the tool's stderr so far; raises UsageError when it went elsewhere."""
+        return self._spooled("stderr", self._run_streams.stderr)
+
+    def names(self, kind: NameKind) -> list[str]:
+        """List the names of tags, patterns, passes or operations of the tool, sorted.
+
+        They come from the agent at a stop, and from earlier runs of the tool.
+
+        Args:
+            kind: "tag", "pattern", "pass" or "op".
+        """
+        known = self._known_names()
+        if known is None:
+            return []
+        if self.state == "stopped":
+            known.add(kind, self._ask(protocol.GetNames(kind=kind)).names)
+        return known.get(kind)
+
+    # --- behind them ---
+
+    @property
+    def _current(self) -> Run | None:
+        return self._kept.run
+
+    def _need_run(self) -> Run:
+        if self._kept.run is None:
+            raise NotStopped("The tool is not running: start it with run or start.")
+        return self._kept.run
+
+    def _ask(self, message: protocol.Request[R]) -> R:
+        return self._need_run().request(message)
+
+    def _file(self, name: str) -> Path:
+        if self._closed:
+            raise UsageError("The session is closed: launch another.")
+        return self._kept.directory() / name
+
+    def _begin(
+        self,
+        control: protocol.Control,
+        args: list[str] | None,
+        stdin: Redirection,
+        stdout: Redirection,
+        stderr: Redirection,
+    ) -> Stop:
+        if args is not None:
+            self._program.argv[1:] = args
+        given = {"stdin": stdin, "stdout": stdout, "stderr": stderr}
+        redirected = {name: where for name, where in given.items() if where is not None}
+        self._run_streams = replace(self._streams, **redirected)
+        self._control = control
+        return self._begin_run()
+
+    def _begin_run(self) -> Stop:
+        with self._held:  # else Ctrl-C could leave a directory, or a process, that nobody knows of
+            directory = self._file("")
+        agent = self._program.agent()
+        self.kill()
+        self._list.forget_hits()
+        with self._held:
+            self._kept.run = self._program.start(
+                agent, directory, self._run_streams, self._control, self._list.on_wire()
+            )
+        return self.wait()
+
+    def _resume(
+        self, control: protocol.Control, count: int = 1, until: protocol.Until | None = None
+    ) -> Stop:
+        if count < 1:
+            raise UsageError(f"The count is {count}, and has to be at least 1.")
+        run = self._need_run()
+        return self._arrive(lambda: run.resume(control, count, until))
+
+    def _advance_to(self, spec: str, condition: str | None, within: bool) -> Stop:
+        until = protocol.Until(
+            terms=parse_spec(spec),
+            condition=None if condition is None else parse_condition(condition),
+            within=within,
+        )
+        is_over = self.stop is not None and self.stop.when == "after"
+        return self._resume("continue" if is_over else "apply", until=until)
+
+    def _arrive(self, wait: Callable[[], Stop]) -> Stop:
+        """Wait for a stop, and bring what depends on it up to date."""
+        self._hits_are_old = True
+        self._forget_stop()
+        stop = wait()
+        self._list.remove_temporary(stop.breakpoints)
+        if stop.when == "exit":
+            self._count_hits()
+            if self._names is not None:
+                self._names.save()
+        return stop
+
+    def _spooled(self, name: str, where: Redirection) -> str:
+        if where is not None:
+            raise UsageError(f"The tool's {name} was sent elsewhere: read it there.")
+        file = self._file(name)
+        return file.read_text(encoding="utf-8", errors="replace") if file.exists() else ""
+
+    def _known_names(self) -> KnownNames | None:
+        if self._names is None:
+            try:
+                tool = self.tool
+            except LaunchError:
+                return None
+            self._names = KnownNames(f"{tool.path}\0{tool.build_id}")
+        return self._names
+
+    def _learn(self) -> None:
+        """Keep the names and the hits that a stopped agent knows before the tool is ended."""
+        if self.state != "stopped":
+            return
+        with contextlib.suppress(ActiondbgError, TimeoutError):
+            run, known = self._need_run(), self._known_names()
+            self._list.count(run.request(protocol.GetHits(), _LEARN_SECONDS).hits)
+            if known is None:
+                return
+            for kind in KINDS:
+                names = run.request(protocol.GetNames(kind=kind), _LEARN_SECONDS).names
+                known.add(kind, names)
+            known.save()

@@ -1,0 +1,212 @@
+"""SPEC: what a breakpoint stops at.
+
+``tag:T``, ``pattern:GLOB``, ``pass:GLOB``, ``fold:OPGLOB``, ``op:GLOB``, ``func:GLOB``,
+``FILE:LINE[:COL]``, ``FILE:LINE-LINE``, ``file:FILE[:LINE...]`` (the whole file, or a file whose
+name looks like something else), ``#17`` (ordinal), or a bare name; several joined with ``and``.
+Double quotes protect a word ``and``, a word ``if`` and colons.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+from actiondbg.errors import UsageError
+from actiondbg.globs import check_glob
+from actiondbg.protocol import Term
+
+_GlobKind = Literal["tag", "pattern", "pass", "fold", "op", "func"]
+_GLOB_KINDS: dict[str, _GlobKind] = {kind: kind for kind in get_args(_GlobKind)}
+_PREFIXES = (*_GLOB_KINDS, "file")
+_WORD = re.compile(r'(?:"[^"]*"|[^\s"])+')
+# A single word before a single colon: mlir::X is a name.
+_PREFIX = re.compile(r"([A-Za-z_][\w-]*):(?!:)")
+_LOCATION = re.compile(
+    r'(?P<path>"[^"]+"|.*?[^:]):(?P<line>[0-9]+)(?:-(?P<last>[0-9]+)|:(?P<column>[0-9]+))?'
+)
+# A colon that is no part of :: in a bare name is a place that was not understood.
+_LONE_COLON = re.compile(r"(?<!:):(?!:)")
+
+
+@dataclass(frozen=True)
+class _Piece:
+    """A part of what the user wrote: ``raw`` begins at ``offset`` in ``text``."""
+
+    raw: str
+    text: str
+    offset: int
+
+    @property
+    def plain(self) -> str:
+        return self.raw.replace('"', "")
+
+    def after(self, length: int) -> _Piece:
+        return _Piece(self.raw[length:], self.text, self.offset + length)
+
+    def error(self, message: str, at: int = 0) -> UsageError:
+        return UsageError(message, self.text, self.offset + at)
+
+
+def parse_spec(text: str) -> list[Term]:
+    """Parse a SPEC.
+
+    Args:
+        text: as in the module's description.
+
+    Returns:
+        The terms, all of which have to hold.
+
+    Raises:
+        UsageError: with the position of what was wrong.
+    """
+    return [_parse_term(piece) for piece in _split_terms(text)]
+
+
+def split_spec_and_condition(text: str) -> tuple[str, str | None]:
+    """Split ``SPEC [if EXPR]`` at its first word ``if``.
+
+    Returns:
+        The SPEC, and the EXPR or None; neither is parsed yet.
+
+    Raises:
+        UsageError: a quote is not closed, or nothing follows ``if``.
+    """
+    for word in _words(text):
+        if word[0] != "if":
+            continue
+        condition = text[word.end() :].strip()
+        if not condition:
+            raise UsageError(
+                "A condition has to follow the word if, such as depth > 1.", text, word.start()
+            )
+        return text[: word.start()].strip(), condition
+    return text.strip(), None
+
+
+def location_spec(path: str, line: int | None = None, column: int | None = None) -> str:
+    """Write the SPEC of a file location, whatever characters the path has."""
+    numbers = "".join(f":{number}" for number in (line, column) if number is not None)
+    return f'file:"{path}"{numbers}'
+
+
+def _words(text: str) -> Iterator[re.Match[str]]:
+    at = 0
+    while at < len(text):
+        word = _WORD.match(text, at)
+        if word:
+            yield word
+            at = word.end()
+        elif text[at] == '"':
+            raise UsageError("The quote is not closed: write another at the end.", text, at)
+        else:
+            at += 1
+
+
+def _split_terms(text: str) -> Iterator[_Piece]:
+    start: int | None = None
+    end = 0
+    joined_at: int | None = None
+    for word in _words(text):
+        if word[0] in ("or", "not", "&&", "||"):
+            raise UsageError(
+                f"Terms are joined with and only, not with {word[0]!r}: use a condition after if, "
+                "or a second breakpoint.",
+                text,
+                word.start(),
+            )
+        if word[0] != "and":
+            start = word.start() if start is None else start
+            end = word.end()
+            continue
+        if start is None:
+            raise UsageError("A term has to stand before the word and.", text, word.start())
+        yield _Piece(text[start:end], text, start)
+        start, joined_at = None, word.start()
+    if start is not None:
+        yield _Piece(text[start:end], text, start)
+    elif joined_at is not None:
+        raise UsageError("A term has to follow the word and.", text, joined_at)
+    else:
+        raise UsageError(
+            "The SPEC is empty: name a pattern, pass or tag, or give FILE:LINE or #ORDINAL.", text
+        )
+
+
+def _parse_term(piece: _Piece) -> Term:
+    if piece.raw.startswith("#"):
+        return _parse_ordinal(piece)
+    prefix = _PREFIX.match(piece.raw)
+    if prefix and prefix[1] in _PREFIXES:
+        value = piece.after(prefix.end())
+        kind = _GLOB_KINDS.get(prefix[1])
+        return _glob_term(kind, value) if kind else _file_term(value)
+    location = _LOCATION.fullmatch(piece.raw)
+    if location:
+        return _location_term(piece, location)
+    if prefix:
+        raise _unknown_prefix(piece, prefix[1])
+    colon = None if '"' in piece.raw else _LONE_COLON.search(piece.raw)
+    if colon:
+        raise piece.error(
+            f"After {piece.raw[: colon.start()]!r} and a colon comes no line: write FILE:LINE, "
+            "FILE:LINE:COL or FILE:LINE-LINE.",
+            colon.end(),
+        )
+    return _glob_term("name", piece)
+
+
+def _parse_ordinal(piece: _Piece) -> Term:
+    digits = piece.raw[1:]
+    if not re.fullmatch("[0-9]{1,18}", digits) or int(digits) == 0:
+        raise piece.error(
+            f"{piece.raw!r} is not an ordinal: actions are numbered from 1, such as #17.", 1
+        )
+    return Term(kind="ordinal", ordinal=int(digits))
+
+
+def _glob_term(kind: _GlobKind | Literal["name"], value: _Piece) -> Term:
+    glob = value.plain
+    if not glob:
+        raise value.error(f"Nothing follows {kind}: give a name, or * for any.")
+    check_glob(glob, value.text, value.offset + value.raw.startswith('"'))
+    return Term(kind=kind, glob=glob)
+
+
+def _location_term(piece: _Piece, match: re.Match[str]) -> Term:
+    def number(name: str) -> int | None:
+        digits = match[name]
+        if digits is None:
+            return None
+        if len(digits) > 9 or int(digits) == 0:
+            raise piece.error(
+                f"{digits} is not a {'column' if name == 'column' else 'line'}: they are "
+                "numbered from 1.",
+                match.start(name),
+            )
+        return int(digits)
+
+    line, last = number("line"), number("last")
+    if line is not None and last is not None and last < line:
+        raise piece.error(
+            f"The lines {line}-{last} are reversed: write {last}-{line}.", match.start("line")
+        )
+    path = match["path"].replace('"', "")
+    return Term(kind="location", path=path, line=line, last_line=last, column=number("column"))
+
+
+def _file_term(value: _Piece) -> Term:
+    location = _LOCATION.fullmatch(value.raw)
+    if location:
+        return _location_term(value, location)
+    if not value.plain:
+        raise value.error("Nothing follows file: give the name of a file.")
+    return Term(kind="location", path=value.plain)
+
+
+def _unknown_prefix(piece: _Piece, prefix: str) -> UsageError:
+    close = difflib.get_close_matches(prefix, _PREFIXES, 1)
+    remedy = f"did you mean {close[0]!r}?" if close else f"there are {', '.join(_PREFIXES)}."
+    return piece.error(f"There is no kind of term {prefix!r}: {remedy}")

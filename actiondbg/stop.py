@@ -1,0 +1,138 @@
+"""A stop: the tool waits before or after an action, or has ended."""
+
+from __future__ import annotations
+
+import signal
+from typing import Any, Literal
+
+import msgspec
+
+from actiondbg import protocol
+
+_CRASHES = frozenset(
+    {signal.SIGABRT, signal.SIGBUS, signal.SIGFPE, signal.SIGILL, signal.SIGSEGV, signal.SIGTRAP}
+)
+
+
+class Stop(msgspec.Struct, kw_only=True, frozen=True):
+    """Where the tool stopped, and why.
+
+    Attributes:
+        when: "before" or "after" the action, or "exit": the tool has ended.
+        reason: "start", "breakpoint", "step", "next", "finish", "until" or "interrupt"; at exit
+            "exited", "killed" (from outside) or "crashed".
+        ordinal: the action's number, from 1; 0 at exit, unless the tool died in an action.
+        tag: the action's kind; empty at exit, as ``ordinal``.
+        name: what the action is about; empty at exit, as ``ordinal``.
+        op: the name of the operation that the action is about, or None.
+        location: FILE:LINE:COL of that operation, or None.
+        function: the symbol that holds that operation, or None.
+        depth: how many actions are around this one.
+        breakpoints: the ids of the breakpoints that were hit.
+        skipped: whether the action was skipped; known after it.
+        status: the exit status, negative for a signal; None before the exit.
+        actions: how many actions the tool dispatched, if it told at its exit.
+        message: at exit, one sentence that says how the tool ended.
+    """
+
+    when: Literal["before", "after", "exit"]
+    reason: protocol.Reason | Literal["exited", "killed", "crashed"]
+    ordinal: int = 0
+    tag: str = ""
+    name: str = ""
+    op: str | None = None
+    location: str | None = None
+    function: str | None = None
+    depth: int = 0
+    breakpoints: list[int] = []
+    skipped: bool = False
+    status: int | None = None
+    actions: int | None = None
+    message: str | None = None
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the stop with stable keys; what there is not at an exit is None."""
+        keys = ("when", "reason", "ordinal", "tag", "name", "op", "location", "function", "depth")
+        result = {key: getattr(self, key) for key in keys}
+        result["breakpoints"] = list(self.breakpoints)
+        if self.when == "after":
+            result["skipped"] = self.skipped
+        if self.when == "exit":
+            if not self.ordinal:
+                result.update(dict.fromkeys(("ordinal", "tag", "name", "depth")))
+            result.update(status=self.status, actions=self.actions, message=self.message)
+        return result
+
+
+def stop_of(message: protocol.Stopped) -> Stop:
+    """Return the stop that the agent told of."""
+    return Stop(
+        when=message.when,
+        reason=message.reason,
+        ordinal=message.ordinal,
+        tag=message.tag,
+        name=message.name,
+        op=message.op,
+        location=message.location,
+        function=message.function,
+        depth=message.depth,
+        breakpoints=message.breakpoints,
+        skipped=message.skipped,
+    )
+
+
+def exit_of(
+    status: int,
+    attached: bool,
+    exited: protocol.Exited | None,
+    crashed: protocol.Crashed | None,
+) -> Stop:
+    """Return the stop at the tool's end.
+
+    Args:
+        status: its exit status, negative for a signal.
+        attached: whether the agent had said hello.
+        exited: what the agent said when the tool was about to end of itself, or None.
+        crashed: what it said when the tool was about to die, or None.
+    """
+    actions = exited.actions if exited else None
+    if status >= 0 and crashed is None:
+        message = f"The tool ended with status {status}{_extent(attached, actions)}."
+        return Stop(when="exit", reason="exited", status=status, actions=actions, message=message)
+    if crashed is None and -status not in _CRASHES:
+        message = f"The tool was killed by {signal_name(-status)}{_extent(attached, actions)}."
+        return Stop(when="exit", reason="killed", status=status, actions=actions, message=message)
+    how = f"died of {signal_name(-status)}" if status < 0 else f"crashed, with status {status},"
+    if crashed is None or not crashed.ordinal:
+        place = " outside of any action" if attached else _extent(attached, None)
+        message = f"The tool {how}{place}."
+        return Stop(when="exit", reason="crashed", status=status, message=message)
+    named = " ".join(word for word in (f"#{crashed.ordinal}", crashed.tag, crashed.name) if word)
+    about = f" on {crashed.op}" if crashed.op else ""
+    return Stop(
+        when="exit",
+        reason="crashed",
+        ordinal=crashed.ordinal,
+        tag=crashed.tag,
+        name=crashed.name,
+        op=crashed.op,
+        depth=crashed.depth,
+        status=status,
+        message=f"The tool {how} in {named}{about}.",
+    )
+
+
+def signal_name(number: int) -> str:
+    """Return a signal's name, such as SIGABRT."""
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
+
+
+def _extent(attached: bool, actions: int | None) -> str:
+    if not attached:
+        return " before it made an MLIR context"
+    if actions is None:
+        return ""
+    return f" after {actions:,} action{'' if actions == 1 else 's'}"

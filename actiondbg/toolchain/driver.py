@@ -1,0 +1,88 @@
+"""Expand a compiler driver into the compiler that it starts."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from pathlib import Path
+
+from actiondbg.errors import LaunchError
+
+_DRIVER = re.compile(r"^flang(-new)?(-\d+)?$")
+_WORD = re.compile(r'"((?:[^"\\]|\\.)*)"|(\S+)')
+_DRIVER_SECONDS = 60
+
+
+def expand_driver(argv: list[str], cwd: Path | None = None) -> list[str]:
+    """Replace a flang driver's command line by that of the one compiler that it would start.
+
+    The agent goes into one process, and flang the driver starts flang -fc1 as another. Of a command
+    that links as well, the compiler is taken and its object, a temporary file of the driver's, is
+    not written.
+
+    Args:
+        argv: a command line; it is returned as it is unless it calls the driver.
+        cwd: the directory that its paths are relative to; None for the current one.
+
+    Returns:
+        The command line to debug.
+
+    Raises:
+        LaunchError: the driver cannot be asked, or would not start exactly one compiler.
+    """
+    if not argv or not _DRIVER.match(Path(argv[0]).name) or "-fc1" in argv:
+        return argv
+    jobs, messages = _ask_driver(argv, cwd)
+    compilers = [job for job in jobs if "-fc1" in job[:2]]
+    if len(compilers) == 1:
+        return _without_temporary(compilers[0]) if len(jobs) > 1 else compilers[0]
+    error = next((line for line in messages if "error:" in line), None)
+    if error is not None:
+        raise LaunchError(f"{argv[0]} refused the command line: {error.strip()}")
+    raise LaunchError(
+        f"{argv[0]} would start {len(compilers)} compilers, and exactly one can be debugged: "
+        "name one source file, or debug one -fc1 command of those that its -### prints."
+    )
+
+
+def _ask_driver(argv: list[str], cwd: Path | None) -> tuple[list[list[str]], list[str]]:
+    """Return the jobs that the driver would start, and its other lines."""
+    try:
+        answer = subprocess.run(
+            [argv[0], "-###", *argv[1:]],
+            cwd=cwd,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=_DRIVER_SECONDS,
+            check=False,
+        )
+    except FileNotFoundError as error:
+        raise LaunchError(f"There is no tool {argv[0]!r}: check its path, or PATH.") from error
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise LaunchError(
+            f"{argv[0]!r} could not be asked which compiler it starts ({error}): "
+            "give the command of the compiler itself, with -fc1."
+        ) from error
+    lines = answer.stderr.splitlines()
+    jobs = [_words(line) for line in lines if line.startswith(' "')]
+    return jobs, [line for line in lines if not line.startswith(' "')]
+
+
+def _words(line: str) -> list[str]:
+    """Split a line of -###: words in double quotes, a backslash before a special character.
+
+    Source: clang and flang, llvm::sys::printArg in llvm/lib/Support/Program.cpp.
+    """
+    return [
+        re.sub(r"\\(.)", r"\1", quoted) if quoted or not bare else bare
+        for quoted, bare in _WORD.findall(line)
+    ]
+
+
+def _without_temporary(job: list[str]) -> list[str]:
+    if "-o" not in job[:-1]:
+        return job
+    at = job.index("-o") + 1
+    return [*job[:at], "/dev/null", *job[at + 1 :]]

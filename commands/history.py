@@ -1,0 +1,61 @@
+"""The history of the shell: plain text, a line each, appended before a line is run."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+_KEPT = 5000  # lines
+
+
+def history_file() -> Path:
+    """Return the path of the history, in XDG_STATE_HOME."""
+    state = os.environ.get("XDG_STATE_HOME") or str(Path.home() / ".local" / "state")
+    return Path(state) / "actiondbg" / "history"
+
+
+class HistoryFile:
+    """Appends every line at once, so that a kill loses none.
+
+    Args:
+        path: the file; where it cannot be written the history is this session's only.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._last = ""
+        self._writable = True
+
+    def load(self) -> list[str]:
+        """Return the lines of earlier sessions, oldest first, and shorten a long file."""
+        try:
+            lines = self._path.read_text(encoding="utf-8", errors="replace").splitlines()
+        except OSError:
+            return []
+        if len(lines) > 2 * _KEPT:
+            lines = lines[-_KEPT:]
+            self._rewrite(lines)
+        self._last = lines[-1] if lines else ""
+        return lines[-_KEPT:]
+
+    def append(self, line: str) -> None:
+        """Add a line, unless it repeats the last one."""
+        line = line.strip()
+        if not line or line == self._last or "\n" in line or not self._writable:
+            return
+        self._last = line
+        try:
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            with self._path.open("a", encoding="utf-8", errors="replace") as file:
+                file.write(line + "\n")
+        except OSError:
+            self._writable = False
+
+    def _rewrite(self, lines: list[str]) -> None:
+        # By rename: another session may be reading or appending.
+        new = self._path.with_name(f"history.{os.getpid()}")
+        try:
+            new.write_text("\n".join(lines) + "\n", encoding="utf-8")
+            new.replace(self._path)
+        except OSError:
+            new.unlink(missing_ok=True)

@@ -1,0 +1,86 @@
+"""The words of ``help`` and of docs/commands.md, from the declarations."""
+
+from __future__ import annotations
+
+import sys
+
+from actiondbg.commands.command import CATEGORIES, COMMANDS, Command
+
+SPEC = """\
+SPEC is what a breakpoint stops at: one part, or several joined with 'and'.
+  tag:T             the action's tag, such as apply-pattern, fold, pass-execution
+  pattern:GLOB      an action that applies a pattern of that name
+  pass:GLOB         a pass, by its argument or class name
+  fold:OPGLOB       a fold of an operation of that name
+  op:GLOB           the name of the operation that the action is about
+  func:GLOB         the symbol that holds the operation
+  FILE:LINE[:COL]   a location of the operation; FILE:LINE-LINE is a range,
+                    FILE matches by its last components, file:FILE is all of it
+  #17               the action's ordinal
+  NAME              a pattern, pass or tag of that name
+"""
+
+EXPR = """\
+EXPR is a condition over the fields of an action.
+  integers          ordinal, depth, iteration, line, hits
+  text              tag, name, op, file, func; in '' or "" where it is written
+  comparisons       == != < <= > >=, and ~ and !~ for a glob: op ~ 'arith.*'
+  joined with       and, or, not, ( )
+"""
+
+TOPICS = {"spec": SPEC, "expr": EXPR}
+
+
+def _commands_of(category: str) -> list[Command]:
+    return [each for each in COMMANDS.values() if each.category == category]
+
+
+def overview() -> str:
+    """Return all commands by category, a line and an example each."""
+    lines: list[str] = []
+    for category in CATEGORIES:
+        lines.append(f"{category}:")
+        for each in _commands_of(category):
+            names = ", ".join((each.name, *each.aliases))
+            lines += [f"  {names:<28} {each.summary}", f"  {'':<28} {each.example}"]
+        lines.append("")
+    lines.append("'help COMMAND' tells more; 'help spec' and 'help expr' are about breakpoints.")
+    return "\n".join(lines)
+
+
+def page(command: Command) -> str:
+    """Return the help of one command."""
+    lines = [f"{command.usage()}", "", f"  {command.summary}"]
+    rows = [(a.options.get("metavar", a.name), a.options.get("help")) for a in command.arguments]
+    lines += [f"  {name:<20} {text}" for name, text in rows if text]
+    if command.aliases:
+        lines.append(f"  Also: {', '.join(command.aliases)}")
+    lines.append(f"  Example: {command.example}")
+    if "SPEC" in (command.raw or ""):
+        lines.append("  See 'help spec' and 'help expr'.")
+    return "\n".join(lines)
+
+
+def tables() -> str:
+    """Return the command tables of docs/commands.md, in Markdown."""
+    lines: list[str] = []
+    for category in CATEGORIES:
+        lines += [f"### {category}", "", "| command | does | example |", "|---|---|---|"]
+        for each in _commands_of(category):
+            names = ", ".join(f"`{alias}`" for alias in each.aliases)
+            usage = each.usage().replace("|", "\\|")
+            cells = (
+                f"`{usage}`{' also ' + names if names else ''}",
+                each.summary.replace("|", "\\|"),
+            )
+            lines.append(f"| {cells[0]} | {cells[1]} | `{each.example}` |")
+        lines.append("")
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    from actiondbg.commands import builtin
+
+    builtin.load()
+    # Run as a module this file is __main__, and the declarations are in the imported one.
+    sys.stdout.write(tables())

@@ -1,0 +1,174 @@
+"""Commands that start the tool and let it run to the next stop."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from actiondbg.commands.command import Arguments, command, count_argument
+from actiondbg.commands.results import Text
+from actiondbg.commands.words import split_stdio
+from actiondbg.spec import split_spec_and_condition
+
+if TYPE_CHECKING:
+    from actiondbg.commands.front import Front
+
+RUNNING = "Running"
+_ARGS = "[ARGS] [< IN] [> OUT] [2> ERR]"
+
+
+@command(
+    "run",
+    RUNNING,
+    "Start the tool, again if it runs already, and go on to a breakpoint or its end.",
+    "run in.mlir --canonicalize > out.mlir",
+    raw=_ARGS,
+    complete="file",
+    aliases=("r",),
+)
+def run(front: Front, args: Arguments) -> Any:
+    stdio = split_stdio(args.text)
+    return front.resume(
+        lambda: front.session.run(
+            stdio.arguments, stdin=stdio.stdin, stdout=stdio.stdout, stderr=stdio.stderr
+        )
+    )
+
+
+@command(
+    "start",
+    RUNNING,
+    "Start the tool and stop before its first action.",
+    "start",
+    raw=_ARGS,
+    complete="file",
+)
+def start(front: Front, args: Arguments) -> Any:
+    stdio = split_stdio(args.text)
+    return front.resume(
+        lambda: front.session.start(
+            stdio.arguments, stdin=stdio.stdin, stdout=stdio.stdout, stderr=stdio.stderr
+        )
+    )
+
+
+@command(
+    "restart",
+    RUNNING,
+    "Start the tool again as it was started last; breakpoints are kept.",
+    "restart",
+)
+def restart(front: Front, _: Arguments) -> Any:
+    return front.resume(front.session.restart)
+
+
+@command("kill", RUNNING, "End the tool; breakpoints are kept.", "kill")
+def kill(front: Front, _: Arguments) -> Any:
+    if front.session.state not in ("stopped", "running"):
+        return Text("The tool is not running.")
+    front.session.kill()
+    return Text("The tool was killed.")
+
+
+@command(
+    "continue",
+    RUNNING,
+    "Go on to the next breakpoint, or to the Nth from here.",
+    "continue 3",
+    count_argument("how many breakpoints to go on to"),
+    aliases=("c", "cont"),
+    repeats=True,
+)
+def continue_(front: Front, args: Arguments) -> Any:
+    return front.resume(lambda: front.session.continue_(args.count))
+
+
+@command(
+    "step",
+    RUNNING,
+    "Stop at the very next event: in a nested action, after this one, or before the next.",
+    "step 5",
+    count_argument(),
+    aliases=("s",),
+    repeats=True,
+)
+def step(front: Front, args: Arguments) -> Any:
+    return front.resume(lambda: front.session.step(args.count))
+
+
+@command(
+    "next",
+    RUNNING,
+    "Stop after this action; when already after it, before the next one that is not nested.",
+    "next",
+    count_argument(),
+    aliases=("n",),
+    repeats=True,
+)
+def next_(front: Front, args: Arguments) -> Any:
+    return front.resume(lambda: front.session.next(args.count))
+
+
+@command(
+    "finish",
+    RUNNING,
+    "Stop after the parent action.",
+    "finish",
+    count_argument("how many levels"),
+    aliases=("fin",),
+    repeats=True,
+)
+def finish(front: Front, args: Arguments) -> Any:
+    return front.resume(lambda: front.session.finish(args.count))
+
+
+@command(
+    "skip",
+    RUNNING,
+    "Go on to the next breakpoint without this action.",
+    "skip",
+    count_argument("do it at so many breakpoints"),
+    repeats=True,
+)
+def skip(front: Front, args: Arguments) -> Any:
+    return front.resume(lambda: front.session.skip(args.count))
+
+
+@command(
+    "apply",
+    RUNNING,
+    "Go on to the next breakpoint with this action.",
+    "apply",
+    count_argument("do it at so many breakpoints"),
+    repeats=True,
+)
+def apply(front: Front, args: Arguments) -> Any:
+    return front.resume(lambda: front.session.apply(args.count))
+
+
+@command(
+    "until",
+    RUNNING,
+    "Go on to an action that SPEC matches, but no further than the end of the parent action.",
+    "until op:arith.*",
+    raw="SPEC [if EXPR]",
+    needs_text=True,
+    complete="spec",
+    aliases=("u",),
+)
+def until(front: Front, args: Arguments) -> Any:
+    spec, condition = split_spec_and_condition(args.text)
+    return front.resume(lambda: front.session.until(spec, condition))
+
+
+@command(
+    "advance",
+    RUNNING,
+    "Go on to the next action that SPEC matches, wherever it is.",
+    "advance pass:cse",
+    raw="SPEC [if EXPR]",
+    needs_text=True,
+    complete="spec",
+)
+def advance(front: Front, args: Arguments) -> Any:
+    spec, condition = split_spec_and_condition(args.text)
+    return front.resume(lambda: front.session.advance(spec, condition))

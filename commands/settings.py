@@ -1,0 +1,82 @@
+"""What ``set`` changes and ``show`` shows."""
+
+from __future__ import annotations
+
+import difflib
+from dataclasses import dataclass
+
+from actiondbg.errors import UsageError
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One setting: its words, or a number (``choices`` is None), and what it does."""
+
+    default: str
+    summary: str
+    choices: tuple[str, ...] | None = ("on", "off")
+
+
+SETTINGS: dict[str, Setting] = {
+    "style": Setting("terminal", "the colours of IR: a Pygments style, terminal or off", None),
+    "print-stop": Setting("on", "whether a stop prints its operation"),
+    "pagination": Setting("on", "whether long text goes through $PAGER, on a terminal"),
+    "elide": Setting(
+        "16", "constants of more elements are elided in a stop; a number or off", None
+    ),
+}
+
+
+def _resolve(name: str) -> str:
+    """Return the setting that a name or a unique prefix of one means."""
+    matches = [name] if name in SETTINGS else [s for s in SETTINGS if s.startswith(name)]
+    if len(matches) != 1:
+        raise UsageError(f"There is no setting {name!r}: the settings are {', '.join(SETTINGS)}.")
+    return matches[0]
+
+
+class Settings:
+    """The values of the settings, as text."""
+
+    def __init__(self) -> None:
+        self._values = {name: setting.default for name, setting in SETTINGS.items()}
+
+    def __getitem__(self, name: str) -> str:
+        return self._values[name]
+
+    def on(self, name: str) -> bool:
+        """Return whether a setting is anything but off."""
+        return self._values[name] != "off"
+
+    def set(self, name: str, value: str) -> str:
+        """Change a setting; return its full name.
+
+        Raises:
+            UsageError: there is no such setting, or it does not take the value.
+        """
+        name = _resolve(name)
+        choices = SETTINGS[name].choices
+        if choices is not None and value not in choices:
+            raise UsageError(f"{name} cannot be {value!r}: it takes {' or '.join(choices)}.")
+        if name == "elide" and value != "off" and not value.isdecimal():
+            raise UsageError(f"elide cannot be {value!r}: it takes a number of elements or off.")
+        if name == "style" and value != "off":
+            _check_style(value)
+        self._values[name] = value
+        return name
+
+    def show(self, name: str | None) -> dict[str, str]:
+        """Return one setting, by name or unique prefix, or all."""
+        if name is None:
+            return dict(self._values)
+        name = _resolve(name)
+        return {name: self._values[name]}
+
+
+def _check_style(name: str) -> None:
+    from actiondbg.highlight import style_names
+
+    names = style_names()
+    if name not in names:
+        close = difflib.get_close_matches(name, names, n=1) or ["monokai"]
+        raise UsageError(f"There is no style {name!r}: take off, terminal or, say, {close[0]}.")

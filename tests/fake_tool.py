@@ -1,0 +1,65 @@
+"""Fixtures: the fake agent as a tool, in a directory for temporary files of its own."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+import actiondbg
+from actiondbg.session import Session
+from actiondbg.toolchain import Tool
+
+Launch = Callable[..., Session]
+
+FAKE = Path(__file__).with_name("fake_agent.py")
+
+
+@pytest.fixture
+def base(
+    monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Path]:
+    """The directory for temporary files, short enough for sockets; nothing may be left in it."""
+    tmp_path_factory.getbasetemp()  # not in here
+    with tempfile.TemporaryDirectory(prefix="adbg") as name:
+        monkeypatch.setattr(tempfile, "tempdir", name)
+        monkeypatch.setenv("XDG_CACHE_HOME", str(Path(name) / "cache"))
+        yield Path(name)
+        assert list(Path(name).glob("actiondbg-*")) == []
+
+
+@pytest.fixture
+def fake(base: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Launch]:
+    """Launch the fake with options; sessions are closed, and their tools have to be gone."""
+    tool = base / "fake-tool"
+    tool.write_text(f"#!{sys.executable} -SE\n{FAKE.read_text()}")
+    tool.chmod(0o700)
+    libc = re.findall(r"(/\S+/libc[.-]\S+)", Path("/proc/self/maps").read_text())[0]
+    found = Tool(tool, Path(libc), (), "22.1.8", "fake")
+    monkeypatch.setattr("actiondbg.program.find_tool", lambda *_: found)
+    # What is preloaded has to be something: the C library is there already.
+    monkeypatch.setattr("actiondbg.program.build_agent", lambda *_: Path(libc))
+    sessions: list[Session] = []
+
+    def launch(*options: str, **keywords: object) -> Session:
+        session = actiondbg.launch([str(tool), *options], **keywords)  # type: ignore[arg-type]
+        sessions.append(session)
+        return session
+
+    yield launch
+    for session in sessions:
+        session.close()
+    assert processes_of(tool) == []
+
+
+def processes_of(tool: Path) -> list[str]:
+    commands = []
+    for entry in Path("/proc").glob("[0-9]*/cmdline"):
+        with contextlib.suppress(OSError):
+            commands.append(entry.read_bytes().replace(b"\0", b" ").decode())
+    return [command for command in commands if str(tool) in command]

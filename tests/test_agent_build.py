@@ -1,0 +1,209 @@
+"""Compiling the agent and caching it, with a small source in the place of the agent's."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from actiondbg.errors import AgentBuildError
+from actiondbg.toolchain import Tool, agent_state, build_agent
+from actiondbg.toolchain.build import cache_directory
+
+SOURCE = 'extern "C" __attribute__((visibility("default"))) int answer() { return 42; }\n'
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.delenv("CXX", raising=False)
+    return tmp_path / "cache" / "actiondbg"
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> Path:
+    directory = tmp_path / "agent"
+    directory.mkdir()
+    (directory / "Answer.cpp").write_text('#include "Answer.h"\n' + SOURCE)
+    (directory / "Answer.h").write_text('extern "C" int answer();\n')
+    return directory
+
+
+@pytest.fixture
+def tool(tmp_path: Path) -> Tool:
+    return Tool(tmp_path / "tool", tmp_path / "libMLIR.so", (tmp_path,), "22.1.8", "abc")
+
+
+def executable(path: Path, text: str) -> Path:
+    path.write_text(text)
+    path.chmod(0o755)
+    return path
+
+
+def refusal(tool: Tool, source: Path) -> str:
+    with pytest.raises(AgentBuildError) as raised:
+        build_agent(tool, source=source)
+    message = str(raised.value)
+    assert "\n" not in message
+    return message
+
+
+def leftovers(cache: Path) -> list[str]:
+    return [file.name for file in cache.iterdir() if file.suffix not in (".so", ".log")]
+
+
+def test_compiled_once(tool: Tool, source: Path, cache: Path) -> None:
+    started: list[bool] = []
+    assert agent_state(tool, source) == "not compiled yet"
+    agent = build_agent(tool, lambda: started.append(True), source)
+    assert agent.parent == cache
+    assert agent_state(tool, source) == "cached"
+    assert build_agent(tool, lambda: started.append(True), source) == agent
+    assert started == [True]
+    assert leftovers(cache) == []
+
+
+def test_other_inputs_are_other_agents(
+    tool: Tool, source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    agents = {build_agent(tool, source=source)}
+    agents.add(build_agent(replace(tool, build_id="def"), source=source))
+    agents.add(build_agent(replace(tool, headers=(tmp_path / "other",)), source=source))
+    (source / "Answer.h").write_text('extern "C" int answer(); // changed\n')
+    agents.add(build_agent(tool, source=source))
+    compiler = executable(tmp_path / "my-c++", '#!/bin/sh\nexec g++ "$@"\n')
+    monkeypatch.setenv("CXX", str(compiler))
+    agents.add(build_agent(tool, source=source))
+    os.utime(compiler, (1, 1))
+    agents.add(build_agent(tool, source=source))
+    assert len(agents) == 6
+
+
+def test_an_export_list_is_used(tool: Tool, source: Path) -> None:
+    import ctypes
+
+    (source / "exports.map").write_text("{ global: nothing; local: *; };\n")
+    hidden = ctypes.CDLL(str(build_agent(tool, source=source)))
+    assert not hasattr(hidden, "answer")
+    (source / "exports.map").write_text("{ global: answer; local: *; };\n")
+    assert ctypes.CDLL(str(build_agent(tool, source=source))).answer() == 42
+
+
+def test_two_at_once(tool: Tool, source: Path, cache: Path) -> None:
+    with ThreadPoolExecutor(2) as pool:
+        builds = [pool.submit(build_agent, tool, None, source) for _ in range(2)]
+    assert builds[0].result() == builds[1].result()
+    assert [file.suffix for file in cache.iterdir()] == [".so"]
+
+
+def test_a_compiler_that_warns_of_more(tool: Tool, source: Path, cache: Path) -> None:
+    (source / "Answer.cpp").write_text("static int unused() { return 1; }\n" + SOURCE)
+    agent = build_agent(tool, source=source)
+    assert "unused" in agent.with_suffix(".log").read_text()
+    assert leftovers(cache) == []
+
+
+def test_a_compile_error(tool: Tool, source: Path, cache: Path) -> None:
+    (source / "Answer.cpp").write_text("int broken = nonsense;\n")
+    message = refusal(tool, source)
+    assert "nonsense" in message
+    (log,) = cache.glob("*.log")
+    assert str(log) in message
+    assert "nonsense" in log.read_text()
+    assert leftovers(cache) == []
+    assert not list(cache.glob("*.so"))
+
+
+def test_no_compiler(
+    tool: Tool, source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert "apt-get install g++" in refusal(tool, source)
+    assert agent_state(tool, source).startswith("cannot be compiled: There is no C++ compiler")
+
+
+@pytest.mark.parametrize("value", ["no-such-c++", "no-such-c++ -m64", "'", "-O2"])
+def test_a_wrong_cxx(tool: Tool, source: Path, monkeypatch: pytest.MonkeyPatch, value: str) -> None:
+    monkeypatch.setenv("CXX", value)
+    assert "CXX" in refusal(tool, source)
+
+
+def test_a_launcher_in_cxx(tool: Tool, source: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CXX", "env g++ -m64")
+    assert build_agent(tool, source=source).exists()
+
+
+def test_a_cache_that_cannot_be_written(tool: Tool, source: Path, tmp_path: Path) -> None:
+    (tmp_path / "cache").write_text("a file")
+    message = refusal(tool, source)
+    assert "XDG_CACHE_HOME" in message
+    assert str(tmp_path / "cache") in message
+
+
+def test_a_relative_cache_is_ignored(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", "relative")
+    monkeypatch.setenv("HOME", "/home/someone")
+    assert cache_directory() == Path("/home/someone/.cache/actiondbg")
+
+
+def test_no_source(tool: Tool, tmp_path: Path) -> None:
+    assert "source is missing" in refusal(tool, tmp_path / "nowhere")
+
+
+def test_headers_of_a_build_with_assertions(tool: Tool, source: Path, tmp_path: Path) -> None:
+    library = tmp_path / "libLLVM.so"
+    library.write_bytes(b"\0_ZN4llvm24DisableABIBreakingChecksE\0")
+    header = tmp_path / "llvm/Config/abi-breaking.h"
+    header.parent.mkdir(parents=True)
+    header.write_text("#define LLVM_ENABLE_ABI_BREAKING_CHECKS 1\n")
+    message = refusal(replace(tool, libllvm=library), source)
+    assert "with assertions" in message
+    assert "--mlir-include" in message
+    header.write_text("#define LLVM_ENABLE_ABI_BREAKING_CHECKS 0\n")
+    assert build_agent(replace(tool, libllvm=library), source=source).exists()
+
+
+def test_what_a_killed_compile_left_is_removed(tool: Tool, source: Path, cache: Path) -> None:
+    old, new = cache / "build-old", cache / "build-new"
+    old.mkdir(parents=True)
+    new.mkdir()
+    os.utime(old, (1, 1))
+    build_agent(tool, source=source)
+    assert leftovers(cache) == ["build-new"]
+
+
+INTERRUPTED = """
+import sys
+from pathlib import Path
+from actiondbg.toolchain import Tool, build_agent
+tool = Tool(Path("t"), Path("l"), (Path("/"),), "22.1.8", "abc")
+build_agent(tool, source=Path(sys.argv[1]))
+"""
+
+
+def test_an_interrupt_leaves_nothing(
+    source: Path, cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = (
+        f"#!/bin/sh\necho $$ > {tmp_path}/new && mv {tmp_path}/new {tmp_path}/pid\nexec sleep 60\n"
+    )
+    monkeypatch.setenv("CXX", str(executable(tmp_path / "slow-c++", text)))
+    with subprocess.Popen(
+        [sys.executable, "-c", INTERRUPTED, source], stderr=subprocess.PIPE
+    ) as process:
+        deadline = time.monotonic() + 30
+        while not (tmp_path / "pid").exists():
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+        process.send_signal(signal.SIGINT)
+        _, messages = process.communicate(timeout=30)
+    assert b"KeyboardInterrupt" in messages
+    assert list(cache.iterdir()) == []
+    assert not Path("/proc", (tmp_path / "pid").read_text().strip()).exists()

@@ -1,0 +1,203 @@
+"""The shell as a person uses it: the real tool, in a terminal."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pexpect
+import pytest
+
+_ESCAPE = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b[=>]")
+_TAKEN = r"\x1b\[\?2004l"  # the end of reading a line: bracketed paste is switched off
+# What prompt_toolkit writes when it waits for keys; the prompt before is drawn more than once.
+_READY = r"\(actiondbg\)(?:\s|\x1b\[[0-9;?]*[A-Za-z])*\x1b\[\?25h"
+
+
+class Terminal:
+    """A terminal with the shell in it."""
+
+    def __init__(self, arguments: list[str], environment: dict[str, str]) -> None:
+        self.child = pexpect.spawn(
+            sys.executable,
+            ["-m", "actiondbg", *arguments],
+            env=environment,
+            dimensions=(30, 120),
+            encoding="utf-8",
+            timeout=20,
+        )
+
+    def ready(self) -> str:
+        """Wait for the prompt; return what stood before it, without escapes."""
+        self.child.expect(_READY)
+        return _ESCAPE.sub("", self.child.before or "").replace("\r", "")
+
+    def enter(self, line: str) -> None:
+        """Type a line, and wait until the shell has taken it."""
+        self.child.send(line + "\r")
+        self.child.expect(_TAKEN)
+
+    def do(self, line: str) -> str:
+        self.enter(line)
+        return self.ready()
+
+    def see(self, pattern: str) -> None:
+        self.child.expect(pattern)
+
+
+@pytest.fixture
+def terminal(mlir_opt: str, folds: str, tmp_path: Path) -> Iterator[Callable[..., Terminal]]:
+    """Open shells over mlir-opt; all of them share a home."""
+    opened: list[Terminal] = []
+    cache = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
+    environment = {
+        **os.environ,
+        "HOME": str(tmp_path),
+        "XDG_CACHE_HOME": cache,
+        "XDG_STATE_HOME": str(tmp_path / "state"),
+        "XDG_CONFIG_HOME": str(tmp_path / "config"),
+        "TERM": "xterm",
+        "PAGER": "cat",
+        "PROMPT_TOOLKIT_NO_CPR": "1",
+    }
+
+    def open_shell(*options: str, tool: list[str] | None = None, **more: Any) -> Terminal:
+        arguments = [*options, *(tool or [mlir_opt, folds, "--canonicalize"])]
+        shell = Terminal(arguments, environment | more)
+        opened.append(shell)
+        return shell
+
+    yield open_shell
+    for shell in opened:
+        shell.child.close(force=True)
+
+
+def test_enter_repeats_steps_and_prefixes_work(terminal: Callable[..., Terminal]) -> None:
+    shell = terminal("-ex", "start")
+    assert "Stopped before #1 pass-execution (canonicalize)" in shell.ready()
+    assert "Stopped before #2" in shell.do("ste")
+    assert "Stopped before #3" in shell.do("")
+    assert "ambiguous: it could be cursor-parent" in shell.do("cursor-p")
+    assert "Stopped" not in shell.do("")
+
+
+def test_break_print_skip(terminal: Callable[..., Terminal]) -> None:
+    shell = terminal()
+    shell.ready()
+    assert "Breakpoint 1: AddIAddConstant if depth > 1" in shell.do(
+        "br AddIAddConstant if depth > 1"
+    )
+    assert "Breakpoint 1, stopped before" in shell.do("r")
+    assert re.search(r"^--> .*arith\.addi", shell.do("p func"), re.MULTILINE)
+    assert "Breakpoint 1, stopped before" in shell.do("skip")
+    assert not Path("3").exists()
+
+
+def test_tab_completes(terminal: Callable[..., Terminal]) -> None:
+    shell = terminal("-ex", "start", "-ex", "break AddIAddConstant", "-ex", "c")
+    shell.ready()
+    shell.child.send("tbr\t")
+    shell.see("tbreak")
+    shell.child.send("pattern:AddIAddC\t")
+    shell.see("onstant")  # only what is new is drawn
+    assert "Temporary breakpoint 2: pattern:AddIAddConstant" in shell.do("")
+    shell.child.send("print --gen\t")
+    shell.see("--generic")
+
+
+def test_interrupt_at_the_prompt_clears_the_line(terminal: Callable[..., Terminal]) -> None:
+    shell = terminal()
+    shell.ready()
+    shell.child.send("bogus")
+    shell.see("bogus")
+    shell.child.sendintr()
+    shell.see(_TAKEN)
+    assert "no command" not in shell.ready()
+    assert "no command" in shell.do("bogus")
+
+
+def test_interrupt_stops_the_running_tool(
+    terminal: Callable[..., Terminal], mlir_opt: str, tmp_path: Path
+) -> None:
+    lines = [f"func.func @f{i}(%a: i32) -> i32 {{ return %a : i32 }}" for i in range(6000)]
+    source = tmp_path / "long.mlir"
+    source.write_text("\n".join(lines))
+    passes = ",".join(["canonicalize"] * 1000)
+    shell = terminal(tool=[mlir_opt, str(source), f"--pass-pipeline=builtin.module({passes})"])
+    shell.ready()
+    shell.enter("run > /dev/null")
+    time.sleep(3)  # past the start: into its actions
+    shell.child.sendintr()
+    assert "Interrupted, stopped before #" in shell.ready()
+    assert "-> 0" in shell.do("bt")
+
+
+def test_history_survives_a_kill(terminal: Callable[..., Terminal]) -> None:
+    shell = terminal()
+    shell.ready()
+    shell.do("break op:test.unlikely")
+    shell.child.kill(signal.SIGKILL)
+    shell.child.wait()
+    shell = terminal()
+    shell.ready()
+    shell.child.send("\x1b[A")
+    shell.see("op:test.unlikely")
+    assert "Breakpoint 1: op:test.unlikely" in shell.do("")
+    assert "break op:test.unlikely" in shell.do("history")
+
+
+def test_colours_only_where_wanted(terminal: Callable[..., Terminal]) -> None:
+    coloured = re.compile(r"\x1b\[[0-9;]+marith\.addi")
+    for options, more in (([], {}), (["--no-color"], {}), ([], {"NO_COLOR": "1"})):
+        shell = terminal(*options, "-ex", "break AddIAddConstant", "-ex", "run", **more)
+        shell.ready()
+        shell.enter("print --plain")
+        shell.child.expect(_READY)
+        assert bool(coloured.search(shell.child.before or "")) == (not options and not more)
+
+
+def test_long_text_is_paged(terminal: Callable[..., Terminal]) -> None:
+    shell = terminal("-ex", "start", PAGER="sed s/^/paged:/")
+    shell.ready()
+    assert "paged:Running:" in shell.do("help")
+    assert "paged:" not in shell.do("info program")
+
+
+def test_commands_block_alias_and_python(terminal: Callable[..., Terminal]) -> None:
+    shell = terminal("-ex", "break AddIAddConstant")
+    shell.ready()
+    for line in ("commands", "silent", "echo it was hit"):
+        shell.enter(line)
+        shell.see(r">[^\n]*\x1b\[\?25h")
+    shell.do("end")
+    printed = shell.do("run")
+    assert "it was hit" in printed
+    assert "stopped before" not in printed
+    shell.do("alias create bo break op:{}")
+    assert "Breakpoint 2: op:{}" in shell.do("bo")
+    assert re.search(r"^\d+$", shell.do("py print(session.stop.ordinal)"), re.MULTILINE)
+
+
+def test_end_of_input_leaves(terminal: Callable[..., Terminal]) -> None:
+    shell = terminal("-ex", "start")
+    shell.ready()
+    shell.child.sendeof()
+    shell.child.expect(pexpect.EOF)
+    assert shell.child.wait() == 0
+
+
+def test_termination_leaves_nothing(terminal: Callable[..., Terminal]) -> None:
+    shell = terminal("-ex", "start")
+    shell.ready()
+    tool = int(re.search(r"\d+", shell.do("py print(session.hello.pid)").split("\n")[-2])[0])  # type: ignore[index]
+    shell.child.kill(signal.SIGTERM)
+    shell.child.expect(pexpect.EOF)
+    assert shell.child.wait() == 128 + signal.SIGTERM
+    with pytest.raises(ProcessLookupError):
+        os.kill(tool, 0)

@@ -1,0 +1,124 @@
+"""SPEC: what it means, and where the error is when it means nothing."""
+
+from __future__ import annotations
+
+import pytest
+
+from actiondbg.errors import UsageError
+from actiondbg.protocol import Term
+from actiondbg.spec import location_spec, parse_spec, split_spec_and_condition
+
+
+def location(path: str, **where: int) -> Term:
+    return Term(kind="location", path=path, **where)
+
+
+@pytest.mark.parametrize(
+    ("text", "terms"),
+    [
+        ("tag:apply-pattern", [Term(kind="tag", glob="apply-pattern")]),
+        ("pattern:*Select*", [Term(kind="pattern", glob="*Select*")]),
+        ("pass:cse", [Term(kind="pass", glob="cse")]),
+        ("fold:arith.*", [Term(kind="fold", glob="arith.*")]),
+        ("op:scf.if", [Term(kind="op", glob="scf.if")]),
+        ("func:main", [Term(kind="func", glob="main")]),
+        ("canonicalize", [Term(kind="name", glob="canonicalize")]),
+        ("#17", [Term(kind="ordinal", ordinal=17)]),
+        ("in.mlir:3", [location("in.mlir", line=3)]),
+        ("a/in.mlir:3:7", [location("a/in.mlir", line=3, column=7)]),
+        ("in.mlir:3-7", [location("in.mlir", line=3, last_line=7)]),
+        ("in.mlir:3-3", [location("in.mlir", line=3, last_line=3)]),
+        ('"a b:c.mlir":3', [location("a b:c.mlir", line=3)]),
+        ("file:in.mlir", [location("in.mlir")]),
+        ("file:tag:3", [location("tag", line=3)]),
+        ("mlir::X", [Term(kind="name", glob="mlir::X")]),
+        ("pattern:mlir::X", [Term(kind="pattern", glob="mlir::X")]),
+        ("(anonymous namespace)::X", [Term(kind="name", glob="(anonymous namespace)::X")]),
+        ("pattern:Foo<A, B>", [Term(kind="pattern", glob="Foo<A, B>")]),
+        ('pattern:"A and B"', [Term(kind="pattern", glob="A and B")]),
+        ("x[]a]y", [Term(kind="name", glob="x[]a]y")]),
+        ("x\\[", [Term(kind="name", glob="x\\[")]),
+        (
+            "pattern:Foo<A, B> and op:arith.*  and  in.mlir:3",
+            [
+                Term(kind="pattern", glob="Foo<A, B>"),
+                Term(kind="op", glob="arith.*"),
+                location("in.mlir", line=3),
+            ],
+        ),
+        (
+            "pattern:band and pass:android",
+            [Term(kind="pattern", glob="band"), Term(kind="pass", glob="android")],
+        ),
+    ],
+)
+def test_specs(text: str, terms: list[Term]) -> None:
+    assert parse_spec(text) == terms
+
+
+@pytest.mark.parametrize(
+    ("text", "offset", "message"),
+    [
+        ("", 0, "empty"),
+        ("   ", 0, "empty"),
+        ("patern:x", 0, "did you mean 'pattern'"),
+        ("zzz:x", 0, "There is no kind of term 'zzz': there are tag, pattern"),
+        ("op:x and patern:y", 9, "did you mean 'pattern'"),
+        ("#x", 1, "'#x' is not an ordinal"),
+        ("#0", 1, "'#0' is not an ordinal"),
+        ("#", 1, "not an ordinal"),
+        ("#" + "9" * 5000, 1, "not an ordinal"),
+        ("in.mlir:0", 8, "0 is not a line"),
+        ("in.mlir:3:0", 10, "0 is not a column"),
+        ("in.mlir:" + "9" * 5000, 8, "not a line"),
+        ("in.mlir:7-3", 8, "reversed: write 3-7"),
+        ("in.mlir:", 8, "comes no line"),
+        ("in.mlir:x", 8, "comes no line"),
+        ("in.mlir:3-", 8, "comes no line"),
+        ("op:x and pattern:a[b", 18, r"\[ in 'a\[b' is not closed"),
+        ("a[]", 1, "not closed"),
+        ("a[z-b]", 2, "'z-b' is empty"),
+        ("a\\", 1, "escapes nothing"),
+        ("tag:", 4, "Nothing follows tag"),
+        ("file:", 5, "Nothing follows file"),
+        ('tag:""', 4, "Nothing follows tag"),
+        ('op:x and "a', 9, "quote is not closed"),
+        ("and tag:x", 0, "before the word and"),
+        ("tag:x and", 6, "follow the word and"),
+        ("tag:x and and tag:y", 10, "before the word and"),
+        ("tag:x or tag:y", 6, "joined with and only"),
+        ("tag:x && tag:y", 6, "joined with and only"),
+    ],
+)
+def test_errors_point_at_the_position(text: str, offset: int, message: str) -> None:
+    with pytest.raises(UsageError, match=message) as raised:
+        parse_spec(text)
+    assert (raised.value.text, raised.value.offset) == (text, offset)
+
+
+@pytest.mark.parametrize(
+    ("text", "spec", "condition"),
+    [
+        ("pattern:X", "pattern:X", None),
+        (" pattern:X  if depth > 3 ", "pattern:X", "depth > 3"),
+        ("op:scf.if if op ~ 'if if'", "op:scf.if", "op ~ 'if if'"),
+        ('"what if" if depth > 3', '"what if"', "depth > 3"),
+        ("if depth > 3", "", "depth > 3"),
+        ("", "", None),
+    ],
+)
+def test_the_condition_is_split_off(text: str, spec: str, condition: str | None) -> None:
+    assert split_spec_and_condition(text) == (spec, condition)
+
+
+def test_a_condition_has_to_follow_if() -> None:
+    with pytest.raises(UsageError, match="follow the word if") as raised:
+        split_spec_and_condition("tag:x if ")
+    assert raised.value.offset == 6
+
+
+@pytest.mark.parametrize("path", ["in.mlir", "a b.mlir", "tag", "x:3", "a and b", "#3"])
+def test_a_location_of_any_file(path: str) -> None:
+    assert parse_spec(location_spec(path)) == [location(path)]
+    assert parse_spec(location_spec(path, 3)) == [location(path, line=3)]
+    assert parse_spec(location_spec(path, 3, 4)) == [location(path, line=3, column=4)]

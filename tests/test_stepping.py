@@ -1,0 +1,304 @@
+"""Controls, breakpoints and units at stops of the real tool, of both builds."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import actiondbg
+from actiondbg import errors
+
+Launch = Callable[..., actiondbg.Session]
+
+
+def trail(session: actiondbg.Session, go: str) -> list[tuple[str, int, int]]:
+    """Go on with one control to the end; return (when, ordinal, depth) of each stop."""
+    stops = [session.start()]
+    while stops[-1].when != "exit":
+        stops.append(getattr(session, go)())
+    return [(s.when, s.ordinal, s.depth) for s in stops[:-1]]
+
+
+def test_step_sees_each_action_before_and_after_once(launch: Launch) -> None:
+    stops = trail(launch(), "step")
+    befores = [ordinal for when, ordinal, _ in stops if when == "before"]
+    afters = [ordinal for when, ordinal, _ in stops if when == "after"]
+    assert befores == list(range(1, len(befores) + 1))
+    assert sorted(afters) == befores
+    # Nested actions lie between the two stops of the one around them.
+    open_actions: list[int] = []
+    for when, ordinal, depth in stops:
+        if when == "before":
+            assert depth == len(open_actions)
+            open_actions.append(ordinal)
+        else:
+            assert open_actions.pop() == ordinal
+
+
+def test_ordinals_are_the_same_in_each_run(launch: Launch) -> None:
+    session = launch()
+    first = trail(session, "step")
+    assert trail(session, "step") == first
+
+
+def test_next_stays_at_its_depth(launch: Launch) -> None:
+    session = launch()
+    stop = session.start()
+    assert (stop.when, stop.depth, stop.reason) == ("before", 0, "start")
+    stop = session.next()
+    assert (stop.when, stop.ordinal, stop.reason) == ("after", 1, "next")
+    assert session.next().when == "exit"
+
+
+def test_finish_stops_after_the_action_around(launch: Launch) -> None:
+    session = launch()
+    session.add_breakpoint("tag:apply-pattern")
+    stop = session.run()
+    around = session.backtrace()[1]
+    finished = session.finish()
+    assert (finished.when, finished.ordinal, finished.reason) == (
+        "after",
+        around.ordinal,
+        "finish",
+    )
+    assert finished.depth == stop.depth - 1
+
+
+def test_finish_of_the_outermost_action_is_refused(launch: Launch) -> None:
+    session = launch()
+    session.start()
+    with pytest.raises(errors.ControlRefused, match="no action around"):
+        session.finish()
+    assert session.next().when == "after"
+
+
+def test_skip_after_an_action_is_refused_and_loses_nothing(launch: Launch) -> None:
+    session = launch()
+    session.start()
+    session.next()
+    with pytest.raises(errors.ControlRefused, match="the action is over"):
+        session.skip()
+    assert session.continue_().when == "exit"
+
+
+def test_count_of_step_equals_as_many_steps(launch: Launch) -> None:
+    session = launch()
+    session.start()
+    for _ in range(7):
+        one_by_one = session.step()
+    session.start()
+    assert session.step(7) == one_by_one
+
+
+def test_continue_with_a_count_passes_breakpoints(launch: Launch) -> None:
+    session = launch()
+    session.add_breakpoint("tag:fold")
+    ordinals = [session.run().ordinal]
+    for _ in range(3):
+        ordinals.append(session.continue_().ordinal)
+    session.run()
+    assert session.continue_(3).ordinal == ordinals[3]
+
+
+def test_skipping_a_pattern_leaves_its_operations(launch: Launch, bare: Callable[..., str]) -> None:
+    session = launch()
+    session.add_breakpoint("pattern:AddIAddConstant and func:twice")
+    stop = session.run()
+    assert (stop.op, stop.function) == ("arith.addi", "twice")
+    while stop.when != "exit":
+        stop = session.skip()
+    skipped = session.output()
+    assert stop.status == 0
+    assert skipped.count("arith.addi") == 3
+    assert bare("--canonicalize").count("arith.addi") == 2
+
+
+def test_skipping_a_pass_leaves_the_ir(launch: Launch, bare: Callable[..., str]) -> None:
+    session = launch()
+    session.add_breakpoint("pass:canonicalize")
+    session.run()
+    assert session.skip().when == "exit"
+    assert session.output() == bare()
+
+
+def test_skipping_a_fold(launch: Launch) -> None:
+    session = launch()
+    session.add_breakpoint("fold:arith.addi")
+    stop = session.run()
+    while stop.when != "exit":
+        stop = session.skip()
+    # x + 0 is only folded, never rewritten by a pattern.
+    assert session.output().count("arith.addi") >= 3
+
+
+def test_output_is_the_tools_own_when_nothing_is_skipped(
+    launch: Launch, bare: Callable[..., str]
+) -> None:
+    session = launch()
+    session.add_breakpoint("tag:apply-pattern", after=True)
+    stop = session.run()
+    while stop.when != "exit":
+        session.print("module").close()
+        stop = session.continue_()
+    assert session.output() == bare("--canonicalize")
+
+
+@pytest.mark.parametrize(
+    ("spec", "expected"),
+    [
+        ("tag:pass-execution", lambda s: s.tag == "pass-execution"),
+        ("canonicalize", lambda s: s.name == "canonicalize"),
+        ("pattern:AddI*", lambda s: s.name.startswith("AddI")),
+        ("AddIAddConstant", lambda s: s.name == "AddIAddConstant"),
+        ("fold:arith.*", lambda s: s.tag == "fold" and s.op.startswith("arith.")),
+        ("op:func.return", lambda s: s.op == "func.return"),
+        ("func:twice", lambda s: s.function == "twice"),
+        ("folds.mlir:14", lambda s: s.location == "folds.mlir:14:8"),
+        ("folds.mlir:13-14 and tag:fold", lambda s: s.location.startswith("folds.mlir:1")),
+        ("#5", lambda s: s.ordinal == 5),
+    ],
+)
+def test_each_kind_of_spec(launch: Launch, spec: str, expected: Callable[..., bool]) -> None:
+    session = launch()
+    breakpoint = session.add_breakpoint(spec)
+    stop = session.run()
+    assert stop.when == "before"
+    while stop.when != "exit":
+        assert stop.breakpoints == [breakpoint.id]
+        assert expected(stop), stop
+        stop = session.continue_()
+
+
+@pytest.mark.parametrize(
+    ("condition", "expected"),
+    [
+        ("depth == 2 and ordinal > 10", lambda s: s.depth == 2 and s.ordinal > 10),
+        ("op ~ 'arith.*' and not func == 'sum'", lambda s: s.function == "twice"),
+        ("file == 'folds.mlir' and line >= 14", lambda s: s.location > "folds.mlir:14"),
+        ("name == 'AddIAddConstant'", lambda s: s.name == "AddIAddConstant"),
+        ("iteration == 2", lambda s: True),
+    ],
+)
+def test_conditions(launch: Launch, condition: str, expected: Callable[..., bool]) -> None:
+    session = launch()
+    session.add_breakpoint("tag:apply-pattern", condition)
+    stop = session.run()
+    count = 0
+    while stop.when != "exit":
+        assert expected(stop), stop
+        count += 1
+        stop = session.continue_()
+    session.breakpoints[0].condition = None
+    assert count or condition.startswith("iteration")
+
+
+def test_hits_ignore_and_temporary(launch: Launch) -> None:
+    session = launch()
+    all_of_them = session.add_breakpoint("tag:fold")
+    session.disable([all_of_them.id])
+    ignored = session.add_breakpoint("fold:arith.addi")
+    session.set_ignore(ignored.id, 2)
+    once = session.add_breakpoint("tag:pass-execution", temporary=True)
+    stop = session.run()
+    assert stop.breakpoints == [once.id]
+    assert once not in session.breakpoints
+    assert session.continue_().breakpoints == [ignored.id]
+    session.hits()
+    assert (ignored.hits, all_of_them.hits) == (3, 0)
+
+
+def test_stop_after_describes_what_is_left(launch: Launch) -> None:
+    session = launch()
+    session.add_breakpoint("pattern:AddIAddConstant and func:twice", after=True)
+    stop = session.run()
+    assert (stop.when, stop.op) == ("after", "arith.addi")
+    [unit] = session.context()
+    assert unit.state == "replaced"
+    assert unit.text is not None and "arith.addi" in unit.text
+    assert session.cursor().unit.text == unit.text.replace("replaced", "alive")
+
+
+def test_until_ends_with_the_action_around_and_advance_does_not(launch: Launch) -> None:
+    session = launch()
+    session.add_breakpoint("#3", temporary=True)
+    around = session.run().depth - 1
+    stop = session.until("op:no.such")
+    assert (stop.when, stop.depth, stop.reason) == ("after", around, "until")
+    session.start()
+    assert session.advance("pattern:AddIAddConstant").name == "AddIAddConstant"
+
+
+def test_interrupt_stops_before_the_next_action(launch: Launch, tmp_path: Path) -> None:
+    many = tmp_path / "many.mlir"
+    body = "".join(f"  %v{i + 1} = arith.muli %v{i}, %v{i} : i32\n" for i in range(3000))
+    functions = "".join(
+        f"func.func @f{n}(%v0: i32) -> i32 {{\n{body}  return %v3000 : i32\n}}\n" for n in range(8)
+    )
+    many.write_text(functions)
+    session = launch("--canonicalize", "--cse", source=str(many))
+    threading.Timer(0.8, session.interrupt).start()
+    stop = session.run()
+    if stop.when != "exit":
+        assert (stop.when, stop.reason) == ("before", "interrupt")
+        assert session.continue_().when == "exit"
+
+
+def test_the_tool_ends_when_its_controller_is_gone(mlir_opt: str, folds: str) -> None:
+    code = (
+        "import actiondbg, sys, time\n"
+        f"s = actiondbg.launch([{mlir_opt!r}, {folds!r}, '--canonicalize'])\n"
+        "s.start()\n"
+        "print(s.status and s.pid, flush=True)\n"
+        "time.sleep(60)\n"
+    )
+    with subprocess.Popen(
+        [os.sys.executable, "-c", code], stdout=subprocess.PIPE, text=True
+    ) as front:
+        assert front.stdout is not None
+        pid = int(front.stdout.readline())
+        front.send_signal(signal.SIGKILL)
+    deadline = time.monotonic() + 10
+    while Path(f"/proc/{pid}").exists() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert not Path(f"/proc/{pid}").exists()
+
+
+def test_a_tool_killed_from_outside_is_told(launch: Launch) -> None:
+    session = launch()
+    session.start()
+    assert session.pid is not None
+    os.kill(session.pid, signal.SIGKILL)
+    with pytest.raises(errors.ToolGone, match="SIGKILL"):
+        session.backtrace()
+    assert session.exit_status == -signal.SIGKILL
+
+
+def test_log_actions_to_keeps_working_beside(launch: Launch, bare: Callable[..., str]) -> None:
+    session = launch("--canonicalize", "--log-actions-to=log.txt")
+    session.add_breakpoint("tag:apply-pattern")
+    stop = session.run()
+    while stop.when != "exit":
+        stop = session.continue_()
+    ours = Path("log.txt").read_text()
+    bare("--canonicalize", "--log-actions-to=log.txt", "--mlir-disable-threading")
+    assert ours == Path("log.txt").read_text()
+
+
+def test_several_contexts(launch: Launch) -> None:
+    Path("split.mlir").write_text(
+        "func.func @a() { return }\n// -----\nfunc.func @b() { return }\n"
+    )
+    session = launch("--split-input-file", "--canonicalize", source="split.mlir")
+    session.add_breakpoint("pass:canonicalize")
+    assert session.run().depth == 0
+    second = session.continue_()
+    assert second.ordinal > 1
+    assert "@b" in session.print("module").text
+    assert session.continue_().when == "exit"

@@ -61,6 +61,7 @@ def test_finish_stops_after_the_action_around(launch: Launch) -> None:
     session = launch()
     session.add_breakpoint("tag:apply-pattern")
     stop = session.run()
+    session.disable([1])
     around = session.backtrace()[1]
     finished = session.finish()
     assert (finished.when, finished.ordinal, finished.reason) == (
@@ -83,7 +84,7 @@ def test_skip_after_an_action_is_refused_and_loses_nothing(launch: Launch) -> No
     session = launch()
     session.start()
     session.next()
-    with pytest.raises(errors.ControlRefused, match="the action is over"):
+    with pytest.raises(errors.ControlRefused, match="The action is over"):
         session.skip()
     assert session.continue_().when == "exit"
 
@@ -129,13 +130,21 @@ def test_skipping_a_pass_leaves_the_ir(launch: Launch, bare: Callable[..., str])
 
 
 def test_skipping_a_fold(launch: Launch) -> None:
-    session = launch()
+    Path("zero.mlir").write_text(
+        "func.func @zero(%a: i32) -> i32 {\n"
+        "  %c0 = arith.constant 0 : i32\n"
+        "  %x = arith.addi %a, %c0 : i32\n"
+        "  return %x : i32\n}\n"
+    )
+    session = launch("--canonicalize", source="zero.mlir")
     session.add_breakpoint("fold:arith.addi")
     stop = session.run()
     while stop.when != "exit":
         stop = session.skip()
-    # x + 0 is only folded, never rewritten by a pattern.
-    assert session.output().count("arith.addi") >= 3
+    assert "arith.addi" in session.output()
+    session.delete_breakpoints([1])
+    assert session.run().when == "exit"
+    assert "arith.addi" not in session.output()
 
 
 def test_output_is_the_tools_own_when_nothing_is_skipped(
@@ -216,13 +225,13 @@ def test_hits_ignore_and_temporary(launch: Launch) -> None:
 
 def test_stop_after_describes_what_is_left(launch: Launch) -> None:
     session = launch()
-    session.add_breakpoint("pattern:AddIAddConstant and func:twice", after=True)
+    session.add_breakpoint("pattern:AddIAddConstant and folds.mlir:14", after=True)
     stop = session.run()
     assert (stop.when, stop.op) == ("after", "arith.addi")
     [unit] = session.context()
     assert unit.state == "replaced"
     assert unit.text is not None and "arith.addi" in unit.text
-    assert session.cursor().unit.text == unit.text.replace("replaced", "alive")
+    assert session.cursor().unit.text == unit.text
 
 
 def test_until_ends_with_the_action_around_and_advance_does_not(launch: Launch) -> None:

@@ -100,6 +100,13 @@ Object describeCrash(const Frame *innermost) {
   return crash;
 }
 
+llvm::json::Array describeHits(llvm::ArrayRef<Breakpoint> breakpoints) {
+  llvm::json::Array hits;
+  for (const Breakpoint &one : breakpoints)
+    hits.push_back(Object{{"id", one.id}, {"hits", int64_t(one.hits)}});
+  return hits;
+}
+
 Object describeFrame(const Frame &frame, int64_t index) {
   Object object{{"index", index}, {"units", describeUnits(frame)}};
   addAction(object, frame);

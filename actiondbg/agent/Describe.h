@@ -4,6 +4,7 @@
 #define ACTIONDBG_DESCRIBE_H
 
 #include "Frame.h"
+#include "Match.h"
 #include "llvm/Support/JSON.h"
 #include <optional>
 
@@ -13,6 +14,7 @@ llvm::json::Object hello(int pid);
 llvm::json::Object describeStop(const Frame &frame, llvm::StringRef reason,
                                 llvm::ArrayRef<int> hit);
 llvm::json::Object describeCrash(const Frame *innermost);
+llvm::json::Array describeHits(llvm::ArrayRef<Breakpoint> breakpoints);
 llvm::json::Object describeFrame(const Frame &frame, int64_t index);
 llvm::json::Object describeAction(const Frame &frame, int64_t index);
 llvm::json::Object describeUnit(const mlir::IRUnit &unit);

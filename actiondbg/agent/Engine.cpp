@@ -273,7 +273,8 @@ void Engine::sendExit() {
   if (!attached || getpid() != pid || !connection.isOpen())
     return;
   connection.send(notification(
-      "exited", llvm::json::Object{{"actions", int64_t(ordinal)}}));
+      "exited", llvm::json::Object{{"actions", int64_t(ordinal)},
+                                   {"hits", describeHits(breakpoints)}}));
 }
 
 void Engine::abandon() {
@@ -284,7 +285,9 @@ void Engine::abandon() {
 void Engine::sendCrash() {
   if (getpid() != pid || !connection.isOpen())
     return;
-  connection.send(notification("crashed", describeCrash(innermost)));
+  llvm::json::Object crash = describeCrash(innermost);
+  crash["hits"] = describeHits(breakpoints);
+  connection.send(notification("crashed", std::move(crash)));
 }
 
 } // namespace adbg

@@ -52,10 +52,7 @@ static Reply setBreakpoints(Engine &engine, Fields &fields) {
 static Reply getHits(Engine &engine, Fields &fields) {
   if (!fields.done())
     return wrongParams(fields);
-  llvm::json::Array hits;
-  for (const Breakpoint &one : engine.breakpoints)
-    hits.push_back(Object{{"id", one.id}, {"hits", int64_t(one.hits)}});
-  return Object{{"hits", std::move(hits)}};
+  return Object{{"hits", describeHits(engine.breakpoints)}};
 }
 
 //===----------------------------------------------------------------------===//

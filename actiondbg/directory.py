@@ -43,22 +43,28 @@ def remove_stale(base: Path) -> None:
     """Remove the directories in ``base`` whose owner, a process of this user, is dead."""
     with contextlib.suppress(OSError), os.scandir(base) as entries:
         for entry in entries:
-            if entry.name.startswith(PREFIX) and _is_stale(entry):
-                remove_directory(Path(entry.path))
+            if entry.name.startswith(PREFIX):
+                _remove_if_stale(entry)
 
 
-def _is_stale(entry: os.DirEntry[str]) -> bool:
+def _remove_if_stale(entry: os.DirEntry[str]) -> None:
     try:
         stat = entry.stat(follow_symlinks=False)
         if stat.st_uid != os.getuid() or not entry.is_dir(follow_symlinks=False):
-            return False
+            return
         owner = _read_owner(Path(entry.path))
     except OSError:
-        return False
+        return
     if owner is None:
-        return time.time() - stat.st_mtime > _UNOWNED_SECONDS
+        # Somebody else's, with a name like ours; or ours, whose maker died at once: then it is
+        # empty, and only an empty one is removed.
+        if time.time() - stat.st_mtime > _UNOWNED_SECONDS:
+            with contextlib.suppress(OSError):
+                os.rmdir(entry.path)
+        return
     pid, start = owner
-    return _start_time(pid) != start
+    if _start_time(pid) != start:
+        remove_directory(Path(entry.path))
 
 
 def _read_owner(directory: Path) -> tuple[int, str] | None:

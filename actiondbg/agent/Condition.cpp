@@ -119,8 +119,11 @@ Condition::Operand Condition::value(const Frame &frame, uint64_t hits) const {
 }
 
 bool Condition::matchesGlob(const Operand &left, const Operand &right) const {
+  // All but the name of an action belongs to MLIR, and is remembered.
   if (glob)
-    return glob->matchesNow(left.text);
+    return args[0].node >= Node::Op && args[0].node <= Node::Func
+               ? glob->matches(left.text)
+               : glob->matchesNow(left.text);
   std::string error;
   std::optional<Glob> made = Glob::create(right.text, error);
   return made && made->matchesNow(left.text);

@@ -193,10 +193,21 @@ StringRef symbolName(Operation *op) {
   return name ? name.getValue() : StringRef();
 }
 
+/// Whether operations of this name can have a symbol name and hold what is
+/// named by it: asked of each operation around each action, so remembered.
+static bool canBeFunction(Operation *op) {
+  static auto *known = new Memo<bool>;
+  OperationName name = op->getName();
+  return known->get(name.getStringRef(), [&] {
+    return !isSymbolTable(op) &&
+           (!name.isRegistered() || name.hasInterface<SymbolOpInterface>());
+  });
+}
+
 Operation *functionAround(Operation *op) {
   for (; op; op = op->getParentOp())
     // Leaf operations are most of all, and hold nothing: do not look further.
-    if (op->getNumRegions() != 0 && !isSymbolTable(op) &&
+    if (op->getNumRegions() != 0 && canBeFunction(op) &&
         !symbolName(op).empty())
       return op;
   return nullptr;

@@ -52,8 +52,9 @@ bool Glob::matchesName(StringRef name) {
   });
 }
 
-template <> unsigned Memo<bool>::current = 0;
-template <> unsigned Memo<std::string>::current = 0;
+// Not 0, which is what a memo that was never asked has.
+template <> unsigned Memo<bool>::current = 1;
+template <> unsigned Memo<std::string>::current = 1;
 
 void forgetNames() {
   ++Memo<bool>::current;
@@ -225,6 +226,9 @@ std::optional<Spec> Spec::parse(Fields &fields) {
     }
     spec.terms.push_back(std::move(*term));
   }
+  llvm::stable_sort(spec.terms, [](const Term &left, const Term &right) {
+    return left.isFasterThan(right);
+  });
   if (const llvm::json::Value *condition = fields.optional("condition")) {
     std::string error;
     spec.condition = Condition::parse(*condition, error);

@@ -12,6 +12,11 @@
 #include "mlir/IR/AsmState.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/raw_ostream.h"
+#include <cerrno>
+#include <csignal>
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 using namespace mlir;
 using llvm::StringRef;
@@ -138,6 +143,63 @@ static Reply printTo(Engine &engine, const PrintRequest &request,
   return result;
 }
 
+/// What the forked child says to the tool of its print.
+static void tellParent(int fd, Reply reply) {
+  std::string text;
+  llvm::raw_string_ostream(text)
+      << Json(Object{{"code", reply.code},
+                     {"message", llvm::json::fixUTF8(reply.message)},
+                     {"result", std::move(reply.result)}});
+  llvm::raw_fd_ostream(fd, /*shouldClose=*/true) << text;
+}
+
+static Reply hearChild(int fd, pid_t child) {
+  std::string text;
+  char chunk[4096];
+  ssize_t size;
+  while ((size = read(fd, chunk, sizeof(chunk))) > 0 ||
+         (size < 0 && errno == EINTR))
+    if (size > 0)
+      text.append(chunk, size);
+  close(fd);
+  while (waitpid(child, nullptr, 0) < 0 && errno == EINTR) {
+  }
+  llvm::Expected<Json> parsed = llvm::json::parse(text);
+  Object *said = parsed ? parsed->getAsObject() : nullptr;
+  if (!said) {
+    llvm::consumeError(parsed.takeError());
+    return Reply(UnitErased, "the module cannot be printed at this stop: "
+                             "printing it crashes; print function or cursor, "
+                             "or with --generic");
+  }
+  if (int64_t code = said->getInteger("code").value_or(0))
+    return Reply(code, *said->getString("message"));
+  return Reply(std::move(*said->getObject("result")));
+}
+
+/// Prints in a fork of the tool: to number the values of a large module takes
+/// more memory than its text, which so goes away when it is done; and a print
+/// that crashes takes nothing with it.
+static Reply printInFork(Engine &engine, const PrintRequest &request,
+                         Operation *root, llvm::raw_fd_ostream &os) {
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0)
+    return printTo(engine, request, root, os);
+  pid_t child = fork();
+  if (child == 0) {
+    // LLVM's handlers would remove the files that the tool is writing.
+    for (int fatal : {SIGSEGV, SIGABRT, SIGBUS, SIGILL, SIGFPE, SIGTERM})
+      signal(fatal, SIG_DFL);
+    tellParent(ends[1], printTo(engine, request, root, os));
+    _exit(0);
+  }
+  close(ends[1]);
+  if (child > 0)
+    return hearChild(ends[0], child);
+  close(ends[0]);
+  return printTo(engine, request, root, os);
+}
+
 Reply print(Engine &engine, Fields &fields) {
   PrintRequest request;
   request.what = fields.text("what");
@@ -165,6 +227,8 @@ Reply print(Engine &engine, Fields &fields) {
   if (error)
     return Reply(FileNotWritten,
                  "cannot write " + request.path + ": " + error.message());
+  if (request.what == "module")
+    return printInFork(engine, request, root, os);
   return printTo(engine, request, root, os);
 }
 

@@ -18,6 +18,12 @@ from scripts.benchmarks.inputs import many_functions
 from scripts.benchmarks.timing import seconds
 
 _HOOK = "mlirDebuggerBreakpointHook"
+_INSTALL = "mlir::setupDebuggerExecutionContextHook"
+_ADD_BREAKPOINT = (
+    '-data-evaluate-expression "((void *(*)(const char *))mlirDebuggerAddTagBreakpoint)'
+    '(\\"pass-execution\\")"'
+)
+_STEP = '-data-evaluate-expression "((void (*)(int))mlirDebuggerSetControl)(3)"'
 _ENV = {**os.environ, "TERM": "xterm"}
 
 
@@ -43,21 +49,27 @@ def _gdb(argv: list[str]) -> tuple[pexpect.spawn[bytes], float]:
         timeout=120,
     )
     gdb.expect(rb"\(gdb\)")
-    gdb.sendline("-gdb-set breakpoint pending on")
-    gdb.expect(rb"\^done")
-    gdb.sendline(f"-break-insert -f {_HOOK}")
-    gdb.expect(rb"\^done")
-    gdb.sendline("-exec-run")
-    gdb.expect(rb"\*stopped[^\n]*breakpoint-hit")
+    # Upstream's hook is called only where one of its own breakpoints is, and these can be
+    # set only once it is installed.
+    for command, answer in (
+        ("-gdb-set breakpoint pending on", rb"\^done"),
+        (f"-break-insert -f -t {_INSTALL}", rb"\^done"),
+        (f"-break-insert -f {_HOOK}", rb"\^done"),
+        ("-exec-run", rb"\*stopped[^\n]*"),
+        (_ADD_BREAKPOINT, rb"\^done"),
+        ("-exec-continue", rb"\*stopped[^\n]*breakpoint-hit[^\n]*" + _HOOK.encode()),
+    ):
+        gdb.sendline(command)
+        gdb.expect(answer)
     return gdb, time.perf_counter() - begin
 
 
 def _gdb_step(gdb: pexpect.spawn[bytes]) -> float:
     begin = time.perf_counter()
-    gdb.sendline('-data-evaluate-expression "((void (*)(int))mlirDebuggerSetControl)(2)"')
-    gdb.expect(rb"\^(done|error)")
+    gdb.sendline(_STEP)
+    gdb.expect(rb"\^done")
     gdb.sendline("-exec-continue")
-    gdb.expect(rb"\*stopped[^\n]*")
+    gdb.expect(rb"\*stopped[^\n]*breakpoint-hit")
     return time.perf_counter() - begin
 
 

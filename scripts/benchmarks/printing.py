@@ -70,7 +70,7 @@ def measure(tool: str, directory: Path, quick: bool) -> Iterator[tuple[str, str,
 
 
 def _big_module(path: str, directory: Path, quick: bool) -> Iterator[tuple[str, str, str]]:
-    source = many_functions(directory / "module.mlir", 1000 if quick else 90_000)
+    source = many_functions(directory / "module.mlir", 1000 if quick else 126_000)
     with actiondbg.launch([path, str(source), "--pass-pipeline=builtin.module(cse)"]) as session:
         session.start()
         assert session.pid is not None

@@ -44,7 +44,7 @@ def attached(argv: list[str], breakpoints: list[tuple[str, str | None]]) -> int:
         stop = session.run()
         if stop.when != "exit" or stop.status:
             raise SystemExit(f"the run did not end well: {stop}\n{session.errors()[:400]}")
-        return stop.ordinal
+        return stop.actions or 0
 
 
 def measure(tool: str, directory: Path, quick: bool) -> Iterator[tuple[str, str, str]]:

@@ -91,8 +91,9 @@ void Engine::refuseWhileRunning(StringRef line) {
 }
 
 bool Engine::hitsBreakpoint(Frame &frame, llvm::SmallVectorImpl<int> &hit) {
-  for (Breakpoint &one : breakpoints) {
-    if (!one.enabled || !one.spec.matches(frame))
+  for (Breakpoint *candidate : candidates.of(frame, breakpoints)) {
+    Breakpoint &one = *candidate;
+    if (!one.enabled || !one.spec.matchesRest(frame))
       continue;
     ++one.hits;
     if (one.ignore > 0) {

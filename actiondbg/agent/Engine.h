@@ -52,6 +52,8 @@ public:
   Frame *selected = nullptr;
   mlir::IRUnit cursor;
   std::vector<Breakpoint> breakpoints;
+  /// To be told to forget when the breakpoints change.
+  Candidates candidates;
   Resumption resumption;
   uint64_t ordinal = 0;
   unsigned contexts = 0;

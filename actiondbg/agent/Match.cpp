@@ -56,6 +56,8 @@ bool Glob::matchesName(StringRef name) {
 template <> unsigned Memo<bool>::current = 1;
 template <> unsigned Memo<std::string>::current = 1;
 
+unsigned namesEpoch() { return Memo<bool>::current; }
+
 void forgetNames() {
   ++Memo<bool>::current;
   ++Memo<std::string>::current;
@@ -200,9 +202,16 @@ std::optional<Term> Term::parse(Fields &fields) {
 // Specs and breakpoints
 //===----------------------------------------------------------------------===//
 
-bool Spec::matches(const Frame &frame) {
+bool Spec::matchesNames(const Frame &frame) {
   for (Term &term : terms)
-    if (!term.matches(frame))
+    if (term.isByName() && !term.matches(frame))
+      return false;
+  return true;
+}
+
+bool Spec::matchesRest(const Frame &frame) {
+  for (Term &term : terms)
+    if (!term.isByName() && !term.matches(frame))
       return false;
   ++matched;
   return !condition || condition->holds(frame, matched);
@@ -250,6 +259,35 @@ std::optional<Breakpoint> Breakpoint::parse(Fields &fields) {
     return std::nullopt;
   result.spec = std::move(*spec);
   return result;
+}
+
+llvm::ArrayRef<Breakpoint *>
+Candidates::of(const Frame &frame, std::vector<Breakpoint> &breakpoints) {
+  if (slots.empty() || epoch != namesEpoch()) {
+    slots.assign(1024, Slot());
+    epoch = namesEpoch();
+  }
+  const Pattern *pattern = frame.pattern();
+  Operation *op = frame.op();
+  const char *tag = frame.tag().data();
+  const char *name = pattern && !pattern->getDebugName().empty()
+                         ? pattern->getDebugName().data()
+                         : nullptr;
+  const char *opName = op ? op->getName().getStringRef().data() : nullptr;
+  auto mix = [](const char *address) {
+    uintptr_t bits = reinterpret_cast<uintptr_t>(address);
+    return (bits >> 3) ^ (bits >> 13);
+  };
+  Slot &slot = slots[(mix(tag) ^ mix(name) * 3 ^ mix(opName) * 5) & 1023];
+  // A pass, and a pattern without a name, have more to them than that.
+  bool isWhole = frame.kind != Kind::Pass && (!pattern || name);
+  if (isWhole && slot.tag == tag && slot.name == name && slot.op == opName)
+    return slot.found;
+  slot = Slot{isWhole ? tag : nullptr, name, opName, {}};
+  for (Breakpoint &one : breakpoints)
+    if (one.enabled && one.spec.matchesNames(frame))
+      slot.found.push_back(&one);
+  return slot.found;
 }
 
 } // namespace adbg

@@ -46,10 +46,13 @@ private:
   unsigned epoch = 0;
   static unsigned current;
   friend void forgetNames();
+  friend unsigned namesEpoch();
 };
 
 /// Forgets what was remembered of names.
 void forgetNames();
+/// Changes whenever names are forgotten.
+unsigned namesEpoch();
 
 /// A glob that remembers its answers. The names it is asked about have to
 /// belong to MLIR (see Memo), unless `matchesNow` is asked.
@@ -76,6 +79,11 @@ public:
   static std::optional<Term> parse(Fields &fields);
   bool matches(const Frame &frame);
   bool isFasterThan(const Term &other) const { return about < other.about; }
+  /// Whether the answer is the same for all actions of one tag, pattern name
+  /// and operation name.
+  bool isByName() const {
+    return about != About::Ordinal && about < About::Location;
+  }
 
 private:
   // From what is asked fastest to what is asked slowest.
@@ -161,7 +169,13 @@ struct Spec {
   uint64_t matched = 0;
 
   static std::optional<Spec> parse(Fields &fields);
-  bool matches(const Frame &frame);
+  bool matches(const Frame &frame) {
+    return matchesNames(frame) && matchesRest(frame);
+  }
+  /// The terms that are by name.
+  bool matchesNames(const Frame &frame);
+  /// The other terms, and the condition.
+  bool matchesRest(const Frame &frame);
 };
 
 struct Breakpoint {
@@ -174,6 +188,27 @@ struct Breakpoint {
   Spec spec;
 
   static std::optional<Breakpoint> parse(Fields &fields);
+};
+
+/// The breakpoints whose terms by name match, kept for each combination of tag,
+/// pattern name and operation name: most actions match none, and are told so by
+/// one look.
+class Candidates {
+public:
+  /// Forgets all: the breakpoints are others now.
+  void forget() { slots.clear(); }
+  llvm::ArrayRef<Breakpoint *> of(const Frame &frame,
+                                  std::vector<Breakpoint> &breakpoints);
+
+private:
+  struct Slot {
+    const char *tag = nullptr;
+    const char *name = nullptr;
+    const char *op = nullptr;
+    std::vector<Breakpoint *> found;
+  };
+  std::vector<Slot> slots;
+  unsigned epoch = 0;
 };
 
 /// Returns the first place in a file inside `loc`.

@@ -46,6 +46,7 @@ static Reply setBreakpoints(Engine &engine, Fields &fields) {
   if (!fields.done())
     return wrongParams(fields);
   engine.breakpoints = std::move(all);
+  engine.candidates.forget();
   return Object{};
 }
 

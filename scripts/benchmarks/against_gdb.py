@@ -48,6 +48,7 @@ def _gdb(argv: list[str]) -> tuple[pexpect.spawn[bytes], float]:
         env=_ENV,
         timeout=120,
     )
+    gdb.delaybeforesend = None  # pexpect's own 50 ms are not gdb's
     gdb.expect(rb"\(gdb\)")
     # Upstream's hook is called only where one of its own breakpoints is, and these can be
     # set only once it is installed.

@@ -152,11 +152,13 @@ def open_redirect(
         path = os.path.expanduser(redirect.target)
         mode = "w" if redirect.operator == ">" else "a"
         try:
-            file = open(path, mode, encoding="utf-8")  # noqa: SIM115
+            with open(path, mode, encoding="utf-8") as file:
+                yield file
         except OSError as error:
+            # A failed write, as on a full disk, names no file; any other file is not ours.
+            if error.filename not in (None, path):
+                raise
             raise UsageError(f"{path!r} cannot be written: {error.strerror}.") from None
-        with file:
-            yield file
         return
     out.flush()
     with piped(redirect.target, command_out) as stdin:

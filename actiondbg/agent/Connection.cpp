@@ -7,10 +7,13 @@
 #include "llvm/Support/raw_ostream.h"
 #include <cerrno>
 #include <cstring>
+#include <ctime>
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <sys/un.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 namespace adbg {
@@ -23,20 +26,69 @@ static constexpr size_t maxLine = 16u << 20;
 // The socket, for the signal handler.
 static volatile int watched = -1;
 
+static void *programCounter(const ucontext_t &context) {
+#if defined(__x86_64__)
+  return reinterpret_cast<void *>(context.uc_mcontext.gregs[REG_RIP]);
+#elif defined(__aarch64__)
+  return reinterpret_cast<void *>(context.uc_mcontext.pc);
+#else
+  return nullptr;
+#endif
+}
+
+// Whether this process is a fork of the tool.
+static bool isFork = false;
+
+void becomeFork() { isFork = true; }
+
 void endProcess() {
+  if (isFork)
+    _exit(1);
   llvm::sys::RunInterruptHandlers();
   _exit(1);
 }
 
+void (*Connection::onForce)() = nullptr;
+
+/// Whether the code at `address` may be in the middle of a change to the heap,
+/// or to what the agent knows: that of the C library and of the agent itself.
+static bool isDelicate(void *address) {
+  Dl_info code, library, agent;
+  if (!dladdr(address, &code) || !code.dli_fbase)
+    return true;
+  dladdr(reinterpret_cast<void *>(&malloc), &library);
+  dladdr(reinterpret_cast<void *>(&endProcess), &agent);
+  return code.dli_fbase == library.dli_fbase ||
+         code.dli_fbase == agent.dli_fbase;
+}
+
+/// Whether an interrupt that is forced waits in the socket.
+static bool isForced(int fd) {
+  static char peeked[4096];
+  ssize_t size = ::recv(fd, peeked, sizeof(peeked), MSG_PEEK | MSG_DONTWAIT);
+  return size > 0 && memmem(peeked, size, "\"force\":true", 12);
+}
+
+static timer_t retry;
+
 /// The socket became readable, or its other end went away. A thread that waits
 /// for this would make malloc take its locks in every tool; a signal does not.
-static void onSignal(int, siginfo_t *, void *) {
+static void onSignal(int, siginfo_t *, void *context) {
   int saved = errno;
   Connection::arrived = 1;
   int fd = watched;
   struct pollfd poll = {fd, POLLIN, 0};
   if (fd >= 0 && ::poll(&poll, 1, 0) == 1 && (poll.revents & POLLHUP))
     endProcess();
+  if (fd >= 0 && Connection::onForce && isForced(fd)) {
+    auto *interrupted = static_cast<ucontext_t *>(context);
+    if (!isDelicate(programCounter(*interrupted))) {
+      Connection::onForce();
+    } else {
+      struct itimerspec soon = {{0, 0}, {0, 2000000}};
+      timer_settime(retry, 0, &soon, nullptr);
+    }
+  }
   errno = saved;
 }
 
@@ -46,6 +98,10 @@ static void notifyBySignal(int fd) {
   action.sa_flags = SA_SIGINFO | SA_RESTART;
   sigemptyset(&action.sa_mask);
   sigaction(SIGIO, &action, nullptr);
+  struct sigevent event = {};
+  event.sigev_notify = SIGEV_SIGNAL;
+  event.sigev_signo = SIGIO;
+  timer_create(CLOCK_MONOTONIC, &event, &retry);
   watched = fd;
   fcntl(fd, F_SETOWN, getpid());
   fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_ASYNC);
@@ -92,6 +148,11 @@ void Connection::send(const llvm::json::Value &message) {
   std::string text;
   llvm::raw_string_ostream(text) << message << "\n";
   sendRaw(text.data(), text.size());
+}
+
+void Connection::notify(llvm::StringRef method, llvm::json::Object params) {
+  send(llvm::json::Object{
+      {"jsonrpc", "2.0"}, {"method", method}, {"params", std::move(params)}});
 }
 
 std::optional<std::string> Connection::takeLine() {

@@ -21,6 +21,7 @@ public:
   void abandon();
 
   void send(const llvm::json::Value &message);
+  void notify(llvm::StringRef method, llvm::json::Object params);
   /// Sends bytes as they are; async-signal-safe.
   void sendRaw(const char *bytes, size_t size);
 
@@ -33,6 +34,10 @@ public:
   /// action, set by a signal, so that it costs one load.
   static volatile std::sig_atomic_t arrived;
 
+  /// Called in the signal handler, when an interrupt has arrived that is not to
+  /// wait for the next action, at a moment when the heap is whole.
+  static void (*onForce)();
+
 private:
   bool fill(bool wait);
   std::optional<std::string> takeLine();
@@ -43,8 +48,10 @@ private:
 };
 
 /// Ends the process as an interrupt would: files that the tool was writing are
-/// removed by LLVM's own handlers.
+/// removed by LLVM's own handlers. In a fork they are not: they are the tool's.
 [[noreturn]] void endProcess();
+/// This process is a fork of the tool.
+void becomeFork();
 
 } // namespace adbg
 

@@ -20,12 +20,25 @@ Operation *rootOf(Operation *op) {
   return op;
 }
 
+/// An operation may know a block that does not hold it, in the middle of a
+/// rewrite: then it has no position, and to look for it would never end.
+template <typename List, typename Node>
+static int64_t positionIn(List &list, Node *node) {
+  int64_t position = 0;
+  for (Node &one : list) {
+    if (&one == node)
+      return position;
+    ++position;
+  }
+  return -1;
+}
+
 static int64_t positionOf(Operation *op) {
-  return std::distance(op->getBlock()->begin(), Block::iterator(op));
+  return positionIn(*op->getBlock(), op);
 }
 
 static int64_t positionOf(Block *block) {
-  return std::distance(block->getParent()->begin(), Region::iterator(block));
+  return positionIn(*block->getParent(), block);
 }
 
 llvm::json::Array pathTo(const IRUnit &unit, Operation *root) {
@@ -249,9 +262,9 @@ Reply moveCursor(Engine &engine, Fields &fields) {
   int64_t line = fields.integerOr("line", 1, 0);
   int64_t column = fields.integerOr("column", 1, 0);
   static const std::set<std::string> moves = {
-      "context",  "parent",   "child", "previous", "next",
-      "function", "module",   "def",   "user",     "value",
-      "symbol",   "location", "action"};
+      "context",  "parent",   "child",  "previous", "next",
+      "function", "module",   "def",    "user",     "value",
+      "symbol",   "location", "action", "id"};
   if (!moves.count(to))
     fields.fail("there is no move to '" + to + "'");
   if (!fields.done())
@@ -260,6 +273,11 @@ Reply moveCursor(Engine &engine, Fields &fields) {
     return noCursor(engine);
   if (to == "context")
     return moveToContext(engine, index);
+  if (to == "id") {
+    Operation *op = engine.observer.ids.find(index);
+    return moveTo(engine, op ? IRUnit(op) : IRUnit(),
+                  "there is no operation @" + llvm::Twine(index) + " now");
+  }
   if (to == "action")
     engine.resetCursor();
   if (!engine.cursor)

@@ -2,7 +2,7 @@
 //--------------------------------===//
 
 #include "Describe.h"
-#include "Match.h"
+#include "Engine.h"
 #include "Versions.h"
 
 #include "mlir/IR/BuiltinAttributes.h"
@@ -17,25 +17,28 @@ using Json = llvm::json::Value;
 
 namespace adbg {
 
-/// JSON has only valid UTF-8; names and file names may be anything.
-static Json safe(StringRef text) {
+Json safe(StringRef text) {
   return llvm::json::isUTF8(text) ? Json(text.str())
                                   : Json(llvm::json::fixUTF8(text));
 }
 
-template <typename T> static Json orNull(const std::optional<T> &value) {
-  return value ? safe(*value) : Json(nullptr);
+uint32_t idOf(const IRUnit &unit) {
+  Operation *op = holderOf(unit);
+  return op ? Engine::get().observer.ids.of(op) : 0;
 }
 
-Object hello(int pid) {
-  return Object{{"protocol", 1},
-                {"agent", "preload"},
-                {"llvm", LLVM_VERSION_STRING},
-                {"pid", pid},
-                {"parent", int64_t(getppid())},
-                {"assertions", LLVM_ENABLE_ABI_BREAKING_CHECKS != 0},
-                {"capabilities",
-                 llvm::json::Array{"fold", "interrupt", "cursor", "print"}}};
+Object hello(int pid, uint64_t ordinal, bool isReplica) {
+  return Object{
+      {"protocol", 2},
+      {"agent", "preload"},
+      {"llvm", LLVM_VERSION_STRING},
+      {"pid", pid},
+      {"parent", int64_t(getppid())},
+      {"ordinal", int64_t(ordinal)},
+      {"replica", isReplica},
+      {"assertions", LLVM_ENABLE_ABI_BREAKING_CHECKS != 0},
+      {"capabilities", llvm::json::Array{"fold", "interrupt", "cursor", "print",
+                                         "outcome", "watch", "catch", "fork"}}};
 }
 
 std::optional<std::string> placeText(Location loc) {
@@ -50,19 +53,23 @@ std::optional<std::string> placeText(Location loc) {
 /// What a stop or a frame says of the operation that its action is about.
 static void addOperation(Object &object, const Frame &frame) {
   std::optional<std::string> op, location, function;
+  uint32_t id = 0;
   const Gone *gone = frame.units.empty() ? nullptr : frame.goneUnit(0);
   if (gone) {
+    id = gone->id;
     op = gone->name;
     if (!gone->location.empty())
       location = gone->location;
     if (gone->hasFunction)
       function = gone->function;
   } else if (Operation *about = frame.op()) {
+    id = Engine::get().observer.ids.of(about);
     op = about->getName().getStringRef().str();
     location = placeText(about->getLoc());
     if (Operation *holder = functionAround(about))
       function = symbolName(holder).str();
   }
+  object["id"] = idOrNull(id);
   object["op"] = orNull(op);
   object["location"] = orNull(location);
   object["function"] = orNull(function);
@@ -75,14 +82,30 @@ static void addAction(Object &object, const Frame &frame) {
   object["depth"] = int64_t(frame.depth);
 }
 
-Object describeStop(const Frame &frame, StringRef reason,
-                    llvm::ArrayRef<int> hit) {
-  Object stop{{"when", frame.over ? "after" : "before"},
-              {"reason", reason},
-              {"breakpoints", llvm::json::Array(hit)},
-              {"skipped", frame.skipped}};
+static StringRef whenOf(const Frame &frame, bool inside) {
+  if (inside)
+    return "during";
+  return frame.over ? "after" : "before";
+}
+
+Object describeStop(const Frame &frame, const Notice &notice, bool inside) {
+  Object stop{{"when", whenOf(frame, inside)},
+              {"reason", notice.reason},
+              {"breakpoints", llvm::json::Array(notice.hit)},
+              {"skipped", frame.skipped},
+              {"cursorId", idOrNull(idOf(Engine::get().cursor))},
+              {"message",
+               notice.message.empty() ? Json(nullptr) : safe(notice.message)},
+              {"culprit", describeCulprit(notice.culprit)}};
   addAction(stop, frame);
   addOperation(stop, frame);
+  if (inside) {
+    // It is not over: what it did is not known yet.
+    Frame nothing;
+    addOutcome(stop, nothing);
+  } else {
+    addOutcome(stop, frame);
+  }
   return stop;
 }
 
@@ -201,6 +224,7 @@ Object describeUnit(const IRUnit &unit) {
       {"kind", kindText(unit)},
       {"name", op ? safe(op->getName().getStringRef()) : Json(nullptr)},
       {"state", "alive"},
+      {"id", idOrNull(idOf(unit))},
       {"text", safe(text)},
       {"location", op ? orNull(placeText(op->getLoc())) : Json(nullptr)}};
 }
@@ -223,6 +247,7 @@ llvm::json::Array describeUnits(const Frame &frame) {
         Object{{"kind", kindText(frame.units[i])},
                {"name", safe(gone->name)},
                {"state", "erased"},
+               {"id", idOrNull(gone->id)},
                {"text", nullptr},
                {"location", gone->location.empty() ? Json(nullptr)
                                                    : safe(gone->location)}});

@@ -4,21 +4,42 @@
 #define ACTIONDBG_DESCRIBE_H
 
 #include "Frame.h"
-#include "Match.h"
+#include "Observer.h"
 #include "llvm/Support/JSON.h"
 #include <optional>
 
 namespace adbg {
 
-llvm::json::Object hello(int pid);
-llvm::json::Object describeStop(const Frame &frame, llvm::StringRef reason,
-                                llvm::ArrayRef<int> hit);
+struct Notice;
+
+llvm::json::Object hello(int pid, uint64_t ordinal, bool isReplica);
+/// `inside`: the tool stands inside of the action, not before or after it.
+llvm::json::Object describeStop(const Frame &frame, const Notice &notice,
+                                bool inside);
 llvm::json::Object describeCrash(const Frame *innermost);
 llvm::json::Array describeHits(llvm::ArrayRef<Breakpoint> breakpoints);
 llvm::json::Object describeFrame(const Frame &frame, int64_t index);
 llvm::json::Object describeAction(const Frame &frame, int64_t index);
 llvm::json::Object describeUnit(const mlir::IRUnit &unit);
 llvm::json::Array describeUnits(const Frame &frame);
+
+// DescribeOutcome.cpp
+llvm::json::Value describeOutcome(const Frame &frame);
+/// The first `most` of the changes that are held; `count`: of all.
+llvm::json::Array describeChanges(const Frame &frame, bool nested,
+                                  uint64_t most, uint64_t &count);
+llvm::json::Value describeCulprit(const std::optional<Culprit> &culprit);
+void addOutcome(llvm::json::Object &stop, const Frame &frame);
+std::string describeFolded(mlir::OpFoldResult result);
+llvm::json::Value idOrNull(uint32_t id);
+/// Of a unit: of the operation that holds or defines it; 0 if there is none.
+uint32_t idOf(const mlir::IRUnit &unit);
+
+/// JSON has only valid UTF-8; names and file names may be anything.
+llvm::json::Value safe(llvm::StringRef text);
+template <typename T> llvm::json::Value orNull(const std::optional<T> &value) {
+  return value ? safe(*value) : llvm::json::Value(nullptr);
+}
 
 /// Returns FILE:LINE:COL of the first place in a file inside `loc`.
 std::optional<std::string> placeText(mlir::Location loc);

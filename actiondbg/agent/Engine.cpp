@@ -24,20 +24,18 @@ Engine &Engine::get() {
 
 bool Engine::ownsThread() const { return isHome; }
 
-static llvm::json::Object notification(StringRef method,
-                                       llvm::json::Object params) {
-  return llvm::json::Object{
-      {"jsonrpc", "2.0"}, {"method", method}, {"params", std::move(params)}};
-}
-
 void Engine::attach(const std::string &socket) {
   isHome = true;
   pid = getpid();
   connection.open(socket);
+  Connection::onForce = [] {
+    if (Engine::get().follows())
+      Engine::get().stopInside();
+  };
   attached = true;
   llvm::sys::AddSignalHandler([](void *) { Engine::get().sendCrash(); },
                               nullptr);
-  connection.send(notification("hello", hello(pid)));
+  connection.notify("hello", hello(pid, 0, /*isReplica=*/false));
   resumption.fromStart = true;
   serve();
 }
@@ -47,22 +45,92 @@ void Engine::attach(const std::string &socket) {
 //===----------------------------------------------------------------------===//
 
 void Engine::dispatch(Frame &frame, llvm::function_ref<void()> run) {
-  frame.parent = innermost;
-  frame.depth = innermost ? innermost->depth + 1 : 0;
+  Frame *parent = innermost;
+  frame.parent = parent;
+  frame.depth = parent ? parent->depth + 1 : 0;
   frame.ordinal = ++ordinal;
-  innermost = &frame;
+  frame.tally.first = observer.log.end();
+  frame.tally.firstId = observer.ids.upcoming();
+  if (parent)
+    frame.conversion = parent->isConversion() ? parent : parent->conversion;
   if (frame.kind == Kind::Pass || frame.kind == Kind::Other)
     remember(frame);
-  if (LLVM_UNLIKELY(Connection::arrived || !breakpoints.empty() ||
-                    resumption.control >= Control::Step || resumption.until))
-    stopBefore(frame);
+  bool wasAlert = observer.isDetailed = isAlert();
+  if (LLVM_UNLIKELY(wasAlert))
+    before(frame);
+  else
+    innermost = &frame;
+  observer.forgetFold();
+  observer.begin(frame, wasAlert);
   if (!frame.skipped)
     run();
   frame.over = true;
-  if (LLVM_UNLIKELY(!frame.stopAfter.empty() ||
-                    resumption.control >= Control::Step || resumption.within))
-    stopAfter(frame);
-  innermost = frame.parent;
+  observer.end(frame);
+  if (LLVM_UNLIKELY(isAlert() || !frame.stopAfter.empty()))
+    after(frame);
+  if (frame.kind == Kind::Pass && !frame.isAdaptor())
+    lastPass = {frame.ordinal, "pass-execution", frame.name(), false};
+  observer.leave(frame);
+}
+
+void Engine::before(Frame &frame) {
+  // What happened up to here is the doing of what is around this action.
+  Culprit culprit = observer.culpritNow();
+  Notice notice;
+  innermost = &frame;
+  if (frame.ordinal == 1)
+    for (Breakpoint *one : observer.watches)
+      if (!one->log)
+        one->watch->settle();
+  hitWatches(frame, notice, culprit);
+  if (LLVM_UNLIKELY(verifiesEach && culprit.tag == "fold"))
+    verifyAfter(frame, notice, culprit);
+  if (LLVM_UNLIKELY(!notice.reason.empty()))
+    stop(frame, std::move(notice));
+  if (LLVM_UNLIKELY(!toSkip.empty()) &&
+      llvm::binary_search(toSkip, frame.ordinal))
+    frame.skipped = true;
+  stopBefore(frame);
+  if (frame.skipped)
+    skipped.push_back(frame.ordinal);
+  lookAhead(frame);
+}
+
+/// What has to be found out while the action runs, as a stop may follow.
+void Engine::lookAhead(Frame &frame) {
+  Control control = resumption.control;
+  bool isStep = control == Control::Step ||
+                (control == Control::Next && frame.depth <= resumption.depth) ||
+                (control == Control::Finish && frame.depth < resumption.depth);
+  bool isWanted = isStep || !frame.stopAfter.empty() ||
+                  !frame.undecided.empty() || frame.untilMatches;
+  if (!isWanted)
+    return;
+  frame.wantsReasons =
+      isStep || frame.kind == Kind::Fold || !frame.stopAfter.empty() ||
+      (frame.untilMatches &&
+       (!resumption.outcome || resumption.outcome->needsReasons()));
+  for (const Breakpoint &one : breakpoints)
+    frame.wantsReasons |= llvm::is_contained(frame.undecided, one.id) &&
+                          one.outcome->needsReasons();
+  // To look at all of a function costs more than most actions: only where a
+  // person goes step by step, and for passes.
+  frame.wantsModified = (frame.kind == Kind::Pass && !frame.isAdaptor()) ||
+                        (isStep && frame.depth == resumption.depth);
+}
+
+void Engine::after(Frame &frame) {
+  Notice notice;
+  hitWatches(frame, notice, observer.culpritNow());
+  if (LLVM_UNLIKELY(verifiesEach && frame.changed()))
+    verifyAfter(frame, notice,
+                {frame.ordinal, frame.tag().str(), frame.name(), false});
+  if (LLVM_UNLIKELY(catching))
+    checkConvergence(frame);
+  hitAfter(frame, notice);
+  if (!notice.reason.empty())
+    return stop(frame, std::move(notice));
+  stopAfter(frame);
 }
 
 void Engine::remember(const Frame &frame) {
@@ -90,21 +158,102 @@ void Engine::refuseWhileRunning(StringRef line) {
     connection.send(*reply);
 }
 
-bool Engine::hitsBreakpoint(Frame &frame, llvm::SmallVectorImpl<int> &hit) {
+void Engine::breakpointsChanged() {
+  candidates.forget();
+  observer.watch(breakpoints);
+  catching = 0;
+  for (const Breakpoint &one : breakpoints)
+    if (one.catches && one.enabled)
+      catching |= 1u << static_cast<unsigned>(one.catches->kind);
+}
+
+void Engine::hit(Breakpoint &one, Frame &frame, Notice &notice) {
+  if (!one.hit())
+    return;
+  if (!one.log) {
+    notice.hit.push_back(one.id);
+    return;
+  }
+  if (!log)
+    return;
+  Notice line = notice;
+  line.hit = {one.id};
+  if (line.reason.empty())
+    line.reason = "breakpoint";
+  selected = &frame;
+  resetCursor();
+  *log << llvm::json::Value(describeStop(frame, line, inside)) << "\n";
+  selected = nullptr;
+  cursor = IRUnit();
+}
+
+void Engine::hitBefore(Frame &frame, Notice &notice) {
   for (Breakpoint *candidate : candidates.of(frame, breakpoints)) {
     Breakpoint &one = *candidate;
     if (!one.enabled || !one.spec.matchesRest(frame))
       continue;
-    ++one.hits;
-    if (one.ignore > 0) {
-      --one.ignore;
-      continue;
-    }
-    if (one.temporary)
-      one.enabled = false;
-    (one.after ? frame.stopAfter : hit).push_back(one.id);
+    if (one.after || one.outcome)
+      (one.outcome ? frame.undecided : frame.stopAfter).push_back(one.id);
+    else
+      hit(one, frame, notice);
   }
-  return !hit.empty();
+}
+
+void Engine::hitAfter(Frame &frame, Notice &notice) {
+  bool failed = catches(CatchKind::Failure) && frame.kind == Kind::Pass &&
+                !frame.isAdaptor() && frame.returned == Returned::Failure;
+  if (frame.stopAfter.empty() && frame.undecided.empty() && !failed)
+    return;
+  size_t already = notice.hit.size();
+  StringRef reason = notice.reason;
+  for (Breakpoint &one : breakpoints) {
+    if (failed && one.enabled && one.catches &&
+        one.catches->kind == CatchKind::Failure &&
+        (!one.catches->glob || one.catches->glob->matchesNow(frame.name()))) {
+      notice.reason = "catch";
+      notice.message = "the pass " + frame.name() + " failed";
+      notice.culprit = {frame.ordinal, frame.tag().str(), frame.name(), false};
+      hit(one, frame, notice);
+    }
+    bool isHit = llvm::is_contained(frame.stopAfter, one.id) ||
+                 (llvm::is_contained(frame.undecided, one.id) && one.outcome &&
+                  one.outcome->matches(frame, /*own=*/false));
+    if (isHit)
+      hit(one, frame, notice);
+  }
+  if (notice.hit.size() == already) {
+    notice.reason = reason;
+    return;
+  }
+  if (notice.reason.empty())
+    notice.reason = "breakpoint";
+  // continue, apply and skip with a count pass that many stops.
+  if (resumption.control < Control::Step && resumption.count > 1) {
+    --resumption.count;
+    notice = Notice();
+  }
+}
+
+void Engine::hitWatches(Frame &frame, Notice &notice, const Culprit &culprit) {
+  for (Breakpoint *one : observer.watches) {
+    std::string message = one->watch->happened();
+    if (message.empty() || !one->enabled)
+      continue;
+    if (one->spec.condition &&
+        !one->spec.condition->holds(frame, ++one->spec.matched))
+      continue;
+    Notice seen;
+    seen.reason = "watch";
+    seen.message = message;
+    seen.culprit = culprit;
+    hit(*one, frame, seen);
+    if (seen.hit.empty())
+      continue;
+    if (!notice.message.empty())
+      seen.message = notice.message + "; " + seen.message;
+    seen.hit.insert(seen.hit.begin(), notice.hit.begin(), notice.hit.end());
+    notice = std::move(seen);
+  }
 }
 
 bool Engine::usesUp(const Frame &frame, bool over) {
@@ -141,154 +290,54 @@ static StringRef reasonOf(const Resumption &resumption) {
 }
 
 void Engine::stopBefore(Frame &frame) {
-  llvm::SmallVector<int, 4> hit;
+  Notice notice;
   bool isInterrupted = interrupted();
-  bool isHit = hitsBreakpoint(frame, hit);
+  hitBefore(frame, notice);
+  bool isHit = !notice.hit.empty();
   bool isUsedUp = usesUp(frame, /*over=*/false);
   bool isReached = resumption.until && resumption.until->matches(frame);
+  if (isReached && resumption.after) {
+    frame.untilMatches = true;
+    isReached = false;
+  }
   if (isInterrupted)
-    return stop(frame, "interrupt", hit);
-  if (isUsedUp && !isHit)
-    return stop(frame, reasonOf(resumption), hit);
-  if (isReached && !isHit)
-    return stop(frame, "until", hit);
+    notice.reason = "interrupt";
+  else if (isUsedUp && !isHit)
+    notice.reason = reasonOf(resumption);
+  else if (isReached && !isHit)
+    notice.reason = "until";
+  if (!notice.reason.empty())
+    return stop(frame, std::move(notice));
   if (!isHit)
     return;
   // continue, apply and skip with a count pass that many stops.
   if (resumption.control < Control::Step && resumption.count > 1) {
     --resumption.count;
-    frame.skipped = resumption.control == Control::Skip;
+    frame.skipped |= resumption.control == Control::Skip;
     return;
   }
-  stop(frame, "breakpoint", hit);
+  notice.reason = "breakpoint";
+  stop(frame, std::move(notice));
 }
 
 void Engine::stopAfter(Frame &frame) {
-  llvm::SmallVector<int, 4> hit(frame.stopAfter.begin(), frame.stopAfter.end());
+  Notice notice;
   bool isUsedUp = usesUp(frame, /*over=*/true);
   bool isLeft =
       resumption.until && resumption.within && frame.depth < resumption.depth;
-  if (!hit.empty() && resumption.control < Control::Step &&
-      resumption.count > 1) {
+  bool isReached = frame.untilMatches && resumption.until &&
+                   (!resumption.outcome ||
+                    resumption.outcome->matches(frame, resumption.own));
+  if (isReached && resumption.count > 1) {
     --resumption.count;
-    return;
+    isReached = false;
   }
-  if (!hit.empty())
-    return stop(frame, "breakpoint", hit);
   if (isUsedUp)
-    return stop(frame, reasonOf(resumption), hit);
-  if (isLeft)
-    stop(frame, "until", hit);
-}
-
-void Engine::stop(Frame &frame, StringRef reason, llvm::ArrayRef<int> hit) {
-  selected = &frame;
-  resetCursor();
-  connection.send(notification("stopped", describeStop(frame, reason, hit)));
-  resumption = Resumption();
-  serve();
-  resumption.depth = frame.depth;
-  resumption.wasOver = frame.over;
-  if (resumption.control == Control::Skip && !frame.over)
-    frame.skipped = true;
-}
-
-void Engine::serve() {
-  serving = true;
-  bool resumed = false;
-  while (!resumed) {
-    std::string line = connection.receive();
-    if (std::optional<llvm::json::Value> reply = answer(*this, line, resumed))
-      connection.send(*reply);
-  }
-  serving = false;
-  selected = nullptr;
-  cursor = IRUnit();
-}
-
-//===----------------------------------------------------------------------===//
-// Units
-//===----------------------------------------------------------------------===//
-
-Frame *Engine::frameAt(int64_t index) const {
-  Frame *frame = innermost;
-  while (frame && index-- > 0)
-    frame = frame->parent;
-  return frame;
-}
-
-void Engine::resetCursor() {
-  cursor = IRUnit();
-  for (const Frame *frame = selected; frame; frame = frame->parent) {
-    if (frame->units.empty())
-      continue;
-    const Gone *gone = frame->goneUnit(0);
-    if (gone && !gone->by)
-      continue;
-    cursor = gone ? IRUnit(gone->by) : frame->units[0];
-    return;
-  }
-}
-
-static Gone describeGone(size_t unit, Operation *op) {
-  Gone gone;
-  gone.unit = unit;
-  gone.name = op->getName().getStringRef().str();
-  gone.location = placeText(op->getLoc()).value_or("");
-  if (Operation *function = functionAround(op)) {
-    gone.hasFunction = true;
-    gone.function = symbolName(function).str();
-  }
-  return gone;
-}
-
-void Engine::erased(Operation *op) {
-  for (Frame *frame = innermost; frame; frame = frame->parent) {
-    for (Gone &gone : frame->gone)
-      if (gone.by == op)
-        gone.by = nullptr;
-    for (size_t i = 0; i < frame->units.size(); ++i)
-      if (!frame->goneUnit(i) && holderOf(frame->units[i]) == op)
-        frame->gone.push_back(describeGone(i, op));
-  }
-}
-
-void Engine::replaced(Operation *op, Operation *by) {
-  for (Frame *frame = innermost; frame; frame = frame->parent) {
-    for (size_t i = 0; i < frame->units.size(); ++i) {
-      if (frame->opOfUnit(i) != op)
-        continue;
-      Gone gone = describeGone(i, op);
-      gone.by = by;
-      llvm::erase_if(frame->gone, [&](Gone &old) { return old.unit == i; });
-      frame->gone.push_back(std::move(gone));
-    }
-  }
-}
-
-//===----------------------------------------------------------------------===//
-// The end
-//===----------------------------------------------------------------------===//
-
-void Engine::sendExit() {
-  if (!attached || getpid() != pid || !connection.isOpen())
-    return;
-  connection.send(notification(
-      "exited", llvm::json::Object{{"actions", int64_t(ordinal)},
-                                   {"hits", describeHits(breakpoints)}}));
-}
-
-void Engine::abandon() {
-  attached = false;
-  connection.abandon();
-}
-
-void Engine::sendCrash() {
-  if (getpid() != pid || !connection.isOpen())
-    return;
-  llvm::json::Object crash = describeCrash(innermost);
-  crash["hits"] = describeHits(breakpoints);
-  connection.send(notification("crashed", std::move(crash)));
+    notice.reason = reasonOf(resumption);
+  else if (isLeft || isReached)
+    notice.reason = "until";
+  if (!notice.reason.empty())
+    stop(frame, std::move(notice));
 }
 
 } // namespace adbg

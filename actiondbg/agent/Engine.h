@@ -4,10 +4,10 @@
 #define ACTIONDBG_ENGINE_H
 
 #include "Connection.h"
-#include "Frame.h"
-#include "Match.h"
+#include "Observer.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/StringSet.h"
+#include "llvm/Support/raw_ostream.h"
 #include <unistd.h>
 
 namespace adbg {
@@ -25,6 +25,18 @@ struct Resumption {
   bool fromStart = false;
   std::optional<Spec> until;
   bool within = false;
+  /// `until` is for the end of an action, with this outcome if there is one.
+  bool after = false;
+  std::optional<OutcomeFilter> outcome;
+  bool own = false;
+};
+
+/// What is told of a stop beside where it is.
+struct Notice {
+  llvm::StringRef reason;
+  llvm::SmallVector<int, 4> hit;
+  std::string message;
+  std::optional<Culprit> culprit;
 };
 
 /// Follows the actions of one process, in the thread that made its first
@@ -42,20 +54,39 @@ public:
   /// Runs `frame`'s action, unless it is skipped, stopping as asked.
   void dispatch(Frame &frame, llvm::function_ref<void()> run);
 
-  /// An operation is about to be destroyed, or was replaced by `by`.
+  /// An operation is about to be destroyed, or is replaced.
   void erased(mlir::Operation *op);
-  void replaced(mlir::Operation *op, mlir::Operation *by);
+  void replaced(mlir::Operation *op, mlir::ValueRange by, bool isGuess = false);
   bool hasFrames() const { return innermost != nullptr; }
 
+  /// Something that can be caught happens inside the innermost action. `text`
+  /// says what, and is what globs are matched with.
+  void caught(CatchKind kind, llvm::StringRef text,
+              std::optional<Culprit> culprit = std::nullopt);
+  bool catches(CatchKind kind) const {
+    return catching & (1u << static_cast<unsigned>(kind));
+  }
+  /// An interrupt that is to be obeyed inside the action. In a signal handler.
+  void stopInside();
+
   // What requests work on; valid while the tool is stopped.
-  Frame *innermost = nullptr;
+  Observer observer;
+  Frame *&innermost = observer.innermost;
   Frame *selected = nullptr;
   mlir::IRUnit cursor;
   std::vector<Breakpoint> breakpoints;
-  /// To be told to forget when the breakpoints change.
-  Candidates candidates;
+  /// To be called when the breakpoints have changed.
+  void breakpointsChanged();
   Resumption resumption;
+  /// The stop is inside of the innermost action.
+  bool inside = false;
+  bool verifiesEach = false;
   uint64_t ordinal = 0;
+  /// What was skipped, and what is to be skipped, in order.
+  std::vector<uint64_t> skipped, toSkip;
+  std::unique_ptr<llvm::raw_fd_ostream> log;
+  /// The newest pass that is over.
+  Culprit lastPass;
   unsigned contexts = 0;
   bool askedForThreads = false;
   llvm::StringSet<> patternNames, passNames, tags;
@@ -67,28 +98,47 @@ public:
   void sendExit();
   /// In a fork of the tool that is not ours: be as if not there.
   void abandon();
+  /// In a fork that is ours: connect anew, and stand at the same stop.
+  void rejoin(const std::string &socket, bool isReplica);
 
 private:
   bool ownsThread() const;
+  bool isAlert() const {
+    return Connection::arrived || !breakpoints.empty() || !toSkip.empty() ||
+           resumption.control >= Control::Step || resumption.until ||
+           verifiesEach;
+  }
+  void before(Frame &frame);
+  void after(Frame &frame);
   void stopBefore(Frame &frame);
   void stopAfter(Frame &frame);
   bool interrupted();
-  bool hitsBreakpoint(Frame &frame, llvm::SmallVectorImpl<int> &hit);
+  void hitBefore(Frame &frame, Notice &notice);
+  void hitAfter(Frame &frame, Notice &notice);
+  void hitWatches(Frame &frame, Notice &notice, const Culprit &culprit);
+  /// Counts a hit, and notes or logs it.
+  void hit(Breakpoint &one, Frame &frame, Notice &notice);
+  void lookAhead(Frame &frame);
+  void verifyAfter(Frame &frame, Notice &notice, const Culprit &culprit);
+  void checkConvergence(Frame &frame);
   /// Whether the count of the resumption is used up by this event.
   bool usesUp(const Frame &frame, bool over);
-  void stop(Frame &frame, llvm::StringRef reason, llvm::ArrayRef<int> hit);
+  void stop(Frame &frame, Notice notice);
   void serve();
   void remember(const Frame &frame);
   void refuseWhileRunning(llvm::StringRef line);
 
   Connection connection;
+  Candidates candidates;
+  unsigned catching = 0;
   bool attached = false;
   bool serving = false;
+  bool isBroken = false;
   pid_t pid = 0;
 };
 
 /// Answers one request line; `resumed` is set when the tool is to go on.
-/// Returns nothing for a notification.
+/// Returns nothing when nothing is to be sent.
 std::optional<llvm::json::Value> answer(Engine &engine, llvm::StringRef line,
                                         bool &resumed);
 

@@ -27,7 +27,15 @@ Frame::Frame(const tracing::Action &action)
     : action(&action), units(action.getContextIRUnits()), kind(kindOf(action)) {
 }
 
-StringRef Frame::tag() const { return action ? action->getTag() : "fold"; }
+Frame::Frame(llvm::ArrayRef<IRUnit> unit)
+    : units(unit), kind(Kind::Fold),
+      foldedName(cast<Operation *>(unit[0])->getName().getStringRef()) {}
+
+StringRef Frame::tag() const {
+  if (kind == Kind::None)
+    return "";
+  return action ? action->getTag() : "fold";
+}
 
 const Pattern *Frame::pattern() const {
   // The member is private; the agent is compiled with -fno-access-control.
@@ -47,7 +55,7 @@ std::string Frame::text() const {
   if (action) {
     llvm::raw_string_ostream os(text);
     action->print(os);
-  } else {
+  } else if (kind == Kind::Fold) {
     text = "fold " + fullName();
   }
   return text;
@@ -59,11 +67,8 @@ std::string Frame::fullName() const {
   if (const Pass *p = pass())
     return p->getArgument().empty() ? p->getName().str()
                                     : p->getArgument().str();
-  if (kind == Kind::Fold) {
-    if (const Gone *erased = goneUnit(0))
-      return erased->name;
-    return cast<Operation *>(units[0])->getName().getStringRef().str();
-  }
+  if (kind == Kind::Fold || kind == Kind::None)
+    return foldedName.str();
   // An action of a tag that is not known here: what it prints of itself, unless
   // that is no more than its tag.
   std::string printed = text();
@@ -72,13 +77,20 @@ std::string Frame::fullName() const {
   return printed;
 }
 
-static bool isGreedyIteration(const Frame &frame) {
-  return frame.kind == Kind::Other &&
-         frame.tag() == "GreedyPatternRewriteIteration";
+bool Frame::isGreedyIteration() const {
+  return kind == Kind::Other && tag() == "GreedyPatternRewriteIteration";
+}
+
+bool Frame::isConversion() const {
+  return kind == Kind::Other && tag() == "apply-conversion";
+}
+
+bool Frame::isAdaptor() const {
+  return kind == Kind::Pass && pass()->getName().ends_with("OpToOpPassAdaptor");
 }
 
 std::string Frame::name() const {
-  if (isGreedyIteration(*this))
+  if (isGreedyIteration())
     return "iteration " + std::to_string(iteration());
   std::string full = fullName();
   const Pattern *p = pattern();
@@ -120,7 +132,7 @@ llvm::ArrayRef<StringRef> Frame::labels() const {
 
 int64_t Frame::iteration() const {
   for (const Frame *frame = this; frame; frame = frame->parent) {
-    if (!isGreedyIteration(*frame))
+    if (!frame->isGreedyIteration())
       continue;
     // The class is private to the driver; what it prints is "TAG(N)".
     std::string printed = frame->text();

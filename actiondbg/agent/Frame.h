@@ -3,6 +3,9 @@
 #ifndef ACTIONDBG_FRAME_H
 #define ACTIONDBG_FRAME_H
 
+#include "Changes.h"
+#include "Digest.h"
+
 #include "mlir/IR/Action.h"
 #include "mlir/IR/Operation.h"
 #include "llvm/ADT/SmallVector.h"
@@ -17,11 +20,18 @@ class Pass;
 
 namespace adbg {
 
-enum class Kind : uint8_t { Pass, Pattern, Fold, Other };
+/// None is the kind of a frame that stands for no action.
+enum class Kind : uint8_t { Pass, Pattern, Fold, Other, None };
+
+/// What an action returned, as far as it is known.
+enum class Returned : uint8_t { Unknown, Success, Failure, RolledBack };
+
+enum class Result : uint8_t { Succeeded, Unchanged, Failed, Skipped };
 
 /// What is known of an IR unit that was erased while its action ran.
 struct Gone {
   size_t unit;
+  uint32_t id;
   std::string name;
   std::string location;
   std::string function;
@@ -44,13 +54,37 @@ struct Frame {
   bool skipped = false;
   /// Units that were erased or replaced since the action began.
   llvm::SmallVector<Gone, 0> gone;
-  /// Breakpoints that are to stop after this action.
-  llvm::SmallVector<int, 0> stopAfter;
+  /// Breakpoints that are to stop after this action, whatever its outcome, and
+  /// those that its outcome decides about.
+  llvm::SmallVector<int, 0> stopAfter, undecided;
+  /// The resumption's until matches this action, and asks for its end.
+  bool untilMatches = false;
+  /// What did not match is to be told, as a stop may follow.
+  bool wantsReasons = false;
+  /// What is modified without notice is to be found.
+  bool wantsModified = false;
+
+  // What it did, see Observer.h.
+  Tally tally;
+  Returned returned = Returned::Unknown;
+  bool foundUnnoticed = false;
+  uint32_t foldedId = 0;
+  llvm::StringRef foldedName;
+  llvm::SmallVector<std::string, 0> reasons, values;
+  std::string how;
+  /// The dialect conversion around this action, if there is one.
+  Frame *conversion = nullptr;
+  uint32_t legalized = 0, rolledBack = 0, errors = 0;
+  uint64_t rewrites = 0;
+  int64_t began = 0;
+  uint64_t digest = 0;
+  std::unique_ptr<Snapshot> snapshot;
 
   Frame(const mlir::tracing::Action &action);
   /// A fold of the operation in `unit`.
-  explicit Frame(llvm::ArrayRef<mlir::IRUnit> unit)
-      : units(unit), kind(Kind::Fold) {}
+  explicit Frame(llvm::ArrayRef<mlir::IRUnit> unit);
+  /// No action.
+  Frame() : kind(Kind::None) {}
 
   llvm::StringRef tag() const;
   /// What the tag's action is about: pass argument, pattern name ...; without
@@ -68,6 +102,17 @@ struct Frame {
   const mlir::Pass *pass() const;
   /// The greedy driver's iteration that this is or is in; -1 if none.
   int64_t iteration() const;
+
+  bool isGreedyIteration() const;
+  bool isConversion() const;
+  /// A pass that only runs other passes.
+  bool isAdaptor() const;
+
+  // Once it is over.
+  Result result() const;
+  bool changed() const;
+  /// Whether it changed something other than through nested actions.
+  bool changedItself() const;
 
   const Gone *goneUnit(size_t index) const;
   /// The operation that the action is about (of a region, block or value: the

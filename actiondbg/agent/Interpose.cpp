@@ -7,6 +7,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Interpose.h"
+#include "Describe.h"
 #include "Engine.h"
 #include "Traits.h"
 #include "Versions.h"
@@ -14,26 +16,11 @@
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/Rewrite/FrozenRewritePatternSet.h"
-#include "llvm/Support/raw_ostream.h"
 #include <cstdlib>
-#include <dlfcn.h>
 #include <pthread.h>
 
 using namespace mlir;
 using namespace adbg;
-
-#define ADBG_EXPORT __attribute__((visibility("default"), used))
-
-/// Finds the function that `symbol` would be without this agent.
-template <typename Function> static Function *real(const char *symbol) {
-  void *address = dlsym(RTLD_NEXT, symbol);
-  if (!address) {
-    llvm::errs() << "actiondbg: the tool's MLIR has no function " << symbol
-                 << "; the agent does not fit it\n";
-    _exit(3);
-  }
-  return reinterpret_cast<Function *>(address);
-}
 
 //===----------------------------------------------------------------------===//
 // Attaching
@@ -171,7 +158,30 @@ using FoldResults = llvm::SmallVectorImpl<OpFoldResult>;
 // the other, through the PLT or not as the compiler of libMLIR liked.
 static Operation *folded = nullptr;
 
-static LogicalResult dispatchFold(Operation *op,
+/// Notes what a fold has found.
+static void noteFold(Frame &frame, Operation *op, bool isFolded,
+                     llvm::ArrayRef<OpFoldResult> results) {
+  frame.returned = isFolded ? Returned::Success : Returned::Failure;
+  if (!isFolded)
+    return;
+  Observer &observer = Engine::get().observer;
+  frame.foldedId = observer.ids.of(op);
+  if (results.empty()) {
+    frame.how = "in-place";
+    return observer.modified(op);
+  }
+  bool hasConstant = false, hasValue = false;
+  for (OpFoldResult result : results)
+    (llvm::isa<Attribute>(result) ? hasConstant : hasValue) = true;
+  frame.how = !hasValue      ? "constants"
+              : !hasConstant ? "values"
+                             : "constants and values";
+  if (frame.wantsReasons)
+    for (OpFoldResult result : results)
+      frame.values.push_back(describeFolded(result));
+}
+
+static LogicalResult dispatchFold(Operation *op, FoldResults &results,
                                   llvm::function_ref<LogicalResult()> fold) {
   Engine &engine = Engine::get();
   // The fold of a constant is a query for its value: never an action.
@@ -181,7 +191,12 @@ static LogicalResult dispatchFold(Operation *op,
   IRUnit unit(op);
   Frame frame{llvm::ArrayRef<IRUnit>(unit)};
   LogicalResult result = failure();
-  engine.dispatch(frame, [&] { result = fold(); });
+  engine.dispatch(frame, [&] {
+    size_t before = results.size();
+    result = fold();
+    noteFold(frame, op, succeeded(result),
+             llvm::ArrayRef<OpFoldResult>(results).drop_front(before));
+  });
   folded = outer;
   return result;
 }
@@ -194,7 +209,8 @@ LogicalResult foldWithOperands(Operation *self,
                                FoldResults &results) {
   static auto *next = real<LogicalResult(Operation *, llvm::ArrayRef<Attribute>,
                                          FoldResults &)>(ADBG_FOLD);
-  return dispatchFold(self, [&] { return next(self, operands, results); });
+  return dispatchFold(self, results,
+                      [&] { return next(self, operands, results); });
 }
 
 ADBG_EXPORT LogicalResult
@@ -202,44 +218,7 @@ foldOperation(Operation *self, FoldResults &results) __asm__(ADBG_FOLD_RESULTS);
 LogicalResult foldOperation(Operation *self, FoldResults &results) {
   static auto *next =
       real<LogicalResult(Operation *, FoldResults &)>(ADBG_FOLD_RESULTS);
-  return dispatchFold(self, [&] { return next(self, results); });
-}
-
-//===----------------------------------------------------------------------===//
-// What became of operations
-//===----------------------------------------------------------------------===//
-
-ADBG_EXPORT void destroyOperation(Operation *self) __asm__(ADBG_DESTROY);
-void destroyOperation(Operation *self) {
-  static auto *next = real<void(Operation *)>(ADBG_DESTROY);
-  Engine &engine = Engine::get();
-  if (engine.hasFrames() && engine.follows())
-    engine.erased(self);
-  next(self);
-}
-
-ADBG_EXPORT void
-replaceWithValues(RewriterBase *self, Operation *op,
-                  ValueRange values) __asm__(ADBG_REPLACE_VALUES);
-void replaceWithValues(RewriterBase *self, Operation *op, ValueRange values) {
-  static auto *next =
-      real<void(RewriterBase *, Operation *, ValueRange)>(ADBG_REPLACE_VALUES);
-  Engine &engine = Engine::get();
-  if (engine.hasFrames() && engine.follows() && !values.empty() &&
-      values.front())
-    engine.replaced(op, holderOf(IRUnit(values.front())));
-  next(self, op, values);
-}
-
-ADBG_EXPORT void replaceWithOperation(RewriterBase *self, Operation *op,
-                                      Operation *by) __asm__(ADBG_REPLACE_OP);
-void replaceWithOperation(RewriterBase *self, Operation *op, Operation *by) {
-  static auto *next =
-      real<void(RewriterBase *, Operation *, Operation *)>(ADBG_REPLACE_OP);
-  Engine &engine = Engine::get();
-  if (engine.hasFrames() && engine.follows())
-    engine.replaced(op, by);
-  next(self, op, by);
+  return dispatchFold(self, results, [&] { return next(self, results); });
 }
 
 //===----------------------------------------------------------------------===//

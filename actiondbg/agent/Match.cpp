@@ -2,6 +2,7 @@
 //-------------------------===//
 
 #include "Match.h"
+#include "Outcome.h"
 #include "Versions.h"
 
 #include "mlir/IR/BuiltinAttributes.h"
@@ -61,6 +62,7 @@ unsigned namesEpoch() { return Memo<bool>::current; }
 void forgetNames() {
   ++Memo<bool>::current;
   ++Memo<std::string>::current;
+  forgetStatisticNames();
 }
 
 //===----------------------------------------------------------------------===//
@@ -199,7 +201,7 @@ std::optional<Term> Term::parse(Fields &fields) {
 }
 
 //===----------------------------------------------------------------------===//
-// Specs and breakpoints
+// Specs
 //===----------------------------------------------------------------------===//
 
 bool Spec::matchesNames(const Frame &frame) {
@@ -245,49 +247,6 @@ std::optional<Spec> Spec::parse(Fields &fields) {
       fields.fail(error);
   }
   return fields.error.empty() ? std::optional(std::move(spec)) : std::nullopt;
-}
-
-std::optional<Breakpoint> Breakpoint::parse(Fields &fields) {
-  Breakpoint result;
-  result.id = fields.integer("id", 1);
-  result.enabled = fields.boolean("enabled", true);
-  result.temporary = fields.boolean("temporary", false);
-  result.after = fields.boolean("after", false);
-  result.ignore = fields.integerOr("ignore", 0, 0);
-  std::optional<Spec> spec = Spec::parse(fields);
-  if (!spec || !fields.done())
-    return std::nullopt;
-  result.spec = std::move(*spec);
-  return result;
-}
-
-llvm::ArrayRef<Breakpoint *>
-Candidates::of(const Frame &frame, std::vector<Breakpoint> &breakpoints) {
-  if (slots.empty() || epoch != namesEpoch()) {
-    slots.assign(1024, Slot());
-    epoch = namesEpoch();
-  }
-  const Pattern *pattern = frame.pattern();
-  Operation *op = frame.op();
-  const char *tag = frame.tag().data();
-  const char *name = pattern && !pattern->getDebugName().empty()
-                         ? pattern->getDebugName().data()
-                         : nullptr;
-  const char *opName = op ? op->getName().getStringRef().data() : nullptr;
-  auto mix = [](const char *address) {
-    uintptr_t bits = reinterpret_cast<uintptr_t>(address);
-    return (bits >> 3) ^ (bits >> 13);
-  };
-  Slot &slot = slots[(mix(tag) ^ mix(name) * 3 ^ mix(opName) * 5) & 1023];
-  // A pass, and a pattern without a name, have more to them than that.
-  bool isWhole = frame.kind != Kind::Pass && (!pattern || name);
-  if (isWhole && slot.tag == tag && slot.name == name && slot.op == opName)
-    return slot.found;
-  slot = Slot{isWhole ? tag : nullptr, name, opName, {}};
-  for (Breakpoint &one : breakpoints)
-    if (one.enabled && one.spec.matchesNames(frame))
-      slot.found.push_back(&one);
-  return slot.found;
 }
 
 } // namespace adbg

@@ -26,11 +26,11 @@ public:
   template <typename Compute>
   const Answer &get(llvm::StringRef name, Compute compute) {
     if (epoch != current) {
-      slots.assign(256, Slot());
+      slots.assign(1024, Slot());
       epoch = current;
     }
     uintptr_t address = reinterpret_cast<uintptr_t>(name.data());
-    Slot &slot = slots[((address >> 3) ^ (address >> 11)) & 255];
+    Slot &slot = slots[((address >> 3) ^ (address >> 13)) & 1023];
     if (slot.begin != name.data() || slot.size != name.size() || !slot.begin)
       slot = Slot{name.data(), name.size(), compute()};
     return slot.answer;
@@ -176,39 +176,6 @@ struct Spec {
   bool matchesNames(const Frame &frame);
   /// The other terms, and the condition.
   bool matchesRest(const Frame &frame);
-};
-
-struct Breakpoint {
-  int id = 0;
-  bool enabled = true;
-  bool temporary = false;
-  bool after = false;
-  int64_t ignore = 0;
-  uint64_t hits = 0;
-  Spec spec;
-
-  static std::optional<Breakpoint> parse(Fields &fields);
-};
-
-/// The breakpoints whose terms by name match, kept for each combination of tag,
-/// pattern name and operation name: most actions match none, and are told so by
-/// one look.
-class Candidates {
-public:
-  /// Forgets all: the breakpoints are others now.
-  void forget() { slots.clear(); }
-  llvm::ArrayRef<Breakpoint *> of(const Frame &frame,
-                                  std::vector<Breakpoint> &breakpoints);
-
-private:
-  struct Slot {
-    const char *tag = nullptr;
-    const char *name = nullptr;
-    const char *op = nullptr;
-    std::vector<Breakpoint *> found;
-  };
-  std::vector<Slot> slots;
-  unsigned epoch = 0;
 };
 
 /// Returns the first place in a file inside `loc`.

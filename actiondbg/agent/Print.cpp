@@ -15,6 +15,7 @@
 #include <cerrno>
 #include <csignal>
 #include <fcntl.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -27,7 +28,8 @@ namespace adbg {
 
 namespace {
 struct PrintRequest {
-  std::string what, path;
+  std::string what, path, names;
+  int64_t id;
   bool generic, locations, skipRegions, mark;
   int64_t elide;
 };
@@ -56,7 +58,8 @@ static OpPrintingFlags flagsOf(const PrintRequest &request, Operation *root,
   if (request.elide >= 0)
     flags.elideLargeElementsAttrs(request.elide);
   if (hasNullOperands(root)) {
-    flags.assumeVerified();
+    // Aliases are looked for in the types of all operands, null or not.
+    flags.assumeVerified().useLocalScope();
     generic = true;
   }
   if (request.generic || generic)
@@ -64,7 +67,10 @@ static OpPrintingFlags flagsOf(const PrintRequest &request, Operation *root,
   return flags;
 }
 
-static Operation *rootToPrint(Engine &engine, StringRef what) {
+static Operation *rootToPrint(Engine &engine, const PrintRequest &request) {
+  StringRef what = request.what;
+  if (what == "operation")
+    return engine.observer.ids.find(request.id);
   Operation *op = holderOf(engine.cursor);
   if (what == "function") {
     Operation *function = functionAround(op);
@@ -108,6 +114,42 @@ static void printUnit(const IRUnit &unit, Operation *root, AsmState &state,
   }
 }
 
+static StringRef withoutNumber(StringRef name) { return name.split('#').first; }
+
+/// Writes the names of the values in `root` and what they are, each in a line:
+/// two that are the same value have the same key, as long as it lives.
+static void writeNames(const Identities &ids, Operation *root, AsmState &state,
+                       const std::string &path) {
+  std::error_code error;
+  llvm::raw_fd_ostream os(path, error, llvm::sys::fs::OF_None);
+  if (error)
+    return;
+  auto nameOf = [&](Value value) {
+    std::string name;
+    llvm::raw_string_ostream named(name);
+    value.printAsOperand(named, state);
+    return withoutNumber(name).str();
+  };
+  root->walk<WalkOrder::PreOrder>([&](Operation *op) {
+    std::string last;
+    for (OpResult result : op->getResults()) {
+      std::string name = nameOf(result);
+      // The results of a group have one name, and numbers.
+      if (name != last)
+        os << name << " " << ids.of(op) << "." << result.getResultNumber()
+           << "\n";
+      last = name;
+    }
+    for (Region &region : op->getRegions())
+      for (Block &block : region)
+        for (BlockArgument argument : block.getArguments())
+          os << nameOf(argument) << " b" << argument.getAsOpaquePointer()
+             << "\n";
+  });
+  os.flush();
+  os.clear_error();
+}
+
 static Reply printTo(Engine &engine, const PrintRequest &request,
                      Operation *root, llvm::raw_fd_ostream &os) {
   bool generic = false;
@@ -127,6 +169,8 @@ static Reply printTo(Engine &engine, const PrintRequest &request,
   IRUnit unit = request.what == "cursor" ? engine.cursor : IRUnit(root);
   printUnit(unit, root, state, os);
   os.flush();
+  if (!request.names.empty())
+    writeNames(engine.observer.ids, root, state, request.names);
   if (os.has_error()) {
     std::string message = os.error().message();
     os.clear_error();
@@ -168,9 +212,9 @@ static Reply hearChild(int fd, pid_t child) {
   Object *said = parsed ? parsed->getAsObject() : nullptr;
   if (!said) {
     llvm::consumeError(parsed.takeError());
-    return Reply(UnitErased, "the module cannot be printed at this stop: "
-                             "printing it crashes; print function or cursor, "
-                             "or with --generic");
+    return Reply(UnitErased, "this IR cannot be printed at this stop: to print "
+                             "it crashes, as it is half done; print less, or "
+                             "with --generic");
   }
   if (int64_t code = said->getInteger("code").value_or(0))
     return Reply(code, *said->getString("message"));
@@ -179,7 +223,7 @@ static Reply hearChild(int fd, pid_t child) {
 
 /// Prints in a fork of the tool: to number the values of a large module takes
 /// more memory than its text, which so goes away when it is done; and a print
-/// that crashes takes nothing with it.
+/// that crashes, or never ends, takes nothing with it.
 static Reply printInFork(Engine &engine, const PrintRequest &request,
                          Operation *root, llvm::raw_fd_ostream &os) {
   int ends[2];
@@ -190,6 +234,7 @@ static Reply printInFork(Engine &engine, const PrintRequest &request,
     // LLVM's handlers would remove the files that the tool is writing.
     for (int fatal : {SIGSEGV, SIGABRT, SIGBUS, SIGILL, SIGFPE, SIGTERM})
       signal(fatal, SIG_DFL);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
     tellParent(ends[1], printTo(engine, request, root, os));
     _exit(0);
   }
@@ -208,17 +253,20 @@ Reply print(Engine &engine, Fields &fields) {
   request.locations = fields.boolean("locations", false);
   request.skipRegions = fields.boolean("skipRegions", false);
   request.mark = fields.boolean("mark", false);
+  request.names = fields.textOr("names", "");
+  request.id = fields.integerOr("id", 1, 0);
   request.elide = fields.integerOr("elide", 0, -1);
   static const std::set<std::string> whats = {"cursor", "action", "function",
-                                              "module"};
+                                              "module", "operation"};
   if (!whats.count(request.what))
     fields.fail("there is nothing to print called '" + request.what + "'");
   if (!fields.done())
     return wrongParams(fields);
-  if (!engine.selected || !engine.cursor)
+  bool needsCursor = request.what != "operation";
+  if (!engine.selected || (needsCursor && !engine.cursor))
     return Reply(engine.selected ? UnitErased : NotStopped,
                  "there is no living IR unit to print at this stop");
-  Operation *root = rootToPrint(engine, request.what);
+  Operation *root = rootToPrint(engine, request);
   if (!root)
     return Reply(UnitErased, "the action's IR unit is erased; print cursor, "
                              "function or module instead");
@@ -227,7 +275,9 @@ Reply print(Engine &engine, Fields &fields) {
   if (error)
     return Reply(FileNotWritten,
                  "cannot write " + request.path + ": " + error.message());
-  if (request.what == "module")
+  // In the middle of a rewrite anything may be half done. Only what is asked
+  // for at each step is printed here: one operation, without what is in it.
+  if (engine.inside || !request.skipRegions)
     return printInFork(engine, request, root, os);
   return printTo(engine, request, root, os);
 }

@@ -35,18 +35,15 @@ static Reply setBreakpoints(Engine &engine, Fields &fields) {
     if (!one)
       return wrongParams(inner);
     // A breakpoint that was there before keeps what it has counted.
-    for (const Breakpoint &old : engine.breakpoints) {
-      if (old.id != one->id)
-        continue;
-      one->hits = old.hits;
-      one->spec.matched = old.spec.matched;
-    }
+    for (Breakpoint &old : engine.breakpoints)
+      if (old.id == one->id)
+        one->inherit(old);
     all.push_back(std::move(*one));
   }
   if (!fields.done())
     return wrongParams(fields);
   engine.breakpoints = std::move(all);
-  engine.candidates.forget();
+  engine.breakpointsChanged();
   return Object{};
 }
 
@@ -82,6 +79,15 @@ static Reply resume(Engine &engine, Fields &fields) {
   if (const Object *until = fields.optionalObject("until")) {
     Fields inner(*until, "until.");
     next.within = inner.boolean("within", false);
+    next.after = inner.boolean("after", false);
+    next.own = inner.boolean("own", false);
+    if (const Object *outcome = inner.optionalObject("outcome")) {
+      Fields innermost(*outcome, "until.outcome.");
+      next.outcome = OutcomeFilter::parse(innermost);
+      if (!next.outcome)
+        return wrongParams(innermost);
+      next.after = true;
+    }
     next.until = Spec::parse(inner);
     if (!next.until || !inner.done())
       return wrongParams(inner);
@@ -90,6 +96,10 @@ static Reply resume(Engine &engine, Fields &fields) {
     return wrongParams(fields);
   next.control = *control;
   const Frame *frame = engine.innermost;
+  if (*control == Control::Skip && engine.inside)
+    return Reply(ControlRefused,
+                 "the action is in the middle of its work: skip is for a stop "
+                 "before an action; continue, step or next go on from here");
   if (*control == Control::Skip && frame && frame->over)
     return Reply(ControlRefused,
                  "the action is over: skip is for a stop before an action; "
@@ -188,7 +198,8 @@ static Reply getNames(Engine &engine, Fields &fields) {
 static Reply getStatus(Engine &engine, Fields &fields) {
   if (!fields.done())
     return wrongParams(fields);
-  size_t tracked = engine.breakpoints.size() * sizeof(Breakpoint);
+  size_t tracked = engine.breakpoints.size() * sizeof(Breakpoint) +
+                   engine.observer.ids.bytes();
   for (const auto *names :
        {&engine.patternNames, &engine.passNames, &engine.tags})
     for (StringRef name : names->keys())
@@ -217,6 +228,15 @@ static RequestHandler handlerOf(StringRef method) {
       .Case("cursor/links", getLinks)
       .Case("print", print)
       .Case("names", getNames)
+      .Case("changes", getChanges)
+      .Case("statistics", getStatistics)
+      .Case("count", countOperations)
+      .Case("pipeline", getPipeline)
+      .Case("options/set", setOptions)
+      .Case("skips/get", getSkips)
+      .Case("skips/set", setSkips)
+      .Case("log/open", openLog)
+      .Case("log/close", closeLog)
       .Case("status", getStatus)
       .Default(nullptr);
 }
@@ -288,12 +308,18 @@ std::optional<Json> answer(Engine &engine, StringRef line, bool &resumed) {
   // An interrupt that crossed with a stop has done its work.
   if (envelope.method == "interrupt")
     return std::nullopt;
+  Fields fields(envelope.params);
+  if (envelope.method == "fork") {
+    std::optional<Reply> reply = forkTool(engine, fields);
+    if (!reply)
+      return std::nullopt;
+    return response(envelope.id, std::move(*reply));
+  }
   RequestHandler handler = handlerOf(envelope.method);
   if (!handler)
     return response(
         envelope.id,
         Reply(NoSuchMethod, "there is no method '" + envelope.method + "'"));
-  Fields fields(envelope.params);
   Reply reply = handler(engine, fields);
   resumed = envelope.method == "resume" && !reply.code;
   return response(envelope.id, std::move(reply));

@@ -19,6 +19,7 @@ enum Code : int {
   UnitErased = -32003,
   ControlRefused = -32004,
   FileNotWritten = -32005,
+  NoAnswer = -32006,
 };
 
 /// The answer to a request: a result, or what was wrong.
@@ -55,6 +56,19 @@ Reply findLocation(Engine &engine, llvm::StringRef path, int64_t line,
 
 // Print.cpp
 Reply print(Engine &engine, Fields &fields);
+
+// Past.cpp
+Reply getChanges(Engine &engine, Fields &fields);
+Reply getStatistics(Engine &engine, Fields &fields);
+Reply countOperations(Engine &engine, Fields &fields);
+Reply getPipeline(Engine &engine, Fields &fields);
+Reply setOptions(Engine &engine, Fields &fields);
+Reply getSkips(Engine &engine, Fields &fields);
+Reply setSkips(Engine &engine, Fields &fields);
+Reply openLog(Engine &engine, Fields &fields);
+Reply closeLog(Engine &engine, Fields &fields);
+/// Returns nothing in the fork: it has no request to answer.
+std::optional<Reply> forkTool(Engine &engine, Fields &fields);
 
 } // namespace adbg
 

@@ -10,14 +10,14 @@
 #define ACTIONDBG_VERSIONS_H
 
 #include "mlir/IR/Location.h"
+#include "llvm/Config/abi-breaking.h"
 #include "llvm/Config/llvm-config.h"
 
 #if LLVM_VERSION_MAJOR < 19
 #error "actiondbg needs LLVM 19 or newer"
 #endif
 
-// Mangled names, the same from LLVM 19 to 22, but for LogicalResult's namespace
-// which does not enter them.
+// Mangled names, as LLVM 22 has them.
 #define ADBG_CONTEXT_CTOR "_ZN4mlir11MLIRContextC1ENS0_9ThreadingE"
 #define ADBG_CONTEXT_CTOR_REGISTRY                                             \
   "_ZN4mlir11MLIRContextC1ERKNS_15DialectRegistryENS0_9ThreadingE"
@@ -34,6 +34,76 @@
 #define ADBG_REPLACE_VALUES                                                    \
   "_ZN4mlir12RewriterBase9replaceOpEPNS_9OperationENS_10ValueRangeE"
 #define ADBG_REPLACE_OP "_ZN4mlir12RewriterBase9replaceOpEPNS_9OperationES2_"
+#define ADBG_CREATE_LIST                                                       \
+  "_ZN4mlir9Operation6createENS_8LocationENS_13OperationNameENS_9TypeRangeE"   \
+  "NS_10ValueRangeEONS_13NamedAttrListENS_16OpaquePropertiesENS_10BlockRange"  \
+  "Ej"
+#define ADBG_CREATE_DICTIONARY                                                 \
+  "_ZN4mlir9Operation6createENS_8LocationENS_13OperationNameENS_9TypeRangeE"   \
+  "NS_10ValueRangeENS_14DictionaryAttrENS_16OpaquePropertiesENS_10BlockRange"  \
+  "Ej"
+#define ADBG_CREATE_STATE "_ZN4mlir9Operation6createERKNS_14OperationStateE"
+#define ADBG_CREATE_REGIONS                                                    \
+  "_ZN4mlir9Operation6createENS_8LocationENS_13OperationNameENS_9TypeRangeE"   \
+  "NS_10ValueRangeEONS_13NamedAttrListENS_16OpaquePropertiesENS_10BlockRange"  \
+  "ENS_11RegionRangeE"
+#define ADBG_ADD_OPERATION                                                     \
+  "_ZN4llvm12ilist_traitsIN4mlir9OperationEE13addNodeToListEPS2_"
+#define ADBG_DELETE_OPERATION                                                  \
+  "_ZN4llvm12ilist_traitsIN4mlir9OperationEE10deleteNodeEPS2_"
+#define ADBG_ERASE "_ZN4mlir9Operation5eraseEv"
+#define ADBG_MOVE_BEFORE "_ZN4mlir9Operation10moveBeforeEPS0_"
+#define ADBG_MOVE_AFTER "_ZN4mlir9Operation9moveAfterEPS0_"
+#define ADBG_ADD_BLOCK                                                         \
+  "_ZN4llvm12ilist_traitsIN4mlir5BlockEE13addNodeToListEPS2_"
+#define ADBG_REMOVE_BLOCK                                                      \
+  "_ZN4llvm12ilist_traitsIN4mlir5BlockEE18removeNodeFromListEPS2_"
+// The nodes of a list know whether they are its end only in builds that check.
+#if LLVM_ENABLE_ABI_BREAKING_CHECKS
+#define ADBG_NODE_CHECKS "1"
+#else
+#define ADBG_NODE_CHECKS "0"
+#endif
+#define ADBG_TRANSFER(NODE)                                                    \
+  "_ZN4llvm12ilist_traitsIN4mlir" NODE "EE21transferNodesFromListERS3_NS_14"   \
+  "ilist_iteratorINS_12ilist_detail12node_optionsIS2_Lb" ADBG_NODE_CHECKS      \
+  "ELb0EvLb0EvEELb0ELb0EEES9_"
+#define ADBG_PLACE                                                             \
+  "EPNS_5BlockEN4llvm14ilist_iteratorINS3_12ilist_detail12node_optionsIS0_"    \
+  "Lb" ADBG_NODE_CHECKS "ELb0EvLb0EvEELb0ELb0EEE"
+#define ADBG_MOVE_BEFORE_IN "_ZN4mlir9Operation10moveBefore" ADBG_PLACE
+#define ADBG_MOVE_AFTER_IN "_ZN4mlir9Operation9moveAfter" ADBG_PLACE
+#define ADBG_CLONE_INTO                                                        \
+  "_ZN4mlir6Region9cloneIntoEPS0_N4llvm14ilist_iteratorINS2_12ilist_detail12"  \
+  "node_optionsINS_5BlockELb" ADBG_NODE_CHECKS                                 \
+  "ELb0EvLb0EvEELb0ELb0EEERNS_9IRMappingE"
+#define ADBG_TRANSFER_OPERATIONS ADBG_TRANSFER("9Operation")
+#define ADBG_TRANSFER_BLOCKS ADBG_TRANSFER("5Block")
+#define ADBG_REPLACE_USES_VALUES                                               \
+  "_ZN4mlir12RewriterBase20replaceAllOpUsesWithEPNS_9OperationENS_10"          \
+  "ValueRangeE"
+#define ADBG_REPLACE_USES_OP                                                   \
+  "_ZN4mlir12RewriterBase20replaceAllOpUsesWithEPNS_9OperationES2_"
+#define ADBG_FINALIZE_MODIFICATION                                             \
+  "_ZN4mlir12RewriterBase22finalizeOpModificationEPNS_9OperationE"
+#define ADBG_MATCH_AND_REWRITE                                                 \
+  "_ZN4mlir17PatternApplicator15matchAndRewriteEPNS_9OperationERNS_15"         \
+  "PatternRewriterEN4llvm12function_refIFbRKNS_7PatternEEEENS6_IFvS9_EEENS6_"  \
+  "IFNS5_13LogicalResultES9_EEE"
+#define ADBG_CONVERSION_REPLACE_VALUES                                         \
+  "_ZN4mlir25ConversionPatternRewriter9replaceOpEPNS_9OperationENS_10"         \
+  "ValueRangeE"
+#define ADBG_CONVERSION_REPLACE_OP                                             \
+  "_ZN4mlir25ConversionPatternRewriter9replaceOpEPNS_9OperationES2_"
+#define ADBG_CONVERSION_REPLACE_MANY                                           \
+  "_ZN4mlir25ConversionPatternRewriter21replaceOpWithMultipleEPNS_9Operation"  \
+  "EON4llvm11SmallVectorINS4_INS_5ValueELj6EEELj1EEE"
+#define ADBG_GREEDY_REGION                                                     \
+  "_ZN4mlir21applyPatternsGreedilyERNS_6RegionERKNS_23FrozenRewritePattern"    \
+  "SetENS_19GreedyRewriteConfigEPb"
+#define ADBG_VERIFY "_ZN4mlir6verifyEPNS_9OperationEb"
+#define ADBG_REPORT "_ZN4mlir18InFlightDiagnostic6reportEv"
+#define ADBG_EMIT "_ZN4mlir16DiagnosticEngine4emitEONS_10DiagnosticE"
 #define ADBG_FROZEN_PATTERNS                                                   \
   "_ZN4mlir23FrozenRewritePatternSetC1EONS_17RewritePatternSetEN4llvm8"        \
   "ArrayRefINSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEEEESB_"

@@ -1,0 +1,131 @@
+//===- Digest.cpp - Telling whether IR was modified
+//-------------------------===//
+
+#include "Digest.h"
+#include "Identity.h"
+
+using namespace mlir;
+
+namespace adbg {
+
+static uint64_t mix(uint64_t state, uint64_t value) {
+  state = (state ^ value) * 0x9E3779B97F4A7C15ull;
+  return state ^ (state >> 29);
+}
+
+static uint64_t mix(uint64_t state, const void *pointer) {
+  return mix(state, reinterpret_cast<uintptr_t>(pointer));
+}
+
+static uint64_t digestBlocks(Operation *op) {
+  uint64_t state = 0;
+  for (Region &region : op->getRegions()) {
+    state = mix(state, 1);
+    for (Block &block : region) {
+      state = mix(state, &block);
+      for (BlockArgument argument : block.getArguments())
+        state = mix(state, argument.getType().getAsOpaquePointer());
+    }
+  }
+  return state;
+}
+
+Shape Shape::of(Operation *op) {
+  Shape shape;
+  shape.attributes = mix(op->hashProperties(),
+                         op->getRawDictionaryAttrs().getAsOpaquePointer());
+  for (OpOperand &operand : op->getOpOperands())
+    shape.operands = mix(shape.operands, operand.get().getAsOpaquePointer());
+  for (OpResult result : op->getResults())
+    shape.results = mix(shape.results, result.getType().getAsOpaquePointer());
+  for (BlockOperand &successor : op->getBlockOperands())
+    shape.successors = mix(shape.successors, successor.get());
+  shape.location = mix(0, op->getLoc().getAsOpaquePointer());
+  shape.blocks = op->getNumRegions() ? digestBlocks(op) : 0;
+  shape.block = mix(0, op->getBlock());
+  return shape;
+}
+
+bool Shape::operator==(const Shape &other) const {
+  return differences(other).empty();
+}
+
+std::string Shape::differences(const Shape &other) const {
+  std::string text;
+  auto compare = [&](uint64_t mine, uint64_t theirs, const char *what) {
+    if (mine != theirs)
+      text += (text.empty() ? "" : ", ") + std::string(what);
+  };
+  compare(attributes, other.attributes, "attributes");
+  compare(operands, other.operands, "operands");
+  compare(results, other.results, "result types");
+  compare(successors, other.successors, "successors");
+  compare(location, other.location, "location");
+  compare(blocks, other.blocks, "blocks");
+  compare(block, other.block, "place");
+  return text;
+}
+
+/// The properties as they are in memory: to hash what they mean takes longer
+/// than all the rest. What they own elsewhere is not looked at.
+static uint64_t mixProperties(uint64_t state, Operation *op) {
+  const auto *words = reinterpret_cast<const uint64_t *>(
+      op->getPropertiesStorage().as<const void *>());
+  for (int size = op->getPropertiesStorageSize(); size > 0; size -= 8)
+    state = mix(state, *words++);
+  return state;
+}
+
+/// One operation, without the block that it is in: an operation that is moved
+/// is told of by the list that it is moved to.
+static uint64_t digestOne(Operation *op) {
+  uint64_t state = mix(0, op->getName().getAsOpaquePointer());
+  state = mix(state, op->getRawDictionaryAttrs().getAsOpaquePointer());
+  state = mixProperties(state, op);
+  for (OpOperand &operand : op->getOpOperands())
+    state = mix(state, operand.get().getAsOpaquePointer());
+  for (OpResult result : op->getResults())
+    state = mix(state, result.getType().getAsOpaquePointer());
+  for (BlockOperand &successor : op->getBlockOperands())
+    state = mix(state, successor.get());
+  return op->getNumRegions() ? mix(state, digestBlocks(op)) : state;
+}
+
+uint64_t digest(Operation *root) {
+  uint64_t state = mix(digestOne(root), root);
+  for (Region &region : root->getRegions())
+    for (Block &block : region)
+      for (Operation &op : block)
+        state =
+            mix(state, op.getNumRegions() ? digest(&op)
+                                          : digestOne(&op) ^ uintptr_t(&op));
+  return state;
+}
+
+Snapshot Snapshot::of(Operation *root, const Identities &ids) {
+  Snapshot snapshot;
+  snapshot.root = root;
+  snapshot.rootId = ids.of(root);
+  root->walk([&](Operation *op) {
+    snapshot.operations.push_back({ids.of(op), digestOne(op)});
+  });
+  llvm::sort(snapshot.operations);
+  return snapshot;
+}
+
+std::vector<Operation *> Snapshot::modified(const Identities &ids) const {
+  std::vector<Operation *> found;
+  // Its address may be another operation's by now.
+  if (!rootId || ids.of(root) != rootId)
+    return found;
+  root->walk([&](Operation *op) {
+    std::pair<uint32_t, uint64_t> least(ids.of(op), 0);
+    auto it = llvm::lower_bound(operations, least);
+    if (least.first && it != operations.end() && it->first == least.first &&
+        it->second != digestOne(op))
+      found.push_back(op);
+  });
+  return found;
+}
+
+} // namespace adbg

@@ -1,0 +1,340 @@
+//===- Observer.cpp - What happens to the IR, and who did it
+//----------------===//
+
+#include "Observer.h"
+#include "Traits.h"
+
+#include "mlir/Pass/Pass.h"
+#include <ctime>
+
+using namespace mlir;
+
+namespace adbg {
+
+// The processor's counter, where there is one that can be read without a call.
+int64_t Observer::now() {
+#if defined(__x86_64__)
+  return __builtin_ia32_rdtsc();
+#else
+  return nanoseconds();
+#endif
+}
+
+int64_t Observer::nanoseconds() {
+  struct timespec time;
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return time.tv_sec * 1000000000ll + time.tv_nsec;
+}
+
+double Observer::secondsOf(int64_t ticks) const {
+  int64_t passed = now() - started;
+  return passed <= 0 ? 0
+                     : 1e-9 * double(nanoseconds() - startedNanoseconds) *
+                           double(ticks) / double(passed);
+}
+
+//===----------------------------------------------------------------------===//
+// What happens to IR
+//===----------------------------------------------------------------------===//
+
+/// `isNew`: it is about an operation that this action has made.
+void Observer::add(ChangeKind kind, Operation *op, uint32_t id, bool isNew,
+                   Detail detail) {
+  Tally &tally = innermost->tally;
+  ++tally.counts[static_cast<unsigned>(kind)];
+  int difference = 1;
+  if (isNew && kind != ChangeKind::Inserted)
+    difference = kind == ChangeKind::Erased ? -1 : 0;
+  bool isFoldsDoing = isFollowUp();
+  tally.net += difference;
+  if (!isFoldsDoing)
+    tally.ownNet += difference;
+  uint64_t ordinal = isFoldsDoing ? fold.ordinal : innermost->ordinal;
+  last = {kind, detail.isBlock, id, ordinal};
+  if (!isDetailed)
+    return log.pass();
+  log.add(Change{kind, detail.isBlock, isFoldsDoing || detail.isGuess, id,
+                 ordinal, op->getName(), op->getLoc(), std::move(detail.by)});
+}
+
+/// Whether the newest change is the same one.
+bool Observer::isLast(ChangeKind kind, uint32_t id) const {
+  return last.id == id && last.kind == kind && !last.isBlock &&
+         last.ordinal == innermost->ordinal;
+}
+
+void Observer::created(Operation *op) {
+  ids.created(op);
+  for (Breakpoint *one : watches)
+    one->watch->created(op, ids.of(op));
+}
+
+void Observer::placed(Operation *op) {
+  auto [id, wasPlaced] = ids.place(op);
+  for (Breakpoint *one : watches)
+    one->watch->placed(op, id, !wasPlaced);
+  if (!innermost)
+    return;
+  ChangeKind kind = wasPlaced ? ChangeKind::Moved : ChangeKind::Inserted;
+  add(kind, op, id, id >= innermost->tally.firstId);
+  if (wasPlaced)
+    for (Breakpoint *one : watches)
+      one->watch->moved(op);
+}
+
+void Observer::moved(Operation *op) {
+  for (Breakpoint *one : watches)
+    one->watch->moved(op);
+  if (!innermost)
+    return;
+  uint32_t id = ids.of(op);
+  if (isLast(ChangeKind::Moved, id))
+    return;
+  add(ChangeKind::Moved, op, id, id >= innermost->tally.firstId);
+}
+
+void Observer::destroyed(Operation *op) {
+  Identities::Known ended = ids.destroyed(op);
+  for (Breakpoint *one : watches)
+    one->watch->destroyed(op, ended.wasPlaced);
+  if (op == digested)
+    digested = nullptr;
+  if (!innermost || !ended.wasPlaced)
+    return;
+  Tally &tally = innermost->tally;
+  bool isNew = ended.id >= tally.firstId;
+  // Made to be folded at once, and gone again: there was no change.
+  if (isNew && isLast(ChangeKind::Inserted, ended.id)) {
+    log.dropLast();
+    last = {};
+    --tally.counts[static_cast<unsigned>(ChangeKind::Inserted)];
+    --tally.net;
+    tally.ownNet -= !isFollowUp();
+    return;
+  }
+  add(ChangeKind::Erased, op, ended.id, isNew);
+  if (fold.id == ended.id)
+    fold.pending = false;
+}
+
+ValueName Observer::nameOf(Value value) const {
+  if (auto result = dyn_cast<OpResult>(value))
+    return {ids.of(result.getOwner()), result.getResultNumber(), false,
+            result.getOwner()->getName().getStringRef()};
+  auto argument = cast<BlockArgument>(value);
+  Operation *holder = argument.getOwner()->getParentOp();
+  if (!holder)
+    return {0, argument.getArgNumber(), true, ""};
+  return {ids.of(holder), argument.getArgNumber(), true,
+          holder->getName().getStringRef()};
+}
+
+void Observer::replaced(Operation *op, ValueRange by, bool isGuess) {
+  Detail detail;
+  detail.isGuess = isGuess;
+  Operation *next = nullptr;
+  if (isDetailed)
+    for (Value value : by) {
+      if (!value)
+        continue;
+      if (detail.by.empty())
+        next = value.getDefiningOp();
+      detail.by.push_back(nameOf(value));
+    }
+  if (!detail.by.empty())
+    for (Breakpoint *one : watches)
+      one->watch->replaced(op, detail.by.front(), next);
+  if (!innermost)
+    return;
+  uint32_t id = ids.of(op);
+  add(ChangeKind::Replaced, op, id, id >= innermost->tally.firstId,
+      std::move(detail));
+}
+
+static bool isTwin(Operation *op, Operation *other) {
+  return other != op && OperationEquivalence::isEquivalentTo(
+                            op, other, OperationEquivalence::IgnoreLocations);
+}
+
+Operation *Observer::guessTwin(Operation *op) const {
+  if (!isDetailed || innermost->kind != Kind::Pass || !op->getBlock() ||
+      !op->getNumResults() || !op->use_empty() ||
+      innermost->pass()->getArgument() != "cse" || !ids.of(op))
+    return nullptr;
+  // Bounded: a value that all use would make this quadratic.
+  unsigned left = 256;
+  if (op->getNumOperands()) {
+    if (Value operand = op->getOperand(0))
+      for (Operation *user : operand.getUsers())
+        if (!left-- || isTwin(op, user))
+          return left + 1 ? user : nullptr;
+    return nullptr;
+  }
+  for (Block *block = op->getBlock(); block;) {
+    for (Operation &other : *block)
+      if (!left-- || isTwin(op, &other))
+        return left + 1 ? &other : nullptr;
+    Operation *parent = block->getParentOp();
+    block = parent && !isIsolated(parent) ? parent->getBlock() : nullptr;
+  }
+  return nullptr;
+}
+
+void Observer::modified(Operation *op) {
+  if (!innermost)
+    return;
+  uint32_t id = ids.of(op);
+  // Told of by each operand that is set: once is enough.
+  if (isLast(ChangeKind::Modified, id))
+    return;
+  add(ChangeKind::Modified, op, id, id >= innermost->tally.firstId);
+}
+
+void Observer::blockChanged(Block *block, ChangeKind kind) {
+  Operation *holder = innermost ? block->getParentOp() : nullptr;
+  if (!holder)
+    return;
+  uint32_t id = ids.of(holder);
+  // The blocks of an operation that is just made, or that ends, go with it.
+  if (!id || id >= innermost->tally.firstId)
+    return;
+  Detail detail;
+  detail.isBlock = true;
+  add(kind, holder, id, /*isNew=*/false, std::move(detail));
+}
+
+void Observer::diagnosed() {
+  if (innermost)
+    ++innermost->errors;
+}
+
+//===----------------------------------------------------------------------===//
+// The life of an action
+//===----------------------------------------------------------------------===//
+
+static bool isRunByDigest(const Frame &frame) {
+  return frame.kind == Kind::Pass && !frame.isAdaptor();
+}
+
+/// The operation in which all is that the action may change.
+static Operation *scopeOf(const Frame &frame) {
+  Operation *op = frame.op();
+  while (op && op->getParentOp() && !isIsolated(op))
+    op = op->getParentOp();
+  return op;
+}
+
+void Observer::begin(Frame &frame, bool isAlert) {
+  if (frame.wantsModified) {
+    if (Operation *scope = scopeOf(frame))
+      frame.snapshot = std::make_unique<Snapshot>(Snapshot::of(scope, ids));
+  } else if (isAlert && isRunByDigest(frame)) {
+    Operation *op = llvm::cast<Operation *>(frame.units[0]);
+    bool isKnown = op == digested && digestedAt == log.end();
+    frame.digest = isKnown ? digestOfIt : digest(op);
+  }
+  frame.began = now() - served;
+}
+
+void Observer::findUnnoticed(Frame &frame) {
+  if (frame.snapshot) {
+    llvm::DenseSet<uint32_t> known;
+    for (uint64_t i = std::max(frame.tally.first, log.begin()); i < log.end();
+         ++i)
+      known.insert(log[i].id);
+    for (Operation *op : frame.snapshot->modified(ids))
+      if (!known.contains(ids.of(op)))
+        add(ChangeKind::Modified, op, ids.of(op), /*isNew=*/false);
+    frame.snapshot.reset();
+  } else if (frame.digest && frame.tally.net <= 0) {
+    Operation *op = frame.op();
+    if (!op)
+      return;
+    digested = op;
+    digestOfIt = digest(op);
+    digestedAt = log.end();
+    if (digestOfIt == frame.digest)
+      return;
+    // Something in it was modified, and nobody said what.
+    Detail detail;
+    detail.isGuess = true;
+    add(ChangeKind::Modified, op, ids.of(op), /*isNew=*/false,
+        std::move(detail));
+    frame.foundUnnoticed = true;
+    digestedAt = log.end();
+  }
+}
+
+void Observer::returnOf(Frame &frame) {
+  if (frame.kind == Kind::Pass) {
+    const auto &state = frame.pass()->passState;
+    bool isFailed = state && state->irAndPassFailed.getInt();
+    frame.returned = isFailed ? Returned::Failure : Returned::Success;
+  } else if (frame.kind == Kind::Other) {
+    // Upstream keeps the result to itself; each failure is told by an error.
+    frame.returned = frame.isConversion() && frame.errors ? Returned::Failure
+                                                          : Returned::Success;
+  }
+}
+
+void Observer::end(Frame &frame) {
+  int64_t ticks = frame.skipped ? 0 : now() - served - frame.began;
+  if (!frame.skipped) {
+    returnOf(frame);
+    if (frame.snapshot || frame.kind == Kind::Pass)
+      findUnnoticed(frame);
+  }
+  Result result = frame.result();
+  Statistic &statistic = statistics.of(frame);
+  statistic.ticks += ticks;
+  statistic.changes += frame.tally.total();
+  statistic.succeeded +=
+      result == Result::Succeeded || result == Result::Unchanged;
+  statistic.unchanged += result == Result::Unchanged;
+  statistic.failed += result == Result::Failed;
+  statistic.skipped += result == Result::Skipped;
+  if (frame.kind == Kind::Fold && frame.returned == Returned::Success &&
+      frame.how != "in-place")
+    fold = LastFold{frame.ordinal, frame.foldedId, frame.foldedName,
+                    frame.parent, true};
+  if (frame.kind == Kind::Pattern && frame.conversion) {
+    frame.conversion->legalized += frame.returned == Returned::Success;
+    frame.conversion->rolledBack += frame.returned == Returned::RolledBack;
+  }
+}
+
+void Observer::leave(Frame &frame) {
+  innermost = frame.parent;
+  if (!frame.parent) {
+    log.clear();
+    return;
+  }
+  Tally &outer = frame.parent->tally;
+  for (unsigned kind = 0; kind < changeKinds; ++kind)
+    outer.counts[kind] += frame.tally.counts[kind];
+  if (frame.returned != Returned::RolledBack)
+    outer.net += frame.tally.net;
+}
+
+Culprit Observer::culpritNow() const {
+  if (fold.ordinal && fold.caller == innermost)
+    return {fold.ordinal, "fold", fold.name.str(), true};
+  if (!innermost)
+    return {};
+  return {innermost->ordinal, innermost->tag().str(), innermost->name(), false};
+}
+
+void Observer::watch(std::vector<Breakpoint> &breakpoints) {
+  watches.clear();
+  Operation *anywhere = nullptr;
+  for (Frame *frame = innermost; frame && !anywhere; frame = frame->parent)
+    anywhere = frame->op();
+  for (Breakpoint &one : breakpoints) {
+    if (!one.watch || !one.enabled)
+      continue;
+    one.watch->arm(ids, anywhere);
+    watches.push_back(&one);
+  }
+}
+
+} // namespace adbg

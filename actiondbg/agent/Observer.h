@@ -1,0 +1,109 @@
+//===- Observer.h - What happens to the IR, and who did it ------*- C++ -*-===//
+
+#ifndef ACTIONDBG_OBSERVER_H
+#define ACTIONDBG_OBSERVER_H
+
+#include "Breakpoint.h"
+
+namespace adbg {
+
+/// Who did something.
+struct Culprit {
+  uint64_t ordinal = 0;
+  std::string tag, name;
+  bool guess = false;
+};
+
+/// What is said of some changes.
+struct Detail {
+  bool isBlock = false, isGuess = false;
+  llvm::SmallVector<ValueName, 0> by;
+};
+
+/// Notes all that happens to operations and blocks, and gives it to the action
+/// that runs. Called by the interposed functions; has to be fast.
+class Observer {
+public:
+  // What happens to IR.
+  void created(mlir::Operation *op);
+  void placed(mlir::Operation *op);
+  void destroyed(mlir::Operation *op);
+  void moved(mlir::Operation *op);
+  void replaced(mlir::Operation *op, mlir::ValueRange by, bool isGuess);
+  /// The CSE pass replaces each use by itself, and then erases what has none:
+  /// returns an operation that is the same as `op`, if it is that pass.
+  mlir::Operation *guessTwin(mlir::Operation *op) const;
+  void modified(mlir::Operation *op);
+  void blockChanged(mlir::Block *block, ChangeKind kind);
+  void diagnosed();
+
+  // The life of an action.
+  /// `isAlert`: somebody may ask, so that it is worth finding out whether a
+  /// pass modifies what nobody tells of.
+  void begin(Frame &frame, bool isAlert);
+  /// To be called right after it ran.
+  void end(Frame &frame);
+  /// To be called when it leaves the stack.
+  void leave(Frame &frame);
+  /// Another action is dispatched: what its caller does is no longer about the
+  /// fold before.
+  void forgetFold() { fold.ordinal = 0; }
+
+  /// Who does what happens now, outside of nested actions.
+  Culprit culpritNow() const;
+
+  /// Begins and ends to tell watches. They belong to `breakpoints`.
+  void watch(std::vector<Breakpoint> &breakpoints);
+
+  Frame *innermost = nullptr;
+  Identities ids;
+  ChangeLog log;
+  /// Somebody may ask for changes: they are held, not only counted.
+  bool isDetailed = false;
+  Statistics statistics;
+  std::vector<Breakpoint *> watches;
+  /// Time at stops, which is nobody's, in ticks.
+  int64_t served = 0;
+
+  /// The time, in ticks of a clock that costs next to nothing to read.
+  static int64_t now();
+  double secondsOf(int64_t ticks) const;
+  ValueName nameOf(mlir::Value value) const;
+
+private:
+  /// A fold that found something: its caller puts that in place right after.
+  struct LastFold {
+    uint64_t ordinal = 0;
+    uint32_t id = 0;
+    llvm::StringRef name;
+    const Frame *caller = nullptr;
+    bool pending = false;
+  };
+
+  void add(ChangeKind kind, mlir::Operation *op, uint32_t id, bool isNew,
+           Detail detail = Detail());
+  bool isLast(ChangeKind kind, uint32_t id) const;
+  bool isFollowUp() const { return fold.pending && fold.caller == innermost; }
+  void findUnnoticed(Frame &frame);
+  void returnOf(Frame &frame);
+
+  static int64_t nanoseconds();
+
+  int64_t started = now(), startedNanoseconds = nanoseconds();
+  struct LastChange {
+    ChangeKind kind = ChangeKind::Inserted;
+    bool isBlock = false;
+    uint32_t id = 0;
+    uint64_t ordinal = 0;
+  };
+
+  LastChange last;
+  LastFold fold;
+  /// The digest after the newest pass, which is that before the next one.
+  mlir::Operation *digested = nullptr;
+  uint64_t digestOfIt = 0, digestedAt = 0;
+};
+
+} // namespace adbg
+
+#endif // ACTIONDBG_OBSERVER_H

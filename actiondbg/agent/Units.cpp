@@ -1,0 +1,74 @@
+//===- Units.cpp - The IR units of the actions on the stack
+//-----------------===//
+
+#include "Describe.h"
+#include "Engine.h"
+
+using namespace mlir;
+
+namespace adbg {
+
+Frame *Engine::frameAt(int64_t index) const {
+  Frame *frame = innermost;
+  while (frame && index-- > 0)
+    frame = frame->parent;
+  return frame;
+}
+
+void Engine::resetCursor() {
+  cursor = IRUnit();
+  for (const Frame *frame = selected; frame; frame = frame->parent) {
+    if (frame->units.empty())
+      continue;
+    const Gone *gone = frame->goneUnit(0);
+    if (gone && !gone->by)
+      continue;
+    cursor = gone ? IRUnit(gone->by) : frame->units[0];
+    return;
+  }
+}
+
+static Gone describeGone(size_t unit, Operation *op) {
+  Gone gone;
+  gone.unit = unit;
+  gone.id = Engine::get().observer.ids.of(op);
+  gone.name = op->getName().getStringRef().str();
+  gone.location = placeText(op->getLoc()).value_or("");
+  if (Operation *function = functionAround(op)) {
+    gone.hasFunction = true;
+    gone.function = symbolName(function).str();
+  }
+  return gone;
+}
+
+void Engine::erased(Operation *op) {
+  for (Frame *frame = innermost; frame; frame = frame->parent) {
+    for (Gone &gone : frame->gone)
+      if (gone.by == op)
+        gone.by = nullptr;
+    for (size_t i = 0; i < frame->units.size(); ++i)
+      if (!frame->goneUnit(i) && holderOf(frame->units[i]) == op)
+        frame->gone.push_back(describeGone(i, op));
+  }
+}
+
+void Engine::replaced(Operation *op, ValueRange by, bool isGuess) {
+  Operation *holder = nullptr;
+  for (Value value : by)
+    if (value && !holder)
+      holder = holderOf(IRUnit(value));
+  for (Frame *frame = innermost; holder && frame; frame = frame->parent) {
+    for (size_t i = 0; i < frame->units.size(); ++i) {
+      if (frame->opOfUnit(i) != op)
+        continue;
+      const Gone *before = frame->goneUnit(i);
+      Gone gone = before ? *before : describeGone(i, op);
+      gone.by = holder;
+      llvm::erase_if(frame->gone, [&](Gone &old) { return old.unit == i; });
+      frame->gone.push_back(std::move(gone));
+    }
+  }
+  observer.replaced(op, by, isGuess);
+}
+
+} // namespace adbg

@@ -1,4 +1,4 @@
-"""What a session does with its breakpoints."""
+"""What a session does with its breakpoints, watches and catches."""
 
 from __future__ import annotations
 
@@ -51,6 +51,7 @@ class Breaking(Inspection):
         *,
         temporary: bool = False,
         after: bool = False,
+        outcome: str | None = None,
     ) -> Breakpoint:
         """Set a breakpoint.
 
@@ -59,12 +60,27 @@ class Breaking(Inspection):
             condition: when, see ``actiondbg.condition``: ``depth > 1 and op ~ "arith.*"``.
             temporary: only once.
             after: after the action instead of before it.
+            outcome: after the action, if it had this outcome, see ``actiondbg.outcome``:
+                ``failed,reason:*constant*``.
 
         Raises:
-            UsageError: the spec or the condition is written wrongly; it holds the position.
+            UsageError: the spec, the condition or the outcome is written wrongly; it holds the
+                position.
         """
+        return self._add(
+            Breakpoint(
+                self._list.next_id,
+                spec,
+                condition,
+                temporary=temporary,
+                after=after,
+                outcome=outcome,
+            )
+        )
+
+    def _add(self, new: Breakpoint) -> Breakpoint:
         self._check_not_running()
-        new = self._list.add(spec, condition, temporary, after)
+        self._list.add(new)
         try:
             self._send_breakpoints()
         except AgentError:
@@ -125,7 +141,8 @@ class Breaking(Inspection):
         """Write a script of commands that sets the breakpoints again.
 
         In it ``$_`` stands for the id of the newest breakpoint, so that it can be read when there
-        are others: ``break SPEC``, then ``ignore $_ N``, ``disable $_``, ``commands $_ ... end``.
+        are others: ``break SPEC``, ``watch TARGET`` or ``catch EVENT``, then ``ignore $_ N``,
+        ``disable $_``, ``commands $_ ... end``.
 
         Raises:
             FileNotWritten: the file cannot be written.

@@ -1,30 +1,35 @@
-"""The breakpoints of a session: they outlive the tool's runs, and are sent to each."""
+"""The breakpoints, watches and catches of a session: they outlive the tool's runs."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import Literal
 
 from actiondbg import protocol
 from actiondbg.condition import parse_condition
 from actiondbg.errors import UsageError
+from actiondbg.outcome import parse_outcome
 from actiondbg.spec import parse_spec
 
 
 @dataclass
 class Breakpoint:
-    """A breakpoint; it is changed through its Session.
+    """A breakpoint, a watch or a catch; it is changed through its Session.
 
     Attributes:
         id: from 1, never given out again.
-        spec: what it stops at, as it was written.
+        spec: what it stops at, as it was written; of a watch or a catch it begins with that word.
         condition: when it stops, as it was written, or None.
         enabled: whether it stops.
         temporary: whether it goes away when it has stopped.
-        after: whether it stops after the action.
+        after: whether it stops after the action; with an outcome it does.
         ignore: how many further hits are passed over.
         hits: how often it was hit in this run, or the last one; passed-over hits count.
         commands: what a front end runs when it has stopped.
+        outcome: after which outcomes it stops, as it was written, or None.
+        watch: what it watches, or None.
+        catch: what it catches, or None.
     """
 
     id: int
@@ -36,12 +41,26 @@ class Breakpoint:
     ignore: int = 0
     hits: int = 0
     commands: list[str] = field(default_factory=list[str])
+    outcome: str | None = None
+    watch: protocol.Watch | None = None
+    catch: protocol.Catch | None = None
     _terms: list[protocol.Term] = field(default_factory=list[protocol.Term], repr=False)
     _parsed: protocol.Condition | None = field(default=None, repr=False)
+    _outcome: protocol.OutcomeFilter | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
-        self._terms = parse_spec(self.spec)
+        self._terms = parse_spec(self.spec) if self.kind == "breakpoint" else []
         self.set_condition(self.condition)
+        if self.outcome is not None:
+            self._outcome = parse_outcome(self.outcome)
+            self.after = True
+
+    @property
+    def kind(self) -> Literal["breakpoint", "watch", "catch"]:
+        """What it is."""
+        if self.watch is not None:
+            return "watch"
+        return "breakpoint" if self.catch is None else "catch"
 
     def set_condition(self, text: str | None) -> None:
         """Replace the condition, or keep the old one if the new one is written wrongly."""
@@ -63,6 +82,9 @@ class Breakpoint:
             ignore=self.ignore,
             terms=self._terms,
             condition=self._parsed,
+            outcome=self._outcome,
+            watch=self.watch,
+            catch=self.catch,
         )
 
 
@@ -96,13 +118,13 @@ class BreakpointList:
         """Return several; raise UsageError if one of them does not exist."""
         return [self.get(number) for number in numbers]
 
-    def add(self, spec: str, condition: str | None, temporary: bool, after: bool) -> Breakpoint:
-        """Make one under a new id.
+    @property
+    def next_id(self) -> int:
+        """The id of the next one."""
+        return self._newest + 1
 
-        Raises:
-            UsageError: the spec or the condition is written wrongly.
-        """
-        new = Breakpoint(self._newest + 1, spec, condition, temporary=temporary, after=after)
+    def add(self, new: Breakpoint) -> Breakpoint:
+        """Take a new one up, whose id is ``next_id``."""
         self._newest = new.id
         self._all[new.id] = new
         return new
@@ -144,10 +166,7 @@ def breakpoint_script(breakpoints: Iterable[Breakpoint]) -> str:
 
 
 def _script_lines(one: Breakpoint) -> Iterable[str]:
-    words = ["tbreak" if one.temporary else "break"]
-    if one.after:
-        words.append("--after")
-    words.append(one.spec)
+    words = _break_words(one) if one.kind == "breakpoint" else [one.spec]
     if one.condition is not None:
         words += ["if", one.condition]
     yield " ".join(words)
@@ -159,3 +178,14 @@ def _script_lines(one: Breakpoint) -> Iterable[str]:
         yield "commands $_"
         yield from (f"  {line}" for line in one.commands)
         yield "end"
+
+
+def _break_words(one: Breakpoint) -> list[str]:
+    words = ["tbreak" if one.temporary else "break"]
+    if one.outcome is not None:
+        quote = "'" if '"' in one.outcome else '"'
+        plain = not any(c.isspace() or c in "'\"" for c in one.outcome)
+        words += ["--outcome", one.outcome if plain else f"{quote}{one.outcome}{quote}"]
+    elif one.after:
+        words.append("--after")
+    return [*words, one.spec]

@@ -198,14 +198,31 @@ class Client:
             raise _refusal(incoming.error)
         return True
 
-    def receive(self) -> protocol.Incoming:
+    def receive(self, seconds: float | None = None) -> protocol.Incoming:
         """Wait for the next message.
+
+        Args:
+            seconds: to wait at most; None for as long as it takes.
 
         Raises:
             ProtocolError: a line is too long, or is not a message.
             ConnectionEnded: there is none any more.
+            TimeoutError: nothing came in in time.
         """
-        return self._notices.pop(0) if self._notices else self._receive(None)
+        return self._notices.pop(0) if self._notices else self._receive(seconds)
+
+    def receive_hello(self, seconds: float | None = None) -> protocol.Hello:
+        """Wait for the first message; see ``receive``.
+
+        Raises:
+            ProtocolError: it is no hello, or one of another version.
+        """
+        incoming = self.receive(seconds)
+        message = decode_notification(incoming) if incoming.method else None
+        if not isinstance(message, protocol.Hello):
+            what = repr(incoming.method) if incoming.method else "a response"
+            raise ProtocolError(f"The agent's first message is {what}, and has to be 'hello'.")
+        return message
 
     def _receive(self, seconds: float | None) -> protocol.Incoming:
         return decode_envelope(self._receive_line(seconds))

@@ -80,12 +80,19 @@ class FileNotWritten(AgentError):
     code = -32005
 
 
+class NoAnswer(AgentError):
+    """What was asked is not known: the tool cannot be forked, or its past is not there."""
+
+    code = -32006
+
+
 class IRNotParsed(ActiondbgError):
     """The IR at the stop could not be handed over as mlir.ir objects."""
 
 
 _BY_CODE: dict[int | None, type[AgentError]] = {
-    cls.code: cls for cls in (NotStopped, NoSuchUnit, UnitErased, ControlRefused, FileNotWritten)
+    cls.code: cls
+    for cls in (NotStopped, NoSuchUnit, UnitErased, ControlRefused, FileNotWritten, NoAnswer)
 }
 
 

@@ -49,16 +49,24 @@ class Listener:
         self._socket.bind(os.fspath(path))
         self._socket.listen(1)
 
-    def accept(self, process: Process, held: HeldInterrupts) -> socket.socket | None:
+    def accept(
+        self, process: int, held: HeldInterrupts, seconds: float | None = None
+    ) -> socket.socket | None:
         """Wait for the agent.
 
+        Args:
+            process: the pidfd of the process that is to connect.
+            held: opened while waiting.
+            seconds: to wait at most; None for as long as it takes.
+
         Returns:
-            The connection; None when the tool has ended without one.
+            The connection; None when the process has ended without one.
 
         Raises:
             ProtocolError: a process of another user connected.
+            TimeoutError: nothing connected in time.
         """
-        if not Watch(held, self._socket.fileno(), process.pidfd).wait():
+        if not Watch(held, self._socket.fileno(), process).wait(seconds):
             return None
         connection, _ = self._socket.accept()
         pid, uid = peer_of(connection)

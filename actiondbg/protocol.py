@@ -1,6 +1,7 @@
 """The typed messages of the breakpoint-controller protocol (docs/protocol.md).
 
-One struct a message; encoding, decoding and validation are msgspec's.
+One struct a message; encoding, decoding and validation are msgspec's. What they are made of is in
+``actiondbg.wire``, and is named here too.
 """
 
 from __future__ import annotations
@@ -9,133 +10,56 @@ from typing import ClassVar, Generic, Literal, TypeVar
 
 import msgspec
 
-VERSION = 1
+from actiondbg.wire import Action as Action
+from actiondbg.wire import Catch as Catch
+from actiondbg.wire import CatchKind as CatchKind
+from actiondbg.wire import Change as Change
+from actiondbg.wire import ChangeKind as ChangeKind
+from actiondbg.wire import Condition as Condition
+from actiondbg.wire import Culprit as Culprit
+from actiondbg.wire import Cursor as Cursor
+from actiondbg.wire import Frame as Frame
+from actiondbg.wire import Hits as Hits
+from actiondbg.wire import Incoming as Incoming
+from actiondbg.wire import Message as Message
+from actiondbg.wire import Operator as Operator
+from actiondbg.wire import Outcome as Outcome
+from actiondbg.wire import OutcomeFilter as OutcomeFilter
+from actiondbg.wire import Printed as Printed
+from actiondbg.wire import Result as Result
+from actiondbg.wire import Statistic as Statistic
+from actiondbg.wire import Term as Term
+from actiondbg.wire import Unit as Unit
+from actiondbg.wire import Until as Until
+from actiondbg.wire import ValueRef as ValueRef
+from actiondbg.wire import Watch as Watch
+from actiondbg.wire import When as When
+from actiondbg.wire import WireBreakpoint as WireBreakpoint
+from actiondbg.wire import WireError as WireError
+
+VERSION = 2
 MAX_LINE = 16 << 20  # bytes in one message, the newline included
 
 Control = Literal["continue", "apply", "skip", "step", "next", "finish"]
-Reason = Literal["start", "breakpoint", "step", "next", "finish", "until", "interrupt"]
-UnitState = Literal["alive", "erased", "replaced"]
-
-
-class Message(msgspec.Struct, rename="camel", forbid_unknown_fields=True, kw_only=True):
-    """Anything on the wire: unknown fields are errors, names are camelCase there."""
-
-
-# --- what messages are made of -------------------------------------------------
-
-
-class Unit(Message):
-    """An IR unit, described; ``text`` is one line of IR, None when it is erased."""
-
-    kind: Literal["operation", "block", "region", "value"]
-    name: str | None
-    state: UnitState
-    text: str | None
-    location: str | None
-
-
-class Frame(Message):
-    """One action on the stack of actions; index 0 is the innermost."""
-
-    index: int
-    ordinal: int
-    tag: str
-    name: str
-    depth: int
-    op: str | None
-    location: str | None
-    function: str | None
-    units: list[Unit]
-
-
-class Action(Frame):
-    """A frame's action in full."""
-
-    full_name: str
-    labels: list[str]
-    iteration: int | None
-    text: str
-    full_location: str | None
-    when: Literal["before", "after"]
-
-
-class Cursor(Message):
-    """Where the user looks: ``path`` is region, block, operation, ... from the root."""
-
-    unit: Unit
-    function: str | None
-    path: list[int]
-
-
-class Printed(Message):
-    """What a print request wrote; lines count from 1."""
-
-    bytes: int
-    mark_first: int | None
-    mark_last: int | None
-    generic: bool
-    path: list[int]
-
-
-class Term(Message, omit_defaults=True):
-    """One part of a breakpoint's SPEC."""
-
-    kind: Literal["tag", "pattern", "pass", "fold", "name", "op", "func", "location", "ordinal"]
-    glob: str | None = None
-    path: str | None = None
-    line: int | None = None
-    last_line: int | None = None
-    column: int | None = None
-    ordinal: int | None = None
-
-
-Operator = Literal["and", "or", "not", "==", "!=", "<", "<=", ">", ">=", "~", "!~"]
-
-
-class Condition(Message, omit_defaults=True):
-    """A node of a condition: a field, or a value, or a call with its args.
-
-    One struct with three faces, as msgspec has no union of structs without a tag.
-    """
-
-    field: str | None = None
-    value: int | str | None = None
-    call: Operator | None = None
-    args: list[Condition] | None = None
-
-
-class WireBreakpoint(Message):
-    """A breakpoint as the agent gets it."""
-
-    id: int
-    enabled: bool
-    temporary: bool
-    after: bool
-    ignore: int
-    terms: list[Term]
-    condition: Condition | None
-
-
-class Hits(Message):
-    """How often a breakpoint was hit in this run."""
-
-    id: int
-    hits: int
-
-
-class Until(Message):
-    """Where a resume ends at the latest: at a match; ``within`` the parent action."""
-
-    terms: list[Term]
-    condition: Condition | None
-    within: bool
+Reason = Literal[
+    "start",
+    "breakpoint",
+    "step",
+    "next",
+    "finish",
+    "until",
+    "interrupt",
+    "watch",
+    "catch",
+    "verify",
+]
 
 
 # --- from the agent ------------------------------------------------------------
 
 
 class Hello(Message):
-    """The first message of an agent."""
+    """The first message of an agent; of a replica, ``ordinal`` is the action that it stands at."""
 
     method: ClassVar[str] = "hello"
     protocol: int
@@ -145,13 +69,18 @@ class Hello(Message):
     parent: int
     assertions: bool
     capabilities: list[str]
+    replica: bool
+    ordinal: int
 
 
 class Stopped(Message):
-    """The tool waits before or after an action."""
+    """The tool waits before, after or in an action; in none when ``ordinal`` is 0.
+
+    ``changes`` are the first hundred of ``change_count``.
+    """
 
     method: ClassVar[str] = "stopped"
-    when: Literal["before", "after"]
+    when: When
     reason: Reason
     ordinal: int
     tag: str
@@ -162,6 +91,13 @@ class Stopped(Message):
     depth: int
     breakpoints: list[int]
     skipped: bool
+    id: int | None
+    cursor_id: int | None
+    outcome: Outcome | None
+    changes: list[Change]
+    change_count: int
+    message: str | None
+    culprit: Culprit | None
 
 
 class Exited(Message):
@@ -169,7 +105,7 @@ class Exited(Message):
 
     method: ClassVar[str] = "exited"
     actions: int
-    hits: list[Hits] = []
+    hits: list[Hits] = msgspec.field(default_factory=list[Hits])
 
 
 class Crashed(Message):
@@ -181,7 +117,7 @@ class Crashed(Message):
     name: str
     op: str | None
     depth: int
-    hits: list[Hits] = []
+    hits: list[Hits] = msgspec.field(default_factory=list[Hits])
 
 
 # --- to the agent --------------------------------------------------------------
@@ -216,6 +152,42 @@ class Status(Message):
     tracked: int
 
 
+class Changes(Message):
+    """The changes of an action: ``total`` in all, of which the oldest ``forgotten`` are not held.
+
+    ``counts`` says how many there are of each kind.
+    """
+
+    changes: list[Change]
+    total: int
+    counts: dict[str, int]
+    forgotten: int
+
+
+class Statistics(Message):
+    rows: list[Statistic]
+
+
+class Forked(Message):
+    pid: int
+
+
+class Skips(Message):
+    """Ordinals of actions that were skipped, or are to be."""
+
+    ordinals: list[int]
+
+
+class Count(Message):
+    count: int
+
+
+class Pipeline(Message):
+    """A textual pass pipeline, from the outermost operation."""
+
+    text: str
+
+
 R = TypeVar("R", bound=Message)
 
 
@@ -244,9 +216,10 @@ class Resume(Request[Empty]):
 
 
 class Interrupt(Request[Empty]):
-    """A notification: it is not answered."""
+    """A notification: it is not answered. With ``force``: stop now, inside the action."""
 
     method: ClassVar[str] = "interrupt"
+    force: bool = False
 
 
 class Backtrace(Request[Frames]):
@@ -289,6 +262,7 @@ Move = Literal[
     "symbol",
     "location",
     "action",
+    "id",
 ]
 
 
@@ -313,17 +287,22 @@ class GetLinks(Request[Units]):
 
 
 class Print(Request[Printed]):
-    """Print into the file ``path``; ``elide``: constants of more elements are elided."""
+    """Print into the file ``path``; ``elide``: constants of more elements are elided.
+
+    ``id`` is of what "operation"; ``names`` is a file for the SSA names and keys of the values.
+    """
 
     method: ClassVar[str] = "print"
     result: ClassVar[type[Message]] = Printed
-    what: Literal["cursor", "action", "function", "module"]
+    what: Literal["cursor", "action", "function", "module", "operation"]
     path: str
     generic: bool = False
     locations: bool = False
     skip_regions: bool = False
     mark: bool = False
     elide: int | None = None
+    id: int | None = None
+    names: str | None = None
 
 
 class GetNames(Request[Names]):
@@ -337,22 +316,73 @@ class GetStatus(Request[Status]):
     result: ClassVar[type[Message]] = Status
 
 
-class WireError(msgspec.Struct, forbid_unknown_fields=True):
-    """The error object of JSON-RPC 2.0."""
+class GetChanges(Request[Changes]):
+    """The first ``count`` changes of the selected frame's action, of nested ones too if asked."""
 
-    code: int
-    message: str
+    method: ClassVar[str] = "changes"
+    result: ClassVar[type[Message]] = Changes
+    nested: bool
+    count: int
 
 
-class Incoming(msgspec.Struct, forbid_unknown_fields=True):
-    """The envelope of what an agent sends: a response or a notification."""
+class GetStatistics(Request[Statistics]):
+    method: ClassVar[str] = "statistics"
+    result: ClassVar[type[Message]] = Statistics
 
-    jsonrpc: Literal["2.0"]
-    id: int | None = None
-    method: str | None = None
-    params: msgspec.Raw = msgspec.Raw()
-    result: msgspec.Raw = msgspec.Raw()
-    error: WireError | None = None
+
+class Fork(Request[Forked]):
+    """Fork the stopped tool; the child connects to ``socket`` and stands at the same stop."""
+
+    method: ClassVar[str] = "fork"
+    result: ClassVar[type[Message]] = Forked
+    socket: str
+    replica: bool
+
+
+class GetSkips(Request[Skips]):
+    """The actions that were skipped so far, by an answer."""
+
+    method: ClassVar[str] = "skips/get"
+    result: ClassVar[type[Message]] = Skips
+
+
+class SetSkips(Request[Empty]):
+    """Skip these actions when they come."""
+
+    method: ClassVar[str] = "skips/set"
+    ordinals: list[int]
+
+
+class OpenLog(Request[Empty]):
+    """Write what logging breakpoints see into the file ``path``."""
+
+    method: ClassVar[str] = "log/open"
+    path: str
+
+
+class CloseLog(Request[Empty]):
+    method: ClassVar[str] = "log/close"
+
+
+class CountOperations(Request[Count]):
+    """Count the operations of a name, in the module or in the cursor's function."""
+
+    method: ClassVar[str] = "count"
+    result: ClassVar[type[Message]] = Count
+    glob: str
+    function: bool
+
+
+class SetOptions(Request[Empty]):
+    method: ClassVar[str] = "options/set"
+    verify_each_action: bool
+
+
+class GetPipeline(Request[Pipeline]):
+    """The pass that the selected frame is, or is in."""
+
+    method: ClassVar[str] = "pipeline"
+    result: ClassVar[type[Message]] = Pipeline
 
 
 NOTIFICATIONS: dict[str, type[Message]] = {

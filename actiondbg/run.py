@@ -6,8 +6,9 @@ from typing import Literal, TypeVar
 
 from actiondbg import protocol
 from actiondbg.client import Client, ConnectionEnded, decode_notification, quoted
-from actiondbg.errors import AgentError, NotStopped, ProtocolError, ToolGone
+from actiondbg.errors import AgentError, NoAnswer, NotStopped, ProtocolError, ToolGone
 from actiondbg.process import Listener, Process
+from actiondbg.replica import Forks, Replica
 from actiondbg.stop import Stop, exit_of, stop_of
 from actiondbg.waiting import HeldInterrupts
 
@@ -19,15 +20,23 @@ RunState = Literal["running", "stopped", "exited"]
 class Run:
     """A process of the tool and the connection to its agent.
 
-    ``wait`` first takes it to where it runs: the agent connects, says hello, gets the breakpoints,
-    is resumed. Each of these steps is done once, or can be done twice, so that an interrupted
-    ``wait`` is gone on with by the next.
+    ``wait`` first takes it to where it runs: the agent connects, says hello, forks the origin,
+    gets the breakpoints, is resumed. Each of these steps is done once, or can be done twice, so
+    that an interrupted ``wait`` is gone on with by the next.
+
+    The origin is a replica that stays where the run began. It outlives the tool's end, so that the
+    run can be repeated then too, and goes with ``kill``.
 
     Args:
         process: the tool, just started.
         listener: what its agent connects to.
         control: how it is resumed after its hello.
         breakpoints: to set before.
+
+    Attributes:
+        verify_each_action: whether the agent is told so before the first action.
+        last: the newest stop before the end, or None.
+        skipped: the ordinals of the actions that were skipped.
     """
 
     def __init__(
@@ -39,16 +48,23 @@ class Run:
     ) -> None:
         self.hello: protocol.Hello | None = None
         self.stop: Stop | None = None
+        self.last: Stop | None = None
         self.hits: list[protocol.Hits] = []
+        self.skipped: list[int] = []
+        self.verify_each_action = False
         self._process = process
         self._listener = listener
         self._control: protocol.Control = control
         self._breakpoints = breakpoints
         self._held = HeldInterrupts()
+        self._forks = Forks(listener.path.parent, self._held)
+        self._origin: Replica | None = None
+        self._no_origin: str | None = None
         self._client: Client | None = None
         self._running = True
         self._resumed: int | None = None
         self._interrupt_wanted = False
+        self._interrupted = False
         self._exited: protocol.Exited | None = None
         self._crashed: protocol.Crashed | None = None
 
@@ -61,6 +77,15 @@ class Run:
         if self._running:
             return "running"
         return "exited" if self.stop and self.stop.when == "exit" else "stopped"
+
+    @property
+    def origin(self) -> Replica:
+        """The frozen beginning of the run; raises NoAnswer when there is none, saying why."""
+        if self._origin is not None and not self._origin.is_closed:
+            return self._origin
+        gone = "Its frozen beginning has ended." if self.hello else "It made no MLIR context."
+        why = self._no_origin or gone
+        raise NoAnswer(f"The past of this run cannot be looked at: {why[:1].lower()}{why[1:]}")
 
     def request(self, message: protocol.Request[R], seconds: float | None = None) -> R:
         """Ask the stopped agent.
@@ -97,15 +122,24 @@ class Run:
         """
         with self._held:
             client = self._stopped_client()
+            skips = control == "skip" and self.stop is not None and self.stop.when == "before"
+            if skips and self.stop is not None:
+                self.skipped.append(self.stop.ordinal)
             self._resumed = client.send(protocol.Resume(control=control, count=count, until=until))
-            self._running = True
-            return self.wait()
+            self._running, self._interrupted = True, False
+            try:
+                return self.wait()
+            except AgentError:
+                if skips:
+                    self.skipped.pop()
+                raise
 
     def interrupt(self) -> None:
-        """Have the tool stop before its next action; return at once."""
+        """Have the tool stop before its next action, or at once if it was asked before; return."""
         if self._running and self._resumed is not None and self._client is not None:
             with self._held:
-                self._client.notify(protocol.Interrupt())
+                self._client.notify(protocol.Interrupt(force=self._interrupted))
+                self._interrupted = True
         elif self._running:
             self._interrupt_wanted = True
 
@@ -130,9 +164,10 @@ class Run:
         return self.stop
 
     def kill(self) -> None:
-        """End the tool, its children and the connection."""
+        """End the tool, its children, its replicas and the connections."""
         with self._held:
             status = self._process.end(kill=True)
+            self._forks.close()
             self._close()
             if self._running or self.stop is None or self.stop.when != "exit":
                 self._set_exit(status)
@@ -142,36 +177,43 @@ class Run:
         if self._client is None:
             self._connect()
         elif self.hello is None:
-            self._greet(self._client)
+            self.hello = self._client.receive_hello()
+        elif self._origin is None and self._no_origin is None:
+            self._make_origin(self._client, self.hello)
         elif self._resumed is None:
             self._begin(self._client)
         else:
             self._take(self._client, self._resumed)
 
     def _connect(self) -> None:
-        connection = self._listener.accept(self._process, self._held)
+        connection = self._listener.accept(self._process.pidfd, self._held)
         if connection is None:
             raise ConnectionEnded
         self._listener.close()
         self._client = Client(connection, self._process.pidfd, self._held)
 
-    def _greet(self, client: Client) -> None:
-        incoming = client.receive()
-        message = decode_notification(incoming) if incoming.method else None
-        if not isinstance(message, protocol.Hello):
-            what = repr(incoming.method) if incoming.method else "a response"
-            raise ProtocolError(f"The agent's first message is {what}, and has to be 'hello'.")
-        self.hello = message
+    def _make_origin(self, client: Client, hello: protocol.Hello) -> None:
+        """Keep the beginning of the run; without it all goes on but the questions of the past."""
+        if "fork" not in hello.capabilities:
+            self._no_origin = "The agent in this tool cannot fork it."
+            return
+        try:
+            self._origin = self._forks.make(client.request)
+        except AgentError as error:
+            self._no_origin = str(error)
 
     def _begin(self, client: Client) -> None:
         try:
             client.request(protocol.SetBreakpoints(breakpoints=self._breakpoints))
+            if self.verify_each_action:
+                client.request(protocol.SetOptions(verify_each_action=True))
         except AgentError:
             self.kill()
             raise
         self._resumed = client.send(protocol.Resume(control=self._control))
         if self._interrupt_wanted:
             client.notify(protocol.Interrupt())
+            self._interrupted = True
 
     def _take(self, client: Client, resumed: int) -> None:
         """Take a message that comes in after a resume."""
@@ -185,7 +227,7 @@ class Run:
             return
         message = decode_notification(incoming)
         if isinstance(message, protocol.Stopped):
-            self.stop = stop_of(message)
+            self.stop = self.last = stop_of(message)
             self._running = False
         elif not self._note_end(message):
             raise ProtocolError(f"The agent sent {incoming.method!r} while the tool ran.")

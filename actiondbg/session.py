@@ -13,14 +13,12 @@ from typing import Literal, TypeVar
 
 from actiondbg import protocol
 from actiondbg.belongings import Belongings
-from actiondbg.breaking import Breaking
-from actiondbg.condition import parse_condition
 from actiondbg.errors import ActiondbgError, LaunchError, NotStopped, UsageError
 from actiondbg.names import KINDS, KnownNames, NameKind
+from actiondbg.past import Past
 from actiondbg.process import Redirection, Streams
 from actiondbg.program import Program
 from actiondbg.run import Run
-from actiondbg.spec import parse_spec
 from actiondbg.stop import Stop
 from actiondbg.toolchain import Tool
 from actiondbg.waiting import HeldInterrupts
@@ -69,7 +67,7 @@ def launch(
     return Session(program, Streams(stdin, stdout, stderr))
 
 
-class Session(Breaking):
+class Session(Past):
     """One debugged program; use it as a context manager, or ``close`` it.
 
     A KeyboardInterrupt while it waits for a stop leaves the tool running: ``interrupt`` has it
@@ -184,7 +182,7 @@ class Session(Breaking):
         return self._begin_run()
 
     def kill(self) -> None:
-        """End the tool, if it runs."""
+        """End the tool, if it runs; its past can no longer be asked then."""
         self._learn()
         if self._kept.run is not None:
             self._kept.run.kill()
@@ -193,7 +191,10 @@ class Session(Breaking):
         self._forget_stop()
 
     def interrupt(self) -> None:
-        """Have the running tool stop before its next action; return at once."""
+        """Have the running tool stop before its next action; return at once.
+
+        Asked again while it still runs, the tool stops at once, inside the action.
+        """
         if self._kept.run is not None:
             self._kept.run.interrupt()
 
@@ -230,26 +231,19 @@ class Session(Breaking):
             count: how many stops to pass, each with its action left out; from 1.
 
         Raises:
-            ControlRefused: the action is over.
+            ControlRefused: the action is over, or the tool stands in it.
         """
-        return self._resume("skip", count)
+        # One by one: a run that is repeated has to leave out the same actions.
+        stop = self._resume("skip", min(count, 1))
+        for _ in range(count - 1):
+            if stop.reason not in ("breakpoint", "watch"):
+                break
+            stop = self._resume("skip" if stop.when == "before" else "continue")
+        return stop
 
     def apply(self, count: int = 1) -> Stop:
         """Carry this action out, and go on to the next breakpoint; see ``skip``."""
         return self._resume("apply", count)
-
-    def until(self, spec: str, condition: str | None = None) -> Stop:
-        """Go on to the next action that matches, but no further than the end of the parent action.
-
-        Args:
-            spec: see ``actiondbg.spec``.
-            condition: see ``actiondbg.condition``; None for no further condition.
-        """
-        return self._advance_to(spec, condition, within=True)
-
-    def advance(self, spec: str, condition: str | None = None) -> Stop:
-        """Go on to the next action that matches, wherever it is; see ``until``."""
-        return self._advance_to(spec, condition, within=False)
 
     # --- what the tool wrote, and the names that it knows ---
 
@@ -321,6 +315,7 @@ class Session(Breaking):
             self._kept.run = self._program.start(
                 agent, directory, self._run_streams, self._control, self._list.on_wire()
             )
+            self._kept.run.verify_each_action = self._verifies
         return self.wait()
 
     def _resume(
@@ -330,15 +325,6 @@ class Session(Breaking):
             raise UsageError(f"The count is {count}, and has to be at least 1.")
         run = self._need_run()
         return self._arrive(lambda: run.resume(control, count, until))
-
-    def _advance_to(self, spec: str, condition: str | None, within: bool) -> Stop:
-        until = protocol.Until(
-            terms=parse_spec(spec),
-            condition=None if condition is None else parse_condition(condition),
-            within=within,
-        )
-        is_over = self.stop is not None and self.stop.when == "after"
-        return self._resume("continue" if is_over else "apply", until=until)
 
     def _arrive(self, wait: Callable[[], Stop]) -> Stop:
         """Wait for a stop, and bring what depends on it up to date."""

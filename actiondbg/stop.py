@@ -1,4 +1,4 @@
-"""A stop: the tool waits before or after an action, or has ended."""
+"""A stop: the tool waits before, after or in an action, or has ended."""
 
 from __future__ import annotations
 
@@ -18,10 +18,11 @@ class Stop(msgspec.Struct, kw_only=True, frozen=True):
     """Where the tool stopped, and why.
 
     Attributes:
-        when: "before" or "after" the action, or "exit": the tool has ended.
-        reason: "start", "breakpoint", "step", "next", "finish", "until" or "interrupt"; at exit
-            "exited", "killed" (from outside) or "crashed".
-        ordinal: the action's number, from 1; 0 at exit, unless the tool died in an action.
+        when: "before", "after" or "during" the action, or "exit": the tool has ended.
+        reason: "start", "breakpoint", "step", "next", "finish", "until", "interrupt", "watch",
+            "catch" or "verify"; at exit "exited", "killed" (from outside) or "crashed".
+        ordinal: the action's number, from 1; 0 "during" no action, and at exit, unless the tool
+            died in an action.
         tag: the action's kind; empty at exit, as ``ordinal``.
         name: what the action is about; empty at exit, as ``ordinal``.
         op: the name of the operation that the action is about, or None.
@@ -30,12 +31,19 @@ class Stop(msgspec.Struct, kw_only=True, frozen=True):
         depth: how many actions are around this one.
         breakpoints: the ids of the breakpoints that were hit.
         skipped: whether the action was skipped; known after it.
+        id: the number of creation, from 1, of the operation that the action is about, or None.
+        cursor_id: that of the operation under the cursor, which may have replaced it, or None.
+        outcome: what the action did; None but after it.
+        changes: the first hundred changes that it and its nested actions made.
+        change_count: how many changes there are.
+        culprit: who did what a watch saw or a catch caught, or None.
         status: the exit status, negative for a signal; None before the exit.
         actions: how many actions the tool dispatched, if it told at its exit.
-        message: at exit, one sentence that says how the tool ended.
+        message: at exit, one sentence that says how the tool ended; else what a watch saw or a
+            catch caught, without the final dot, or None.
     """
 
-    when: Literal["before", "after", "exit"]
+    when: protocol.When | Literal["exit"]
     reason: protocol.Reason | Literal["exited", "killed", "crashed"]
     ordinal: int = 0
     tag: str = ""
@@ -46,12 +54,18 @@ class Stop(msgspec.Struct, kw_only=True, frozen=True):
     depth: int = 0
     breakpoints: list[int] = []
     skipped: bool = False
+    id: int | None = None
+    cursor_id: int | None = None
+    outcome: protocol.Outcome | None = None
+    changes: list[protocol.Change] = []
+    change_count: int = 0
+    culprit: protocol.Culprit | None = None
     status: int | None = None
     actions: int | None = None
     message: str | None = None
 
     def as_json(self) -> dict[str, Any]:
-        """Return the stop with stable keys; what there is not at an exit is None."""
+        """Return the stop with stable keys; what there is not at an exit is None, or absent."""
         keys = ("when", "reason", "ordinal", "tag", "name", "op", "location", "function", "depth")
         result = {key: getattr(self, key) for key in keys}
         result["breakpoints"] = list(self.breakpoints)
@@ -61,6 +75,10 @@ class Stop(msgspec.Struct, kw_only=True, frozen=True):
             if not self.ordinal:
                 result.update(dict.fromkeys(("ordinal", "tag", "name", "depth")))
             result.update(status=self.status, actions=self.actions, message=self.message)
+            return result
+        result["id"] = self.id
+        for key in ("outcome", "changes", "message", "culprit"):
+            result[key] = msgspec.to_builtins(getattr(self, key))
         return result
 
 
@@ -78,6 +96,13 @@ def stop_of(message: protocol.Stopped) -> Stop:
         depth=message.depth,
         breakpoints=message.breakpoints,
         skipped=message.skipped,
+        id=message.id,
+        cursor_id=message.cursor_id,
+        outcome=message.outcome,
+        changes=message.changes,
+        change_count=message.change_count,
+        message=message.message,
+        culprit=message.culprit,
     )
 
 

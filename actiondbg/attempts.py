@@ -1,0 +1,90 @@
+"""The attempts of one pattern: what came of each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import msgspec
+
+from actiondbg import protocol
+
+
+class Attempt(msgspec.Struct, kw_only=True, frozen=True):
+    """One action that applied the pattern.
+
+    Attributes:
+        ordinal: the action's number, from 1.
+        op: the name of the operation that it was tried on, or None.
+        id: the number of that operation, or None.
+        location: FILE:LINE:COL of that operation, or None.
+        function: the symbol that holds that operation, or None.
+        outcome: what came of it.
+        change_count: how many changes it made.
+    """
+
+    ordinal: int
+    op: str | None
+    id: int | None
+    location: str | None
+    function: str | None
+    outcome: protocol.Outcome
+    change_count: int
+
+
+class Group(msgspec.Struct, kw_only=True, frozen=True):
+    """Attempts with the same result, for the same reason.
+
+    Attributes:
+        result: "succeeded", "unchanged", "failed" or "skipped".
+        reason: why it failed, several reasons joined with semicolons; empty if none was given.
+        count: how many there are.
+        first: the first of them.
+    """
+
+    result: protocol.Result
+    reason: str
+    count: int
+    first: Attempt
+
+
+class Attempts(msgspec.Struct, kw_only=True, frozen=True):
+    """The attempts of the pattern ``name``, in their order."""
+
+    name: str
+    attempts: list[Attempt]
+
+    def grouped(self) -> list[Group]:
+        """Group the attempts by result and reason, the most frequent first."""
+        groups: dict[tuple[protocol.Result, str], list[Attempt]] = {}
+        for one in self.attempts:
+            key = one.outcome.result, "; ".join(one.outcome.reasons)
+            groups.setdefault(key, []).append(one)
+        ordered = sorted(groups.items(), key=lambda item: -len(item[1]))
+        return [
+            Group(result=result, reason=reason, count=len(members), first=members[0])
+            for (result, reason), members in ordered
+        ]
+
+
+def attempts_of(name: str, lines: Iterable[protocol.Stopped], op_id: int | None = None) -> Attempts:
+    """Take the attempts from a log.
+
+    Args:
+        name: of the pattern.
+        lines: of actions that are over.
+        op_id: take those on this operation only; None for all.
+    """
+    attempts = [
+        Attempt(
+            ordinal=line.ordinal,
+            op=line.op,
+            id=line.id,
+            location=line.location,
+            function=line.function,
+            outcome=line.outcome,
+            change_count=line.change_count,
+        )
+        for line in lines
+        if line.outcome is not None and (op_id is None or line.id == op_id)
+    ]
+    return Attempts(name=name, attempts=attempts)

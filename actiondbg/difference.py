@@ -1,0 +1,400 @@
+"""What an action changed in printed IR: two texts in which a value has one name.
+
+Names are resolved as the printer gives them out (SSANameState in mlir/lib/IR/AsmPrinter.cpp): a
+name is unique among a region, those around it and those in it, but regions side by side use it
+again, in one function too. A region is what a ``{`` at the end of a line opens. It defines what
+begins a line (``%a, %b:2 =``), what its labels list, and what the line that opens it names and
+nothing around it defines: a function's arguments, ``scf.for %i =``, ``iter_args(%x = %y)``.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+import sys
+from array import array
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence, Set
+from itertools import product
+from typing import Literal
+
+import msgspec
+
+Names = Mapping[str, str] | Sequence[tuple[str, str]]  # NAME -> KEY, or (NAME, KEY) in order
+_Code = tuple[Literal["replace", "delete", "insert", "equal"], int, int, int, int]  # difflib's
+_Kind = Literal[" ", "-", "+", "!"]
+_Pair = tuple[str | None, str | None]
+
+_NAME = r"%(?:[.-]*+[\w$]++)++"  # without the #1 of a use and the :2 of a definition
+_NAMES = re.compile(_NAME)
+# Each alternative begins with a character of its own: so re skips fast to the next one.
+_TOKEN = re.compile(
+    rf"(?P<name>{_NAME})"
+    rf"|(?P<line>\n[ \t]*+(?:{_NAME}(?::\d+)?(?:,[ ]{_NAME}(?::\d+)?)*+[ ]=(?!=)|(?P<label>\^)))"
+    r'|"(?:[^"\\\n]|\\.)*+"|//[^\n]*+'
+    r"|(?P<region>\{(?=[ \t]*+\n))|(?P<open>\{)|(?P<close>\})"
+)
+_NUMBERED = re.compile(r"(%(?:arg)?)(\d+)")
+_WORD = re.compile(r"[\w$.%#@!^-]+")
+
+_RESULT, _ARGUMENT = 1, 2  # of an operation, of a block
+_SMALL = 4_000  # lines of two texts together that difflib compares without its shortcut
+_WINDOW = 40  # lines of a replaced block among which alike ones are looked for
+_ALIKE = 0.5  # of 1: the share of common words from which on a line counts as changed
+
+
+class Row(msgspec.Struct, frozen=True):
+    """A row of a side-by-side view.
+
+    Attributes:
+        left: text before, or None where this side has none.
+        right: text after, likewise. Both are None between two hunks.
+        kind: " " unchanged, "-" only before, "+" only after, "!" changed.
+    """
+
+    left: str | None
+    right: str | None
+    kind: _Kind
+
+
+class Diff(msgspec.Struct, frozen=True):
+    """Printed IR before and after an action.
+
+    Attributes:
+        before: the text before.
+        after: the text after, with the names of ``before`` for the values that are in both.
+        ordinal: the action's number, from 1; 0 when it is of no action.
+        title: what the action is, in words.
+    """
+
+    before: str
+    after: str
+    ordinal: int = 0
+    title: str = ""
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether no line differs."""
+        return self.before == self.after or _lines(self.before) == _lines(self.after)
+
+    def unified(self, context: int = 3) -> list[str]:
+        """Return the hunks of a unified diff, without file names and line ends.
+
+        Args:
+            context: unchanged lines around a change.
+        """
+        before, after = _lines(self.before), _lines(self.after)
+        result: list[str] = []
+        for hunk in _Comparison(before, after).get_grouped_opcodes(context):
+            first, last = hunk[0], hunk[-1]
+            result.append(f"@@ -{_range(first[1], last[2])} +{_range(first[3], last[4])} @@")
+            for tag, i1, i2, j1, j2 in hunk:
+                result += ((" " if tag == "equal" else "-") + line for line in before[i1:i2])
+                result += ("+" + line for line in after[j1:j2] if tag != "equal")
+        return result
+
+    def side_by_side(self, width: int) -> list[Row]:
+        """Return the hunks as rows, with three lines of context.
+
+        Args:
+            width: columns in all: three between the sides, half of the rest for each. Longer lines
+                are wrapped and never cut, as a change may be at their ends.
+        """
+        before, after = _lines(self.before), _lines(self.after)
+        columns = max((width - 3) // 2, 10)
+        result: list[Row] = []
+        for hunk in _Comparison(before, after).get_grouped_opcodes():
+            if result:
+                result.append(Row(None, None, " "))
+            for tag, i1, i2, j1, j2 in hunk:
+                pair = zip if tag == "equal" else _pair_lines
+                for left, right in pair(before[i1:i2], after[j1:j2]):
+                    kind = "+" if left is None else "-" if right is None else "!"
+                    result += _rows(left, right, " " if tag == "equal" else kind, columns)
+        return result
+
+
+def make_diff(before: str, after: str, before_names: Names, after_names: Names) -> Diff:
+    """Compare two prints after giving the values of the second their names in the first.
+
+    Values with equal keys are the same. A value that is only in ``after`` keeps its name unless
+    ``before`` uses it; then it gets the next free one of its kind (``%7``, ``%arg4``, ``%c0_1``).
+    No two values that see each other get one name, so the new text means what ``after`` means.
+    Where it is not certain which value a name stands for, a line tells that differs in names only;
+    else the name stays. Names in strings and comments stay, as do the labels of blocks.
+
+    Args:
+        before: MLIR as printed, in the custom or the generic form.
+        after: MLIR as printed, of the same process.
+        before_names: (NAME, KEY) of every value in ``before``, NAME with its % and without #, in
+            the order of a pre-order walk: an operation's results, then its blocks; the arguments of
+            all of them first, or of each with its operations. Values that are not printed, as those
+            inside of a linalg.matmul, may be listed. A map will do if no name is defined twice.
+        after_names: the same of ``after``. If either is empty though its text has names, all values
+            are uncertain.
+    """
+    old, new = (
+        list(names.items() if isinstance(names, Mapping) else names)
+        for names in (before_names, after_names)
+    )
+    if before == after and old == new:
+        return Diff(before, after)
+    used = {name for name, _ in old}.union(_NAMES.findall(before))
+    told = (old or not used) and (new or "%" not in after)
+    text = _Resolved(after, {name for name, _ in new} if told else None)
+    keys = _keys(text, new) if told else {}
+    names = {key: name for name, key in reversed(old)}
+    certain = {value: names[key] for value, key in keys.items() if key in names}
+    likely = _same_by_lines(before, text) if len(keys) < len(text.regions) else {}
+    outside = {value: text.names[value] for value in text.outside if value not in keys}
+    wishes, added = [outside, certain, likely], keys.keys() - certain.keys()
+    return Diff(before, text.renamed(_Renaming(text, used).choose(wishes, added)))
+
+
+class _Resolved:
+    """A text in which every name is led to its value: the occurrence, from 0, that defines it.
+
+    ``listed`` are the names of the values that it defines, None when that is not known.
+
+    Attributes:
+        names, starts, values: of each occurrence of a name.
+        regions: of each value, in order, the region that defines it; 0 is the whole text.
+        outside: those values that the text uses and does not define.
+        around: of each region, itself and those around it, from the inside.
+    """
+
+    def __init__(self, text: str, listed: Collection[str] | None) -> None:
+        self.text = text
+        self.names: list[str] = []
+        self.starts, self._inside, self._next = array("q"), array("q"), array("q")
+        self._defines = bytearray()  # of each occurrence: _RESULT, _ARGUMENT or 0, not known
+        self.around: list[tuple[int, ...]] = [(0,)]
+        self._opened = array("q", [0])  # of each region, the occurrence where its operation opens
+        self._scan()
+        self.around.append((-1, -1))  # none opens next
+        known: dict[tuple[int, str], int] = {}  # region and name -> value
+        for at, name in enumerate(self.names):
+            if self._defines[at]:
+                known.setdefault((self._inside[at], name), at)
+        self.values, self.outside = array("q"), array("q")
+        for at, name in enumerate(self.names):
+            visible = (*self.around[self._inside[at]], self._next[at])
+            found = next((known[each, name] for each in visible if (each, name) in known), None)
+            if found is None:
+                opens = self.around[self._next[at]][1] == self._inside[at]
+                inner = opens and (listed is None or name in listed)
+                found = known[self._next[at] if inner else 0, name] = at
+                self.outside += array("q", () if inner else (at,))
+            self.values.append(found)
+        self.regions = dict(sorted((at, region) for (region, _), at in known.items()))
+
+    def _scan(self) -> None:
+        stack, label_end, last, closed = [0], 0, 0, 0
+        text = "\n" + self.text  # a newline before every line
+        for match in _TOKEN.finditer(text):
+            kind, start = match.lastgroup, match.start()
+            if kind == "name":
+                self._occurs(match, stack[-1], _ARGUMENT if start < label_end else 0)
+            elif kind == "line" and match["label"]:
+                label_end = text.find("\n", match.end())
+            elif kind == "line":
+                for name in _NAMES.finditer(text, *match.span()):
+                    self._occurs(name, stack[-1], _RESULT)
+            elif kind == "region":
+                beside = text.find("\n", closed, start) < 0  # as in "} else {", "}, {"
+                self._opened.append(self._opened[last] if beside else len(self.starts))
+                self.around.append((len(self.around), *self.around[stack[-1]]))
+                stack.append(self.around[-1][0])
+            elif kind == "open":
+                stack.append(stack[-1])
+            elif kind == "close" and len(stack) > 1 and (inner := stack.pop()) != stack[-1]:
+                last, closed = inner, start
+
+    def _occurs(self, match: re.Match[str], region: int, defines: int) -> None:
+        self.names.append(sys.intern(match.group()))
+        self.starts.append(match.start() - 1)
+        self._inside.append(region)
+        self._next.append(len(self.around))
+        self._defines.append(defines)
+
+    def is_definition(self, value: int) -> bool:
+        """Whether the form says that the text defines a value: no list of names is needed."""
+        end = self.starts[value] + len(self.names[value])
+        opens = self.regions[value] == self._next[value]
+        return bool(self._defines[value]) or (opens and self.text.startswith((": ", " = "), end))
+
+    def walked(self) -> list[int]:
+        """Return the values in the agent's order: an operation's arguments before what is in it."""
+        places = {
+            value: float(value) if self._defines[value] == _RESULT else self._opened[region] - 0.5
+            for value, region in self.regions.items()
+        }
+        return sorted(self.regions, key=lambda value: (places[value], value))
+
+    def renamed(self, names: Mapping[int, str]) -> str:
+        """Return the text with another name for each value."""
+        parts: list[str] = []
+        end = 0
+        for start, name, value in zip(self.starts, self.names, self.values, strict=True):
+            parts += (self.text[end:start], names[value])
+            end = start + len(name)
+        return "".join((*parts, self.text[end:]))
+
+
+class _Renaming:
+    """The choice of names for ``text``; ``used``: the names of the text before."""
+
+    def __init__(self, text: _Resolved, used: Collection[str]) -> None:
+        self._text, self._used = text, used
+        self._chosen: dict[int, str] = {}
+        # Names given, each with its region; and with that and all regions around it.
+        self._here, self._within = set[tuple[int, str]](), set[tuple[int, str]]()
+        self._counters: dict[str, int] = {}
+
+    def choose(self, wishes: Sequence[Mapping[int, str]], added: Set[int]) -> dict[int, str]:
+        """Return a name for each value, from the first wish for it; one added has its own."""
+        names, around, regions = self._text.names, self._text.around, self._text.regions
+        # The innermost first: a value that was moved out of a region takes a new name, rather than
+        # all those of that name that stay in other regions.
+        for wish in (*wishes, {value: names[value] for value in regions}):
+            open_ = wish.keys() - self._chosen.keys() - added
+            for value in sorted(open_, key=lambda value: (-len(around[regions[value]]), value)):
+                self._give(value, wish[value])
+        for value in sorted(added):
+            taken = names[value] in self._used
+            self._give(value, self._free(names[value]) if taken else names[value])
+        return self._chosen
+
+    def _give(self, value: int, name: str) -> None:
+        region = self._text.regions[value]
+        around = self._text.around[region]
+        if (region, name) in self._within or any((each, name) in self._here for each in around):
+            name = self._free(name)
+        self._here.add((region, name))
+        self._within.update((each, name) for each in around)
+        self._chosen[value] = name
+
+    def _free(self, name: str) -> str:
+        """Return the next name of the same kind that no value has or had."""
+        numbered = _NUMBERED.fullmatch(name)
+        stem = numbered[1] if numbered else re.sub(r"_\d+$", "", name) + "_"
+        count = max(self._counters.get(stem, 0), int(numbered[2]) if numbered else 0)
+        while (name := f"{stem}{count}") in self._used or (0, name) in self._within:
+            count += 1
+        self._counters[stem] = count
+        return name
+
+
+def _keys(text: _Resolved, pairs: Sequence[tuple[str, str]]) -> dict[int, str]:
+    """Return the keys of the values of which they are certain."""
+    orders = (_keys_in_order(text, order, pairs) for order in (text.walked(), list(text.regions)))
+    if found := [keys.items() for keys in orders if keys is not None]:
+        return dict(sorted(found[0] & found[-1]))
+    # The text is in another order: only a name that is defined once is certain.
+    names = {value: text.names[value] for value in text.regions}
+    listed, defined, keys = Counter(name for name, _ in pairs), Counter(names.values()), dict(pairs)
+    return {at: keys[name] for at, name in names.items() if listed[name] == defined[name] == 1}
+
+
+def _keys_in_order(
+    text: _Resolved, order: Sequence[int], pairs: Sequence[tuple[str, str]]
+) -> dict[int, str] | None:
+    """Return the certain keys, or None if the values are in another order than the pairs.
+
+    Some pairs are of values that are not printed. Where the leftmost way to find the names in the
+    list and the rightmost one agree, there is no other.
+    """
+    offered, listed = [name for name, _ in pairs], {name for name, _ in pairs}
+    values = [value for value in order if text.names[value] in listed]
+    wanted = [text.names[value] for value in values]
+    first, last = _places(wanted, offered), _places(wanted[::-1], offered[::-1])
+    if -1 in first:
+        return None
+    found = zip(values, first, reversed(last), strict=True)
+    return {value: pairs[at][1] for value, at, end in found if at == len(pairs) - 1 - end}
+
+
+def _places(wanted: Sequence[str], offered: Sequence[str]) -> list[int]:
+    """Return the leftmost places of ``wanted`` in ``offered``, in order; -1 when there is none."""
+    rest = iter(enumerate(offered))
+    return [next((at for at, other in rest if other == name), -1) for name in wanted]
+
+
+def _same_by_lines(before: str, new: _Resolved) -> dict[int, str]:
+    """Return the names in ``before`` of values that a line defines which differs in names only."""
+    old, lines = _lines(before), _lines(new.text)
+    bare = ([_NAMES.sub("%", line) for line in side] for side in (old, lines))
+    same: dict[int, str] = {}
+    for tag, i1, i2, j1, j2 in _Comparison(*bare).get_opcodes():
+        same |= zip(range(j1, j2), old[i1:i2], strict=True) if tag == "equal" else ()
+    starts = [0, *(match.end() for match in re.finditer("\n", new.text))]
+    result: dict[int, str] = {}
+    for value in filter(new.is_definition, new.regions):
+        line = bisect_right(starts, new.starts[value]) - 1
+        if line in same:
+            place = len(_NAMES.findall(new.text, starts[line], new.starts[value]))
+            result[value] = _NAMES.findall(same[line])[place]
+    return result
+
+
+def _lines(text: str) -> list[str]:
+    return text.removesuffix("\n").split("\n") if text else []
+
+
+class _Comparison(difflib.SequenceMatcher[str]):
+    """difflib's, to which what two texts have in common at their ends costs next to nothing."""
+
+    def __init__(self, before: Sequence[str], after: Sequence[str]) -> None:
+        shorter = min(len(before), len(after))
+        head = next((at for at in range(shorter) if before[at] != after[at]), shorter)
+        rest = range(shorter - head)
+        tail = next((at for at in rest if before[-1 - at] != after[-1 - at]), len(rest))
+        left, right = before[head : len(before) - tail], after[head : len(after) - tail]
+        super().__init__(None, left, right, autojunk=len(left) + len(right) > _SMALL)
+        self._ends = head, tail, len(before), len(after)
+
+    def get_opcodes(self) -> list[_Code]:
+        head, tail, i, j = self._ends
+        codes: list[_Code] = [("equal", 0, head, 0, head)] if head else []
+        for tag, i1, i2, j1, j2 in super().get_opcodes():
+            codes.append((tag, i1 + head, i2 + head, j1 + head, j2 + head))
+        return [*codes, ("equal", i - tail, i, j - tail, j)] if tail else codes
+
+
+def _range(start: int, stop: int) -> str:
+    return str(stop) if stop - start == 1 else f"{start + (stop > start)},{stop - start}"
+
+
+def _rows(left: str | None, right: str | None, kind: _Kind, columns: int) -> Iterator[Row]:
+    for at in range(0, max(len(left or ""), len(right or ""), 1), columns):
+        cells = (
+            None if line is None or 0 < at >= len(line) else line[at : at + columns]
+            for line in (left, right)
+        )
+        yield Row(next(cells), next(cells), kind)
+
+
+def _pair_lines(before: Sequence[str], after: Sequence[str]) -> Iterator[_Pair]:
+    """Yield the lines of a replaced block, those that are alike in pairs."""
+    for start in range(0, max(len(before), len(after)), _WINDOW):
+        left, right = before[start : start + _WINDOW], after[start : start + _WINDOW]
+        best = _best_pairs(left, right)
+        i = j = 0
+        while i < len(left) or j < len(right):
+            removed = i < len(left) and best[i][j] == best[i + 1][j]
+            added = not removed and j < len(right) and best[i][j] == best[i][j + 1]
+            yield None if added else left[i], None if removed else right[j]
+            i, j = i + (not added), j + (not removed)
+
+
+def _best_pairs(before: Sequence[str], after: Sequence[str]) -> list[list[float]]:
+    """Return how alike the lines from any one before and any one after on are, at best."""
+    words = [[Counter(_WORD.findall(line)) for line in side] for side in (before, after)]
+    best = [[0.0] * (len(after) + 1) for _ in range(len(before) + 1)]
+    for i, j in product(reversed(range(len(before))), reversed(range(len(after)))):
+        left, right = words[0][i], words[1][j]
+        alike = 2 * (left & right).total() / ((left.total() + right.total()) or 1)
+        pair = alike + best[i + 1][j + 1] if alike >= _ALIKE else 0.0
+        best[i][j] = max(pair, best[i + 1][j], best[i][j + 1])
+    return best

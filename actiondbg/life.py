@@ -1,0 +1,122 @@
+"""The life of an operation: what made it, changed it and ended it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Literal, get_args
+
+import msgspec
+
+from actiondbg import protocol
+
+EventKind = Literal["created", "modified", "moved", "replaced", "erased"]
+
+# What a watch says: "@12 arith.addi was created; @12 arith.addi was replaced by @15 arith.addi".
+_PARTS = re.compile(r"; (?=@\d+ \S+ was )")
+_PART = re.compile(r"@\d+ (?P<op>\S+) was (?P<kind>\w+)(?: by @(?P<by>\d+) )?")
+_KINDS: dict[str, EventKind] = {kind: kind for kind in get_args(EventKind)}
+
+
+class Event(msgspec.Struct, kw_only=True, frozen=True):
+    """One event in the life of the operation ``id``.
+
+    Attributes:
+        ordinal: the action that did it, from 1; 0 when no action ran.
+        tag: the action's kind; empty when no action ran.
+        name: what the action is about; "the parser" of what was there before the first action.
+        kind: what happened.
+        message: what a watch said of it, such as "@12 arith.addi was created", or None.
+        guess: whether the action was not seen doing it.
+        id: the operation.
+    """
+
+    ordinal: int
+    tag: str
+    name: str
+    kind: EventKind
+    message: str | None
+    guess: bool
+    id: int
+
+
+class History(msgspec.Struct, kw_only=True, frozen=True):
+    """The life of an operation up to now.
+
+    Attributes:
+        id: its number, from 1.
+        op: its name; empty if nothing tells.
+        events: from its creation on.
+        made_from: the ids of the operations that it replaced.
+        became: the ids of the operations that replaced it.
+    """
+
+    id: int
+    op: str
+    events: list[Event]
+    made_from: list[int]
+    became: list[int]
+
+
+def history_of(id: int, op: str, lines: Iterable[protocol.Stopped]) -> History:
+    """Take a life from the log of a watch on the operation.
+
+    Args:
+        id: the operation.
+        op: its name, if it is alive; else empty, and the log tells.
+        lines: what the watch saw.
+    """
+    events: list[Event] = []
+    made_from: dict[int, None] = {}
+    became: dict[int, None] = {}
+    for line in lines:
+        for part in _PARTS.split(line.message or ""):
+            match = _PART.match(part)
+            events.append(_event(id, line, part, match))
+            op = op or (match["op"] if match else "")
+            if match and match["by"]:
+                became[int(match["by"])] = None
+        for change in line.changes:
+            sources = _sources(change)
+            if change.what == "operation" and change.id == id:
+                became |= dict.fromkeys(sources)
+            elif change.id is not None and id in sources:
+                made_from[change.id] = None
+    if not events or events[0].kind != "created":
+        events.insert(0, _parsed(id))
+    return History(id=id, op=op, events=events, made_from=list(made_from), became=list(became))
+
+
+def _sources(change: protocol.Change) -> list[int]:
+    """The ids of the operations whose results took the place of what was replaced."""
+    return [one.id for one in change.by or [] if one.id is not None and one.op != "block argument"]
+
+
+def _event(id: int, line: protocol.Stopped, message: str, match: re.Match[str] | None) -> Event:
+    culprit = line.culprit or protocol.Culprit(
+        ordinal=line.ordinal, tag=line.tag, name=line.name, guess=True
+    )
+    kind = _KINDS.get(match["kind"], "modified") if match else "modified"
+    if not culprit.ordinal and kind == "created":
+        return _parsed(id, message)
+    return Event(
+        ordinal=culprit.ordinal,
+        tag=culprit.tag,
+        name=culprit.name,
+        kind=kind,
+        message=message or None,
+        guess=culprit.guess,
+        id=id,
+    )
+
+
+def _parsed(id: int, message: str | None = None) -> Event:
+    return Event(
+        ordinal=0,
+        tag="",
+        name="the parser",
+        kind="created",
+        message=message,
+        guess=False,
+        id=id,
+    )

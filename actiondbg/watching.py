@@ -1,0 +1,132 @@
+"""TARGET: what a watch looks at, and EVENT: what a catch catches.
+
+``cursor``, ``@12`` (an operation's id), ``%3`` or ``%x#1`` (an SSA name at the stop): an operation;
+``attribute NAME of`` one of these: its attribute; ``op:GLOB count``: how many operations there are.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+from actiondbg.errors import UsageError
+from actiondbg.globs import check_glob
+from actiondbg.protocol import Catch, CatchKind, Watch
+
+_ATTRIBUTE = re.compile(r"""attribute\s+(?:"([^"]+)"|(\S+))\s+of\s+(\S+)""")
+_COUNT = re.compile(r"""op:\s*(?:"([^"]+)"|(\S+))\s+count""")
+_ID = re.compile(r"@([0-9]{1,18})")
+_VALUE = re.compile(r"%[\w$.-]+(?:#[0-9]+)?")
+_PLAIN = re.compile(r"[\w.*?:@-]+( [\w.*?:@-]+)*")  # needs no quotes where words are split
+_CATCHES: dict[str, CatchKind] = {kind: kind for kind in get_args(CatchKind)}
+_WITH_GLOB = ("diagnostic", "failure")
+
+
+@dataclass(frozen=True)
+class Target:
+    """What is watched, before it is known which operation that is.
+
+    Attributes:
+        kind: of the Watch that it becomes.
+        operation: "cursor", an id or an SSA name; None for a count.
+        name: the attribute's name, or the glob of what is counted.
+    """
+
+    kind: Literal["operation", "count", "attribute"]
+    operation: str | int | None = None
+    name: str | None = None
+
+
+def parse_target(text: str) -> Target:
+    """Parse a TARGET.
+
+    Raises:
+        UsageError: it is none; with the position.
+    """
+    stripped = text.strip()
+    if match := _COUNT.fullmatch(stripped):
+        glob = match[1] or match[2]
+        check_glob(glob, text, text.index(glob))
+        return Target("count", name=glob)
+    if match := _ATTRIBUTE.fullmatch(stripped):
+        return Target("attribute", parse_operation(match[3]), match[1] or match[2])
+    operation = _operation(stripped)
+    if operation is None:
+        raise UsageError(
+            f"There is nothing to watch in {stripped!r}: take cursor, an id such as @12, an SSA "
+            "name such as %3, attribute NAME of one of these, or op:GLOB count."
+        )
+    return Target("operation", operation)
+
+
+def parse_operation(text: str) -> str | int:
+    """Parse what names an operation: ``cursor``, ``@12`` or ``%3``.
+
+    Returns:
+        The id as a number, else the word.
+
+    Raises:
+        UsageError: it is none of these.
+    """
+    operation = _operation(text.strip())
+    if operation is None:
+        raise UsageError(
+            f"{text.strip()!r} names no operation: take cursor, an id such as @12, or an SSA name "
+            "such as %3."
+        )
+    return operation
+
+
+def _operation(text: str) -> str | int | None:
+    if text == "cursor" or _VALUE.fullmatch(text):
+        return text
+    match = _ID.fullmatch(text)
+    return int(match[1]) if match and int(match[1]) else None
+
+
+def watch_spec(watch: Watch) -> str:
+    """Write the command that watches the same again, in the next run too."""
+    option = "--exact " if watch.exact else ""
+    if watch.kind == "count":
+        return f"watch {option}op:{_quoted(watch.glob or '')} count"
+    if watch.kind == "attribute":
+        return f"watch {option}attribute {_quoted(watch.attribute or '')} of @{watch.id}"
+    return f"watch {option}@{watch.id}"
+
+
+def parse_catch(kind: str, glob: str | None) -> Catch:
+    """Check an EVENT.
+
+    Args:
+        kind: "failure", "crash", "verify", "diagnostic" or "nonconvergence".
+        glob: of the text of a diagnostic, or of the pass that fails; None for any.
+
+    Raises:
+        UsageError: there is no such event, or it takes no glob.
+    """
+    known = _CATCHES.get(kind)
+    if known is None:
+        raise UsageError(f"There is no event {kind!r} to catch: take {', '.join(_CATCHES)}.")
+    if glob is None:
+        return Catch(kind=known)
+    if known not in _WITH_GLOB:
+        raise UsageError(
+            f"catch {known} takes no glob, and {glob!r} is given: leave it out; "
+            f"{' and '.join(_WITH_GLOB)} take one."
+        )
+    check_glob(glob, glob, 0)
+    return Catch(kind=known, glob=glob)
+
+
+def catch_spec(catch: Catch) -> str:
+    """Write the command that catches the same again."""
+    if catch.glob is None:
+        return f"catch {catch.kind}"
+    glob = catch.glob if _PLAIN.fullmatch(catch.glob) else _quoted(catch.glob)
+    return f"catch {catch.kind} {glob}"
+
+
+def _quoted(text: str) -> str:
+    quote = "'" if '"' in text else '"'
+    return text if re.fullmatch(r"[\w.*?:@-]+", text) else f"{quote}{text}{quote}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from actiondbg.commands.command import Arguments, arg, choice, command, flag, index
@@ -15,6 +16,14 @@ if TYPE_CHECKING:
 
 BREAKPOINTS = "Breakpoints"
 _AFTER = flag("--after", "stop after the action, not before it")
+_OUTCOME = arg(
+    "--outcome",
+    action="append",
+    metavar="OUTCOME,...",
+    help="stop after the action if it succeeded, failed, changed, unchanged, skipped (one suffices)"
+    " or gave a reason:GLOB",
+    words=("succeeded", "failed", "changed", "unchanged", "skipped", "reason:"),
+)
 _ID = arg("id", type=index, metavar="ID", help="a breakpoint's number", complete="breakpoint")
 _IDS = arg(
     "ids",
@@ -32,23 +41,32 @@ def parse_ids(front: Front, words: list[str]) -> list[int]:
         UsageError: a word is none of these, or a breakpoint does not exist.
     """
     existing = [breakpoint.id for breakpoint in front.session.breakpoints]
+    return parse_numbers(words, existing, "breakpoint")
+
+
+def parse_numbers(words: list[str], existing: Iterable[int], what: str) -> list[int]:
+    """Return those of the existing numbers that words mean; see parse_ids."""
+    existing = list(existing)
     if not words or words == ["all"]:
         return existing
-    ids: list[int] = []
+    numbers: list[int] = []
     for word in words:
         first, dash, last = word.partition("-")
         if not first.isdecimal() or (dash and not last.isdecimal()):
-            raise UsageError(f"{word!r} is not a breakpoint number, a range such as 2-4, or all.")
-        if dash:
-            ids += [number for number in existing if int(first) <= number <= int(last)]
-        else:
-            ids.append(front.session.breakpoint(int(first)).id)
-    return list(dict.fromkeys(ids))
+            raise UsageError(f"{word!r} is not a {what} number, a range such as 2-4, or all.")
+        if not dash and int(first) not in existing:
+            known = ", ".join(map(str, existing)) or "none yet"
+            raise UsageError(f"There is no {what} {first}: there are {known}.")
+        numbers += [n for n in existing if int(first) <= n <= int(last or first)]
+    return list(dict.fromkeys(numbers))
 
 
 def _add(front: Front, args: Arguments, *, temporary: bool) -> Any:
     spec, condition = split_spec_and_condition(args.text)
-    return front.session.add_breakpoint(spec, condition, temporary=temporary, after=args.after)
+    outcome = ",".join(args.outcome) if args.outcome else None
+    return front.session.add_breakpoint(
+        spec, condition, temporary=temporary, after=args.after, outcome=outcome
+    )
 
 
 @command(
@@ -57,6 +75,7 @@ def _add(front: Front, args: Arguments, *, temporary: bool) -> Any:
     "Stop before (or after) every action that SPEC matches; 'help spec' tells what SPEC can be.",
     "break pattern:Fold* and func:main if depth > 2",
     _AFTER,
+    _OUTCOME,
     raw="SPEC [if EXPR]",
     needs_text=True,
     complete="spec",
@@ -72,6 +91,7 @@ def break_(front: Front, args: Arguments) -> Any:
     "Set a breakpoint that is deleted when it is hit.",
     "tbreak pass:canonicalize",
     _AFTER,
+    _OUTCOME,
     raw="SPEC [if EXPR]",
     needs_text=True,
     complete="spec",
@@ -163,7 +183,14 @@ def enable(front: Front, args: Arguments) -> Any:
     front.session.enable(parse_ids(front, args.ids))
 
 
-@command("disable", BREAKPOINTS, "Keep breakpoints, but do not stop at them.", "disable 1 3", _IDS)
+@command(
+    "disable",
+    BREAKPOINTS,
+    "Keep breakpoints, but do not stop at them.",
+    "disable 1 3",
+    _IDS,
+    aliases=("dis", "disa"),  # as in gdb, though display begins so too
+)
 def disable(front: Front, args: Arguments) -> Any:
     front.session.disable(parse_ids(front, args.ids))
 
@@ -176,7 +203,7 @@ def delete(front: Front, args: Arguments) -> Any:
 @command(
     "list",
     BREAKPOINTS,
-    "List the breakpoints with their hits, as 'info breakpoints' does.",
+    "List breakpoints, watches and catches with their hits, as 'info breakpoints' does.",
     "list",
     aliases=("l",),
 )

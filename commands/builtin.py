@@ -5,7 +5,10 @@ from __future__ import annotations
 from importlib import import_module
 
 # In the order in which help lists their commands.
-_MODULES = ("running", "breakpoints", "stack", "printing", "cursor", "status", "scripts")
+_MODULES = (
+    *("running", "breakpoints", "watching", "stack", "printing", "cursor"),
+    *("past", "displays", "status", "outcomes", "scripts"),
+)
 
 
 def load() -> None:

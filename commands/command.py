@@ -9,9 +9,10 @@ from __future__ import annotations
 import argparse
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from actiondbg.commands.options import take_options
 from actiondbg.commands.words import split_words
 from actiondbg.errors import UsageError
 
@@ -35,6 +36,16 @@ class Argument:
     complete: str | None = None
     words: tuple[str, ...] = ()
 
+    @property
+    def is_option(self) -> bool:
+        """Whether it begins with dashes."""
+        return self.name.startswith("-")
+
+    @property
+    def takes_value(self) -> bool:
+        """Whether a word follows, if it is an option."""
+        return "action" not in self.options or self.options["action"] == "append"
+
 
 def choice(name: str, words: tuple[str, ...], summary: str, **options: Any) -> Argument:
     """Declare an argument that is one of some words, or a unique prefix of one."""
@@ -51,9 +62,18 @@ def choice(name: str, words: tuple[str, ...], summary: str, **options: Any) -> A
     )
 
 
-def arg(name: str, *, complete: str | None = None, **options: Any) -> Argument:
-    """Declare an argument, with the keyword arguments of argparse's add_argument."""
-    return Argument(name, options, complete)
+def arg(
+    name: str, *, complete: str | None = None, words: tuple[str, ...] = (), **options: Any
+) -> Argument:
+    """Declare an argument, with the keyword arguments of argparse's add_argument.
+
+    Args:
+        name: its name; of an option, with its dashes.
+        complete: see Argument.
+        words: what Tab offers, where other values are taken too.
+        options: argparse's.
+    """
+    return Argument(name, options, complete, words)
 
 
 def flag(name: str, summary: str) -> Argument:
@@ -90,6 +110,7 @@ class Command:
     aliases: tuple[str, ...] = ()
     repeats: bool = False  # Enter on an empty line does it again
     redirects: bool = True  # > >> and | are the interpreter's
+    subjects: dict[str, Command] = field(default_factory=dict[str, "Command"])  # by first word
 
     @property
     def takes_ids(self) -> bool:
@@ -106,6 +127,8 @@ class Command:
 
     def usage(self) -> str:
         """Return the usage in one line, such as ``step [N]``."""
+        if self.subjects:
+            return f"{self.name} {'|'.join(self.subjects)}"
         usage = _usage_of(self.parser())
         return f"{usage} {self.raw}".rstrip() if self.raw is not None else usage
 
@@ -117,30 +140,39 @@ class Command:
         """
         if self.raw is None:
             return self.parser().parse_args([word.text for word in split_words(text)])
-        options, text = self._split_options(text)
+        options, text = take_options(text, {a.name: a.takes_value for a in self.arguments})
         if self.needs_text and not text:
             raise UsageError(f"{self.name} needs more words; its usage is: {self.usage()}.")
+        if self.arguments and text.startswith("--"):
+            raise UsageError(
+                f"{self.name}: {text.split()[0]!r} is no option, or its value is missing; "
+                f"its usage is: {self.usage()}."
+            )
         arguments = self.parser().parse_args(options)
         arguments.text = text
         return arguments
 
-    def _split_options(self, text: str) -> tuple[list[str], str]:
-        """Take the options off either end of a raw text; its inside is not looked at."""
-        text = text.strip()
-        options: list[str] = []
-        names = {argument.name for argument in self.arguments}
-        while names:
-            first, _, after = text.partition(" ")
-            before, _, last = text.rpartition(" ")
-            if first in names:
-                options.append(first)
-                text = after.strip()
-            elif last in names:
-                options.append(last)
-                text = before.strip()
-            else:
-                break
-        return options, text
+    def resolve(self, text: str) -> tuple[Command, str]:
+        """Return the command of the first word's subject, if there are subjects, and the rest.
+
+        Raises:
+            UsageError: the word is no subject, nor a unique prefix of one.
+        """
+        if not self.subjects:
+            return self, text
+        word, rest = [*text.split(maxsplit=1), "", ""][:2]
+        matches = [name for name in self.subjects if name.startswith(word)]
+        if word in self.subjects:
+            matches = [word]
+        if len(matches) == 1:
+            return self.subjects[matches[0]], rest
+        if not word:
+            raise UsageError(f"{self.name} needs more words; its usage is: {self.usage()}.")
+        if matches:
+            raise UsageError(
+                f"{self.name} {word!r} is ambiguous: it could be {', '.join(matches)}."
+            )
+        raise UsageError(f"{self.name}: {word!r} is none of {', '.join(self.subjects)}.")
 
 
 COMMANDS: dict[str, Command] = {}
@@ -163,6 +195,21 @@ def command(
     return declare
 
 
+def subject(
+    of: str, name: str, summary: str, example: str, *arguments: Argument, **options: Any
+) -> Callable[[Run], Run]:
+    """Declare the decorated function as what command ``of`` does with the first word ``name``."""
+
+    def declare(run: Run) -> Run:
+        parent = COMMANDS[of]
+        full_name = f"{of} {name}"
+        found = Command(full_name, parent.category, summary, example, arguments, run, **options)
+        parent.subjects[name] = found
+        return run
+
+    return declare
+
+
 def count_argument(what: str = "how often") -> Argument:
     """Declare the optional count of a control: a number from 1."""
     return arg("count", nargs="?", type=positive, default=1, metavar="N", help=what)
@@ -180,3 +227,19 @@ def index(text: str) -> int:
     if not text.isdecimal():
         raise argparse.ArgumentTypeError(f"{text!r} is not a number from 0")
     return int(text)
+
+
+def operation_id(text: str) -> int:
+    """Parse an operation's id, a number from 1 with or without its @."""
+    digits = text.removeprefix("@")
+    if not digits.isdecimal() or int(digits) == 0:
+        raise argparse.ArgumentTypeError(f"{text!r} is not an operation's id, such as @12")
+    return int(digits)
+
+
+def ordinal(text: str) -> int:
+    """Parse an action's ordinal, a number from 1 with or without its #."""
+    digits = text.removeprefix("#")
+    if not digits.isdecimal() or int(digits) == 0:
+        raise argparse.ArgumentTypeError(f"{text!r} is not an ordinal, such as #17")
+    return int(digits)

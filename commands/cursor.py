@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from actiondbg.commands.command import Arguments, arg, command, count_argument, index
+from actiondbg.commands.command import Arguments, arg, command, count_argument, index, operation_id
 from actiondbg.commands.printing import print_ir
 from actiondbg.commands.results import Units
 from actiondbg.errors import UsageError
@@ -26,6 +26,17 @@ _INDEX = arg("index", nargs="?", type=index, metavar="N", help="move to this one
 )
 def select_from_context(front: Front, args: Arguments) -> Any:
     return front.session.move_cursor("context", index=args.index)
+
+
+@command(
+    "cursor-select-id",
+    CURSOR,
+    "Move to the operation of an id, the number of its creation.",
+    "cursor-select-id @12",
+    arg("id", type=operation_id, metavar="@ID", help="its id, as a stop or 'context' shows it"),
+)
+def select_id(front: Front, args: Arguments) -> Any:
+    return front.session.move_cursor("id", index=args.id)
 
 
 @command("cursor-print", CURSOR, "Print the IR unit at the cursor.", "cursor-print")
@@ -114,9 +125,10 @@ def users(front: Front, args: Arguments) -> Any:
 @command(
     "cursor-goto",
     CURSOR,
-    "Move to an SSA name in the cursor's scope, a symbol, a file location or the action.",
+    "Move to an SSA name in the cursor's scope, an operation's id, a symbol, a file location or "
+    "the action.",
     "cursor-goto %arg0",
-    raw="%NAME | @SYMBOL | FILE:LINE[:COL] | action",
+    raw="%NAME | @ID | @SYMBOL | FILE:LINE[:COL] | action",
     needs_text=True,
     complete="file",
 )
@@ -126,11 +138,15 @@ def goto(front: Front, args: Arguments) -> Any:
         return front.session.move_cursor("action")
     if where.startswith("%"):
         return front.session.move_cursor("value", name=where)
+    if re.fullmatch(r"@\d+", where):  # no symbol, which would be quoted
+        return front.session.move_cursor("id", index=int(where[1:]))
     if where.startswith("@"):
         return front.session.move_cursor("symbol", name=where[1:].strip('"'))
     match = re.fullmatch(r"(.+?):(\d+)(?::(\d+))?", where)
     if match is None:
-        raise UsageError(f"{where!r} is no place: write %NAME, @SYMBOL, FILE:LINE[:COL] or action.")
+        raise UsageError(
+            f"{where!r} is no place: write %NAME, @ID, @SYMBOL, FILE:LINE[:COL] or action."
+        )
     path, line, column = match.groups()
     return front.session.move_cursor(
         "location", path=path, line=int(line), column=int(column) if column else None

@@ -7,8 +7,10 @@ import subprocess
 import sys
 from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
+from threading import Timer
 from typing import TYPE_CHECKING, Any, TextIO, cast
 
+from actiondbg.commands.displaying import Displays
 from actiondbg.commands.settings import Settings
 from actiondbg.commands.words import Redirect
 from actiondbg.errors import NotStopped, ToolGone, UsageError
@@ -17,6 +19,13 @@ if TYPE_CHECKING:
     from actiondbg.commands.interpreter import Interpreter
     from actiondbg.commands.shell import Shell
     from actiondbg.session import Session, Stop
+
+
+_LATE_SECONDS = 1.0  # from Ctrl-C to the advice
+_ADVICE = (
+    "The tool is still inside an action: press Ctrl-C again to stop there.",
+    "The tool does not stop there either: press Ctrl-C again to kill it.",
+)
 
 
 class Front:
@@ -50,7 +59,8 @@ class Front:
         self.interactive = interactive
         self.out = out or sys.stdout
         self.err = err or sys.stderr
-        self.settings = Settings()
+        self.settings = Settings(session)
+        self.displays = Displays()
         self.quitting = False
         self.quiet = False  # the init files' results are not a JSON reader's
         self.redirected = False
@@ -99,17 +109,19 @@ class Front:
             return
         saved = self.out
         with open_redirect(redirect, saved, self.err if self.json else None) as self.out:
-            self.redirected = True
+            outer, self.redirected = self.redirected, True
             try:
                 yield
             finally:
                 self.out = saved
-                self.redirected = False
+                self.redirected = outer
 
     # --- control ------------------------------------------------------------
 
     def resume(self, control: Callable[[], Stop]) -> Stop:
         """Let the tool run until a stop; at a prompt Ctrl-C stops it before an action."""
+        if self.displays.running:
+            raise UsageError("A display cannot let the tool run.")
         self.out.flush()
         try:
             stop = control()
@@ -125,12 +137,30 @@ class Front:
         return stop
 
     def _interrupt(self) -> Stop:
-        try:
-            self.session.interrupt()
-            return self.session.wait()
-        except KeyboardInterrupt:
-            self.session.kill()
-            raise ToolGone("The tool did not stop at the interrupt, and was killed.") from None
+        """Wait for the stop that Ctrl-C asks for; another asks for it inside the action."""
+        for advice in _ADVICE:
+            late = Timer(_LATE_SECONDS, self.note, [advice])
+            late.daemon = True
+            late.start()
+            try:
+                self.session.interrupt()
+                return self.session.wait()
+            except KeyboardInterrupt:
+                continue
+            finally:
+                late.cancel()
+        self.session.kill()
+        raise ToolGone("The tool did not stop at the interrupts, and was killed.")
+
+    def in_shell(self, line: str) -> None:
+        """Run a line of cmd2's own commands.
+
+        Raises:
+            UsageError: nobody is at a prompt.
+        """
+        if self.shell is None:
+            raise UsageError(f"{line.split()[0]!r} works at the prompt only.")
+        self.shell().builtin(line)
 
     def need_stop(self) -> None:
         """Raise NotStopped, with the way out, if the tool is not at a stop."""

@@ -11,8 +11,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from actiondbg.commands import builtin
+from actiondbg.commands.arrival import arrive
 from actiondbg.commands.command import COMMANDS, Command
-from actiondbg.commands.render import as_json, show
+from actiondbg.commands.complaint import message_of
+from actiondbg.commands.objects import as_json
+from actiondbg.commands.render import show
 from actiondbg.commands.words import Redirect, split_redirect
 from actiondbg.errors import ActiondbgError, UsageError
 
@@ -156,15 +159,18 @@ class Interpreter:
         if not line or line.startswith("#"):
             return True, None
         waiting = {b.id: list(b.commands) for b in self.front.session.breakpoints}
+        beside: dict[str, Any] = {}
         try:
-            parsed = self._parse(line)
+            parsed = self.parse(line)
             self.repeat = line if parsed.command.repeats else ""
             with self.front.redirect(parsed.redirect):
                 result = parsed.command.run(self.front, parsed.arguments)
                 stop_lines = _lines_of_stop(result, waiting)
                 silent = bool(stop_lines) and stop_lines[0].strip() == "silent"
-                self._show(result, silent)
-            self._emit_result(line, result, parsed.redirect)
+                if not silent:
+                    self._show(result)
+                beside = arrive(self.front, result, silent)
+            self._emit_result(line, result, parsed.redirect, beside)
         except BrokenPipeError:
             raise  # nobody reads us any more: there is nothing left to do
         except (ActiondbgError, OSError) as error:
@@ -172,12 +178,30 @@ class Interpreter:
             return False, None
         return True, stop_lines[1:] if stop_lines and silent else stop_lines
 
-    def _parse(self, line: str) -> Parsed:
+    def display(self, line: str) -> Any:
+        """Run a line beside a stop, and show it.
+
+        Returns:
+            its result as JSON has it, for a reader of JSON.
+        """
+        parsed = self.parse(line)
+        with self.front.redirect(parsed.redirect):
+            result = parsed.command.run(self.front, parsed.arguments)
+            self._show(result)
+        return as_json(result, parsed.redirect) if self.front.json else None
+
+    def parse(self, line: str) -> Parsed:
+        """Understand a line.
+
+        Raises:
+            UsageError: there is no such command, or it does not take such words.
+        """
         word, text = split_command(line)
         found = find_command(word)
         redirect = None
         if found.redirects:
             text, redirect = split_redirect(text)
+        found, text = found.resolve(text)
         if found.takes_ids:
             text = self._with_newest(text)
         return Parsed(found, found.parse(text), redirect)
@@ -191,22 +215,26 @@ class Interpreter:
             raise UsageError("$_ is the newest breakpoint, and there is none.")
         return _NEWEST.sub(str(breakpoints[-1].id), text, count=1)
 
-    def _show(self, result: Any, silent: bool) -> None:
+    def _show(self, result: Any) -> None:
         if self.front.json and not self.front.redirected:
             return
-        if not silent:
-            show(self.front, result)
+        show(self.front, result)
         self.front.out.flush()
 
-    def _emit_result(self, line: str, result: Any, redirect: Redirect | None) -> None:
+    def _emit_result(
+        self, line: str, result: Any, redirect: Redirect | None, beside: dict[str, Any]
+    ) -> None:
+        """Emit a result as JSON; ``beside`` are the keys of what a stop brought with it."""
         if self.front.json and not self.front.quiet:
-            self._emit({"command": line, "ok": True, "result": as_json(result, redirect)})
+            whole = as_json(result, redirect)
+            whole = {**whole, **beside} if beside else whole
+            self._emit({"command": line, "ok": True, "result": whole})
 
     def _fail(self, line: str, error: Exception) -> None:
         """Print an error: the one place that does."""
         self.failure = self.failure or error
         self.repeat = ""
-        message = self.lines.place + _message_of(error)
+        message = self.lines.place + message_of(error)
         if self.front.json:
             self._emit({"command": line, "ok": False, "error": message})
             return
@@ -274,9 +302,3 @@ def _lines_of_stop(result: Any, commands: dict[int, list[str]]) -> list[str] | N
     if hit is None:
         return None
     return [line for number in hit for line in commands.get(number, [])]
-
-
-def _message_of(error: Exception) -> str:
-    if isinstance(error, OSError) and error.filename:
-        return f"{error.filename}: {error.strerror}."
-    return str(error)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from actiondbg.commands.command import CATEGORIES, COMMANDS, Command
+from actiondbg.commands.command import CATEGORIES, COMMANDS, Argument, Command
 
 SPEC = """\
 SPEC is what a breakpoint stops at: one part, or several joined with 'and'.
@@ -32,7 +32,12 @@ TOPICS = {"spec": SPEC, "expr": EXPR}
 
 
 def _commands_of(category: str) -> list[Command]:
-    return [each for each in COMMANDS.values() if each.category == category]
+    """Return a category's commands, each followed by its subjects."""
+    found: list[Command] = []
+    for each in COMMANDS.values():
+        if each.category == category:
+            found += [each, *each.subjects.values()]
+    return found
 
 
 def overview() -> str:
@@ -48,11 +53,19 @@ def overview() -> str:
     return "\n".join(lines)
 
 
+def _words(argument: Argument) -> str:
+    """Return an argument as it is written."""
+    metavar: str = argument.options.get("metavar", "")
+    return f"{argument.name} {metavar}".rstrip() if argument.is_option else metavar or argument.name
+
+
 def page(command: Command) -> str:
     """Return the help of one command."""
     lines = [f"{command.usage()}", "", f"  {command.summary}"]
-    rows = [(a.options.get("metavar", a.name), a.options.get("help")) for a in command.arguments]
-    lines += [f"  {name:<20} {text}" for name, text in rows if text]
+    rows = [(name, each.summary) for name, each in command.subjects.items()]
+    rows += [(_words(a), a.options["help"]) for a in command.arguments if "help" in a.options]
+    width = max((len(name) for name, _ in rows), default=0)
+    lines += [f"  {name:<{width}}  {text}" for name, text in rows]
     if command.aliases:
         lines.append(f"  Also: {', '.join(command.aliases)}")
     lines.append(f"  Example: {command.example}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from actiondbg.commands.command import Arguments, arg, choice, command, flag, index
+from actiondbg.commands.results import Counted
 
 if TYPE_CHECKING:
     from actiondbg.commands.front import Front
@@ -44,6 +45,19 @@ def print_(front: Front, args: Arguments) -> Any:
         skip_regions=args.skip_regions,
         elide=args.elide,
     )
+
+
+@command(
+    "count",
+    PRINTING,
+    "Count the operations of a name in the module, or in the cursor's function.",
+    "count op:arith.* --function",
+    arg("glob", metavar="[op:]GLOB", help="the name of the operations", complete="op"),
+    flag("--function", "count in the cursor's function only"),
+)
+def count(front: Front, args: Arguments) -> Any:
+    glob = args.glob.removeprefix("op:")
+    return Counted(glob, args.function, front.session.count(glob, function=args.function))
 
 
 def print_ir(front: Front, what: What, plain: bool = False, **options: Any) -> PrintedText:

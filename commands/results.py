@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from actiondbg.breakpoints import Breakpoint
-from actiondbg.protocol import Frame, Unit
+from actiondbg.protocol import Changes, Frame, Statistic, Unit
+
+if TYPE_CHECKING:
+    from actiondbg.cycle import Cycle
+    from actiondbg.difference import Diff
+    from actiondbg.past import Attempts, History
 
 
 class Text(msgspec.Struct):
@@ -73,3 +78,103 @@ class CursorPlace(msgspec.Struct):
     location: str | None
     function: str | None
     path: list[int]
+    id: int | None = None
+
+
+class OutcomeShown(msgspec.Struct):
+    """What the action of the stop came to; ``changes`` is how many there are."""
+
+    ordinal: int
+    tag: str
+    name: str
+    result: str
+    reasons: list[str]
+    how: str | None
+    values: list[str]
+    changes: int
+
+
+class ChangesShown(msgspec.Struct):
+    """The changes of the selected action."""
+
+    ordinal: int
+    changes: Changes
+
+
+class StatisticsShown(msgspec.Struct):
+    """What the patterns, the passes or the folds came to, and their sum.
+
+    ``glob`` is of the names that were asked for, None for all.
+    """
+
+    kind: str
+    glob: str | None
+    rows: list[Statistic]
+    total: Statistic
+
+
+class AttemptsShown(msgspec.Struct):
+    """Past attempts of a pattern; ``each``: a line for each of them."""
+
+    attempts: Attempts
+    each: bool
+
+
+class HistoryShown(msgspec.Struct):
+    """The life of an operation."""
+
+    history: History
+
+
+class CycleShown(msgspec.Struct):
+    """The actions that repeat, if any do."""
+
+    cycle: Cycle | None
+
+
+class DiffShown(msgspec.Struct):
+    """What an action changed; ``context`` is how many equal lines stand around a change."""
+
+    diff: Diff
+    side_by_side: bool
+    context: int
+
+
+class Counted(msgspec.Struct):
+    """How many operations there are of a name, in the module or in the cursor's function."""
+
+    glob: str
+    function: bool
+    count: int
+
+
+class Display(msgspec.Struct):
+    """A command that is run at each stop."""
+
+    id: int
+    command: str
+
+
+class Displays(msgspec.Struct):
+    """The commands that are run at each stop."""
+
+    displays: list[Display]
+
+
+class Displayed(msgspec.Struct):
+    """What a display gave, which people have been shown: a result as JSON has it, or an error."""
+
+    id: int
+    command: str
+    ok: bool
+    result: Any = None
+    error: str | None = None
+
+
+class Reproduced(msgspec.Struct):
+    """The file that reproduces a crash, and what shows it; or why there is none."""
+
+    path: str
+    pipeline: str | None = None
+    command: list[str] = []
+    error: str | None = None

@@ -101,11 +101,24 @@ def step(front: Front, args: Arguments) -> Any:
     "Stop after this action; when already after it, before the next one that is not nested.",
     "next",
     count_argument(),
-    aliases=("n",),
+    aliases=("n", "ne", "nex"),  # though next-change begins so too
     repeats=True,
 )
 def next_(front: Front, args: Arguments) -> Any:
     return front.resume(lambda: front.session.next(args.count))
+
+
+@command(
+    "next-change",
+    RUNNING,
+    "Go on to the next action that changes the IR by itself, and stop after it.",
+    "next-change",
+    count_argument("how many such actions"),
+    aliases=("nc",),
+    repeats=True,
+)
+def next_change(front: Front, args: Arguments) -> Any:
+    return front.resume(lambda: front.session.next_change(args.count))
 
 
 @command(

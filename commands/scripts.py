@@ -39,15 +39,17 @@ def echo(_: Front, args: Arguments) -> Any:
     SCRIPTS,
     "Tell about all commands, about one, about spec (SPEC) or expr (EXPR).",
     "help break",
-    arg("command", nargs="?", metavar="COMMAND", help="or spec or expr", complete="command"),
+    arg("words", nargs="*", metavar="COMMAND", help="or spec or expr", complete="command"),
     aliases=("h",),
 )
 def help_(front: Front, args: Arguments) -> Any:
-    if args.command is None:
+    if not args.words:
         return Text(manual.overview())
-    if args.command in manual.TOPICS:
-        return Text(manual.TOPICS[args.command])
-    return Text(manual.page(front.interpreter.find(args.command)))
+    word, *subject = args.words
+    if word in manual.TOPICS:
+        return Text(manual.TOPICS[word])
+    found = front.interpreter.find(word)
+    return Text(manual.page(found.resolve(subject[0])[0] if subject else found))
 
 
 @command(
@@ -99,15 +101,9 @@ def trust_(_: Front, __: Arguments) -> Any:
     return Text(f"Trusted: {trust.add(trust.project_file())}")
 
 
-def _in_shell(front: Front, line: str) -> None:
-    if front.shell is None:
-        raise UsageError(f"{line.split()[0]!r} works at the prompt only.")
-    front.shell().builtin(line)
-
-
 @command("alias", SCRIPTS, "Name a command line.", "alias create bf break fold:*", raw="...")
 def alias(front: Front, args: Arguments) -> Any:
-    _in_shell(front, f"alias {args.text}")
+    front.in_shell(f"alias {args.text}")
 
 
 @command(
@@ -118,17 +114,12 @@ def alias(front: Front, args: Arguments) -> Any:
     raw="...",
 )
 def macro(front: Front, args: Arguments) -> Any:
-    _in_shell(front, f"macro {args.text}")
-
-
-@command("history", SCRIPTS, "List earlier lines, or run or edit them.", "history 10:", raw="...")
-def history(front: Front, args: Arguments) -> Any:
-    _in_shell(front, f"history {args.text}")
+    front.in_shell(f"macro {args.text}")
 
 
 @command("edit", SCRIPTS, "Open a file in $EDITOR.", "edit in.mlir", raw="[FILE]", complete="file")
 def edit(front: Front, args: Arguments) -> Any:
-    _in_shell(front, f"edit {args.text}")
+    front.in_shell(f"edit {args.text}")
 
 
 @command("quit", SCRIPTS, "End the tool and leave.", "quit", aliases=("q", "exit"))

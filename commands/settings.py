@@ -4,17 +4,25 @@ from __future__ import annotations
 
 import difflib
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from actiondbg.errors import UsageError
+
+if TYPE_CHECKING:
+    from actiondbg.session import Session
 
 
 @dataclass(frozen=True)
 class Setting:
-    """One setting: its words, or a number (``choices`` is None), and what it does."""
+    """One setting: its words, or a number (``choices`` is None), and what it does.
+
+    ``attribute`` names the property of the session's that holds it, if it is the session's.
+    """
 
     default: str
     summary: str
     choices: tuple[str, ...] | None = ("on", "off")
+    attribute: str | None = None
 
 
 SETTINGS: dict[str, Setting] = {
@@ -23,6 +31,11 @@ SETTINGS: dict[str, Setting] = {
     "pagination": Setting("on", "whether long text goes through $PAGER, on a terminal"),
     "elide": Setting(
         "16", "constants of more elements are elided in a stop; a number or off", None
+    ),
+    "verify-each-action": Setting(
+        "off",
+        "whether the IR is verified after every action that changed it",
+        attribute="verify_each_action",
     ),
 }
 
@@ -36,17 +49,25 @@ def _resolve(name: str) -> str:
 
 
 class Settings:
-    """The values of the settings, as text."""
+    """The values of the settings, as text.
 
-    def __init__(self) -> None:
+    Args:
+        session: which holds some of them.
+    """
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
         self._values = {name: setting.default for name, setting in SETTINGS.items()}
 
     def __getitem__(self, name: str) -> str:
-        return self._values[name]
+        attribute = SETTINGS[name].attribute
+        if attribute is None:
+            return self._values[name]
+        return "on" if getattr(self._session, attribute) else "off"
 
     def on(self, name: str) -> bool:
         """Return whether a setting is anything but off."""
-        return self._values[name] != "off"
+        return self[name] != "off"
 
     def set(self, name: str, value: str) -> str:
         """Change a setting; return its full name.
@@ -62,15 +83,18 @@ class Settings:
             raise UsageError(f"elide cannot be {value!r}: it takes a number of elements or off.")
         if name == "style" and value != "off":
             _check_style(value)
+        attribute = SETTINGS[name].attribute
+        if attribute is not None:
+            setattr(self._session, attribute, value == "on")
         self._values[name] = value
         return name
 
     def show(self, name: str | None) -> dict[str, str]:
         """Return one setting, by name or unique prefix, or all."""
         if name is None:
-            return dict(self._values)
+            return {each: self[each] for each in SETTINGS}
         name = _resolve(name)
-        return {name: self._values[name]}
+        return {name: self[name]}
 
 
 def _check_style(name: str) -> None:

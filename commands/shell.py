@@ -77,6 +77,14 @@ class Shell(cmd2.Cmd):
 
     # --- lines ----------------------------------------------------------------
 
+    def _read_command_line(self, prompt: str) -> str:
+        """Read a line; cmd2 takes Ctrl-C for an empty one, which must repeat nothing."""
+        try:
+            return super()._read_command_line(prompt)
+        except KeyboardInterrupt:
+            self.interpreter.repeat = ""
+            raise
+
     def onecmd_plus_hooks(self, line: str, **options: Any) -> bool:
         """Run a line of the prompt: cmd2's own commands by cmd2, all others by us."""
         if line == "_eof":
@@ -135,6 +143,10 @@ class Shell(cmd2.Cmd):
         return cmd2.Completions(
             items=[cmd2.CompletionItem(name) for name in names], allow_finalization=not is_open
         )
+
+    def complete_history(self, *where: Any) -> cmd2.Completions:
+        """Complete our history of operations, not cmd2's of lines."""
+        return self.completedefault(*where)
 
     # --- signals --------------------------------------------------------------
 

@@ -3,49 +3,56 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from actiondbg.commands.breakpoints import list_breakpoints
-from actiondbg.commands.command import Arguments, arg, choice, command
-from actiondbg.commands.results import CursorPlace, Facts, SettingsShown
+from actiondbg.commands.command import Arguments, arg, command, subject
+from actiondbg.commands.results import CursorPlace, Displays, Facts, SettingsShown
 
 if TYPE_CHECKING:
     from actiondbg.commands.front import Front
 
 STATUS = "Status and settings"
+INFO = "info"
 
 
-def _action(front: Front) -> Any:
+@command(
+    INFO,
+    STATUS,
+    "Tell about the stop, what the actions did, the program or the tool; by one word more.",
+    "info action",
+    aliases=("i",),
+)
+def info(_: Front, __: Arguments) -> Any:
+    """Do nothing: a word has to follow, and is a subject."""
+
+
+@subject(INFO, "action", "Tell about the selected action.", "info action")
+def info_action(front: Front, _: Arguments) -> Any:
     return front.session.action()
 
 
-def _cursor(front: Front) -> Any:
+@subject(INFO, "breakpoints", "List breakpoints, watches and catches.", "info breakpoints")
+def info_breakpoints(front: Front, _: Arguments) -> Any:
+    return list_breakpoints(front)
+
+
+@subject(INFO, "cursor", "Tell where the cursor is.", "info cursor")
+def info_cursor(front: Front, _: Arguments) -> Any:
     cursor = front.session.cursor()
     unit = msgspec.to_builtins(cursor.unit)
     return CursorPlace(**unit, function=cursor.function, path=cursor.path)
 
 
-def _tool(front: Front) -> Any:
-    from actiondbg import toolchain
-
-    tool = front.session.tool
-    return Facts(
-        "tool",
-        {
-            "path": str(tool.path),
-            "llvm": tool.llvm,
-            "libmlir": str(tool.libmlir),
-            "headers": ":".join(str(path) for path in tool.headers) or None,
-            "build": tool.build_id,
-            "agent": toolchain.agent_state(tool),
-        },
-    )
+@subject(INFO, "displays", "List the displays.", "info displays")
+def info_displays(front: Front, _: Arguments) -> Any:
+    return Displays(front.displays.all())
 
 
-def _program(front: Front) -> Any:
+@subject(INFO, "program", "Tell about the debugged program and its run.", "info program")
+def info_program(front: Front, _: Arguments) -> Any:
     session = front.session
     facts: dict[str, Any] = {
         "command": shlex.join(session.argv),
@@ -57,25 +64,20 @@ def _program(front: Front) -> Any:
     return Facts("program", facts)
 
 
-_SUBJECTS: dict[str, Callable[[Front], Any]] = {
-    "action": _action,
-    "breakpoints": list_breakpoints,
-    "cursor": _cursor,
-    "program": _program,
-    "tool": _tool,
-}
+@subject(INFO, "tool", "Tell about the tool, its MLIR, and the agent.", "info tool")
+def info_tool(front: Front, _: Arguments) -> Any:
+    from actiondbg import toolchain
 
-
-@command(
-    "info",
-    STATUS,
-    "Tell about the action, the breakpoints, the cursor, the program or the tool.",
-    "info action",
-    choice("subject", tuple(_SUBJECTS), "what it tells about"),
-    aliases=("i",),
-)
-def info(front: Front, args: Arguments) -> Any:
-    return _SUBJECTS[args.subject](front)
+    tool = front.session.tool
+    facts = {
+        "path": str(tool.path),
+        "llvm": tool.llvm,
+        "libmlir": str(tool.libmlir),
+        "headers": ":".join(str(path) for path in tool.headers) or None,
+        "build": tool.build_id,
+        "agent": toolchain.agent_state(tool),
+    }
+    return Facts("tool", facts)
 
 
 @command(

@@ -1,13 +1,14 @@
 """A fake agent: it speaks the protocol over a socket, and misbehaves when told to.
 
 As a program it stands for a tool with the agent in it; ``parse_options`` lists its options. It
-dispatches the actions below. With ``--misbehave WHAT`` it does that instead of telling of the
-stop ``--at N``, or of answering the method ``--misbehave-at METHOD``.
+dispatches the actions of fake_stream. With ``--misbehave WHAT`` it does that instead of telling of
+the stop ``--at N``, or of answering the method ``--misbehave-at METHOD``.
 """
 
 from __future__ import annotations
 
 import argparse
+import fnmatch
 import json
 import os
 import signal
@@ -17,71 +18,44 @@ import sys
 import time
 from typing import Any
 
-# Ordinal, tag, name, depth; a pass holds two patterns. Each is dispatched before those of a
-# greater depth that follow.
-ACTIONS = [
-    (1, "pass-execution", "canonicalize", 0),
-    (2, "apply-pattern", "FoldA", 1),
-    (3, "apply-pattern", "FoldB", 1),
-    (4, "pass-execution", "cse", 0),
-    (5, "apply-pattern", "FoldA", 1),
-]
-HELLO = {
-    "protocol": 1,
-    "agent": "fake",
-    "llvm": "22.1.8",
-    "parent": 0,
-    "assertions": True,
-    "capabilities": [],
-}
-UNIT = {
-    "kind": "operation",
-    "name": "arith.addi",
-    "state": "alive",
-    "text": "%0 = arith.addi %a, %b",
-    "location": "in.mlir:3:5",
-}
-ABOUT = {"op": "arith.addi", "location": "in.mlir:3:5", "function": "f"}
-MODULE = '"builtin.module"() ({\n  "foo.bar"() : () -> ()\n  "foo.é"() : () -> ()\n}) : () -> ()\n'
+from fake_answers import Answers, Refusal
+from fake_stream import (
+    ABOUT,
+    ACTIONS,
+    CHANGERS,
+    CHANGES,
+    HELLO,
+    REASONS,
+    RESULTS,
+    WATCHED,
+    Action,
+    outcome_matches,
+)
 
 
-def events() -> list[tuple[str, tuple[int, str, str, int]]]:
-    """List the actions' beginnings and ends, in order."""
-    result: list[tuple[str, tuple[int, str, str, int]]] = []
-    running: list[tuple[int, str, str, int]] = []
-    for action in ACTIONS:
-        while running and running[-1][3] >= action[3]:
-            result.append(("after", running.pop()))
-        result.append(("before", action))
-        running.append(action)
-    return result + [("after", action) for action in reversed(running)]
-
-
-class FakeAgent:
+class FakeAgent(Answers):
     """The agent's end of a socket."""
 
     def __init__(self, connection: socket.socket, options: argparse.Namespace) -> None:
+        super().__init__(options)
         self._socket = connection
         self._file = connection.makefile("rb")
-        self._options = options
-        self._events = events()
-        self._at = -1
         self._stops = 0
-        self._breakpoints: list[dict[str, Any]] = []
-        self._hits: dict[int, int] = {}
+        self._replica = False
 
     def serve(self) -> None:
         """Say hello, and answer until the actions are over."""
-        hello = {**HELLO, "pid": os.getpid(), "protocol": self._options.version}
+        capabilities = [] if self._options.no_fork else HELLO["capabilities"]
+        hello = {**HELLO, "capabilities": capabilities, "replica": self._replica}
         if self._options.first == "exited":
             self.tell("exited", {"actions": 0})
-        self.tell("hello", hello)
+        self.tell("hello", {**hello, "pid": os.getpid(), "protocol": self._options.version})
         while self._at < len(self._events):
-            line = self._file.readline()
-            if not line:
-                os._exit(9)
-            self._answer(json.loads(line))
+            self._answer(json.loads(self._line()))
         self.tell("exited", {"actions": len(ACTIONS), "hits": self._hit_list()})
+
+    def _line(self) -> bytes:
+        return self._file.readline() or os._exit(9)
 
     def tell(self, method: str, params: dict[str, Any]) -> None:
         self._send({"jsonrpc": "2.0", "method": method, "params": params})
@@ -94,104 +68,188 @@ class FakeAgent:
         if method == "interrupt":
             return  # the tool is stopped already
         reply: dict[str, Any] = {"jsonrpc": "2.0", "id": request["id"]}
-        if method == self._options.refuse:
-            reply["error"] = {"code": -32004, "message": "refused by the fake"}
-        elif method == "resume" and params["control"] == "finish" and not self._depth():
-            reply["error"] = {"code": -32004, "message": "there is no action around this one"}
-        elif method == self._options.misbehave_at:
+        if method == self._options.misbehave_at:
             self._misbehave(reply)
         else:
-            reply["result"] = self._result(method, params)
+            try:
+                reply["result"] = self._result(method, params)
+            except Refusal as refusal:
+                reply["error"] = {"code": refusal.args[0], "message": refusal.args[1]}
         self._send(reply)
         if method == "resume" and "result" in reply:
             self._resume(params)
 
     def _result(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
-        if method == "breakpoints/set":
-            self._breakpoints = params["breakpoints"]
-        elif method == "breakpoints/hits":
-            return {"hits": self._hit_list()}
-        elif method == "context":
-            return {"units": [UNIT]}
-        elif method == "cursor/get":
-            return {"unit": UNIT, "function": "f", "path": [0, 0, 1]}
-        elif method == "names":
-            return {"names": [f"{params['kind']}-name"]}
-        elif method == "print":
-            return self._print(params)
-        elif method == "frame/select":
-            return {**self._frame(), "index": params["index"]}
-        return {}
+        if method == self._options.refuse:
+            raise Refusal(-32004, "refused by the fake")
+        if method == "resume" and params["control"] == "finish" and not self._depth():
+            raise Refusal(-32004, "there is no action around this one")
+        if method == "resume" and params["control"] == "skip":
+            self._skips.append(self._events[self._at][1][0])
+        answer = getattr(self, "_" + method.replace("/", "_"), None)
+        return answer(params) if answer and method != "resume" else {}
 
-    def _print(self, params: dict[str, Any]) -> dict[str, Any]:
-        with open(params["path"], "w", encoding="utf-8") as file:
-            file.write(MODULE)
-        marks = {"markFirst": 2, "markLast": 2} if params["mark"] else {}
-        empty = {"markFirst": None, "markLast": None}
-        size = len(MODULE.encode())
-        return {**empty, **marks, "bytes": size, "generic": True, "path": [0, 0, 1]}
+    def _fork(self, params: dict[str, Any]) -> dict[str, Any]:
+        reading, writing = os.pipe()
+        child = os.fork()
+        if child == 0:
+            grandchild = os.fork()
+            if grandchild:
+                os.write(writing, str(grandchild).encode())
+                os._exit(0)
+            os.close(writing)
+            self._be_fork(params)
+        os.close(writing)
+        os.waitpid(child, 0)
+        with os.fdopen(reading) as pipe:
+            return {"pid": int(pipe.read(20))}
 
-    def _hit_list(self) -> list[dict[str, int]]:
-        return [
-            {"id": one["id"], "hits": self._hits.get(one["id"], 0)} for one in self._breakpoints
-        ]
+    def _be_fork(self, params: dict[str, Any]) -> None:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        self._file.close()
+        self._socket.close()
+        if self._options.fork == "silent":
+            time.sleep(60)
+        if self._options.fork == "dies":
+            os._exit(1)
+        self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        try:
+            self._socket.connect(params["socket"])
+            self._file = self._socket.makefile("rb")
+            self._replica = params["replica"]
+            self.serve()
+        finally:
+            os._exit(9)
+
+    # --- the stream of actions ---
 
     def _depth(self) -> int:
         return self._events[self._at][1][3] if self._at >= 0 else 0
 
-    def _frame(self) -> dict[str, Any]:
-        ordinal, tag, name, depth = self._events[self._at][1]
-        return {"ordinal": ordinal, "tag": tag, "name": name, "depth": depth, "units": []} | ABOUT
-
     def _resume(self, params: dict[str, Any]) -> None:
         control, count = params["control"], params["count"]
-        first = self._at < 0
+        first, start = self._at < 0, max(self._at, 0)
+        if self._replica and self._options.slow_replica:
+            self._line()
         while True:
+            if self._at >= 0 and self._events[self._at] == ("before", self._crashing()):
+                self._crash()
             self._at += 1
             if self._at == len(self._events):
                 return
             when, action = self._events[self._at]
-            if self._options.slow:
-                self._wait_for_interrupt()
-                return self._stop("interrupt", [])
+            if self._options.slow and not self._replica:
+                return self._wait_for_interrupt()
             hit = self._hit(when, action)
-            stepped = control == "step"
+            stepped = control == "step" or self._reaches(control, start, params["until"])
             count -= bool(stepped or hit)
             if (stepped or hit) and count <= 0:
-                reason = "breakpoint" if hit else "start" if first else "step"
-                return self._stop(reason, hit)
+                reason = "until" if params["until"] else "start" if first else "step"
+                return self._stop("breakpoint" if hit else reason, hit)
 
-    def _hit(self, when: str, action: tuple[int, str, str, int]) -> list[int]:
+    def _crashing(self) -> Action | None:
+        return ACTIONS[self._options.crash_in - 1] if self._options.crash_in else None
+
+    def _reaches(self, control: str, start: int, until: dict[str, Any] | None) -> bool:
+        """Tell whether a next, a finish or an until ends here."""
+        when, action = self._events[self._at]
+        if control == "next":
+            return when == "after" and action == self._events[start][1]
+        if control == "finish":
+            return when == "after" and action[3] < self._events[start][1][3]
+        wanted = "before" if until is None or not until["after"] else "after"
+        if until is None or when != wanted:
+            return False
+        if not all(self._holds(term, action) for term in until["terms"]):
+            return False
+        changed = action[0] == CHANGERS[0]
+        return outcome_matches(until["outcome"], self._outcome(action[0]), changed)
+
+    def _hit(self, when: str, action: Action) -> list[int]:
         hit: list[int] = []
         for one in self._breakpoints:
-            term = one["terms"][0]
-            wanted = term.get("ordinal") == action[0] or term.get("glob") in action[1:3]
-            if not (wanted and one["enabled"] and when == ("after" if one["after"] else "before")):
+            if not one["enabled"] or not self._matches(one, when, action):
                 continue
             self._hits[one["id"]] = self._hits.get(one["id"], 0) + 1
             if one["ignore"] > 0:
                 one["ignore"] -= 1
                 continue
+            if one["log"]:
+                self._log.write(json.dumps(self._describe("breakpoint", [one["id"]])) + "\n")
+                continue
             one["enabled"] = not one["temporary"]
             hit.append(one["id"])
         return hit
 
+    def _matches(self, one: dict[str, Any], when: str, action: Action) -> bool:
+        if one["catch"] is not None:
+            return False
+        if one["watch"] is not None:
+            return when == "after" and (one["watch"]["id"], action[0]) in WATCHED
+        if when != ("after" if one["after"] or one["outcome"] else "before"):
+            return False
+        if one["outcome"] is not None:
+            changed = action[0] in CHANGERS
+            if not outcome_matches(one["outcome"], self._outcome(action[0]), changed):
+                return False
+        return all(self._holds(term, action) for term in one["terms"])
+
+    def _holds(self, term: dict[str, Any], action: Action) -> bool:
+        if term["kind"] == "ordinal":
+            return term["ordinal"] == action[0]
+        if term["kind"] == "location":
+            return term.get("line") == 3
+        return any(fnmatch.fnmatch(word, term["glob"]) for word in action[1:3])
+
+    def _outcome(self, ordinal: int) -> dict[str, Any]:
+        result = "skipped" if ordinal in self._skips + self._to_skip else RESULTS[ordinal]
+        reasons = REASONS.get(ordinal, []) if result == "failed" else []
+        return {"result": result, "reasons": reasons, "how": None, "values": []}
+
     def _wait_for_interrupt(self) -> None:
         while True:
-            line = self._file.readline()
-            if not line:
-                os._exit(9)
-            if json.loads(line)["method"] == "interrupt":
-                return
+            message = json.loads(self._line())
+            if message["method"] == "interrupt" and message["params"]["force"]:
+                return self._stop("interrupt", [], "during")
+            if message["method"] == "interrupt" and not self._options.stuck:
+                return self._stop("interrupt", [])
 
-    def _stop(self, reason: str, hit: list[int]) -> None:
+    def _describe(self, reason: str, hit: list[int], during: str | None = None) -> dict[str, Any]:
         when, (ordinal, tag, name, depth) = self._events[self._at]
+        stopped = {"when": during or when, "reason": reason, "ordinal": ordinal, "tag": tag}
+        is_over = when == "after" and not during
+        outcome = self._outcome(ordinal) if is_over else None
+        changes = CHANGES if is_over and ordinal in CHANGERS else []
+        message = next(
+            (
+                WATCHED[one["watch"]["id"], ordinal]
+                for one in self._breakpoints
+                if one["watch"] and one["id"] in hit
+            ),
+            None,
+        )
+        culprit = {"ordinal": ordinal, "tag": tag, "name": name, "guess": False}
+        return {
+            **stopped,
+            **ABOUT,
+            "name": name,
+            "depth": depth,
+            "breakpoints": hit,
+            "skipped": bool(outcome and outcome["result"] == "skipped"),
+            "cursorId": 12,
+            "outcome": outcome,
+            "changes": changes,
+            "changeCount": len(changes),
+            "message": message,
+            "culprit": culprit if message else None,
+        }
+
+    def _stop(self, reason: str, hit: list[int], during: str | None = None) -> None:
         self._stops += 1
-        stopped = {"when": when, "reason": reason, "ordinal": ordinal, "tag": tag, "name": name}
-        rest = {**ABOUT, "depth": depth, "breakpoints": hit, "skipped": False}
+        stopped = self._describe(reason, hit, during)
         if self._stops == self._options.at:
-            self._misbehave({"jsonrpc": "2.0", "method": "stopped", "params": {**stopped, **rest}})
-        self.tell("stopped", {**stopped, **rest})
+            self._misbehave({"jsonrpc": "2.0", "method": "stopped", "params": stopped})
+        self.tell("stopped", stopped)
 
     def _misbehave(self, message: dict[str, Any]) -> None:
         line = json.dumps(message).encode()
@@ -206,13 +264,18 @@ class FakeAgent:
             self._file.close()
             self._socket.close()
             time.sleep(60)
-        elif what in ("SIGKILL", "SIGABRT", "SIGTERM"):
-            if what == "SIGABRT":
-                ordinal, tag, name, depth = self._events[self._at][1]
-                crash = {"ordinal": ordinal, "tag": tag, "name": name, "depth": depth}
-                self.tell("crashed", {**crash, "op": "arith.addi"})
+        elif what == "SIGABRT":
+            self._crash()
+        elif what in ("SIGKILL", "SIGTERM"):
             os.kill(os.getpid(), getattr(signal, what))
             time.sleep(60)
+
+    def _crash(self) -> None:
+        ordinal, tag, name, depth = self._events[self._at][1]
+        crash = {"ordinal": ordinal, "tag": tag, "name": name, "depth": depth}
+        self.tell("crashed", {**crash, "op": "arith.addi"})
+        os.kill(os.getpid(), signal.SIGABRT)
+        time.sleep(60)
 
 
 WRONG = {
@@ -238,10 +301,19 @@ def parse_options(arguments: list[str]) -> argparse.Namespace:
     parser.add_argument("--misbehave-at", help="the method that is answered so")
     parser.add_argument("--at", type=int, default=0)
     parser.add_argument("--refuse")
-    parser.add_argument("--version", type=int, default=1)
+    parser.add_argument("--version", type=int, default=2)
     parser.add_argument("--first", default="hello")
     parser.add_argument("--print", default="")
     parser.add_argument("--slow", action="store_true")
+    parser.add_argument("--stuck", action="store_true", help="only force interrupts it")
+    parser.add_argument("--slow-replica", action="store_true", help="goes on for ever")
+    parser.add_argument("--crash-in", type=int, default=0, help="the ordinal")
+    parser.add_argument("--allow-unregistered-dialect", action="store_true")
+    parser.add_argument("-load-pass-plugin")
+    parser.add_argument("--no-fork", action="store_true")
+    parser.add_argument("--fork", choices=["silent", "dies"], help="what a fork does instead")
+    parser.add_argument("--invalid", action="store_true", help="FoldB makes the IR so")
+    parser.add_argument("--erase", action="store_true", help="FoldB erases what is printed")
     parser.add_argument("--read-stdin", action="store_true")
     parser.add_argument("--child", action="store_true")
     parser.add_argument("--show-environment", action="store_true")

@@ -5,6 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import msgspec
+from fake_past import FakePast
+
 from actiondbg.breakpoints import Breakpoint
 from actiondbg.errors import LaunchError, NotStopped, UsageError
 from actiondbg.printed import PrintedText
@@ -25,6 +28,7 @@ ADDI = Unit(
     state="alive",
     text="%0 = arith.addi %arg0, %arg0 : i32",
     location="in.mlir:3:10",
+    id=7,
 )
 
 
@@ -56,10 +60,11 @@ class FakeText(PrintedText):
         self.close()
 
 
-class FakeSession:
+class FakeSession(FakePast):
     """Stops at every breakpoint once, ends after ``actions`` actions."""
 
     def __init__(self, actions: int = 10) -> None:
+        super().__init__()
         self.argv = ["mlir-opt", "in.mlir"]
         self.state = "not-running"
         self.stop: Stop | None = None
@@ -72,6 +77,8 @@ class FakeSession:
         self.fail_to_start = False
         self.invalid = False  # the IR can be printed in generic form only
         self.interrupts = 0  # how many KeyboardInterrupts the next waits raise
+        self.next_stop: dict[str, Any] = {}  # what is told of the next stop, beside the usual
+        self.cursor_unit = ADDI
         self._actions = actions
         self._ordinal = 0
 
@@ -99,8 +106,11 @@ class FakeSession:
             breakpoints=[] if ends else (breakpoints or []),
             skipped=False,
             status=0 if ends else None,
-            message=None,
+            id=None if ends else 7,
+            cursor_id=None if ends else 7,
         )
+        self.stop = msgspec.structs.replace(self.stop, **self.next_stop)
+        self.next_stop = {}
         return self.stop
 
     def _need_stop(self) -> None:
@@ -141,6 +151,16 @@ class FakeSession:
 
     next = finish = skip = apply = step
 
+    def next_change(self, count: int = 1) -> Stop:
+        self._need_stop()
+        self.calls.append(("next_change", count))
+        return self._stop("until")
+
+    def next_attempt(self, name: str, location: str | None = None) -> Stop:
+        self._need_stop()
+        self.calls.append(("next_attempt", name, location))
+        return self._stop("until")
+
     def until(self, spec: str, condition: str | None = None) -> Stop:
         self._need_stop()
         self.calls.append(("until", spec, condition))
@@ -167,10 +187,16 @@ class FakeSession:
         *,
         temporary: bool = False,
         after: bool = False,
+        outcome: str | None = None,
     ) -> Breakpoint:
         number = len(self.breakpoints) + 1
         added = Breakpoint(
-            id=number, spec=spec, condition=condition, temporary=temporary, after=after
+            id=number,
+            spec=spec,
+            condition=condition,
+            temporary=temporary,
+            after=after,
+            outcome=outcome,
         )
         self.breakpoints.append(added)
         return added
@@ -220,6 +246,7 @@ class FakeSession:
             "location": "in.mlir:3:10",
             "function": "main",
             "units": [ADDI],
+            "id": 7,
         }
 
     def backtrace(self) -> list[Frame]:
@@ -248,7 +275,7 @@ class FakeSession:
 
     def cursor(self) -> Cursor:
         self._need_stop()
-        return Cursor(unit=ADDI, function="main", path=[0, 0, 0, 0, 0, 0])
+        return Cursor(unit=self.cursor_unit, function="main", path=[0, 0, 0, 0, 0, 0])
 
     def move_cursor(self, to: str, **fields: Any) -> Cursor:
         self.calls.append((to, {k: v for k, v in fields.items() if v is not None}))

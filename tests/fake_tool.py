@@ -18,6 +18,7 @@ from actiondbg.toolchain import Tool
 Launch = Callable[..., Session]
 
 FAKE = Path(__file__).with_name("fake_agent.py")
+PARTS = [FAKE.with_name("fake_stream.py"), FAKE.with_name("fake_answers.py")]
 
 
 @pytest.fixture
@@ -39,6 +40,8 @@ def fake(base: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Launch]:
     tool = base / "fake-tool"
     tool.write_text(f"#!{sys.executable} -SE\n{FAKE.read_text()}")
     tool.chmod(0o700)
+    for part in PARTS:
+        (base / part.name).write_text(part.read_text())
     libc = re.findall(r"(/\S+/libc[.-]\S+)", Path("/proc/self/maps").read_text())[0]
     found = Tool(tool, Path(libc), (), "22.1.8", "fake")
     monkeypatch.setattr("actiondbg.program.find_tool", lambda *_: found)

@@ -66,7 +66,7 @@ def test_a_request_and_its_answer(ends: tuple[Client, Agent]) -> None:
 def test_a_notification_has_no_id(ends: tuple[Client, Agent]) -> None:
     client, agent = ends
     client.notify(protocol.Interrupt())
-    assert agent.read() == {"jsonrpc": "2.0", "method": "interrupt", "params": {}}
+    assert agent.read() == {"jsonrpc": "2.0", "method": "interrupt", "params": {"force": False}}
 
 
 def test_a_message_in_pieces_and_two_in_one(ends: tuple[Client, Agent]) -> None:

@@ -28,10 +28,11 @@ def driver() -> Driver:
 
 # --- JSON --------------------------------------------------------------------
 
-STOP_KEYS = [
+EXIT_KEYS = [
     *("when", "reason", "ordinal", "tag", "name"),
     *("op", "location", "function", "depth", "breakpoints"),
 ]
+STOP_KEYS = [*EXIT_KEYS, "id", "outcome", "changes", "message", "culprit"]
 
 
 def test_json_is_one_object_a_command() -> None:
@@ -50,20 +51,20 @@ def test_json_is_one_object_a_command() -> None:
         "generic": False,
     }
     assert objects[5]["result"] is None
-    assert list(objects[6]["result"]) == [*STOP_KEYS, "status"]
+    assert list(objects[6]["result"]) == [*EXIT_KEYS, "status"]
 
 
 @pytest.mark.parametrize(
     ("line", "keys"),
     [
-        ("break x", "id spec condition enabled temporary after ignore hits commands"),
+        ("break x", "id kind spec condition enabled temporary after outcome ignore hits commands"),
         ("list", "breakpoints"),
         ("info b", "breakpoints"),
         ("backtrace", "frames selected"),
-        ("up", "index ordinal tag name depth op location function units"),
+        ("up", "index ordinal tag name depth op location function units id"),
         ("context", "units"),
         ("cursor-next", "unit function path"),
-        ("info cursor", "kind name state text location function path"),
+        ("info cursor", "kind name state text location function path id"),
         ("info program", "command state status ordinal contexts threading tracked"),
         ("echo x", "text"),
     ],
@@ -141,7 +142,12 @@ def test_examples_parse(name: str) -> None:
         return
     word, _, text = example.partition(" ")
     assert find_command(word).name == name
-    COMMANDS[name].parse(text.partition(" > ")[0] if COMMANDS[name].redirects else text)
+    found, text = COMMANDS[name].resolve(text)
+    found.parse(text.partition(" > ")[0] if found.redirects else text)
+    for each in found.subjects.values():
+        subject, text = COMMANDS[name].resolve(each.example.removeprefix(f"{name} "))
+        assert subject is each
+        subject.parse(text)
 
 
 @pytest.mark.parametrize(

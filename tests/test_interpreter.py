@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import time
 from pathlib import Path
 from typing import Any
 
@@ -51,6 +52,12 @@ def stopped() -> Driver:
         ("u", "until"),
         ("cursor-pa", "cursor-parent"),
         ("tb", "tbreak"),
+        ("nex", "next"),
+        ("nc", "next-change"),
+        ("dis", "disable"),
+        ("disp", "display"),
+        ("wa", "watch"),
+        ("hist", "history"),
     ],
 )
 def test_alias_or_unique_prefix(word: str, name: str) -> None:
@@ -74,6 +81,7 @@ def test_commands_of_the_issue_exist() -> None:
     save backtrace up down frame context cursor-select-from-context cursor-print cursor-parent
     cursor-child cursor-previous cursor-next cursor-function cursor-module cursor-defs
     cursor-users cursor-goto print set show source shell py help
+    diff why-not next-change watch history catch display undisplay count cursor-select-id
     """
     assert set(names.split()) <= set(COMMANDS)
 
@@ -93,6 +101,11 @@ def test_commands_of_the_issue_exist() -> None:
         ("cursor-goto @main", ("symbol", {"name": "main"})),
         ("cursor-goto a/in.mlir:3", ("location", {"path": "a/in.mlir", "line": 3})),
         ("cursor-goto in.mlir:3:4", ("location", {"path": "in.mlir", "line": 3, "column": 4})),
+        ("cursor-goto @12", ("id", {"index": 12})),
+        ('cursor-goto @"12"', ("symbol", {"name": "12"})),
+        ("cursor-select-id @12", ("id", {"index": 12})),
+        ("cursor-select-id 12", ("id", {"index": 12})),
+        ("nc 2", ("next_change", 2)),
         ("cursor-defs", ("defs",)),
         ("cursor-defs 1", ("def", {"index": 1})),
         ("print mod --generic --elide 4", ("print", "module", {"generic": True, "elide": 4})),
@@ -159,7 +172,12 @@ def test_newest_breakpoint(driver: Driver) -> None:
         ("step 1 2", "unrecognized arguments: 2"),
         ("print --bogus", "--bogus"),
         ("print nothing", "'nothing' is none of cursor, action, function, module"),
-        ("break", "its usage is: break [--after] SPEC [if EXPR]"),
+        ("break", "its usage is: break [--after] [--outcome OUTCOME,...] SPEC [if EXPR]"),
+        ("break --outcome", "'--outcome' is no option, or its value is missing"),
+        ("info", "its usage is: info action|breakpoints|cursor"),
+        ("info pa", "'pa' is ambiguous: it could be patterns, passes"),
+        ("cursor-select-id x", "'x' is not an operation's id, such as @12"),
+        ("set verify-each-action maybe", "it takes on or off"),
         ("delete x", "'x' is not a breakpoint number"),
         ("delete 7", "There is no breakpoint 7"),
         ("cursor-goto nowhere", "'nowhere' is no place"),
@@ -325,11 +343,31 @@ def test_interrupt_stops_the_tool() -> None:
     assert ("interrupt",) in driver.session.calls
 
 
-def test_second_interrupt_kills_the_tool() -> None:
+def test_second_interrupt_stops_it_inside_the_action() -> None:
     driver = Driver(interactive=True)
+    driver.do("break x")
     driver.session.interrupts = 2
+    assert "Interrupted, stopped" in driver.do("run")
+    assert driver.session.calls.count(("interrupt",)) == 2
+
+
+def test_third_interrupt_kills_the_tool() -> None:
+    driver = Driver(interactive=True)
+    driver.session.interrupts = 3
     assert "was killed" in driver.do("run")
     assert driver.session.calls[-1] == ("kill",)
+
+
+def test_late_stop_brings_advice(monkeypatch: pytest.MonkeyPatch) -> None:
+    driver = Driver(interactive=True)
+    driver.do("break x")
+    driver.session.interrupts = 1
+    monkeypatch.setattr("actiondbg.commands.front._LATE_SECONDS", 0.01)
+    wait = driver.session.wait
+    monkeypatch.setattr(driver.session, "wait", lambda: time.sleep(0.5) or wait())
+    printed = driver.do("run")
+    assert "press Ctrl-C again to stop there" in printed
+    assert "to kill it" not in printed
 
 
 def test_interrupt_of_a_batch_ends_it(driver: Driver) -> None:

@@ -82,7 +82,21 @@ def test_every_field_that_may_be_null_is_null_once_and_is_not_once() -> None:
 
     for one in GOLDEN:
         visit(json.loads(one["line"]))
-    for kind in (protocol.Stopped, protocol.Unit, protocol.Action, protocol.Cursor):
+    for kind in (
+        protocol.Stopped,
+        protocol.Unit,
+        protocol.Action,
+        protocol.Cursor,
+        protocol.Outcome,
+        protocol.Change,
+        protocol.ValueRef,
+        protocol.WireBreakpoint,
+        protocol.Watch,
+        protocol.Catch,
+        protocol.Until,
+        protocol.OutcomeFilter,
+        protocol.Print,
+    ):
         for field in msgspec.structs.fields(kind):
             both = type(None) in getattr(field.type, "__args__", ())
             assert not both or seen[field.encode_name] == {True, False}, field.encode_name

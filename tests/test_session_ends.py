@@ -102,8 +102,8 @@ def test_an_agent_that_closes_its_end_and_lives(
 
 
 def test_another_version_names_both(fake: Launch) -> None:
-    with pytest.raises(ProtocolError, match=r"version 2 of the protocol.*version 1"):
-        fake("--version", "2").run()
+    with pytest.raises(ProtocolError, match=r"version 1 of the protocol.*version 2"):
+        fake("--version", "1").run()
 
 
 def test_a_first_message_that_is_no_hello(fake: Launch) -> None:
@@ -139,6 +139,21 @@ def test_ctrl_c_leaves_the_tool_running_and_interrupt_stops_it(fake: Launch) -> 
     session.interrupt()
     assert session.wait().reason == "interrupt"
     assert session.wait().reason == "interrupt", "it still stands there"
+
+
+def test_a_second_interrupt_stops_inside_the_action(fake: Launch) -> None:
+    session = fake("--slow", "--stuck")
+    interrupt_soon()
+    with pytest.raises(KeyboardInterrupt):
+        session.run()
+    session.interrupt()
+    interrupt_soon()
+    with pytest.raises(KeyboardInterrupt):
+        session.wait()
+    session.interrupt()
+    stop = session.wait()
+    assert (stop.when, stop.reason, stop.ordinal) == ("during", "interrupt", 1)
+    assert stop.as_json()["outcome"] is None and "skipped" not in stop.as_json()
 
 
 def test_ctrl_c_before_the_tool_has_connected(fake: Launch) -> None:

@@ -54,6 +54,11 @@ def test_start_stops_before_the_first_action_and_step_goes_on(fake: Launch) -> N
         "function": "f",
         "depth": 0,
         "breakpoints": [],
+        "id": 12,
+        "outcome": None,
+        "changes": [],
+        "message": None,
+        "culprit": None,
     }
     assert session.hello is not None and session.hello.agent == "fake"
     places = [(stop.when, stop.ordinal) for stop in (session.step() for _ in range(3))]
@@ -66,7 +71,8 @@ def test_stop_at_exit_has_the_same_keys(fake: Launch) -> None:
     session = fake()
     keys = set(session.start().as_json())
     end = session.continue_().as_json()
-    assert keys < set(end)
+    assert keys - set(end) == {"id", "outcome", "changes", "culprit"}
+    assert set(end) - keys == {"status", "actions"}
     assert end["status"] == 0 and end["ordinal"] is None and end["tag"] is None
 
 
@@ -187,6 +193,12 @@ def test_saved_breakpoints(fake: Launch, tmp_path: Path) -> None:
     session = fake()
     session.add_breakpoint("pattern:A and op:arith.*", "depth > 1", after=True)
     session.add_breakpoint("#3", temporary=True)
+    session.add_breakpoint("op:arith.*", "depth > 1", outcome="failed,reason:*no use*")
+    session.add_breakpoint("#4", temporary=True, outcome="changed")
+    session.watch("@12", exact=True, condition="depth > 0")
+    session.watch('attribute "a b" of @12')
+    session.watch("op:arith.* count")
+    session.catch("diagnostic", "*is unknown*")
     session.set_ignore(1, 4)
     session.disable([2])
     session.set_commands(2, ["context", "continue"])
@@ -200,6 +212,12 @@ def test_saved_breakpoints(fake: Launch, tmp_path: Path) -> None:
         "  context\n"
         "  continue\n"
         "end\n"
+        'break --outcome "failed,reason:*no use*" op:arith.* if depth > 1\n'
+        "tbreak --outcome changed #4\n"
+        "watch --exact @12 if depth > 0\n"
+        'watch attribute "a b" of @12\n'
+        "watch op:arith.* count\n"
+        "catch diagnostic *is unknown*\n"
     )
     with pytest.raises(FileNotWritten, match="nowhere"):
         session.save_breakpoints(tmp_path / "nowhere" / "saved")

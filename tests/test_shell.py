@@ -108,7 +108,7 @@ def test_tab_completes(terminal: Callable[..., Terminal]) -> None:
     shell.see("onstant")  # only what is new is drawn
     assert "Temporary breakpoint 2: pattern:AddIAddConstant" in shell.do("")
     shell.child.send("print --gen\t")
-    shell.see("--generic")
+    shell.see("eric")
 
 
 def test_interrupt_at_the_prompt_clears_the_line(terminal: Callable[..., Terminal]) -> None:
@@ -120,6 +120,30 @@ def test_interrupt_at_the_prompt_clears_the_line(terminal: Callable[..., Termina
     shell.see(_TAKEN)
     assert "no command" not in shell.ready()
     assert "no command" in shell.do("bogus")
+
+
+def test_interrupt_at_the_prompt_repeats_nothing(terminal: Callable[..., Terminal]) -> None:
+    shell = terminal("-ex", "start")
+    shell.ready()
+    assert "Stopped before #2" in shell.do("step")
+    shell.child.sendintr()
+    shell.see(_TAKEN)
+    assert "Stopped" not in shell.ready()
+    assert "Stopped before #3" in shell.do("step")
+
+
+def test_history_is_of_the_cursor_at_a_stop_and_else_of_lines(
+    terminal: Callable[..., Terminal],
+) -> None:
+    shell = terminal()
+    shell.ready()
+    shell.do("break op:test.unlikely")
+    assert "break op:test.unlikely" in shell.do("history")
+    shell.do("start")
+    assert re.search(
+        r"^@\d+ builtin\.module\n +#0 +created +by the parser", shell.do("history"), re.M
+    )
+    assert "break op:test.unlikely" in shell.do("history 1:")
 
 
 def test_interrupt_stops_the_running_tool(

@@ -1,0 +1,122 @@
+"""OUTCOME, TARGET and EVENT: what is understood, and what is refused where."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from actiondbg.errors import UsageError
+from actiondbg.outcome import parse_outcome
+from actiondbg.protocol import Catch, Watch
+from actiondbg.watching import (
+    Target,
+    catch_spec,
+    parse_catch,
+    parse_operation,
+    parse_target,
+    watch_spec,
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "results", "reason"),
+    [
+        ("failed", ["failed"], None),
+        (" skipped , succeeded", ["skipped", "succeeded"], None),
+        ("changed,unchanged", ["changed", "unchanged"], None),
+        ("reason:*no use*", [], "*no use*"),
+        ("reason:", None, "Nothing follows reason"),
+        ("failed,reason:*a,b*", ["failed"], "*a,b*"),
+        ("reason:*a, b*,failed", ["failed"], "*a, b*"),
+        ('reason:"a b"', [], "a b"),
+    ],
+)
+def test_outcomes(text: str, results: list[str] | None, reason: str | None) -> None:
+    if results is None:
+        with pytest.raises(UsageError, match=reason):
+            parse_outcome(text)
+        return
+    parsed = parse_outcome(text)
+    assert (parsed.results, parsed.reason) == (results, reason)
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint", "offset"),
+    [
+        ("", "There is no outcome ''", 0),
+        ("failed, fail", "There is no outcome 'fail': take succeeded, failed, changed", 8),
+        ("failed,", "There is no outcome ''", 7),
+        ("reason:a,reason:b", "Only one reason", 9),
+        ("failed,reason:[a", r"The \[ in '\[a' is not closed", 14),
+    ],
+)
+def test_wrong_outcomes(text: str, complaint: str, offset: int) -> None:
+    with pytest.raises(UsageError, match=complaint) as raised:
+        parse_outcome(text)
+    assert raised.value.offset == offset
+
+
+@pytest.mark.parametrize(
+    ("text", "target"),
+    [
+        ("cursor", Target("operation", "cursor")),
+        (" @12 ", Target("operation", 12)),
+        ("%3", Target("operation", "%3")),
+        ("%x#1", Target("operation", "%x#1")),
+        ("op:arith.* count", Target("count", name="arith.*")),
+        ("attribute value of cursor", Target("attribute", "cursor", "value")),
+        ('attribute "a b" of @3', Target("attribute", 3, "a b")),
+    ],
+)
+def test_targets(text: str, target: Target) -> None:
+    assert parse_target(text) == target
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("@0", "nothing to watch in '@0'"),
+        ("", "nothing to watch in ''"),
+        ("arith.addi", "take cursor, an id such as @12"),
+        ("attribute x of y", "'y' names no operation"),
+        ("op:[ count", "not closed"),
+    ],
+)
+def test_wrong_targets(text: str, complaint: str) -> None:
+    with pytest.raises(UsageError, match=complaint):
+        parse_target(text)
+
+
+def test_an_operation_is_named_in_three_ways() -> None:
+    assert [parse_operation(text) for text in ("cursor", "@7", "%a")] == ["cursor", 7, "%a"]
+    with pytest.raises(UsageError, match="names no operation"):
+        parse_operation("op:x count")
+
+
+@pytest.mark.parametrize(
+    ("fields", "spec"),
+    [
+        ({"kind": "operation", "id": 12}, "@12"),
+        ({"kind": "attribute", "id": 12, "attribute": "a b"}, 'attribute "a b" of @12'),
+        ({"kind": "count", "glob": "arith.*"}, "op:arith.* count"),
+    ],
+)
+def test_a_watch_can_be_written_and_read_again(fields: dict[str, Any], spec: str) -> None:
+    assert watch_spec(Watch(**fields)) == f"watch {spec}"
+    assert watch_spec(Watch(**fields, exact=True)) == f"watch --exact {spec}"
+    parsed = parse_target(spec)
+    assert (parsed.kind, parsed.operation) == (fields["kind"], fields.get("id"))
+    assert parsed.name == fields.get("glob", fields.get("attribute"))
+
+
+def test_events() -> None:
+    assert parse_catch("crash", None) == Catch(kind="crash")
+    assert catch_spec(parse_catch("failure", "cse")) == "catch failure cse"
+    assert catch_spec(parse_catch("diagnostic", "a > b")) == 'catch diagnostic "a > b"'
+    with pytest.raises(UsageError, match="no event 'crush'"):
+        parse_catch("crush", None)
+    with pytest.raises(UsageError, match="catch crash takes no glob, and 'x' is given"):
+        parse_catch("crash", "x")
+    with pytest.raises(UsageError, match="not closed"):
+        parse_catch("failure", "[")

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from scripts.benchmarks import against_gdb, memory, printing, running
+from scripts.benchmarks import against_gdb, memory, outcomes, printing, running
 
 
 @dataclass(frozen=True)
@@ -27,6 +27,7 @@ class Row:
 Measure = Callable[[str, Path, bool], Iterator[tuple[str, str, str]]]
 _MEASURES: dict[str, Measure] = {
     "running": running.measure,
+    "outcomes": outcomes.measure,
     "gdb": against_gdb.measure,
     "printing": printing.measure,
     "memory": memory.measure,

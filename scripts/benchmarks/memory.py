@@ -33,14 +33,16 @@ def resident_peak(process: int | str) -> float:
     return _status(process, "VmHWM")
 
 
-def _peak_of_run(argv: list[str]) -> float:
+def peak_of_run(argv: list[str], *, fails: bool = False) -> float:
     """Run to the end; return the most that it had resident, in MB."""
     code = (
-        "import resource, subprocess, sys; subprocess.run(sys.argv[1:], check=True); "
+        "import resource, subprocess, sys; run = subprocess.run(sys.argv[2:], "
+        "stderr=subprocess.DEVNULL); assert bool(run.returncode) == (sys.argv[1] == 'fails'); "
         "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)"
     )
+    expected = "fails" if fails else "ends well"
     run = subprocess.run(
-        [sys.executable, "-c", code, *argv], capture_output=True, text=True, check=True
+        [sys.executable, "-c", code, expected, *argv], capture_output=True, text=True, check=True
     )
     return int(run.stdout) * 1024 / 1e6
 
@@ -69,7 +71,7 @@ def measure(tool: str, directory: Path, quick: bool) -> Iterator[tuple[str, str,
     flags = [f"--pass-pipeline={PIPELINE}", "-o", "/dev/null", "--mlir-disable-threading"]
     argv = [str(find_tool(tool).path), str(source), *flags]
     yield ("the debugger at a stop, MB resident", f"{_debugger_at_a_stop(argv):.0f}", "90")
-    bare = _peak_of_run(argv)
+    bare = peak_of_run(argv)
     with actiondbg.launch(argv) as session:
         for spec, condition in BREAKPOINTS:
             session.add_breakpoint(spec, condition)

@@ -32,6 +32,7 @@ class Observing(Breaking):
     def __init__(self) -> None:
         super().__init__()
         self._verifies = False
+        self._counts = False
 
     @property
     @abstractmethod
@@ -203,11 +204,13 @@ class Observing(Breaking):
         Args:
             kind: only patterns, passes or folds; None for all.
         """
-        rows = self._all_statistics()
+        rows = self._all_statistics(kind).rows
         return rows if kind is None else [row for row in rows if row.tag == _TAGS[kind]]
 
-    def _all_statistics(self) -> list[protocol.Statistic]:
-        return self._ask(protocol.GetStatistics()).rows
+    def _all_statistics(self, kind: StatisticKind | None) -> protocol.Statistics:
+        """Count all; ``kind`` is what of it has to be exact."""
+        del kind
+        return self._ask(protocol.GetStatistics())
 
     def count(self, glob: str, function: bool = False) -> int:
         """Count the operations of a name.
@@ -226,12 +229,25 @@ class Observing(Breaking):
 
     @verify_each_action.setter
     def verify_each_action(self, on: bool) -> None:
+        self._set_options(protocol.SetOptions(verify_each_action=on))
+        self._verifies = on
+
+    @property
+    def counting(self) -> bool:
+        """Whether all actions are counted as they run, with passes compared; else by a replay."""
+        return self._counts
+
+    @counting.setter
+    def counting(self, on: bool) -> None:
+        self._set_options(protocol.SetOptions(count=on))
+        self._counts = on
+
+    def _set_options(self, options: protocol.SetOptions) -> None:
         run = self._current
         if run is not None and run.state == "running":
-            raise NotStopped("The tool is running: interrupt it before changing what is verified.")
+            raise NotStopped("The tool is running: interrupt it before changing what it does.")
         if run is not None and run.state == "stopped":
-            self._ask(protocol.SetOptions(verify_each_action=on))
-        self._verifies = on
+            self._ask(options)
 
 
 def attempt_terms(name: str, location: str | None) -> list[protocol.Term]:

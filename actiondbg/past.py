@@ -17,9 +17,9 @@ from actiondbg.attempts import Attempt, Attempts, Group, attempts_of
 from actiondbg.errors import AgentError, NoSuchUnit, UnitErased, UsageError
 from actiondbg.life import Event, History, history_of
 from actiondbg.named import NamedText, print_named
-from actiondbg.observing import ANY, attempt_terms
+from actiondbg.observing import ANY, StatisticKind, attempt_terms
 from actiondbg.printed import PrintedText
-from actiondbg.replaying import Place, Replaying, logging, read_log
+from actiondbg.replaying import Place, Replaying, go, logging, read_log
 from actiondbg.replica import Replica
 from actiondbg.reproducer import Reproducer, pass_around, write_reproducer
 from actiondbg.stop import Stop
@@ -235,12 +235,17 @@ class Past(Replaying):
             replica.advance(ordinal, "after")
             return before, text(), stop
 
-    def _all_statistics(self) -> list[protocol.Statistic]:
+    def _all_statistics(self, kind: StatisticKind | None) -> protocol.Statistics:
         run = self._current
         if run is None or run.state != "exited":
-            return super()._all_statistics()
-        with self._replica_at(self._now()) as replica:
-            return replica.request(protocol.GetStatistics()).rows
+            counted = super()._all_statistics(kind)
+            is_exact = counted.compared or kind in ("pattern", "fold")
+            if run is None or not run.has_origin or (is_exact and not counted.uncounted):
+                return counted
+        with self._replica() as replica:
+            replica.request(protocol.SetOptions(count=True))
+            go(replica, self._now())
+            return replica.request(protocol.GetStatistics())
 
 
 def _name_of(replica: Replica, id: int) -> str | None:

@@ -165,7 +165,14 @@ class Changes(Message):
 
 
 class Statistics(Message):
+    """What was counted; ``uncounted`` actions were not, as nothing was set.
+
+    ``compared``: passes were found out that modify what they tell nobody.
+    """
+
     rows: list[Statistic]
+    uncounted: int = 0
+    compared: bool = False
 
 
 class Forked(Message):
@@ -373,9 +380,12 @@ class CountOperations(Request[Count]):
     function: bool
 
 
-class SetOptions(Request[Empty]):
+class SetOptions(Request[Empty], omit_defaults=True):
+    """Set what is not None."""
+
     method: ClassVar[str] = "options/set"
-    verify_each_action: bool
+    verify_each_action: bool | None = None
+    count: bool | None = None
 
 
 class GetPipeline(Request[Pipeline]):

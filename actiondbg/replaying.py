@@ -116,7 +116,7 @@ class Replaying(Observing):
     def _replica_at(self, place: Place) -> Replica:
         replica = self._replica()
         with _closed_on_error(replica):
-            _go(replica, place)
+            go(replica, place)
         return replica
 
     def _watch_run(
@@ -136,7 +136,7 @@ class Replaying(Observing):
         with _closed_on_error(replica):
             replica.request(protocol.SetBreakpoints(breakpoints=breakpoints))
             replica.request(protocol.OpenLog(path=str(log)))
-            _go(replica, place)
+            go(replica, place)
             replica.request(protocol.CloseLog())
         return replica
 
@@ -150,7 +150,8 @@ class Replaying(Observing):
             file.unlink(missing_ok=True)
 
 
-def _go(replica: Replica, place: Place) -> None:
+def go(replica: Replica, place: Place) -> None:
+    """Repeat the run up to a place."""
     if not place.ordinal:
         return
     stop = replica.advance(place.ordinal, place.when)

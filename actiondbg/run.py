@@ -34,7 +34,7 @@ class Run:
         breakpoints: to set before.
 
     Attributes:
-        verify_each_action: whether the agent is told so before the first action.
+        options: what the agent is told before the first action.
         last: the newest stop before the end, or None.
         skipped: the ordinals of the actions that were skipped.
     """
@@ -51,7 +51,7 @@ class Run:
         self.last: Stop | None = None
         self.hits: list[protocol.Hits] = []
         self.skipped: list[int] = []
-        self.verify_each_action = False
+        self.options = protocol.SetOptions()
         self._process = process
         self._listener = listener
         self._control: protocol.Control = control
@@ -77,6 +77,11 @@ class Run:
         if self._running:
             return "running"
         return "exited" if self.stop and self.stop.when == "exit" else "stopped"
+
+    @property
+    def has_origin(self) -> bool:
+        """Whether the run can be repeated."""
+        return self._origin is not None and not self._origin.is_closed
 
     @property
     def origin(self) -> Replica:
@@ -205,8 +210,7 @@ class Run:
     def _begin(self, client: Client) -> None:
         try:
             client.request(protocol.SetBreakpoints(breakpoints=self._breakpoints))
-            if self.verify_each_action:
-                client.request(protocol.SetOptions(verify_each_action=True))
+            client.request(self.options)
         except AgentError:
             self.kill()
             raise

@@ -315,7 +315,9 @@ class Session(Past):
             self._kept.run = self._program.start(
                 agent, directory, self._run_streams, self._control, self._list.on_wire()
             )
-            self._kept.run.verify_each_action = self._verifies
+            self._kept.run.options = protocol.SetOptions(
+                verify_each_action=self._verifies, count=self._counts
+            )
         return self.wait()
 
     def _resume(

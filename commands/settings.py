@@ -37,6 +37,11 @@ SETTINGS: dict[str, Setting] = {
         "whether the IR is verified after every action that changed it",
         attribute="verify_each_action",
     ),
+    "count-actions": Setting(
+        "off",
+        "whether all is counted as it runs, so that info patterns needs no replay",
+        attribute="counting",
+    ),
 }
 
 

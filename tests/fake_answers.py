@@ -125,7 +125,7 @@ class Answers:
         return {"text": f'builtin.module({self._events[self._at][1][2]}{{s="a b"}})'}
 
     def _options_set(self, params: dict[str, Any]) -> dict[str, Any]:
-        self._verify = params["verifyEachAction"]
+        self._verify = params.get("verifyEachAction", self._verify)
         return {}
 
     def _skips_get(self, _: dict[str, Any]) -> dict[str, Any]:

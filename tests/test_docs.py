@@ -31,8 +31,8 @@ def test_example_of_the_api(example: str) -> None:
     subprocess.run([sys.executable, "-c", example], check=True)
 
 
-def test_the_recorded_session_of_the_readme() -> None:
-    [session] = _blocks("README.md", "text")
+@pytest.mark.parametrize("session", _blocks("README.md", "text"))
+def test_a_recorded_session_of_the_readme(session: str) -> None:
     first, *lines = session.splitlines()
     tool = first.removeprefix("$ actiondbg ").split()
     commands = [

@@ -269,7 +269,20 @@ def test_conversion_that_rolls_nothing_back(launch: Launch) -> None:
     assert not re.search(r"rolled back [1-9]", conversion.outcome.how)
 
 
-def test_conversion_that_fails(launch: Launch) -> None:
+def test_conversion_that_fails(debian: Debian, folds: str) -> None:
+    """The pass goes on as if nothing had happened: only the conversion has failed."""
+    illegal = ROLLBACK.replace("test.illegal_op_a", "test.illegal_op_f")
+    argv = [debian("mlir-opt"), stock.write("r.mlir", illegal), "--test-legalize-patterns"]
+    assert "failed to legalize" in stock.run(argv).stderr
+    with actiondbg.launch(argv) as session:
+        session.add_breakpoint("pass:*", after=True)
+        conversion, around = after(session, "tag:apply-conversion")
+    assert (conversion.tag, result(conversion)) == ("apply-conversion", "failed")
+    assert stock.difference(conversion.changes) == {}
+    assert (around.tag, result(around)) == ("pass-execution", "unchanged")
+
+
+def test_a_pass_that_fails_with_a_diagnostic(launch: Launch) -> None:
     session = launch(
         "--allow-unregistered-dialect", "--one-shot-bufferize", source=stock.write("t.mlir", TENSOR)
     )

@@ -61,11 +61,11 @@ void Engine::dispatch(Frame &frame, llvm::function_ref<void()> run) {
   else
     innermost = &frame;
   observer.forgetFold();
-  observer.begin(frame, wasAlert);
+  observer.begin(frame, counts);
   if (!frame.skipped)
     run();
   frame.over = true;
-  observer.end(frame);
+  observer.end(frame, wasAlert);
   if (LLVM_UNLIKELY(isAlert() || !frame.stopAfter.empty()))
     after(frame);
   if (frame.kind == Kind::Pass && !frame.isAdaptor())
@@ -74,19 +74,9 @@ void Engine::dispatch(Frame &frame, llvm::function_ref<void()> run) {
 }
 
 void Engine::before(Frame &frame) {
-  // What happened up to here is the doing of what is around this action.
-  Culprit culprit = observer.culpritNow();
-  Notice notice;
+  if (LLVM_UNLIKELY(looksBetween()))
+    between(frame);
   innermost = &frame;
-  if (frame.ordinal == 1)
-    for (Breakpoint *one : observer.watches)
-      if (!one->log)
-        one->watch->settle();
-  hitWatches(frame, notice, culprit);
-  if (LLVM_UNLIKELY(verifiesEach && culprit.tag == "fold"))
-    verifyAfter(frame, notice, culprit);
-  if (LLVM_UNLIKELY(!notice.reason.empty()))
-    stop(frame, std::move(notice));
   if (LLVM_UNLIKELY(!toSkip.empty()) &&
       llvm::binary_search(toSkip, frame.ordinal))
     frame.skipped = true;
@@ -94,6 +84,21 @@ void Engine::before(Frame &frame) {
   if (frame.skipped)
     skipped.push_back(frame.ordinal);
   lookAhead(frame);
+}
+
+/// What happened up to here is the doing of what is around this action.
+void Engine::between(Frame &frame) {
+  Notice notice;
+  if (frame.ordinal == 1)
+    for (Breakpoint *one : observer.watches)
+      if (!one->log)
+        one->watch->settle();
+  hitWatches(frame, notice);
+  if (verifiesEach && observer.culpritNow().guess)
+    verifyAfter(frame, notice);
+  innermost = &frame;
+  if (!notice.reason.empty())
+    stop(frame, std::move(notice));
 }
 
 /// What has to be found out while the action runs, as a stop may follow.
@@ -120,12 +125,16 @@ void Engine::lookAhead(Frame &frame) {
 }
 
 void Engine::after(Frame &frame) {
+  bool isPlain = !looksBetween() && !catching && !resumption.until &&
+                 resumption.control < Control::Step &&
+                 frame.stopAfter.empty() && frame.undecided.empty();
+  if (LLVM_LIKELY(isPlain))
+    return;
   Notice notice;
-  hitWatches(frame, notice, observer.culpritNow());
-  if (LLVM_UNLIKELY(verifiesEach && frame.changed()))
-    verifyAfter(frame, notice,
-                {frame.ordinal, frame.tag().str(), frame.name(), false});
-  if (LLVM_UNLIKELY(catching))
+  hitWatches(frame, notice);
+  if (verifiesEach && frame.changed())
+    verifyAfter(frame, notice);
+  if (catching)
     checkConvergence(frame);
   hitAfter(frame, notice);
   if (!notice.reason.empty())
@@ -159,6 +168,7 @@ void Engine::refuseWhileRunning(StringRef line) {
 }
 
 void Engine::breakpointsChanged() {
+  ++breakpointsVersion;
   candidates.forget();
   observer.watch(breakpoints);
   catching = 0;
@@ -187,15 +197,28 @@ void Engine::hit(Breakpoint &one, Frame &frame, Notice &notice) {
   cursor = IRUnit();
 }
 
-void Engine::hitBefore(Frame &frame, Notice &notice) {
-  for (Breakpoint *candidate : candidates.of(frame, breakpoints)) {
-    Breakpoint &one = *candidate;
+void Engine::hitBefore(Frame &frame, llvm::ArrayRef<Breakpoint *> candidate,
+                       Notice &notice) {
+  for (Breakpoint *maybe : candidate) {
+    Breakpoint &one = *maybe;
     if (!one.enabled || !one.spec.matchesRest(frame))
       continue;
     if (one.after || one.outcome)
       (one.outcome ? frame.undecided : frame.stopAfter).push_back(one.id);
     else
       hit(one, frame, notice);
+  }
+}
+
+void Engine::hitLater(Frame &frame) {
+  for (Breakpoint &one : breakpoints) {
+    if (!one.enabled || one.watch || one.catches ||
+        !(one.after || one.outcome) ||
+        llvm::is_contained(frame.stopAfter, one.id) ||
+        llvm::is_contained(frame.undecided, one.id))
+      continue;
+    if (one.spec.matches(frame))
+      (one.outcome ? frame.undecided : frame.stopAfter).push_back(one.id);
   }
 }
 
@@ -234,7 +257,7 @@ void Engine::hitAfter(Frame &frame, Notice &notice) {
   }
 }
 
-void Engine::hitWatches(Frame &frame, Notice &notice, const Culprit &culprit) {
+void Engine::hitWatches(Frame &frame, Notice &notice) {
   for (Breakpoint *one : observer.watches) {
     std::string message = one->watch->happened();
     if (message.empty() || !one->enabled)
@@ -245,7 +268,7 @@ void Engine::hitWatches(Frame &frame, Notice &notice, const Culprit &culprit) {
     Notice seen;
     seen.reason = "watch";
     seen.message = message;
-    seen.culprit = culprit;
+    seen.culprit = observer.culpritNow();
     hit(*one, frame, seen);
     if (seen.hit.empty())
       continue;
@@ -290,9 +313,15 @@ static StringRef reasonOf(const Resumption &resumption) {
 }
 
 void Engine::stopBefore(Frame &frame) {
-  Notice notice;
   bool isInterrupted = interrupted();
-  hitBefore(frame, notice);
+  llvm::ArrayRef<Breakpoint *> candidate;
+  if (!breakpoints.empty())
+    candidate = candidates.of(frame, breakpoints);
+  if (LLVM_LIKELY(candidate.empty() && !isInterrupted && !resumption.until &&
+                  resumption.control < Control::Step))
+    return;
+  Notice notice;
+  hitBefore(frame, candidate, notice);
   bool isHit = !notice.hit.empty();
   bool isUsedUp = usesUp(frame, /*over=*/false);
   bool isReached = resumption.until && resumption.until->matches(frame);

@@ -81,6 +81,10 @@ public:
   /// The stop is inside of the innermost action.
   bool inside = false;
   bool verifiesEach = false;
+  /// All is counted, whether somebody may ask or not, and passes are compared.
+  bool counts = false;
+  /// The first error since the verifier began, if its failure is caught.
+  std::string firstError;
   uint64_t ordinal = 0;
   /// What was skipped, and what is to be skipped, in order.
   std::vector<uint64_t> skipped, toSkip;
@@ -106,20 +110,28 @@ private:
   bool isAlert() const {
     return Connection::arrived || !breakpoints.empty() || !toSkip.empty() ||
            resumption.control >= Control::Step || resumption.until ||
-           verifiesEach;
+           verifiesEach || counts;
   }
   void before(Frame &frame);
   void after(Frame &frame);
+  /// Whether what happened between two actions has to be looked at.
+  bool looksBetween() const {
+    return verifiesEach || !observer.watches.empty();
+  }
+  void between(Frame &frame);
   void stopBefore(Frame &frame);
   void stopAfter(Frame &frame);
   bool interrupted();
-  void hitBefore(Frame &frame, Notice &notice);
+  void hitBefore(Frame &frame, llvm::ArrayRef<Breakpoint *> candidate,
+                 Notice &notice);
   void hitAfter(Frame &frame, Notice &notice);
-  void hitWatches(Frame &frame, Notice &notice, const Culprit &culprit);
+  void hitWatches(Frame &frame, Notice &notice);
   /// Counts a hit, and notes or logs it.
   void hit(Breakpoint &one, Frame &frame, Notice &notice);
+  /// Finds the breakpoints for the end of an action that were set since.
+  void hitLater(Frame &frame);
   void lookAhead(Frame &frame);
-  void verifyAfter(Frame &frame, Notice &notice, const Culprit &culprit);
+  void verifyAfter(Frame &frame, Notice &notice);
   void checkConvergence(Frame &frame);
   /// Whether the count of the resumption is used up by this event.
   bool usesUp(const Frame &frame, bool over);
@@ -130,7 +142,7 @@ private:
 
   Connection connection;
   Candidates candidates;
-  unsigned catching = 0;
+  unsigned catching = 0, breakpointsVersion = 0;
   bool attached = false;
   bool serving = false;
   bool isBroken = false;

@@ -10,50 +10,47 @@
 
 #include "mlir/IR/Operation.h"
 #include "llvm/ADT/DenseMap.h"
+#include <vector>
 
 namespace adbg {
 
-/// The operations that are alive. It is cut in shards, so that only one of them
-/// is held twice at a time when the table grows: at most 43 bytes an operation.
+/// The operations that are alive. A table by address, in pages as those of the
+/// processor: no two operations begin in the same 64 bytes. Neighbours in
+/// memory are neighbours here, so that the table costs the tool little cache;
+/// it has some 20 bytes for an operation, and nothing where there are none.
 class Identities {
 public:
   /// Gives a new operation its number; a second call for it changes nothing.
-  void created(mlir::Operation *op) {
-    if (op != newest)
-      look(op);
-  }
+  void created(mlir::Operation *op) { number(op); }
 
   struct Known {
-    uint32_t id;
-    bool wasPlaced;
+    uint32_t id = 0;
+    bool wasPlaced = false;
   };
   /// Notes that `op` was put into a block, and returns what it was before. An
   /// operation that was made out of sight gets its number now.
   Known place(mlir::Operation *op) {
-    if (op != newest)
-      look(op);
-    Known known{*newestNumber >> 1, (*newestNumber & 1) != 0};
-    *newestNumber |= 1;
+    uint32_t &entry = number(op);
+    Known known{entry >> 1, (entry & 1) != 0};
+    entry |= 1;
     return known;
   }
 
   /// Forgets an operation that ends, and returns what it was.
   Known destroyed(mlir::Operation *op) {
-    newest = nullptr;
-    Shard &shard = shardOf(op);
-    auto it = shard.find(op);
-    if (it == shard.end())
-      return {0, false};
-    Known known{it->second >> 1, (it->second & 1) != 0};
-    shard.erase(it);
-    return known;
+    Page *page = pageOf(op);
+    if (!page)
+      return {};
+    uint32_t entry = std::exchange(page->numbers[slotOf(op)], 0);
+    if (entry && --page->alive == 0)
+      drop(op);
+    return {entry >> 1, (entry & 1) != 0};
   }
 
   /// Returns the number of an operation; 0 if it is not known.
   uint32_t of(mlir::Operation *op) const {
-    const Shard &shard = shards[indexOf(op)];
-    auto it = shard.find(op);
-    return it == shard.end() ? 0 : it->second >> 1;
+    const Page *page = pageOf(op);
+    return page ? page->numbers[slotOf(op)] >> 1 : 0;
   }
 
   /// Returns the operation of a number that is alive, or null. Looks at all.
@@ -63,26 +60,60 @@ public:
   size_t bytes() const;
 
 private:
-  // The number, and in the lowest bit whether it was in a block.
-  using Shard = llvm::DenseMap<mlir::Operation *, uint32_t>;
-  static constexpr unsigned shardCount = 64;
-  static unsigned indexOf(mlir::Operation *op) {
-    return (reinterpret_cast<uintptr_t>(op) * 0x9E3779B97F4A7C15ull) >> 58;
-  }
-  Shard &shardOf(mlir::Operation *op) { return shards[indexOf(op)]; }
+  /// The operations in 4 KiB of memory: the number of each, and in the lowest
+  /// bit whether it was in a block; and where in its 64 bytes it begins.
+  struct Page {
+    uint32_t alive = 0;
+    uint32_t numbers[64] = {};
+    uint8_t offsets[64] = {};
+  };
+  /// The pages in 2 MiB of memory.
+  struct Table {
+    Page *pages[512] = {};
+  };
 
-  void look(mlir::Operation *op) {
-    auto [it, isNew] = shardOf(op).try_emplace(op, next << 1);
-    next += isNew;
-    newest = op;
-    newestNumber = &it->second;
+  static uintptr_t addressOf(const mlir::Operation *op) {
+    return reinterpret_cast<uintptr_t>(op);
   }
+  static unsigned slotOf(const mlir::Operation *op) {
+    return (addressOf(op) >> 6) & 63;
+  }
+  Table *tableOf(const mlir::Operation *op) const {
+    uintptr_t key = addressOf(op) >> 21;
+    if (key != newestKey) {
+      auto it = tables.find(key);
+      if (it == tables.end())
+        return nullptr;
+      newestKey = key;
+      newest = it->second;
+    }
+    return newest;
+  }
+  Page *pageOf(const mlir::Operation *op) const {
+    Table *table = tableOf(op);
+    return table ? table->pages[(addressOf(op) >> 12) & 511] : nullptr;
+  }
+  uint32_t &number(mlir::Operation *op) {
+    Page *page = pageOf(op);
+    if (LLVM_UNLIKELY(!page))
+      page = addPage(op);
+    uint32_t &entry = page->numbers[slotOf(op)];
+    if (!entry) {
+      entry = next++ << 1;
+      page->offsets[slotOf(op)] = addressOf(op) & 63;
+      ++page->alive;
+    }
+    return entry;
+  }
+  Page *addPage(mlir::Operation *op);
+  void drop(mlir::Operation *op);
 
-  Shard shards[shardCount];
-  /// The operation that was looked at last, as most are asked for again at
-  /// once. The number is where the table has it, until the table changes.
-  mlir::Operation *newest = nullptr;
-  uint32_t *newestNumber = nullptr;
+  llvm::DenseMap<uintptr_t, Table *> tables;
+  mutable uintptr_t newestKey = 0;
+  mutable Table *newest = nullptr;
+  /// Pages without operations, to be used again.
+  std::vector<Page *> spare;
+  size_t pages = 0;
   uint32_t next = 1;
 };
 

@@ -168,6 +168,7 @@ verifyOperation(Operation *op, bool verifyRecursively) __asm__(ADBG_VERIFY);
 LogicalResult verifyOperation(Operation *op, bool verifyRecursively) {
   static auto *next = real<LogicalResult(Operation *, bool)>(ADBG_VERIFY);
   Engine &engine = Engine::get();
+  engine.firstError.clear();
   LogicalResult result = next(op, verifyRecursively);
   if (succeeded(result) || !engine.catches(CatchKind::Verify) ||
       !engine.follows())
@@ -176,7 +177,8 @@ LogicalResult verifyOperation(Operation *op, bool verifyRecursively) {
   if (engine.lastPass.ordinal)
     culprit = engine.lastPass;
   engine.caught(CatchKind::Verify,
-                "the verifier failed on " + op->getName().getStringRef().str(),
+                "the verifier failed on " + op->getName().getStringRef().str() +
+                    (engine.firstError.empty() ? "" : ": ") + engine.firstError,
                 culprit);
   return result;
 }
@@ -185,8 +187,11 @@ static void noteDiagnostic(const Diagnostic &diagnostic) {
   Engine &engine = Engine::get();
   if (!engine.follows())
     return;
-  if (diagnostic.getSeverity() == DiagnosticSeverity::Error)
+  if (diagnostic.getSeverity() == DiagnosticSeverity::Error) {
     engine.observer.diagnosed();
+    if (engine.catches(CatchKind::Verify) && engine.firstError.empty())
+      engine.firstError = diagnostic.str();
+  }
   if (engine.catches(CatchKind::Diagnostic))
     engine.caught(CatchKind::Diagnostic, diagnostic.str());
 }

@@ -49,7 +49,7 @@ void Observer::add(ChangeKind kind, Operation *op, uint32_t id, bool isNew,
   tally.net += difference;
   if (!isFoldsDoing)
     tally.ownNet += difference;
-  uint64_t ordinal = isFoldsDoing ? fold.ordinal : innermost->ordinal;
+  uint64_t ordinal = ordinalNow();
   last = {kind, detail.isBlock, id, ordinal};
   if (!isDetailed)
     return log.pass();
@@ -60,7 +60,7 @@ void Observer::add(ChangeKind kind, Operation *op, uint32_t id, bool isNew,
 /// Whether the newest change is the same one.
 bool Observer::isLast(ChangeKind kind, uint32_t id) const {
   return last.id == id && last.kind == kind && !last.isBlock &&
-         last.ordinal == innermost->ordinal;
+         last.ordinal == ordinalNow();
 }
 
 void Observer::created(Operation *op) {
@@ -224,16 +224,17 @@ static Operation *scopeOf(const Frame &frame) {
   return op;
 }
 
-void Observer::begin(Frame &frame, bool isAlert) {
+void Observer::begin(Frame &frame, bool isCompared) {
   if (frame.wantsModified) {
     if (Operation *scope = scopeOf(frame))
       frame.snapshot = std::make_unique<Snapshot>(Snapshot::of(scope, ids));
-  } else if (isAlert && isRunByDigest(frame)) {
+  } else if (isRunByDigest(frame) && (isCompared || !frame.undecided.empty())) {
     Operation *op = llvm::cast<Operation *>(frame.units[0]);
     bool isKnown = op == digested && digestedAt == log.end();
-    frame.digest = isKnown ? digestOfIt : digest(op);
+    frame.digest = isKnown ? digestOfIt : digest(op) | 1;
   }
-  frame.began = now() - served;
+  if (isDetailed)
+    frame.began = now() - served;
 }
 
 void Observer::findUnnoticed(Frame &frame) {
@@ -251,7 +252,7 @@ void Observer::findUnnoticed(Frame &frame) {
     if (!op)
       return;
     digested = op;
-    digestOfIt = digest(op);
+    digestOfIt = digest(op) | 1;
     digestedAt = log.end();
     if (digestOfIt == frame.digest)
       return;
@@ -277,22 +278,29 @@ void Observer::returnOf(Frame &frame) {
   }
 }
 
-void Observer::end(Frame &frame) {
-  int64_t ticks = frame.skipped ? 0 : now() - served - frame.began;
-  if (!frame.skipped) {
-    returnOf(frame);
-    if (frame.snapshot || frame.kind == Kind::Pass)
-      findUnnoticed(frame);
-  }
+void Observer::count(const Frame &frame) {
   Result result = frame.result();
   Statistic &statistic = statistics.of(frame);
-  statistic.ticks += ticks;
+  if (!frame.skipped)
+    statistic.ticks += now() - served - frame.began;
   statistic.changes += frame.tally.total();
   statistic.succeeded +=
       result == Result::Succeeded || result == Result::Unchanged;
   statistic.unchanged += result == Result::Unchanged;
   statistic.failed += result == Result::Failed;
   statistic.skipped += result == Result::Skipped;
+}
+
+void Observer::end(Frame &frame, bool isCounted) {
+  if (!frame.skipped) {
+    returnOf(frame);
+    if (frame.snapshot || frame.digest)
+      findUnnoticed(frame);
+  }
+  if (isCounted)
+    count(frame);
+  else
+    ++uncounted;
   if (frame.kind == Kind::Fold && frame.returned == Returned::Success &&
       frame.how != "in-place")
     fold = LastFold{frame.ordinal, frame.foldedId, frame.foldedName,

@@ -38,11 +38,11 @@ public:
   void diagnosed();
 
   // The life of an action.
-  /// `isAlert`: somebody may ask, so that it is worth finding out whether a
-  /// pass modifies what nobody tells of.
-  void begin(Frame &frame, bool isAlert);
-  /// To be called right after it ran.
-  void end(Frame &frame);
+  /// `isCompared`: it is to be found out whether a pass modifies what nobody
+  /// tells of.
+  void begin(Frame &frame, bool isCompared);
+  /// To be called right after it ran. `isCounted`: in the statistics.
+  void end(Frame &frame, bool isCounted);
   /// To be called when it leaves the stack.
   void leave(Frame &frame);
   /// Another action is dispatched: what its caller does is no longer about the
@@ -61,6 +61,8 @@ public:
   /// Somebody may ask for changes: they are held, not only counted.
   bool isDetailed = false;
   Statistics statistics;
+  /// Actions that are not in the statistics, as nobody had asked for anything.
+  uint64_t uncounted = 0;
   std::vector<Breakpoint *> watches;
   /// Time at stops, which is nobody's, in ticks.
   int64_t served = 0;
@@ -84,8 +86,13 @@ private:
            Detail detail = Detail());
   bool isLast(ChangeKind kind, uint32_t id) const;
   bool isFollowUp() const { return fold.pending && fold.caller == innermost; }
+  /// Of the action whose doing a change is now.
+  uint64_t ordinalNow() const {
+    return isFollowUp() ? fold.ordinal : innermost->ordinal;
+  }
   void findUnnoticed(Frame &frame);
   void returnOf(Frame &frame);
+  void count(const Frame &frame);
 
   static int64_t nanoseconds();
 

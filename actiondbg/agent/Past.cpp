@@ -62,7 +62,9 @@ Reply getStatistics(Engine &engine, Fields &fields) {
                {"changes", int64_t(one.changes)},
                {"seconds", engine.observer.secondsOf(one.ticks)}});
   }
-  return Object{{"rows", std::move(rows)}};
+  return Object{{"rows", std::move(rows)},
+                {"uncounted", int64_t(engine.observer.uncounted)},
+                {"compared", engine.counts}};
 }
 
 Reply countOperations(Engine &engine, Fields &fields) {
@@ -110,8 +112,10 @@ Reply getPipeline(Engine &engine, Fields &fields) {
 
 Reply setOptions(Engine &engine, Fields &fields) {
   bool verifies = fields.boolean("verifyEachAction", engine.verifiesEach);
+  bool counts = fields.boolean("count", engine.counts);
   if (!fields.done())
     return wrongParams(fields);
+  engine.counts = counts;
   engine.verifiesEach = verifies;
   return Object{};
 }

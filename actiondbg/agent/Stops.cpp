@@ -7,6 +7,7 @@
 
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/Verifier.h"
+#include <dlfcn.h>
 #include <sys/mman.h>
 #include <ucontext.h>
 
@@ -20,7 +21,10 @@ void Engine::stop(Frame &frame, Notice notice) {
   resetCursor();
   connection.notify("stopped", describeStop(frame, notice, inside));
   resumption = Resumption();
+  unsigned version = breakpointsVersion;
   serve();
+  if (version != breakpointsVersion && !frame.over)
+    hitLater(frame);
   resumption.depth = frame.depth;
   resumption.wasOver = frame.over;
   if (resumption.control == Control::Skip && !frame.over && !inside)
@@ -143,7 +147,7 @@ static std::string whyInvalid(Operation *op) {
   return why.empty() ? "the verifier fails" : why;
 }
 
-void Engine::verifyAfter(Frame &frame, Notice &notice, const Culprit &culprit) {
+void Engine::verifyAfter(Frame &frame, Notice &notice) {
   const Frame *about = frame.over ? &frame : frame.parent;
   if (!about || isInTheMiddle(*about) || (!frame.over && isInTheMiddle(frame)))
     return;
@@ -163,7 +167,7 @@ void Engine::verifyAfter(Frame &frame, Notice &notice, const Culprit &culprit) {
     return;
   notice.reason = "verify";
   notice.message = "the IR is not valid any more: " + why;
-  notice.culprit = culprit;
+  notice.culprit = observer.culpritNow();
 }
 
 //===----------------------------------------------------------------------===//
@@ -211,14 +215,26 @@ static void onBigStack(void (*function)()) {
   swapcontext(&here, &there);
 }
 
+/// What a failed assertion said: the C library keeps it for debuggers.
+static std::string lastWords() {
+  struct AbortMessage {
+    unsigned size;
+    char text[1];
+  };
+  std::string words = "the tool is about to die";
+  auto **message = static_cast<AbortMessage **>(
+      dlvsym(RTLD_DEFAULT, "__abort_msg", "GLIBC_PRIVATE"));
+  if (message && *message)
+    words += ": " + StringRef((*message)->text).rtrim().str();
+  return words;
+}
+
 void Engine::sendCrash() {
   if (getpid() != pid || !connection.isOpen())
     return;
   // A crash while a request is served is not the tool's doing.
   if (catches(CatchKind::Crash) && !serving)
-    onBigStack([] {
-      Engine::get().caught(CatchKind::Crash, "the tool is about to die");
-    });
+    onBigStack([] { Engine::get().caught(CatchKind::Crash, lastWords()); });
   if (log)
     log->flush();
   llvm::json::Object crash = describeCrash(innermost);

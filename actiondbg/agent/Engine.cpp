@@ -55,18 +55,18 @@ void Engine::dispatch(Frame &frame, llvm::function_ref<void()> run) {
     frame.conversion = parent->isConversion() ? parent : parent->conversion;
   if (frame.kind == Kind::Pass || frame.kind == Kind::Other)
     remember(frame);
-  bool wasAlert = observer.isDetailed = isAlert();
+  bool wasAlert = observer.isDetailed = mayStop();
   if (LLVM_UNLIKELY(wasAlert))
     before(frame);
   else
     innermost = &frame;
   observer.forgetFold();
-  observer.begin(frame, counts);
+  observer.begin(frame, wasAlert || counts, counts);
   if (!frame.skipped)
     run();
   frame.over = true;
-  observer.end(frame, wasAlert);
-  if (LLVM_UNLIKELY(isAlert() || !frame.stopAfter.empty()))
+  observer.end(frame, wasAlert || counts);
+  if (LLVM_UNLIKELY(mayStop() || !frame.stopAfter.empty()))
     after(frame);
   if (frame.kind == Kind::Pass && !frame.isAdaptor())
     lastPass = {frame.ordinal, "pass-execution", frame.name(), false};

@@ -107,10 +107,11 @@ public:
 
 private:
   bool ownsThread() const;
-  bool isAlert() const {
+  /// Whether a stop may follow.
+  bool mayStop() const {
     return Connection::arrived || !breakpoints.empty() || !toSkip.empty() ||
            resumption.control >= Control::Step || resumption.until ||
-           verifiesEach || counts;
+           verifiesEach;
   }
   void before(Frame &frame);
   void after(Frame &frame);

@@ -224,7 +224,7 @@ static Operation *scopeOf(const Frame &frame) {
   return op;
 }
 
-void Observer::begin(Frame &frame, bool isCompared) {
+void Observer::begin(Frame &frame, bool isCounted, bool isCompared) {
   if (frame.wantsModified) {
     if (Operation *scope = scopeOf(frame))
       frame.snapshot = std::make_unique<Snapshot>(Snapshot::of(scope, ids));
@@ -233,7 +233,7 @@ void Observer::begin(Frame &frame, bool isCompared) {
     bool isKnown = op == digested && digestedAt == log.end();
     frame.digest = isKnown ? digestOfIt : digest(op) | 1;
   }
-  if (isDetailed)
+  if (isCounted)
     frame.began = now() - served;
 }
 

@@ -38,10 +38,10 @@ public:
   void diagnosed();
 
   // The life of an action.
-  /// `isCompared`: it is to be found out whether a pass modifies what nobody
-  /// tells of.
-  void begin(Frame &frame, bool isCompared);
-  /// To be called right after it ran. `isCounted`: in the statistics.
+  /// `isCounted`: it goes into the statistics. `isCompared`: it is to be found
+  /// out whether a pass modifies what nobody tells of.
+  void begin(Frame &frame, bool isCounted, bool isCompared);
+  /// To be called right after it ran.
   void end(Frame &frame, bool isCounted);
   /// To be called when it leaves the stack.
   void leave(Frame &frame);

@@ -204,13 +204,12 @@ class Observing(Breaking):
         Args:
             kind: only patterns, passes or folds; None for all.
         """
-        rows = self._all_statistics(kind).rows
+        rows = self._all_statistics()
         return rows if kind is None else [row for row in rows if row.tag == _TAGS[kind]]
 
-    def _all_statistics(self, kind: StatisticKind | None) -> protocol.Statistics:
-        """Count all; ``kind`` is what of it has to be exact."""
-        del kind
-        return self._ask(protocol.GetStatistics())
+    @abstractmethod
+    def _all_statistics(self) -> list[protocol.Statistic]:
+        """Count all actions up to now."""
 
     def count(self, glob: str, function: bool = False) -> int:
         """Count the operations of a name.

@@ -17,7 +17,7 @@ from actiondbg.attempts import Attempt, Attempts, Group, attempts_of
 from actiondbg.errors import AgentError, NoSuchUnit, UnitErased, UsageError
 from actiondbg.life import Event, History, history_of
 from actiondbg.named import NamedText, print_named
-from actiondbg.observing import ANY, StatisticKind, attempt_terms
+from actiondbg.observing import ANY, attempt_terms
 from actiondbg.printed import PrintedText
 from actiondbg.replaying import Place, Replaying, go, logging, read_log
 from actiondbg.replica import Replica
@@ -235,17 +235,16 @@ class Past(Replaying):
             replica.advance(ordinal, "after")
             return before, text(), stop
 
-    def _all_statistics(self, kind: StatisticKind | None) -> protocol.Statistics:
+    def _all_statistics(self) -> list[protocol.Statistic]:
         run = self._current
         if run is None or run.state != "exited":
-            counted = super()._all_statistics(kind)
-            is_exact = counted.compared or kind in ("pattern", "fold")
-            if run is None or not run.has_origin or (is_exact and not counted.uncounted):
-                return counted
+            counted = self._ask(protocol.GetStatistics())
+            if not counted.uncounted:
+                return counted.rows
         with self._replica() as replica:
             replica.request(protocol.SetOptions(count=True))
             go(replica, self._now())
-            return replica.request(protocol.GetStatistics())
+            return replica.request(protocol.GetStatistics()).rows
 
 
 def _name_of(replica: Replica, id: int) -> str | None:

@@ -165,14 +165,10 @@ class Changes(Message):
 
 
 class Statistics(Message):
-    """What was counted; ``uncounted`` actions were not, as nothing was set.
-
-    ``compared``: passes were found out that modify what they tell nobody.
-    """
+    """What was counted; ``uncounted`` actions were not, as nobody had asked for it."""
 
     rows: list[Statistic]
     uncounted: int = 0
-    compared: bool = False
 
 
 class Forked(Message):

@@ -64,6 +64,7 @@ class FakePast:
 
     def __init__(self) -> None:
         self.verify_each_action = False
+        self.counting = False
         self.attempts: list[Attempt] = []
         self.found_changes: list[Change] = []
         self.difference = Diff(BEFORE, AFTER, 1, "#1 apply-pattern Fold")

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
+import msgspec
 import pytest
 import stock
 
@@ -170,3 +171,18 @@ def test_count_is_that_of_the_printed_module(launch: Launch) -> None:
         assert session.count("func.return", function=True) == 1
         assert session.count("func.return") == now["func.return"] == 3
         assert session.count("no.such") == 0
+
+
+def test_counts_are_the_same_live_and_by_a_replay(launch: Launch) -> None:
+    """A run that counts as it goes, and one that was never asked to."""
+    found = []
+    for counting in (True, False):
+        session = launch("--canonicalize", "--cse")
+        session.counting = counting
+        session.add_breakpoint("pass:cse", after=True)
+        session.run()
+        rows = [msgspec.structs.replace(row, seconds=0.0) for row in session.statistics()]
+        found.append(sorted(rows, key=lambda row: (row.tag, row.name)))
+        assert session.status().ordinal == session.stop.ordinal  # it stands where it stood
+    assert found[0] == found[1]
+    assert sum(row.attempts for row in found[0]) == session.status().ordinal

@@ -220,7 +220,7 @@ static Reply moveToContext(Engine &engine, int64_t index) {
   const Gone *gone = frame->goneUnit(index);
   if (gone && !gone->by)
     return Reply(UnitErased, "IR unit " + llvm::Twine(index) + " (" +
-                                 gone->name + ") is erased");
+                                 gone->name.getStringRef() + ") is erased");
   return moveTo(engine, gone ? IRUnit(gone->by) : frame->units[index], "");
 }
 

@@ -57,11 +57,10 @@ static void addOperation(Object &object, const Frame &frame) {
   const Gone *gone = frame.units.empty() ? nullptr : frame.goneUnit(0);
   if (gone) {
     id = gone->id;
-    op = gone->name;
-    if (!gone->location.empty())
-      location = gone->location;
-    if (gone->hasFunction)
-      function = gone->function;
+    op = gone->name.getStringRef().str();
+    location = placeText(gone->location);
+    if (gone->function)
+      function = gone->function.str();
   } else if (Operation *about = frame.op()) {
     id = Engine::get().observer.ids.of(about);
     op = about->getName().getStringRef().str();
@@ -243,14 +242,12 @@ llvm::json::Array describeUnits(const Frame &frame) {
       units.push_back(std::move(by));
       continue;
     }
-    units.push_back(
-        Object{{"kind", kindText(frame.units[i])},
-               {"name", safe(gone->name)},
-               {"state", "erased"},
-               {"id", idOrNull(gone->id)},
-               {"text", nullptr},
-               {"location", gone->location.empty() ? Json(nullptr)
-                                                   : safe(gone->location)}});
+    units.push_back(Object{{"kind", kindText(frame.units[i])},
+                           {"name", safe(gone->name.getStringRef())},
+                           {"state", "erased"},
+                           {"id", idOrNull(gone->id)},
+                           {"text", nullptr},
+                           {"location", orNull(placeText(gone->location))}});
   }
   return units;
 }

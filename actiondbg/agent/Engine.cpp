@@ -56,16 +56,17 @@ void Engine::dispatch(Frame &frame, llvm::function_ref<void()> run) {
   if (frame.kind == Kind::Pass || frame.kind == Kind::Other)
     remember(frame);
   bool wasAlert = observer.isDetailed = mayStop();
+  observer.isTallied = wasAlert || counts;
   if (LLVM_UNLIKELY(wasAlert))
     before(frame);
   else
     innermost = &frame;
   observer.forgetFold();
-  observer.begin(frame, wasAlert || counts, counts);
+  observer.begin(frame, counts);
   if (!frame.skipped)
     run();
   frame.over = true;
-  observer.end(frame, wasAlert || counts);
+  observer.end(frame, counts);
   if (LLVM_UNLIKELY(mayStop() || !frame.stopAfter.empty()))
     after(frame);
   if (frame.kind == Kind::Pass && !frame.isAdaptor())

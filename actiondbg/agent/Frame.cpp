@@ -200,8 +200,12 @@ Operation *holderOf(const IRUnit &unit) {
   return cast<BlockArgument>(value).getOwner()->getParentOp();
 }
 
+StringAttr symbolAttr(Operation *op) {
+  return op->getAttrOfType<StringAttr>(SymbolTable::getSymbolAttrName());
+}
+
 StringRef symbolName(Operation *op) {
-  auto name = op->getAttrOfType<StringAttr>(SymbolTable::getSymbolAttrName());
+  StringAttr name = symbolAttr(op);
   return name ? name.getValue() : StringRef();
 }
 

@@ -7,6 +7,7 @@
 #include "Digest.h"
 
 #include "mlir/IR/Action.h"
+#include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/Operation.h"
 #include "llvm/ADT/SmallVector.h"
 #include <memory>
@@ -32,10 +33,11 @@ enum class Result : uint8_t { Succeeded, Unchanged, Failed, Skipped };
 struct Gone {
   size_t unit;
   uint32_t id;
-  std::string name;
-  std::string location;
-  std::string function;
-  bool hasFunction = false;
+  // What lives as long as the context: to spell it out is left to who asks.
+  mlir::OperationName name;
+  mlir::Location location;
+  /// The symbol that holds it; null if there is none.
+  mlir::StringAttr function;
   /// What replaced it, if that is an operation that is still alive.
   mlir::Operation *by = nullptr;
 };
@@ -141,6 +143,7 @@ mlir::Operation *functionAround(mlir::Operation *op);
 
 /// Returns the symbol name of `op`; empty if it has none.
 llvm::StringRef symbolName(mlir::Operation *op);
+mlir::StringAttr symbolAttr(mlir::Operation *op);
 
 } // namespace adbg
 

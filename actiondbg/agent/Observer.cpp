@@ -37,6 +37,15 @@ double Observer::secondsOf(int64_t ticks) const {
 // What happens to IR
 //===----------------------------------------------------------------------===//
 
+/// Nobody may ask, unless the tool is interrupted: then something was changed,
+/// and it is not known what.
+void Observer::pass(ChangeKind kind) {
+  ++innermost->tally.counts[static_cast<unsigned>(kind)];
+  ++innermost->tally.net;
+  ++innermost->tally.ownNet;
+  log.pass();
+}
+
 /// `isNew`: it is about an operation that this action has made.
 void Observer::add(ChangeKind kind, Operation *op, uint32_t id, bool isNew,
                    Detail detail) {
@@ -76,6 +85,8 @@ void Observer::placed(Operation *op) {
   if (!innermost)
     return;
   ChangeKind kind = wasPlaced ? ChangeKind::Moved : ChangeKind::Inserted;
+  if (!isTallied)
+    return pass(kind);
   add(kind, op, id, id >= innermost->tally.firstId);
   if (wasPlaced)
     for (Breakpoint *one : watches)
@@ -87,6 +98,8 @@ void Observer::moved(Operation *op) {
     one->watch->moved(op);
   if (!innermost)
     return;
+  if (!isTallied)
+    return pass(ChangeKind::Moved);
   uint32_t id = ids.of(op);
   if (isLast(ChangeKind::Moved, id))
     return;
@@ -101,6 +114,8 @@ void Observer::destroyed(Operation *op) {
     digested = nullptr;
   if (!innermost || !ended.wasPlaced)
     return;
+  if (!isTallied)
+    return pass(ChangeKind::Erased);
   Tally &tally = innermost->tally;
   bool isNew = ended.id >= tally.firstId;
   // Made to be folded at once, and gone again: there was no change.
@@ -130,6 +145,8 @@ ValueName Observer::nameOf(Value value) const {
 }
 
 void Observer::replaced(Operation *op, ValueRange by, bool isGuess) {
+  if (innermost && !isTallied)
+    return pass(ChangeKind::Replaced);
   Detail detail;
   detail.isGuess = isGuess;
   Operation *next = nullptr;
@@ -183,6 +200,8 @@ Operation *Observer::guessTwin(Operation *op) const {
 void Observer::modified(Operation *op) {
   if (!innermost)
     return;
+  if (!isTallied)
+    return pass(ChangeKind::Modified);
   uint32_t id = ids.of(op);
   // Told of by each operand that is set: once is enough.
   if (isLast(ChangeKind::Modified, id))
@@ -191,7 +210,7 @@ void Observer::modified(Operation *op) {
 }
 
 void Observer::blockChanged(Block *block, ChangeKind kind) {
-  Operation *holder = innermost ? block->getParentOp() : nullptr;
+  Operation *holder = innermost && isTallied ? block->getParentOp() : nullptr;
   if (!holder)
     return;
   uint32_t id = ids.of(holder);
@@ -224,11 +243,11 @@ static Operation *scopeOf(const Frame &frame) {
   return op;
 }
 
-void Observer::begin(Frame &frame, bool isCounted, bool isCompared) {
+void Observer::begin(Frame &frame, bool isCounted) {
   if (frame.wantsModified) {
     if (Operation *scope = scopeOf(frame))
       frame.snapshot = std::make_unique<Snapshot>(Snapshot::of(scope, ids));
-  } else if (isRunByDigest(frame) && (isCompared || !frame.undecided.empty())) {
+  } else if (isRunByDigest(frame) && (isCounted || !frame.undecided.empty())) {
     Operation *op = llvm::cast<Operation *>(frame.units[0]);
     bool isKnown = op == digested && digestedAt == log.end();
     frame.digest = isKnown ? digestOfIt : digest(op) | 1;

@@ -38,9 +38,9 @@ public:
   void diagnosed();
 
   // The life of an action.
-  /// `isCounted`: it goes into the statistics. `isCompared`: it is to be found
-  /// out whether a pass modifies what nobody tells of.
-  void begin(Frame &frame, bool isCounted, bool isCompared);
+  /// `isCounted`: it goes into the statistics, and it is to be found out
+  /// whether a pass modifies what nobody tells of.
+  void begin(Frame &frame, bool isCounted);
   /// To be called right after it ran.
   void end(Frame &frame, bool isCounted);
   /// To be called when it leaves the stack.
@@ -60,8 +60,10 @@ public:
   ChangeLog log;
   /// Somebody may ask for changes: they are held, not only counted.
   bool isDetailed = false;
+  /// Changes are counted exactly.
+  bool isTallied = false;
   Statistics statistics;
-  /// Actions that are not in the statistics, as nobody had asked for anything.
+  /// Actions that are not in the statistics, as nobody had asked for them.
   uint64_t uncounted = 0;
   std::vector<Breakpoint *> watches;
   /// Time at stops, which is nobody's, in ticks.
@@ -85,6 +87,7 @@ private:
   void add(ChangeKind kind, mlir::Operation *op, uint32_t id, bool isNew,
            Detail detail = Detail());
   bool isLast(ChangeKind kind, uint32_t id) const;
+  void pass(ChangeKind kind);
   bool isFollowUp() const { return fold.pending && fold.caller == innermost; }
   /// Of the action whose doing a change is now.
   uint64_t ordinalNow() const {

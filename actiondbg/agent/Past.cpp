@@ -63,8 +63,7 @@ Reply getStatistics(Engine &engine, Fields &fields) {
                {"seconds", engine.observer.secondsOf(one.ticks)}});
   }
   return Object{{"rows", std::move(rows)},
-                {"uncounted", int64_t(engine.observer.uncounted)},
-                {"compared", engine.counts}};
+                {"uncounted", int64_t(engine.observer.uncounted)}};
 }
 
 Reply countOperations(Engine &engine, Fields &fields) {

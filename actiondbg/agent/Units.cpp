@@ -29,16 +29,13 @@ void Engine::resetCursor() {
 }
 
 static Gone describeGone(size_t unit, Operation *op) {
-  Gone gone;
-  gone.unit = unit;
-  gone.id = Engine::get().observer.ids.of(op);
-  gone.name = op->getName().getStringRef().str();
-  gone.location = placeText(op->getLoc()).value_or("");
-  if (Operation *function = functionAround(op)) {
-    gone.hasFunction = true;
-    gone.function = symbolName(function).str();
-  }
-  return gone;
+  Operation *function = functionAround(op);
+  return Gone{unit,
+              Engine::get().observer.ids.of(op),
+              op->getName(),
+              op->getLoc(),
+              function ? symbolAttr(function) : StringAttr(),
+              nullptr};
 }
 
 void Engine::erased(Operation *op) {

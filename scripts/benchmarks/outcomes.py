@@ -26,7 +26,6 @@ def _counted(argv: list[str]) -> int:
 def _filtered(argv: list[str]) -> None:
     with actiondbg.launch(argv) as session:
         session.add_breakpoint("pattern:NoSuch*", outcome="changed")
-        session.add_breakpoint("func:no_such", outcome="changed")
         stop = session.run()
         if stop.when != "exit" or stop.status:
             raise SystemExit(f"the run did not end well: {stop}")

@@ -55,7 +55,8 @@ void Engine::dispatch(Frame &frame, llvm::function_ref<void()> run) {
     frame.conversion = parent->isConversion() ? parent : parent->conversion;
   if (frame.kind == Kind::Pass || frame.kind == Kind::Other)
     remember(frame);
-  bool wasAlert = observer.isDetailed = mayStop();
+  bool wasAlert = mayStop();
+  observer.isDetailed = wasAlert && mayTell();
   observer.isTallied = wasAlert || counts;
   if (LLVM_UNLIKELY(wasAlert))
     before(frame);
@@ -173,9 +174,12 @@ void Engine::breakpointsChanged() {
   candidates.forget();
   observer.watch(breakpoints);
   catching = 0;
-  for (const Breakpoint &one : breakpoints)
+  tellsChanges = false;
+  for (const Breakpoint &one : breakpoints) {
     if (one.catches && one.enabled)
       catching |= 1u << static_cast<unsigned>(one.catches->kind);
+    tellsChanges |= one.after || one.outcome || one.watch || one.catches;
+  }
 }
 
 void Engine::hit(Breakpoint &one, Frame &frame, Notice &notice) {

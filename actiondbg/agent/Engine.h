@@ -113,6 +113,12 @@ private:
            resumption.control >= Control::Step || resumption.until ||
            verifiesEach;
   }
+  /// Whether the changes themselves may be asked for when an action is over; a
+  /// stop before one is no such thing.
+  bool mayTell() const {
+    return tellsChanges || resumption.control >= Control::Step ||
+           resumption.until || verifiesEach;
+  }
   void before(Frame &frame);
   void after(Frame &frame);
   /// Whether what happened between two actions has to be looked at.
@@ -144,6 +150,8 @@ private:
   Connection connection;
   Candidates candidates;
   unsigned catching = 0, breakpointsVersion = 0;
+  /// A breakpoint is about the end of actions, or about operations.
+  bool tellsChanges = false;
   bool attached = false;
   bool serving = false;
   bool isBroken = false;

@@ -55,13 +55,12 @@ void Engine::dispatch(Frame &frame, llvm::function_ref<void()> run) {
     frame.conversion = parent->isConversion() ? parent : parent->conversion;
   if (frame.kind == Kind::Pass || frame.kind == Kind::Other)
     remember(frame);
-  bool wasAlert = mayStop();
-  observer.isDetailed = wasAlert && mayTell();
-  observer.isTallied = wasAlert || counts;
-  if (LLVM_UNLIKELY(wasAlert))
+  if (LLVM_UNLIKELY(mayStop()))
     before(frame);
   else
     innermost = &frame;
+  observer.isDetailed = mayStop() && mayTell();
+  observer.isTallied = mayStop() || counts;
   observer.forgetFold();
   observer.begin(frame, counts);
   if (!frame.skipped)

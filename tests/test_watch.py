@@ -279,3 +279,19 @@ def test_watch_of_what_a_dying_region_holds(launch: Launch) -> None:
     [erased] = on(session)
     assert "was erased" in (erased.message or "")
     assert (erased.when, who(erased)) == ("after", ("pass-execution", "symbol-dce"))
+
+
+def test_a_step_leaves_a_stop_between_two_actions(launch: Launch) -> None:
+    """What the watch saw and the breakpoint on the next action are one stop, not two."""
+    session = launch("--canonicalize")
+    session.start()
+    watch = session.watch("op:arith.addi count")
+    stop = session.continue_()
+    assert (stop.when, stop.reason) == ("before", "watch")
+    here = session.add_breakpoint(f"#{stop.ordinal}")
+    session.restart()
+    both = session.continue_()
+    assert (both.reason, both.ordinal) == ("watch", stop.ordinal)
+    assert set(both.breakpoints) == {watch.id, here.id}
+    after = session.step()
+    assert (after.when, after.ordinal) != ("before", stop.ordinal)

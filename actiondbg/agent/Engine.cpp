@@ -75,21 +75,21 @@ void Engine::dispatch(Frame &frame, llvm::function_ref<void()> run) {
 }
 
 void Engine::before(Frame &frame) {
+  Notice notice;
   if (LLVM_UNLIKELY(looksBetween()))
-    between(frame);
+    between(frame, notice);
   innermost = &frame;
   if (LLVM_UNLIKELY(!toSkip.empty()) &&
       llvm::binary_search(toSkip, frame.ordinal))
     frame.skipped = true;
-  stopBefore(frame);
+  stopBefore(frame, notice);
   if (frame.skipped)
     skipped.push_back(frame.ordinal);
   lookAhead(frame);
 }
 
 /// What happened up to here is the doing of what is around this action.
-void Engine::between(Frame &frame) {
-  Notice notice;
+void Engine::between(Frame &frame, Notice &notice) {
   if (frame.ordinal == 1)
     for (Breakpoint *one : observer.watches)
       if (!one->log)
@@ -97,9 +97,6 @@ void Engine::between(Frame &frame) {
   hitWatches(frame, notice);
   if (verifiesEach && observer.culpritNow().guess)
     verifyAfter(frame, notice);
-  innermost = &frame;
-  if (!notice.reason.empty())
-    stop(frame, std::move(notice));
 }
 
 /// What has to be found out while the action runs, as a stop may follow.
@@ -316,15 +313,14 @@ static StringRef reasonOf(const Resumption &resumption) {
   return resumption.control == Control::Finish ? "finish" : "step";
 }
 
-void Engine::stopBefore(Frame &frame) {
+void Engine::stopBefore(Frame &frame, Notice &notice) {
   bool isInterrupted = interrupted();
   llvm::ArrayRef<Breakpoint *> candidate;
   if (!breakpoints.empty())
     candidate = candidates.of(frame, breakpoints);
   if (LLVM_LIKELY(candidate.empty() && !isInterrupted && !resumption.until &&
-                  resumption.control < Control::Step))
+                  resumption.control < Control::Step && notice.reason.empty()))
     return;
-  Notice notice;
   hitBefore(frame, candidate, notice);
   bool isHit = !notice.hit.empty();
   bool isUsedUp = usesUp(frame, /*over=*/false);
@@ -333,6 +329,8 @@ void Engine::stopBefore(Frame &frame) {
     frame.untilMatches = true;
     isReached = false;
   }
+  if (!notice.reason.empty())
+    return stop(frame, std::move(notice));
   if (isInterrupted)
     notice.reason = "interrupt";
   else if (isUsedUp && !isHit)

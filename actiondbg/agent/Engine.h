@@ -125,8 +125,9 @@ private:
   bool looksBetween() const {
     return verifiesEach || !observer.watches.empty();
   }
-  void between(Frame &frame);
-  void stopBefore(Frame &frame);
+  void between(Frame &frame, Notice &notice);
+  /// `notice`: of what happened before the action, if anything did.
+  void stopBefore(Frame &frame, Notice &notice);
   void stopAfter(Frame &frame);
   bool interrupted();
   void hitBefore(Frame &frame, llvm::ArrayRef<Breakpoint *> candidate,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import select
 import signal
 import socket
 import struct
@@ -40,14 +41,19 @@ class Streams:
 
 
 class Listener:
-    """The socket that the agent connects to."""
+    """The socket that the agent connects to.
 
-    def __init__(self, path: Path) -> None:
+    Args:
+        path: where it is made.
+        waiting: how many may have connected that were not accepted yet.
+    """
+
+    def __init__(self, path: Path, waiting: int = 1) -> None:
         self.path = path
         path.unlink(missing_ok=True)
         self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         self._socket.bind(os.fspath(path))
-        self._socket.listen(1)
+        self._socket.listen(waiting)
 
     def accept(
         self, process: int, held: HeldInterrupts, seconds: float | None = None
@@ -68,6 +74,19 @@ class Listener:
         """
         if not Watch(held, self._socket.fileno(), process).wait(seconds):
             return None
+        return self._accept()
+
+    def accept_pending(self) -> socket.socket | None:
+        """Accept one that has connected, without waiting; None when none has.
+
+        Raises:
+            ProtocolError: it is a process of another user.
+        """
+        poll = select.poll()  # select(2) knows no descriptors from 1024
+        poll.register(self._socket, select.POLLIN)
+        return self._accept() if poll.poll(0) else None
+
+    def _accept(self) -> socket.socket:
         connection, _ = self._socket.accept()
         pid, uid = peer_of(connection)
         if uid != os.getuid():

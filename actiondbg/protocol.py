@@ -1,7 +1,8 @@
 """The typed messages of the breakpoint-controller protocol (docs/protocol.md).
 
-One struct a message; encoding, decoding and validation are msgspec's. What they are made of is in
-``actiondbg.wire``, and is named here too.
+One struct a message; encoding, decoding and validation are msgspec's. What the agent sends unasked
+is in ``actiondbg.notifications``, and what messages are made of in ``actiondbg.wire``; all of it is
+named here too.
 """
 
 from __future__ import annotations
@@ -10,23 +11,33 @@ from typing import ClassVar, Generic, Literal, TypeVar
 
 import msgspec
 
+from actiondbg.notifications import NOTIFICATIONS as NOTIFICATIONS
+from actiondbg.notifications import Crashed as Crashed
+from actiondbg.notifications import Exited as Exited
+from actiondbg.notifications import Hello as Hello
+from actiondbg.notifications import Reason as Reason
+from actiondbg.notifications import Stopped as Stopped
 from actiondbg.wire import Action as Action
 from actiondbg.wire import Catch as Catch
 from actiondbg.wire import CatchKind as CatchKind
 from actiondbg.wire import Change as Change
 from actiondbg.wire import ChangeKind as ChangeKind
+from actiondbg.wire import CheckpointOptions as CheckpointOptions
 from actiondbg.wire import Condition as Condition
 from actiondbg.wire import Culprit as Culprit
 from actiondbg.wire import Cursor as Cursor
 from actiondbg.wire import Frame as Frame
 from actiondbg.wire import Hits as Hits
 from actiondbg.wire import Incoming as Incoming
+from actiondbg.wire import Key as Key
 from actiondbg.wire import Message as Message
 from actiondbg.wire import Operator as Operator
 from actiondbg.wire import Outcome as Outcome
 from actiondbg.wire import OutcomeFilter as OutcomeFilter
+from actiondbg.wire import Passed as Passed
 from actiondbg.wire import Printed as Printed
 from actiondbg.wire import Result as Result
+from actiondbg.wire import Role as Role
 from actiondbg.wire import Statistic as Statistic
 from actiondbg.wire import Term as Term
 from actiondbg.wire import Unit as Unit
@@ -36,89 +47,12 @@ from actiondbg.wire import Watch as Watch
 from actiondbg.wire import When as When
 from actiondbg.wire import WireBreakpoint as WireBreakpoint
 from actiondbg.wire import WireError as WireError
+from actiondbg.wire import Written as Written
 
-VERSION = 2
+VERSION = 3
 MAX_LINE = 16 << 20  # bytes in one message, the newline included
 
 Control = Literal["continue", "apply", "skip", "step", "next", "finish"]
-Reason = Literal[
-    "start",
-    "breakpoint",
-    "step",
-    "next",
-    "finish",
-    "until",
-    "interrupt",
-    "watch",
-    "catch",
-    "verify",
-]
-
-
-# --- from the agent ------------------------------------------------------------
-
-
-class Hello(Message):
-    """The first message of an agent; of a replica, ``ordinal`` is the action that it stands at."""
-
-    method: ClassVar[str] = "hello"
-    protocol: int
-    agent: str
-    llvm: str
-    pid: int
-    parent: int
-    assertions: bool
-    capabilities: list[str]
-    replica: bool
-    ordinal: int
-
-
-class Stopped(Message):
-    """The tool waits before, after or in an action; in none when ``ordinal`` is 0.
-
-    ``changes`` are the first hundred of ``change_count``.
-    """
-
-    method: ClassVar[str] = "stopped"
-    when: When
-    reason: Reason
-    ordinal: int
-    tag: str
-    name: str
-    op: str | None
-    location: str | None
-    function: str | None
-    depth: int
-    breakpoints: list[int]
-    skipped: bool
-    id: int | None
-    cursor_id: int | None
-    outcome: Outcome | None
-    changes: list[Change]
-    change_count: int
-    message: str | None
-    culprit: Culprit | None
-
-
-class Exited(Message):
-    """The tool is about to end of itself."""
-
-    method: ClassVar[str] = "exited"
-    actions: int
-    hits: list[Hits] = msgspec.field(default_factory=list[Hits])
-
-
-class Crashed(Message):
-    """The tool is about to die of a signal, in this action (ordinal 0: in none)."""
-
-    method: ClassVar[str] = "crashed"
-    ordinal: int
-    tag: str
-    name: str
-    op: str | None
-    depth: int
-    hits: list[Hits] = msgspec.field(default_factory=list[Hits])
-
 
 # --- to the agent --------------------------------------------------------------
 
@@ -144,12 +78,19 @@ class Names(Message):
 
 
 class Status(Message):
-    """What the agent knows of the run: ``ordinal`` of the newest action, bytes held."""
+    """What the agent knows of the run.
+
+    ``ordinal`` and ``event`` are the newest, ``tracked`` are the bytes that it holds, ``written``
+    those of the tool, and ``passed`` what the newest resume to an event passed, oldest first.
+    """
 
     ordinal: int
     contexts: int
     threading: bool
     tracked: int
+    event: int
+    written: Written
+    passed: list[Passed]
 
 
 class Changes(Message):
@@ -212,10 +153,14 @@ class GetHits(Request[HitsResult]):
 
 
 class Resume(Request[Empty]):
+    """Go on; with ``event`` quietly up to that one, and remember the newest ``keep`` hits."""
+
     method: ClassVar[str] = "resume"
     control: Control
     count: int = 1
     until: Until | None = None
+    event: int | None = None
+    keep: int = 0
 
 
 class Interrupt(Request[Empty]):
@@ -334,12 +279,28 @@ class GetStatistics(Request[Statistics]):
 
 
 class Fork(Request[Forked]):
-    """Fork the stopped tool; the child connects to ``socket`` and stands at the same stop."""
+    """Fork the stopped tool; the child connects to ``socket`` and stands at the same stop.
+
+    ``stdout``, ``stderr`` and ``output`` are files for what it writes to those descriptors and to
+    every other file; ``muted`` bytes of stdout and stderr have been shown already; what is open as
+    the descriptors ``shared`` is written by others too.
+    """
 
     method: ClassVar[str] = "fork"
     result: ClassVar[type[Message]] = Forked
-    socket: str
-    replica: bool
+    role: Role
+    socket: str = ""
+    muted: Written | None = None
+    stdout: str | None = None
+    stderr: str | None = None
+    output: str | None = None
+    shared: list[int] = msgspec.field(default_factory=list[int])
+
+
+class Settle(Request[Empty]):
+    """Take the tool's place now: cut its files back to what was written on this way."""
+
+    method: ClassVar[str] = "settle"
 
 
 class GetSkips(Request[Skips]):
@@ -354,6 +315,22 @@ class SetSkips(Request[Empty]):
 
     method: ClassVar[str] = "skips/set"
     ordinals: list[int]
+
+
+class SetPlan(Request[Empty]):
+    """Say which candidates are skipped when they come; docs/protocol.md says what is one."""
+
+    method: ClassVar[str] = "plan/set"
+    limit: int | None = None
+    only: int | None = None
+    apply: list[Key] | None = None
+    skip: list[Key] | None = None
+    specs: list[list[Term]] = msgspec.field(default_factory=list[list[Term]])
+    always: list[str] = msgspec.field(default_factory=list[str])
+    passes: list[str] = msgspec.field(default_factory=list[str])
+    held: list[str] = msgspec.field(default_factory=list[str])
+    record: str | None = None
+    keys: bool = False
 
 
 class OpenLog(Request[Empty]):
@@ -382,6 +359,7 @@ class SetOptions(Request[Empty], omit_defaults=True):
     method: ClassVar[str] = "options/set"
     verify_each_action: bool | None = None
     count: bool | None = None
+    checkpoints: CheckpointOptions | None = None
 
 
 class GetPipeline(Request[Pipeline]):
@@ -389,8 +367,3 @@ class GetPipeline(Request[Pipeline]):
 
     method: ClassVar[str] = "pipeline"
     result: ClassVar[type[Message]] = Pipeline
-
-
-NOTIFICATIONS: dict[str, type[Message]] = {
-    cls.method: cls for cls in (Hello, Stopped, Exited, Crashed)
-}

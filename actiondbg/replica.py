@@ -1,46 +1,50 @@
-"""Forks of the tool that repeat its run up to some action, to answer questions about the past."""
+"""Forks of the tool: they repeat its run up to some action, or go on from there."""
 
 from __future__ import annotations
 
-import contextlib
-import itertools
-import os
 import signal
-from collections.abc import Callable
-from pathlib import Path
+import time
 from types import TracebackType
-from typing import Literal, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Literal, TypeVar
 
 from actiondbg import protocol
 from actiondbg.client import Client, ConnectionEnded, decode_notification
-from actiondbg.errors import AgentError, NoAnswer, NotStopped, ProtocolError, ToolGone
-from actiondbg.process import Listener
-from actiondbg.stop import Stop, stop_of
-from actiondbg.waiting import HeldInterrupts, wait_for_end
+from actiondbg.errors import AgentError, ProtocolError, ToolGone
+from actiondbg.forked import Forked
+from actiondbg.stop import Stop, exit_of, stop_of
+
+if TYPE_CHECKING:
+    from actiondbg.forks import Forks
 
 R = TypeVar("R", bound=protocol.Message)
 
-_HELLO_SECONDS = 10.0  # from the fork of the tool to the hello of the child
-_END_SECONDS = 5.0  # from SIGKILL to the end
-_SOCKETS = 1 << 12  # a name of three digits: the path of a socket must not be longer
+_END_SECONDS = 5.0  # from the end of the connection to the end of the process
 
 
 class Replica:
-    """A fork of the tool, which writes nothing to its standard streams; close it.
+    """A fork of the tool; close it. Another thread may close it while it is waited for.
+
+    What it is for is its ``role``: a "replica" writes nothing, a "checkpoint" keeps the tool's
+    files, a "trial" has files of its own, and the "tool" goes on in the tool's place.
 
     Attributes:
         hello: what its agent said of it.
-        stop: where it stands; None where nothing has been dispatched yet.
+        stop: where it stands, or how it ended; None where nothing has been dispatched yet, and
+            in a checkpoint that the tool took of itself, which stands before the event after
+            ``event``.
+        exited: what its agent said when it was about to end of itself, or None.
+        crashed: what its agent said when it was about to die, or None.
     """
 
     def __init__(
-        self, forks: Forks, client: Client, pidfd: int, hello: protocol.Hello, stop: Stop | None
+        self, forks: Forks, process: Forked, hello: protocol.Hello, stop: Stop | None
     ) -> None:
         self.hello = hello
         self.stop = stop
+        self.exited: protocol.Exited | None = None
+        self.crashed: protocol.Crashed | None = None
         self._forks = forks
-        self._client: Client | None = client
-        self._pidfd = pidfd
+        self._process = process
 
     def __enter__(self) -> Replica:
         return self
@@ -54,20 +58,44 @@ class Replica:
         self.close()
 
     @property
+    def role(self) -> protocol.Role:
+        return self.hello.role
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    @property
+    def event(self) -> int:
+        """The newest event that it has seen, from 1; 0 at the beginning."""
+        return self.hello.event if self.stop is None else self.stop.event
+
+    @property
     def is_closed(self) -> bool:
-        """Whether it was closed, or has ended."""
-        return self._client is None
+        """Whether it was closed, handed over, or found to have ended."""
+        return self._process.is_ended
+
+    @property
+    def is_gone(self) -> bool:
+        """Whether its process has ended, also of itself: the tool thins its own forks out."""
+        return self._process.is_gone
 
     def close(self) -> None:
-        """Kill it."""
+        """Kill it; a request that another thread waits for ends with ToolGone."""
         with self._forks.held:
-            client, self._client = self._client, None
-            if client is None:
-                return
+            self._process.end()
             self._forks.forget(self)
-            # Killed first: a tool whose controller goes may clean up what is the user's.
-            _end(self._pidfd)
-            client.close()
+
+    def hand_over(self) -> tuple[Client, int]:
+        """Give the connection and the pidfd away; the replica is closed, its process lives on.
+
+        Raises:
+            NotStopped: it is closed.
+        """
+        with self._forks.held:
+            given = self._process.give_away()
+            self._forks.forget(self)
+            return given
 
     def request(self, message: protocol.Request[R]) -> R:
         """Ask its agent.
@@ -77,24 +105,48 @@ class Replica:
             AgentError: the agent refused.
             ToolGone: it ended instead of answering.
         """
-        with self._forks.held:
-            client = self._open_client()
+        with self._forks.held, self._process.talk() as client:
             try:
                 return client.request(message)
             except ConnectionEnded as ended:
-                self.close()
-                raise ToolGone("The replica of the tool ended instead of answering.") from ended
+                raise self._gone("ended instead of answering.") from ended
             except ProtocolError:
                 self.close()
                 raise
 
-    def fork(self) -> Replica:
+    def fork(
+        self,
+        role: protocol.Role = "replica",
+        *,
+        stdout: str | None = None,
+        stderr: str | None = None,
+        output: str | None = None,
+        muted: tuple[int, int] | None = None,
+        shared: list[int] | None = None,
+    ) -> Replica:
         """Make another that stands where this one stands.
 
+        Args:
+            role: what it is for.
+            stdout: the file that its standard output goes to, with what has been written so far;
+                None for where it goes already.
+            stderr: as ``stdout``.
+            output: the same for every other file that the tool writes.
+            muted: of a "tool", the bytes of stdout and stderr that have been shown already.
+            shared: of a "tool", the descriptors of files that others write too.
+
         Raises:
-            NoAnswer: it cannot be made.
+            AgentError, NoAnswer: it cannot be made.
         """
-        return self._forks.make(self.request, self.stop)
+        fork = protocol.Fork(
+            role=role,
+            stdout=stdout,
+            stderr=stderr,
+            output=output,
+            muted=muted,
+            shared=shared or [],
+        )
+        return self._forks.make(self.request, self.stop, fork)
 
     def advance(self, ordinal: int, when: Literal["before", "after"] = "before") -> Stop:
         """Repeat the run up to an action.
@@ -122,6 +174,51 @@ class Replica:
         )
         return self.resume("continue", until=until)
 
+    def go(self, event: int, keep: int = 0, control: protocol.Control = "continue") -> Stop:
+        """Go on quietly up to an event; nothing stops it on the way.
+
+        Args:
+            event: its number; the one at which it stands, or one that has not come yet.
+            keep: how many of the newest hits on the way are remembered (``passed`` of the status).
+            control: of the action that it stands before: continue, apply or skip.
+
+        Raises:
+            NotStopped, AgentError: see ``request``.
+            ToolGone: it ended before.
+        """
+        stop = self.stop
+        if stop is not None and stop.event == event and stop.when in ("before", "after"):
+            return stop
+        return self._resume(protocol.Resume(control=control, event=event, keep=keep))
+
+    def complete(self, seconds: float | None = None) -> Stop:
+        """Let it run to its end, or to the next stop, such as one of a catch.
+
+        Args:
+            seconds: for all of it at most; None for as long as it takes.
+
+        Returns:
+            The stop. At an exit ``status`` is the exit status, negative for the signal, and -9 if
+            nothing is known; it is closed then.
+
+        Raises:
+            NotStopped, AgentError: see ``request``.
+            TimeoutError: it took longer; it is closed.
+            ToolGone: another thread closed it.
+        """
+        deadline = None if seconds is None else time.monotonic() + seconds
+        with self._forks.held, self._process.talk() as client:
+            number = client.send(protocol.Resume(control="continue"))
+            try:
+                stop = self._take(client, number, to_end=True, deadline=deadline)
+                self.stop = stop or self._take_exit()
+            except AgentError:
+                raise  # it stands where it stood
+            except BaseException:
+                self.close()
+                raise
+            return self.stop
+
     def resume(
         self, control: protocol.Control, count: int = 1, until: protocol.Until | None = None
     ) -> Stop:
@@ -131,129 +228,81 @@ class Replica:
             NotStopped, AgentError: see ``request``.
             ToolGone: it ended instead of stopping.
         """
-        with self._forks.held:
-            client = self._open_client()
-            number = client.send(protocol.Resume(control=control, count=count, until=until))
+        return self._resume(protocol.Resume(control=control, count=count, until=until))
+
+    def _resume(self, message: protocol.Resume) -> Stop:
+        with self._forks.held, self._process.talk() as client:
+            number = client.send(message)
             try:
-                self.stop = self._take_stop(client, number)
+                stop = self._take(client, number)
+                if stop is None:
+                    raise self._ended_early()
             except AgentError:
                 raise  # it stands where it stood
-            except ConnectionEnded as ended:
-                self._end_early("ended", ended)
             except BaseException:
                 self.close()
                 raise
-            return self.stop
+            self.stop = stop
+            return stop
 
-    def _take_stop(self, client: Client, number: int) -> Stop:
-        while True:
-            incoming = client.receive()
-            if incoming.method is None:
-                client.is_response(incoming, number)
-                continue
-            message = decode_notification(incoming)
-            if isinstance(message, protocol.Stopped):
-                return stop_of(message)
-            if isinstance(message, protocol.Crashed):
-                self._end_early(f"crashed in #{message.ordinal}")
-            self._end_early("came to its end")
+    def _take(
+        self, client: Client, number: int, to_end: bool = False, deadline: float | None = None
+    ) -> Stop | None:
+        """Take what comes in after a resume, up to the stop.
 
-    def _end_early(self, how: str, cause: Exception | None = None) -> NoReturn:
-        self.close()
-        raise ToolGone(
-            f"The replica of the tool {how} before it came to where the run was: "
-            "the tool does not do the same in every run."
-        ) from cause
-
-    def _open_client(self) -> Client:
-        if self._client is None:
-            raise NotStopped("The replica is closed: make another.")
-        return self._client
-
-
-class Forks:
-    """The forks of one run.
-
-    Args:
-        directory: of the session, where they connect.
-        held: opened while one is waited for.
-    """
-
-    def __init__(self, directory: Path, held: HeldInterrupts) -> None:
-        self.held = held
-        self._directory = directory
-        self._numbers = itertools.count()
-        self._alive: set[Replica] = set()
-
-    def make(
-        self, ask: Callable[[protocol.Fork], protocol.Forked], stop: Stop | None = None
-    ) -> Replica:
-        """Make one.
-
-        Args:
-            ask: asks the process that is forked.
-            stop: where that stands; None where nothing has been dispatched yet.
-
-        Raises:
-            AgentError: the agent refused.
-            NoAnswer: the fork ended, or said nothing.
-            ProtocolError: it said what it must not.
+        Returns:
+            The stop; None when the connection ends or, unless ``to_end``, is about to.
         """
-        before = set(self._alive)
         try:
-            with self.held:
-                return self._make(ask, stop)
-        except BaseException:
-            for one in self._alive - before:
-                one.close()
-            raise
+            while True:
+                seconds = None if deadline is None else max(0.0, deadline - time.monotonic())
+                incoming = client.receive(seconds)
+                if incoming.method is None:
+                    client.is_response(incoming, number)
+                    continue
+                message = decode_notification(incoming)
+                if isinstance(message, protocol.Stopped):
+                    return stop_of(message)
+                self._note_end(message)
+                if not to_end:
+                    return None
+        except ConnectionEnded:
+            return None
 
-    def forget(self, replica: Replica) -> None:
-        """No longer end a replica with the run: it has ended."""
-        self._alive.discard(replica)
+    def _note_end(self, message: protocol.Message) -> None:
+        if isinstance(message, protocol.Exited):
+            self.exited = message
+        elif isinstance(message, protocol.Crashed):
+            self.crashed = message
+        else:
+            raise ProtocolError("The agent of a replica said hello twice.")
 
-    def close(self) -> None:
-        """End all of them."""
-        for one in list(self._alive):
-            one.close()
+    def _take_exit(self) -> Stop:
+        """Wait until its files are written, as it is gone; return the stop."""
+        if self.is_closed:
+            raise ToolGone("The replica of the tool was closed while it ran.")
+        has_ended = self._process.wait(_END_SECONDS)
+        self.close()
+        status = -signal.SIGKILL
+        if self.crashed is not None:
+            status = -(self.crashed.signal or signal.SIGKILL)
+        elif self.exited is not None and has_ended:
+            status = self.exited.status
+        return exit_of(status, True, self.exited, self.crashed)
 
-    def _make(self, ask: Callable[[protocol.Fork], protocol.Forked], stop: Stop | None) -> Replica:
-        listener = Listener(self._directory / f"f{next(self._numbers) % _SOCKETS:x}")
-        try:
-            forked = ask(protocol.Fork(socket=str(listener.path), replica=True))
-            replica = self._greet(listener, forked.pid, stop)
-        finally:
-            listener.close()
-        self._alive.add(replica)
-        return replica
+    def _ended_early(self) -> ToolGone:
+        how = "ended"
+        if self.crashed is not None:
+            how = f"crashed in #{self.crashed.ordinal}"
+        elif self.exited is not None:
+            how = "came to its end"
+        return self._gone(
+            f"{how} before it came to where the run was: "
+            "the tool does not do the same in every run."
+        )
 
-    def _greet(self, listener: Listener, pid: int, stop: Stop | None) -> Replica:
-        """Wait for a fork's hello; a fork that is not waited for ends, as nobody listens."""
-        try:
-            pidfd = os.pidfd_open(pid)
-        except ProcessLookupError as error:
-            raise NoAnswer(f"The fork of the tool, process {pid}, ended at once.") from error
-        with contextlib.ExitStack() as undo:
-            undo.callback(_end, pidfd)
-            try:
-                connection = listener.accept(pidfd, self.held, _HELLO_SECONDS)
-                if connection is None:
-                    raise ConnectionEnded
-                client = Client(connection, pidfd, self.held)
-                undo.callback(client.close)
-                hello = client.receive_hello(_HELLO_SECONDS)
-            except (ConnectionEnded, TimeoutError) as error:
-                how = "ended" if isinstance(error, ConnectionEnded) else "is stuck"
-                raise NoAnswer(
-                    f"The fork of the tool, process {pid}, {how} before it said hello."
-                ) from error
-            undo.pop_all()
-        return Replica(self, client, pidfd, hello, stop)
-
-
-def _end(pidfd: int) -> None:
-    """Kill a process that is not our child, and wait until it is gone."""
-    with contextlib.suppress(ProcessLookupError):
-        signal.pidfd_send_signal(pidfd, signal.SIGKILL)
-    wait_for_end(pidfd, _END_SECONDS)
-    os.close(pidfd)
+    def _gone(self, how: str) -> ToolGone:
+        """Close it, as it has ended, and return the error that says how."""
+        was_closed = self.is_closed
+        self.close()
+        return ToolGone(f"The replica of the tool {'was closed.' if was_closed else how}")

@@ -23,6 +23,9 @@ class Stop(msgspec.Struct, kw_only=True, frozen=True):
             "catch" or "verify"; at exit "exited", "killed" (from outside) or "crashed".
         ordinal: the action's number, from 1; 0 "during" no action, and at exit, unless the tool
             died in an action.
+        event: the newest event's number, from 1: before and after each action is one; 0 when none
+            has come, and at an exit of which it is not known.
+        nth: the action's number among those of its tag, from 1; 0 as ``ordinal``, and at exit.
         tag: the action's kind; empty at exit, as ``ordinal``.
         name: what the action is about; empty at exit, as ``ordinal``.
         op: the name of the operation that the action is about, or None.
@@ -46,6 +49,8 @@ class Stop(msgspec.Struct, kw_only=True, frozen=True):
     when: protocol.When | Literal["exit"]
     reason: protocol.Reason | Literal["exited", "killed", "crashed"]
     ordinal: int = 0
+    event: int = 0
+    nth: int = 0
     tag: str = ""
     name: str = ""
     op: str | None = None
@@ -71,9 +76,11 @@ class Stop(msgspec.Struct, kw_only=True, frozen=True):
         result["breakpoints"] = list(self.breakpoints)
         if self.when == "after":
             result["skipped"] = self.skipped
+        result["event"] = self.event
         if self.when == "exit":
             if not self.ordinal:
                 result.update(dict.fromkeys(("ordinal", "tag", "name", "depth")))
+            result["event"] = self.event or None
             result.update(status=self.status, actions=self.actions, message=self.message)
             return result
         result["id"] = self.id
@@ -88,6 +95,8 @@ def stop_of(message: protocol.Stopped) -> Stop:
         when=message.when,
         reason=message.reason,
         ordinal=message.ordinal,
+        event=message.event,
+        nth=message.nth,
         tag=message.tag,
         name=message.name,
         op=message.op,
@@ -120,6 +129,17 @@ def exit_of(
         exited: what the agent said when the tool was about to end of itself, or None.
         crashed: what it said when the tool was about to die, or None.
     """
+    last = crashed or exited
+    stop = _exit_of(status, attached, exited, crashed)
+    return msgspec.structs.replace(stop, event=last.event) if last else stop
+
+
+def _exit_of(
+    status: int,
+    attached: bool,
+    exited: protocol.Exited | None,
+    crashed: protocol.Crashed | None,
+) -> Stop:
     actions = exited.actions if exited else None
     if status >= 0 and crashed is None:
         message = f"The tool ended with status {status}{_extent(attached, actions)}."

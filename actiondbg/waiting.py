@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import select
 import signal
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from types import FrameType, TracebackType
 from typing import Any
 
@@ -15,17 +16,21 @@ class HeldInterrupts:
 
     A KeyboardInterrupt between the receipt of a message and the note of what it says would lose
     it. In a ``with`` block it is therefore raised in ``Watch.wait`` only, where nothing has been
-    received yet, or at the end of the block.
+    received yet, or at the end of the block. That is the main thread's, in which it is raised; in
+    others this does nothing.
     """
 
     def __init__(self) -> None:
         self._depth = 0
         self._waiting = False
         self._pending = False
+        self._deaf = False
         self._handler: Callable[[int, FrameType | None], Any] | None = None
 
     def __enter__(self) -> None:
-        if self._depth > 0 or threading.current_thread() is not threading.main_thread():
+        if not _is_main():
+            return
+        if self._depth > 0:
             self._depth += 1
             return
         handler = signal.getsignal(signal.SIGINT)
@@ -42,6 +47,8 @@ class HeldInterrupts:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        if not _is_main():
+            return
         self._depth -= 1
         self._waiting = False
         if self._depth > 0 or self._handler is None:
@@ -52,8 +59,19 @@ class HeldInterrupts:
         if pending:
             handler(signal.SIGINT, None)
 
+    @contextlib.contextmanager
+    def deaf(self) -> Generator[None]:
+        """Hold interrupts back while the tool is waited for, too, inside of the block."""
+        outer, self._deaf = self._deaf, True
+        try:
+            yield
+        finally:
+            self._deaf = outer
+
     def open(self) -> None:
         """Let an interrupt through from now on, also one that was held back."""
+        if not _is_main() or self._deaf:
+            return
         self._waiting = True
         if self._pending and self._handler is not None:
             self._pending = False
@@ -61,13 +79,18 @@ class HeldInterrupts:
 
     def shut(self) -> None:
         """Hold interrupts back again."""
-        self._waiting = False
+        if _is_main():
+            self._waiting = False
 
     def _arrive(self, number: int, frame: FrameType | None) -> None:
         if self._waiting and self._handler is not None:
             self._handler(number, frame)
         else:
             self._pending = True
+
+
+def _is_main() -> bool:
+    return threading.current_thread() is threading.main_thread()
 
 
 class Watch:

@@ -12,6 +12,8 @@ Result = Literal["succeeded", "unchanged", "failed", "skipped"]
 ResultFilter = Literal["succeeded", "failed", "changed", "unchanged", "skipped"]
 CatchKind = Literal["failure", "crash", "verify", "diagnostic", "nonconvergence"]
 ChangeKind = Literal["inserted", "erased", "replaced", "modified", "moved"]
+Role = Literal["tool", "checkpoint", "replica", "trial"]
+Written = tuple[int, int]  # bytes to stdout and stderr, since the start of the run
 
 
 class Message(msgspec.Struct, rename="camel", forbid_unknown_fields=True, kw_only=True):
@@ -239,6 +241,34 @@ class Until(Message):
     after: bool = False
     outcome: OutcomeFilter | None = None
     own: bool = False
+
+
+# --- going to and fro ------------------------------------------------------------
+
+
+class Passed(Message):
+    """A hit that a resume to an event passed: the ``during``-th stop after ``event``, or there."""
+
+    event: int
+    during: int
+
+
+class CheckpointOptions(Message):
+    """The tool takes checkpoints of itself, so far apart, within so much memory; 0 ms: none."""
+
+    socket: str
+    milliseconds: int
+    megabytes: int
+
+
+class Key(Message):
+    """What names an action in every run: the ``nth`` operation, from 1, on which it was tried."""
+
+    tag: str
+    name: str
+    location: str | None
+    function: str | None
+    nth: int
 
 
 # --- the envelope ----------------------------------------------------------------

@@ -18,7 +18,8 @@ import sys
 import time
 from typing import Any
 
-from fake_answers import Answers, Refusal
+from fake_answers import Refusal
+from fake_forks import Forking
 from fake_stream import (
     ABOUT,
     ACTIONS,
@@ -29,11 +30,12 @@ from fake_stream import (
     RESULTS,
     WATCHED,
     Action,
+    nth_of,
     outcome_matches,
 )
 
 
-class FakeAgent(Answers):
+class FakeAgent(Forking):
     """The agent's end of a socket."""
 
     def __init__(self, connection: socket.socket, options: argparse.Namespace) -> None:
@@ -41,18 +43,19 @@ class FakeAgent(Answers):
         self._socket = connection
         self._file = connection.makefile("rb")
         self._stops = 0
-        self._replica = False
 
     def serve(self) -> None:
         """Say hello, and answer until the actions are over."""
         capabilities = [] if self._options.no_fork else HELLO["capabilities"]
-        hello = {**HELLO, "capabilities": capabilities, "replica": self._replica}
+        hello = {**HELLO, "capabilities": capabilities, "role": self._role, **self.place()}
+        end = {"status": self._options.exit, "written": self._written()}
         if self._options.first == "exited":
-            self.tell("exited", {"actions": 0})
+            self.tell("exited", {"actions": 0, **end})
         self.tell("hello", {**hello, "pid": os.getpid(), "protocol": self._options.version})
         while self._at < len(self._events):
             self._answer(json.loads(self._line()))
-        self.tell("exited", {"actions": len(ACTIONS), "hits": self._hit_list()})
+        end |= {"event": len(self._events), "hits": self._hit_list()}
+        self.tell("exited", {"actions": len(ACTIONS), **end})
 
     def _line(self) -> bytes:
         return self._file.readline() or os._exit(9)
@@ -82,44 +85,23 @@ class FakeAgent(Answers):
     def _result(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
         if method == self._options.refuse:
             raise Refusal(-32004, "refused by the fake")
-        if method == "resume" and params["control"] == "finish" and not self._depth():
-            raise Refusal(-32004, "there is no action around this one")
-        if method == "resume" and params["control"] == "skip":
-            self._skips.append(self._events[self._at][1][0])
+        if method == "resume":
+            return self._check_resume(params)
         answer = getattr(self, "_" + method.replace("/", "_"), None)
-        return answer(params) if answer and method != "resume" else {}
+        return answer(params) if answer else {}
 
-    def _fork(self, params: dict[str, Any]) -> dict[str, Any]:
-        reading, writing = os.pipe()
-        child = os.fork()
-        if child == 0:
-            grandchild = os.fork()
-            if grandchild:
-                os.write(writing, str(grandchild).encode())
-                os._exit(0)
-            os.close(writing)
-            self._be_fork(params)
-        os.close(writing)
-        os.waitpid(child, 0)
-        with os.fdopen(reading) as pipe:
-            return {"pid": int(pipe.read(20))}
-
-    def _be_fork(self, params: dict[str, Any]) -> None:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-        self._file.close()
-        self._socket.close()
-        if self._options.fork == "silent":
-            time.sleep(60)
-        if self._options.fork == "dies":
-            os._exit(1)
-        self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        try:
-            self._socket.connect(params["socket"])
-            self._file = self._socket.makefile("rb")
-            self._replica = params["replica"]
-            self.serve()
-        finally:
-            os._exit(9)
+    def _check_resume(self, params: dict[str, Any]) -> dict[str, Any]:
+        control, event = params["control"], params["event"]
+        if event is not None and event <= self._at + 1:
+            raise Refusal(-32602, f"the event {event} has passed")
+        if control == "finish" and not self._depth():
+            raise Refusal(-32004, "there is no action around this one")
+        ordinal = self._events[self._at][1][0] if self._at >= 0 else 0
+        if control == "skip":
+            self._skips.append(ordinal)
+        if control == "apply" and ordinal in self._to_skip:
+            self._to_skip.remove(ordinal)
+        return {}
 
     # --- the stream of actions ---
 
@@ -129,23 +111,35 @@ class FakeAgent(Answers):
     def _resume(self, params: dict[str, Any]) -> None:
         control, count = params["control"], params["count"]
         first, start = self._at < 0, max(self._at, 0)
-        if self._replica and self._options.slow_replica:
+        if self._role != "tool" and self._options.slow_replica:
             self._line()
+        self._passed = []
         while True:
             if self._at >= 0 and self._events[self._at] == ("before", self._crashing()):
                 self._crash()
+            self._take_checkpoint()
             self._at += 1
             if self._at == len(self._events):
                 return
             when, action = self._events[self._at]
-            if self._options.slow and not self._replica:
+            if self._options.slow and self._role == "tool":
                 return self._wait_for_interrupt()
             hit = self._hit(when, action)
+            if params["event"] is not None:
+                if self._at + 1 == params["event"]:
+                    return self._stop("breakpoint" if hit else "until", hit)
+                self._pass(hit, params["keep"])
+                continue
             stepped = control == "step" or self._reaches(control, start, params["until"])
             count -= bool(stepped or hit)
             if (stepped or hit) and count <= 0:
                 reason = "until" if params["until"] else "start" if first else "step"
                 return self._stop("breakpoint" if hit else reason, hit)
+
+    def _pass(self, hit: list[int], keep: int) -> None:
+        """Remember a hit that is no stop."""
+        if hit and keep:
+            self._passed = [*self._passed, {"event": self._at + 1, "during": 0}][-keep:]
 
     def _crashing(self) -> Action | None:
         return ACTIONS[self._options.crash_in - 1] if self._options.crash_in else None
@@ -175,6 +169,8 @@ class FakeAgent(Answers):
                 one["ignore"] -= 1
                 continue
             if one["log"]:
+                if self._log is None:
+                    continue
                 self._log.write(json.dumps(self._describe("breakpoint", [one["id"]])) + "\n")
                 continue
             one["enabled"] = not one["temporary"]
@@ -217,6 +213,7 @@ class FakeAgent(Answers):
     def _describe(self, reason: str, hit: list[int], during: str | None = None) -> dict[str, Any]:
         when, (ordinal, tag, name, depth) = self._events[self._at]
         stopped = {"when": during or when, "reason": reason, "ordinal": ordinal, "tag": tag}
+        stopped |= {"event": self._at + 1, "nth": nth_of(ordinal)}
         is_over = when == "after" and not during
         outcome = self._outcome(ordinal) if is_over else None
         changes = CHANGES if is_over and ordinal in CHANGERS else []
@@ -235,7 +232,7 @@ class FakeAgent(Answers):
             "name": name,
             "depth": depth,
             "breakpoints": hit,
-            "skipped": bool(outcome and outcome["result"] == "skipped"),
+            "skipped": ordinal in self._to_skip or (is_over and ordinal in self._skips),
             "cursorId": 12,
             "outcome": outcome,
             "changes": changes,
@@ -273,6 +270,7 @@ class FakeAgent(Answers):
     def _crash(self) -> None:
         ordinal, tag, name, depth = self._events[self._at][1]
         crash = {"ordinal": ordinal, "tag": tag, "name": name, "depth": depth}
+        crash |= {"signal": signal.SIGABRT, "written": self._written(), "event": self._at + 1}
         self.tell("crashed", {**crash, "op": "arith.addi"})
         os.kill(os.getpid(), signal.SIGABRT)
         time.sleep(60)
@@ -301,7 +299,7 @@ def parse_options(arguments: list[str]) -> argparse.Namespace:
     parser.add_argument("--misbehave-at", help="the method that is answered so")
     parser.add_argument("--at", type=int, default=0)
     parser.add_argument("--refuse")
-    parser.add_argument("--version", type=int, default=2)
+    parser.add_argument("--version", type=int, default=3)
     parser.add_argument("--first", default="hello")
     parser.add_argument("--print", default="")
     parser.add_argument("--slow", action="store_true")

@@ -34,6 +34,7 @@ class Answers:
         self._hits: dict[int, int] = {}
         self._skips: list[int] = []
         self._to_skip: list[int] = []
+        self._passed: list[dict[str, int]] = []
         self._log: Any = None
         self._cursor: dict[str, Any] = UNIT
         self._verify = False
@@ -103,7 +104,12 @@ class Answers:
 
     def _status(self, _: dict[str, Any]) -> dict[str, Any]:
         newest = max((e[1][0] for e in self._events[: self._at + 1]), default=0)
-        return {"ordinal": newest, "contexts": 1, "threading": True, "tracked": int(self._verify)}
+        come = {"ordinal": newest, "event": self._at + 1, "passed": self._passed}
+        held = {"contexts": 1, "threading": True, "tracked": int(self._verify)}
+        return {**come, **held, "written": self._written()}
+
+    def _written(self) -> list[int]:
+        return [len(self._options.print.encode()), 0]
 
     def _changes(self, params: dict[str, Any]) -> dict[str, Any]:
         shown = CHANGES[: params["count"]]

@@ -17,14 +17,16 @@ ACTIONS = [
     (5, "apply-pattern", "FoldA", 1),
 ]
 HELLO = {
-    "protocol": 2,
+    "protocol": 3,
     "agent": "fake",
     "llvm": "22.1.8",
     "parent": 0,
     "assertions": True,
     "capabilities": ["fork"],
-    "replica": False,
+    "role": "tool",
     "ordinal": 0,
+    "event": 0,
+    "when": None,
 }
 UNIT = {
     "kind": "operation",
@@ -68,6 +70,11 @@ def events() -> list[tuple[str, Action]]:
         result.append(("before", action))
         running.append(action)
     return result + [("after", action) for action in reversed(running)]
+
+
+def nth_of(ordinal: int) -> int:
+    """Return an action's number among those of its tag, from 1."""
+    return sum(one[1] == ACTIONS[ordinal - 1][1] for one in ACTIONS[:ordinal])
 
 
 def outcome_matches(wanted: dict[str, Any] | None, outcome: dict[str, Any], changed: bool) -> bool:

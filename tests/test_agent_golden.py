@@ -122,6 +122,21 @@ def test_each_golden_request_is_understood(agent: Agent, tmp_path: Path) -> None
             "colour",
         ),
         ('{"jsonrpc":"2.0","id":1,"method":"resume","params":{"control":"jump"}}', -32602, "jump"),
+        (
+            '{"jsonrpc":"2.0","id":1,"method":"resume","params":{"control":"continue","event":0}}',
+            -32602,
+            "event",
+        ),
+        (
+            '{"jsonrpc":"2.0","id":1,"method":"fork","params":{"socket":"/x","role":"spoon"}}',
+            -32602,
+            "spoon",
+        ),
+        (
+            '{"jsonrpc":"2.0","id":1,"method":"plan/set","params":{"apply":[{"tag":"fold"}]}}',
+            -32602,
+            "name",
+        ),
     ],
 )
 def test_bad_messages_are_refused_by_name(agent: Agent, line: str, code: int, named: str) -> None:

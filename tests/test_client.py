@@ -94,10 +94,12 @@ def test_an_answer_to_an_interrupted_request_is_passed_over(ends: tuple[Client, 
 
 def test_notifications_during_a_request_are_kept(ends: tuple[Client, Agent]) -> None:
     client, agent = ends
-    exited = {"jsonrpc": "2.0", "method": "exited", "params": {"actions": 3}}
+    params = {"actions": 3, "status": 1, "written": [5, 0]}
+    exited = {"jsonrpc": "2.0", "method": "exited", "params": params}
     agent.write(exited, answer(1, {"names": []}))
     assert client.request(protocol.GetNames(kind="tag")).names == []
-    assert decode_notification(client.receive()) == protocol.Exited(actions=3)
+    told = protocol.Exited(actions=3, status=1, written=(5, 0))
+    assert decode_notification(client.receive()) == told
 
 
 def test_a_wait_that_is_bounded(ends: tuple[Client, Agent]) -> None:

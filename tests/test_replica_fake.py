@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from actiondbg import protocol, replica
+from actiondbg import forks, protocol
 from actiondbg.errors import (
     NoAnswer,
     NotStopped,
@@ -42,6 +42,7 @@ def at(session: Session, ordinal: int, after: bool = False) -> None:
 
 def test_the_origin_stays_until_the_session_is_closed(fake: Launch, base: Path) -> None:
     session = fake("--print", "words")
+    session.checkpoint_spacing = 0
     session.start()
     assert processes(session) == 2
     session.continue_()
@@ -77,7 +78,7 @@ def test_a_replica_stands_where_it_is_sent(fake: Launch) -> None:
     session = fake()
     at(session, 4)
     with session.replay(2) as one:
-        assert one.stop is not None and one.hello.replica
+        assert one.stop is not None and one.role == "replica"
         assert (one.stop.when, one.stop.ordinal, one.stop.reason) == ("before", 2, "until")
         assert one.request(protocol.GetStatus()).ordinal == 2
         with one.fork() as other:
@@ -130,7 +131,7 @@ def test_no_past_without_a_run(fake: Launch) -> None:
 def test_a_run_without_an_origin_goes_on(
     fake: Launch, options: list[str], complaint: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(replica, "_HELLO_SECONDS", 0.3)
+    monkeypatch.setattr(forks, "_HELLO_SECONDS", 0.3)
     session = fake(*options)
     assert session.start().ordinal == 1
     with pytest.raises(NoAnswer, match=complaint):

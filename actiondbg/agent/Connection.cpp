@@ -36,13 +36,13 @@ static void *programCounter(const ucontext_t &context) {
 #endif
 }
 
-// Whether this process is a fork of the tool.
-static bool isFork = false;
+static bool isForked = false;
 
-void becomeFork() { isFork = true; }
+void setFork(bool is) { isForked = is; }
+bool isFork() { return isForked; }
 
 void endProcess() {
-  if (isFork)
+  if (isFork())
     _exit(1);
   llvm::sys::RunInterruptHandlers();
   _exit(1);
@@ -118,8 +118,10 @@ void Connection::open(const std::string &path) {
   memcpy(address.sun_path, path.c_str(), path.size() + 1);
   if (connect(fd, reinterpret_cast<struct sockaddr *>(&address),
               sizeof(address)) != 0) {
-    llvm::errs() << "actiondbg: cannot connect to " << path << ": "
-                 << strerror(errno) << "\n";
+    // A fork whose front end has gone has nobody to tell.
+    if (!isFork())
+      llvm::errs() << "actiondbg: cannot connect to " << path << ": "
+                   << strerror(errno) << "\n";
     _exit(3);
   }
   notifyBySignal(fd);

@@ -50,8 +50,9 @@ private:
 /// Ends the process as an interrupt would: files that the tool was writing are
 /// removed by LLVM's own handlers. In a fork they are not: they are the tool's.
 [[noreturn]] void endProcess();
-/// This process is a fork of the tool.
-void becomeFork();
+/// Whether this process is a fork that does not take the tool's place.
+void setFork(bool is);
+bool isFork();
 
 } // namespace adbg
 

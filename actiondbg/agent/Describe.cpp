@@ -27,15 +27,30 @@ uint32_t idOf(const IRUnit &unit) {
   return op ? Engine::get().observer.ids.of(op) : 0;
 }
 
-Object hello(int pid, uint64_t ordinal, bool isReplica) {
+llvm::json::Array describeWritten() {
+  const Written &written = Files::written();
+  return llvm::json::Array{int64_t(written.bytes[0]),
+                           int64_t(written.bytes[1])};
+}
+
+static StringRef whenOf(const Frame &frame, bool inside) {
+  if (inside)
+    return "during";
+  return frame.over ? "after" : "before";
+}
+
+Object hello(const Engine &engine) {
+  const Frame *at = engine.standing;
   return Object{
-      {"protocol", 2},
+      {"protocol", 3},
       {"agent", "preload"},
       {"llvm", LLVM_VERSION_STRING},
-      {"pid", pid},
+      {"pid", int64_t(getpid())},
       {"parent", int64_t(getppid())},
-      {"ordinal", int64_t(ordinal)},
-      {"replica", isReplica},
+      {"role", textOf(engine.role)},
+      {"ordinal", int64_t(engine.ordinal)},
+      {"event", int64_t(engine.event)},
+      {"when", at ? Json(whenOf(*at, engine.inside)) : Json(nullptr)},
       {"assertions", LLVM_ENABLE_ABI_BREAKING_CHECKS != 0},
       {"capabilities", llvm::json::Array{"fold", "interrupt", "cursor", "print",
                                          "outcome", "watch", "catch", "fork"}}};
@@ -50,8 +65,7 @@ std::optional<std::string> placeText(Location loc) {
       .str();
 }
 
-/// What a stop or a frame says of the operation that its action is about.
-static void addOperation(Object &object, const Frame &frame) {
+void addOperation(Object &object, const Frame &frame) {
   std::optional<std::string> op, location, function;
   uint32_t id = 0;
   const Gone *gone = frame.units.empty() ? nullptr : frame.goneUnit(0);
@@ -81,17 +95,13 @@ static void addAction(Object &object, const Frame &frame) {
   object["depth"] = int64_t(frame.depth);
 }
 
-static StringRef whenOf(const Frame &frame, bool inside) {
-  if (inside)
-    return "during";
-  return frame.over ? "after" : "before";
-}
-
 Object describeStop(const Frame &frame, const Notice &notice, bool inside) {
   Object stop{{"when", whenOf(frame, inside)},
               {"reason", notice.reason},
               {"breakpoints", llvm::json::Array(notice.hit)},
               {"skipped", frame.skipped},
+              {"event", int64_t(Engine::get().event)},
+              {"nth", int64_t(frame.nth)},
               {"cursorId", idOrNull(idOf(Engine::get().cursor))},
               {"message",
                notice.message.empty() ? Json(nullptr) : safe(notice.message)},

@@ -10,12 +10,16 @@
 
 namespace adbg {
 
+class Engine;
 struct Notice;
 
-llvm::json::Object hello(int pid, uint64_t ordinal, bool isReplica);
+llvm::json::Object hello(const Engine &engine);
+llvm::json::Array describeWritten();
 /// `inside`: the tool stands inside of the action, not before or after it.
 llvm::json::Object describeStop(const Frame &frame, const Notice &notice,
                                 bool inside);
+/// What a stop or a frame says of the operation that its action is about.
+void addOperation(llvm::json::Object &object, const Frame &frame);
 llvm::json::Object describeCrash(const Frame *innermost);
 llvm::json::Array describeHits(llvm::ArrayRef<Breakpoint> breakpoints);
 llvm::json::Object describeFrame(const Frame &frame, int64_t index);

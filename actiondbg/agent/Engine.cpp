@@ -35,7 +35,9 @@ void Engine::attach(const std::string &socket) {
   attached = true;
   llvm::sys::AddSignalHandler([](void *) { Engine::get().sendCrash(); },
                               nullptr);
-  connection.notify("hello", hello(pid, 0, /*isReplica=*/false));
+  on_exit([](int status, void *) { Engine::get().exitStatus = status; },
+          nullptr);
+  connection.notify("hello", hello(*this));
   resumption.fromStart = true;
   serve();
 }
@@ -45,29 +47,38 @@ void Engine::attach(const std::string &socket) {
 //===----------------------------------------------------------------------===//
 
 void Engine::dispatch(Frame &frame, llvm::function_ref<void()> run) {
+  if (LLVM_UNLIKELY(event >= checkpoints.lookAt))
+    look();
+  if (LLVM_UNLIKELY(plan != nullptr) && !mayStop() &&
+      plan->leavesOut(frame, innermost, ordinal)) {
+    ++ordinal;
+    event += 2;
+    return number(frame);
+  }
   Frame *parent = innermost;
   frame.parent = parent;
   frame.depth = parent ? parent->depth + 1 : 0;
   frame.ordinal = ++ordinal;
+  ++event;
+  number(frame);
   frame.tally.first = observer.log.end();
   frame.tally.firstId = observer.ids.upcoming();
   if (parent)
     frame.conversion = parent->isConversion() ? parent : parent->conversion;
-  if (frame.kind == Kind::Pass || frame.kind == Kind::Other)
-    remember(frame);
-  if (LLVM_UNLIKELY(mayStop()))
+  if (LLVM_UNLIKELY(mayAct()))
     before(frame);
   else
     innermost = &frame;
   observer.isDetailed = mayStop() && mayTell();
-  observer.isTallied = mayStop() || counts;
+  observer.isTallied = mayStop() || counts || (plan && plan->isRecorded());
   observer.forgetFold();
   observer.begin(frame, counts);
   if (!frame.skipped)
     run();
   frame.over = true;
+  ++event;
   observer.end(frame, counts);
-  if (LLVM_UNLIKELY(mayStop() || !frame.stopAfter.empty()))
+  if (LLVM_UNLIKELY(mayAct() || !frame.stopAfter.empty()))
     after(frame);
   if (frame.kind == Kind::Pass && !frame.isAdaptor())
     lastPass = {frame.ordinal, "pass-execution", frame.name(), false};
@@ -79,11 +90,14 @@ void Engine::before(Frame &frame) {
   if (LLVM_UNLIKELY(looksBetween()))
     between(frame, notice);
   innermost = &frame;
+  insideHits = 0;
   if (LLVM_UNLIKELY(!toSkip.empty()) &&
       llvm::binary_search(toSkip, frame.ordinal))
     frame.skipped = true;
+  if (plan && plan->skips(frame, observer.ids))
+    frame.skipped = true;
   stopBefore(frame, notice);
-  if (frame.skipped)
+  if (frame.skipped && !frame.isPlanned)
     skipped.push_back(frame.ordinal);
   lookAhead(frame);
 }
@@ -105,12 +119,15 @@ void Engine::lookAhead(Frame &frame) {
   bool isStep = control == Control::Step ||
                 (control == Control::Next && frame.depth <= resumption.depth) ||
                 (control == Control::Finish && frame.depth < resumption.depth);
-  bool isWanted = isStep || !frame.stopAfter.empty() ||
+  // Its end may be the event that is gone to: of what comes shortly before it.
+  bool isNear = resumption.event > event && resumption.event - event <= 1000;
+  bool isWanted = isStep || isNear || !frame.stopAfter.empty() ||
                   !frame.undecided.empty() || frame.untilMatches;
   if (!isWanted)
     return;
   frame.wantsReasons =
-      isStep || frame.kind == Kind::Fold || !frame.stopAfter.empty() ||
+      isStep || isNear || frame.kind == Kind::Fold ||
+      !frame.stopAfter.empty() ||
       (frame.untilMatches &&
        (!resumption.outcome || resumption.outcome->needsReasons()));
   for (const Breakpoint &one : breakpoints)
@@ -119,12 +136,16 @@ void Engine::lookAhead(Frame &frame) {
   // To look at all of a function costs more than most actions: only where a
   // person goes step by step, and for passes.
   frame.wantsModified = (frame.kind == Kind::Pass && !frame.isAdaptor()) ||
-                        (isStep && frame.depth == resumption.depth);
+                        (isStep && frame.depth == resumption.depth) ||
+                        resumption.event == event + 1;
 }
 
 void Engine::after(Frame &frame) {
+  insideHits = 0;
+  if (plan)
+    plan->over(frame, ordinal);
   bool isPlain = !looksBetween() && !catching && !resumption.until &&
-                 resumption.control < Control::Step &&
+                 !resumption.event && resumption.control < Control::Step &&
                  frame.stopAfter.empty() && frame.undecided.empty();
   if (LLVM_LIKELY(isPlain))
     return;
@@ -135,16 +156,28 @@ void Engine::after(Frame &frame) {
   if (catching)
     checkConvergence(frame);
   hitAfter(frame, notice);
+  if (!notice.reason.empty() && passes())
+    return pass(/*isInside=*/false);
   if (!notice.reason.empty())
     return stop(frame, std::move(notice));
   stopAfter(frame);
 }
 
-void Engine::remember(const Frame &frame) {
-  if (frame.kind == Kind::Pass)
+void Engine::number(Frame &frame) {
+  switch (frame.kind) {
+  case Kind::Pattern:
+    frame.nth = ++patterns;
+    return;
+  case Kind::Fold:
+    frame.nth = ++folds;
+    return;
+  case Kind::Pass:
+    frame.nth = ++passActions;
     passNames.insert(frame.name());
-  else
-    tags.insert(frame.tag());
+    return;
+  default:
+    frame.nth = ++tags[frame.tag()];
+  }
 }
 
 bool Engine::interrupted() {
@@ -163,121 +196,6 @@ bool Engine::interrupted() {
 void Engine::refuseWhileRunning(StringRef line) {
   if (std::optional<llvm::json::Value> reply = refusal(line))
     connection.send(*reply);
-}
-
-void Engine::breakpointsChanged() {
-  ++breakpointsVersion;
-  candidates.forget();
-  observer.watch(breakpoints);
-  catching = 0;
-  tellsChanges = false;
-  for (const Breakpoint &one : breakpoints) {
-    if (one.catches && one.enabled)
-      catching |= 1u << static_cast<unsigned>(one.catches->kind);
-    tellsChanges |= one.after || one.outcome || one.watch || one.catches;
-  }
-}
-
-void Engine::hit(Breakpoint &one, Frame &frame, Notice &notice) {
-  if (!one.hit())
-    return;
-  if (!one.log) {
-    notice.hit.push_back(one.id);
-    return;
-  }
-  if (!log)
-    return;
-  Notice line = notice;
-  line.hit = {one.id};
-  if (line.reason.empty())
-    line.reason = "breakpoint";
-  selected = &frame;
-  resetCursor();
-  *log << llvm::json::Value(describeStop(frame, line, inside)) << "\n";
-  selected = nullptr;
-  cursor = IRUnit();
-}
-
-void Engine::hitBefore(Frame &frame, llvm::ArrayRef<Breakpoint *> candidate,
-                       Notice &notice) {
-  for (Breakpoint *maybe : candidate) {
-    Breakpoint &one = *maybe;
-    if (!one.enabled || !one.spec.matchesRest(frame))
-      continue;
-    if (one.after || one.outcome)
-      (one.outcome ? frame.undecided : frame.stopAfter).push_back(one.id);
-    else
-      hit(one, frame, notice);
-  }
-}
-
-void Engine::hitLater(Frame &frame) {
-  for (Breakpoint &one : breakpoints) {
-    if (!one.enabled || one.watch || one.catches ||
-        !(one.after || one.outcome) ||
-        llvm::is_contained(frame.stopAfter, one.id) ||
-        llvm::is_contained(frame.undecided, one.id))
-      continue;
-    if (one.spec.matches(frame))
-      (one.outcome ? frame.undecided : frame.stopAfter).push_back(one.id);
-  }
-}
-
-void Engine::hitAfter(Frame &frame, Notice &notice) {
-  bool failed = catches(CatchKind::Failure) && frame.kind == Kind::Pass &&
-                !frame.isAdaptor() && frame.returned == Returned::Failure;
-  if (frame.stopAfter.empty() && frame.undecided.empty() && !failed)
-    return;
-  size_t already = notice.hit.size();
-  StringRef reason = notice.reason;
-  for (Breakpoint &one : breakpoints) {
-    if (failed && one.enabled && one.catches &&
-        one.catches->kind == CatchKind::Failure &&
-        (!one.catches->glob || one.catches->glob->matchesNow(frame.name()))) {
-      notice.reason = "catch";
-      notice.message = "the pass " + frame.name() + " failed";
-      notice.culprit = {frame.ordinal, frame.tag().str(), frame.name(), false};
-      hit(one, frame, notice);
-    }
-    bool isHit = llvm::is_contained(frame.stopAfter, one.id) ||
-                 (llvm::is_contained(frame.undecided, one.id) && one.outcome &&
-                  one.outcome->matches(frame, /*own=*/false));
-    if (isHit)
-      hit(one, frame, notice);
-  }
-  if (notice.hit.size() == already) {
-    notice.reason = reason;
-    return;
-  }
-  if (notice.reason.empty())
-    notice.reason = "breakpoint";
-  // continue, apply and skip with a count pass that many stops.
-  if (resumption.control < Control::Step && resumption.count > 1) {
-    --resumption.count;
-    notice = Notice();
-  }
-}
-
-void Engine::hitWatches(Frame &frame, Notice &notice) {
-  for (Breakpoint *one : observer.watches) {
-    std::string message = one->watch->happened();
-    if (message.empty() || !one->enabled)
-      continue;
-    if (one->spec.condition &&
-        !one->spec.condition->holds(frame, ++one->spec.matched))
-      continue;
-    Notice seen;
-    seen.reason = "watch";
-    seen.message = message;
-    seen.culprit = observer.culpritNow();
-    hit(*one, frame, seen);
-    if (seen.hit.empty())
-      continue;
-    if (!notice.message.empty())
-      seen.message = notice.message + "; " + seen.message;
-    seen.hit.insert(seen.hit.begin(), notice.hit.begin(), notice.hit.end());
-    notice = std::move(seen);
-  }
 }
 
 bool Engine::usesUp(const Frame &frame, bool over) {
@@ -319,13 +237,23 @@ void Engine::stopBefore(Frame &frame, Notice &notice) {
   if (!breakpoints.empty())
     candidate = candidates.of(frame, breakpoints);
   if (LLVM_LIKELY(candidate.empty() && !isInterrupted && !resumption.until &&
-                  resumption.control < Control::Step && notice.reason.empty()))
+                  !resumption.event && resumption.control < Control::Step &&
+                  notice.reason.empty()))
     return;
   hitBefore(frame, candidate, notice);
   bool isHit = !notice.hit.empty();
   bool isUsedUp = usesUp(frame, /*over=*/false);
-  bool isReached = resumption.until && resumption.until->matches(frame);
-  if (isReached && resumption.after) {
+  if (passes()) {
+    if (isHit || !notice.reason.empty())
+      pass(/*isInside=*/false);
+    if (!isInterrupted)
+      return;
+    isHit = false;
+    notice = Notice();
+  }
+  bool isReached = (resumption.until && resumption.until->matches(frame)) ||
+                   resumption.event == event;
+  if (isReached && resumption.until && resumption.after) {
     frame.untilMatches = true;
     isReached = false;
   }
@@ -365,7 +293,7 @@ void Engine::stopAfter(Frame &frame) {
   }
   if (isUsedUp)
     notice.reason = reasonOf(resumption);
-  else if (isLeft || isReached)
+  else if (isLeft || isReached || resumption.event == event)
     notice.reason = "until";
   if (!notice.reason.empty())
     stop(frame, std::move(notice));

@@ -3,11 +3,14 @@
 #ifndef ACTIONDBG_ENGINE_H
 #define ACTIONDBG_ENGINE_H
 
+#include "Checkpoints.h"
 #include "Connection.h"
 #include "Observer.h"
+#include "Plan.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/raw_ostream.h"
+#include <deque>
 #include <unistd.h>
 
 namespace adbg {
@@ -29,6 +32,14 @@ struct Resumption {
   bool after = false;
   std::optional<OutcomeFilter> outcome;
   bool own = false;
+  /// Not 0: hits before that event are no stops, and the newest are kept.
+  uint64_t event = 0, keep = 0;
+};
+
+/// A hit that was no stop: at an event, or so many stops after it, in the
+/// middle of an action.
+struct Passed {
+  uint64_t event = 0, during = 0;
 };
 
 /// What is told of a stop beside where it is.
@@ -53,6 +64,11 @@ public:
 
   /// Runs `frame`'s action, unless it is skipped, stopping as asked.
   void dispatch(Frame &frame, llvm::function_ref<void()> run);
+
+  /// Whether no pattern is applied any more, wherever it is.
+  bool leavesOutPatterns() const {
+    return plan && !mayStop() && plan->leavesOutAll(innermost, ordinal);
+  }
 
   /// An operation is about to be destroyed, or is replaced.
   void erased(mlir::Operation *op);
@@ -86,6 +102,17 @@ public:
   /// The first error since the verifier began, if its failure is caught.
   std::string firstError;
   uint64_t ordinal = 0;
+  /// How often an action began or ended.
+  uint64_t event = 0;
+  std::deque<Passed> passed;
+  Role role = Role::Tool;
+  /// Where it stands, or is before; null at the beginning, and in a checkpoint
+  /// that the tool made while it ran.
+  const Frame *standing = nullptr;
+  Files files;
+  Checkpoints checkpoints;
+  std::unique_ptr<Plan> plan;
+  volatile int crashSignal = 0, exitStatus = 0;
   /// What was skipped, and what is to be skipped, in order.
   std::vector<uint64_t> skipped, toSkip;
   std::unique_ptr<llvm::raw_fd_ostream> log;
@@ -93,7 +120,9 @@ public:
   Culprit lastPass;
   unsigned contexts = 0;
   bool askedForThreads = false;
-  llvm::StringSet<> patternNames, passNames, tags;
+  llvm::StringSet<> patternNames, passNames;
+  /// How many actions there were of each tag that is not a common one.
+  llvm::StringMap<uint64_t> tags;
 
   Frame *frameAt(int64_t index) const;
   /// Puts the cursor on the selected frame's operation.
@@ -102,22 +131,37 @@ public:
   void sendExit();
   /// In a fork of the tool that is not ours: be as if not there.
   void abandon();
-  /// In a fork that is ours: connect anew, and stand at the same stop.
-  void rejoin(const std::string &socket, bool isReplica);
+  /// Goes on as it was answered.
+  void go(Resumption next);
+  /// Forks this process; returns 0 in the child, which stands at the same stop.
+  pid_t forkFor(const ForkOrder &order);
+  llvm::json::Array describePassed() const;
 
 private:
   bool ownsThread() const;
+  /// Makes a checkpoint if it is time.
+  void look();
+  void becomeFork(const ForkOrder &order);
+  /// In a fork that is ours: connect anew, and stand at the same stop.
+  void rejoin(const std::string &socket);
+  /// Nanoseconds that it ran, without the time at stops.
+  int64_t runTime() const;
+  void number(Frame &frame);
+  /// A hit is no stop, as the way leads further.
+  bool passes() const { return resumption.event > event; }
+  void pass(bool isInside);
   /// Whether a stop may follow.
   bool mayStop() const {
     return Connection::arrived || !breakpoints.empty() || !toSkip.empty() ||
            resumption.control >= Control::Step || resumption.until ||
-           verifiesEach;
+           resumption.event || verifiesEach;
   }
+  bool mayAct() const { return mayStop() || plan; }
   /// Whether the changes themselves may be asked for when an action is over; a
   /// stop before one is no such thing.
   bool mayTell() const {
     return tellsChanges || resumption.control >= Control::Step ||
-           resumption.until || verifiesEach;
+           resumption.until || resumption.event || verifiesEach;
   }
   void before(Frame &frame);
   void after(Frame &frame);
@@ -145,7 +189,6 @@ private:
   bool usesUp(const Frame &frame, bool over);
   void stop(Frame &frame, Notice notice);
   void serve();
-  void remember(const Frame &frame);
   void refuseWhileRunning(llvm::StringRef line);
 
   Connection connection;
@@ -155,6 +198,9 @@ private:
   bool tellsChanges = false;
   bool attached = false;
   bool serving = false;
+  /// In a fork that has not gone on since, and shares its files.
+  bool isFrozen = false;
+  uint64_t patterns = 0, folds = 0, passActions = 0, insideHits = 0;
   bool isBroken = false;
   pid_t pid = 0;
 };

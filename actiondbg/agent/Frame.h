@@ -50,10 +50,15 @@ struct Frame {
   const mlir::tracing::Action *action = nullptr;
   llvm::ArrayRef<mlir::IRUnit> units;
   uint64_t ordinal = 0;
+  /// Its number among those of its tag, from 1.
+  uint64_t nth = 0;
   unsigned depth = 0;
   Kind kind = Kind::Other;
   bool over = false;
   bool skipped = false;
+  /// In a pass whose actions all have to run; one that may be skipped; one
+  /// that is, by a plan. See Plan.h.
+  bool isHeld = false, isCandidate = false, isPlanned = false;
   /// Units that were erased or replaced since the action began.
   llvm::SmallVector<Gone, 0> gone;
   /// Breakpoints that are to stop after this action, whatever its outcome, and
@@ -78,6 +83,9 @@ struct Frame {
   Frame *conversion = nullptr;
   uint32_t legalized = 0, rolledBack = 0, errors = 0;
   uint64_t rewrites = 0;
+  /// Of a pass: the patterns and folds tried in it.
+  uint64_t leaves = 0;
+  bool hasConversion = false;
   int64_t began = 0;
   uint64_t digest = 0;
   std::unique_ptr<Snapshot> snapshot;

@@ -125,6 +125,14 @@ void contextCtorRegistry(MLIRContext *self, const DialectRegistry &registry,
   attachTo(self);
 }
 
+ADBG_EXPORT void contextDtor(MLIRContext *self) __asm__(ADBG_CONTEXT_DTOR);
+void contextDtor(MLIRContext *self) {
+  static auto *next = real<void(MLIRContext *)>(ADBG_CONTEXT_DTOR);
+  // As the operations in it, see InterposeIR.cpp.
+  if (Engine::get().role != Role::Trial)
+    next(self);
+}
+
 ADBG_EXPORT void disableThreading(MLIRContext *self,
                                   bool disable) __asm__(ADBG_DISABLE_THREADING);
 void disableThreading(MLIRContext *self, bool disable) {
@@ -187,6 +195,8 @@ static LogicalResult dispatchFold(Operation *op, FoldResults &results,
   // The fold of a constant is a query for its value: never an action.
   if (!engine.follows() || op == folded || isConstantLike(op))
     return fold();
+  if (engine.leavesOutPatterns())
+    return failure();
   Operation *outer = std::exchange(folded, op);
   IRUnit unit(op);
   Frame frame{llvm::ArrayRef<IRUnit>(unit)};

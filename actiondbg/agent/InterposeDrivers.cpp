@@ -76,6 +76,8 @@ LogicalResult matchAndRewrite(PatternApplicator *self, Operation *op,
           ADBG_MATCH_AND_REWRITE);
   if (!Engine::get().follows())
     return next(self, op, rewriter, canApply, onFailure, onSuccess);
+  if (Engine::get().leavesOutPatterns())
+    return failure();
   OpBuilder::Listener *listener = rewriter.getListener();
   ReasonListener reasons(listener);
   rewriter.setListener(&reasons);

@@ -92,14 +92,26 @@ static void noteEnd(Operation *op) {
   engine.observer.destroyed(op);
 }
 
+/// What is destroyed outside of actions, and is in nothing else, has been
+/// written by now: a trial ends sooner if it is left.
+static bool isLeft(Operation *op) {
+  Engine &engine = Engine::get();
+  return engine.role == Role::Trial && engine.follows() &&
+         !engine.hasFrames() && !op->getBlock();
+}
+
 ADBG_DECLARE(void, destroyOperation, ADBG_DESTROY, Operation *self) {
   ADBG_NEXT(ADBG_DESTROY, void(Operation *));
+  if (isLeft(self))
+    return;
   noteEnd(self);
   next(self);
 }
 
 ADBG_DECLARE(void, eraseOperation, ADBG_ERASE, Operation *self) {
   ADBG_NEXT(ADBG_ERASE, void(Operation *));
+  if (isLeft(self))
+    return;
   noteEnd(self);
   next(self);
 }

@@ -33,6 +33,10 @@ double Observer::secondsOf(int64_t ticks) const {
                            double(ticks) / double(passed);
 }
 
+int64_t Observer::ranFor() const {
+  return nanoseconds() - startedNanoseconds - int64_t(secondsOf(served) * 1e9);
+}
+
 //===----------------------------------------------------------------------===//
 // What happens to IR
 //===----------------------------------------------------------------------===//

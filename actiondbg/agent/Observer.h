@@ -72,6 +72,8 @@ public:
   /// The time, in ticks of a clock that costs next to nothing to read.
   static int64_t now();
   double secondsOf(int64_t ticks) const;
+  /// Nanoseconds since the tool was attached to, without the time at stops.
+  int64_t ranFor() const;
   ValueName nameOf(mlir::Value value) const;
 
 private:

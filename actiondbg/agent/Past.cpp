@@ -5,11 +5,6 @@
 #include "Requests.h"
 
 #include "mlir/Pass/Pass.h"
-#include <csignal>
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 using namespace mlir;
 using llvm::StringRef;
@@ -109,9 +104,24 @@ Reply getPipeline(Engine &engine, Fields &fields) {
 // To do it again
 //===----------------------------------------------------------------------===//
 
+static void setCheckpoints(Engine &engine, Fields &fields) {
+  const Object *object = fields.optionalObject("checkpoints");
+  if (!object)
+    return;
+  Fields inner(*object, "checkpoints.");
+  std::string socket = inner.text("socket");
+  int64_t milliseconds = inner.integer("milliseconds", 0);
+  int64_t megabytes = inner.integer("megabytes", 0);
+  if (inner.done())
+    engine.checkpoints.configure(socket, milliseconds, megabytes);
+  else
+    fields.fail(inner.error);
+}
+
 Reply setOptions(Engine &engine, Fields &fields) {
   bool verifies = fields.boolean("verifyEachAction", engine.verifiesEach);
   bool counts = fields.boolean("count", engine.counts);
+  setCheckpoints(engine, fields);
   if (!fields.done())
     return wrongParams(fields);
   engine.counts = counts;
@@ -141,6 +151,10 @@ Reply setSkips(Engine &engine, Fields &fields) {
     return wrongParams(fields);
   llvm::sort(skips);
   engine.toSkip = std::move(skips);
+  // The one that it stands before, too.
+  Frame *frame = engine.innermost;
+  if (engine.standing == frame && frame && !frame->over && !engine.inside)
+    frame->skipped = llvm::binary_search(engine.toSkip, frame->ordinal);
   return Object{};
 }
 
@@ -169,64 +183,6 @@ Reply closeLog(Engine &engine, Fields &fields) {
   if (!isWritten)
     return Reply(FileNotWritten, "the log could not be written");
   return Object{};
-}
-
-/// A replica repeats what was done, and is never to be noticed: what it writes
-/// is thrown away, and its death removes no file of the tool's.
-static void becomeReplica() {
-  int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-  struct stat input;
-  if (fstat(0, &input) == 0 && !S_ISREG(input.st_mode))
-    dup2(null, 0);
-  dup2(null, 1);
-  dup2(null, 2);
-  // So are the files that the tool has open: they are shared with it.
-  for (int file = 3; file < 1024; ++file)
-    if (struct stat one; fstat(file, &one) == 0 && S_ISREG(one.st_mode) &&
-                         (fcntl(file, F_GETFL) & O_ACCMODE) != O_RDONLY)
-      dup2(null, file);
-  for (int signal : {SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGTERM,
-                     SIGINT, SIGHUP, SIGQUIT})
-    ::signal(signal, SIG_DFL);
-}
-
-std::optional<Reply> forkTool(Engine &engine, Fields &fields) {
-  std::string socket = fields.text("socket");
-  bool isReplica = fields.boolean("replica", false);
-  if (!fields.done())
-    return wrongParams(fields);
-  int ends[2];
-  if (pipe(ends) != 0)
-    return Reply(NoAnswer, "the tool cannot be forked: there is no pipe");
-  pid_t child = fork();
-  if (child == 0) {
-    // Forked twice, so that the tool has no child that it does not know of.
-    pid_t second = fork();
-    if (second != 0) {
-      int64_t told = second;
-      ssize_t written = write(ends[1], &told, sizeof(told));
-      _exit(written == sizeof(told) ? 0 : 1);
-    }
-    close(ends[0]);
-    close(ends[1]);
-    becomeFork();
-    if (isReplica)
-      becomeReplica();
-    engine.rejoin(socket, isReplica);
-    return std::nullopt;
-  }
-  close(ends[1]);
-  int64_t pid = -1;
-  ssize_t got = -1;
-  while (child > 0 && (got = read(ends[0], &pid, sizeof(pid))) < 0 &&
-         errno == EINTR) {
-  }
-  close(ends[0]);
-  while (child > 0 && waitpid(child, nullptr, 0) < 0 && errno == EINTR) {
-  }
-  if (child < 0 || got != sizeof(pid) || pid < 0)
-    return Reply(NoAnswer, "the tool cannot be forked");
-  return Object{{"pid", pid}};
 }
 
 } // namespace adbg

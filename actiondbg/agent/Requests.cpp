@@ -73,6 +73,8 @@ static Reply resume(Engine &engine, Fields &fields) {
   Resumption next;
   next.fromStart = engine.resumption.fromStart && !engine.innermost;
   next.count = fields.integerOr("count", 1, 1);
+  next.event = fields.integerOr("event", 1, 0);
+  next.keep = fields.integerOr("keep", 0, 0);
   std::optional<Control> control = controlOf(name);
   if (!control)
     fields.fail("there is no control '" + name + "'");
@@ -92,6 +94,9 @@ static Reply resume(Engine &engine, Fields &fields) {
     if (!next.until || !inner.done())
       return wrongParams(inner);
   }
+  if (next.event && next.event <= engine.event)
+    fields.fail("the event " + llvm::Twine(next.event) +
+                " is over: the newest is " + llvm::Twine(engine.event));
   if (!fields.done())
     return wrongParams(fields);
   next.control = *control;
@@ -108,7 +113,7 @@ static Reply resume(Engine &engine, Fields &fields) {
     return Reply(ControlRefused,
                  "there is no action around this one to finish; next and "
                  "continue go on from here");
-  engine.resumption = std::move(next);
+  engine.go(std::move(next));
   return Object{};
 }
 
@@ -200,11 +205,13 @@ static Reply getStatus(Engine &engine, Fields &fields) {
     return wrongParams(fields);
   size_t tracked = engine.breakpoints.size() * sizeof(Breakpoint) +
                    engine.observer.ids.bytes();
-  for (const auto *names :
-       {&engine.patternNames, &engine.passNames, &engine.tags})
+  for (const auto *names : {&engine.patternNames, &engine.passNames})
     for (StringRef name : names->keys())
       tracked += name.size() + 2 * sizeof(void *);
   return Object{{"ordinal", int64_t(engine.ordinal)},
+                {"event", int64_t(engine.event)},
+                {"written", describeWritten()},
+                {"passed", engine.describePassed()},
                 {"contexts", int64_t(engine.contexts)},
                 {"threading", engine.askedForThreads},
                 {"tracked", int64_t(tracked)}};
@@ -235,6 +242,8 @@ static RequestHandler handlerOf(StringRef method) {
       .Case("options/set", setOptions)
       .Case("skips/get", getSkips)
       .Case("skips/set", setSkips)
+      .Case("plan/set", setPlan)
+      .Case("settle", settle)
       .Case("log/open", openLog)
       .Case("log/close", closeLog)
       .Case("status", getStatus)

@@ -65,8 +65,11 @@ Reply getPipeline(Engine &engine, Fields &fields);
 Reply setOptions(Engine &engine, Fields &fields);
 Reply getSkips(Engine &engine, Fields &fields);
 Reply setSkips(Engine &engine, Fields &fields);
+Reply setPlan(Engine &engine, Fields &fields);
 Reply openLog(Engine &engine, Fields &fields);
 Reply closeLog(Engine &engine, Fields &fields);
+// Fork.cpp
+Reply settle(Engine &engine, Fields &fields);
 /// Returns nothing in the fork: it has no request to answer.
 std::optional<Reply> forkTool(Engine &engine, Fields &fields);
 

@@ -21,14 +21,21 @@ void Engine::stop(Frame &frame, Notice notice) {
   resetCursor();
   connection.notify("stopped", describeStop(frame, notice, inside));
   resumption = Resumption();
+  standing = &frame;
+  checkpoints.arrived();
   unsigned version = breakpointsVersion;
   serve();
+  standing = nullptr;
   if (version != breakpointsVersion && !frame.over)
     hitLater(frame);
   resumption.depth = frame.depth;
   resumption.wasOver = frame.over;
   if (resumption.control == Control::Skip && !frame.over && !inside)
     frame.skipped = true;
+  // An action that is skipped as it was before, unless it is answered
+  // otherwise.
+  if (resumption.control == Control::Apply && !frame.over && !inside)
+    frame.skipped = false;
 }
 
 void Engine::serve() {
@@ -72,7 +79,9 @@ void Engine::caught(CatchKind kind, StringRef text,
     if (one.enabled && one.catches && one.catches->kind == kind &&
         (!one.catches->glob || one.catches->glob->matchesNow(text)))
       hit(one, frame, notice);
-  if (!notice.hit.empty())
+  if (!notice.hit.empty() && passes())
+    pass(/*isInside=*/true);
+  else if (!notice.hit.empty())
     stop(frame, std::move(notice));
   inside = false;
 }
@@ -179,9 +188,39 @@ void Engine::sendExit() {
     return;
   if (log)
     log->flush();
+  if (plan)
+    plan->finish(innermost, ordinal);
   connection.notify("exited",
                     llvm::json::Object{{"actions", int64_t(ordinal)},
+                                       {"status", exitStatus & 0xff},
+                                       {"event", int64_t(event)},
+                                       {"written", describeWritten()},
                                        {"hits", describeHits(breakpoints)}});
+}
+
+int64_t Engine::runTime() const { return observer.ranFor(); }
+
+void Engine::go(Resumption next) {
+  resumption = std::move(next);
+  isFrozen = false;
+  passed.clear();
+  if (resumption.event)
+    checkpoints.approach(event, resumption.event);
+}
+
+void Engine::pass(bool isInside) {
+  insideHits += isInside;
+  passed.push_back({event, isInside ? insideHits : 0});
+  if (passed.size() > resumption.keep)
+    passed.pop_front();
+}
+
+llvm::json::Array Engine::describePassed() const {
+  llvm::json::Array all;
+  for (const Passed &one : passed)
+    all.push_back(llvm::json::Object{{"event", int64_t(one.event)},
+                                     {"during", int64_t(one.during)}});
+  return all;
 }
 
 void Engine::abandon() {
@@ -189,13 +228,14 @@ void Engine::abandon() {
   connection.abandon();
 }
 
-void Engine::rejoin(const std::string &socket, bool isReplica) {
+void Engine::rejoin(const std::string &socket) {
   pid = getpid();
   connection = Connection();
   connection.open(socket);
   attached = true;
-  log.reset();
-  connection.notify("hello", hello(pid, ordinal, isReplica));
+  // What its buffer holds is written by the process that was forked.
+  (void)log.release();
+  connection.notify("hello", hello(*this));
 }
 
 /// Runs `function` on a stack of its own: that of a signal handler is too small
@@ -237,7 +277,12 @@ void Engine::sendCrash() {
     onBigStack([] { Engine::get().caught(CatchKind::Crash, lastWords()); });
   if (log)
     log->flush();
+  if (plan)
+    plan->finish(innermost, ordinal);
   llvm::json::Object crash = describeCrash(innermost);
+  crash["signal"] = int64_t(crashSignal);
+  crash["written"] = describeWritten();
+  crash["event"] = int64_t(event);
   crash["hits"] = describeHits(breakpoints);
   connection.notify("crashed", std::move(crash));
 }

@@ -21,6 +21,7 @@
 #define ADBG_CONTEXT_CTOR "_ZN4mlir11MLIRContextC1ENS0_9ThreadingE"
 #define ADBG_CONTEXT_CTOR_REGISTRY                                             \
   "_ZN4mlir11MLIRContextC1ERKNS_15DialectRegistryENS0_9ThreadingE"
+#define ADBG_CONTEXT_DTOR "_ZN4mlir11MLIRContextD1Ev"
 #define ADBG_DISABLE_THREADING "_ZN4mlir11MLIRContext21disableMultithreadingEb"
 #define ADBG_REGISTER_HANDLER                                                  \
   "_ZN4mlir11MLIRContext21registerActionHandlerESt8functionIFvN4llvm12"        \

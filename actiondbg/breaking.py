@@ -171,7 +171,11 @@ class Breaking(Inspection):
             return
         # What is left to ignore must not be begun anew.
         self._count_hits()
-        self._ask(protocol.SetBreakpoints(breakpoints=self._list.on_wire()))
+        self._ask(protocol.SetBreakpoints(breakpoints=self._on_wire()))
+
+    def _on_wire(self) -> list[protocol.WireBreakpoint]:
+        """Return what the agent is to stop at."""
+        return self._list.on_wire()
 
     def _count_hits(self) -> None:
         run = self._current

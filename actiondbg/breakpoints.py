@@ -146,6 +146,12 @@ class BreakpointList:
             if one.id in self._all:
                 self._all[one.id].count(one.hits)
 
+    def recount(self, hits: Iterable[protocol.Hits]) -> None:
+        """Take over the hits of another place in the run: what is left to ignore is kept."""
+        for one in hits:
+            if one.id in self._all:
+                self._all[one.id].hits = one.hits
+
     def forget_hits(self) -> None:
         """Begin to count from 0, for a new run."""
         for one in self._all.values():

@@ -1,4 +1,4 @@
-"""The command line: ``actiondbg [options] [--] TOOL ARGS...``."""
+"""The command line: ``actiondbg [options] [--] TOOL ARGS...``, ``actiondbg bisect ...``."""
 
 from __future__ import annotations
 
@@ -21,13 +21,16 @@ if TYPE_CHECKING:
     from actiondbg.session import Session
 
 FAILED, USAGE, NOT_STARTED = 1, 2, 3  # exit codes
-_VALUED = ("-x", "-ex", "--mlir-include", "--tool-stdout")
+_VALUED = ("-x", "-ex", "--mlir-include", "--skips", "--tool-stdout")
 _EPILOG = """\
 examples:
   actiondbg mlir-opt in.mlir --canonicalize
   actiondbg -ex 'break pattern:Fold*' -ex run mlir-opt in.mlir --canonicalize
   actiondbg --batch -x steps.adbg mlir-opt in.mlir --canonicalize
   echo 'break-on-tag fold' | actiondbg --json mlir-opt in.mlir --canonicalize
+  actiondbg bisect --test './judge.sh {}' -- mlir-opt in.mlir --canonicalize
+
+'actiondbg bisect --help' is about finding the action that breaks a program.
 
 exit status: 0 all commands succeeded, 1 a command failed, 2 bad usage,
 3 the tool could not be started; with --return-child-result the tool's.
@@ -60,6 +63,7 @@ def build_parser() -> argparse.ArgumentParser:
     add("--keep-going", action="store_true", help="a failing command does not end a batch")
     add("--return-child-result", action="store_true", help="exit with the tool's status")
     add("--mlir-include", metavar="DIR", help="where the headers of the tool's MLIR are")
+    add("--skips", metavar="FILE", help="skip what 'save skips' wrote into a file")
     add("--tool-stdout", metavar="FILE", help="where the tool's standard output goes")
     add("-nx", action="store_true", help="do not run .actiondbginit")
     add("--trust", action="store_true", help="trust ./.actiondbginit from now on")
@@ -83,15 +87,9 @@ def split_argv(argv: list[str]) -> tuple[list[str], list[str]]:
 
 def main(argv: list[str] | None = None) -> int:
     """Run the command line; return the exit code."""
-    ours, tool = split_argv(sys.argv[1:] if argv is None else argv)
-    parser = build_parser()
-    options = parser.parse_args(ours)
+    words = sys.argv[1:] if argv is None else argv
     try:
-        if options.version:
-            return _print_version(tool, options)
-        if not tool:
-            parser.error("name the tool: actiondbg [options] TOOL ARGS...")
-        return _debug(tool, options)
+        return _bisect(words[1:]) if words[:1] == ["bisect"] else _start(words)
     except LaunchError as error:
         return _complain(error, NOT_STARTED)
     except BrokenPipeError:
@@ -102,6 +100,24 @@ def main(argv: list[str] | None = None) -> int:
         return _complain(error, FAILED)
     except KeyboardInterrupt:
         return 128 + signal.SIGINT
+
+
+def _start(words: list[str]) -> int:
+    ours, tool = split_argv(words)
+    parser = build_parser()
+    options = parser.parse_args(ours)
+    if options.version:
+        return _print_version(tool, options)
+    if not tool:
+        parser.error("name the tool: actiondbg [options] TOOL ARGS...")
+    return _debug(tool, options)
+
+
+def _bisect(words: list[str]) -> int:
+    from actiondbg.commands.bisect_cli import run
+
+    _leave_on_signals()
+    return run(words)
 
 
 def _complain(error: Exception, code: int) -> int:
@@ -136,10 +152,10 @@ def _debug(tool: list[str], options: argparse.Namespace) -> int:
         stdout=_tool_stdout(options),
         stderr="inherit",
         on_compile=spinner.start,
+        skips=options.skips,
     )
     spinner.session = session
-    for number in (signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, _leave)
+    _leave_on_signals()
     with session:
         front = Front(
             session,
@@ -156,6 +172,11 @@ def _tool_stdout(options: argparse.Namespace) -> Any:
     if options.tool_stdout:
         return os.path.abspath(options.tool_stdout)
     return sys.stderr if options.json else "inherit"
+
+
+def _leave_on_signals() -> None:
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, _leave)
 
 
 def _leave(number: int, _: FrameType | None) -> NoReturn:

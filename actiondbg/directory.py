@@ -26,7 +26,8 @@ def make_directory() -> Path:
         Its path, short enough for a socket in it.
     """
     base = Path(tempfile.gettempdir())
-    if len(os.fsencode(base / (PREFIX + "x" * 8) / "sock")) > _LONGEST_SOCKET_PATH:
+    longest = base / (PREFIX + "x" * 8) / "999" / "f999"
+    if len(os.fsencode(longest)) > _LONGEST_SOCKET_PATH:
         base = Path("/tmp")
     remove_stale(base)
     directory = Path(tempfile.mkdtemp(prefix=PREFIX, dir=base))

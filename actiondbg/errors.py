@@ -42,6 +42,10 @@ class ToolGone(ActiondbgError):
     """The tool ended, or was killed, while it was asked something."""
 
 
+class SkipMismatch(ActiondbgError):
+    """What is to be skipped is not there: the tool stands where it was looked for."""
+
+
 class ProtocolError(ActiondbgError):
     """A message of the other side could not be understood."""
 
@@ -84,6 +88,10 @@ class NoAnswer(AgentError):
     """What was asked is not known: the tool cannot be forked, or its past is not there."""
 
     code = -32006
+
+
+class OracleError(ActiondbgError):
+    """The oracle of a bisection cannot judge: it cannot be run, or what it needs is not there."""
 
 
 class IRNotParsed(ActiondbgError):

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
+
 from actiondbg.errors import UsageError
 
 
@@ -40,6 +43,29 @@ def check_glob(glob: str, text: str, offset: int) -> None:
                     offset + i,
                 )
             i += 1
+        i += 1
+
+
+def glob_matches(glob: str, text: str) -> bool:
+    """Tell whether a glob that was checked matches all of a text, as the agent's would."""
+    return re.fullmatch("".join(_regexes(glob)), text, re.DOTALL) is not None
+
+
+def _regexes(glob: str) -> Iterator[str]:
+    i = 0
+    while i < len(glob):
+        if glob[i] == "[":
+            end = glob.index("]", i + 2)
+            inside = glob[i + 1 : end]
+            negated = inside[0] in "^!"
+            escaped = re.sub(r"([\\\[\]^&~|])", r"\\\1", inside[negated:])
+            yield f"[{'^' if negated else ''}{escaped}]"
+            i = end
+        elif glob[i] == "\\":
+            i += 1
+            yield re.escape(glob[i])
+        else:
+            yield {"*": ".*", "?": "."}.get(glob[i]) or re.escape(glob[i])
         i += 1
 
 

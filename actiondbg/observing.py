@@ -99,8 +99,7 @@ class Observing(Breaking):
         return self._go_until(until)
 
     def _go_until(self, until: protocol.Until, count: int = 1) -> Stop:
-        is_before = self.stop is None or self.stop.when == "before"
-        return self._resume("apply" if is_before else "continue", count, until)
+        return self._resume("continue", count, until)
 
     # --- watches and catches ---
 

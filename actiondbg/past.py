@@ -14,15 +14,13 @@ import msgspec
 
 from actiondbg import protocol
 from actiondbg.attempts import Attempt, Attempts, Group, attempts_of
-from actiondbg.errors import AgentError, NoSuchUnit, UnitErased, UsageError
+from actiondbg.errors import AgentError, NoSuchUnit, UsageError
 from actiondbg.life import Event, History, history_of
-from actiondbg.named import NamedText, print_named
 from actiondbg.observing import ANY, attempt_terms
 from actiondbg.printed import PrintedText
 from actiondbg.replaying import Place, Replaying, go, logging, read_log
 from actiondbg.replica import Replica
 from actiondbg.reproducer import Reproducer, pass_around, write_reproducer
-from actiondbg.stop import Stop
 from actiondbg.toolchain import Tool
 from actiondbg.watching import parse_operation
 
@@ -169,8 +167,7 @@ class Past(Replaying):
         """
         with self._replica_at(Place(self._pass_ordinal())) as replica:
             pipeline = replica.request(protocol.GetPipeline()).text
-            self._prints += 1
-            file = self._file(f"print-{self._prints}")
+            file = self._new_print()
             message = protocol.Print(what="module", path=str(file))
             with PrintedText(file, replica.request(message)) as printed:
                 return write_reproducer(Path(path), printed, pipeline, self.tool.path, self.argv)
@@ -198,42 +195,15 @@ class Past(Replaying):
     def _diff(
         self, make: Callable[[], Replica], ordinal: int, module: bool, skipped: list[int]
     ) -> Diff:
-        from actiondbg.difference import make_diff
+        from actiondbg.comparing import compare_action
 
-        try:
-            before, after, stop = self._sides(make, ordinal, module, skipped)
-        except (NoSuchUnit, UnitErased):
-            if module:
-                raise
-            return self._diff(make, ordinal, True, skipped)
-        if before.generic != after.generic:
-            before, after, stop = self._sides(make, ordinal, module, skipped, generic=True)
-        diff = make_diff(before.text, after.text, before.names, after.names)
-        title = " ".join(word for word in (f"#{ordinal}", stop.tag, stop.name) if word)
-        return msgspec.structs.replace(diff, ordinal=ordinal, title=title)
+        return compare_action(
+            make, ordinal, self._new_print, module=module, skipped=ordinal in skipped
+        )
 
-    def _sides(
-        self,
-        make: Callable[[], Replica],
-        ordinal: int,
-        module: bool,
-        skipped: list[int],
-        generic: bool = False,
-    ) -> tuple[NamedText, NamedText, Stop]:
-        """Print before and after an action in one replica, as a value's key is of one process."""
-
-        def text() -> NamedText:
-            self._prints += 1
-            return print_named(replica, root, self._file(f"print-{self._prints}"), generic)
-
-        with make() as replica:
-            stop = replica.advance(ordinal)
-            root = None if module else _function_of(replica)
-            before = text()
-            if ordinal in skipped:
-                return before, before, stop
-            replica.advance(ordinal, "after")
-            return before, text(), stop
+    def _new_print(self) -> Path:
+        self._prints += 1
+        return self._file(f"print-{self._prints}")
 
     def _all_statistics(self) -> list[protocol.Statistic]:
         run = self._current
@@ -251,11 +221,4 @@ def _name_of(replica: Replica, id: int) -> str | None:
     """Return the name of an operation, or None when there is none of that id any more."""
     with contextlib.suppress(AgentError):
         return replica.request(protocol.MoveCursor(to="id", index=id)).unit.name
-    return None
-
-
-def _function_of(replica: Replica) -> int | None:
-    """Return the id of the function that holds the action's operation, or None."""
-    with contextlib.suppress(NoSuchUnit, UnitErased):
-        return replica.request(protocol.MoveCursor(to="function")).unit.id
     return None

@@ -201,6 +201,19 @@ def agent_environment(base: Mapping[str, str], agent: Path, listener: Path) -> d
     return result
 
 
+def is_shared(where: Redirection) -> bool:
+    """Tell whether what goes to a place goes into the same file as our own output or errors."""
+    if where == "inherit":
+        return True
+    if where is None or isinstance(where, str | os.PathLike):
+        return False
+    try:
+        theirs = os.fstat(where if isinstance(where, int) else where.fileno())
+        return any(os.path.samestat(theirs, os.fstat(ours)) for ours in (1, 2))
+    except (OSError, ValueError):
+        return False
+
+
 def _open_input(
     source: Redirection, opened: contextlib.ExitStack
 ) -> int | IO[str] | IO[bytes] | None:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from actiondbg import protocol
+from actiondbg.beginning import Beginning
 from actiondbg.errors import UsageError
 from actiondbg.process import Listener, Streams, agent_environment, start_process
 from actiondbg.run import Run
@@ -58,17 +58,15 @@ class Program:
         agent: Path,
         directory: Path,
         streams: Streams,
-        control: protocol.Control,
-        breakpoints: list[protocol.WireBreakpoint],
+        beginning: Beginning,
     ) -> Run:
         """Start the tool with the agent in it.
 
         Args:
             agent: what ``agent`` returned.
-            directory: of the session.
+            directory: of the session, or in it.
             streams: where the tool's standard streams go.
-            control: how it goes on after its first context.
-            breakpoints: set before that.
+            beginning: how it goes on after its first context.
 
         Raises:
             LaunchError: it cannot be started.
@@ -87,7 +85,7 @@ class Program:
         except BaseException:
             listener.close()
             raise
-        return Run(process, listener, control, breakpoints)
+        return Run(process, listener, beginning)
 
     def _command_line(self) -> list[str]:
         """The command line with a driver replaced by the compiler that it would start."""

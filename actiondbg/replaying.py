@@ -97,11 +97,8 @@ class Replaying(Observing):
             raise UsageError(f"The action #{ordinal} is not over: go on to its end first.")
 
     def _skipped(self) -> list[int]:
-        """The actions that were left out in this run."""
-        run = self._past_run()
-        if run.state == "stopped":
-            return self._ask(protocol.GetSkips()).ordinals
-        return run.skipped
+        """The actions that are left out on this timeline."""
+        return self._past_run().branches.ordinals()
 
     # --- going there again ---
 
@@ -109,13 +106,13 @@ class Replaying(Observing):
         """Make a replica at the beginning of the run."""
         skipped = self._skipped()
         replica = self._past_run().origin.fork()
-        with _closed_on_error(replica):
+        with closed_on_error(replica):
             replica.request(protocol.SetSkips(ordinals=skipped))
         return replica
 
     def _replica_at(self, place: Place) -> Replica:
         replica = self._replica()
-        with _closed_on_error(replica):
+        with closed_on_error(replica):
             go(replica, place)
         return replica
 
@@ -133,7 +130,7 @@ class Replaying(Observing):
             The replica, which stands there; close it.
         """
         replica = self._replica()
-        with _closed_on_error(replica):
+        with closed_on_error(replica):
             replica.request(protocol.SetBreakpoints(breakpoints=breakpoints))
             replica.request(protocol.OpenLog(path=str(log)))
             go(replica, place)
@@ -213,7 +210,7 @@ def read_log(file: Path) -> Iterator[protocol.Stopped]:
 
 
 @contextlib.contextmanager
-def _closed_on_error(replica: Replica) -> Generator[None]:
+def closed_on_error(replica: Replica) -> Generator[None]:
     try:
         yield
     except BaseException:

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
+import signal
 from typing import Literal, TypeVar
 
 from actiondbg import protocol
+from actiondbg.beginning import Beginning
+from actiondbg.body import Adopted, Body
+from actiondbg.checkpoints import Automatic, Checkpoints, Frozen
 from actiondbg.client import Client, ConnectionEnded, decode_notification, quoted
 from actiondbg.errors import AgentError, NoAnswer, NotStopped, ProtocolError, ToolGone
-from actiondbg.process import Listener, Process
-from actiondbg.replica import Forks, Replica
+from actiondbg.forks import Forks
+from actiondbg.process import Listener
+from actiondbg.replica import Replica
 from actiondbg.stop import Stop, exit_of, stop_of
+from actiondbg.timeline import Branches
 from actiondbg.waiting import HeldInterrupts
 
 R = TypeVar("R", bound=protocol.Message)
@@ -24,40 +31,34 @@ class Run:
     gets the breakpoints, is resumed. Each of these steps is done once, or can be done twice, so
     that an interrupted ``wait`` is gone on with by the next.
 
-    The origin is a replica that stays where the run began. It outlives the tool's end, so that the
-    run can be repeated then too, and goes with ``kill``.
+    The origin is a checkpoint of where the run began. It outlives the tool's end, so that the
+    run can be repeated then too, and goes with ``kill``. From the first stop on, the tool makes
+    checkpoints of itself. A fork of one of them can take the tool's place (``adopt``).
 
     Args:
         process: the tool, just started.
         listener: what its agent connects to.
-        control: how it is resumed after its hello.
-        breakpoints: to set before.
+        beginning: how it goes on after its hello.
 
     Attributes:
-        options: what the agent is told before the first action.
         last: the newest stop before the end, or None.
-        skipped: the ordinals of the actions that were skipped.
+        branches: its timelines.
+        checkpoints: of the user's, and those that the tool made of itself.
     """
 
-    def __init__(
-        self,
-        process: Process,
-        listener: Listener,
-        control: protocol.Control,
-        breakpoints: list[protocol.WireBreakpoint],
-    ) -> None:
+    def __init__(self, process: Body, listener: Listener, beginning: Beginning) -> None:
         self.hello: protocol.Hello | None = None
         self.stop: Stop | None = None
         self.last: Stop | None = None
         self.hits: list[protocol.Hits] = []
-        self.skipped: list[int] = []
-        self.options = protocol.SetOptions()
-        self._process = process
+        self.branches = Branches()
+        self.directory = listener.path.parent
+        self._body = process
         self._listener = listener
-        self._control: protocol.Control = control
-        self._breakpoints = breakpoints
+        self._beginning = beginning
         self._held = HeldInterrupts()
-        self._forks = Forks(listener.path.parent, self._held)
+        self._forks = Forks(self.directory, self._held)
+        self.checkpoints = Checkpoints(self._forks, self.directory)
         self._origin: Replica | None = None
         self._no_origin: str | None = None
         self._client: Client | None = None
@@ -65,12 +66,14 @@ class Run:
         self._resumed: int | None = None
         self._interrupt_wanted = False
         self._interrupted = False
+        self._freezes = False  # whether the tool makes checkpoints of itself
+        self._muted = False
         self._exited: protocol.Exited | None = None
         self._crashed: protocol.Crashed | None = None
 
     @property
     def pid(self) -> int:
-        return self._process.pid
+        return self._body.pid
 
     @property
     def state(self) -> RunState:
@@ -116,9 +119,7 @@ class Run:
                 self.kill()
                 raise
 
-    def resume(
-        self, control: protocol.Control, count: int = 1, until: protocol.Until | None = None
-    ) -> Stop:
+    def resume(self, message: protocol.Resume) -> Stop:
         """Let the tool go on to the next stop.
 
         Raises:
@@ -127,17 +128,86 @@ class Run:
         """
         with self._held:
             client = self._stopped_client()
-            skips = control == "skip" and self.stop is not None and self.stop.when == "before"
-            if skips and self.stop is not None:
-                self.skipped.append(self.stop.ordinal)
-            self._resumed = client.send(protocol.Resume(control=control, count=count, until=until))
+            self._resumed = client.send(message)
             self._running, self._interrupted = True, False
-            try:
-                return self.wait()
-            except AgentError:
-                if skips:
-                    self.skipped.pop()
-                raise
+            return self.wait()
+
+    # --- forks, and going back ---
+
+    def fork(self, fork: protocol.Fork) -> Replica:
+        """Fork the stopped tool; raises NotStopped or an AgentError."""
+        return self._forks.make(self.request, self.stop, fork)
+
+    def freeze(self, milliseconds: int, megabytes: int) -> None:
+        """Have the tool make checkpoints of itself, from the first stop on.
+
+        Args:
+            milliseconds: that it runs between two; 0 for none.
+            megabytes: that they may hold.
+        """
+        self._beginning.milliseconds, self._beginning.megabytes = milliseconds, megabytes
+        if self.state != "stopped" or not self.has_origin:
+            return
+        self.request(self.freezing(self.branches))
+        self._freezes = True
+        with self._held:
+            self.checkpoints.accept(self.branches)
+            self.checkpoints.settle()
+
+    def freezing(self, branches: Branches) -> protocol.SetOptions:
+        """Return what has a process on a timeline make checkpoints of itself."""
+        spacing, limit = self._beginning.milliseconds, self._beginning.megabytes
+        return protocol.SetOptions(checkpoints=self.checkpoints.listen(branches, spacing, limit))
+
+    def frozen(self) -> list[Frozen]:
+        """Return all that stands on the current timeline, the newest first, the origin last."""
+        with self._held:
+            self.checkpoints.accept(self.branches)
+        found = self.checkpoints.on(self.branches)
+        return [*found, Frozen(self.origin, 1)] if self.has_origin else found
+
+    def automatic(self) -> Automatic:
+        """Return how many checkpoints the tool has made of itself, and what they hold."""
+        with self._held:
+            return self.checkpoints.automatic(self.branches)
+
+    def written(self) -> protocol.Written | None:
+        """Return how many bytes the tool wrote to stdout and stderr, if that is known."""
+        if self.state == "stopped":
+            return self.request(protocol.GetStatus()).written
+        last = self._exited or self._crashed
+        return last.written if last else None
+
+    def adopt(self, replica: Replica, stop: Stop, branches: Branches, muted: bool) -> None:
+        """Have a fork take the tool's place, which ends; Ctrl-C has no effect meanwhile.
+
+        Args:
+            replica: of the role "tool"; it stands.
+            stop: where.
+            branches: the timelines from now on.
+            muted: whether it is silent up to what has been written before.
+
+        Raises:
+            ToolGone: the fork ended.
+        """
+        with self._held, self._held.deaf():
+            pid, hello = replica.pid, replica.hello
+            client, pidfd = replica.hand_over()
+            self._body.end(kill=True)
+            self._close()
+            self._body, self._client, self.hello = Adopted(pid, pidfd), client, hello
+            self.stop = self.last = stop
+            self.branches = branches
+            self._running, self._muted = False, muted
+            self._exited = self._crashed = None
+            self.request(protocol.Settle())
+            self.checkpoints.accept(branches)
+            self.checkpoints.settle()
+
+    @property
+    def is_muted(self) -> bool:
+        """Whether the tool is silent up to what a process before it wrote."""
+        return self._muted
 
     def interrupt(self) -> None:
         """Have the tool stop before its next action, or at once if it was asked before; return."""
@@ -170,8 +240,9 @@ class Run:
 
     def kill(self) -> None:
         """End the tool, its children, its replicas and the connections."""
-        with self._held:
-            status = self._process.end(kill=True)
+        with self._held, self._held.deaf():
+            status = self._body.end(kill=True)
+            self.checkpoints.close()
             self._forks.close()
             self._close()
             if self._running or self.stop is None or self.stop.when != "exit":
@@ -191,11 +262,11 @@ class Run:
             self._take(self._client, self._resumed)
 
     def _connect(self) -> None:
-        connection = self._listener.accept(self._process.pidfd, self._held)
+        connection = self._listener.accept(self._body.pidfd, self._held)
         if connection is None:
             raise ConnectionEnded
         self._listener.close()
-        self._client = Client(connection, self._process.pidfd, self._held)
+        self._client = Client(connection, self._body.pidfd, self._held)
 
     def _make_origin(self, client: Client, hello: protocol.Hello) -> None:
         """Keep the beginning of the run; without it all goes on but the questions of the past."""
@@ -203,18 +274,21 @@ class Run:
             self._no_origin = "The agent in this tool cannot fork it."
             return
         try:
-            self._origin = self._forks.make(client.request)
+            self._origin = self._forks.make(client.request, None, protocol.Fork(role="checkpoint"))
         except AgentError as error:
             self._no_origin = str(error)
 
     def _begin(self, client: Client) -> None:
+        begin = self._beginning
         try:
-            client.request(protocol.SetBreakpoints(breakpoints=self._breakpoints))
-            client.request(self.options)
+            client.request(protocol.SetBreakpoints(breakpoints=begin.breakpoints))
+            client.request(begin.options)
+            if begin.skips:
+                client.request(protocol.SetSkips(ordinals=begin.skips))
         except AgentError:
             self.kill()
             raise
-        self._resumed = client.send(protocol.Resume(control=self._control))
+        self._resumed = client.send(begin.resume)
         if self._interrupt_wanted:
             client.notify(protocol.Interrupt())
             self._interrupted = True
@@ -233,8 +307,18 @@ class Run:
         if isinstance(message, protocol.Stopped):
             self.stop = self.last = stop_of(message)
             self._running = False
+            self._stopped(client)
         elif not self._note_end(message):
             raise ProtocolError(f"The agent sent {incoming.method!r} while the tool ran.")
+
+    def _stopped(self, client: Client) -> None:
+        """Take up the checkpoints that the tool has made of itself, or have it make them."""
+        if self._freezes:
+            self.checkpoints.accept(self.branches)
+        elif self._origin is not None and self._beginning.milliseconds:
+            with contextlib.suppress(AgentError):
+                client.request(self.freezing(self.branches))
+            self._freezes = True
 
     def _note_end(self, message: protocol.Message) -> bool:
         """Remember what the agent says of the tool's end, which is still to come."""
@@ -262,10 +346,10 @@ class Run:
     def _end(self, rest: bytes) -> Stop:
         """The connection is closed: have the tool end, and make the stop of it."""
         self._read_last_words()
-        status = self._process.end(kill=False)
+        status = self._body.end(kill=False)
         self._close()
         stop = self._set_exit(status)
-        if rest and status >= 0:
+        if rest and (stop.status or 0) >= 0:
             raise ProtocolError(
                 f"The connection to the agent ended in the middle of a message, {quoted(rest)}."
             )
@@ -281,10 +365,20 @@ class Run:
         except (ConnectionEnded, ProtocolError):
             return
 
-    def _set_exit(self, status: int) -> Stop:
+    def _set_exit(self, status: int | None) -> Stop:
+        if status is None:
+            status = self._told_status()
         self.stop = exit_of(status, self.hello is not None, self._exited, self._crashed)
         self._running = False
         return self.stop
+
+    def _told_status(self) -> int:
+        """Return the exit status that the agent told, or that of a process that was killed."""
+        if self._exited is not None:
+            return self._exited.status
+        if self._crashed is not None and self._crashed.signal:
+            return -self._crashed.signal
+        return -signal.SIGKILL
 
     def _close(self) -> None:
         self._listener.close()

@@ -12,13 +12,14 @@ from types import TracebackType
 from typing import Literal, TypeVar
 
 from actiondbg import protocol
+from actiondbg.beginning import Beginning
 from actiondbg.belongings import Belongings
-from actiondbg.errors import ActiondbgError, LaunchError, NotStopped, UsageError
+from actiondbg.errors import ActiondbgError, LaunchError, UsageError
 from actiondbg.names import KINDS, KnownNames, NameKind
-from actiondbg.past import Past
-from actiondbg.process import Redirection, Streams
+from actiondbg.process import Redirection, Streams, is_shared
 from actiondbg.program import Program
 from actiondbg.run import Run
+from actiondbg.skipping import Skipping
 from actiondbg.stop import Stop
 from actiondbg.toolchain import Tool
 from actiondbg.waiting import HeldInterrupts
@@ -40,6 +41,7 @@ def launch(
     cwd: str | os.PathLike[str] | None = None,
     env: Mapping[str, str] | None = None,
     on_compile: Callable[[], None] | None = None,
+    skips: str | os.PathLike[str] | None = None,
 ) -> Session:
     """Make a session; nothing runs yet.
 
@@ -53,9 +55,10 @@ def launch(
         cwd: where the tool runs; None for here.
         env: the tool's environment; None for ours.
         on_compile: called when the agent is compiled, which takes some seconds, once.
+        skips: a file that ``save_skips`` wrote: these actions are skipped in each run.
 
     Raises:
-        UsageError: the command line is empty.
+        UsageError: the command line is empty, or the skips cannot be read.
     """
     program = Program(
         argv=list(argv),
@@ -64,10 +67,13 @@ def launch(
         env=env,
         on_compile=on_compile,
     )
-    return Session(program, Streams(stdin, stdout, stderr))
+    session = Session(program, Streams(stdin, stdout, stderr))
+    if skips is not None:
+        session.load_skips(skips)
+    return session
 
 
-class Session(Past):
+class Session(Skipping):
     """One debugged program; use it as a context manager, or ``close`` it.
 
     A KeyboardInterrupt while it waits for a stop leaves the tool running: ``interrupt`` has it
@@ -80,6 +86,8 @@ class Session(Past):
         self._streams = streams
         self._run_streams = streams
         self._control: protocol.Control = "continue"
+        self._attempts = 0  # to start the tool once more, beside the one that there is
+        self._spool = ""  # where in the session's directory its output is
         self._held = HeldInterrupts()
         self._names: KnownNames | None = None
         self._kept = Belongings()
@@ -105,6 +113,16 @@ class Session(Past):
         self._finalizer()
 
     # --- the program and its state ---
+
+    @property
+    def program(self) -> Program:
+        """The program: its command line, and what surrounds it."""
+        return self._program
+
+    @property
+    def streams(self) -> Streams:
+        """Where the tool's standard streams go in this run."""
+        return self._run_streams
 
     @property
     def argv(self) -> list[str]:
@@ -178,7 +196,7 @@ class Session(Past):
         return self._begin("step", args, stdin, stdout, stderr)
 
     def restart(self) -> Stop:
-        """Do the last run or start again; the breakpoints are kept."""
+        """Do the last run or start again; the breakpoints are kept, the checkpoints are not."""
         return self._begin_run()
 
     def kill(self) -> None:
@@ -276,11 +294,6 @@ class Session(Past):
     def _current(self) -> Run | None:
         return self._kept.run
 
-    def _need_run(self) -> Run:
-        if self._kept.run is None:
-            raise NotStopped("The tool is not running: start it with run or start.")
-        return self._kept.run
-
     def _ask(self, message: protocol.Request[R]) -> R:
         return self._need_run().request(message)
 
@@ -311,39 +324,45 @@ class Session(Past):
         agent = self._program.agent()
         self.kill()
         self._list.forget_hits()
+        # What is skipped is looked for at the first stop.
+        replays = self._replay_loaded()
+        control = "step" if replays else self._control
+        beginning = self._beginning(protocol.Resume(control=control))
         with self._held:
-            self._kept.run = self._program.start(
-                agent, directory, self._run_streams, self._control, self._list.on_wire()
-            )
-            self._kept.run.options = protocol.SetOptions(
-                verify_each_action=self._verifies, count=self._counts
-            )
-        return self.wait()
+            self._kept.run = self._program.start(agent, directory, self._run_streams, beginning)
+            self._spool = ""
+        stop = self.wait()
+        if self._control == control or stop.when != "before" or stop.breakpoints:
+            return stop
+        return self._resume(self._control)
 
-    def _resume(
-        self, control: protocol.Control, count: int = 1, until: protocol.Until | None = None
-    ) -> Stop:
-        if count < 1:
-            raise UsageError(f"The count is {count}, and has to be at least 1.")
-        run = self._need_run()
-        return self._arrive(lambda: run.resume(control, count, until))
+    def _start_again(self, beginning: Beginning) -> Run:
+        agent = self._program.agent()
+        with self._held:
+            self._attempts += 1
+            directory = self._file(f"{self._attempts}")
+            directory.mkdir()
+            return self._program.start(agent, directory, self._run_streams, beginning)
 
-    def _arrive(self, wait: Callable[[], Stop]) -> Stop:
-        """Wait for a stop, and bring what depends on it up to date."""
-        self._hits_are_old = True
-        self._forget_stop()
-        stop = wait()
-        self._list.remove_temporary(stop.breakpoints)
-        if stop.when == "exit":
-            self._count_hits()
-            if self._names is not None:
-                self._names.save()
-        return stop
+    def _take_over(self, run: Run) -> None:
+        with self._held:
+            if self._kept.run is not None:
+                self._kept.run.kill()
+            self._kept.run = run
+            self._spool = run.directory.name
+
+    def _shared(self) -> list[int]:
+        streams = ((1, self._run_streams.stdout), (2, self._run_streams.stderr))
+        return [number for number, where in streams if is_shared(where)]
+
+    def _ended(self) -> None:
+        if self._names is not None:
+            self._names.save()
 
     def _spooled(self, name: str, where: Redirection) -> str:
         if where is not None:
             raise UsageError(f"The tool's {name} was sent elsewhere: read it there.")
-        file = self._file(name)
+        file = self._file(self._spool) / name
         return file.read_text(encoding="utf-8", errors="replace") if file.exists() else ""
 
     def _known_names(self) -> KnownNames | None:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from actiondbg.commands.command import Arguments, arg, choice, command, flag, index
+from actiondbg.commands.command import Arguments, arg, command, flag, index, subject
 from actiondbg.commands.results import Breakpoints, Text
 from actiondbg.errors import UsageError
 from actiondbg.spec import location_spec, split_spec_and_condition
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from actiondbg.commands.front import Front
 
 BREAKPOINTS = "Breakpoints"
+DELETE = "delete"
 _AFTER = flag("--after", "stop after the action, not before it")
 _OUTCOME = arg(
     "--outcome",
@@ -195,7 +196,7 @@ def disable(front: Front, args: Arguments) -> Any:
     front.session.disable(parse_ids(front, args.ids))
 
 
-@command("delete", BREAKPOINTS, "Delete breakpoints.", "delete all", _IDS, aliases=("d",))
+@command(DELETE, BREAKPOINTS, "Delete breakpoints.", "delete all", _IDS, aliases=("d",))
 def delete(front: Front, args: Arguments) -> Any:
     front.session.delete_breakpoints(parse_ids(front, args.ids))
 
@@ -221,11 +222,20 @@ def list_breakpoints(front: Front) -> Breakpoints:
 @command(
     "save",
     BREAKPOINTS,
+    "Write the breakpoints, or what was skipped, into a file.",
+    "save breakpoints my.adbg",
+)
+def save(_: Front, __: Arguments) -> Any:
+    """Do nothing: a word has to follow, and is a subject."""
+
+
+@subject(
+    "save",
+    "breakpoints",
     "Write the breakpoints into a script that 'source' reads.",
     "save breakpoints my.adbg",
-    choice("what", ("breakpoints",), "what is saved"),
     arg("file", metavar="FILE", help="the script", complete="file"),
 )
-def save(front: Front, args: Arguments) -> Any:
+def save_breakpoints(front: Front, args: Arguments) -> Any:
     front.session.save_breakpoints(args.file)
     return Text(f"Saved {len(front.session.breakpoints)} breakpoints to {args.file}.")

@@ -7,7 +7,7 @@ from importlib import import_module
 # In the order in which help lists their commands.
 _MODULES = (
     *("running", "breakpoints", "watching", "stack", "printing", "cursor"),
-    *("past", "displays", "status", "outcomes", "scripts"),
+    *("past", "displays", "status", "outcomes", "travel", "bisecting", "scripts"),
 )
 
 

@@ -29,12 +29,14 @@ class Argument:
 
     ``complete`` says what Tab offers: breakpoint, file, command, setting, or a kind
     of names (tag, pattern, pass, op). ``words`` are the values, if it takes only some.
+    ``short`` is another name of an option.
     """
 
     name: str
     options: dict[str, Any]
     complete: str | None = None
     words: tuple[str, ...] = ()
+    short: str = ""
 
     @property
     def is_option(self) -> bool:
@@ -63,7 +65,12 @@ def choice(name: str, words: tuple[str, ...], summary: str, **options: Any) -> A
 
 
 def arg(
-    name: str, *, complete: str | None = None, words: tuple[str, ...] = (), **options: Any
+    name: str,
+    *,
+    complete: str | None = None,
+    words: tuple[str, ...] = (),
+    short: str = "",
+    **options: Any,
 ) -> Argument:
     """Declare an argument, with the keyword arguments of argparse's add_argument.
 
@@ -71,9 +78,10 @@ def arg(
         name: its name; of an option, with its dashes.
         complete: see Argument.
         words: what Tab offers, where other values are taken too.
+        short: another name of an option.
         options: argparse's.
     """
-    return Argument(name, options, complete, words)
+    return Argument(name, options, complete, words, short)
 
 
 def flag(name: str, summary: str) -> Argument:
@@ -122,12 +130,13 @@ class Command:
         """Return the parser of the arguments; of a raw command, of its options only."""
         parser = _Parser(prog=self.name, add_help=False, allow_abbrev=False)
         for argument in self.arguments:
-            parser.add_argument(argument.name, **argument.options)
+            names = [argument.short] if argument.short else []
+            parser.add_argument(*names, argument.name, **argument.options)
         return parser
 
     def usage(self) -> str:
         """Return the usage in one line, such as ``step [N]``."""
-        if self.subjects:
+        if self.subjects and not self.arguments:
             return f"{self.name} {'|'.join(self.subjects)}"
         usage = _usage_of(self.parser())
         return f"{usage} {self.raw}".rstrip() if self.raw is not None else usage
@@ -155,6 +164,8 @@ class Command:
     def resolve(self, text: str) -> tuple[Command, str]:
         """Return the command of the first word's subject, if there are subjects, and the rest.
 
+        A command that takes words of its own takes those that are no subject.
+
         Raises:
             UsageError: the word is no subject, nor a unique prefix of one.
         """
@@ -164,8 +175,10 @@ class Command:
         matches = [name for name in self.subjects if name.startswith(word)]
         if word in self.subjects:
             matches = [word]
-        if len(matches) == 1:
+        if len(matches) == 1 and word:
             return self.subjects[matches[0]], rest
+        if self.arguments:
+            return self, text
         if not word:
             raise UsageError(f"{self.name} needs more words; its usage is: {self.usage()}.")
         if matches:

@@ -36,8 +36,16 @@ def candidates(front: Front, command: Command, before: list[str], word: str) -> 
         before: the words between the command and the cursor.
         word: what is typed of the word, up to the cursor.
     """
-    if command.subjects:
+    if command.subjects and (before or not command.arguments):
         return _of_subject(front, command, before, word)
+    if command.subjects:
+        names = _of_arguments(front, command, before, word) or []
+        return names + _matching(list(command.subjects), word)
+    return _of_arguments(front, command, before, word)
+
+
+def _of_arguments(front: Front, command: Command, before: list[str], word: str) -> list[str] | None:
+    """Offer options, and the values of the command's own arguments."""
     options = {a.name: a for a in command.arguments if a.is_option}
     if before and before[-1] in options and options[before[-1]].takes_value:
         return _of_argument(front, options[before[-1]], before, word)
@@ -59,6 +67,8 @@ def _of_subject(front: Front, command: Command, before: list[str], word: str) ->
         found, _ = command.resolve(before[0])
     except UsageError:
         return []
+    if found is command:
+        return _of_arguments(front, command, before, word)
     return candidates(front, found, before[1:], word)
 
 
@@ -94,6 +104,7 @@ def _candidates_of_kind(
         "display": [*(str(each.id) for each in front.displays.all()), "all"],
         "where": ["cursor"],
         "breakpoint": [*(str(b.id) for b in front.session.breakpoints), "all"],
+        "checkpoint": [str(each.number) for each in front.session.checkpoints()],
         "setting": list(SETTINGS),
         "value": _values(before),
     }

@@ -142,6 +142,10 @@ def _diff_object(diff: Any, context: int) -> Any:
     }
 
 
+def _bisected(shown: results.Bisected) -> Any:
+    return shown.result.as_json()
+
+
 _OBJECTS: dict[type[Any], Callable[[Any], Any]] = {
     Stop: _stop,
     Breakpoint: _breakpoint,
@@ -153,4 +157,5 @@ _OBJECTS: dict[type[Any], Callable[[Any], Any]] = {
     results.HistoryShown: _history,
     results.CycleShown: _cycle,
     results.DiffShown: _diff,
+    results.Bisected: _bisected,
 }

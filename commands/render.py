@@ -8,7 +8,9 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TextIO, cast
 
 from actiondbg.breakpoints import Breakpoint
+from actiondbg.checkpoints import Checkpoint
 from actiondbg.commands import render_outcomes as outcomes
+from actiondbg.commands import render_travel as travel
 from actiondbg.commands import results
 from actiondbg.commands.front import piped
 from actiondbg.commands.irtext import IRWriter
@@ -26,6 +28,7 @@ from actiondbg.commands.render_units import (
 from actiondbg.printed import PrintedText
 from actiondbg.protocol import Action, Cursor, Frame
 from actiondbg.stop import Stop
+from actiondbg.timeline import Timeline
 
 if TYPE_CHECKING:
     from actiondbg.commands.front import Front
@@ -131,4 +134,8 @@ _TEXTS: dict[type[Any], Callable[[Front, Any], str]] = {
     results.Displays: outcomes.displays_text,
     results.Displayed: outcomes.displayed_text,
     results.Reproduced: outcomes.reproduced_text,
+    results.Bisected: outcomes.bisected_text,
+    Checkpoint: travel.checkpoint_text,
+    Timeline: travel.timeline_text,
+    results.CheckpointsShown: travel.checkpoints_text,
 }

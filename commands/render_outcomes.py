@@ -233,3 +233,9 @@ def reproduced_text(_: Front, made: results.Reproduced) -> str:
     if made.error is not None:
         return f"No reproducer was written to {made.path}: {made.error}"
     return f"A reproducer was written to {made.path}; it is run by:\n  {shlex.join(made.command)}"
+
+
+def bisected_text(front: Front, shown: results.Bisected) -> str:
+    from actiondbg.commands.render_bisect import bisection_text
+
+    return bisection_text(shown.result, lambda line: _paint(front, line))

@@ -46,7 +46,8 @@ def _head(front: Front, stop: Stop) -> str:
     head = f"{_reason(front, stop)} {stop.when} {describe(stop)}"
     if stop.outcome is not None:
         return f"{head}: {result_words(stop.outcome, stop.change_count)}"
-    return head + (", which was skipped" if stop.skipped else "")
+    verb = "is" if stop.when == "before" else "was"
+    return head + (f", which {verb} skipped" if stop.skipped else "")
 
 
 def _reason(front: Front, stop: Stop) -> str:

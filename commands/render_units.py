@@ -8,13 +8,14 @@ from actiondbg.commands import results
 from actiondbg.protocol import Action, Cursor, Frame, Unit
 
 if TYPE_CHECKING:
+    from actiondbg.checkpoints import Checkpoint
     from actiondbg.commands.front import Front
     from actiondbg.stop import Stop
 
 _NO_COLOR_KINDS = ("block", "region")  # their text is words, no IR
 
 
-def describe(action: Stop | Frame) -> str:
+def describe(action: Stop | Frame | Checkpoint) -> str:
     """Describe an action in one line; a nameless one by its operation."""
     name = action.name or (f"on {action.op}" if action.op else "nameless")
     text = f"#{action.ordinal} {action.tag} ({name})"

@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from actiondbg.breakpoints import Breakpoint
+from actiondbg.checkpoints import Automatic, Checkpoint
 from actiondbg.protocol import Changes, Frame, Statistic, Unit
 
 if TYPE_CHECKING:
+    from actiondbg.bisection.result import Result
     from actiondbg.cycle import Cycle
     from actiondbg.difference import Diff
     from actiondbg.past import Attempts, History
@@ -171,6 +173,13 @@ class Displayed(msgspec.Struct):
     error: str | None = None
 
 
+class CheckpointsShown(msgspec.Struct):
+    """The checkpoints of the run, and how many the tool has made of itself."""
+
+    checkpoints: list[Checkpoint]
+    automatic: Automatic
+
+
 class Reproduced(msgspec.Struct):
     """The file that reproduces a crash, and what shows it; or why there is none."""
 
@@ -178,3 +187,9 @@ class Reproduced(msgspec.Struct):
     pipeline: str | None = None
     command: list[str] = []
     error: str | None = None
+
+
+class Bisected(msgspec.Struct):
+    """What a bisection found."""
+
+    result: Result

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from actiondbg.commands.command import Arguments, command, count_argument
+from actiondbg.commands.command import Arguments, arg, command, count_argument, positive
 from actiondbg.commands.results import Text
 from actiondbg.commands.words import split_stdio
 from actiondbg.spec import split_spec_and_condition
@@ -54,11 +54,23 @@ def start(front: Front, args: Arguments) -> Any:
 @command(
     "restart",
     RUNNING,
-    "Start the tool again as it was started last; breakpoints are kept.",
-    "restart",
+    "Start the tool again as it was started last, breakpoints are kept; with N, go back to a "
+    "checkpoint.",
+    "restart 1",
+    arg(
+        "checkpoint",
+        nargs="?",
+        type=positive,
+        metavar="N",
+        help="a checkpoint; without it, the start",
+        complete="checkpoint",
+    ),
 )
-def restart(front: Front, _: Arguments) -> Any:
-    return front.resume(front.session.restart)
+def restart(front: Front, args: Arguments) -> Any:
+    number: int | None = args.checkpoint
+    if number is None:
+        return front.resume(front.session.restart)
+    return front.resume(lambda: front.session.restart_from(number))
 
 
 @command("kill", RUNNING, "End the tool; breakpoints are kept.", "kill")

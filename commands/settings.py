@@ -16,13 +16,31 @@ if TYPE_CHECKING:
 class Setting:
     """One setting: its words, or a number (``choices`` is None), and what it does.
 
-    ``attribute`` names the property of the session's that holds it, if it is the session's.
+    ``attribute`` names the property of the session's that holds it, if it is the session's;
+    ``values`` is what the words mean there, and ``number`` says that it takes a number, too.
     """
 
     default: str
     summary: str
     choices: tuple[str, ...] | None = ("on", "off")
     attribute: str | None = None
+    values: tuple[int, ...] = (True, False)
+    number: str | None = None
+
+    def parse(self, name: str, value: str) -> int:
+        """Return what a value means to the session; raises UsageError if it takes no such."""
+        words = self.choices or ()
+        if value in words:
+            return self.values[words.index(value)]
+        if self.number is not None and value.isdecimal():
+            return int(value)
+        takes = " or ".join([*words, *([f"a number of {self.number}"] if self.number else [])])
+        raise UsageError(f"{name} cannot be {value!r}: it takes {takes}.")
+
+    def text(self, value: int) -> str:
+        """Return a value of the session's as it is written."""
+        words = self.choices or ()
+        return words[self.values.index(value)] if words and value in self.values else str(value)
 
 
 SETTINGS: dict[str, Setting] = {
@@ -41,6 +59,20 @@ SETTINGS: dict[str, Setting] = {
         "off",
         "whether all is counted as it runs, so that info patterns needs no replay",
         attribute="counting",
+    ),
+    "checkpoints": Setting(
+        "on",
+        "whether the tool makes checkpoints of itself, or after how many milliseconds each",
+        attribute="checkpoint_spacing",
+        values=(50, 0),
+        number="milliseconds",
+    ),
+    "checkpoint-memory": Setting(
+        "1024",
+        "how many megabytes these may hold",
+        None,
+        attribute="checkpoint_memory",
+        number="megabytes",
     ),
 }
 
@@ -65,10 +97,10 @@ class Settings:
         self._values = {name: setting.default for name, setting in SETTINGS.items()}
 
     def __getitem__(self, name: str) -> str:
-        attribute = SETTINGS[name].attribute
-        if attribute is None:
+        setting = SETTINGS[name]
+        if setting.attribute is None:
             return self._values[name]
-        return "on" if getattr(self._session, attribute) else "off"
+        return setting.text(getattr(self._session, setting.attribute))
 
     def on(self, name: str) -> bool:
         """Return whether a setting is anything but off."""
@@ -81,16 +113,16 @@ class Settings:
             UsageError: there is no such setting, or it does not take the value.
         """
         name = _resolve(name)
-        choices = SETTINGS[name].choices
-        if choices is not None and value not in choices:
-            raise UsageError(f"{name} cannot be {value!r}: it takes {' or '.join(choices)}.")
+        setting = SETTINGS[name]
+        if setting.attribute is not None:
+            setattr(self._session, setting.attribute, setting.parse(name, value))
+            return name
+        if setting.choices is not None:
+            setting.parse(name, value)
         if name == "elide" and value != "off" and not value.isdecimal():
             raise UsageError(f"elide cannot be {value!r}: it takes a number of elements or off.")
         if name == "style" and value != "off":
             _check_style(value)
-        attribute = SETTINGS[name].attribute
-        if attribute is not None:
-            setattr(self._session, attribute, value == "on")
         self._values[name] = value
         return name
 

@@ -60,7 +60,9 @@ def info_program(front: Front, _: Arguments) -> Any:
         "status": session.exit_status,
     }
     if session.state == "stopped":
-        facts.update(msgspec.to_builtins(session.status()))
+        status = msgspec.to_builtins(session.status())
+        # What travelling in time needs to know tells a user nothing.
+        facts.update((key, status[key]) for key in status if key not in ("written", "passed"))
     return Facts("program", facts)
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 from fake_past import FakePast
+from fake_travel import FakeTravel
 
 from actiondbg.breakpoints import Breakpoint
 from actiondbg.errors import LaunchError, NotStopped, UsageError
@@ -60,11 +61,12 @@ class FakeText(PrintedText):
         self.close()
 
 
-class FakeSession(FakePast):
+class FakeSession(FakePast, FakeTravel):
     """Stops at every breakpoint once, ends after ``actions`` actions."""
 
     def __init__(self, actions: int = 10) -> None:
-        super().__init__()
+        FakePast.__init__(self)
+        FakeTravel.__init__(self)
         self.argv = ["mlir-opt", "in.mlir"]
         self.state = "not-running"
         self.stop: Stop | None = None
@@ -305,4 +307,12 @@ class FakeSession(FakePast):
         }[kind]
 
     def status(self) -> Status:
-        return Status(ordinal=self._ordinal, contexts=1, threading=True, tracked=100)
+        return Status(
+            ordinal=self._ordinal,
+            event=2 * self._ordinal,
+            contexts=1,
+            threading=True,
+            tracked=100,
+            written=(0, 0),
+            passed=[],
+        )

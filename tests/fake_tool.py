@@ -18,7 +18,7 @@ from actiondbg.toolchain import Tool
 Launch = Callable[..., Session]
 
 FAKE = Path(__file__).with_name("fake_agent.py")
-PARTS = [FAKE.with_name("fake_stream.py"), FAKE.with_name("fake_answers.py")]
+PARTS = [FAKE.with_name(f"fake_{part}.py") for part in ("stream", "answers", "forks")]
 
 
 @pytest.fixture

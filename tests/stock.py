@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import subprocess
+import time
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -235,6 +236,13 @@ def each(session: actiondbg.Session) -> Iterator[Stop]:
         yield stop
         stop = session.continue_()
     assert stop.reason == "exited", stop.message
+
+
+def wait_until_gone(pid: int) -> None:
+    """Wait for the end of a process that is not our child; a zombie is gone, too."""
+    stat = Path(f"/proc/{pid}/stat")
+    while stat.exists() and stat.read_text().rpartition(")")[2].split()[0] not in "ZX":
+        time.sleep(0.01)
 
 
 def write(name: str, text: str) -> str:

@@ -26,13 +26,17 @@ def _examples(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 
 
-@pytest.mark.parametrize("example", _blocks("docs/api.md", "python"))
+@pytest.mark.parametrize(
+    "example", [*_blocks("docs/api.md", "python"), *_blocks("docs/time-travel.md", "python")]
+)
 def test_example_of_the_api(example: str) -> None:
     subprocess.run([sys.executable, "-c", example], check=True)
 
 
-@pytest.mark.parametrize("session", _blocks("README.md", "text"))
-def test_a_recorded_session_of_the_readme(session: str) -> None:
+@pytest.mark.parametrize(
+    "session", [*_blocks("README.md", "text"), *_blocks("docs/time-travel.md", "text")]
+)
+def test_a_recorded_session(session: str) -> None:
     first, *lines = session.splitlines()
     tool = first.removeprefix("$ actiondbg ").split()
     commands = [

@@ -65,7 +65,7 @@ def test_json_is_one_object_a_command() -> None:
         ("context", "units"),
         ("cursor-next", "unit function path"),
         ("info cursor", "kind name state text location function path id"),
-        ("info program", "command state status ordinal contexts threading tracked"),
+        ("info program", "command state status ordinal contexts threading tracked event"),
         ("echo x", "text"),
     ],
 )
@@ -93,7 +93,7 @@ def test_json_of_redirected_ir(tmp_path: Path) -> None:
         ("break", "pat", ["pattern:"]),
         ("break op:x if", "de", ["depth"]),
         ("break-on-tag", "f", ["fold"]),
-        ("delete", "", ["1", "all"]),
+        ("delete", "", ["1", "all", "checkpoint"]),
         ("print", "--ge", ["--generic"]),
         ("print --elide 3", "f", ["function"]),
         ("info", "b", ["breakpoints"]),

@@ -248,6 +248,17 @@ def test_diff_does_not_show_renumbering(launch: Launch) -> None:
     assert not any("return" in line for line in lines)
 
 
+def test_diff_of_a_fold_shows_what_is_put_in_place_after_it(launch: Launch) -> None:
+    session = launch()
+    session.add_breakpoint("fold:arith.addi", after=True, outcome="changed")
+    stop = session.run()
+    assert stop.tag == "fold" and stop.outcome and stop.outcome.values
+    diff = session.diff()
+    assert "arith.addi %arg0, %c0_i32" in diff.before
+    assert "%c0_i32" not in diff.after
+    assert session.stop == stop
+
+
 def test_diff_of_the_past(over: actiondbg.Session) -> None:
     """Of an action that is long over; without the module, its function is enough."""
     [applied] = [

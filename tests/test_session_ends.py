@@ -102,7 +102,7 @@ def test_an_agent_that_closes_its_end_and_lives(
 
 
 def test_another_version_names_both(fake: Launch) -> None:
-    with pytest.raises(ProtocolError, match=r"version 1 of the protocol.*version 2"):
+    with pytest.raises(ProtocolError, match=r"version 1 of the protocol.*version 3"):
         fake("--version", "1").run()
 
 

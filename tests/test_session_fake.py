@@ -54,6 +54,7 @@ def test_start_stops_before_the_first_action_and_step_goes_on(fake: Launch) -> N
         "function": "f",
         "depth": 0,
         "breakpoints": [],
+        "event": 1,
         "id": 12,
         "outcome": None,
         "changes": [],

@@ -12,7 +12,15 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from scripts.benchmarks import against_gdb, memory, outcomes, printing, running
+from scripts.benchmarks import (
+    against_gdb,
+    bisecting,
+    going_back,
+    memory,
+    outcomes,
+    printing,
+    running,
+)
 
 
 @dataclass(frozen=True)
@@ -31,6 +39,8 @@ _MEASURES: dict[str, Measure] = {
     "gdb": against_gdb.measure,
     "printing": printing.measure,
     "memory": memory.measure,
+    "back": going_back.measure,
+    "bisect": bisecting.measure,
 }
 
 

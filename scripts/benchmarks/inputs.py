@@ -52,3 +52,27 @@ def one_function(path: Path, operations: int) -> Path:
             file.write(f"  %v{n + 1} = {op} %v{n}, %w : i32\n")
         file.write(f"  return %v{operations} : i32\n}}\n")
     return path
+
+
+_ADDITIONS = """\
+func.func @f{n}(%x: i32, %y: i32) -> i32 {{
+  %c1 = arith.constant 1 : i32
+  %c2 = arith.constant 2 : i32
+  %a = arith.addi %x, %c1 : i32
+  %b = arith.addi %a, %c2 : i32
+  %c = arith.muli %b, %y : i32
+  %d = arith.addi %c, %c1 : i32
+  %e = arith.addi %d, %c2 : i32
+  %f = arith.subi %e, %e : i32
+  %g = arith.addi %e, %f : i32
+  return %g : i32
+}}
+"""
+
+
+def additions(path: Path, count: int) -> Path:
+    """Write integer code, 68 actions a function when canonicalized."""
+    with path.open("w") as file:
+        for n in range(count):
+            file.write(_ADDITIONS.format(n=n))
+    return path

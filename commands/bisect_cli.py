@@ -1,0 +1,115 @@
+"""``actiondbg bisect [options] -- TOOL ARGS...``."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import signal
+import sys
+from pathlib import Path
+
+from actiondbg.commands.bisect_progress import showing_progress
+from actiondbg.commands.bisecting import OPTIONS, folder_of, interrupted, keywords_of, oracle_of
+from actiondbg.commands.command import Argument
+from actiondbg.commands.front import color_allowed
+from actiondbg.commands.render_bisect import bisection_text
+
+NOT_FOUND = 1  # exit code
+_OFF = "\x1b[39m"
+_COLORS = {"-": "\x1b[31m", "+": "\x1b[32m", "@": "\x1b[36m"}
+_EPILOG = """\
+examples:
+  actiondbg bisect --test './judge.sh {}' -- mlir-opt in.mlir --canonicalize
+  actiondbg bisect --compare -- mlir-opt in.mlir --affine-loop-fusion
+  actiondbg bisect --filecheck expected.mlir -j 2 -- mlir-opt in.mlir --canonicalize --cse
+  mlir-opt in.mlir -A | actiondbg bisect --test 'mlir-opt -C {} | ./judge.sh' -- mlir-opt -B
+
+exit status: 0 found, 1 not found or an error, 2 bad usage, 3 the tool could not be started.
+docs/bisect.md says how to read a report, and what to do when the verdict is untestable.
+"""
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """Return the parser of the options; TOOL and its arguments are cut off before."""
+    parser = argparse.ArgumentParser(
+        prog="actiondbg bisect",
+        usage="actiondbg bisect [options] -- TOOL ARGS...",
+        description="Find the action that breaks a program.",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    for option in OPTIONS:
+        parser.add_argument(*_names(option), **option.options)
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    parser.add_argument(
+        "--mlir-include", metavar="DIR", help="where the headers of the tool's MLIR are"
+    )
+    parser.add_argument("--no-color", action="store_true", help="no colours")
+    return parser
+
+
+def split_argv(argv: list[str]) -> tuple[list[str], list[str]]:
+    """Split the command line into our options and the tool with its arguments."""
+    valued = {name for option in OPTIONS if option.takes_value for name in _names(option)}
+    valued.add("--mlir-include")
+    position = 0
+    while position < len(argv):
+        word = argv[position]
+        if word == "--":
+            return argv[:position], argv[position + 1 :]
+        if not word.startswith("-") or word == "-":
+            break
+        position += 2 if word in valued else 1
+    return argv[:position], argv[position:]
+
+
+def run(argv: list[str]) -> int:
+    """Run the command line after the word bisect; return the exit code.
+
+    Raises:
+        ActiondbgError: it could not be bisected.
+    """
+    ours, tool = split_argv(argv)
+    parser = build_parser()
+    options = parser.parse_args(ours)
+    if not tool:
+        parser.error("name the tool: actiondbg bisect [options] -- TOOL ARGS...")
+    from actiondbg.bisection.api import bisect
+    from actiondbg.bisection.folder import open_folder
+
+    oracle = oracle_of(options)
+    folder = open_folder(folder_of(options), Path(tool[0]).name, options.resume)
+    try:
+        with showing_progress(sys.stderr, quiet=options.json) as progress:
+            result = bisect(
+                tool,
+                oracle,
+                **keywords_of(options),
+                output=folder,
+                mlir_include=options.mlir_include,
+                on_compile=_say_compiling,
+                progress=progress,
+            )
+    except KeyboardInterrupt:
+        print(f"actiondbg: {interrupted(folder, '-o')}", file=sys.stderr)
+        return 128 + signal.SIGINT
+    if options.json:
+        print(json.dumps(result.as_json(), ensure_ascii=False))
+    else:
+        colored = not options.no_color and color_allowed() and sys.stdout.isatty()
+        print(bisection_text(result, _paint if colored else str))
+    return 0 if result.found else NOT_FOUND
+
+
+def _names(option: Argument) -> list[str]:
+    return [option.short, option.name] if option.short else [option.name]
+
+
+def _say_compiling() -> None:
+    print("Compiling the agent ...", file=sys.stderr, flush=True)
+
+
+def _paint(line: str) -> str:
+    on = _COLORS.get(line[:1])
+    return f"{on}{line}{_OFF}" if on else line

@@ -1,0 +1,161 @@
+"""Commands that go back in time, and on again."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from actiondbg.commands.breakpoints import DELETE
+from actiondbg.commands.command import (
+    Arguments,
+    arg,
+    command,
+    count_argument,
+    flag,
+    ordinal,
+    positive,
+    subject,
+)
+from actiondbg.commands.results import CheckpointsShown, Text
+from actiondbg.commands.status import INFO
+
+if TYPE_CHECKING:
+    from actiondbg.commands.front import Front
+
+TRAVEL = "Going back in time"
+
+
+@command(
+    "goto",
+    TRAVEL,
+    "Go back, or on, to before action N, or to after it; nothing else stops the tool on the way.",
+    "goto #17 --after",
+    arg("ordinal", type=ordinal, metavar="#N", help="the action"),
+    flag("--after", "to after it"),
+)
+def goto(front: Front, args: Arguments) -> Any:
+    when = "after" if args.after else "before"
+    return front.resume(lambda: front.session.goto(args.ordinal, when))
+
+
+@command(
+    "reverse-step",
+    TRAVEL,
+    "Go back to the event before: the beginning or the end of an action.",
+    "reverse-step 5",
+    count_argument(),
+    aliases=("rs",),
+    repeats=True,
+)
+def reverse_step(front: Front, args: Arguments) -> Any:
+    return front.resume(lambda: front.session.reverse_step(args.count))
+
+
+@command(
+    "reverse-next",
+    TRAVEL,
+    "Go back to before this action; when already before it, to after the one before it that is "
+    "not nested.",
+    "reverse-next",
+    count_argument(),
+    aliases=("rn",),
+    repeats=True,
+)
+def reverse_next(front: Front, args: Arguments) -> Any:
+    return front.resume(lambda: front.session.reverse_next(args.count))
+
+
+@command(
+    "reverse-finish",
+    TRAVEL,
+    "Go back to before the parent action.",
+    "reverse-finish",
+    count_argument("how many levels"),
+    aliases=("rf", "rfin"),
+    repeats=True,
+)
+def reverse_finish(front: Front, args: Arguments) -> Any:
+    return front.resume(lambda: front.session.reverse_finish(args.count))
+
+
+@command(
+    "reverse-continue",
+    TRAVEL,
+    "Go back to the newest hit of a breakpoint, a watch or a catch before here, or to the Nth.",
+    "reverse-continue 3",
+    count_argument("how many hits to go back"),
+    aliases=("rc",),
+    repeats=True,
+)
+def reverse_continue(front: Front, args: Arguments) -> Any:
+    return front.resume(lambda: front.session.reverse_continue(args.count))
+
+
+@command(
+    "checkpoint",
+    TRAVEL,
+    "Freeze a copy of the tool here; 'restart N' goes back to it.",
+    "checkpoint",
+)
+def checkpoint(front: Front, _: Arguments) -> Any:
+    return front.session.checkpoint()
+
+
+@subject(INFO, "checkpoints", "List the checkpoints of this run.", "info checkpoints")
+def info_checkpoints(front: Front, _: Arguments) -> Any:
+    session = front.session
+    return CheckpointsShown(session.checkpoints(), session.automatic_checkpoints())
+
+
+@subject(
+    DELETE,
+    "checkpoint",
+    "Forget a checkpoint.",
+    "delete checkpoint 1",
+    arg("number", type=positive, metavar="N", help="its number", complete="checkpoint"),
+)
+def delete_checkpoint(front: Front, args: Arguments) -> Any:
+    front.session.delete_checkpoint(args.number)
+
+
+@subject(
+    INFO,
+    "timeline",
+    "Tell where the tool stands, what is skipped, and where timelines branch.",
+    "info timeline",
+)
+def info_timeline(front: Front, _: Arguments) -> Any:
+    return front.session.timeline()
+
+
+@command(
+    "load",
+    TRAVEL,
+    "Skip in this run and in later ones what 'save skips' has saved.",
+    "load skips my.skips",
+)
+def load(_: Front, __: Arguments) -> Any:
+    """Do nothing: a word has to follow, and is a subject."""
+
+
+@subject(
+    "load",
+    "skips",
+    "Skip these actions again when they come; one that is not there ends the replay.",
+    "load skips my.skips",
+    arg("file", metavar="FILE", help="what 'save skips' wrote", complete="file"),
+)
+def load_skips(front: Front, args: Arguments) -> Any:
+    count = front.session.load_skips(args.file)
+    return Text(f"Loaded {count} skip{'s'[: count != 1]} from {args.file}.")
+
+
+@subject(
+    "save",
+    "skips",
+    "Write what is skipped on this timeline into a file that 'load skips' reads.",
+    "save skips my.skips",
+    arg("file", metavar="FILE", help="the file", complete="file"),
+)
+def save_skips(front: Front, args: Arguments) -> Any:
+    count = front.session.save_skips(args.file)
+    return Text(f"Saved {count} skip{'s'[: count != 1]} to {args.file}.")

@@ -1,0 +1,234 @@
+"""Reports of a bisection: escaped, whole, and in a folder that comes as a whole."""
+
+from __future__ import annotations
+
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from actiondbg.bisection.placing import placed
+from actiondbg.bisection.report import Report, Text, ToolFacts
+from actiondbg.bisection.report_html import html_report
+from actiondbg.bisection.report_md import block, code, escape, markdown_report
+from actiondbg.bisection.result import Entry, Guilty, Result
+from actiondbg.bisection.script import Step
+from actiondbg.bisection.session_script import session_script
+from actiondbg.bisection.showing import Shown
+from actiondbg.difference import Diff
+from actiondbg.errors import FileNotWritten
+from actiondbg.protocol import Frame, Outcome
+
+# --- reports ------------------------------------------------------------------------------------
+
+NASTY = '</pre><script>alert("x")</script> `tick` ``` | *bold* <b> & #12 @who'
+
+
+def report(**changes: object) -> Report:
+    frame = Frame(
+        index=0,
+        ordinal=17,
+        tag="apply-pattern",
+        name=NASTY,
+        depth=2,
+        op="test.op",
+        location="in.mlir:3:4",
+        function="@main",
+        units=[],
+    )
+    text = f'func.func @f() {{\n  "a.b"() {{x = "{NASTY}"}}\n  return\n}}\n'
+    diff = Diff(text, text.replace("return", f'"c.d"() // {NASTY}'), 17)
+    entry = Entry(
+        ordinal=17,
+        tag="apply-pattern",
+        name=NASTY,
+        nth=1,
+        location="in.mlir:3:4",
+        function="main",
+        op="test.op",
+    )
+    guilty = Guilty(
+        entry=entry,
+        stack=[frame],
+        pass_name="canonicalize",
+        pass_pipeline="builtin.module(canonicalize)",
+        pass_ordinal=1,
+        outcome=Outcome(result="succeeded"),
+        diff=diff,
+    )
+    result = Result(
+        verdict="found",
+        message=f"Found: {NASTY}.",
+        guilty=guilty,
+        trials=9,
+        candidates=1234,
+        confirmed="good",
+        applied=[entry],
+        notes=[NASTY],
+    )
+    steps = [
+        Shown(Step("bad", "the first", ["-n", "bad"]), "bad"),
+        Shown(Step("good", NASTY, [NASTY], piped="in"), "untestable"),
+    ]
+    fields: dict[str, object] = {
+        "result": result,
+        "tool": ToolFacts("mlir-opt", "22.1.8", "abc", True),
+        "command": f"mlir-opt input.mlir --x='{NASTY}'",
+        "oracle": f"--test '{NASTY}'",
+        "symptom": "wrong output",
+        "good": NASTY,
+        "way": f"It shows {NASTY}.",
+        "shown": steps,
+        "verified": False,
+        "notes": [NASTY],
+        "files": [("before.mlir", NASTY)],
+        "texts": [Text("before.mlir", "the IR", text, False, True)],
+    }
+    return Report(**{**fields, **changes})  # type: ignore[arg-type]
+
+
+class Page(HTMLParser):
+    """Checks that what is opened is closed, and collects the text."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.stack: list[str] = []
+        self.tags: set[str] = set()
+        self.attributes: list[tuple[str, str | None]] = []
+        self.texts: list[str] = []
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.add(tag)
+        self.attributes += attrs
+        if tag == "td" and self.stack[-1] == "td":
+            self.stack.pop()  # its end may be left out
+        if tag not in ("meta", "input", "br"):
+            self.stack.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.stack.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.texts.append(data)
+
+
+def test_the_page_is_whole_and_needs_no_other_file() -> None:
+    text = html_report(report())
+    page = Page(text)
+    assert page.stack == []
+    assert not {"script", "link", "img", "iframe"} & page.tags
+    assert not {name for name, _ in page.attributes} & {"src", "href", "onload", "onclick"}
+    assert "url(" not in text and "@import" not in text and "http" not in text
+    shown_text = "".join(page.texts)
+    # The title, the message, the facts, the stack, the diff (twice), the steps, the IR, the notes.
+    assert shown_text.count('<script>alert("x")</script>') >= 10
+    assert "before.mlir, the IR" in shown_text and "generic form" in shown_text
+    assert "prefers-color-scheme: dark" in text
+
+
+def test_the_page_colours_ir_and_marks_what_changed() -> None:
+    diff = Diff("%0 = arith.addi %a, %b : i32\n", "%0 = arith.muli %a, %b : i32\n", 1)
+    base = report()
+    guilty = base.guilty
+    guilty = msgspec.structs.replace(guilty, diff=diff)
+    text = html_report(report(result=msgspec.structs.replace(base.result, guilty=guilty)))
+    classes = {value for name, value in Page(text).attributes if name == "class"}
+    assert {"old", "new", "nv", "k", "kt", "diff side hl", "diff unified hl"} <= classes
+    assert "<mark><span class=k>arith.addi</span></mark>" in text
+    assert "<mark><span class=k>arith.muli</span></mark>" in text
+    assert "<mark><span class=nv>%a" not in text
+
+
+@pytest.mark.parametrize("text", ["a", "`", "``a`", "a``b", "```", "x`y", " "])
+def test_code_in_markdown_holds_any_backticks(text: str) -> None:
+    written = code(text)
+    match = re.fullmatch(r"(`+)( ?)(.*?)\2\1", written)
+    assert match is not None and match[1] not in re.findall("`+", match[3])
+    fenced = block(f"a\n{text}\nb")
+    assert fenced.splitlines()[0] not in fenced.splitlines()[1:-1]
+
+
+def test_markdown_is_shown_as_it_is() -> None:
+    assert escape("a_b *c* <d> [e](f) | `g`") == r"a\_b \*c\* \<d\> \[e\](f) \| \`g\`"
+    # Else they would become links to an issue and to a person.
+    assert escape("see #12 of @who.") == "see `#12` of `@who`."
+
+
+def test_the_report_says_everything() -> None:
+    text = markdown_report(report())
+    head = text.splitlines()[0]
+    assert head.startswith("# mlir-opt: wrong output by the pattern ````")
+    for part in (
+        "LLVM | 22.1.8",
+        "Assertions | on",
+        "| `in.mlir:3:4` |",
+        "1,234 candidates by 9 trials",
+        "`builtin.module(canonicalize)`",
+        "| only the guilty action skipped | good |",
+        "1 of 2 verdicts were not as expected",
+        '+  "c.d"()',
+        "-  return",
+    ):
+        assert part in text, part
+    fences = [line for line in text.splitlines() if re.match("`{3,}", line)]
+    assert len(fences) % 2 == 0
+    assert max(len(line) for line in fences if line.strip("`")) > len("```diff")
+
+
+def test_a_long_diff_is_cut_in_the_report() -> None:
+    before = "".join(f"line {n}\n" for n in range(20_000))
+    base = report()
+    guilty = msgspec.structs.replace(base.guilty, diff=Diff(before, before.replace("line", "x")))
+    text = markdown_report(report(result=msgspec.structs.replace(base.result, guilty=guilty)))
+    assert len(text) < 65_536 and "more lines are left out" in text
+
+
+def test_the_session_goes_to_each_action() -> None:
+    base = report().result
+    first = session_script(base, "actiondbg -x session.adb x").splitlines()
+    assert "break #17" in first and first[-4:] == ["backtrace", "print", "next", "diff"]
+    other = msgspec.structs.replace(base.applied[0], ordinal=20, tag="fold")
+    two = msgspec.structs.replace(base, mode="minimize", applied=[base.applied[0], other])
+    lines = session_script(two, "x").splitlines()
+    assert [line for line in lines if line.startswith(("break", "run", "cont"))] == [
+        "break #17",
+        "break #20",
+        "run",
+        "continue",
+    ]
+
+
+# --- the folder ---------------------------------------------------------------------------------
+
+
+def test_a_folder_comes_as_a_whole(tmp_path: Path) -> None:
+    place = tmp_path / "deep/out"
+    for content in ("one", "two"):  # the second replaces the first
+        with placed(place, "mark") as making:
+            (making / "mark").write_text(content)
+        assert [one.name for one in (tmp_path / "deep").iterdir()] == ["out"]
+        assert (place / "mark").read_text() == content
+    with pytest.raises(KeyboardInterrupt), placed(place, "mark") as making:
+        (making / "mark").write_text("three")
+        raise KeyboardInterrupt
+    assert [one.name for one in (tmp_path / "deep").iterdir()] == ["out"]
+    assert (place / "mark").read_text() == "two"
+    assert place.stat().st_mode & 0o777 == (tmp_path / "deep").stat().st_mode & 0o777
+
+
+def test_the_folder_of_another_is_not_touched(tmp_path: Path) -> None:
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine/thesis").write_text("x")
+    (tmp_path / "file").write_text("x")
+    for name in ("mine", "file"):
+        with pytest.raises(FileNotWritten, match="name another"), placed(tmp_path / name, "mark"):
+            pytest.fail("It was made.")
+    assert (tmp_path / "mine/thesis").read_text() == "x"
+    (tmp_path / "empty").mkdir()
+    with placed(tmp_path / "empty", "mark") as making:
+        (making / "mark").write_text("x")
+    assert (tmp_path / "empty/mark").exists()

@@ -1,0 +1,358 @@
+"""The parts of a reproducer: pipelines, command lines, oracles in the shell's words, the script."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from actiondbg.bisection.compare import Compare, first_difference
+from actiondbg.bisection.compare_shell import compare_judge
+from actiondbg.bisection.oracle import Command as Shell
+from actiondbg.bisection.oracle import Crash, Diagnostic, FileCheck, Oracle, Verify
+from actiondbg.bisection.oracle_shell import judge_of
+from actiondbg.bisection.pipelines import continuations, dumped_pipelines, parse_pipeline
+from actiondbg.bisection.portable import OUT, Command, Copies, make_portable, shown, with_source
+from actiondbg.bisection.script import Judge, Step, make_script, read_verdicts
+from actiondbg.bisection.ways import Known, ways
+
+# --- pipelines ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "builtin.module(cse)",
+        "builtin.module(func.func(cse,canonicalize{max-iterations=10 top-down=true}),cse)",
+        "any(inline{default-pipeline=canonicalize op-pipelines={a(b,c),d(e{f=g})}},sccp)",
+        "builtin.module()",
+    ],
+)
+def test_a_pipeline_is_read_and_written(text: str) -> None:
+    assert str(parse_pipeline(text)) == text
+
+
+@pytest.mark.parametrize("text", ["cse", "", "a(b", "a(b)c", "a(b),c(d)", "a(,)", "a({x})"])
+def test_what_is_no_pipeline_is_not_read(text: str) -> None:
+    assert parse_pipeline(text) is None
+
+
+def test_a_pipeline_is_cut_at_each_place_of_a_pass() -> None:
+    whole = "builtin.module(cse,func.func(sccp,cse),func.func(cse),inline)"
+    assert continuations(whole, "builtin.module(func.func(cse))") == [
+        (whole, "builtin.module(func.func(sccp,cse),func.func(cse),inline)"),
+        (
+            "builtin.module(func.func(cse),func.func(cse),inline)",
+            "builtin.module(func.func(cse),inline)",
+        ),
+        ("builtin.module(func.func(cse),inline)", "builtin.module(inline)"),
+    ]
+    assert continuations(whole, "builtin.module(cse{x=1})") == []
+    assert continuations("cse", "builtin.module(cse)") == []
+
+
+def test_the_tool_tells_its_pipeline(mlir_opt: str, tmp_path: Path) -> None:
+    argv = [mlir_opt, "--canonicalize", "--cse", "--dump-pass-pipeline", "-o", "/dev/null"]
+    done = subprocess.run(argv, input="module {}", capture_output=True, text=True, check=True)
+    [pipeline] = dumped_pipelines(f"warning: first\n{done.stderr}")
+    element = parse_pipeline(pipeline)
+    assert element is not None and element.name == "builtin.module"
+    assert [one.name for one in element.inner or ()] == ["canonicalize", "cse"]
+    again = subprocess.run(
+        [mlir_opt, f"--pass-pipeline={element}"], input="module {}", capture_output=True, text=True
+    )
+    assert again.returncode == 0, again.stderr
+
+
+# --- command lines in another folder ----------------------------------------------------------
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A directory with an input, a script that sources another, and a library."""
+    (tmp_path / "in put.mlir").write_text("module {}\n")
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "sub/check.sh").write_text('#!/bin/sh\n. "$(dirname "$0")/lib.sh"\n')
+    (tmp_path / "sub/lib.sh").write_text("true\n")
+    (tmp_path / "sub/other").write_text("not named\n")
+    (tmp_path / "plugin.so").write_bytes(b"\x7fELF...")
+    (tmp_path / "d.irdl").write_text("module {}\n")
+    (tmp_path / "cse").write_text("has the name of a pass\n")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_a_command_line_is_brought_into_another_folder(here: Path) -> None:
+    copies = Copies(here)
+    argv = ["mlir-opt", "in put.mlir", "--irdl-file=d.irdl", "--load-pass-plugin=plugin.so"]
+    argv += ["--pass-pipeline=builtin.module(cse)", "-o", "x.mlir", "--verify-each=0"]
+    command = make_portable(argv, copies, None)
+    assert command.args == [
+        "input.mlir",
+        "--irdl-file=d.irdl",
+        f"--load-pass-plugin={here}/plugin.so",
+        "--pass-pipeline=builtin.module(cse)",
+        "-o",
+        OUT,
+        "--verify-each=0",
+    ]
+    assert copies.files == {"input.mlir": here / "in put.mlir", "d.irdl": here / "d.irdl"}
+    assert with_source(command, "before.mlir", ["--cse"]) == [
+        "before.mlir",
+        "--irdl-file=d.irdl",
+        f"--load-pass-plugin={here}/plugin.so",
+        "--verify-each=0",
+        "--cse",
+        "-o",
+        OUT,
+    ]
+    assert shown(["a b.mlir", "--cse", "-o", OUT]) == "mlir-opt 'a b.mlir' --cse -o -"
+
+
+def test_an_input_that_no_word_names_is_the_standard_input(here: Path) -> None:
+    copies = Copies(here)
+    command = make_portable(["mlir-opt", "--cse"], copies, here / "in put.mlir")
+    assert (command.source, command.piped) == ("input.mlir", True)
+    assert make_portable(["mlir-opt", "--cse"], copies, None).source is None
+
+
+def test_a_test_takes_along_what_it_needs(here: Path) -> None:
+    copies = Copies(here)
+    assert copies.rewrite("sub/check.sh {} | grep -v cse") == "./check.sh {} | grep -v cse"
+    assert copies.files == {
+        "check.sh": here / "sub/check.sh",
+        "lib.sh": here / "sub/lib.sh",
+    }
+    assert copies.rewrite("cat sub/missing .") == "cat sub/missing ."
+
+
+def test_two_files_of_one_name_are_both_there(here: Path) -> None:
+    copies = Copies(here)
+    (here / "sub/d.irdl").write_text("another\n")
+    (here / "repro.sh").write_text("ours has this name\n")
+    assert copies.rewrite("cat d.irdl sub/d.irdl repro.sh d.irdl") == (
+        "cat d.irdl ./d-2.irdl repro-2.sh d.irdl"
+    )
+
+
+# --- the script ---------------------------------------------------------------------------------
+
+
+STEPS = [
+    Step("bad", "it's the first", ["-n", "bad"]),
+    Step("good", "a `second` $(one)", ["-n", "good $(exit 9) 'quoted'"]),
+]
+CHECK = Judge("it says good", ['grep -q good "$out"'])
+
+
+def run_script(
+    folder: Path, steps: list[Step], judge: Judge, **variables: str
+) -> subprocess.CompletedProcess[str]:
+    """Run a script whose tool is echo."""
+    tool = shutil.which("echo")
+    assert tool is not None
+    script = folder / "repro.sh"
+    script.write_text(make_script(["A line", "another"], steps, judge, Path(tool), 20))
+    environment = {"PATH": "/usr/bin:/bin", **variables}
+    return subprocess.run(
+        ["sh", str(script)], capture_output=True, text=True, env=environment, cwd="/"
+    )
+
+
+def test_a_script_says_what_it_showed(tmp_path: Path) -> None:
+    done = run_script(tmp_path, STEPS, CHECK)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.splitlines() == [
+        "1. bad, expected bad: it's the first",
+        "2. good, expected good: a `second` $(one)",
+        "All 2 verdicts are as expected.",
+    ]
+    assert read_verdicts(done.stdout) == {1: "bad", 2: "good"}
+    assert sorted(tmp_path.iterdir()) == [tmp_path / "repro.sh"]
+
+
+def test_a_script_says_what_is_not_as_expected(tmp_path: Path) -> None:
+    steps = [Step("good", "never", ["bad"]), *STEPS]
+    done = run_script(tmp_path, steps, Judge("x", ["echo why; grep -q good $out"]))
+    assert done.returncode == 1
+    assert done.stdout.splitlines()[0] == "1. bad, expected good: never"
+    assert "   | why" in done.stdout.splitlines()
+    assert done.stdout.splitlines()[-1] == "1 of 3 verdicts are not as expected."
+    assert read_verdicts(done.stdout) == {1: "bad", 2: "bad", 3: "good"}
+
+
+def test_a_script_takes_another_tool_and_keeps_outputs(tmp_path: Path) -> None:
+    tool = tmp_path / "tool"
+    tool.write_text("#!/bin/sh\necho bad; echo oops >&2; exit 3\n")
+    tool.chmod(0o755)
+    judge = Judge("x", ['[ "$status" -eq 0 ] || return 125'])
+    done = run_script(tmp_path, STEPS, judge, MLIR_OPT=str(tool), KEEP=str(tmp_path / "kept"))
+    assert read_verdicts(done.stdout) == {1: "untestable", 2: "untestable"}
+    assert (tmp_path / "kept/2.out").read_text() == "bad\n"
+    assert (tmp_path / "kept/2.err").read_text() == "oops\n"
+    assert (tmp_path / "kept/2.status").read_text() == "3\n"
+
+
+def test_a_script_leaves_to_others_what_the_shell_cannot_judge(tmp_path: Path) -> None:
+    done = run_script(tmp_path, STEPS, Judge("a predicate says so", None))
+    assert done.returncode == 0
+    assert read_verdicts(done.stdout) == {1: None, 2: None}
+
+
+def test_a_script_ends_what_takes_too_long(tmp_path: Path) -> None:
+    script = make_script([], [Step("good", "slow", ["30"])], Judge("x", None), Path("sleep"), 0.2)
+    (tmp_path / "repro.sh").write_text(script)
+    environment = {"PATH": "/usr/bin:/bin", "KEEP": "kept"}
+    subprocess.run(["sh", "repro.sh"], cwd=tmp_path, env=environment, check=True, timeout=20)
+    assert (tmp_path / "kept/1.status").read_text() == "137\n"
+
+
+def test_a_script_is_posix(tmp_path: Path) -> None:
+    dash = shutil.which("dash")
+    if dash is None:
+        pytest.skip("dash is not installed")
+    oracles = [Shell("grep -q 'a b' {}"), Crash(), Verify(), Diagnostic("*it's*"), Compare()]
+    for oracle in oracles:
+        copies = Copies(tmp_path, {"input.mlir": tmp_path / "x"})
+        text = make_script(["x"], STEPS, judge_of(oracle, copies), Path("/x y/mlir-opt"), 1)
+        done = subprocess.run([dash, "-n"], input=text, capture_output=True, text=True)
+        assert (done.returncode, done.stderr) == (0, ""), text
+
+
+def judged(oracle: Oracle, folder: Path, status: int, output: str = "", errors: str = "") -> str:
+    """Have the shell judge what a tool left."""
+    judge = judge_of(oracle, Copies(folder))
+    tool = folder / "tool"
+    (folder / "o").write_text(output)
+    (folder / "e").write_text(errors)
+    how = f"kill -{status - 128} $$" if status > 128 else f"exit {status}"
+    tool.write_text(f"#!/bin/sh\ncd {folder}\ncat o\ncat e >&2\n{how}\n")
+    tool.chmod(0o755)
+    (folder / "repro.sh").write_text(make_script([], STEPS[:1], judge, tool, 20))
+    done = subprocess.run(["sh", "repro.sh"], cwd=folder, capture_output=True, text=True)
+    return str(read_verdicts(done.stdout)[1])
+
+
+def test_the_shell_judges_as_the_oracles_do(tmp_path: Path) -> None:
+    (tmp_path / "checks").write_text("CHECK: good\n")
+    test = Shell("grep -q good {} || exit 1; cat > /dev/null; exit 0")
+    for oracle in (test, FileCheck(Path("checks"))):
+        assert judged(oracle, tmp_path, 0, "it is good") == "good"
+        assert judged(oracle, tmp_path, 0, "it is not") == "bad"
+        assert judged(oracle, tmp_path, 1, "it is good") == "untestable"
+        assert judged(oracle, tmp_path, 134, "it is good") == "untestable"
+    assert judged(Shell("exit 125"), tmp_path, 0) == "untestable"
+    assert judged(Shell("exit 127"), tmp_path, 0) == "untestable"
+    assert judged(Shell("grep -q good"), tmp_path, 0, "it is good") == "good"
+
+    assert judged(Crash(), tmp_path, 0) == "good"
+    assert judged(Crash(), tmp_path, 134) == "bad"
+    assert judged(Crash(), tmp_path, 1) == "untestable"
+
+    assert judged(Verify(), tmp_path, 0) == "good"
+    assert judged(Verify(), tmp_path, 1, errors="x.mlir:1:1: error: bad op\n") == "bad"
+    assert judged(Verify(), tmp_path, 1, errors="no such option\n") == "untestable"
+    assert judged(Verify(), tmp_path, 134, errors="x: error: \n") == "untestable"
+
+    said = "in.mlir:3:5: error: failed to [legalize] it's 'x'\n  return\n"
+    for glob in ("failed to*", "*it's 'x'", r"*\[legalize\]*", "[^a]ailed*", "[!a]ailed*"):
+        assert judged(Diagnostic(glob), tmp_path, 1, errors=said) == "bad", glob
+    assert judged(Diagnostic("legalize"), tmp_path, 1, errors=said) == "untestable"
+    assert judged(Diagnostic("legalize"), tmp_path, 0, errors=said) == "good"
+
+
+@pytest.mark.parametrize(
+    ("expected", "printed"),
+    [
+        ("7\n", "7\n"),
+        ("7\n", "8\n"),
+        ("( 1, 2.5, -3 )\n", "(1, 2.5,  -3)\n\n"),
+        ("1.00000001", "1"),
+        ("1.1", "1.2"),
+        ("1e5", "100000.5"),
+        ("100000", "100001"),
+        ("7\n8\n", "7\n"),
+        ("7\n", "7\n8\n"),
+        ("", ""),
+        ("", "7\n"),
+        ("a at 0x7f00 is 3", "a at 0x7e11 is 3"),
+        ("nan", "nan"),
+        ("nan", "1.0"),
+        ("-0.0", "0.0"),
+        ("[[1,   2],\n [3,   4]]", "[[1,   2],\n [3,   5]]"),
+    ],
+)
+def test_awk_compares_as_the_oracle_does(tmp_path: Path, expected: str, printed: str) -> None:
+    judge = compare_judge(Compare(), Copies(tmp_path, {"input.mlir": tmp_path / "x"}))
+    [same] = [text for text in judge.setup if text.startswith("same=")]
+    (tmp_path / "expected").write_text(expected)
+    (tmp_path / "printed").write_text(printed)
+    call = f'{same}\nawk -v tolerance=1e-5 "$same" expected printed > /dev/null'
+    done = subprocess.run(["sh", "-c", call], cwd=tmp_path, capture_output=True, text=True)
+    assert done.stderr == ""
+    assert (done.returncode == 0) == (first_difference(expected, printed, 1e-5) is None)
+
+
+# --- ways ---------------------------------------------------------------------------------------
+
+
+def known(**changes: object) -> Known:
+    fields: dict[str, object] = {
+        "command": Command(["input.mlir", "--cse"], "input.mlir", False),
+        "tag": "apply-pattern",
+        "nth": 7,
+        "first": 5,
+        "pass_name": "cse",
+        "pipeline": "builtin.module(cse)",
+        "whole": lambda: ["builtin.module(cse,sccp)"],
+        "texts": frozenset({"before.mlir", "after.mlir", "before-pass.mlir"}),
+    }
+    return Known(**{**fields, **changes})  # type: ignore[arg-type]
+
+
+def words(known: Known) -> list[list[str]]:
+    return [
+        [f"{s.wanted} {shown(s.args)}" for s in way.steps if s.essential] for way in ways(known)
+    ]
+
+
+def test_the_ways_of_a_pattern_begin_with_the_counter() -> None:
+    found = words(known())
+    counter = "mlir-opt input.mlir --cse --mlir-disable-threading --mlir-debug-counter="
+    assert found[0] == [
+        "bad mlir-opt input.mlir --cse",
+        f"bad {counter}apply-pattern-skip=0,apply-pattern-count=7",
+        f"good {counter}apply-pattern-skip=0,apply-pattern-count=6",
+    ]
+    assert found[1][1:] == [
+        "bad mlir-opt before-pass.mlir '--pass-pipeline=builtin.module(cse)'",
+        "good mlir-opt before-pass.mlir",
+    ]
+    assert found[2][1:] == [
+        "bad mlir-opt before-pass.mlir '--pass-pipeline=builtin.module(cse,sccp)'",
+        "good mlir-opt before-pass.mlir '--pass-pipeline=builtin.module(sccp)'",
+    ]
+    assert found[3][1:] == ["good mlir-opt before.mlir", "bad mlir-opt after.mlir"]
+    inner = [s for s in list(ways(known()))[1].steps if s.pair]
+    assert [s.args[-1].rpartition("=")[2] for s in inner] == ["3", "2"]
+
+
+def test_no_counter_where_it_does_not_count_as_we_do() -> None:
+    taken = Command(["input.mlir", "--log-actions-to=x"], "input.mlir", False)
+    for changed in (
+        known(tag="fold"),
+        known(nth=None),
+        known(command=taken),
+        known(command=Command(["--cse"], None, False)),
+    ):
+        assert not any("debug-counter" in line for way in words(changed) for line in way)
+
+
+def test_a_whole_pass_is_shown_on_the_ir_before_it() -> None:
+    found = words(known(tag="pass-execution", texts=frozenset({"before.mlir"})))
+    assert found[0][1:] == [
+        "bad mlir-opt before.mlir '--pass-pipeline=builtin.module(cse)'",
+        "good mlir-opt before.mlir",
+    ]

@@ -1,0 +1,322 @@
+"""Oracles, and the commands that they run; without a tool."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from actiondbg.bisection.compare import Compare, first_difference
+from actiondbg.bisection.oracle import (
+    Command,
+    Crash,
+    Diagnostic,
+    Evidence,
+    FileCheck,
+    Function,
+    Judgement,
+    Oracle,
+    Surroundings,
+    Verify,
+    make_oracle,
+)
+from actiondbg.bisection.running import Cancelled, Runner
+from actiondbg.errors import OracleError, UsageError
+from actiondbg.stop import Stop
+
+ENDED = Stop(when="exit", reason="exited", status=0, message="The tool ended with status 0.")
+FAILED = Stop(when="exit", reason="exited", status=1, message="The tool ended with status 1.")
+CRASHED = Stop(when="exit", reason="crashed", status=-6, message="The tool died of SIGABRT in #3.")
+CAUGHT = Stop(when="during", reason="catch", message="the verifier failed on func.func")
+
+
+def around(tmp_path: Path, seconds: float | None = None) -> Surroundings:
+    return Surroundings(
+        tool=Path("/bin/true"),
+        argv=["true"],
+        input=None,
+        cwd=tmp_path,
+        directory=tmp_path,
+        seconds=seconds,
+    )
+
+
+def evidence(tmp_path: Path, text: str = "one\ntwo\n", stop: Stop | None = ENDED) -> Evidence:
+    (tmp_path / "out").write_text(text)
+    (tmp_path / "err").write_text("warning: x\nin.mlir:1:1: error: failed to legalize\n")
+    return Evidence(tmp_path / "out", tmp_path / "err", stop)
+
+
+def judge(
+    oracle: Oracle, tmp_path: Path, seconds: float | None = None, **given: object
+) -> Judgement:
+    left = evidence(tmp_path, **given)  # pyright: ignore[reportArgumentType]
+    return oracle.judge(left, Runner(tmp_path), around(tmp_path, seconds))
+
+
+# --- --test ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("command", "verdict"),
+    [
+        ("true", "good"),
+        ("exit 1", "bad"),
+        ("exit 124", "bad"),
+        ("exit 125", "untestable"),
+        ("grep -q two {}", "good"),
+        ("grep -q three {}", "bad"),
+        ("grep -q two", "good"),  # from its standard input
+        ("cat {} {} | wc -l | grep -q 4", "good"),
+        ("test -f out", "good"),  # it runs where the tool does
+    ],
+)
+def test_a_command_judges(tmp_path: Path, command: str, verdict: str) -> None:
+    assert judge(Command(command), tmp_path).verdict == verdict
+
+
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        ("no-such-command-of-ours {}", "not found"),
+        ("./out", "denied"),
+        ("exit 126", "status 126"),
+        ("exit 200", "status 200"),
+        ("kill -9 $$", "signal 9"),
+    ],
+)
+def test_a_command_that_cannot_be_run_is_an_error(tmp_path: Path, command: str, said: str) -> None:
+    with pytest.raises(OracleError, match="cannot be run") as error:
+        judge(Command(command), tmp_path)
+    assert said in str(error.value) and command in str(error.value)
+
+
+def test_the_name_of_the_output_is_quoted(tmp_path: Path) -> None:
+    folder = tmp_path / "a b's"
+    folder.mkdir()
+    assert judge(Command("grep -q two {}"), folder).verdict == "good"
+
+
+def test_what_a_test_said_is_told(tmp_path: Path) -> None:
+    judgement = judge(Command("echo 'expected: 7' >&2; exit 3"), tmp_path)
+    assert judgement == Judgement("bad", "the test ended with status 3: expected: 7")
+
+
+def test_a_test_that_takes_too_long_is_untestable(tmp_path: Path) -> None:
+    judgement = judge(Command("sleep 60"), tmp_path, seconds=0.2)
+    assert judgement == Judgement("untestable", "the oracle did not end in 0.2 s")
+
+
+# --- the end of the tool ----------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("oracle", "stop", "verdict"),
+    [
+        (Crash(), CRASHED, "bad"),
+        (Crash(), ENDED, "good"),
+        (Crash(), FAILED, "untestable"),
+        (Crash(), None, "untestable"),
+        (Verify(), CAUGHT, "bad"),
+        (Verify(), ENDED, "good"),
+        (Verify(), FAILED, "untestable"),
+        (Verify(), CRASHED, "untestable"),
+        (Diagnostic("*x*"), CAUGHT, "bad"),
+        (Diagnostic("*x*"), ENDED, "good"),
+        (Command("true"), CRASHED, "untestable"),
+        (Command("false"), FAILED, "untestable"),
+        (Command("true"), None, "untestable"),
+    ],
+)
+def test_how_the_tool_ends(tmp_path: Path, oracle: Oracle, stop: Stop | None, verdict: str) -> None:
+    assert judge(oracle, tmp_path, stop=stop).verdict == verdict
+
+
+def test_why_the_tool_failed_is_told(tmp_path: Path) -> None:
+    reason = judge(Command("true"), tmp_path, stop=FAILED).reason
+    assert reason == "The tool ended with status 1: in.mlir:1:1: error: failed to legalize"
+
+
+def test_what_is_caught() -> None:
+    assert [(one.kind, one.glob) for one in Verify().catches] == [("verify", None)]
+    assert [(one.kind, one.glob) for one in Diagnostic("*a*").catches] == [("diagnostic", "*a*")]
+    assert Crash().catches == ()
+    with pytest.raises(UsageError, match="not closed"):
+        Diagnostic("[a")
+
+
+# --- --filecheck --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("checks", "verdict"),
+    [
+        ("CHECK: one\nCHECK-NEXT: two\n", "good"),
+        ("CHECK: two\nCHECK: one\n", "bad"),
+        ("CHECK-NOT: two\n", "bad"),
+        ("CHECK-NOT: three\n", "good"),
+    ],
+)
+def test_checks_judge(tmp_path: Path, checks: str, verdict: str) -> None:
+    (tmp_path / "in.check").write_text(checks)
+    assert judge(FileCheck(Path("in.check")), tmp_path).verdict == verdict
+
+
+@pytest.mark.parametrize("checks", ["no checks\n", "CHECK: {{[}}\n"])
+def test_checks_that_cannot_be_run_are_an_error(tmp_path: Path, checks: str) -> None:
+    (tmp_path / "in.check").write_text(checks)
+    with pytest.raises(OracleError, match=r"in\.check"):
+        judge(FileCheck(Path("in.check")), tmp_path)
+
+
+def test_checks_that_are_not_there_are_an_error(tmp_path: Path) -> None:
+    with pytest.raises(OracleError, match=r"no file 'nowhere\.check'"):
+        FileCheck(Path("nowhere.check")).prepare(around(tmp_path))
+
+
+# --- a predicate ----------------------------------------------------------------------------
+
+
+def is_short(path: Path) -> bool:
+    return len(path.read_text()) < 4
+
+
+def test_a_function_judges(tmp_path: Path) -> None:
+    assert judge(make_oracle(is_short), tmp_path).verdict == "bad"
+    assert judge(make_oracle(is_short), tmp_path, text="a").verdict == "good"
+    assert judge(Function(lambda path: "untestable"), tmp_path).verdict == "untestable"
+    assert make_oracle(is_short).words() == f"{__name__}.is_short"
+
+
+def test_a_function_has_to_return_a_verdict(tmp_path: Path) -> None:
+    with pytest.raises(OracleError, match="returned None, and has to return a bool"):
+        judge(Function(lambda path: None), tmp_path)  # pyright: ignore[reportArgumentType]
+
+
+# --- --compare ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("expected", "printed"),
+    [
+        ("7\n", "7\n"),
+        ("( 1, 2 )\n\n", "( 1,   2 )\n"),
+        ("1.0", "1.000001"),
+        ("[1, 2.5e-7]", "[1, 2.6e-7]"),
+        ("0.1", "1e-1"),
+        ("nan -inf", "nan -inf"),
+        ("base@ = 0x55aa rank = 1", "base@ = 0x66bb rank = 1"),
+        ("", "\n"),
+    ],
+)
+def test_what_is_the_same(expected: str, printed: str) -> None:
+    assert first_difference(expected, printed, 1e-5) is None
+
+
+@pytest.mark.parametrize(
+    ("expected", "printed", "told"),
+    [
+        ("7", "8", "line 1: expected '7', printed '8'"),
+        ("100000000", "100000001", "expected"),  # integers are exact
+        ("a\n1.0\n", "a\n1.1\n", "line 2"),
+        ("a", "b", "expected 'a'"),
+        ("1", "1\n2", "line 2: more lines"),
+        ("1\n2", "1", "line 2: fewer lines"),
+        ("nan", "1.0", "expected"),
+        ("inf", "-inf", "expected"),
+        ("x1", "x2", "expected"),
+        ("1 2", "1", "expected"),
+    ],
+)
+def test_what_differs(expected: str, printed: str, told: str) -> None:
+    difference = first_difference(expected, printed, 1e-5)
+    assert difference is not None and told in difference
+
+
+def test_a_comparison_needs_an_input(tmp_path: Path) -> None:
+    with pytest.raises(OracleError, match="--input FILE"):
+        Compare().prepare(around(tmp_path))
+
+
+def test_the_words_of_an_oracle_are_those_of_the_command_line() -> None:
+    assert Command("a {} 'b'").words() == "--test 'a {} '\"'\"'b'\"'\"''"
+    assert Diagnostic("*a b*").words() == "--diagnostic '*a b*'"
+    assert Compare().words() == "--compare"
+    assert Compare(entry="f", tolerance=0.5).words() == "--compare --entry f --tolerance 0.5"
+
+
+# --- running commands --------------------------------------------------------------------------
+
+
+def _is_alive(pid: int) -> bool:
+    try:
+        stat = Path(f"/proc/{pid}/stat").read_text()
+    except FileNotFoundError:
+        return False
+    return stat.rpartition(")")[2].split()[0] != "Z"
+
+
+def _wait_until(condition: object) -> None:
+    assert callable(condition)
+    deadline = time.monotonic() + 30
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+def test_what_a_command_leaves_running_is_ended(tmp_path: Path) -> None:
+    done = Runner(tmp_path).run("sleep 600 & echo $!")
+    assert done.status == 0
+    pid = int(done.output.read_text())
+    _wait_until(lambda: not _is_alive(pid))
+
+
+def test_all_of_a_command_ends_at_the_time_limit(tmp_path: Path) -> None:
+    runner = Runner(tmp_path)
+    done = runner.run("sleep 600 & echo $!; wait", seconds=0.3)
+    assert done.status is None
+    pid = int(done.output.read_text())
+    _wait_until(lambda: not _is_alive(pid))
+    assert runner.run("exit 3").status == 3
+
+
+def test_a_command_is_cancelled_from_another_thread(tmp_path: Path) -> None:
+    runner = Runner(tmp_path)
+    timer = threading.Timer(0.2, runner.cancel)
+    timer.start()
+    with pytest.raises(Cancelled):
+        runner.run("sleep 600")
+    with pytest.raises(Cancelled):
+        runner.run("true")
+
+
+def test_the_end_of_long_errors_is_kept(tmp_path: Path) -> None:
+    done = Runner(tmp_path).run("yes line | head -n 100000 >&2; echo last >&2")
+    assert done.errors.endswith("line\nlast") and len(done.errors) < 10_000
+
+
+def test_no_command_outlives_who_runs_it(tmp_path: Path) -> None:
+    """Also when that is killed with SIGKILL."""
+    script = """\
+        import sys
+        from pathlib import Path
+        from actiondbg.bisection.running import Runner
+        Runner(Path(sys.argv[1])).run("echo $$ > pid; sleep 600 & echo $! > pid2; wait")
+        """
+    process = subprocess.Popen(
+        [sys.executable, "-c", textwrap.dedent(script), str(tmp_path)], cwd=tmp_path
+    )
+    files = [tmp_path / "pid", tmp_path / "pid2"]
+    _wait_until(lambda: all(file.is_file() and file.read_text().strip() for file in files))
+    pids = [int(file.read_text()) for file in files]
+    assert all(map(_is_alive, pids))
+    os.kill(process.pid, signal.SIGKILL)
+    process.wait()
+    _wait_until(lambda: not any(map(_is_alive, pids)))

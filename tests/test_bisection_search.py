@@ -1,0 +1,206 @@
+"""The search and the minimization, against what trying everything finds."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import random
+from collections.abc import Sequence
+
+import pytest
+
+from actiondbg.bisection.ddmin import Minimized
+from actiondbg.bisection.result import Verdict
+from actiondbg.bisection.search import Interval, Sequential, search
+
+
+class Counting(Sequential):
+    """Answers from a list; the order in which answers come is shuffled."""
+
+    def __init__(self, verdicts: Sequence[Verdict], seed: int = 0) -> None:
+        self.asked: list[int] = []
+        self.most = 0
+        self._random = random.Random(seed)
+        super().__init__(verdicts.__getitem__)
+
+    def submit(self, prefix: int) -> None:
+        super().submit(prefix)
+        self.most = max(self.most, len(self._queue))
+
+    def wait(self) -> tuple[int, Verdict]:
+        self._random.shuffle(self._queue)
+        prefix, verdict = super().wait()
+        self.asked.append(prefix)
+        return prefix, verdict
+
+
+def monotone(count: int, first_bad: int) -> list[Verdict]:
+    return ["good"] * first_bad + ["bad"] * (count + 1 - first_bad)
+
+
+def random_verdicts(rng: random.Random, count: int) -> list[Verdict]:
+    kinds: list[Verdict] = ["good", "bad", "untestable"]
+    inner = rng.choices(kinds, weights=[rng.random() for _ in kinds], k=count - 1)
+    return ["good", *inner, "bad"]
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 4, 7, 8, 9, 64, 100])
+def test_every_guilty_one_is_found_within_the_bound(count: int) -> None:
+    for guilty in range(1, count + 1):
+        judge = Counting(monotone(count, guilty))
+        found = search(Interval(0, count), judge)
+        assert (found.interval.good, found.interval.bad) == (guilty - 1, guilty)
+        # The end, the start and the confirmation are three more.
+        assert len(judge.asked) <= math.ceil(math.log2(count))
+        assert len(set(judge.asked)) == len(judge.asked)
+
+
+def test_what_is_found_was_seen_whatever_the_verdicts_are() -> None:
+    rng = random.Random(4)
+    for _ in range(3000):
+        count = rng.randint(1, 40)
+        verdicts = random_verdicts(rng, count)
+        found = search(Interval(0, count), Counting(verdicts)).interval
+        assert (verdicts[found.good], verdicts[found.bad]) == ("good", "bad")
+        assert all(verdicts[one] == "untestable" for one in found.untestable)
+        assert found.is_narrow or found.untestable
+
+
+def test_a_block_of_untestable_ones_is_walked_around() -> None:
+    rng = random.Random(5)
+    for _ in range(2000):
+        count = rng.randint(2, 2000)
+        first, last = sorted(rng.choices(range(1, count + 1), k=2))
+        guilty = rng.randint(1, count)
+        verdicts = monotone(count, guilty)
+        verdicts[first:last] = ["untestable"] * (last - first)
+        verdicts[0], verdicts[count] = "good", "bad"
+        judge = Counting(verdicts)
+        found = search(Interval(0, count), judge).interval
+        good = max(one for one in range(guilty) if verdicts[one] == "good")
+        bad = min(one for one in range(guilty, count + 1) if verdicts[one] == "bad")
+        assert (found.good, found.bad) == (good, bad)
+        assert len(judge.asked) <= 3 * math.ceil(math.log2(count)) + 10
+
+
+@pytest.mark.parametrize("jobs", [2, 3, 8])
+def test_several_at_a_time_find_the_same(jobs: int) -> None:
+    rng = random.Random(jobs)
+    for seed in range(600):
+        count = rng.randint(1, 60)
+        verdicts = random_verdicts(rng, count)
+        alone = search(Interval(0, count), Counting(verdicts)).interval
+        judge = Counting(verdicts, seed)
+        together = search(Interval(0, count), judge, jobs).interval
+        assert together == alone
+        assert judge.most <= jobs
+        assert len(set(judge.asked)) == len(judge.asked)
+
+
+def test_what_is_known_is_not_judged_again() -> None:
+    verdicts = monotone(1000, 321)
+    first = Counting(verdicts)
+    found = search(Interval(0, 1000), first)
+    second = Counting(verdicts)
+    again = search(Interval(0, 1000), second, known=found.verdicts)
+    assert again.interval == found.interval
+    assert second.asked == []
+
+
+def test_verdicts_that_do_not_fit_are_told() -> None:
+    verdicts = monotone(100, 80)
+    verdicts[20] = "bad"
+    found = search(Interval(0, 100), Counting(verdicts), known={20: "bad"})
+    assert found.interval.bad == 80
+    assert found.surprises == [20]
+
+
+def test_the_interval_is_told_as_it_narrows() -> None:
+    seen: list[int] = []
+    search(
+        Interval(0, 1024),
+        Counting(monotone(1024, 700)),
+        narrowed=lambda interval: seen.append(interval.bad - interval.good),
+    )
+    assert seen == [2**power for power in range(9, -1, -1)]
+
+
+# --- sets -------------------------------------------------------------------------
+
+
+def needs(*groups: set[int]) -> Minimized:
+    """Bad is what holds all of one of the groups."""
+    return Minimized(
+        lambda items: "bad" if any(group <= set(items) for group in groups) else "good", "bad"
+    )
+
+
+def test_one_of_many_is_found_in_few_steps() -> None:
+    for guilty in (0, 511, 1023):
+        minimized = needs({guilty})
+        assert minimized.minimize(range(1024)) == [guilty]
+        assert minimized.tests <= 2 * 10 + 1
+
+
+def test_the_smallest_set_is_found_where_it_is_the_only_one() -> None:
+    rng = random.Random(6)
+    for _ in range(300):
+        count = rng.randint(1, 40)
+        group = set(rng.sample(range(count), rng.randint(0, min(count, 5))))
+        assert needs(group).minimize(range(count)) == sorted(group)
+
+
+def _is_minimal(minimized: Minimized, items: list[int]) -> bool:
+    smaller = (items[:i] + items[i + 1 :] for i in range(len(items)))
+    return not any(minimized.keeps(rest) for rest in smaller)
+
+
+@pytest.mark.parametrize("keep", ["good", "bad"])
+def test_no_single_one_can_be_spared_whatever_the_verdicts_are(keep: Verdict) -> None:
+    """Random verdicts over all subsets: not monotone, and some untestable."""
+    rng = random.Random(7)
+    for _ in range(400):
+        count = rng.randint(1, 7)
+        table: dict[frozenset[int], Verdict] = {}
+        for length in range(count + 1):
+            for items in itertools.combinations(range(count), length):
+                table[frozenset(items)] = rng.choice(["good", "bad", "untestable"])
+        everything = frozenset(range(count))
+        table[everything] = keep
+        asked: list[frozenset[int]] = []
+
+        def judge(
+            items: Sequence[int],
+            table: dict[frozenset[int], Verdict] = table,
+            asked: list[frozenset[int]] = asked,
+        ) -> Verdict:
+            asked.append(frozenset(items))
+            return table[frozenset(items)]
+
+        minimized = Minimized(judge, "good" if keep == "good" else "bad")
+        result = minimized.minimize(range(count))
+        assert minimized.keeps(result)
+        assert len(asked) == len(set(asked)) == minimized.tests
+        assert _is_minimal(minimized, result)
+
+
+def test_a_set_that_was_judged_before_is_not_judged_again() -> None:
+    verdicts: dict[frozenset[int], Verdict] = {}
+
+    def judge(items: Sequence[int]) -> Verdict:
+        return "bad" if {3, 40} <= set(items) else "good"
+
+    first = Minimized(judge, "bad", verdicts)
+    assert first.minimize(range(64)) == [3, 40]
+    again = Minimized(judge, "bad", verdicts)
+    assert again.minimize(range(64)) == [3, 40]
+    assert (first.tests > 0, again.tests) == (True, 0)
+
+
+def test_each_smaller_set_is_told() -> None:
+    seen: list[list[int]] = []
+    minimized = Minimized(
+        lambda items: "bad" if {1, 6} <= set(items) else "good", "bad", reduced=seen.append
+    )
+    assert minimized.minimize(range(8)) == seen[-1] == [1, 6]
+    assert all(set(b) < set(a) for a, b in itertools.pairwise(seen))

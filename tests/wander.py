@@ -1,0 +1,114 @@
+"""Go to and fro in a run at random, and look whether each place is always the same."""
+
+from __future__ import annotations
+
+import hashlib
+import random
+from collections.abc import Callable
+
+import actiondbg
+from actiondbg.errors import ControlRefused, UsageError
+from actiondbg.stop import Stop
+
+Seen = dict[tuple[object, ...], tuple[object, ...]]
+
+
+class Wanderer:
+    """One walk.
+
+    Args:
+        session: not started yet.
+        seed: of the random choices.
+        actions: how many there are.
+        answers: whether actions are skipped and applied on the way.
+    """
+
+    def __init__(
+        self, session: actiondbg.Session, seed: int, actions: int, answers: bool = False
+    ) -> None:
+        self.session = session
+        self.seen: Seen = {}
+        self.way: list[str] = []
+        self._random = random.Random(seed)
+        self._actions = actions
+        self._answers = answers
+
+    def walk(self, moves: int) -> Stop:
+        """Start, make so many moves, and go on to the end; return the exit."""
+        self.session.start()
+        return self.walk_on(moves)
+
+    def walk_on(self, moves: int) -> Stop:
+        """Make so many moves from here, and go on to the end; return the exit."""
+        assert self.session.stop is not None
+        stop = self.session.stop
+        for _ in range(moves):
+            self._look(stop)
+            stop = self._move(stop)
+        while stop.when != "exit":
+            self._look(stop)
+            stop = self.session.continue_()
+        return stop
+
+    def _look(self, stop: Stop) -> None:
+        """What is at an event has to be there whenever the walk comes by."""
+        session = self.session
+        text = b""
+        if stop.when != "exit":
+            with session.print("module", generic=True) as printed:
+                text = printed.text.encode()
+        found = (stop.ordinal, stop.name, stop.op, stop.location, stop.depth)
+        hits = tuple(one.hits for one in session.breakpoints)
+        found = (*found, hits, session.output(), session.errors(), hashlib.sha256(text).hexdigest())
+        place = (stop.event, stop.when, self._skipped_before(stop.event))
+        first = self.seen.setdefault(place, found)
+        assert first == found, f"{place}: {first} was, {found} is: {self.way}"
+
+    def _skipped_before(self, event: int) -> tuple[int, ...]:
+        assert self.session._current is not None
+        skips = self.session._current.branches.skips()
+        return tuple(one.ordinal for one in skips if one.event < event)
+
+    def _move(self, stop: Stop) -> Stop:
+        session, pick = self.session, self._random
+        count = pick.choice((1, 1, 1, 2, 5))
+        forward: dict[str, Callable[[], Stop]] = {
+            f"step {count}": lambda: session.step(count),
+            f"next {count}": lambda: session.next(count),
+            "continue": session.continue_,
+        }
+        ordinal, side = pick.randint(1, self._actions), pick.choice(("before", "after"))
+        moves: dict[str, Callable[[], Stop]] = {
+            f"goto #{ordinal} {side}": lambda: session.goto(ordinal, side),  # type: ignore[arg-type]
+            f"reverse-step {count}": lambda: session.reverse_step(count),
+            f"reverse-next {count}": lambda: session.reverse_next(count),
+            "reverse-finish": session.reverse_finish,
+            f"reverse-continue {count}": lambda: session.reverse_continue(count),
+            "restart": self._restart,
+        }
+        if stop.when != "exit":
+            moves |= forward
+            moves["checkpoint"] = self._checkpoint
+        if self._answers and stop.when == "before":
+            moves |= {
+                f"skip #{stop.ordinal}": session.skip,
+                f"apply #{stop.ordinal}": session.apply,
+            }
+        answers = [move for move in moves if move.startswith(("skip", "apply"))]
+        name = pick.choice([*moves, *answers, *answers])
+        self.way.append(name)
+        try:
+            return moves[name]()
+        except (ControlRefused, UsageError):  # at the beginning, or no such action here
+            return stop
+
+    def _checkpoint(self) -> Stop:
+        self.session.checkpoint()
+        assert self.session.stop is not None
+        return self.session.stop
+
+    def _restart(self) -> Stop:
+        frozen = self.session.checkpoints()
+        if not frozen:
+            return self.session.goto(1)
+        return self.session.restart_from(self._random.choice(frozen).number)

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from actiondbg import errors
+    from actiondbg.bisection import bisect
     from actiondbg.breakpoints import Breakpoint
     from actiondbg.errors import ActiondbgError
     from actiondbg.session import Session, launch
@@ -23,13 +24,23 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-__all__ = ["ActiondbgError", "Breakpoint", "Session", "Stop", "__version__", "errors", "launch"]
+__all__ = [
+    "ActiondbgError",
+    "Breakpoint",
+    "Session",
+    "Stop",
+    "__version__",
+    "bisect",
+    "errors",
+    "launch",
+]
 
 _HOME = {
     "ActiondbgError": "actiondbg.errors",
     "Breakpoint": "actiondbg.breakpoints",
     "Session": "actiondbg.session",
     "Stop": "actiondbg.stop",
+    "bisect": "actiondbg.bisection",
     "launch": "actiondbg.session",
 }
 

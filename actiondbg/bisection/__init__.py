@@ -1,0 +1,45 @@
+"""Find the action that breaks a program, by trials in forks of one frozen process.
+
+The names below are imported when they are first used: the package is cheap to import.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from actiondbg.bisection.api import bisect
+    from actiondbg.bisection.compare import Compare
+    from actiondbg.bisection.oracle import Command, Crash, Diagnostic, FileCheck, Oracle, Verify
+    from actiondbg.bisection.progress import Progress
+    from actiondbg.bisection.result import Entry, Guilty, Result
+
+__all__ = [
+    "Command",
+    "Compare",
+    "Crash",
+    "Diagnostic",
+    "Entry",
+    "FileCheck",
+    "Guilty",
+    "Oracle",
+    "Progress",
+    "Result",
+    "Verify",
+    "bisect",
+]
+
+_HOME = {
+    **dict.fromkeys(("Command", "Crash", "Diagnostic", "FileCheck", "Oracle", "Verify"), "oracle"),
+    **dict.fromkeys(("Entry", "Guilty", "Result"), "result"),
+    "Compare": "compare",
+    "Progress": "progress",
+    "bisect": "api",
+}
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOME:
+        raise AttributeError(f"module 'actiondbg.bisection' has no attribute {name!r}")
+    return getattr(import_module(f"actiondbg.bisection.{_HOME[name]}"), name)

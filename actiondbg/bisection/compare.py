@@ -1,0 +1,244 @@
+"""``--compare``: the program prints the same, whether the suspect passes ran or not."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import re
+import shlex
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, get_args
+
+from actiondbg.bisection.inputs import is_file
+from actiondbg.bisection.oracle import Judgement, Oracle, Surroundings, shortened
+from actiondbg.bisection.running import Completed, Runner
+from actiondbg.errors import OracleError
+
+EntryResult = Literal["void", "i32", "i64", "f32"]
+
+# No canonicalize and no cse: the lowering must not carry the bug that is looked for.
+PIPELINE = (
+    "builtin.module(one-shot-bufferize{bufferize-function-boundaries},convert-linalg-to-loops,"
+    "convert-vector-to-scf,lower-affine,arith-expand,memref-expand,convert-scf-to-cf,"
+    "expand-strided-metadata,lower-affine,convert-vector-to-llvm,convert-complex-to-llvm,"
+    "convert-math-to-llvm,convert-math-to-libm,convert-index-to-llvm,convert-arith-to-llvm,"
+    "finalize-memref-to-llvm,convert-cf-to-llvm,convert-func-to-llvm,convert-ub-to-llvm,"
+    "reconcile-unrealized-casts)"
+)
+TOLERANCE = 1e-5  # printf's %g gives six digits
+
+_LIBRARIES = ("libmlir_runner_utils.so", "libmlir_c_runner_utils.so")
+_NUMBER = re.compile(
+    r"(?<![\w.])[-+]?(?:(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?|inf|nan)(?![\w.])", re.IGNORECASE
+)
+_INTEGER = re.compile(r"[-+]?\d+")
+_ADDRESS = re.compile(r"\b0x[0-9a-fA-F]+\b")  # of a memref: another in every run
+
+
+@dataclass
+class Compare(Oracle):
+    """Judges by what the program prints, once lowered and executed.
+
+    The reference is the tool's input, lowered and executed without the suspect passes.
+
+    Args:
+        lower: the pipeline that lowers the input, and each output, to the LLVM dialect.
+        entry: the function that is called.
+        entry_result: what it returns, which is printed unless it is void.
+        shared_libs: libraries of the runner; None for its own, where they are found.
+        tolerance: numbers are equal within this, relative and absolute; integers exactly.
+        input: the input, when it cannot be told from the tool's command line.
+    """
+
+    lower: str = PIPELINE
+    entry: str = "main"
+    entry_result: EntryResult = "void"
+    shared_libs: tuple[str, ...] | None = None
+    tolerance: float = TOLERANCE
+    input: Path | None = None
+    _expected: str = ""
+
+    def __post_init__(self) -> None:
+        if self.entry_result not in get_args(EntryResult):
+            raise OracleError(
+                f"The runner cannot call a function that returns {self.entry_result!r}: it takes "
+                f"{', '.join(get_args(EntryResult))}."
+            )
+
+    def words(self) -> str:
+        words = ["--compare"]
+        if self.lower != PIPELINE:
+            words += ["--lower", self.lower]
+        if self.entry != "main":
+            words += ["--entry", self.entry]
+        if self.entry_result != "void":
+            words += ["--entry-result", self.entry_result]
+        if self.shared_libs is not None:
+            words += ["--shared-libs", ",".join(self.shared_libs)]
+        if self.tolerance != TOLERANCE:
+            words += ["--tolerance", f"{self.tolerance:g}"]
+        if self.input is not None:
+            words += ["--input", str(self.input)]
+        return shlex.join(words)
+
+    def files(self, cwd: Path) -> list[Path]:
+        return [cwd / self.input] if self.input and is_file(cwd / self.input) else []
+
+    def prepare(self, around: Surroundings) -> None:
+        source = self.input or around.input
+        if source is None:
+            raise OracleError(
+                "Which file is the input of the tool cannot be told from its command line: name it "
+                "with --input FILE."
+            )
+        path = (around.cwd or Path.cwd()) / source
+        if not is_file(path):
+            raise OracleError(f"There is no file {str(source)!r} to compare with: name another.")
+        runner = Runner(around.directory)
+        printed = {self._reference(path, runner, around) for _ in range(2)}
+        if len(printed) > 1:
+            raise OracleError(
+                "The input prints something else each time that it is run, so nothing can be "
+                "compared with it: use --test with what is expected."
+            )
+        self._expected = printed.pop()
+
+    def judge_output(self, output: Path, runner: Runner, around: Surroundings) -> Judgement:
+        lowered = _lowered_file(output)
+        done = self._lower(output, lowered, runner, around)
+        if done.status != 0:
+            return Judgement("untestable", f"the output cannot be lowered{_saying(done)}")
+        done = self._execute(lowered, runner, around)
+        if done.status is None:
+            return Judgement("untestable", f"the program did not end in {around.seconds:g} s")
+        if done.status < 0:
+            return Judgement("bad", f"the program died of signal {-done.status}")
+        if done.status != 0:
+            return Judgement("untestable", f"the output cannot be executed{_saying(done)}")
+        difference = first_difference(self._expected, _printed(done), self.tolerance)
+        return Judgement("bad", difference) if difference else Judgement("good", "the same")
+
+    def _reference(self, source: Path, runner: Runner, around: Surroundings) -> str:
+        lowered = around.directory / "reference.mlir"
+        done = self._lower(source, lowered, runner, around)
+        if done.status != 0:
+            raise OracleError(
+                f"The input cannot be lowered without the suspect passes{_saying(done)}; give the "
+                "pipeline that lowers it with --lower."
+            )
+        done = self._execute(lowered, runner, around)
+        if done.status != 0:
+            raise OracleError(
+                f"The input, lowered without the suspect passes, cannot be executed{_saying(done)};"
+                " see --entry, --entry-result, --shared-libs and --lower."
+            )
+        return _printed(done)
+
+    def _lower(self, source: Path, target: Path, runner: Runner, around: Surroundings) -> Completed:
+        tool = _beside("mlir-opt", around.tool)
+        words = [f"--pass-pipeline={self.lower}", "-o", str(target)]
+        if "--allow-unregistered-dialect" in around.argv:
+            words.append("--allow-unregistered-dialect")
+        return _run(runner, [str(tool), str(source), *words], around)
+
+    def _execute(self, lowered: Path, runner: Runner, around: Surroundings) -> Completed:
+        tool = _beside("mlir-runner", around.tool)
+        libraries = self.shared_libs
+        if libraries is None:
+            libraries = _runner_libraries(tool)
+        words = ["-e", self.entry, f"--entry-point-result={self.entry_result}"]
+        if libraries:
+            words.append(f"--shared-libs={','.join(libraries)}")
+        return _run(runner, [str(tool), str(lowered), *words], around)
+
+
+def first_difference(expected: str, printed: str, tolerance: float) -> str | None:
+    """Compare two texts: numbers within a tolerance, the rest exactly but for blanks.
+
+    Returns:
+        What differs first, in words; None if nothing does.
+    """
+    pairs = itertools.zip_longest(_lines(expected), _lines(printed))
+    for number, (left, right) in enumerate(pairs, 1):
+        if left is None or right is None:
+            fewer = "more" if left is None else "fewer"
+            return f"line {number}: {fewer} lines are printed than expected"
+        if not _same_line(left, right, tolerance):
+            return f"line {number}: expected {shortened(left)!r}, printed {shortened(right)!r}"
+    return None
+
+
+def _lines(text: str) -> list[str]:
+    lines = [" ".join(_ADDRESS.sub("0x", line).split()) for line in text.splitlines()]
+    return [line for line in lines if line]
+
+
+def _same_line(left: str, right: str, tolerance: float) -> bool:
+    if left == right:
+        return True
+    if _NUMBER.sub("0", left) != _NUMBER.sub("0", right):
+        return False
+    numbers = zip(_NUMBER.findall(left), _NUMBER.findall(right), strict=True)
+    return all(_same_number(a, b, tolerance) for a, b in numbers)
+
+
+def _same_number(left: str, right: str, tolerance: float) -> bool:
+    if _INTEGER.fullmatch(left) and _INTEGER.fullmatch(right):
+        return int(left) == int(right)
+    a, b = float(left), float(right)
+    if math.isnan(a) or math.isnan(b):
+        return math.isnan(a) and math.isnan(b)
+    return math.isclose(a, b, rel_tol=tolerance, abs_tol=tolerance)
+
+
+def _lowered_file(output: Path) -> Path:
+    """Return a place beside an output for what is made of it."""
+    return output.with_name(f"{output.name}.lowered.mlir")
+
+
+def _run(runner: Runner, command: list[str], around: Surroundings) -> Completed:
+    try:
+        return runner.run(command, None, around.seconds, around.cwd)
+    except OSError as error:
+        raise OracleError(f"{command[0]!r} cannot be run ({error}): check the tools.") from error
+
+
+def _printed(done: Completed) -> str:
+    return done.output.read_text(encoding="utf-8", errors="replace")
+
+
+def _saying(done: Completed) -> str:
+    if done.status is None:
+        return ": it did not end in time"
+    lines = done.errors.splitlines()
+    said = next((line for line in lines if "error" in line.lower()), lines[0] if lines else "")
+    if not said and done.status < 0:
+        said = f"it died of signal {-done.status}"
+    return f": {shortened(said)}" if said else ""
+
+
+def _beside(name: str, tool: Path) -> Path:
+    """Find a tool beside the debugged one, else on PATH."""
+    if tool.name == name:
+        return tool
+    for folder in (tool.parent, tool.resolve().parent):
+        if (folder / name).is_file():
+            return folder / name
+    found = shutil.which(name)
+    if found is None:
+        raise OracleError(
+            f"There is no {name}, neither beside {str(tool)!r} nor on PATH: install it, or use "
+            "another oracle."
+        )
+    return Path(found)
+
+
+def _runner_libraries(runner: Path) -> tuple[str, ...]:
+    root = runner.resolve().parent.parent
+    for folder in (root / "lib", root / "lib64"):
+        found = [folder / name for name in _LIBRARIES]
+        if all(file.is_file() for file in found):
+            return tuple(map(str, found))
+    return ()

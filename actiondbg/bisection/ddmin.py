@@ -1,0 +1,102 @@
+"""Make a set as small as it can be, by a predicate over sets; nothing here knows of a tool.
+
+Source: Zeller and Hildebrandt, Simplifying and Isolating Failure-Inducing Input, IEEE Transactions
+on Software Engineering 28 (2002).
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Sequence
+from typing import Literal
+
+from actiondbg.bisection.result import Verdict
+
+Test = Callable[[Sequence[int]], Verdict]
+
+
+class Minimized:
+    """A set made smaller, and what was learnt on the way.
+
+    Args:
+        test: judges a set of items, given in order.
+        keep: the verdict that has to stay.
+        verdicts: of sets that were judged before; it grows.
+        reduced: called with each smaller set that keeps the verdict.
+        ahead: called with the sets that may be judged next, in order.
+
+    Attributes:
+        tests: how many sets were judged.
+    """
+
+    def __init__(
+        self,
+        test: Test,
+        keep: Literal["good", "bad"],
+        verdicts: dict[frozenset[int], Verdict] | None = None,
+        reduced: Callable[[list[int]], None] | None = None,
+        ahead: Callable[[list[list[int]]], None] | None = None,
+    ) -> None:
+        self.tests = 0
+        self._test = test
+        self._keep = keep
+        self._verdicts = {} if verdicts is None else verdicts
+        self._reduced = reduced
+        self._ahead = ahead
+
+    def keeps(self, items: Sequence[int]) -> bool:
+        """Tell whether a set has the verdict; an untestable one has not."""
+        key = frozenset(items)
+        if key not in self._verdicts:
+            self.tests += 1
+            self._verdicts[key] = self._test(items)
+        return self._verdicts[key] == self._keep
+
+    def minimize(self, items: Sequence[int]) -> list[int]:
+        """Return a subset that keeps the verdict, and of which no single item can be spared.
+
+        Args:
+            items: a set that has the verdict, in order.
+        """
+        current = list(items)
+        if current and self.keeps([]):
+            return []
+        parts = 2
+        while len(current) > 1:
+            smaller = self._smaller(current, parts)
+            if smaller is not None:
+                current, parts = smaller
+                if self._reduced:
+                    self._reduced(current)
+            elif parts < len(current):
+                parts = min(2 * parts, len(current))
+            else:
+                break
+        return current
+
+    def _smaller(self, current: list[int], parts: int) -> tuple[list[int], int] | None:
+        """Return a smaller set that keeps the verdict and the parts to split it in, or None."""
+        chunks = _split(current, parts)
+        # Of two parts each is the complement of the other.
+        rests = [_without(current, chunk) for chunk in chunks] if parts > 2 else []
+        if self._ahead:
+            unknown = [one for one in (*chunks, *rests) if frozenset(one) not in self._verdicts]
+            self._ahead(unknown)
+        for chunk in chunks:
+            if self.keeps(chunk):
+                return chunk, 2
+        for rest in rests:
+            if self.keeps(rest):
+                return rest, max(parts - 1, 2)
+        return None
+
+
+def _without(items: list[int], chunk: list[int]) -> list[int]:
+    left_out = set(chunk)
+    return [item for item in items if item not in left_out]
+
+
+def _split(items: list[int], parts: int) -> list[list[int]]:
+    """Split into so many parts of about the same length, none of them empty."""
+    ends = [len(items) * number // parts for number in range(parts + 1)]
+    return [items[a:b] for a, b in itertools.pairwise(ends) if a < b]

@@ -1,0 +1,232 @@
+"""Operations of a module that can be left out, by the Python bindings of MLIR.
+
+Results that are used are replaced by an operand of the same type, else by a constant, so that what
+is left is valid.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Sequence
+from importlib import import_module
+from typing import Any
+
+_CHILDREN, _ALL, _AROUND, _ARGUMENTS, _RESULTS = range(5)
+
+
+def read_operations(source: bytes) -> Operations | None:
+    """Read a module, text or bytecode; None if the bindings are missing, or do not read it."""
+    try:
+        ir: Any = import_module("mlir.ir")
+    except ImportError:
+        return None
+    context = ir.Context()
+    context.allow_unregistered_dialects = True
+    context.enable_multithreading(False)
+    try:
+        return Operations(ir, ir.Module.parse(source, context))
+    except (ir.MLIRError, ValueError):
+        return None
+
+
+class Operations:
+    """A module.
+
+    What can be left out, way by way: children of modules; all operations; operations around
+    others, which stay; arguments of functions that nothing uses; results of functions.
+
+    Args:
+        ir: mlir.ir.
+        module: an mlir.ir.Module.
+    """
+
+    unit = "operations"
+    ways = 5
+
+    def __init__(self, ir: Any, module: Any) -> None:
+        self._ir = ir
+        self._module = module
+        self.text = _text_of(module.operation)
+        operations = list(_walk(module.operation))
+        self.size = len(operations)
+        # The units of each way: an operation's number in the walk, and what of it.
+        self._units: dict[int, list[tuple[int, int]]] = {way: [] for way in range(self.ways)}
+        for at, op in enumerate(operations):
+            self._note(at, op)
+
+    def count(self, way: int) -> int:
+        return len(self._units[way])
+
+    def without(self, way: int, units: Sequence[int]) -> str | None:
+        clone = self._module.operation.clone()
+        operations = list(_walk(clone.operation))
+        chosen = [self._units[way][unit] for unit in units]
+        try:
+            if way in (_CHILDREN, _ALL):
+                self._remove_all(operations, [at for at, _ in chosen])
+            else:
+                act = {
+                    _AROUND: self._unwrap,
+                    _ARGUMENTS: self._remove_argument,
+                    _RESULTS: self._remove_result,
+                }[way]
+                for at, number in reversed(chosen):
+                    act(operations[at], number)
+            return _text_of(clone.operation) if clone.operation.verify() else None
+        except self._ir.MLIRError:
+            return None
+
+    def again(self, text: str) -> Operations | None:
+        return read_operations(text.encode())
+
+    def _note(self, at: int, op: Any) -> None:
+        """Note what of an operation can be left out."""
+        if _is_child(op):
+            self._units[_CHILDREN].append((at, 0))
+        if _can_go(op):
+            self._units[_ALL].append((at, 0))
+        if not _is_child(op) and _body(op) is not None:
+            self._units[_AROUND].append((at, 0))
+        if op.name == "func.func" and len(op.regions[0].blocks):
+            unused = enumerate(op.regions[0].blocks[0].arguments)
+            self._units[_ARGUMENTS] += [(at, number) for number, one in unused if not _used(one)]
+            results = self._ir.TypeAttr(op.attributes["function_type"]).value.results
+            self._units[_RESULTS] += [(at, number) for number in range(len(results))]
+
+    # --- leaving out ---
+
+    def _remove_all(self, operations: Sequence[Any], chosen: Sequence[int]) -> None:
+        ends = {at: at + 1 + sum(1 for _ in _walk(operations[at])) for at in chosen}
+        for at in reversed(_outermost(chosen, ends)):
+            self._remove(operations[at])
+
+    def _remove(self, op: Any) -> None:
+        """Remove an operation, unless there is nothing that its users could use instead."""
+        used = [result for result in op.results if _used(result)]
+        others = [self._instead(op, result.type) for result in used]
+        if any(other is None for other in others):
+            return
+        for result, other in zip(used, others, strict=True):
+            result.replace_all_uses_with(other)
+        op.erase()
+
+    def _unwrap(self, op: Any, _: int) -> None:
+        """Put what is in an operation's body in its place."""
+        body = _body(op)
+        others = [self._instead(op, argument.type) for argument in body.arguments]
+        if any(other is None for other in others):
+            return
+        for argument, other in zip(body.arguments, others, strict=True):
+            argument.replace_all_uses_with(other)
+        *inner, last = [each.operation for each in body.operations]
+        for each in inner:
+            each.move_before(op)
+        yielded = list(last.operands)
+        for number, result in enumerate(op.results):
+            if number < len(yielded) and yielded[number].type == result.type:
+                result.replace_all_uses_with(yielded[number])
+        self._remove(op)
+
+    def _remove_argument(self, op: Any, number: int) -> None:
+        op.regions[0].blocks[0].erase_argument(number)
+        self._change_type(op, "inputs", "arg_attrs", number)
+
+    def _remove_result(self, op: Any, number: int) -> None:
+        ir = self._ir
+        returns = [each for each in _walk(op) if each.name == "func.return"]
+        for each in returns:
+            left = [value for at, value in enumerate(each.operands) if at != number]
+            with op.context, ir.Location.unknown():
+                ir.Operation.create("func.return", operands=left, ip=ir.InsertionPoint(each))
+            each.erase()
+        self._change_type(op, "results", "res_attrs", number)
+
+    def _change_type(self, op: Any, side: str, attributes: str, number: int) -> None:
+        """Leave out one type of a function's, and its attributes."""
+        ir = self._ir
+        with op.context:
+            type = ir.TypeAttr(op.attributes["function_type"]).value
+            types = {"inputs": list(type.inputs), "results": list(type.results)}
+            del types[side][number]
+            new = ir.FunctionType.get(types["inputs"], types["results"])
+            op.attributes["function_type"] = ir.TypeAttr.get(new)
+            if attributes in op.attributes:
+                left = list(ir.ArrayAttr(op.attributes[attributes]))
+                del left[number]
+                op.attributes[attributes] = ir.ArrayAttr.get(left)
+
+    # --- what is used instead ---
+
+    def _instead(self, op: Any, type: Any) -> Any:
+        """Return a value of a type that can be used where an operation stands, or None."""
+        found = next((operand for operand in op.operands if operand.type == type), None)
+        if found is not None:
+            return found
+        ir = self._ir
+        with contextlib.suppress(ir.MLIRError, ValueError), op.context, ir.Location.unknown():
+            return ir.Operation.create(
+                "arith.constant",
+                results=[type],
+                attributes={"value": self._one(type)},
+                ip=ir.InsertionPoint(op),
+            ).result
+        return None
+
+    def _one(self, type: Any) -> Any:
+        """Return 1: 0 would be divided by, and a loop with that step would not end."""
+        ir = self._ir
+        for value in ("1", "1.0", "true", "dense<1>", "dense<1.0>", "dense<true>"):
+            with contextlib.suppress(ir.MLIRError, ValueError):
+                attribute = ir.Attribute.parse(value if value == "true" else f"{value} : {type}")
+                if attribute.type == type:
+                    return attribute
+        raise ValueError("No constant of this type is known.")
+
+
+def _text_of(op: Any) -> str:
+    return str(op.get_asm())
+
+
+def _walk(op: Any) -> Iterator[Any]:
+    """Yield the operations in an operation, in the order in which they stand; not itself."""
+    for region in op.regions:
+        for block in region.blocks:
+            for inner in block.operations:
+                yield inner.operation
+                yield from _walk(inner.operation)
+
+
+def _is_child(op: Any) -> bool:
+    return str(op.parent.name).endswith(".module")
+
+
+def _can_go(op: Any) -> bool:
+    """Whether the operation is not what a block has to end with."""
+    if _is_child(op) or len(op.results):
+        return True
+    *_, last = op.block.operations
+    return last.operation != op
+
+
+def _body(op: Any) -> Any:
+    """Return the first block that has operations besides its last, of regions of one block."""
+    blocks = [list(region.blocks) for region in op.regions]
+    if any(len(each) > 1 for each in blocks):
+        return None
+    filled = (block for each in blocks for block in each if len(list(block.operations)) > 1)
+    return next(filled, None)
+
+
+def _used(value: Any) -> bool:
+    return any(True for _ in value.uses)
+
+
+def _outermost(chosen: Sequence[int], ends: dict[int, int]) -> list[int]:
+    """Return the chosen operations that are in no other chosen one."""
+    result: list[int] = []
+    end = 0
+    for at in chosen:
+        if at >= end:
+            result.append(at)
+            end = ends[at]
+    return result

@@ -1,0 +1,288 @@
+"""What a report tells, whatever it is written in."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from actiondbg import __version__
+from actiondbg.bisection.pipelines import normal
+from actiondbg.bisection.portable import shown
+from actiondbg.bisection.result import Entry, Guilty, Result
+from actiondbg.bisection.showing import Shown
+
+_LARGEST = 1 << 17  # characters of a file of IR that are taken into a report
+_MOST = 20  # entries of a set that are listed
+
+_KINDS = {
+    "apply-pattern": "pattern",
+    "fold": "fold of",
+    "pass-execution": "pass",
+    "apply-conversion": "conversion",
+}
+_MODES = {
+    "first": "the first action whose application turns the output from good to bad",
+    "minimize": "the smallest set of applied actions that is bad",
+    "skip": "the smallest set of skipped actions that makes the output good",
+}
+
+
+@dataclass(frozen=True)
+class ToolFacts:
+    """What the tool is.
+
+    Args:
+        name: of its file.
+        llvm: its version.
+        build_id: of its libMLIR.
+        assertions: whether it was built with them; None if not known.
+    """
+
+    name: str
+    llvm: str
+    build_id: str
+    assertions: bool | None
+
+    def words(self) -> str:
+        """Return it in one phrase."""
+        how = {True: ", with assertions", False: ", without assertions", None: ""}
+        return f"{self.name} of LLVM {self.llvm}{how[self.assertions]}"
+
+
+@dataclass(frozen=True)
+class Text:
+    """A file of IR in the folder.
+
+    Args:
+        name: of the file.
+        title: what it is.
+        text: its beginning.
+        is_cut: whether that is not all.
+        generic: whether it is in generic form, as it is not valid IR.
+    """
+
+    name: str
+    title: str
+    text: str
+    is_cut: bool
+    generic: bool
+
+
+@dataclass(frozen=True)
+class Report:
+    """What there is to tell of a bisection.
+
+    Args:
+        result: what was found; with a guilty action.
+        tool: the tool.
+        command: its command line, as it is in the folder.
+        oracle: it as an option of the command line.
+        symptom: what is wrong, in a few words: "crash".
+        good: what is good, in a phrase.
+        way: what the reproducer shows, a sentence.
+        shown: what it showed when it was run.
+        verified: whether that is all that it is meant to show.
+        notes: what else is to be known of it, sentences.
+        files: what is in the folder: name -> what it is.
+        texts: the IR.
+    """
+
+    result: Result
+    tool: ToolFacts
+    command: str
+    oracle: str
+    symptom: str
+    good: str
+    way: str
+    shown: Sequence[Shown]
+    verified: bool
+    notes: Sequence[str] = ()
+    files: Sequence[tuple[str, str]] = ()
+    texts: Sequence[Text] = field(default_factory=list[Text])
+
+    @property
+    def guilty(self) -> Guilty:
+        """The guilty action."""
+        guilty = self.result.guilty
+        assert guilty is not None
+        return guilty
+
+
+Fact = tuple[str, str, bool]  # what it is, its value, whether that is code
+
+
+def title(report: Report) -> tuple[str, str, str]:
+    """Return the title: words, code, and words that follow, maybe none."""
+    guilty = report.guilty
+    kind = _KINDS.get(guilty.tag, guilty.tag)
+    if not guilty.name:
+        kind, name = f"nameless {kind} on", guilty.op or "an operation"
+    else:
+        name = guilty.name
+    inside = guilty.pass_name if guilty.pass_name and guilty.tag != "pass-execution" else None
+    return f"{report.tool.name}: {report.symptom} by the {kind}", name, inside or ""
+
+
+def action_facts(report: Report) -> list[Fact]:
+    """Return what is to be known of the guilty action."""
+    guilty = report.guilty
+    found: list[tuple[str, str | None, bool]] = [
+        ("Action", guilty.tag, True),
+        ("Name", guilty.name or "(it has none)", bool(guilty.name)),
+        ("Operation", guilty.op, True),
+        ("Source location", guilty.location, True),
+        ("Function", guilty.function, True),
+        ("Ordinal", f"#{guilty.ordinal}{_ordinal_in_run(guilty)}", False),
+        (f"Number among the {guilty.tag} actions", str(guilty.nth) if guilty.nth else None, False),
+        ("Outcome", _outcome(guilty), False),
+        ("Pass", guilty.pass_name, True),
+        ("Pipeline of that pass", guilty.pass_pipeline and normal(guilty.pass_pipeline), True),
+    ]
+    return [(what, value, code) for what, value, code in found if value]
+
+
+def tool_facts(report: Report) -> list[Fact]:
+    """Return what is to be known of the tool and how it was called."""
+    tool = report.tool
+    assertions = {True: "on", False: "off", None: "not known"}[tool.assertions]
+    return [
+        ("Tool", tool.name, True),
+        ("LLVM", tool.llvm, False),
+        ("Assertions", assertions, False),
+        ("Build id", tool.build_id, True),
+        ("Command line", report.command, True),
+        ("Found with", f"actiondbg {__version__}: {report.oracle}", True),
+    ]
+
+
+def verdicts(report: Report) -> list[tuple[str, str]]:
+    """Return what the bisection judged: which run, and its verdict."""
+    result = report.result
+    sets = {
+        "first": [
+            ("all candidates applied", "bad"),
+            ("no candidate applied", "good"),
+            ("all up to the guilty action applied", "bad"),
+            ("all before the guilty action applied, and no other", "good"),
+        ],
+        "minimize": [
+            ("all candidates applied", "bad"),
+            (f"only {_count(result.applied)} applied", "bad"),
+            ("any one of these left out too", "not bad"),
+        ],
+        "skip": [
+            ("all candidates applied", "bad"),
+            (f"only {_count(result.skips)} skipped", "good"),
+            ("any one of these applied too", "not good"),
+        ],
+    }
+    rows = [*sets[result.mode]]
+    if result.confirmed is not None:
+        rows.append(("only the guilty action skipped", result.confirmed))
+    return rows
+
+
+def summary(report: Report) -> str:
+    """Return what was looked for, and how."""
+    result = report.result
+    return (
+        f"It is {_MODES[result.mode]}; it was found among {result.candidates:,} candidates "
+        f"by {result.trials:,} trials. Good is: {report.good}."
+    )
+
+
+def other_entries(report: Report) -> tuple[str, list[str]]:
+    """Return the set that minimize or skip found: its title, and a line for each."""
+    result = report.result
+    if result.mode == "first":
+        return "", []
+    entries = result.applied if result.mode == "minimize" else result.skips
+    what = "applied actions that is bad" if result.mode == "minimize" else "skips that is good"
+    lines = [entry.words() for entry in entries[:_MOST]]
+    if len(entries) > _MOST:
+        lines.append(f"... and {len(entries) - _MOST} more")
+    return f"The smallest set of {what}", lines
+
+
+def notes(report: Report) -> list[str]:
+    """Return what else is to be known, sentences."""
+    result = report.result
+    narrowed = [
+        ("These passes had to run, so nothing in them was a candidate", result.held),
+        ("These passes were candidates as a whole only", result.units),
+        ("What has one of these names was never a candidate", result.always),
+    ]
+    told = [f"{what}: {', '.join(names)}." for what, names in narrowed if names]
+    return list(dict.fromkeys([*report.notes, *result.notes, *told]))
+
+
+def stack_lines(report: Report) -> list[str]:
+    """Return the action stack, innermost first."""
+    lines: list[str] = []
+    for frame in report.guilty.stack:
+        named = " ".join(word for word in (frame.tag, frame.name) if word)
+        about = f" on {frame.op}" if frame.op else ""
+        place = f" at {frame.location}" if frame.location else ""
+        inside = f" in @{frame.function.removeprefix('@')}" if frame.function else ""
+        lines.append(f"#{frame.ordinal} {named}{about}{place}{inside}")
+    return lines
+
+
+def commands(report: Report) -> list[tuple[Shown, str]]:
+    """Return each step of the reproducer with its command line."""
+    return [(each, _command(each, report.tool.name)) for each in report.shown]
+
+
+def script_does(report: Report) -> str:
+    """Return what the script does, up to the words "the stock tool alone"."""
+    return "shows it with" if report.verified else "runs"
+
+
+def standing(report: Report) -> str:
+    """Return how the reproducer did when it was run, in a sentence."""
+    steps = report.shown
+    missed = sum(not each.confirmed for each in steps)
+    if report.verified:
+        return f"When it was run, all {len(steps)} verdicts were as expected."
+    if missed:
+        return f"When it was run, {missed} of {len(steps)} verdicts were not as expected."
+    return "It was run, and does not show good and bad: see the notes."
+
+
+def read_text(folder: Path, name: str, title: str, generic: bool) -> Text | None:
+    """Read a file of IR for the report; None if there is none."""
+    try:
+        with (folder / name).open(encoding="utf-8", errors="replace") as file:
+            text = file.read(_LARGEST)
+            return Text(name, title, text, bool(file.read(1)), generic)
+    except OSError:
+        return None
+
+
+def _command(each: Shown, tool: str) -> str:
+    line = shown(each.step.args, tool)
+    return f"{line} < {each.step.piped}" if each.step.piped else line
+
+
+def _ordinal_in_run(guilty: Guilty) -> str:
+    inner = guilty.stack[0].ordinal if guilty.stack else guilty.ordinal
+    if inner == guilty.ordinal:
+        return ""
+    return f", of the run with all applied; #{inner} of the run that showed it"
+
+
+def _count(entries: Sequence[Entry]) -> str:
+    names = [f"#{entry.ordinal}" for entry in entries[:_MOST]]
+    if len(entries) > _MOST:
+        names.append(f"{len(entries) - _MOST} more")
+    return ", ".join(names)
+
+
+def _outcome(guilty: Guilty) -> str | None:
+    outcome = guilty.outcome
+    if outcome is None:
+        return None
+    words = [outcome.result, f"({outcome.how})" if outcome.how else ""]
+    values = f"with {', '.join(outcome.values)}" if outcome.values else ""
+    return " ".join(word for word in (*words, values) if word)

@@ -1,0 +1,260 @@
+"""report.html: what was found, in one file that needs no other."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Iterator, Sequence
+from html import escape
+from typing import TYPE_CHECKING, Any, cast
+
+from pygments.formatters.html import HtmlFormatter
+from pygments.token import STANDARD_TYPES, Whitespace
+
+from actiondbg.bisection import report as told
+from actiondbg.bisection.report import Report, Text
+from actiondbg.bisection.report_style import STYLE
+from actiondbg.highlight import MlirLexer
+
+if TYPE_CHECKING:
+    from pygments.token import _TokenType as TokenType  # pyright: ignore[reportPrivateUsage]
+
+    from actiondbg.difference import Diff, Row
+
+_LIGHT, _DARK = "default", "github-dark"  # styles of Pygments
+_WIDE = 100_000  # columns of a side: the page breaks lines itself
+_MOST_ROWS = 5_000  # of a diff
+_LEXER = MlirLexer()
+
+_Piece = tuple[str, str]  # the class of a token, and its text
+
+
+def html_report(report: Report) -> str:
+    """Return the report as a page."""
+    words, name, inside = told.title(report)
+    result = report.result
+    entries_title, entries = told.other_entries(report)
+    parts = [
+        f"<h1>{escape(words)} {_code(name)}{f' in {_code(inside)}' if inside else ''}</h1>",
+        f"<p>{escape(told.summary(report))}</p>",
+        f"<p>{escape(result.message)}</p>" if result.message else "",
+        _section("The action", _facts(told.action_facts(report))),
+        _section(entries_title, _lines(entries)) if entries else "",
+        _section("The action stack, innermost first", _lines(told.stack_lines(report))),
+        _section("What it did to the IR", _diff(report.guilty.diff)),
+        _section("The verdicts of the bisection", _verdicts(report)),
+        _section("How to reproduce", _reproduce(report)),
+        _section("IR", "".join(_text(text) for text in report.texts)),
+        _section("The tool", _facts(told.tool_facts(report))),
+        _section("Notes", _bullets(told.notes(report))),
+        _section("Files", _table((), [(_code(name), escape(what)) for name, what in report.files])),
+    ]
+    body = "\n".join(part for part in parts if part)
+    return f"""\
+<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>{escape(f"{words} {name}")}</title>
+<style>
+{STYLE}
+{_colors()}
+</style>
+</head>
+<body>
+{body}
+</body>
+</html>
+"""
+
+
+# --- parts of the page ------------------------------------------------------------
+
+
+def _section(title: str, content: str) -> str:
+    return f"<section>\n<h2>{escape(title)}</h2>\n{content}\n</section>" if content else ""
+
+
+def _code(text: str) -> str:
+    return f"<code>{escape(text)}</code>"
+
+
+def _facts(facts: Sequence[told.Fact]) -> str:
+    rows = [
+        (f"<b>{escape(what)}</b>", _code(value) if is_code else escape(value))
+        for what, value, is_code in facts
+    ]
+    return _table((), rows)
+
+
+def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Return a table of cells that are HTML already."""
+    lines = ["<tr>" + "".join(f"<td>{cell}</td>" for cell in row) + "</tr>" for row in rows]
+    if not lines:
+        return ""
+    top = "<tr>" + "".join(f"<th>{escape(cell)}</th>" for cell in head) + "</tr>" if head else ""
+    return f"<table>{top}\n" + "\n".join(lines) + "\n</table>"
+
+
+def _lines(lines: Sequence[str]) -> str:
+    return f"<pre>{escape(chr(10).join(lines))}</pre>" if lines else ""
+
+
+def _bullets(lines: Sequence[str]) -> str:
+    items = "".join(f"<li>{escape(line)}</li>\n" for line in lines)
+    return f"<ul>\n{items}</ul>" if items else ""
+
+
+def _verdict(word: str) -> str:
+    color = word if word in ("good", "bad") else "other"
+    return f'<span class="verdict {color}">{escape(word)}</span>'
+
+
+def _verdicts(report: Report) -> str:
+    rows = [(escape(run), _verdict(word)) for run, word in told.verdicts(report)]
+    return _table(("run", "verdict"), rows)
+
+
+def _reproduce(report: Report) -> str:
+    does = told.script_does(report)
+    rows = [
+        (
+            str(number),
+            _verdict(each.step.wanted),
+            _verdict(each.verdict),
+            f"{escape(each.step.title)}<br>{_code(command)}",
+        )
+        for number, (each, command) in enumerate(told.commands(report), 1)
+    ]
+    return (
+        f"<p>{escape(report.way)} <code>repro.sh</code> {does} the stock tool alone. "
+        f"{escape(told.standing(report))}</p>\n"
+        f"{_table(('', 'expected', 'judged', 'run'), rows)}"
+    )
+
+
+def _text(text: Text) -> str:
+    size = f"{text.text.count(chr(10)):,} lines"
+    form = ", in generic form, as it is not valid IR" if text.generic else ""
+    cut = "<p>The rest is in the file.</p>" if text.is_cut else ""
+    return (
+        f"<details><summary><code>{escape(text.name)}</code>, {escape(text.title)} "
+        f"({size}{form})</summary>\n<pre class=hl>{_painted(text.text)}</pre>{cut}</details>\n"
+    )
+
+
+# --- the diff ---------------------------------------------------------------------
+
+
+def _diff(diff: Diff | None) -> str:
+    if diff is None:
+        return "<p>The IR before and after it could not be compared: see the notes.</p>"
+    if diff.is_empty:
+        return "<p>It made no difference to the printed IR.</p>"
+    rows = diff.side_by_side(_WIDE)
+    cut = f"<p>{len(rows) - _MOST_ROWS:,} more rows are left out.</p>"
+    rows, cut = rows[:_MOST_ROWS], cut if len(rows) > _MOST_ROWS else ""
+    # Which of the two is shown needs no script: the label of a radio button, and its state.
+    return f"""\
+<input type=radio name=view id=side checked><label for=side>side by side</label>
+<input type=radio name=view id=unified><label for=unified>unified</label>
+<table class="diff side hl"><tr><th>before</th><th>after</th></tr>
+{"".join(_side_row(row) for row in rows)}</table>
+<table class="diff unified hl">
+{"".join(_unified_rows(rows))}</table>
+{cut}"""
+
+
+def _side_row(row: Row) -> str:
+    if row.left is None and row.right is None:
+        return "<tr class=gap><td colspan=2>...</td></tr>\n"
+    left, right = _cells(row)
+    return (
+        f"<tr>{_cell(left, row.left, row.kind, '-')}{_cell(right, row.right, row.kind, '+')}</tr>\n"
+    )
+
+
+def _cell(painted: str, text: str | None, kind: str, side: str) -> str:
+    if text is None:
+        return "<td class=none></td>"
+    changed = kind != " "
+    name = {"-": "old", "+": "new"}[side]
+    return f"<td class={name}>{painted}</td>" if changed else f"<td>{painted}</td>"
+
+
+def _unified_rows(rows: Sequence[Row]) -> Iterator[str]:
+    """Yield the rows of a unified diff: of a run of changes, first all that goes."""
+    going: list[str] = []
+    coming: list[str] = []
+    for row in [*rows, None]:
+        if row is not None and row.kind != " ":
+            left, right = _cells(row)
+            going += [left] if row.left is not None else []
+            coming += [right] if row.right is not None else []
+            continue
+        yield from (f"<tr><td class=sign>-<td class=old>{line}</td></tr>\n" for line in going)
+        yield from (f"<tr><td class=sign>+<td class=new>{line}</td></tr>\n" for line in coming)
+        going, coming = [], []
+        if row is not None:
+            yield _same_row(row)
+
+
+def _same_row(row: Row) -> str:
+    if row.left is None:
+        return "<tr class=gap><td colspan=2>...</td></tr>\n"
+    return f"<tr><td class=sign><td>{_painted(row.left)}</td></tr>\n"
+
+
+def _cells(row: Row) -> tuple[str, str]:
+    """Return both sides of a row as HTML; what differs in a changed line is marked."""
+    left, right = _pieces(row.left or ""), _pieces(row.right or "")
+    if row.kind != "!":
+        return _joined(left), _joined(right)
+    matcher = difflib.SequenceMatcher(None, left, right, autojunk=False)
+    marked = ([False] * len(left), [False] * len(right))
+    for tag, i1, i2, j1, j2 in matcher.get_opcodes():
+        if tag != "equal":
+            marked[0][i1:i2] = [True] * (i2 - i1)
+            marked[1][j1:j2] = [True] * (j2 - j1)
+    return _joined(left, marked[0]), _joined(right, marked[1])
+
+
+# --- colours ----------------------------------------------------------------------
+
+
+def _pieces(text: str) -> list[_Piece]:
+    return [(_class_of(token), value) for _, token, value in _LEXER.get_tokens_unprocessed(text)]
+
+
+def _class_of(token: TokenType) -> str:
+    if token is Whitespace:
+        return ""
+    while token not in STANDARD_TYPES and token.parent is not None:
+        token = token.parent
+    return STANDARD_TYPES.get(token, "")
+
+
+def _painted(text: str) -> str:
+    return _joined(_pieces(text))
+
+
+def _joined(pieces: Sequence[_Piece], marked: Sequence[bool] = ()) -> str:
+    parts: list[str] = []
+    marks = [*marked, *[False] * (len(pieces) - len(marked))]
+    for (name, value), is_marked in zip(pieces, marks, strict=True):
+        content = escape(value)
+        content = f"<span class={name}>{content}</span>" if name else content
+        parts.append(f"<mark>{content}</mark>" if is_marked else content)
+    return "".join(parts)
+
+
+def _colors() -> str:
+    """Return the colours of tokens, on light and on dark; the page sets the ground."""
+    light, dark = "\n".join(_style(_LIGHT)), "\n".join(_style(_DARK))
+    return f"{light}\n@media (prefers-color-scheme: dark) {{\n{dark}\n}}"
+
+
+def _style(name: str) -> list[str]:
+    formatter = cast("Any", HtmlFormatter(style=name))
+    return list(formatter.get_token_style_defs(".hl"))

@@ -1,0 +1,179 @@
+"""What a bisection found."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from actiondbg import protocol
+from actiondbg.bisection.verdict import Found as Found
+from actiondbg.bisection.verdict import Mode as Mode
+from actiondbg.bisection.verdict import Verdict as Verdict
+from actiondbg.difference import Diff
+
+
+class Entry(msgspec.Struct, kw_only=True, frozen=True):
+    """A candidate: one action, or a pass as a whole with all that it does.
+
+    Attributes:
+        ordinal: its number in the run with all applied, from 1.
+        tag: its kind.
+        name: the pattern's or pass's; of a fold, the operation's.
+        nth: the number, from 1, of its operation among the distinct ones on which an action of
+            this tag, name, location and function was tried; 0 if it is not known (mode first).
+        location: FILE:LINE:COL of its operation, or None.
+        function: the symbol that holds that operation, or None.
+        op: the operation's name, or None.
+        last: the ordinal of the newest action in it; the same as ``ordinal`` for one action.
+    """
+
+    ordinal: int
+    tag: str
+    name: str
+    nth: int = 0
+    location: str | None = None
+    function: str | None = None
+    op: str | None = None
+    last: int = 0
+
+    @property
+    def is_pass(self) -> bool:
+        """Whether it is a pass as a whole."""
+        return self.tag == "pass-execution"
+
+    def words(self) -> str:
+        """Return it in one line."""
+        place = f" at {self.location}" if self.location else ""
+        about = f" on {self.op}" if self.op and self.op != self.name else ""
+        return f"#{self.ordinal} {self.tag} ({self.name or 'nameless'}){about}{place}"
+
+
+class Guilty(msgspec.Struct, kw_only=True, frozen=True):
+    """The action to blame, as it came in the run that skips every later candidate.
+
+    Of the modes minimize and skip it is the last applied, or the first skipped, of the set.
+
+    Attributes:
+        entry: which it is.
+        nth: its number, from 1, among the actions of its tag, as debug counters count.
+        stack: the actions around it and itself, innermost first.
+        pass_name: the pass that it is, or is in; None if it is in none.
+        pass_pipeline: that pass with its options, ``builtin.module(func.func(canonicalize{...}))``.
+        pass_ordinal: that pass's.
+        outcome: what it did.
+        diff: the IR before and after it; None if it could not be printed.
+        whole_module: whether ``diff`` is of the whole module, not of one function.
+    """
+
+    entry: Entry
+    nth: int = 0
+    stack: list[protocol.Frame] = []
+    pass_name: str | None = None
+    pass_pipeline: str | None = None
+    pass_ordinal: int | None = None
+    outcome: protocol.Outcome | None = None
+    diff: Diff | None = None
+    whole_module: bool = False
+
+    @property
+    def ordinal(self) -> int:
+        return self.entry.ordinal
+
+    @property
+    def tag(self) -> str:
+        return self.entry.tag
+
+    @property
+    def name(self) -> str:
+        return self.entry.name
+
+    @property
+    def op(self) -> str | None:
+        return self.entry.op
+
+    @property
+    def location(self) -> str | None:
+        return self.entry.location
+
+    @property
+    def function(self) -> str | None:
+        return self.entry.function
+
+
+class Result(msgspec.Struct, kw_only=True, frozen=True):
+    """What a bisection found.
+
+    Attributes:
+        verdict: "found"; or why nothing was: "untestable", "not-bad", "not-good-at-start", "flaky".
+        mode: what was looked for.
+        message: what was seen, and what to do about it; whole sentences.
+        guilty: the action to blame; only with "found".
+        trials: how many outputs of the tool were judged for it; not those of a resumed state file.
+        candidates: how many candidates there were in the search.
+        applied: of mode minimize: the smallest set of applied candidates that is still bad.
+        skips: of mode skip: the smallest set of skips that makes it good; of minimize: all
+            candidates but ``applied``.
+        range: of "untestable": the ordinals of the first and the last candidate that may be to
+            blame.
+        confirmed: how the run that skips the guilty action only was judged; None if it was not.
+        notes: what else was found out on the way, a sentence each.
+        held: passes that had to run (exact arguments), in which nothing was a candidate.
+        units: passes that were taken as a whole (exact arguments).
+        always: globs of names that were never candidates.
+        reproducer: the folder that the report and the scripts are in, or None.
+        reproducer_verified: whether the reproducer showed good and bad; None if there is none.
+        seconds: the wall time.
+    """
+
+    verdict: Found
+    mode: Mode = "first"
+    message: str = ""
+    guilty: Guilty | None = None
+    trials: int = 0
+    candidates: int = 0
+    applied: list[Entry] = []
+    skips: list[Entry] = []
+    range: tuple[int, int] | None = None
+    confirmed: Verdict | None = None
+    notes: list[str] = []
+    held: list[str] = []
+    units: list[str] = []
+    always: list[str] = []
+    reproducer: str | None = None
+    reproducer_verified: bool | None = None
+    seconds: float = 0.0
+
+    @property
+    def found(self) -> bool:
+        """Whether an action is to blame."""
+        return self.verdict == "found"
+
+    def as_json(self) -> dict[str, Any]:
+        """Return it with stable keys; the diff is in the folder of the reproducer."""
+        guilty = self.guilty
+        entry = guilty.entry if guilty else None
+        return {
+            "verdict": self.verdict,
+            "mode": self.mode,
+            "ordinal": entry.ordinal if entry else None,
+            "tag": entry.tag if entry else None,
+            "name": entry.name if entry else None,
+            "pass": guilty.pass_name if guilty else None,
+            "op": entry.op if entry else None,
+            "location": entry.location if entry else None,
+            "function": entry.function if entry else None,
+            "nth": guilty.nth if guilty else None,
+            "pipeline": guilty.pass_pipeline if guilty else None,
+            "confirmed": self.confirmed,
+            "range": self.range,
+            "trials": self.trials,
+            "candidates": self.candidates,
+            "applied": msgspec.to_builtins(self.applied),
+            "skips": msgspec.to_builtins(self.skips),
+            "reproducer": self.reproducer,
+            "reproducer_verified": self.reproducer_verified,
+            "message": self.message,
+            "notes": self.notes,
+            "seconds": round(self.seconds, 3),
+        }

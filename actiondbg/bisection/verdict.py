@@ -1,0 +1,9 @@
+"""The words of a bisection that a front end needs at once: they are cheap to import."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+Mode = Literal["first", "minimize", "skip"]
+Verdict = Literal["good", "bad", "untestable"]
+Found = Literal["found", "untestable", "not-bad", "not-good-at-start", "flaky"]

@@ -1,0 +1,307 @@
+"""One bisection of one input: the tool, its trials, and what they come to."""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+import shutil
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import TracebackType
+
+import msgspec
+
+from actiondbg.bisection import telling
+from actiondbg.bisection.asking import Asking, Choice
+from actiondbg.bisection.details import describe
+from actiondbg.bisection.finding import Finding
+from actiondbg.bisection.inputs import CommandLine, digest, look_at
+from actiondbg.bisection.judging import Disagreement, Judging, Pool, Threads
+from actiondbg.bisection.oracle import Oracle, Surroundings
+from actiondbg.bisection.progress import Meter
+from actiondbg.bisection.result import Guilty, Mode, Result
+from actiondbg.bisection.sets import smallest
+from actiondbg.bisection.starting import Searched, find_end, find_start
+from actiondbg.bisection.state import State
+from actiondbg.bisection.trials import Scope, Trials
+from actiondbg.directory import make_directory, remove_directory
+from actiondbg.errors import ActiondbgError
+from actiondbg.program import Program
+
+
+@dataclass(frozen=True)
+class Request:
+    """What is to be found.
+
+    Args:
+        argv: the tool's command line.
+        oracle: judges the outputs.
+        mode: what is looked for.
+        choice: which actions may be candidates.
+        jobs: how many trials run at a time; None for one here, or as many as the workers can.
+        seconds: how long a trial, or a command of the oracle, may take; None: the oracle as long
+            as it does, and a trial 20 times what the whole run takes, at least a minute.
+        repeat: how often each output is judged.
+        stdin: the file on the tool's standard input, or None for nothing.
+        cwd: where the tool and the oracle run; None for here.
+        env: the tool's environment; None for ours.
+        mlir_include: the tool's MLIR headers, when they are not found by themselves.
+        on_compile: called when the agent is compiled.
+    """
+
+    argv: list[str]
+    oracle: Oracle
+    choice: Choice
+    mode: Mode = "first"
+    jobs: int | None = None
+    seconds: float | None = None
+    repeat: int = 1
+    stdin: Path | None = None
+    cwd: Path | None = None
+    env: Mapping[str, str] | None = None
+    mlir_include: Path | None = None
+    on_compile: Callable[[], None] | None = field(default=None, compare=False)
+
+    @property
+    def keys(self) -> bool:
+        """Whether actions are told apart by keys."""
+        return self.mode != "first"
+
+    def line(self) -> CommandLine:
+        """Return the command line, looked at."""
+        return look_at(self.argv, self.cwd)
+
+    def source(self) -> Path | None:
+        """Return the tool's input, or None if it is not known."""
+        line = self.line()
+        return self.stdin if line.reads_stdin else line.input
+
+    def program(self, argv: list[str]) -> Program:
+        """Return the tool with a command line."""
+        return Program(
+            argv=argv,
+            mlir_include=self.mlir_include,
+            cwd=self.cwd,
+            env=self.env,
+            on_compile=self.on_compile,
+        )
+
+    def identity(self) -> dict[str, str]:
+        """Return what verdicts hold for, in named parts."""
+        cwd = self.cwd or Path.cwd()
+        files = [*self.line().files, *([self.stdin] if self.stdin else [])]
+        tool = self.program(self.argv).tool
+        return {
+            "command line": " ".join(self.argv),
+            "tool": f"{tool.path} of build {tool.build_id}",
+            "input": _contents(files, cwd),
+            "oracle": self.oracle.words(),
+            "oracle's files": _contents(self.oracle.files(cwd), cwd),
+            "choice of candidates": self.choice.words,
+        }
+
+
+MakePool = Callable[[Request, Callable[[], Scope]], Pool]
+
+
+class Work:
+    """The tool, frozen before its first action; use it as a context manager.
+
+    Args:
+        request: what is to be found.
+        meter: who is told.
+        make_pool: makes the trials of the search; None for threads here.
+
+    Attributes:
+        around: what the oracle may need to know.
+    """
+
+    def __init__(
+        self,
+        request: Request,
+        meter: Meter,
+        make_pool: MakePool | None = None,
+    ) -> None:
+        self.request = request
+        self._meter = meter
+        self._make_pool = make_pool
+        self._line = request.line()
+        self._directory = make_directory()
+        try:
+            meter.phase("the tool")
+            argv = self._line.with_output(self._directory / "first.output")
+            program = request.program(argv)
+            self.tool = program.tool
+            self.around = self._surroundings()
+            request.oracle.prepare(self.around)
+            self.trials = Trials(
+                program,
+                self._line,
+                self._directory,
+                request.stdin,
+                request.oracle.catches,
+                request.keys,
+            )
+        except BaseException:
+            remove_directory(self._directory)
+            raise
+
+    def __enter__(self) -> Work:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.trials.close()
+        remove_directory(self._directory)
+
+    def find(self, state: State) -> Result:
+        """Bisect.
+
+        Args:
+            state: what is known.
+
+        Raises:
+            OracleError: the oracle cannot judge.
+            ToolGone: the tool does not do the same in every run.
+        """
+        result = self._try(state)
+        oracle = self.request.oracle
+        if result.verdict != "untestable" or not (oracle.is_event and result.candidates):
+            return result
+        self._meter.note(telling.lenient(result.message, oracle.words()))
+        state.forget("untestable")
+        oracle = copy.copy(oracle)
+        oracle.is_lenient = True
+        self.request = dataclasses.replace(self.request, oracle=oracle)
+        return self._try(state)
+
+    def _try(self, state: State) -> Result:
+        meter, request = self._meter, self.request
+        judging = Judging(self.trials, request.oracle, self.around, request.repeat)
+        asking = Asking(self.trials, judging, request.choice, state, meter, request.seconds)
+        pool = self._pool(judging)
+        try:
+            result = self._find(asking, judging, pool)
+        except telling.Ended as ended:
+            result = Result(verdict=ended.verdict, message=ended.message, range=ended.range)
+        except Disagreement as flaky:
+            result = Result(verdict="flaky", message=_flaky(flaky))
+        finally:
+            pool.close()
+        return msgspec.structs.replace(
+            result,
+            mode=request.mode,
+            candidates=asking.candidates,
+            trials=meter.trials,
+            notes=list(meter.notes),
+            always=request.choice.always,
+            seconds=meter.seconds,
+        )
+
+    def _pool(self, judging: Judging) -> Pool:
+        if self._make_pool is None:
+            return Threads(self.trials, judging.judge, self.request.jobs or 1)
+        return self._make_pool(self.request, self.trials.scope)
+
+    def _find(self, asking: Asking, judging: Judging, pool: Pool) -> Result:
+        if self.trials.stop.when == "exit":
+            return self._without_actions(asking, judging)
+        record, whole = find_end(asking, self.request.keys, self.request.oracle.is_event)
+        searched = find_start(asking, record, whole)
+        jobs = self.request.jobs or pool.jobs
+        finding = Finding(asking, pool, record, jobs)
+        searched = finding.find(searched)
+        if self.request.mode == "first":
+            result = self._first(finding, searched)
+        else:
+            result = self._set(asking, pool, jobs, searched)
+        finding.judge_again(searched)
+        scheme = searched.scheme
+        return msgspec.structs.replace(
+            result,
+            held=sorted(scheme.held - scheme.passes),
+            units=sorted(scheme.held & scheme.passes),
+        )
+
+    def _first(self, finding: Finding, searched: Searched) -> Result:
+        judgement = finding.confirm(searched)
+        guilty = self._describe(searched, searched.interval.bad - 1)
+        return Result(
+            verdict="found",
+            guilty=guilty,
+            confirmed=judgement.verdict,
+            message=f"{guilty.entry.words()} turns good to bad. {telling.confirmed(judgement)}",
+        )
+
+    def _set(self, asking: Asking, pool: Pool, jobs: int, searched: Searched) -> Result:
+        mode = "skip" if self.request.mode == "skip" else "minimize"
+        items = smallest(asking, pool, jobs, searched, mode)
+        chosen = [searched.units[item].entry for item in items]
+        if mode == "skip":
+            guilty = self._describe(searched, items[0])
+            count = "it" if len(items) == 1 else f"{len(items)} candidates"
+            message = f"{guilty.entry.words()}: the output is good when {count} is skipped."
+            if len(items) > 1:
+                message = f"The output is good when {count} are skipped, and with none less."
+            return Result(verdict="found", guilty=guilty, skips=chosen, message=message)
+        left_out = set(items)
+        others = [row.entry for at, row in enumerate(searched.units) if at not in left_out]
+        if not items:
+            raise telling.Ended("not-good-at-start", "The output is bad with no action applied.")
+        guilty = self._describe(searched, items[-1])
+        count = f"{len(items)} candidate{'s are' if len(items) > 1 else ' is'}"
+        message = f"The output is bad when only {count} applied, and with none less."
+        return Result(verdict="found", guilty=guilty, applied=chosen, skips=others, message=message)
+
+    def _describe(self, searched: Searched, index: int) -> Guilty:
+        self._meter.phase("the guilty action", 0)
+        row = searched.units[index]
+        return describe(lambda: self.trials.near(row.ordinal), row, self._directory)
+
+    def _without_actions(self, asking: Asking, judging: Judging) -> Result:
+        """Judge a tool that ended before its first action."""
+        evidence = self.trials.alone()
+        scope = self.trials.scope()
+        judgement = judging.look(evidence, scope)
+        if judgement.verdict == "bad":
+            raise telling.no_candidates("")
+        raise telling.not_bad(judgement, self.request.oracle.is_event)
+
+    def _surroundings(self) -> Surroundings:
+        directory = self._directory / "oracle"
+        directory.mkdir()
+        return Surroundings(
+            tool=self.tool.path,
+            argv=self.request.argv,
+            input=self.request.source(),
+            cwd=self.request.cwd,
+            directory=directory,
+            seconds=self.request.seconds,
+        )
+
+
+def _flaky(flaky: Disagreement) -> str:
+    return (
+        f"{flaky}: the oracle is flaky. Have it say the same each time, such as by comparing with "
+        "what is expected, not with a wrong output that was seen."
+    )
+
+
+def _contents(files: list[Path], cwd: Path) -> str:
+    if not files:
+        return "none"
+    try:
+        return f"{', '.join(str(file) for file in files)} of digest {digest(files, cwd)[:16]}"
+    except OSError as error:
+        raise ActiondbgError(f"{error.filename!r} cannot be read ({error.strerror}).") from error
+
+
+def spool(stream_fd: int, file: Path) -> None:
+    """Keep what comes in on a descriptor in a file: each trial reads it anew."""
+    with open(stream_fd, "rb", closefd=False) as source, file.open("wb") as target:
+        shutil.copyfileobj(source, target)

@@ -298,27 +298,6 @@ def test_the_command_of_the_shell_in_words(mlir_opt: str, source: str) -> None:
     assert "bisect needs one oracle" in done.stderr
 
 
-def test_ctrl_c_at_the_prompt(mlir_opt: str, source: str) -> None:
-    Path("judge.sh").write_text("touch judging; sleep 60\n")
-    shell = pexpect.spawn(
-        COMMAND,
-        ["-nx", "--no-color", mlir_opt, source, "--canonicalize"],
-        encoding="utf-8",
-        timeout=60,
-        env={**os.environ, "TERM": "xterm"},
-    )
-    shell.expect(r"\(actiondbg\) ")
-    shell.sendline("bisect --test 'sh judge.sh' --output here")
-    _wait_until(Path("judging").is_file)
-    shell.sendintr()
-    shell.expect("Interrupted, before anything was known")
-    shell.sendline("echo still there")
-    shell.expect("\r\nstill there")
-    shell.sendline("quit")
-    shell.expect(pexpect.EOF)
-    assert not Path("here").exists()
-
-
 def test_a_bar_is_shown_on_a_terminal(mlir_opt: str, source: str) -> None:
     words = ["bisect", "--test", JUDGE, "--", mlir_opt, source, "--canonicalize"]
     environment = {**os.environ, "TERM": "xterm", "NO_COLOR": ""}

@@ -225,3 +225,18 @@ def test_termination_leaves_nothing(terminal: Callable[..., Terminal]) -> None:
     assert shell.child.wait() == 128 + signal.SIGTERM
     with pytest.raises(ProcessLookupError):
         os.kill(tool, 0)
+
+
+def test_ctrl_c_ends_a_bisection_and_not_the_shell(terminal: Callable[..., Terminal]) -> None:
+    Path("judge.sh").write_text("touch judging; sleep 60\n")
+    shell = terminal("-ex", "start")
+    assert "Stopped before #1" in shell.ready()
+    shell.enter("bisect --test 'sh judge.sh' --output here")
+    deadline = time.monotonic() + 20
+    while not Path("judging").exists():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    shell.child.sendintr()
+    assert "Interrupted, before anything was known." in shell.ready()
+    assert not Path("here").exists()
+    assert "Stopped before #2" in shell.do("step")

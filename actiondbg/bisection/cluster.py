@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import itertools
 import queue
 import threading
 import uuid
@@ -204,16 +205,18 @@ class Cluster:
             worker: client.submit(freeze, job, workers=[worker], pure=False) for worker in threads
         }
         self._busy: Counter[str] = Counter()
-        self._running: dict[int, tuple[str, Any]] = {}
+        self._running: dict[int, tuple[str, int, Any]] = {}  # worker, number there, future
+        self._numbers = itertools.count()  # one may be submitted, cancelled and submitted again
         self._done: queue.SimpleQueue[tuple[int, Any]] = queue.SimpleQueue()
 
     def submit(self, number: int, task: Task) -> None:
         worker = min(self._tools, key=lambda one: self._busy[one] / self._threads[one])
         self._busy[worker] += 1
+        there = next(self._numbers)
         future = self._client.submit(
-            judge, self._tools[worker], number, task, workers=[worker], pure=False, retries=0
+            judge, self._tools[worker], there, task, workers=[worker], pure=False, retries=0
         )
-        self._running[number] = worker, future
+        self._running[number] = worker, there, future
         future.add_done_callback(functools.partial(self._note, number))
 
     def _note(self, number: int, done: Any) -> None:
@@ -222,17 +225,17 @@ class Cluster:
     def wait(self) -> tuple[int, Outcome]:
         while True:
             number, future = self._done.get()
-            if number in self._running and self._running[number][1] is future:
-                worker, _ = self._running.pop(number)
+            if number in self._running and self._running[number][2] is future:
+                worker, _, _ = self._running.pop(number)
                 self._busy[worker] -= 1
                 return number, self._outcome(worker, future)
 
     def cancel(self, number: int) -> None:
-        worker, future = self._running.pop(number)
+        worker, there, future = self._running.pop(number)
         self._busy[worker] -= 1
         future.cancel()
         with contextlib.suppress(Exception):  # a worker that is gone makes no trial any more
-            self._client.run(cancel, self._job.token, number, workers=[worker])
+            self._client.run(cancel, self._job.token, there, workers=[worker])
 
     def close(self) -> None:
         for number in list(self._running):

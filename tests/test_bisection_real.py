@@ -268,7 +268,7 @@ def test_conversions_are_candidates_as_a_whole(mlir_opt: str, source: str) -> No
     assert any("is to blame as a whole" in note for note in result.notes)
     assert any("ForLowering" in note for note in result.notes)
     assert result.guilty.diff is not None and "cf.cond_br" in result.guilty.diff.after
-    result = actiondbg.bisect(argv, lambda output: "(7 :" not in output.read_text())
+    result = actiondbg.bisect(argv, lambda output: "7 : i32" not in output.read_text())
     assert result.guilty is not None and result.guilty.name == "AddIAddConstant"
 
 

@@ -23,6 +23,10 @@ class Counting(Sequential):
         self._random = random.Random(seed)
         super().__init__(verdicts.__getitem__)
 
+    @property
+    def idle(self) -> bool:
+        return not self._queue
+
     def submit(self, prefix: int) -> None:
         super().submit(prefix)
         self.most = max(self.most, len(self._queue))
@@ -95,6 +99,25 @@ def test_several_at_a_time_find_the_same(jobs: int) -> None:
         assert together == alone
         assert judge.most <= jobs
         assert len(set(judge.asked)) == len(judge.asked)
+
+
+@pytest.mark.parametrize("jobs", [1, 2, 5])
+def test_the_confirmation_is_judged_ahead_by_who_has_nothing_else_to_do(jobs: int) -> None:
+    rng = random.Random(jobs)
+    confirmed = 0
+    for seed in range(300):
+        count = rng.randint(1, 40)
+        verdicts = random_verdicts(rng, count)
+        # A negative index counts from the end: any verdict will do there.
+        judge = Counting([*verdicts, *verdicts], seed)
+        found = search(Interval(0, count), judge, jobs, confirms=True)
+        assert found.interval == search(Interval(0, count), Counting(verdicts)).interval
+        assert len(set(judge.asked)) == len(judge.asked)
+        assert judge.idle
+        assert all(prefix >= 0 for prefix in found.verdicts)
+        confirmed += -found.interval.bad in judge.asked
+        assert jobs > 1 or min(judge.asked, default=0) >= 0
+    assert confirmed > 0 or jobs == 1
 
 
 def test_what_is_known_is_not_judged_again() -> None:

@@ -13,6 +13,7 @@ from actiondbg.bisection.candidates import Record, Row, Scheme, read_record
 from actiondbg.bisection.judging import Judging, Outcome, Threads, check_same, digest_of
 from actiondbg.bisection.oracle import Evidence, Judgement
 from actiondbg.bisection.progress import Meter
+from actiondbg.bisection.running import Cancelled
 from actiondbg.bisection.state import State
 from actiondbg.bisection.trials import Scope, Task, Trials
 
@@ -65,6 +66,7 @@ class Asking:
         self.meter = meter
         self.seconds = seconds
         self._judging = judging
+        self._begun: Threads | None = None
 
     # --- what a trial is ---
 
@@ -144,6 +146,36 @@ class Asking:
 
         check_same(before, self._here(look, self.whole()).judgement)
 
+    def begin(self, task: Task) -> None:
+        """Begin a trial that may be asked for next, beside what is asked now; see ``take``."""
+        self.drop()
+        self._begun = Threads(self.trials, self._judge_gently)
+        self._begun.submit(0, task)
+
+    def take(self, task: Task) -> Outcome | None:
+        """Wait for what was begun, which means the same as a trial.
+
+        Returns:
+            What came of it; None if nothing was begun, or its verdict is not good or bad.
+        """
+        if self._begun is None:
+            return None
+        try:
+            outcome = self._begun.wait()[1]
+        finally:
+            self.drop()
+        if outcome.judgement.verdict == "untestable":
+            return None
+        self.state.add(digest_of(task), outcome.judgement)
+        self.meter.judged()
+        return outcome
+
+    def drop(self) -> None:
+        """End what was begun, if it is not over."""
+        begun, self._begun = self._begun, None
+        if begun is not None:
+            begun.close()
+
     def file(self, name: str) -> Path:
         """Return a place for a file that goes with the bisection."""
         return self.trials.directory / name
@@ -153,6 +185,15 @@ class Asking:
         self.state.add(digest_of(task), outcome.judgement)
         self.meter.judged()
         return outcome
+
+    def _judge_gently(self, task: Task, scope: Scope) -> Outcome:
+        """Judge a trial that may never be asked for: no error is told of."""
+        try:
+            return self._judging.judge(task, scope)
+        except Cancelled:
+            raise
+        except Exception as error:
+            return Outcome(Judgement("untestable", str(error)))
 
     def _only_make(self, task: Task, scope: Scope) -> Outcome:
         try:

@@ -11,6 +11,7 @@ from actiondbg.bisection.judging import Outcome, Pool, Prefixes, forget
 from actiondbg.bisection.oracle import Judgement
 from actiondbg.bisection.search import Found, Interval, search
 from actiondbg.bisection.starting import Searched
+from actiondbg.bisection.trials import Task
 from actiondbg.stop import Stop
 
 _NAMED = 3  # actions in a pass that is to blame as a whole
@@ -24,13 +25,17 @@ class Finding:
         pool: makes those of the search.
         record: of the whole run.
         jobs: how many trials run at a time.
+        confirms: whether ``confirm`` will be called.
     """
 
-    def __init__(self, asking: Asking, pool: Pool, record: Record, jobs: int) -> None:
+    def __init__(
+        self, asking: Asking, pool: Pool, record: Record, jobs: int, confirms: bool
+    ) -> None:
         self._asking = asking
         self._pool = pool
         self._record = record
         self._jobs = jobs
+        self._confirms = confirms
 
     def find(self, searched: Searched) -> Searched:
         """Narrow to one candidate, and to an action in it if it is a pass.
@@ -43,10 +48,8 @@ class Finding:
 
     def confirm(self, searched: Searched) -> Judgement:
         """Judge the run that skips only the guilty one."""
-        row = searched.guilty
         self._asking.meter.phase("the confirmation", 1)
-        plan = self._asking.plan(searched.scheme, only=row.ordinal)
-        outcome = self._asking.judge(self._asking.task(plan, row.ordinal))
+        outcome = self._asking.judge(self._confirmation(searched, searched.interval.bad))
         forget(outcome.evidence)
         return outcome.judgement
 
@@ -63,6 +66,12 @@ class Finding:
             if evidence is not None and before is not None:
                 self._asking.look_again(evidence, before)
 
+    def _confirmation(self, searched: Searched, bad: int) -> Task:
+        """Return the trial that skips only the candidate of a number, from 1."""
+        row = searched.units[bad - 1]
+        plan = self._asking.plan(searched.scheme, only=row.ordinal)
+        return self._asking.task(plan, row.ordinal)
+
     def _judgement(self, searched: Searched, prefix: int) -> Judgement | None:
         return self._asking.known(self._asking.prefix(searched.scheme, searched.units, prefix))
 
@@ -71,22 +80,23 @@ class Finding:
         asking.meter.phase("the search", math.ceil(math.log2(interval.bad - interval.good)) + 1)
 
         def judged(prefix: int, outcome: Outcome) -> None:
-            if outcome.evidence is not None:
-                searched.evidence[prefix] = outcome.evidence
             asking.meter.judged()
+            if outcome.evidence is not None and prefix >= 0:
+                searched.evidence[prefix] = outcome.evidence
+
+        def task(prefix: int) -> Task:
+            if prefix < 0:
+                return self._confirmation(searched, -prefix)
+            return asking.prefix(searched.scheme, units, prefix)
 
         def narrowed(interval: Interval) -> None:
             _forget_others(searched)
             first, last = units[interval.good].ordinal, units[interval.bad - 1].ordinal
             asking.meter.narrowed(first, last, interval.bad - interval.good, 1)
 
-        judge = Prefixes(
-            self._pool,
-            lambda prefix: asking.prefix(searched.scheme, units, prefix),
-            asking.state,
-            judged,
-        )
-        self._tell_surprises(search(interval, judge, self._jobs, narrowed=narrowed), searched)
+        judge = Prefixes(self._pool, task, asking.state, judged)
+        found = search(interval, judge, self._jobs, narrowed=narrowed, confirms=self._confirms)
+        self._tell_surprises(found, searched)
         if not interval.is_narrow:
             raise self._stuck(searched)
 

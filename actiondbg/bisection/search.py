@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import functools
 import itertools
 from collections import deque
 from collections.abc import Callable, Iterator
@@ -15,7 +16,10 @@ _INTERIOR = 8  # untestable prefixes that are tried where both ends of a gap are
 
 
 class Judge(Protocol):
-    """Judges prefixes, several at a time if it can."""
+    """Judges prefixes, several at a time if it can.
+
+    ``-n`` stands for what is judged once the n-th candidate is found to be the one to blame.
+    """
 
     def submit(self, prefix: int) -> None:
         """Begin to judge the first ``prefix`` candidates."""
@@ -135,6 +139,7 @@ def search(
     jobs: int = 1,
     known: dict[int, Verdict] | None = None,
     narrowed: Callable[[Interval], None] | None = None,
+    confirms: bool = False,
 ) -> Found:
     """Narrow an interval until good and bad are neighbours.
 
@@ -147,7 +152,9 @@ def search(
         jobs: how many may be judged at a time, from 1.
         known: verdicts from before; they are not judged again.
         narrowed: called with the interval after each verdict that counts.
+        confirms: whether ``-n`` will be asked for after the search; it is judged ahead then, too.
     """
+    ahead = functools.partial(_ahead, confirms=confirms)
     verdicts: dict[int, Verdict] = {**(known or {})}
     running: set[int] = set()
     while (prefix := interval.next()) is not None:
@@ -156,24 +163,20 @@ def search(
             if narrowed:
                 narrowed(interval)
             continue
-        _submit(interval, judge, jobs, verdicts, running)
+        _submit(ahead(interval, verdicts), judge, jobs, running)
         done, verdict = judge.wait()
         running.discard(done)
         verdicts[done] = verdict
-    for one in running:
+    for one in running - {-interval.bad}:
         judge.cancel(one)
-    return Found(interval, verdicts)
+    if -interval.bad in running:
+        judge.wait()
+    return Found(interval, {prefix: verdicts[prefix] for prefix in verdicts if prefix >= 0})
 
 
-def _submit(
-    interval: Interval, judge: Judge, jobs: int, verdicts: dict[int, Verdict], running: set[int]
-) -> None:
+def _submit(ahead: Iterator[int], judge: Judge, jobs: int, running: set[int]) -> None:
     """Begin what is wanted, and cancel what is not any more."""
-    wanted: list[int] = []
-    for prefix in _ahead(interval, verdicts):
-        wanted.append(prefix)
-        if len(wanted) == jobs:
-            break
+    wanted = list(itertools.islice(ahead, jobs))
     for one in running.difference(wanted):
         judge.cancel(one)
         running.discard(one)
@@ -183,23 +186,25 @@ def _submit(
             running.add(one)
 
 
-def _ahead(interval: Interval, verdicts: dict[int, Verdict]) -> Iterator[int]:
+def _ahead(interval: Interval, verdicts: dict[int, Verdict], confirms: bool) -> Iterator[int]:
     """Yield the prefix that is asked next, then those that may be asked after it.
 
     A bad verdict is supposed first: the trial of a shorter prefix is the cheaper one.
     """
     queue = deque([interval])
-    seen: set[int] = set()
+    seen = set(verdicts)
     while queue:
         current = queue.popleft()
         prefix = current.next()
         if prefix is None:
-            continue
-        if prefix in verdicts:
+            if confirms and current.is_narrow and -current.bad not in seen:
+                seen.add(-current.bad)
+                yield -current.bad
+        elif prefix in verdicts:
             queue.appendleft(current.supposing(prefix, verdicts[prefix]))
-            continue
-        if prefix not in seen:
-            seen.add(prefix)
-            yield prefix
-        queue.append(current.supposing(prefix, "bad"))
-        queue.append(current.supposing(prefix, "good"))
+        else:
+            if prefix not in seen:
+                seen.add(prefix)
+                yield prefix
+            queue.append(current.supposing(prefix, "bad"))
+            queue.append(current.supposing(prefix, "good"))

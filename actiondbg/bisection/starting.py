@@ -13,6 +13,7 @@ from actiondbg.bisection.judging import Outcome, forget
 from actiondbg.bisection.ladder import Ladder
 from actiondbg.bisection.oracle import Evidence, Judgement
 from actiondbg.bisection.search import Interval
+from actiondbg.bisection.trials import Task
 
 _LONGEST = 60.0  # seconds that a trial may take at least, when no limit is given
 _SIFTED = 2  # starts that the oracle cannot judge, before the passes are tried one by one
@@ -40,13 +41,16 @@ class Searched:
         return self.units[self.interval.bad - 1]
 
 
-def find_end(asking: Asking, keys: bool, is_event: bool = False) -> tuple[Record, Evidence | None]:
+def find_end(
+    asking: Asking, keys: bool, is_event: bool = False, ahead: bool = False
+) -> tuple[Record, Evidence | None]:
     """Make the whole run, which has to be bad.
 
     Args:
         asking: makes trials; from here on none may take much longer than this one.
         keys: whether actions are told apart by keys.
         is_event: the oracle looks for something that happens: an end without it is not bad.
+        ahead: whether to begin with the start meanwhile.
 
     Returns:
         What it did, and what it left.
@@ -56,6 +60,9 @@ def find_end(asking: Asking, keys: bool, is_event: bool = False) -> tuple[Record
     """
     asking.meter.phase("the whole run")
     began = asking.meter.seconds
+    if ahead:
+        nothing = asking.plan(Scheme(), limit=0)
+        asking.begin(Task(plan=nothing, seconds=asking.seconds or _LONGEST))
     outcome, record = asking.record(asking.whole(), keys)
     if asking.seconds is None:
         asking.seconds = max(_LONGEST, _TIMES * (asking.meter.seconds - began))
@@ -142,6 +149,12 @@ def _judge_start(asking: Asking, scheme: Scheme, units: list[Row]) -> tuple[Outc
     """Judge a start; return the pass in which the tool failed, too, if it did."""
     task = asking.prefix(scheme, units, 0)
     known = asking.known(task)
+    if known is None and not (scheme.passes or scheme.held):
+        # What was begun skips all candidates too, be it from the first action on.
+        begun = asking.take(task)
+        if begun is not None:
+            return begun, None
+    asking.drop()
     if known is not None and known.verdict != "untestable":
         return Outcome(known), None
     outcome, record = asking.record(task)

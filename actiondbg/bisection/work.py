@@ -192,6 +192,7 @@ class Work:
         except Disagreement as flaky:
             result = Result(verdict="flaky", message=_flaky(flaky))
         finally:
+            asking.drop()
             pool.close()
         return msgspec.structs.replace(
             result,
@@ -211,10 +212,12 @@ class Work:
     def _find(self, asking: Asking, judging: Judging, pool: Pool) -> Result:
         if self.trials.stop.when == "exit":
             return self._without_actions(asking, judging)
-        record, whole = find_end(asking, self.request.keys, self.request.oracle.is_event)
-        searched = find_start(asking, record, whole)
         jobs = self.request.jobs or pool.jobs
-        finding = Finding(asking, pool, record, jobs)
+        ahead = jobs > 1 and not asking.state.resumed
+        oracle = self.request.oracle
+        record, whole = find_end(asking, self.request.keys, oracle.is_event, ahead)
+        searched = find_start(asking, record, whole)
+        finding = Finding(asking, pool, record, jobs, self.request.mode == "first")
         searched = finding.find(searched)
         if self.request.mode == "first":
             result = self._first(finding, searched)

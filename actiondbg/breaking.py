@@ -6,13 +6,13 @@ import contextlib
 import os
 from abc import abstractmethod
 from collections.abc import Iterable
-from pathlib import Path
 
 from actiondbg import protocol
 from actiondbg.breakpoints import Breakpoint, BreakpointList, breakpoint_script
 from actiondbg.errors import AgentError, FileNotWritten, NotStopped, ToolGone, UsageError
 from actiondbg.inspection import Inspection
 from actiondbg.run import Run
+from actiondbg.whole import write_whole
 
 
 class Breaking(Inspection):
@@ -148,7 +148,7 @@ class Breaking(Inspection):
             FileNotWritten: the file cannot be written.
         """
         try:
-            Path(path).write_text(breakpoint_script(self.breakpoints), encoding="utf-8")
+            write_whole(path, breakpoint_script(self.breakpoints).encode())
         except OSError as error:
             raise FileNotWritten(
                 f"The breakpoints cannot be written to {os.fspath(path)!r} ({error.strerror}): "

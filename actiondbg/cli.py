@@ -74,15 +74,9 @@ def build_parser() -> argparse.ArgumentParser:
 
 def split_argv(argv: list[str]) -> tuple[list[str], list[str]]:
     """Split the command line into our options and the tool with its arguments."""
-    position = 0
-    while position < len(argv):
-        word = argv[position]
-        if word == "--":
-            return argv[:position], argv[position + 1 :]
-        if not word.startswith("-") or word == "-":
-            break
-        position += 2 if word in _VALUED else 1
-    return argv[:position], argv[position:]
+    from actiondbg.commands.words import split_at_tool
+
+    return split_at_tool(argv, _VALUED)
 
 
 def main(argv: list[str] | None = None) -> int:

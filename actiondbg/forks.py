@@ -156,7 +156,8 @@ class Forks:
             except (ConnectionEnded, TimeoutError) as error:
                 how = "ended" if isinstance(error, ConnectionEnded) else "is stuck"
                 raise NoAnswer(
-                    f"The fork of the tool, process {pid}, {how} before it said hello."
+                    f"The fork of the tool, process {pid}, {how} before it said hello: is there "
+                    "room left in memory and on the disk?"
                 ) from error
             undo.pop_all()
         return Replica(self, Forked(client, pidfd, pid), hello, stop)

@@ -6,10 +6,11 @@ import contextlib
 import hashlib
 import json
 import os
-import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Literal, cast, get_args
+
+from actiondbg.whole import write_whole
 
 NameKind = Literal["tag", "pattern", "pass", "op"]
 KINDS: tuple[NameKind, ...] = get_args(NameKind)
@@ -55,14 +56,7 @@ class KnownNames:
         content = json.dumps({kind: self.get(kind) for kind in KINDS}, indent=0)
         with contextlib.suppress(OSError):
             self._file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            handle, name = tempfile.mkstemp(prefix="names-", dir=self._file.parent)
-            try:
-                with os.fdopen(handle, "w", encoding="utf-8") as file:
-                    file.write(content)
-                os.replace(name, self._file)
-            except OSError:
-                os.unlink(name)
-                raise
+            write_whole(self._file, content.encode())
             self._changed = False
 
     def _load(self) -> None:

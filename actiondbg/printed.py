@@ -6,15 +6,15 @@ import codecs
 import contextlib
 import weakref
 from pathlib import Path
-from types import TracebackType
 from typing import IO, Any, cast
 
 from actiondbg import protocol
+from actiondbg.closing import Closing
 
 _CHUNK = 1 << 20  # bytes
 
 
-class PrintedText:
+class PrintedText(Closing):
     """Printed IR: on disk until it is read, removed when it is closed or forgotten.
 
     Attributes:
@@ -58,17 +58,6 @@ class PrintedText:
     def close(self) -> None:
         """Remove the file."""
         self._remove()
-
-    def __enter__(self) -> PrintedText:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
 
 def _is_text(file: Any) -> bool:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import signal
 import time
-from types import TracebackType
 from typing import TYPE_CHECKING, Literal, TypeVar
 
 from actiondbg import protocol
 from actiondbg.client import Client, ConnectionEnded, decode_notification
+from actiondbg.closing import Closing
 from actiondbg.errors import AgentError, ProtocolError, ToolGone
 from actiondbg.forked import Forked
 from actiondbg.stop import Stop, exit_of, stop_of
@@ -21,7 +21,7 @@ R = TypeVar("R", bound=protocol.Message)
 _END_SECONDS = 5.0  # from the end of the connection to the end of the process
 
 
-class Replica:
+class Replica(Closing):
     """A fork of the tool; close it. Another thread may close it while it is waited for.
 
     What it is for is its ``role``: a "replica" writes nothing, a "checkpoint" keeps the tool's
@@ -45,17 +45,6 @@ class Replica:
         self.crashed: protocol.Crashed | None = None
         self._forks = forks
         self._process = process
-
-    def __enter__(self) -> Replica:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
     @property
     def role(self) -> protocol.Role:

@@ -174,7 +174,8 @@ class Run:
     def written(self) -> protocol.Written | None:
         """Return how many bytes the tool wrote to stdout and stderr, if that is known."""
         if self.state == "stopped":
-            return self.request(protocol.GetStatus()).written
+            with contextlib.suppress(ToolGone):  # it was killed since
+                return self.request(protocol.GetStatus()).written
         last = self._exited or self._crashed
         return last.written if last else None
 

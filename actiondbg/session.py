@@ -8,12 +8,12 @@ import weakref
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from types import TracebackType
 from typing import Literal, TypeVar
 
 from actiondbg import protocol
 from actiondbg.beginning import Beginning
 from actiondbg.belongings import Belongings
+from actiondbg.closing import Closing
 from actiondbg.errors import ActiondbgError, LaunchError, UsageError
 from actiondbg.names import KINDS, KnownNames, NameKind
 from actiondbg.process import Redirection, Streams, is_shared
@@ -73,7 +73,7 @@ def launch(
     return session
 
 
-class Session(Skipping):
+class Session(Skipping, Closing):
     """One debugged program; use it as a context manager, or ``close`` it.
 
     A KeyboardInterrupt while it waits for a stop leaves the tool running: ``interrupt`` has it
@@ -93,17 +93,6 @@ class Session(Skipping):
         self._kept = Belongings()
         self._closed = False
         self._finalizer = weakref.finalize(self, self._kept.release)
-
-    def __enter__(self) -> Session:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
     def close(self) -> None:
         """End the tool, and remove everything that the session has put on disk."""

@@ -10,6 +10,7 @@ import msgspec
 
 from actiondbg.errors import FileNotWritten, UsageError
 from actiondbg.timeline import Skipped
+from actiondbg.whole import write_whole
 
 FORMAT = 1
 
@@ -74,7 +75,7 @@ def write_skips(path: str | os.PathLike[str], head: Head, entries: list[SkipEntr
     encoder = msgspec.json.Encoder()
     lines = [encoder.encode(one) + b"\n" for one in (head, *entries)]
     try:
-        Path(path).write_bytes(b"".join(lines))
+        write_whole(path, b"".join(lines))
     except OSError as error:
         raise FileNotWritten(
             f"The skips cannot be written to {os.fspath(path)!r} ({error.strerror}): name another "

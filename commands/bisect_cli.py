@@ -13,6 +13,7 @@ from actiondbg.commands.bisecting import OPTIONS, folder_of, interrupted, keywor
 from actiondbg.commands.command import Argument
 from actiondbg.commands.front import color_allowed
 from actiondbg.commands.render_bisect import bisection_text
+from actiondbg.commands.words import split_at_tool
 
 NOT_FOUND = 1  # exit code
 _OFF = "\x1b[39m"
@@ -49,19 +50,10 @@ def build_parser() -> argparse.ArgumentParser:
     return parser
 
 
-def split_argv(argv: list[str]) -> tuple[list[str], list[str]]:
-    """Split the command line into our options and the tool with its arguments."""
+def _valued() -> set[str]:
+    """Return the options that a value follows."""
     valued = {name for option in OPTIONS if option.takes_value for name in _names(option)}
-    valued.add("--mlir-include")
-    position = 0
-    while position < len(argv):
-        word = argv[position]
-        if word == "--":
-            return argv[:position], argv[position + 1 :]
-        if not word.startswith("-") or word == "-":
-            break
-        position += 2 if word in valued else 1
-    return argv[:position], argv[position:]
+    return {*valued, "--mlir-include"}
 
 
 def run(argv: list[str]) -> int:
@@ -70,7 +62,7 @@ def run(argv: list[str]) -> int:
     Raises:
         ActiondbgError: it could not be bisected.
     """
-    ours, tool = split_argv(argv)
+    ours, tool = split_at_tool(argv, _valued())
     parser = build_parser()
     options = parser.parse_args(ours)
     if not tool:

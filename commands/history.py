@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from pathlib import Path
+
+from actiondbg.whole import write_whole
 
 _KEPT = 5000  # lines
 
@@ -53,9 +56,5 @@ class HistoryFile:
 
     def _rewrite(self, lines: list[str]) -> None:
         # By rename: another session may be reading or appending.
-        new = self._path.with_name(f"history.{os.getpid()}")
-        try:
-            new.write_text("\n".join(lines) + "\n", encoding="utf-8")
-            new.replace(self._path)
-        except OSError:
-            new.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            write_whole(self._path, ("\n".join(lines) + "\n").encode())

@@ -6,6 +6,7 @@ import os
 import socket
 import sys
 import time
+from abc import abstractmethod
 from typing import Any
 
 from fake_answers import Answers
@@ -19,9 +20,9 @@ class Forking(Answers):
     _role = "tool"
     _checkpoints = ""  # the socket that they connect to
 
+    @abstractmethod
     def serve(self) -> None:
         """Say hello, and answer until the actions are over."""
-        raise NotImplementedError
 
     def place(self) -> dict[str, Any]:
         """Where it stands, as hello tells it."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from typing import Any
 
 from actiondbg.checkpoints import Automatic, Checkpoint
@@ -50,11 +51,13 @@ class FakeTravel:
         self.frozen: list[Checkpoint] = []
         self.automatic = Automatic(count=0, bytes=0)
 
+    @abstractmethod
     def _stop(self, reason: str, breakpoints: list[int] | None = None) -> Stop:
-        raise NotImplementedError
+        """Make a stop of a reason."""
 
+    @abstractmethod
     def _need_stop(self) -> None:
-        raise NotImplementedError
+        """Raise NotStopped unless there is one."""
 
     def checkpoint(self) -> Checkpoint:
         self._need_stop()

@@ -26,6 +26,21 @@ Launch = Callable[..., actiondbg.Session]
 # --- checkpoints ----------------------------------------------------------------------------------
 
 
+def test_a_tool_that_was_killed_takes_no_checkpoint_along(launch: Launch) -> None:
+    session = launch()
+    stops = all_stops(session)
+    session.goto(5)
+    made = session.checkpoint()
+    pid = session.goto(9) and session.pid
+    assert pid
+    os.kill(pid, signal.SIGKILL)  # nobody has noticed yet
+    stop = session.reverse_next()
+    assert same(stop, stops[stop.event]) and stop.message is None
+    assert [one.pid for one in session.checkpoints()] == [made.pid]
+    assert same(session.restart_from(1), stops[made.event])
+    assert session.continue_().status == 0
+
+
 def test_checkpoints(launch: Launch) -> None:
     session = launch("--canonicalize", "--cse")
     stops = all_stops(session)

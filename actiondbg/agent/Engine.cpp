@@ -49,7 +49,8 @@ void Engine::attach(const std::string &socket) {
 void Engine::dispatch(Frame &frame, llvm::function_ref<void()> run) {
   if (LLVM_UNLIKELY(event >= checkpoints.lookAt))
     look();
-  if (LLVM_UNLIKELY(plan != nullptr) && !mayStop() &&
+  bool isAlert = mayStop();
+  if (LLVM_UNLIKELY(plan != nullptr) && !isAlert &&
       plan->leavesOut(frame, innermost, ordinal)) {
     ++ordinal;
     event += 2;
@@ -65,12 +66,14 @@ void Engine::dispatch(Frame &frame, llvm::function_ref<void()> run) {
   frame.tally.firstId = observer.ids.upcoming();
   if (parent)
     frame.conversion = parent->isConversion() ? parent : parent->conversion;
-  if (LLVM_UNLIKELY(mayAct()))
+  if (LLVM_UNLIKELY(isAlert || plan)) {
     before(frame);
-  else
+    isAlert = mayStop(); // a stop may have changed it
+  } else {
     innermost = &frame;
-  observer.isDetailed = mayStop() && mayTell();
-  observer.isTallied = mayStop() || counts || (plan && plan->isRecorded());
+  }
+  observer.isDetailed = isAlert && mayTell();
+  observer.isTallied = isAlert || counts || (plan && plan->isRecorded());
   observer.forgetFold();
   observer.begin(frame, counts);
   if (!frame.skipped)

@@ -114,11 +114,12 @@ const Files::Open *Files::find(int fd) const {
 }
 
 /// Copies the first `size` bytes of what `fd` is open for.
-static void copyTo(int target, int fd, off_t size) {
+static bool copyTo(int target, int fd, off_t size) {
   // The descriptor itself may be for writing only.
   int source = ::open(linkOf(fd).c_str(), O_RDONLY | O_CLOEXEC);
   static char chunk[65536];
-  for (off_t at = 0; source >= 0 && at < size;) {
+  off_t at = 0;
+  while (source >= 0 && at < size) {
     ssize_t got =
         pread(source, chunk, std::min<off_t>(sizeof(chunk), size - at), at);
     if (got < 0 && errno == EINTR)
@@ -129,6 +130,7 @@ static void copyTo(int target, int fd, off_t size) {
   }
   if (source >= 0)
     close(source);
+  return at >= size;
 }
 
 bool Files::Open::isWritten() const { return (flags & O_ACCMODE) != O_RDONLY; }
@@ -197,34 +199,34 @@ void Files::settle() {
   }
 }
 
-void Files::sendTo(int fd, const std::string &path) const {
+bool Files::sendTo(int fd, const std::string &path) const {
   int file = ::open(path.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
   if (file < 0)
-    return;
-  off_t offset = 0;
-  if (const Open *old = find(fd)) {
-    copyTo(file, fd, old->size);
-    offset = old->offset;
-  }
+    return false;
+  const Open *old = find(fd);
+  bool isCopied = !old || copyTo(file, fd, old->size);
   dup2(file, fd);
   close(file);
-  lseek(fd, offset, SEEK_SET);
+  lseek(fd, old ? old->offset : 0, SEEK_SET);
+  return isCopied;
 }
 
-void Files::redirect(const Outputs &outputs) {
+bool Files::redirect(const Outputs &outputs) {
   // The tool may write on meanwhile: what was noted before the fork holds.
   if (outputs.isEmpty())
-    return;
+    return true;
+  bool isDone = true;
   for (int fd : {1, 2})
     if (!outputs.standard[fd - 1].empty())
-      sendTo(fd, outputs.standard[fd - 1]);
+      isDone &= sendTo(fd, outputs.standard[fd - 1]);
   unsigned number = 0;
   for (const Open &one : open)
     if (!outputs.others.empty() && one.isWritten() && one.fd > 2)
-      sendTo(one.fd, ++number == 1
-                         ? outputs.others
-                         : outputs.others + "." + std::to_string(number));
+      isDone &= sendTo(one.fd, ++number == 1 ? outputs.others
+                                             : outputs.others + "." +
+                                                   std::to_string(number));
   note();
+  return isDone;
 }
 
 void Files::discard() {

@@ -42,7 +42,8 @@ public:
   /// that have been removed since.
   void settle();
   /// Sends output to files of its own, which begin with what was noted.
-  void redirect(const Outputs &outputs);
+  /// Returns whether that could be done.
+  bool redirect(const Outputs &outputs);
   /// Throws all output away from now on.
   static void discard();
   /// Says nothing on stdout and stderr until so much has been written, on those
@@ -65,7 +66,7 @@ private:
   };
   const Open *find(int fd) const;
   static void remake(const Open &file, off_t size, mode_t mode);
-  void sendTo(int fd, const std::string &path) const;
+  bool sendTo(int fd, const std::string &path) const;
 
   std::vector<Open> open;
 };

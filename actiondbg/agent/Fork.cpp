@@ -70,6 +70,9 @@ void Engine::becomeFork(const ForkOrder &order) {
     checkpoints = Checkpoints();
   // Its death removes no file of the tool's, unless it is the tool.
   setFork(role != Role::Tool);
+  // What goes to the wrong file would be judged.
+  if (!files.redirect(order.outputs))
+    _exit(1);
   switch (role) {
   case Role::Tool:
     files.reopen(order.shared);
@@ -78,11 +81,9 @@ void Engine::becomeFork(const ForkOrder &order) {
     listenToCrashes();
     break;
   case Role::Trial:
-    files.redirect(order.outputs);
     listenToCrashes();
     break;
   case Role::Checkpoint:
-    files.redirect(order.outputs);
     break;
   case Role::Replica:
     Files::discard();

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import shlex
 import sys
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -65,7 +66,7 @@ class Surroundings(NamedTuple):
     seconds: float | None
 
 
-class Oracle:
+class Oracle(ABC):
     """Judges what trials leave: this one by the tool's end alone, and those below otherwise.
 
     Attributes:
@@ -79,9 +80,9 @@ class Oracle:
     is_event = False
     is_lenient = False
 
+    @abstractmethod
     def words(self) -> str:
         """Return what it is, as an option of the command line."""
-        raise NotImplementedError
 
     def files(self, cwd: Path) -> list[Path]:
         """Return the files that it judges by, which are there."""
@@ -89,6 +90,7 @@ class Oracle:
 
     def prepare(self, around: Surroundings) -> None:
         """Make ready for ``judge``; raises OracleError when it cannot judge."""
+        return
 
     def judge(self, evidence: Evidence, runner: Runner, around: Surroundings) -> Judgement:
         """Judge what a trial left.

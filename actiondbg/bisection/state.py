@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +10,7 @@ import msgspec
 from actiondbg.bisection.oracle import Judgement
 from actiondbg.bisection.result import Verdict
 from actiondbg.errors import FileNotWritten, UsageError
+from actiondbg.whole import write_whole
 
 STATE = "state.json"
 _VERSION = 1
@@ -81,12 +81,10 @@ class State:
         """Write all of it at once: who is killed meanwhile leaves the old file."""
         if self._file is None:
             return
-        new = self._file.with_name(f"{self._file.name}.new")
         kept = _File(_VERSION, self._what, self._verdicts)
         try:
             self._file.parent.mkdir(parents=True, exist_ok=True)
-            new.write_bytes(msgspec.json.format(msgspec.json.encode(kept)))
-            os.replace(new, self._file)
+            write_whole(self._file, msgspec.json.format(msgspec.json.encode(kept)))
         except OSError as error:
             raise FileNotWritten(
                 f"What is known cannot be kept in {str(self._file)!r} ({error.strerror}): name "

@@ -9,7 +9,6 @@ import threading
 from collections.abc import Generator
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import TracebackType
 from typing import Literal
 
 import msgspec
@@ -18,6 +17,7 @@ from actiondbg import protocol
 from actiondbg.bisection.inputs import CommandLine
 from actiondbg.bisection.oracle import Evidence
 from actiondbg.bisection.running import Cancelled, Runner
+from actiondbg.closing import Closing
 from actiondbg.errors import ActiondbgError, LaunchError, ToolGone
 from actiondbg.forks import Forks
 from actiondbg.process import Streams
@@ -144,7 +144,7 @@ class _Bases:
             one.replica.close()
 
 
-class Trials:
+class Trials(Closing):
     """The tool, stopped before its first action, and its forks. Threads may share it.
 
     Args:
@@ -187,17 +187,6 @@ class Trials:
         except BaseException:
             self.close()
             raise
-
-    def __enter__(self) -> Trials:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
     def close(self) -> None:
         """End all of its processes."""

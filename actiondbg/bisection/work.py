@@ -8,7 +8,6 @@ import shutil
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import TracebackType
 
 import msgspec
 
@@ -25,6 +24,7 @@ from actiondbg.bisection.sets import smallest
 from actiondbg.bisection.starting import Searched, find_end, find_start
 from actiondbg.bisection.state import State
 from actiondbg.bisection.trials import Scope, Trials
+from actiondbg.closing import Closing
 from actiondbg.directory import make_directory, remove_directory
 from actiondbg.errors import ActiondbgError
 from actiondbg.program import Program
@@ -105,7 +105,7 @@ class Request:
 MakePool = Callable[[Request, Callable[[], Scope]], Pool]
 
 
-class Work:
+class Work(Closing):
     """The tool, frozen before its first action; use it as a context manager.
 
     Args:
@@ -147,15 +147,8 @@ class Work:
             remove_directory(self._directory)
             raise
 
-    def __enter__(self) -> Work:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def close(self) -> None:
+        """End all processes, and remove what they wrote."""
         self.trials.close()
         remove_directory(self._directory)
 

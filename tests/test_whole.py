@@ -1,0 +1,34 @@
+"""A file is written as a whole, or is as it was."""
+
+from __future__ import annotations
+
+import os
+import resource
+from pathlib import Path
+
+import pytest
+
+from actiondbg.whole import write_whole
+
+
+def test_what_cannot_be_written_leaves_what_was_there(tmp_path: Path) -> None:
+    file = tmp_path / "skips"
+    write_whole(file, b"old")
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, hard))
+    try:
+        with pytest.raises(OSError, match="File too large"):
+            write_whole(file, b"x" * 2000)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert file.read_bytes() == b"old"
+    assert os.listdir(tmp_path) == ["skips"]
+
+
+def test_a_link_is_written_through_and_a_device_is_written_to(tmp_path: Path) -> None:
+    link = tmp_path / "link"
+    link.symlink_to("target")
+    write_whole(link, b"new")
+    assert link.is_symlink() and (tmp_path / "target").read_bytes() == b"new"
+    write_whole(os.devnull, b"new")
+    assert not Path(os.devnull).is_file()

@@ -48,7 +48,12 @@ def check_glob(glob: str, text: str, offset: int) -> None:
 
 def glob_matches(glob: str, text: str) -> bool:
     """Tell whether a glob that was checked matches all of a text, as the agent's would."""
-    return re.fullmatch("".join(_regexes(glob)), text, re.DOTALL) is not None
+    return re.fullmatch(glob_regex(glob), text, re.DOTALL) is not None
+
+
+def glob_regex(glob: str) -> str:
+    """Return what matches as a glob that was checked, in the syntax of Python and of RE2."""
+    return "".join(_regexes(glob))
 
 
 def _regexes(glob: str) -> Iterator[str]:
@@ -59,7 +64,8 @@ def _regexes(glob: str) -> Iterator[str]:
             inside = glob[i + 1 : end]
             negated = inside[0] in "^!"
             escaped = re.sub(r"([\\\[\]^&~|])", r"\\\1", inside[negated:])
-            yield f"[{'^' if negated else ''}{escaped}]"
+            # Nothing but a negation: any character.
+            yield f"[{'^' if negated else ''}{escaped}]" if escaped else "."
             i = end
         elif glob[i] == "\\":
             i += 1

@@ -56,6 +56,10 @@ std::optional<llvm::json::Value> refusal(llvm::StringRef line);
 /// Whether `op`, not what is in it, can be printed in its custom form.
 bool isPrintable(mlir::Operation *op);
 
+/// Whether an operand inside `op` is missing: inside an action it may be, and
+/// no verifier or custom printer survives that.
+bool hasNullOperands(mlir::Operation *op);
+
 } // namespace adbg
 
 #endif // ACTIONDBG_DESCRIBE_H

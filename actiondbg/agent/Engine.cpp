@@ -13,30 +13,17 @@ using llvm::StringRef;
 
 namespace adbg {
 
-// The thread that made the first context.
-static thread_local bool isHome = false;
-
-Engine &Engine::get() {
-  // Never destroyed: the tool may dispatch in static destructors.
-  static Engine *engine = new Engine;
-  return *engine;
-}
-
-bool Engine::ownsThread() const { return isHome; }
-
 void Engine::attach(const std::string &socket) {
   isHome = true;
   pid = getpid();
   connection.open(socket);
   Connection::onForce = [] {
-    if (Engine::get().follows())
-      Engine::get().stopInside();
+    if (Engine::isHome && first().follows())
+      first().stopInside();
   };
   attached = true;
-  llvm::sys::AddSignalHandler([](void *) { Engine::get().sendCrash(); },
-                              nullptr);
-  on_exit([](int status, void *) { Engine::get().exitStatus = status; },
-          nullptr);
+  llvm::sys::AddSignalHandler([](void *) { first().sendCrash(); }, nullptr);
+  on_exit([](int status, void *) { first().exitStatus = status; }, nullptr);
   connection.notify("hello", hello(*this));
   resumption.fromStart = true;
   serve();
@@ -47,6 +34,8 @@ void Engine::attach(const std::string &socket) {
 //===----------------------------------------------------------------------===//
 
 void Engine::dispatch(Frame &frame, llvm::function_ref<void()> run) {
+  if (isObserving)
+    return observeAction(frame, run);
   if (LLVM_UNLIKELY(event >= checkpoints.lookAt))
     look();
   bool isAlert = mayStop();

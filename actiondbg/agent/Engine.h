@@ -7,6 +7,8 @@
 #include "Connection.h"
 #include "Observer.h"
 #include "Plan.h"
+#include "Recorder.h"
+#include "UpstreamLog.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/raw_ostream.h"
@@ -51,10 +53,21 @@ struct Notice {
 };
 
 /// Follows the actions of one process, in the thread that made its first
-/// context. Actions of other threads pass unseen.
+/// context: those of other threads pass unseen. When they are recorded, each
+/// thread has an engine of its own.
 class Engine {
 public:
-  static Engine &get();
+  static Engine &get() { return LLVM_LIKELY(mine) ? *mine : make(); }
+  /// That of the thread that made the first context.
+  static Engine &first();
+
+  /// Writes down the actions of all threads from now on, stopping at none;
+  /// returns whether what is written can be.
+  static bool startObserving(const RecordOrder &order, bool isThreaded);
+  /// Actions are written down, and nothing stops.
+  bool isObserving = false;
+  /// Its thread ends.
+  void leaveThread();
 
   /// Connects, says hello and serves the first requests. Called once, when the
   /// tool makes its first context, if the agent was asked to attach.
@@ -79,6 +92,9 @@ public:
   /// says what, and is what globs are matched with.
   void caught(CatchKind kind, llvm::StringRef text,
               std::optional<Culprit> culprit = std::nullopt);
+  /// Why an action did not match, or failed.
+  void reason(Frame &frame, llvm::StringRef text);
+  void reason(Frame &frame, const mlir::Diagnostic &diagnostic);
   bool catches(CatchKind kind) const {
     return catching & (1u << static_cast<unsigned>(kind));
   }
@@ -138,7 +154,12 @@ public:
   llvm::json::Array describePassed() const;
 
 private:
-  bool ownsThread() const;
+  friend class Silence;
+  static Engine &make();
+  bool ownsThread() const { return isHome; }
+  void tellFirst(const Frame &frame);
+  void observe();
+  void observeAction(Frame &frame, llvm::function_ref<void()> run);
   /// Makes a checkpoint if it is time.
   void look();
   void becomeFork(const ForkOrder &order);
@@ -191,6 +212,11 @@ private:
   void serve();
   void refuseWhileRunning(llvm::StringRef line);
 
+  static thread_local Engine *mine;
+  // This thread is one that is followed.
+  static thread_local bool isHome;
+
+  std::unique_ptr<Recorder> recorder;
   Connection connection;
   Candidates candidates;
   unsigned catching = 0, breakpointsVersion = 0;
@@ -203,6 +229,19 @@ private:
   uint64_t patterns = 0, folds = 0, passActions = 0, insideHits = 0;
   bool isBroken = false;
   pid_t pid = 0;
+};
+
+/// From now on each crash is known by its signal, before the tool hears of it.
+void listenToCrashes();
+
+/// While it lives, what the agent has MLIR do in this thread is not followed.
+class Silence {
+public:
+  Silence() : outer(std::exchange(Engine::get().serving, true)) {}
+  ~Silence() { Engine::get().serving = outer; }
+
+private:
+  bool outer;
 };
 
 /// Answers one request line; `resumed` is set when the tool is to go on.

@@ -37,7 +37,7 @@ static void onCrash(int number, siginfo_t *info, void *context) {
   raise(number);
 }
 
-static void listenToCrashes() {
+void listenToCrashes() {
   for (int number : crashes) {
     struct sigaction action = {};
     struct sigaction before;

@@ -107,9 +107,9 @@ std::string Frame::name() const {
 
 StringRef Frame::shortName() const {
   // Patterns are most of all actions, and have few names.
-  static auto *names = new Memo<std::string>;
+  static thread_local Memo<std::string> names;
   if (const Pattern *p = pattern(); p && !p->getDebugName().empty())
-    return names->get(p->getDebugName(), [this] { return name(); });
+    return names.get(p->getDebugName(), [this] { return name(); });
   if (!madeName)
     madeName = name();
   return *madeName;
@@ -212,9 +212,9 @@ StringRef symbolName(Operation *op) {
 /// Whether operations of this name can have a symbol name and hold what is
 /// named by it: asked of each operation around each action, so remembered.
 static bool canBeFunction(Operation *op) {
-  static auto *known = new Memo<bool>;
+  static thread_local Memo<bool> known;
   OperationName name = op->getName();
-  return known->get(name.getStringRef(), [&] {
+  return known.get(name.getStringRef(), [&] {
     return !isSymbolTable(op) &&
            (!name.isRegistered() || name.hasInterface<SymbolOpInterface>());
   });

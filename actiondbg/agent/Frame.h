@@ -10,6 +10,7 @@
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/Operation.h"
 #include "llvm/ADT/SmallVector.h"
+#include <atomic>
 #include <memory>
 #include <optional>
 #include <string>
@@ -85,6 +86,8 @@ struct Frame {
   uint64_t rewrites = 0;
   /// Of a pass: the patterns and folds tried in it.
   uint64_t leaves = 0;
+  /// How many actions of other threads in it have changed something.
+  std::atomic<int32_t> elsewhere{0};
   bool hasConversion = false;
   int64_t began = 0;
   uint64_t digest = 0;

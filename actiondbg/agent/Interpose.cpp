@@ -16,8 +16,11 @@
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/Rewrite/FrozenRewritePatternSet.h"
+#include <csignal>
 #include <cstdlib>
+#include <mutex>
 #include <pthread.h>
+#include <sys/prctl.h>
 
 using namespace mlir;
 using namespace adbg;
@@ -26,18 +29,38 @@ using namespace adbg;
 // Attaching
 //===----------------------------------------------------------------------===//
 
-// The socket that the front end listens at; empty if nobody asked to attach.
-static std::string &socketPath() {
-  static std::string *path = new std::string;
-  return *path;
+namespace {
+/// What the front end asks of the agent.
+struct Orders {
+  /// The socket that it listens at; empty if nobody asked to attach.
+  std::string socket;
+  RecordOrder record;
+  /// Of the front end, with which the tool is to end; 0 if it need not.
+  pid_t parent = 0;
+};
+} // namespace
+
+static Orders &orders() {
+  static Orders *orders = new Orders;
+  return *orders;
+}
+
+static std::string takeVariable(const char *name) {
+  const char *value = getenv(name);
+  std::string taken = value ? value : "";
+  unsetenv(name);
+  return taken;
 }
 
 /// Takes the agent out of the environment, so that no child of the tool gets
 /// it: a child without libMLIR would not even start.
 __attribute__((constructor)) static void takeEnvironment() {
-  if (const char *path = getenv("ACTIONDBG_SOCKET"))
-    socketPath() = path;
-  unsetenv("ACTIONDBG_SOCKET");
+  orders().socket = takeVariable("ACTIONDBG_SOCKET");
+  orders().record = {takeVariable("ACTIONDBG_RECORD"),
+                     takeVariable("ACTIONDBG_UPSTREAM_LOG"),
+                     takeVariable("ACTIONDBG_RECORD_IR"),
+                     takeVariable("ACTIONDBG_RECORD_EVENTS")};
+  orders().parent = atoi(takeVariable("ACTIONDBG_RECORD_PARENT").c_str());
   if (const char *users = getenv("ACTIONDBG_PRELOAD"))
     setenv("LD_PRELOAD", users, 1);
   else
@@ -46,7 +69,8 @@ __attribute__((constructor)) static void takeEnvironment() {
 }
 
 __attribute__((destructor)) static void sayGoodbye() {
-  Engine::get().sendExit();
+  Recorder::finish(Engine::first().exitStatus);
+  Engine::first().sendExit();
 }
 
 using Handler = MLIRContext::HandlerTy;
@@ -54,6 +78,7 @@ using RegisterHandler = void(MLIRContext *, Handler);
 using DisableThreading = void(MLIRContext *, bool);
 
 /// The handler that the tool itself registered with each context.
+static std::mutex handlersMutex;
 static llvm::DenseMap<MLIRContext *, std::shared_ptr<Handler>> &toolHandlers() {
   static auto *handlers =
       new llvm::DenseMap<MLIRContext *, std::shared_ptr<Handler>>;
@@ -69,14 +94,32 @@ static void runWithToolHandler(const Handler &handler,
     run();
 }
 
+/// The tool ends with the front end that records it.
+static void endWith(pid_t parent) {
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != parent)
+    _exit(3);
+}
+
+/// Does what was asked for, at the first context.
+static void followOrders(MLIRContext *context) {
+  Orders mine = std::exchange(orders(), Orders());
+  bool observes = !mine.record.path.empty() || !mine.record.upstreamLog.empty();
+  if (mine.socket.empty() && !observes)
+    return;
+  pthread_atfork(nullptr, nullptr, [] { Engine::get().abandon(); });
+  if (mine.parent)
+    endWith(mine.parent);
+  if (observes &&
+      !Engine::startObserving(mine.record, context->isMultithreadingEnabled()))
+    _exit(3);
+  if (!mine.socket.empty())
+    Engine::get().attach(mine.socket);
+}
+
 static void attachTo(MLIRContext *context) {
+  followOrders(context);
   Engine &engine = Engine::get();
-  if (!socketPath().empty()) {
-    std::string path = std::move(socketPath());
-    socketPath().clear();
-    pthread_atfork(nullptr, nullptr, [] { Engine::get().abandon(); });
-    engine.attach(path);
-  }
   if (!engine.follows())
     return;
   if (engine.contexts++ == 0 && !findTraits(context))
@@ -84,20 +127,27 @@ static void attachTo(MLIRContext *context) {
                     "agent does not know; folds of constants count as "
                     "actions\n";
   forgetNames();
+  Recorder::forgetContexts();
   static auto *disable = real<DisableThreading>(ADBG_DISABLE_THREADING);
   static auto *install = real<RegisterHandler>(ADBG_REGISTER_HANDLER);
   engine.askedForThreads |= context->isMultithreadingEnabled();
-  disable(context, true);
+  if (!engine.isObserving)
+    disable(context, true);
   auto toolHandler = std::make_shared<Handler>();
-  toolHandlers()[context] = toolHandler;
+  {
+    std::lock_guard<std::mutex> lock(handlersMutex);
+    toolHandlers()[context] = toolHandler;
+  }
   install(context, [toolHandler](llvm::function_ref<void()> run,
                                  const tracing::Action &action) {
     Engine &engine = Engine::get();
     if (!engine.follows())
       return runWithToolHandler(*toolHandler, run, action);
     Frame frame(action);
-    engine.dispatch(frame,
-                    [&] { runWithToolHandler(*toolHandler, run, action); });
+    engine.dispatch(frame, [&] {
+      UpstreamLog::Entry entry(frame);
+      runWithToolHandler(*toolHandler, run, action);
+    });
   });
 }
 
@@ -138,7 +188,7 @@ ADBG_EXPORT void disableThreading(MLIRContext *self,
 void disableThreading(MLIRContext *self, bool disable) {
   static auto *next = real<DisableThreading>(ADBG_DISABLE_THREADING);
   Engine &engine = Engine::get();
-  if (!engine.follows())
+  if (!engine.follows() || engine.isObserving)
     return next(self, disable);
   // Ordinals are the same in each run only if one thread dispatches.
   engine.askedForThreads |= !disable;
@@ -150,6 +200,7 @@ registerHandler(MLIRContext *self,
                 Handler handler) __asm__(ADBG_REGISTER_HANDLER);
 void registerHandler(MLIRContext *self, Handler handler) {
   static auto *next = real<RegisterHandler>(ADBG_REGISTER_HANDLER);
+  std::lock_guard<std::mutex> lock(handlersMutex);
   auto it = toolHandlers().find(self);
   if (it == toolHandlers().end())
     return next(self, std::move(handler));
@@ -164,7 +215,7 @@ using FoldResults = llvm::SmallVectorImpl<OpFoldResult>;
 
 // The operation whose fold is the action that runs. One overload of fold calls
 // the other, through the PLT or not as the compiler of libMLIR liked.
-static Operation *folded = nullptr;
+static thread_local Operation *folded = nullptr;
 
 /// Notes what a fold has found.
 static void noteFold(Frame &frame, Operation *op, bool isFolded,
@@ -184,7 +235,7 @@ static void noteFold(Frame &frame, Operation *op, bool isFolded,
   frame.how = !hasValue      ? "constants"
               : !hasConstant ? "values"
                              : "constants and values";
-  if (frame.wantsReasons)
+  if (frame.wantsReasons && !observer.recorder)
     for (OpFoldResult result : results)
       frame.values.push_back(describeFolded(result));
 }

@@ -33,7 +33,7 @@ struct ReasonListener : RewriterBase::ForwardingListener {
       return;
     Diagnostic diagnostic(loc, DiagnosticSeverity::Remark);
     reasonOf(diagnostic);
-    frame->reasons.push_back(diagnostic.str());
+    Engine::get().reason(*frame, diagnostic);
   }
 };
 } // namespace
@@ -56,8 +56,8 @@ static LogicalResult noteSuccess(const Pattern &pattern, OnSuccess next) {
   noteReturn(Returned::RolledBack);
   Frame *frame = Engine::get().innermost;
   if (frame && frame->kind == Kind::Pattern && frame->wantsReasons)
-    frame->reasons.push_back(
-        "rolled back: what the pattern made could not be legalized");
+    Engine::get().reason(
+        *frame, "rolled back: what the pattern made could not be legalized");
   return failure();
 }
 
@@ -191,6 +191,8 @@ static void noteDiagnostic(const Diagnostic &diagnostic) {
     return;
   if (diagnostic.getSeverity() == DiagnosticSeverity::Error) {
     engine.observer.diagnosed();
+    if (engine.isObserving && engine.hasFrames())
+      engine.reason(*engine.innermost, diagnostic);
     if (engine.catches(CatchKind::Verify) && engine.firstError.empty())
       engine.firstError = diagnostic.str();
   }
@@ -199,7 +201,7 @@ static void noteDiagnostic(const Diagnostic &diagnostic) {
 }
 
 // A report emits, through the function below or not.
-static bool isReporting = false;
+static thread_local bool isReporting = false;
 
 ADBG_EXPORT void
 reportDiagnostic(InFlightDiagnostic *self) __asm__(ADBG_REPORT);

@@ -230,7 +230,7 @@ ADBG_DECLARE(void, cloneInto, ADBG_CLONE_INTO, Region *self, Region *other,
 
 // To replace an operation is to replace its uses, through the functions below
 // or not: it is told of once.
-static bool isReplacing = false;
+static thread_local bool isReplacing = false;
 
 /// Tells of a replacement that `replace` then makes.
 static void noteReplaced(Operation *op, ValueRange by,

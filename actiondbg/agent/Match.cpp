@@ -53,18 +53,6 @@ bool Glob::matchesName(StringRef name) {
   });
 }
 
-// Not 0, which is what a memo that was never asked has.
-template <> unsigned Memo<bool>::current = 1;
-template <> unsigned Memo<std::string>::current = 1;
-
-unsigned namesEpoch() { return Memo<bool>::current; }
-
-void forgetNames() {
-  ++Memo<bool>::current;
-  ++Memo<std::string>::current;
-  forgetStatisticNames();
-}
-
 //===----------------------------------------------------------------------===//
 // Locations
 //===----------------------------------------------------------------------===//

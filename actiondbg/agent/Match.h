@@ -11,10 +11,19 @@
 #include "Fields.h"
 #include "Frame.h"
 #include "llvm/Support/GlobPattern.h"
+#include <atomic>
 #include <optional>
 #include <vector>
 
 namespace adbg {
+
+/// Changes whenever names are to be forgotten. Not 0, which is what a memo has
+/// that was never asked.
+inline std::atomic<unsigned> nameEpochs{1};
+inline unsigned namesEpoch() {
+  return nameEpochs.load(std::memory_order_acquire);
+}
+inline void forgetNames() { ++nameEpochs; }
 
 /// Answers about names, kept by the address of the name: actions ask the same
 /// few names for ever, and to hash the text would cost more than all the rest.
@@ -25,9 +34,9 @@ template <typename Answer> class Memo {
 public:
   template <typename Compute>
   const Answer &get(llvm::StringRef name, Compute compute) {
-    if (epoch != current) {
+    if (unsigned now = namesEpoch(); LLVM_UNLIKELY(epoch != now)) {
       slots.assign(1024, Slot());
-      epoch = current;
+      epoch = now;
     }
     uintptr_t address = reinterpret_cast<uintptr_t>(name.data());
     Slot &slot = slots[((address >> 3) ^ (address >> 13)) & 1023];
@@ -44,15 +53,7 @@ private:
   };
   std::vector<Slot> slots;
   unsigned epoch = 0;
-  static unsigned current;
-  friend void forgetNames();
-  friend unsigned namesEpoch();
 };
-
-/// Forgets what was remembered of names.
-void forgetNames();
-/// Changes whenever names are forgotten.
-unsigned namesEpoch();
 
 /// A glob that remembers its answers. The names it is asked about have to
 /// belong to MLIR (see Memo), unless `matchesNow` is asked.

@@ -2,7 +2,9 @@
 //----------------===//
 
 #include "Observer.h"
+#include "Recorder.h"
 #include "Traits.h"
+#include "UpstreamLog.h"
 
 #include "mlir/Pass/Pass.h"
 #include <ctime>
@@ -64,10 +66,21 @@ void Observer::add(ChangeKind kind, Operation *op, uint32_t id, bool isNew,
     tally.ownNet += difference;
   uint64_t ordinal = ordinalNow();
   last = {kind, detail.isBlock, id, ordinal};
+  if (recorder)
+    record(kind, op, id, detail);
+  UpstreamLog::changed();
   if (!isDetailed)
     return log.pass();
   log.add(Change{kind, detail.isBlock, isFoldsDoing || detail.isGuess, id,
                  ordinal, op->getName(), op->getLoc(), std::move(detail.by)});
+}
+
+void Observer::record(ChangeKind kind, Operation *op, uint32_t id,
+                      const Detail &detail) {
+  Changed change{kind, op, id, ordinalNow(), detail};
+  change.isGone = kind == ChangeKind::Erased && !detail.isBlock;
+  change.wasDescribed = wasDescribed;
+  recorder->change(change);
 }
 
 /// Whether the newest change is the same one.
@@ -83,7 +96,11 @@ void Observer::created(Operation *op) {
 }
 
 void Observer::placed(Operation *op) {
-  auto [id, wasPlaced] = ids.place(op);
+  Identities::Known known = ids.place(op);
+  uint32_t id = known.id;
+  bool wasPlaced = known.wasPlaced;
+  if (wasPlaced && recorder)
+    ids.forget(op);
   for (Breakpoint *one : watches)
     one->watch->placed(op, id, !wasPlaced);
   if (!innermost)
@@ -100,6 +117,8 @@ void Observer::placed(Operation *op) {
 void Observer::moved(Operation *op) {
   for (Breakpoint *one : watches)
     one->watch->moved(op);
+  if (recorder)
+    ids.forget(op); // it may be in another function now
   if (!innermost)
     return;
   if (!isTallied)
@@ -116,6 +135,7 @@ void Observer::destroyed(Operation *op) {
     one->watch->destroyed(op, ended.wasPlaced);
   if (op == digested)
     digested = nullptr;
+  wasDescribed = ended.wasDescribed;
   if (!innermost || !ended.wasPlaced)
     return;
   if (!isTallied)
@@ -125,6 +145,8 @@ void Observer::destroyed(Operation *op) {
   // Made to be folded at once, and gone again: there was no change.
   if (isNew && isLast(ChangeKind::Inserted, ended.id)) {
     log.dropLast();
+    if (recorder)
+      recorder->dropLastChange();
     last = {};
     --tally.counts[static_cast<unsigned>(ChangeKind::Inserted)];
     --tally.net;
@@ -154,7 +176,7 @@ void Observer::replaced(Operation *op, ValueRange by, bool isGuess) {
   Detail detail;
   detail.isGuess = isGuess;
   Operation *next = nullptr;
-  if (isDetailed)
+  if (tellsBy())
     for (Value value : by) {
       if (!value)
         continue;
@@ -178,7 +200,7 @@ static bool isTwin(Operation *op, Operation *other) {
 }
 
 Operation *Observer::guessTwin(Operation *op) const {
-  if (!isDetailed || innermost->kind != Kind::Pass || !op->getBlock() ||
+  if (!tellsBy() || innermost->kind != Kind::Pass || !op->getBlock() ||
       !op->getNumResults() || !op->use_empty() ||
       innermost->pass()->getArgument() != "cse" || !ids.of(op))
     return nullptr;
@@ -251,7 +273,8 @@ void Observer::begin(Frame &frame, bool isCounted) {
   if (frame.wantsModified) {
     if (Operation *scope = scopeOf(frame))
       frame.snapshot = std::make_unique<Snapshot>(Snapshot::of(scope, ids));
-  } else if (isRunByDigest(frame) && (isCounted || !frame.undecided.empty())) {
+  } else if (isRunByDigest(frame) &&
+             (isCounted || recorder || !frame.undecided.empty())) {
     Operation *op = llvm::cast<Operation *>(frame.units[0]);
     bool isKnown = op == digested && digestedAt == log.end();
     frame.digest = isKnown ? digestOfIt : digest(op) | 1;
@@ -338,6 +361,9 @@ void Observer::leave(Frame &frame) {
   innermost = frame.parent;
   if (!frame.parent) {
     log.clear();
+    // Another thread may go on with it.
+    if (recorder)
+      digested = nullptr;
     return;
   }
   Tally &outer = frame.parent->tally;

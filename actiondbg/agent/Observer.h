@@ -7,6 +7,8 @@
 
 namespace adbg {
 
+class Recorder;
+
 /// Who did something.
 struct Culprit {
   uint64_t ordinal = 0;
@@ -56,7 +58,9 @@ public:
   void watch(std::vector<Breakpoint> &breakpoints);
 
   Frame *innermost = nullptr;
-  Identities ids;
+  Identities &ids = Identities::all();
+  /// Where all is written down; null if it is not.
+  Recorder *recorder = nullptr;
   ChangeLog log;
   /// Somebody may ask for changes: they are held, not only counted.
   bool isDetailed = false;
@@ -88,6 +92,9 @@ private:
 
   void add(ChangeKind kind, mlir::Operation *op, uint32_t id, bool isNew,
            Detail detail = Detail());
+  void record(ChangeKind kind, mlir::Operation *op, uint32_t id,
+              const Detail &detail);
+  bool tellsBy() const { return isDetailed || recorder; }
   bool isLast(ChangeKind kind, uint32_t id) const;
   void pass(ChangeKind kind);
   bool isFollowUp() const { return fold.pending && fold.caller == innermost; }
@@ -110,6 +117,8 @@ private:
   };
 
   LastChange last;
+  /// Of the operation that ends: whether the recorder knows it.
+  bool wasDescribed = false;
   LastFold fold;
   /// The digest after the newest pass, which is that before the next one.
   mlir::Operation *digested = nullptr;

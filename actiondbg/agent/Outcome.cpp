@@ -11,9 +11,6 @@ using llvm::StringRef;
 
 namespace adbg {
 
-template <> unsigned Memo<Statistic *>::current = 1;
-void forgetStatisticNames() { ++Memo<Statistic *>::current; }
-
 StringRef textOf(Result result) {
   static const char *const texts[] = {"succeeded", "unchanged", "failed",
                                       "skipped"};
@@ -28,7 +25,8 @@ bool Frame::changed() const {
   if (returned == Returned::RolledBack || skipped)
     return false;
   // What a fold found is put in place by its caller, right after.
-  return tally.net > 0 || (kind == Kind::Fold && returned == Returned::Success);
+  return tally.net > 0 || elsewhere > 0 ||
+         (kind == Kind::Fold && returned == Returned::Success);
 }
 
 bool Frame::changedItself() const {

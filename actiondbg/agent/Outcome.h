@@ -32,9 +32,6 @@ struct Statistic {
   int64_t ticks = 0;
 };
 
-/// To be called when names are forgotten.
-void forgetStatisticNames();
-
 class Statistics {
 public:
   /// The actions of the name of `frame`.

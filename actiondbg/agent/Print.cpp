@@ -35,9 +35,7 @@ struct PrintRequest {
 };
 } // namespace
 
-/// Whether all operands inside `op` are there: inside an action they may not
-/// be, and no verifier or custom printer survives that.
-static bool hasNullOperands(Operation *op) {
+bool hasNullOperands(Operation *op) {
   return op
       ->walk([](Operation *inner) {
         for (mlir::Value operand : inner->getOperands())

@@ -225,6 +225,8 @@ llvm::json::Array Engine::describePassed() const {
 
 void Engine::abandon() {
   attached = false;
+  RecordFile::abandon();
+  UpstreamLog::abandon();
   connection.abandon();
 }
 

@@ -1,0 +1,119 @@
+//===- EngineObserve.cpp - Writing down instead of stopping
+//---------------------===//
+
+#include "Engine.h"
+
+#include "mlir/IR/Diagnostics.h"
+
+using namespace mlir;
+using llvm::StringRef;
+
+namespace adbg {
+
+thread_local Engine *Engine::mine = nullptr;
+thread_local bool Engine::isHome = false;
+
+namespace {
+/// The engine of a thread that is not the first: ends, and writes what it
+/// knows, with its thread.
+struct OwnEngine {
+  Engine engine;
+  ~OwnEngine() { engine.leaveThread(); }
+};
+} // namespace
+
+Engine &Engine::first() {
+  // Never destroyed: the tool may dispatch in static destructors.
+  static Engine *engine = new Engine;
+  return *engine;
+}
+
+Engine &Engine::make() {
+  if (!first().isObserving) {
+    mine = &first();
+    return *mine;
+  }
+  static thread_local OwnEngine own;
+  own.engine.observe();
+  return own.engine;
+}
+
+void Engine::leaveThread() {
+  isHome = false;
+  mine = &first();
+}
+
+void Engine::observe() {
+  mine = this;
+  isHome = attached = isObserving = true;
+  observer.isTallied = true;
+  if (!Recorder::isOn())
+    return;
+  recorder = std::make_unique<Recorder>(observer.ids);
+  observer.recorder = recorder.get();
+}
+
+bool Engine::startObserving(const RecordOrder &order, bool isThreaded) {
+  if (!order.path.empty() && !Recorder::start(order, isThreaded))
+    return false;
+  if (!order.upstreamLog.empty() &&
+      !UpstreamLog::start(order.upstreamLog.c_str()))
+    return false;
+  Identities::share();
+  on_exit([](int status, void *) { first().exitStatus = status; }, nullptr);
+  first().observe();
+  listenToCrashes();
+  return true;
+}
+
+void Engine::observeAction(Frame &frame, llvm::function_ref<void()> run) {
+  Frame *parent = innermost;
+  frame.parent = parent;
+  frame.depth = parent ? parent->depth + 1 : 0;
+  frame.ordinal = ++ordinal;
+  if (parent)
+    frame.conversion = parent->isConversion() ? parent : parent->conversion;
+  // What other threads have made until now is not made by this pass.
+  if (frame.kind == Kind::Pass)
+    observer.ids.renew();
+  frame.tally.firstId = observer.ids.upcoming();
+  frame.wantsReasons = true;
+  innermost = &frame;
+  observer.forgetFold();
+  observer.begin(frame, /*isCounted=*/false);
+  if (recorder)
+    recorder->begin(frame);
+  run();
+  int64_t now = Observer::now();
+  frame.over = true;
+  observer.end(frame, /*isCounted=*/false);
+  if (recorder)
+    recorder->end(frame, now);
+  observer.leave(frame);
+  if (!parent && this != &first())
+    tellFirst(frame);
+}
+
+/// An outermost action of this thread is what the first thread waits for, in
+/// the action that it is in.
+void Engine::tellFirst(const Frame &frame) {
+  Frame *around = first().innermost;
+  if (around && frame.changed())
+    ++around->elsewhere;
+}
+
+void Engine::reason(Frame &frame, StringRef text) {
+  if (recorder)
+    recorder->reason(frame, text);
+  else
+    frame.reasons.push_back(text.str());
+}
+
+void Engine::reason(Frame &frame, const Diagnostic &diagnostic) {
+  llvm::SmallString<256> text;
+  llvm::raw_svector_ostream os(text);
+  diagnostic.print(os);
+  reason(frame, text);
+}
+
+} // namespace adbg

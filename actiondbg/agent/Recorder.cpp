@@ -123,7 +123,7 @@ uint32_t Recorder::locationOf(Location location) {
 }
 
 uint32_t Recorder::findLocation(Location location) {
-  if (contexts != contextsMade || locationIds.size() >= (1 << 16)) {
+  if (contexts != contextsMade || locationIds.size() >= mostLocations) {
     locationIds.clear();
     contexts = contextsMade;
   }

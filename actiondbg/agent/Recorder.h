@@ -60,6 +60,8 @@ public:
 private:
   static constexpr size_t most = 8192;
   static constexpr size_t mostBytes = 1 << 20;
+  /// That are remembered: 8 MB.
+  static constexpr size_t mostLocations = 1 << 18;
 
   void flush();
   bool isFull(int64_t now) const;

@@ -140,15 +140,15 @@ void PackedSection::pack(llvm::ArrayRef<int64_t> numbers,
   before = now;
   before.bytes = bytes.size();
   ++count;
-  char item[10 * most];
-  char *end = item;
+  bytes.resize_for_overwrite(before.bytes + 10 * numbers.size());
+  char *end = bytes.data() + before.bytes;
   for (unsigned i = 0; i < differences; ++i) {
     end = putNumber(end, zigzag(numbers[i] - now.numbers[i]));
     now.numbers[i] = numbers[i];
   }
   for (int64_t number : numbers.drop_front(differences))
     end = putNumber(end, number);
-  append(item, end - item);
+  bytes.truncate(end - bytes.data());
 }
 
 void PackedSection::dropLast() {

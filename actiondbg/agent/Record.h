@@ -11,9 +11,9 @@
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringRef.h"
 #include <sys/uio.h>
-#include <vector>
 
 namespace adbg {
 
@@ -81,11 +81,11 @@ struct Section {
   SectionKind kind;
   uint16_t size;
   uint32_t count = 0;
-  std::vector<char> bytes = {};
+  llvm::SmallVector<char, 0> bytes = {};
 
   void append(const void *from, size_t many) {
     const char *first = static_cast<const char *>(from);
-    bytes.insert(bytes.end(), first, first + many);
+    bytes.append(first, first + many);
   }
   template <typename Row> void add(const Row &row) {
     ++count;
@@ -130,8 +130,6 @@ private:
     int64_t numbers[4] = {};
     size_t bytes = 0;
   };
-  /// Numbers of an item.
-  static constexpr size_t most = 8;
   Before now, before;
 };
 

@@ -66,14 +66,14 @@ void Recorder::flush() {
   changes.clear();
 }
 
-/// Whether what waits has to be written before an action that begins `now`: it
-/// is much, or old.
-bool Recorder::isFull(int64_t now) const {
+/// Whether what waits has to be written before the next action: it is much, or
+/// old.
+bool Recorder::isFull() const {
   if (count == 0)
     return false;
   // A third of a second or so: so much is lost if the tool is killed.
   constexpr int64_t longest = int64_t(1) << 30;
-  return count == most || now - base > longest ||
+  return count == most || newest - base > longest ||
          strings.bytes.size() + changes.bytes.size() + operations.bytes.size() +
                  samples.bytes.size() +
                  (ir ? ir->texts.section.bytes.size() : 0) >
@@ -192,13 +192,8 @@ uint32_t Recorder::describe(Operation *op) {
 void Recorder::begin(Frame &frame) {
   if (LLVM_UNLIKELY(ir != nullptr))
     ir->begin(frame);
-  if (LLVM_UNLIKELY(Counters::size()))
-    beginSample();
-  int64_t now = Observer::now();
-  if (LLVM_UNLIKELY(isFull(now)))
+  if (LLVM_UNLIKELY(isFull()))
     flush();
-  if (count == 0)
-    base = now;
   Operation *op = frame.units.empty() ? nullptr : holderOf(frame.units[0]);
   ActionRow &row = rows[count];
   row.operation = op ? describe(op) : 0;
@@ -206,9 +201,15 @@ void Recorder::begin(Frame &frame) {
   row.depth = std::min(frame.depth, 0xffffu);
   row.outcome = row.flags = 0;
   row.duration = 0;
-  row.start = (now - base) / RecordFile::unit;
+  if (LLVM_UNLIKELY(Counters::size()))
+    beginSample();
+  // Last, so that what is done here is not counted as the action's.
+  newest = Observer::now();
+  if (count == 0)
+    base = newest;
+  row.start = (newest - base) / RecordFile::unit;
   ++count;
-  frame.began = now;
+  frame.began = newest;
 }
 
 static uint8_t outcomeOf(const Frame &frame) {
@@ -242,6 +243,7 @@ void Recorder::end(const Frame &frame, int64_t now) {
     endSample(frame);
   if (LLVM_UNLIKELY(ir != nullptr))
     ir->end(frame);
+  newest = now;
   uint64_t duration = (now - frame.began) / RecordFile::unit;
   uint64_t row = frame.ordinal - 1;
   uint8_t outcome = outcomeOf(frame), flags = flagsOf(frame);

@@ -64,7 +64,7 @@ private:
   static constexpr size_t mostLocations = 1 << 18;
 
   void flush();
-  bool isFull(int64_t now) const;
+  bool isFull() const;
   uint32_t nameOf(const Frame &frame);
   uint32_t textOfName(const Frame &frame);
   uint32_t describe(mlir::Operation *op);
@@ -89,7 +89,8 @@ private:
   std::unique_ptr<ActionRow[]> rows{new ActionRow[most]};
   size_t count = 0;
   uint64_t firstRow = 0;
-  int64_t base = 0;
+  /// When the rows begin, and the newest time that is known; in ticks.
+  int64_t base = 0, newest = 0;
 
   Section strings{SectionKind::Strings, 0},
       locations{SectionKind::Locations, sizeof(LocationRow)},

@@ -2,6 +2,7 @@
 //-------------===//
 
 #include "Traits.h"
+#include "Match.h"
 
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/OpDefinition.h"
@@ -54,7 +55,11 @@ bool findTraits(MLIRContext *context) {
 }
 
 bool isConstantLike(Operation *op) {
-  return op->getName().hasTrait(traitIDs().constantLike);
+  // Asked before each fold, and answered by one trait after the other.
+  static thread_local Memo<bool> known;
+  OperationName name = op->getName();
+  return known.get(name.getStringRef(),
+                   [&] { return name.hasTrait(traitIDs().constantLike); });
 }
 
 bool isSymbolTable(Operation *op) {

@@ -182,56 +182,59 @@ std::string OperationKeeper::lineOf(Operation *op) const {
   return text;
 }
 
+void OperationKeeper::learn(Operation *root, bool anew) {
+  root->walk([&](Operation *op) {
+    uint64_t &line = lines[ids.of(op)];
+    if (anew || !line)
+      line = textOf(op);
+  });
+}
+
 void OperationKeeper::begin(const Frame &frame) {
   if (stack.size() == depth)
     stack.emplace_back();
   Open &action = stack[depth++];
   action.ordinal = frame.ordinal;
-  action.root = 0;
   action.touched.clear();
-  Operation *op = frame.op();
-  // Only of a pattern and a fold is it said that they modify, but not before.
-  if (!op || (frame.kind != Kind::Pattern && frame.kind != Kind::Fold))
-    return;
-  action.root = ids.of(op);
-  action.before = lineOf(op);
+  // Since this thread saw it last, another may have changed it.
+  if (frame.kind == Kind::Pass && !frame.isAdaptor() && frame.op())
+    learn(frame.op(), /*anew=*/!frame.parent);
 }
 
 void OperationKeeper::end(const Frame &frame) {
   Open &action = stack[--depth];
   for (Touched &one : action.touched) {
-    uint64_t after = isAlive(one.op, one.id) ? texts.of(lineOf(one.op)) : 0;
+    bool isThere = isAlive(one.op, one.id);
+    uint64_t after = isThere ? textOf(one.op) : 0;
+    if (isThere)
+      lines[one.id] = after;
     add(frame.ordinal, one.id, one.before, after);
   }
 }
 
 /// Of a fold that is over: its caller puts in place what it found.
 void OperationKeeper::late(const Changed &change) {
-  if (change.kind == ChangeKind::Inserted ||
-      change.kind == ChangeKind::Modified)
-    add(change.ordinal, change.id, 0, texts.of(lineOf(change.op)));
-  else if (change.kind == ChangeKind::Replaced)
-    add(change.ordinal, change.id, texts.of(lineOf(change.op)), 0);
+  uint64_t before = lines.lookup(change.id), after = 0;
+  if (change.kind == ChangeKind::Erased)
+    return;
+  if (change.kind != ChangeKind::Replaced)
+    after = lines[change.id] = textOf(change.op);
+  add(change.ordinal, change.id, before, after);
 }
 
 void OperationKeeper::change(const Changed &change) {
   if (change.isBlock() || !depth)
     return;
   Open &action = stack[depth - 1];
-  if (change.ordinal != action.ordinal)
-    return late(change);
-  for (Touched &one : action.touched)
-    if (one.id == change.id)
-      return;
-  if (action.touched.size() == most)
-    return;
-  bool isEnd = change.isGone || change.kind == ChangeKind::Replaced;
-  uint64_t before = 0;
-  if (change.id == action.root)
-    before = texts.of(action.before);
-  else if (isEnd || change.kind == ChangeKind::Moved)
-    before = texts.of(lineOf(change.op));
-  action.touched.push_back({change.op, change.id, before});
+  bool isLate = change.ordinal != action.ordinal;
+  bool isKnown = llvm::any_of(
+      action.touched, [&](const Touched &one) { return one.id == change.id; });
+  if (isLate)
+    late(change);
+  else if (!isKnown && action.touched.size() < most)
+    action.touched.push_back({change.op, change.id, lines.lookup(change.id)});
+  if (change.isGone)
+    lines.erase(change.id);
 }
 
 } // namespace adbg

@@ -96,17 +96,19 @@ private:
   };
   struct Open {
     uint64_t ordinal = 0;
-    /// What the action is about, as it was.
-    uint32_t root = 0;
-    std::string before;
     std::vector<Touched> touched;
   };
   static constexpr size_t most = 4096;
   std::string lineOf(mlir::Operation *op) const;
   void writeName(llvm::raw_ostream &os, mlir::Value value) const;
+  uint64_t textOf(mlir::Operation *op) { return texts.of(lineOf(op)); }
+  /// Learns how the operations in `root` are, all of them or the new ones.
+  void learn(mlir::Operation *root, bool anew);
   void late(const Changed &change);
 
   std::vector<Open> stack;
+  /// The newest line of each operation, by its number.
+  llvm::DenseMap<uint32_t, uint64_t> lines;
   size_t depth = 0;
 };
 

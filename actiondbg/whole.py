@@ -16,10 +16,11 @@ def write_whole(path: str | os.PathLike[str], content: bytes) -> None:
     Raises:
         OSError: it cannot be written.
     """
-    target = Path(os.path.realpath(path))
-    if target.exists() and not target.is_file():
-        target.write_bytes(content)
+    # Asked before links are resolved: that of /dev/stdout may lead to a pipe, which has no path.
+    if os.path.exists(path) and not os.path.isfile(path):
+        Path(path).write_bytes(content)
         return
+    target = Path(os.path.realpath(path))
     new = target.with_name(f".{target.name}.{os.getpid()}")
     try:
         new.write_bytes(content)

@@ -128,6 +128,15 @@ def session_attempts(launch: Launch) -> list[int]:
     return [stop.ordinal for stop in stock.stops(session)]
 
 
+def test_goto_is_not_held_up_by_a_change_that_was_looked_for(launch: Launch) -> None:
+    session = launch("--canonicalize", "--cse")
+    session.start()
+    session.add_breakpoint("tag:fold")
+    stop = session.next_change(2)
+    assert stop.reason == "breakpoint"  # in an action that may be the change
+    assert place(session.goto(stop.ordinal + 10))[1:] == (stop.ordinal + 10, "before")
+
+
 def test_goto_can_be_interrupted(launch: Launch) -> None:
     source = str(many_functions(Path("many.mlir"), 150))
     session = launch(f"--pass-pipeline={PIPELINE}", source=source)

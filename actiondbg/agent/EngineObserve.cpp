@@ -13,6 +13,9 @@ namespace adbg {
 thread_local Engine *Engine::mine = nullptr;
 thread_local bool Engine::isHome = false;
 
+// How many threads were observed so far.
+static std::atomic<unsigned> threads{0};
+
 namespace {
 /// The engine of a thread that is not the first: ends, and writes what it
 /// knows, with its thread.
@@ -44,6 +47,7 @@ void Engine::leaveThread() {
 }
 
 void Engine::observe() {
+  ++threads;
   mine = this;
   isHome = attached = isObserving = true;
   observer.isTallied = true;
@@ -73,8 +77,9 @@ void Engine::observeAction(Frame &frame, llvm::function_ref<void()> run) {
   frame.ordinal = ++ordinal;
   if (parent)
     frame.conversion = parent->isConversion() ? parent : parent->conversion;
-  // What other threads have made until now is not made by this pass.
-  if (frame.kind == Kind::Pass)
+  // What other threads have made until now is not made by this pass. Of one
+  // thread alone, all operations are numbered as when it is debugged.
+  if (frame.kind == Kind::Pass && threads > 1)
     observer.ids.renew();
   frame.tally.firstId = observer.ids.upcoming();
   frame.wantsReasons = true;

@@ -86,7 +86,8 @@ void Engine::hitAfter(Frame &frame, Notice &notice) {
     bool isHit = llvm::is_contained(frame.stopAfter, one.id) ||
                  (llvm::is_contained(frame.undecided, one.id) && one.outcome &&
                   one.outcome->matches(frame, /*own=*/false));
-    if (isHit)
+    // It may have been disabled since the action began.
+    if (isHit && one.enabled)
       hit(one, frame, notice);
   }
   if (notice.hit.size() == already) {

@@ -68,7 +68,6 @@ void Observer::add(ChangeKind kind, Operation *op, uint32_t id, bool isNew,
   last = {kind, detail.isBlock, id, ordinal};
   if (recorder)
     record(kind, op, id, detail);
-  UpstreamLog::changed();
   if (!isDetailed)
     return log.pass();
   log.add(Change{kind, detail.isBlock, isFoldsDoing || detail.isGuess, id,
@@ -96,6 +95,7 @@ void Observer::created(Operation *op) {
 }
 
 void Observer::placed(Operation *op) {
+  UpstreamLog::changed();
   Identities::Known known = ids.place(op);
   uint32_t id = known.id;
   bool wasPlaced = known.wasPlaced;
@@ -115,6 +115,7 @@ void Observer::placed(Operation *op) {
 }
 
 void Observer::moved(Operation *op) {
+  UpstreamLog::changed();
   for (Breakpoint *one : watches)
     one->watch->moved(op);
   if (recorder)
@@ -130,6 +131,7 @@ void Observer::moved(Operation *op) {
 }
 
 void Observer::destroyed(Operation *op) {
+  UpstreamLog::changed();
   Identities::Known ended = ids.destroyed(op);
   for (Breakpoint *one : watches)
     one->watch->destroyed(op, ended.wasPlaced);
@@ -171,6 +173,7 @@ ValueName Observer::nameOf(Value value) const {
 }
 
 void Observer::replaced(Operation *op, ValueRange by, bool isGuess) {
+  UpstreamLog::changed();
   if (innermost && !isTallied)
     return pass(ChangeKind::Replaced);
   Detail detail;
@@ -194,36 +197,8 @@ void Observer::replaced(Operation *op, ValueRange by, bool isGuess) {
       std::move(detail));
 }
 
-static bool isTwin(Operation *op, Operation *other) {
-  return other != op && OperationEquivalence::isEquivalentTo(
-                            op, other, OperationEquivalence::IgnoreLocations);
-}
-
-Operation *Observer::guessTwin(Operation *op) const {
-  if (!tellsBy() || innermost->kind != Kind::Pass || !op->getBlock() ||
-      !op->getNumResults() || !op->use_empty() ||
-      innermost->pass()->getArgument() != "cse" || !ids.of(op))
-    return nullptr;
-  // Bounded: a value that all use would make this quadratic.
-  unsigned left = 256;
-  if (op->getNumOperands()) {
-    if (Value operand = op->getOperand(0))
-      for (Operation *user : operand.getUsers())
-        if (!left-- || isTwin(op, user))
-          return left + 1 ? user : nullptr;
-    return nullptr;
-  }
-  for (Block *block = op->getBlock(); block;) {
-    for (Operation &other : *block)
-      if (!left-- || isTwin(op, &other))
-        return left + 1 ? &other : nullptr;
-    Operation *parent = block->getParentOp();
-    block = parent && !isIsolated(parent) ? parent->getBlock() : nullptr;
-  }
-  return nullptr;
-}
-
 void Observer::modified(Operation *op) {
+  UpstreamLog::changed();
   if (!innermost)
     return;
   if (!isTallied)
@@ -236,6 +211,7 @@ void Observer::modified(Operation *op) {
 }
 
 void Observer::blockChanged(Block *block, ChangeKind kind) {
+  UpstreamLog::changed();
   Operation *holder = innermost && isTallied ? block->getParentOp() : nullptr;
   if (!holder)
     return;

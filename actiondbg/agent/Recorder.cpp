@@ -138,7 +138,7 @@ uint32_t Recorder::findLocation(Location location) {
     row.line = place->line;
     row.column = place->column;
   }
-  if (!isa<FileLineColLoc>(location) && !isa<UnknownLoc>(location)) {
+  if (!isPoint(location) && !isa<UnknownLoc>(location)) {
     std::string text;
     llvm::raw_string_ostream os(text);
     location.print(os);

@@ -21,6 +21,9 @@ void Engine::stop(Frame &frame, Notice notice) {
   resetCursor();
   connection.notify("stopped", describeStop(frame, notice, inside));
   resumption = Resumption();
+  // What was gone to is no more, whoever comes to its end.
+  for (Frame *around = &frame; around; around = around->parent)
+    around->untilMatches = false;
   standing = &frame;
   checkpoints.arrived();
   unsigned version = breakpointsVersion;

@@ -134,6 +134,15 @@ inline std::optional<FilePlace> asFilePlace(mlir::Location loc) {
   return std::nullopt;
 }
 
+/// Whether all that `loc` says is a file, a line and a column.
+inline bool isPoint(mlir::Location loc) {
+#if LLVM_VERSION_MAJOR >= 20
+  return mlir::isStrictFileLineColLoc(loc);
+#else
+  return llvm::isa<mlir::FileLineColLoc>(loc);
+#endif
+}
+
 } // namespace adbg
 
 #endif // ACTIONDBG_VERSIONS_H

@@ -19,6 +19,7 @@ from scripts.benchmarks import (
     memory,
     outcomes,
     printing,
+    recording,
     running,
 )
 
@@ -41,6 +42,7 @@ _MEASURES: dict[str, Measure] = {
     "memory": memory.measure,
     "back": going_back.measure,
     "bisect": bisecting.measure,
+    "recording": recording.measure,
 }
 
 

@@ -1,0 +1,230 @@
+"""What breakpoints stop at, as SQL over the tables of a recording.
+
+The meaning is that of the agent (Match.cpp, Condition.cpp, Outcome.cpp): an action of a recording
+is selected if ``break`` with the same words would have stopped at it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from actiondbg.condition import parse_condition
+from actiondbg.errors import UsageError
+from actiondbg.globs import glob_regex
+from actiondbg.outcome import parse_outcome
+from actiondbg.protocol import Condition, Term
+from actiondbg.spec import parse_spec, split_spec_and_condition
+
+# Where `lastComponent` of the agent begins: behind the last :: outside of <...>, which may be
+# nested so deeply.
+_NESTING = 8
+_TEMPLATE = "<(?:[^<>]|" * _NESTING + "<[^<>]*>" + ")*>" * _NESTING
+_LAST_COMPONENT = rf"^(?:(?:[^<>]|{_TEMPLATE})*::)?(.*)$"
+_ANONYMOUS = r"\(anonymous namespace\)::|\{anonymous\}::"
+# A place in the text of a location; see AsmPrinter::Impl::printLocationInternal of upstream.
+_PLACE = r'"((?:[^"\\]|\\.)*)":([0-9]+):([0-9]+)(?: to ([0-9]*):[0-9]+)?'
+
+_RESULTS = {
+    "succeeded": "outcome IN ('succeeded', 'unchanged')",
+    "failed": "outcome = 'failed'",
+    "changed": "changed",
+    "unchanged": "outcome = 'unchanged'",
+    "skipped": "outcome = 'skipped'",
+}
+# Never null: what is compared in a condition is true or false.
+_FIELDS = {
+    "ordinal": "ordinal",
+    "depth": "depth",
+    "line": "coalesce(line, 0)",
+    "hits": "hits",
+    "tag": "tag",
+    "name": "name",
+    "op": "coalesce(op, '')",
+    "file": "coalesce(file, '')",
+    "func": "coalesce(function, '')",
+    # Of the innermost greedy iteration that the action is or is in.
+    "iteration": """coalesce((SELECT iterations.number FROM (
+        WITH RECURSIVE inside AS (
+            SELECT ordinal, CAST(substr(name, 11) AS BIGINT) AS number FROM actions
+            WHERE tag = 'GreedyPatternRewriteIteration' AND name SIMILAR TO 'iteration [0-9]+'
+            UNION ALL
+            SELECT nested.ordinal, inside.number
+            FROM actions AS nested JOIN inside ON nested.parent = inside.ordinal
+            WHERE nested.tag != 'GreedyPatternRewriteIteration')
+        SELECT * FROM inside) AS iterations WHERE iterations.ordinal = actions.ordinal), -1)""",
+}
+
+
+def where(text: str) -> str:
+    """Write what a breakpoint stops at as SQL.
+
+    Args:
+        text: ``SPEC`` or ``SPEC if EXPR``, as ``break`` takes it.
+
+    Returns:
+        A condition for ``SELECT ... FROM actions WHERE``; it is never null. It asks the tables
+        actions and operations of ``Recording.database``.
+
+    Raises:
+        UsageError: the SPEC or the EXPR is written wrongly; it holds the position.
+    """
+    spec, expression = split_spec_and_condition(text)
+    terms = _all_of(_term(term) for term in parse_spec(spec))
+    if expression is None:
+        return terms
+    condition = parse_condition(expression)
+    if not _asks_hits(condition):
+        return f"({terms} AND {_truth(condition)})"
+    return (
+        "ordinal IN (SELECT ordinal FROM (SELECT *, row_number() OVER (ORDER BY ordinal) AS hits "
+        f"FROM actions WHERE {terms}) AS actions WHERE {_truth(condition)})"
+    )
+
+
+def where_location(text: str) -> str:
+    """Write where an action's operation is as SQL.
+
+    Args:
+        text: ``FILE:LINE[:COL]``, ``FILE:LINE-LINE`` or ``file:FILE``.
+
+    Raises:
+        UsageError: it is no place.
+    """
+    terms = parse_spec(text)
+    if any(term.kind != "location" for term in terms):
+        raise UsageError(
+            f"{text!r} is no place: write FILE:LINE, FILE:LINE:COL, FILE:LINE-LINE or file:FILE."
+        )
+    return _all_of(_term(term) for term in terms)
+
+
+def where_outcome(text: str) -> str:
+    """Write what ``break --outcome`` stops after as SQL; raises UsageError as ``where`` does."""
+    outcome = parse_outcome(text)
+    parts = [_RESULTS[result] for result in outcome.results]
+    if outcome.reason is not None:
+        matching = f"SELECT ordinal FROM reasons WHERE {_matches('reason', outcome.reason)}"
+        parts.append(f"ordinal IN ({matching})")
+    return _any_of(parts)
+
+
+def _all_of(parts: Iterator[str]) -> str:
+    return f"({' AND '.join(parts)})"
+
+
+def _any_of(parts: list[str]) -> str:
+    return f"coalesce({' OR '.join(parts)}, false)"
+
+
+def _quoted(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"
+
+
+# --- globs ------------------------------------------------------------------------------
+
+
+def _matches(column: str, glob: str) -> str:
+    """Match a text as ``Glob::matchesNow`` does: it may also be equal to the glob."""
+    equal = f"{column} = {_quoted(glob)}"
+    if not any(character in glob for character in "*?[\\"):
+        return equal
+    return f"({equal} OR regexp_full_match({column}, {_quoted(glob_regex(glob))}, 's'))"
+
+
+def _matches_name(column: str, glob: str) -> str:
+    """Match a C++ name as ``Glob::matchesName`` does."""
+    plain = f"regexp_replace({column}, {_quoted(_ANONYMOUS)}, '', 'g')"
+    last = f"regexp_extract({plain}, {_quoted(_LAST_COMPONENT)}, 1, 's')"
+    return " OR ".join(_matches(name, glob) for name in (column, plain, last))
+
+
+# --- terms ------------------------------------------------------------------------------
+
+
+def _term(term: Term) -> str:
+    """Write one part of a SPEC; see ``Term::matches`` of the agent."""
+    glob = term.glob or ""
+    is_pattern = f"tag = 'apply-pattern' AND ({_matches_name('full_name', glob)} OR "
+    is_pattern += f"full_name = '' AND {_matches('name', glob)})"
+    names = f"{_matches_name('name', glob)} OR {_matches_name('full_name', glob)}"
+    is_pass = f"tag = 'pass-execution' AND ({names})"
+    kinds = {
+        "tag": [_matches("tag", glob)],
+        "pattern": [is_pattern],
+        "pass": [is_pass],
+        "name": [_matches("tag", glob), is_pass, is_pattern],
+        "fold": [f"tag = 'fold' AND {_matches('op', glob)}"],
+        "op": [_matches("op", glob)],
+        "func": [_matches("function", glob)],
+        "ordinal": [f"ordinal = {term.ordinal}"],
+    }
+    return _any_of(_place(term) if term.kind == "location" else kinds[term.kind])
+
+
+def _place(term: Term) -> list[str]:
+    """Look at the first place of the operation's location, and at all in a compound one."""
+    path = term.path or ""
+    first = [_in_file("file", path)]
+    inside = [_in_file("place.file", _escaped(path))]
+    if term.line is not None:
+        last = term.line if term.last_line is None else term.last_line
+        first.append(f"line BETWEEN {term.line} AND {last}")
+        end = "if(place.last = '', place.line, place.last)"
+        inside.append(
+            f"CAST({end} AS BIGINT) >= {term.line} AND CAST(place.line AS BIGINT) <= {last}"
+        )
+    if term.column is not None:
+        first.append(f"col = {term.column}")
+        inside.append(f"CAST(place.col AS BIGINT) = {term.column}")
+    texts = f"regexp_extract_all(location, {_quoted(_PLACE)})"
+    parts = f"regexp_extract(text, {_quoted(_PLACE)}, ['file', 'line', 'col', 'last'])"
+    places = f"list_transform({texts}, lambda text: {parts})"
+    found = f"len(list_filter({places}, lambda place: {_all_of(iter(inside))})) > 0"
+    return [_all_of(iter(first)), f"operation IN (SELECT operation FROM operations WHERE {found})"]
+
+
+def _in_file(column: str, path: str) -> str:
+    """Match by suffix of path components, as ``Term::matchesFile`` does."""
+    return f"({column} = {_quoted(path)} OR ends_with({column}, {_quoted('/' + path)}))"
+
+
+def _escaped(path: str) -> str:
+    """Write a path as it stands in the text of a location (``llvm::printEscapedString``)."""
+    return "".join(
+        "\\\\"
+        if byte == ord("\\")
+        else chr(byte)
+        if 0x20 <= byte < 0x7F and byte != ord('"')
+        else f"\\{byte:02X}"
+        for byte in path.encode(errors="surrogateescape")
+    )
+
+
+# --- conditions -------------------------------------------------------------------------
+
+
+def _asks_hits(condition: Condition) -> bool:
+    return condition.field == "hits" or any(map(_asks_hits, condition.args or []))
+
+
+def _truth(condition: Condition) -> str:
+    """Write a call; see ``Condition::holds`` of the agent."""
+    call, args = condition.call, condition.args or []
+    if call == "not":
+        return f"(NOT {_truth(args[0])})"
+    if call in ("and", "or"):
+        return f"({_truth(args[0])} {call.upper()} {_truth(args[1])})"
+    left, right = _value(args[0]), _value(args[1])
+    if call not in ("~", "!~"):
+        return f"({left} {'=' if call == '==' else call} {right})"
+    glob = args[1].value
+    matched = _matches(left, glob) if isinstance(glob, str) else f"{left} GLOB {right}"
+    return f"({'NOT ' * (call == '!~')}({matched}))"
+
+
+def _value(condition: Condition) -> str:
+    if condition.field is not None:
+        return _FIELDS[condition.field]
+    return (
+        str(condition.value) if isinstance(condition.value, int) else _quoted(condition.value or "")
+    )

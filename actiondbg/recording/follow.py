@@ -1,0 +1,238 @@
+"""Read a recording as it grows: the actions that came since the last time."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from actiondbg.recording.arrow import Bools, Ints
+from actiondbg.recording.layout import CHANGED, FOLD_MASK, FOLD_SHIFT, LAYOUTS, PACKED
+from actiondbg.recording.log_known import Known
+from actiondbg.recording.log_lines import Actions, Coded, distinct
+from actiondbg.recording.packed import unpack
+from actiondbg.recording.scan import Chunk, Section, scan_chunks
+from actiondbg.recording.structs import FILE_HEADER, STRING, Kind
+
+_WIDE = np.dtype([(name, "i8") for name in LAYOUTS[Kind.ACTIONS].names or ()])
+_READ_BYTES = 1 << 21  # at a time
+_ALIGNMENT = 4  # bytes, of strings
+
+
+@dataclass(frozen=True)
+class Late:
+    """Actions of before that are over now.
+
+    Args:
+        rows: of each.
+        outcomes: places in ``layout.OUTCOMES``.
+        durations: in ns.
+        noted: whether there is more to say of them: a reason, what it folded to.
+    """
+
+    rows: Ints
+    outcomes: Ints
+    durations: Ints
+    noted: Bools
+
+
+@dataclass(frozen=True)
+class Batch:
+    """What came: actions, the first of which has the row ``first_row``, and those that ended."""
+
+    first_row: int
+    actions: Actions
+    late: Late
+
+
+class Follower:
+    """Reads what is appended to a recording.
+
+    The actions of one thread come in the order of their ordinals. With a second thread that does
+    actions the order is known at the end only: ``several`` tells so, and nothing more is read.
+
+    Args:
+        path: of the recording, which need not be there.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.several = False
+        self._path = path
+        self._offset = FILE_HEADER.size
+        self._thread: int | None = None
+        self._next_row = 0
+        self._known = Known()
+        self._unit = 1
+        self._clock: tuple[tuple[int, int], tuple[int, int]] | None = None
+
+    def read(self, *, final: bool) -> Batch | None:
+        """Read what came since, but not too much at a time; return None if nothing came.
+
+        Args:
+            final: nothing more will come. Before that, the newest chunk is left for the next time:
+                most actions in it that are not over yet will be then.
+        """
+        size = _READ_BYTES
+        while not self.several:
+            content, is_all = self._content(size)
+            chunks = scan_chunks(content).chunks
+            if not (final and is_all):
+                chunks = chunks[:-1]
+            if chunks:
+                self._offset += sum(chunk.size for chunk in chunks)
+                batch = self._batch(content, chunks)
+                if batch is not None:
+                    return batch
+            elif is_all:
+                return None
+            else:
+                size *= 2
+        return None
+
+    def _content(self, size: int) -> tuple[bytes, bool]:
+        """Return what is behind the last chunk that was read, and whether it is all there is.
+
+        The beginning of the file stands before it: so it is a recording by itself.
+        """
+        try:
+            with self._path.open("rb", buffering=0) as file:
+                start = file.read(FILE_HEADER.size)
+                rest = os.pread(file.fileno(), size, self._offset)
+        except FileNotFoundError:
+            return b"", True
+        if len(start) == FILE_HEADER.size:
+            self._unit = FILE_HEADER.unpack(start)[2]
+        return start + rest, len(rest) < size
+
+    def _batch(self, content: bytes, chunks: list[Chunk]) -> Batch | None:
+        """Read chunks; None if no action is in them, or they are of several threads."""
+        first = self._clock[0] if self._clock else chunks[0].flushed
+        self._clock = first, chunks[-1].flushed
+        for chunk in chunks:
+            kinds = {section.kind for section in chunk.sections}
+            if self._thread is None and kinds & {Kind.STRINGS, Kind.ACTIONS}:
+                self._thread = chunk.thread
+            self.several |= chunk.thread != self._thread and Kind.ACTIONS in kinds
+        own = _Parts(content, [chunk for chunk in chunks if chunk.thread == self._thread])
+        return None if self.several else self._read(own)
+
+    def _read(self, parts: _Parts) -> Batch | None:
+        for entry in parts.strings():
+            self._known.add_string(*entry)
+        self._known.add_locations(parts.items(Kind.LOCATIONS))
+        self._known.add_operations(parts.operations())
+        items, patches = parts.items(Kind.ACTIONS), parts.items(Kind.PATCHES)
+        if not len(items) and not len(patches):
+            return None
+        reasons = parts.items(Kind.REASONS)
+        first = parts.first_row if len(items) else self._next_row
+        self._next_row = first + len(items)
+        ended_rows = patches["row"].astype(np.int64)
+        is_late = ended_rows < first
+        # The patches are of another layout, and their durations may be longer.
+        items = items.astype(_WIDE)
+        for name in ("outcome", "flags", "duration"):
+            items[name][ended_rows[~is_late] - first] = patches[name][~is_late]
+        return Batch(
+            first,
+            self._actions(
+                items, first + np.arange(len(items)), _first_reasons(reasons, first, len(items))
+            ),
+            self._late(patches[is_late], reasons["row"]),
+        )
+
+    def _actions(self, items: npt.NDArray[Any], rows: Ints, reasons: Ints) -> Actions:
+        known = self._known
+        return Actions(
+            ordinals=rows + 1,
+            threads=np.full(len(rows), self._thread),
+            depths=items["depth"],
+            outcomes=items["outcome"],
+            durations=self._nanoseconds(items["duration"]),
+            tags=Coded(items["name"], known.tags.array),
+            names=Coded(items["name"], known.names.array),
+            operations=self._operations(items["operation"], rows),
+            reasons=Coded(reasons, known.reasons),
+            folds=_folds(items["flags"]),
+            changed=(items["flags"] & CHANGED) != 0,
+        )
+
+    def _late(self, patches: npt.NDArray[Any], reasoned: Ints) -> Late:
+        return Late(
+            rows=patches["row"],
+            outcomes=patches["outcome"],
+            durations=self._nanoseconds(patches["duration"].astype(np.int64)),
+            noted=(_folds(patches["flags"]) > 0) | np.isin(patches["row"], reasoned),
+        )
+
+    def _operations(self, operations: Ints, rows: Ints) -> Coded:
+        found = self._known.definitions_of(operations, rows)
+        different, places = distinct(found + 1)
+        codes = np.where(found >= 0, places, -1)
+        return Coded(codes, self._known.texts(different - 1))
+
+    def _nanoseconds(self, units: Ints) -> Ints:
+        """Translate lengths of time by the readings of both clocks so far."""
+        assert self._clock is not None
+        (first, first_ns), (last, last_ns) = self._clock
+        rate = (last_ns - first_ns) / (last - first) if last > first else 1.0
+        return np.rint(units * (self._unit * rate)).astype(np.int64)
+
+
+class _Parts:
+    """The sections of some chunks of one thread."""
+
+    def __init__(self, content: bytes, chunks: list[Chunk]) -> None:
+        self._content = content
+        self._sections: dict[int, list[Section]] = {}
+        self.first_row = chunks[0].first_row if chunks else 0
+        for chunk in chunks:
+            for section in chunk.sections:
+                self._sections.setdefault(section.kind, []).append(section)
+
+    def items(self, kind: Kind) -> npt.NDArray[Any]:
+        """Return the items of a kind that is not packed."""
+        layout = LAYOUTS[kind]
+        parts = [
+            np.frombuffer(self._content, layout, section.count, section.offset)
+            for section in self._sections.get(kind, [])
+        ]
+        return np.concatenate(parts) if parts else np.zeros(0, layout)
+
+    def operations(self) -> dict[str, Ints]:
+        """Return the fields of the items OPERATIONS."""
+        sections = self._sections.get(Kind.OPERATIONS, [])
+        payloads = [
+            np.frombuffer(self._content, np.uint8, section.size, section.offset)
+            for section in sections
+        ]
+        counts = [section.count for section in sections]
+        return unpack(payloads, counts, *PACKED[Kind.OPERATIONS])
+
+    def strings(self) -> Iterator[tuple[int, int, str]]:
+        """Yield the space, the id and the text of each string."""
+        for section in self._sections.get(Kind.STRINGS, []):
+            offset = section.offset
+            for _ in range(section.count):
+                number, space, _, size = STRING.unpack_from(self._content, offset)
+                start = offset + STRING.size
+                text = self._content[start : start + size].decode(errors="replace")
+                yield space, number, text
+                offset = start + size + -size % _ALIGNMENT
+
+
+def _folds(flags: Ints) -> Ints:
+    return flags >> FOLD_SHIFT & FOLD_MASK
+
+
+def _first_reasons(items: npt.NDArray[Any], first: int, count: int) -> Ints:
+    """Return the first reason of each of so many rows from ``first`` on; -1 for none."""
+    reasons = np.full(count, -1, np.int64)
+    mine = items[items["row"] >= first]
+    reasons[mine["row"][::-1] - first] = mine["reason"][::-1]
+    return reasons

@@ -1,0 +1,155 @@
+"""A recording: what a tool did, as tables."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from actiondbg.recording.actions import Actions
+from actiondbg.recording.arrow import Table
+from actiondbg.recording.changes import Changes, Reasons
+from actiondbg.recording.described import Describer
+from actiondbg.recording.error import RecordingError
+from actiondbg.recording.file import RecordingFile
+from actiondbg.recording.header import Ending, Header, parse_ending
+from actiondbg.recording.life import Lives
+from actiondbg.recording.operations import Definitions
+from actiondbg.recording.rows import Rows
+from actiondbg.recording.scan import Chunk, Section
+from actiondbg.recording.strings import StringTables
+from actiondbg.recording.structs import Kind
+from actiondbg.recording.tables import LazyTable
+from actiondbg.recording.texts import Snapshot, Snapshots, Texts
+
+if TYPE_CHECKING:
+    import duckdb
+
+
+class Recording:
+    """The tables of a recording; what is asked for is read then, and kept.
+
+    They are described in docs/recordings.md: actions, changes, operations, reasons and ir.
+    """
+
+    def __init__(self, file: RecordingFile) -> None:
+        self._file = file
+        self._rows = Rows(file)
+        strings = StringTables(file, self._rows.threads)
+        definitions = Definitions(self._rows, strings)
+        describer = Describer(definitions, strings)
+        changes = Changes(self._rows, definitions, describer)
+        reasons = Reasons(self._rows, strings)
+        self._texts = Texts(file)
+        self._snapshots = Snapshots(self._rows, self._texts)
+        actions = Actions(self._rows, strings, definitions, describer, changes, reasons)
+        self.tables: dict[str, LazyTable] = {
+            "actions": actions.table(),
+            "changes": changes.table(),
+            "operations": Lives(definitions, describer, changes).table(),
+            "reasons": reasons.table(),
+            "ir": self._snapshots.table(),
+        }
+
+    @property
+    def path(self) -> str:
+        """Where it is, as it was given."""
+        return self._file.path
+
+    @property
+    def header(self) -> Header:
+        """The run that was recorded."""
+        return self._file.header
+
+    @property
+    def events(self) -> list[str]:
+        """The names of the events that were counted, as the tool was given them."""
+        return list(self._file.header.events)
+
+    @property
+    def count(self) -> int:
+        """How many actions there are."""
+        return self._rows.count
+
+    @cached_property
+    def ending(self) -> Ending:
+        """How the tool ended."""
+        for chunk in reversed(self._file.chunks):
+            for section in chunk.sections:
+                if section.kind == Kind.END:
+                    return self._parse_ending(chunk, section)
+        return Ending("killed")
+
+    @cached_property
+    def cut(self) -> str | None:
+        """A sentence that says why there may be more than can be read; None if there is not."""
+        sentences = [self._file.cut] if self._file.cut else []
+        if self._rows.lost:
+            sentences.append(f"In the middle of it {self._rows.lost:,} actions are missing.")
+        if not sentences and self.ending.ended == "killed":
+            sentences.append(
+                "It has no end, as the tool was killed or still runs: "
+                f"the {self.count:,} actions up to then are read."
+            )
+        return " ".join(sentences) or None
+
+    def columns(self, table: str) -> list[str]:
+        """List the columns of a table; raises RecordingError if there is no such table."""
+        return self._table(table).names
+
+    def table(self, name: str, columns: Sequence[str] | None = None) -> Table:
+        """Return a table.
+
+        Args:
+            name: of the table.
+            columns: those that are wanted: only they are built; None for all.
+
+        Returns:
+            A pyarrow.Table, in the order of the ordinals; that of operations in that of their
+            numbers.
+
+        Raises:
+            RecordingError: there is no such table or column.
+        """
+        table = self._table(name)
+        unknown = [column for column in columns or () if column not in table.names]
+        if unknown:
+            raise RecordingError(
+                f"There is no column {unknown[0]!r} in {name}: take of {', '.join(table.names)}."
+            )
+        return table.table(columns)
+
+    def text(self, hash: int) -> str:
+        """Return the text of IR with a hash; raises KeyError if there is none."""
+        return self._texts[hash]
+
+    def snapshots(self, ordinal: int) -> list[Snapshot]:
+        """Return what was kept of the IR around an action; nothing if it changed nothing."""
+        return self._snapshots.of(ordinal)
+
+    def database(self) -> duckdb.DuckDBPyConnection:
+        """Return a DuckDB database in memory that has the tables as views.
+
+        A query builds only the columns that it needs.
+        """
+        from actiondbg.recording.database import connect
+
+        return connect({Path(self.path).stem: self}, alone=True)
+
+    def _table(self, name: str) -> LazyTable:
+        if name not in self.tables:
+            raise RecordingError(f"There is no table {name!r}: take of {', '.join(self.tables)}.")
+        return self.tables[name]
+
+    def _parse_ending(self, chunk: Chunk, section: Section) -> Ending:
+        def ordinal_of(row: int) -> int | None:
+            return self._rows.ordinal_of_row(chunk.thread, row)
+
+        try:
+            return parse_ending(self._file.payload(section).tobytes(), ordinal_of)
+        except (ValueError, TypeError) as error:
+            raise RecordingError(
+                f"{self.path!r} is damaged at byte {section.offset:,} (its end: {error}): record "
+                "it again."
+            ) from error

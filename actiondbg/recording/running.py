@@ -1,0 +1,254 @@
+"""Run a tool, and have its actions recorded."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import stat
+import subprocess
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import IO, Literal, Self
+
+from actiondbg.errors import LaunchError, UsageError
+from actiondbg.process import Redirection, agent_environment
+from actiondbg.recording.kind import is_recording
+from actiondbg.recording.stat.opening import choose
+from actiondbg.toolchain import build_agent, expand_driver, find_tool
+
+RecordedIR = Literal["changed", "function", "none"]
+
+_END_SECONDS = 5.0  # that the tool has to end by itself when we do
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """A tool that was recorded, and has ended.
+
+    Args:
+        path: of the recording; None if there is none, as the tool made no MLIR context.
+        status: with which the tool ended, negative for a signal.
+    """
+
+    path: Path | None
+    status: int
+
+
+class Running:
+    """A tool that is recorded; leaving its ``with`` block ends it, if it has not ended."""
+
+    def __init__(self, process: subprocess.Popen[bytes], path: Path | None) -> None:
+        self.process = process
+        self.path = path
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.end()
+
+    def wait(self) -> Recorded:
+        """Wait for the end of the tool. Ctrl-C is for the tool, and does not end the waiting."""
+        while self.process.returncode is None:
+            try:
+                self.process.wait()
+            except KeyboardInterrupt:
+                # It had it as well, from the terminal; not so if only we were sent a signal.
+                self.process.send_signal(signal.SIGINT)
+        return self._recorded()
+
+    def poll(self, seconds: float) -> Recorded | None:
+        """Wait for the end of the tool for some seconds at most; return None if it runs on."""
+        try:
+            self.process.wait(seconds)
+        except KeyboardInterrupt:
+            self.process.send_signal(signal.SIGINT)
+        except subprocess.TimeoutExpired:
+            return None
+        return None if self.process.returncode is None else self._recorded()
+
+    def end(self) -> None:
+        """End the tool, if it still runs; what it did until then is recorded."""
+        if self.process.returncode is not None:
+            return
+        self.process.terminate()
+        try:
+            self.process.wait(_END_SECONDS)
+        except (subprocess.TimeoutExpired, KeyboardInterrupt):
+            self.process.kill()
+            self.process.wait()
+
+    def _recorded(self) -> Recorded:
+        path = self.path
+        if path is not None and not path.stat().st_size:
+            path.unlink()
+            path = None
+        return Recorded(path, self.process.returncode)
+
+
+def record(
+    argv: Sequence[str],
+    output: str | os.PathLike[str] | None,
+    *,
+    ir: RecordedIR = "none",
+    events: Sequence[str] = (),
+    mlir_include: str | os.PathLike[str] | None = None,
+    stdin: Redirection = None,
+    stdout: Redirection = None,
+    stderr: Redirection = None,
+    cwd: str | os.PathLike[str] | None = None,
+    env: Mapping[str, str] | None = None,
+    on_compile: Callable[[], None] | None = None,
+    upstream_log: str | os.PathLike[str] | None = None,
+) -> Recorded:
+    """Run a tool to its end, and record its actions; see ``start_recording``."""
+    with start_recording(
+        argv,
+        output,
+        ir=ir,
+        events=events,
+        mlir_include=mlir_include,
+        stdin=stdin,
+        stdout=stdout,
+        stderr=stderr,
+        cwd=cwd,
+        env=env,
+        on_compile=on_compile,
+        upstream_log=upstream_log,
+    ) as running:
+        return running.wait()
+
+
+def start_recording(
+    argv: Sequence[str],
+    output: str | os.PathLike[str] | None,
+    *,
+    ir: RecordedIR = "none",
+    events: Sequence[str] = (),
+    mlir_include: str | os.PathLike[str] | None = None,
+    stdin: Redirection = None,
+    stdout: Redirection = None,
+    stderr: Redirection = None,
+    cwd: str | os.PathLike[str] | None = None,
+    env: Mapping[str, str] | None = None,
+    on_compile: Callable[[], None] | None = None,
+    upstream_log: str | os.PathLike[str] | None = None,
+) -> Running:
+    """Start a tool whose actions are recorded. It ends when this thread does.
+
+    Args:
+        argv: its command line, such as ``["mlir-opt", "in.mlir", "--canonicalize"]``.
+        output: where the recording is written; a recording that is there is replaced. None for no
+            recording, with ``upstream_log``.
+        ir: which IR is kept: "changed", the operations that an action changes, before and after;
+            "function", the functions that they are in; or "none".
+        events: the names of what is counted at each action, or ``["default"]``; see docs/stat.md.
+        mlir_include: the tool's MLIR headers, when they are not found by themselves.
+        stdin: a path, a file or its descriptor; None for ours.
+        stdout: as ``stdin``.
+        stderr: as ``stdin``.
+        cwd: where the tool runs; None for here.
+        env: the tool's environment; None for ours.
+        on_compile: called when the agent is compiled, which takes some seconds, once.
+        upstream_log: where to write what the tool's own --log-actions-to would.
+
+    Raises:
+        UsageError: the command line is empty, an event is not known, or what stands at ``output``
+            is no recording.
+        LaunchError: the tool cannot be started, or a file not be opened.
+    """
+    if not argv or not argv[0]:
+        raise UsageError("The command line is empty: name a tool, such as mlir-opt.")
+    orders = _orders(output, ir, events, upstream_log)
+    command = expand_driver(list(argv), None if cwd is None else Path(cwd))
+    tool = find_tool(command[0], None if mlir_include is None else Path(mlir_include))
+    agent = build_agent(tool, on_compile)
+    environment = agent_environment(os.environ if env is None else env, agent, Path())
+    del environment["ACTIONDBG_SOCKET"]  # there is nobody to attach to
+    path = None if output is None else _emptied(Path(os.path.realpath(output)))
+    with contextlib.ExitStack() as opened:
+        streams = (
+            _opened(stdin, "rb", opened),
+            *(_opened(where, "wb", opened) for where in (stdout, stderr)),
+        )
+        try:
+            process = subprocess.Popen(
+                command,
+                executable=tool.path,
+                env=environment | orders,
+                cwd=cwd,
+                stdin=streams[0],
+                stdout=streams[1],
+                stderr=streams[2],
+            )
+        except (OSError, ValueError) as error:
+            raise LaunchError(
+                f"{os.fspath(tool.path)!r} could not be started ({error}): check the tool and "
+                "the directory that it runs in."
+            ) from error
+    return Running(process, path)
+
+
+def _orders(
+    output: str | os.PathLike[str] | None,
+    ir: RecordedIR,
+    events: Sequence[str],
+    upstream_log: str | os.PathLike[str] | None,
+) -> dict[str, str]:
+    """Return what tells the agent what to write."""
+    orders = {"ACTIONDBG_RECORD_PARENT": str(os.getpid())}
+    if output is not None:
+        orders["ACTIONDBG_RECORD"] = os.path.realpath(output)
+        orders["ACTIONDBG_RECORD_IR"] = ir
+        if events:
+            chosen = choose(events)
+            orders["ACTIONDBG_RECORD_EVENTS"] = ",".join(event.spec for event in chosen)
+    if upstream_log is not None:
+        orders["ACTIONDBG_UPSTREAM_LOG"] = str(Path(upstream_log).absolute())
+    return orders
+
+
+def _emptied(path: Path) -> Path:
+    """Make the file of the recording, empty, before the tool is started for nothing."""
+    try:
+        if path.exists() and not (is_recording(path) or _is_empty(path)):
+            raise UsageError(
+                f"{str(path)!r} is no recording, and is not overwritten: name another file."
+            )
+        # A new file: who reads the one of before goes on reading it.
+        path.unlink(missing_ok=True)
+        path.touch()
+    except OSError as error:
+        raise LaunchError(
+            f"{str(path)!r} cannot be written ({error.strerror}): name another file."
+        ) from error
+    return path
+
+
+def _is_empty(path: Path) -> bool:
+    found = path.stat()
+    return stat.S_ISREG(found.st_mode) and not found.st_size
+
+
+def _opened(
+    where: Redirection, mode: Literal["rb", "wb"], opened: contextlib.ExitStack
+) -> int | IO[str] | IO[bytes] | None:
+    if where is None or where == "inherit":
+        return None
+    if not isinstance(where, str | os.PathLike):
+        return where
+    try:
+        return opened.enter_context(open(where, mode))
+    except OSError as error:
+        action = "read" if mode == "rb" else "written"
+        raise LaunchError(
+            f"{os.fspath(where)!r} cannot be {action} ({error.strerror}): name another file."
+        ) from error

@@ -1,0 +1,109 @@
+"""What a query is asked of: recordings, and folders of exported ones, by their paths."""
+
+from __future__ import annotations
+
+import glob
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from actiondbg.recording import open_recording
+from actiondbg.recording.error import RecordingError
+from actiondbg.recording.export import FOLDER, is_export
+
+if TYPE_CHECKING:
+    import duckdb
+
+    from actiondbg.recording.recording import Recording
+
+SUFFIX = ".adbrec"
+
+
+@dataclass
+class Sources:
+    """What was found.
+
+    Args:
+        recordings: by a name that no other has.
+        exports: globs of folders of exported recordings.
+        alone: it is one recording, which was named.
+    """
+
+    recordings: dict[str, Recording] = field(default_factory=dict[str, "Recording"])
+    exports: list[str] = field(default_factory=list[str])
+    alone: bool = False
+
+    def connect(self) -> duckdb.DuckDBPyConnection:
+        """Return a database of all of them; see docs/recordings.md for its tables."""
+        from actiondbg.recording.database import connect
+
+        return connect(self.recordings, self.exports, alone=self.alone)
+
+
+def open_sources(paths: Sequence[str], *, partial: bool = False) -> Sources:
+    """Open recordings.
+
+    Args:
+        paths: of recordings, of folders that hold some, exported or not, globs of these, or URLs
+            of buckets that hold exported ones.
+        partial: read damaged ones up to the damage.
+
+    Raises:
+        RecordingError: nothing is there, or one cannot be read.
+    """
+    sources = Sources()
+    files: list[str] = []
+    for path in paths:
+        for found in _expanded(path):
+            _sort(found, files, sources.exports)
+    names = _names(files)
+    for name, file in zip(names, files, strict=True):
+        sources.recordings[name] = open_recording(file, partial=partial)
+    sources.alone = [*paths] == files and len(files) == 1
+    return sources
+
+
+def _expanded(path: str) -> list[str]:
+    """Return what a glob stands for; anything else as it is."""
+    if "://" in path or not glob.has_magic(path) or os.path.lexists(path):
+        return [path]
+    found = sorted(glob.glob(path, recursive=True))
+    if not found:
+        raise RecordingError(f"No file matches {path!r}: check the folder and the pattern.")
+    return found
+
+
+def _sort(path: str, files: list[str], exports: list[str]) -> None:
+    if "://" in path:
+        exports.append(f"{path.rstrip('/')}/{FOLDER}*")
+        return
+    folder = Path(path)
+    if not folder.is_dir():
+        files.append(path)
+        return
+    if is_export(folder):
+        exports.append(glob.escape(path))
+    elif any(map(is_export, folder.glob(f"{FOLDER}*"))):
+        exports.append(f"{glob.escape(path)}/{FOLDER}*")
+    elif recordings := sorted(folder.glob(f"*{SUFFIX}")):
+        files += map(str, recordings)
+    else:
+        raise RecordingError(
+            f"There is no recording in the folder {path!r}: name a *{SUFFIX} file, or a folder "
+            "that 'actiondbg export --parquet' has written."
+        )
+
+
+def _names(files: Iterable[str]) -> Iterator[str]:
+    """Yield a name for each file: short, unless another has it as well."""
+    paths = [Path(file) for file in files]
+    stems = [path.stem for path in paths]
+    used: set[str] = set()
+    for path, stem in zip(paths, stems, strict=True):
+        name = stem if stems.count(stem) == 1 else str(path)
+        while name in used:  # the same file twice
+            name += "'"
+        used.add(name)
+        yield name

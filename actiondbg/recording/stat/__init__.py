@@ -1,0 +1,1 @@
+"""What actions cost: time, and the events that the kernel counts."""

@@ -1,0 +1,144 @@
+"""The events that can be counted: their names, and what perf_event_open(2) calls them."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from actiondbg.errors import UsageError
+
+Kind = Literal["hardware", "software", "cache", "raw"]
+NONE = "none"
+DEFAULT = "default"
+MOST = 16  # of one run: Counters::most of the agent
+
+_HARDWARE, _SOFTWARE, _CACHE, _RAW = 0, 1, 3, 4  # enum perf_type_id
+USER_ONLY = ":u"  # behind a name: the kernel left out
+_RAW_NAME = re.compile(r"r([0-9a-fA-F]{1,16})")
+_CLOCKS = frozenset(("cpu-clock", "task-clock"))
+# They happen inside the kernel: the kernel left out, they would always be 0.
+_KERNEL_ONLY = frozenset(("context-switches", "cpu-migrations"))
+_ALIASES = {
+    "cpu-cycles": "cycles",
+    "branch-instructions": "branches",
+    "faults": "page-faults",
+    "cs": "context-switches",
+    "migrations": "cpu-migrations",
+}
+
+
+@dataclass(frozen=True)
+class Event:
+    """One event.
+
+    Args:
+        name: as users write it, and as a recording names it.
+        kind: who counts it.
+        type: of ``perf_event_attr``.
+        config: of ``perf_event_attr``.
+        user_only: what happens inside the kernel is left out.
+    """
+
+    name: str
+    kind: Kind
+    type: int
+    config: int
+    user_only: bool = False
+
+    @property
+    def spec(self) -> str:
+        """What the agent reads: ``NAME=TYPE:CONFIG``, and ``:u`` where the kernel is left out."""
+        return f"{self.name}={self.type}:{self.config}{USER_ONLY if self.user_only else ''}"
+
+    def without_kernel(self) -> Event | None:
+        """Return it with the kernel left out, or None if nothing would remain.
+
+        As perf does, the name says so, except for clocks: they count the same.
+        """
+        if self.name in _KERNEL_ONLY:
+            return None
+        name = self.name if self.name in _CLOCKS else self.name + USER_ONLY
+        return replace(self, name=name, user_only=True)
+
+
+def _cache_events() -> dict[str, int]:
+    """Return the names that perf gives the cache events, and their config."""
+    caches = ("L1-dcache", "L1-icache", "LLC", "dTLB", "iTLB", "branch", "node")
+    operations = ("load", "store", "prefetch")
+    written = {"L1-dcache", "LLC", "dTLB", "node"}
+    found: dict[str, int] = {}
+    for cache, name in enumerate(caches):
+        for operation, verb in enumerate(operations):
+            if operation and name not in written:
+                continue
+            code = cache | operation << 8
+            found[f"{name}-{verb}{'es' if verb.endswith('h') else 's'}"] = code
+            found[f"{name}-{verb}-misses"] = code | 1 << 16
+    return found
+
+
+def _known() -> dict[str, Event]:
+    hardware = ("cycles", "instructions", "cache-references", "cache-misses", "branches")
+    hardware += ("branch-misses", "bus-cycles", "stalled-cycles-frontend")
+    hardware += ("stalled-cycles-backend", "ref-cycles")
+    software = ("cpu-clock", "task-clock", "page-faults", "context-switches", "cpu-migrations")
+    software += ("minor-faults", "major-faults", "alignment-faults", "emulation-faults")
+    events = [
+        *(Event(name, "hardware", _HARDWARE, code) for code, name in enumerate(hardware)),
+        *(Event(name, "software", _SOFTWARE, code) for code, name in enumerate(software)),
+        *(Event(name, "cache", _CACHE, code) for name, code in _cache_events().items()),
+    ]
+    return {event.name: event for event in events}
+
+
+# In the order of enum perf_hw_id, perf_sw_ids and perf_hw_cache_id (linux/perf_event.h).
+KNOWN = _known()
+
+
+def parse_events(names: Iterable[str]) -> list[Event]:
+    """Return the events of these names, each once.
+
+    Args:
+        names: as ``perf list`` spells them, ``rNNN`` (hexadecimal) for a processor's own event,
+            with ``:u`` behind to leave out the kernel.
+
+    Raises:
+        UsageError: there is no such event, or there are too many.
+    """
+    events = list(dict.fromkeys(_event(name.strip()) for name in names))
+    if len(events) > MOST:
+        raise UsageError(f"{len(events)} events are more than the {MOST} of one run: name fewer.")
+    return events
+
+
+def is_clock(name: str) -> bool:
+    """Tell whether an event counts nanoseconds."""
+    return name.removesuffix(USER_ONLY) in _CLOCKS
+
+
+def _event(text: str) -> Event:
+    name = text.removesuffix(USER_ONLY)
+    event = KNOWN.get(_ALIASES.get(name, name)) or _raw(name)
+    if event is None:
+        raise UsageError(f"There is no event {text!r}{_near(name)}.")
+    if name == text:
+        return event
+    limited = event.without_kernel()
+    if limited is None:
+        raise UsageError(f"{text!r} would always be 0: it happens inside the kernel only.")
+    return limited
+
+
+def _raw(name: str) -> Event | None:
+    match = _RAW_NAME.fullmatch(name)
+    return Event(name, "raw", _RAW, int(match[1], 16)) if match else None
+
+
+def _near(name: str) -> str:
+    known: Sequence[str] = [*KNOWN, *_ALIASES]
+    close = difflib.get_close_matches(name, known, 3)
+    ways = f"did you mean {' or '.join(map(repr, close))}? " if close else ""
+    return f": {ways}'actiondbg stat --list-events' lists those that this machine gives"

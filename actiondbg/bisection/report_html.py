@@ -2,30 +2,21 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Iterator, Sequence
 from html import escape
-from typing import TYPE_CHECKING, Any, cast
-
-from pygments.formatters.html import HtmlFormatter
-from pygments.token import STANDARD_TYPES, Whitespace
+from typing import TYPE_CHECKING
 
 from actiondbg.bisection import report as told
 from actiondbg.bisection.report import Report, Text
 from actiondbg.bisection.report_style import STYLE
-from actiondbg.highlight import MlirLexer
+from actiondbg.page_style import PAGE_STYLE
+from actiondbg.painting import Piece, marks, pieces, sides, token_colors
 
 if TYPE_CHECKING:
-    from pygments.token import _TokenType as TokenType  # pyright: ignore[reportPrivateUsage]
-
     from actiondbg.difference import Diff, Row
 
-_LIGHT, _DARK = "default", "github-dark"  # styles of Pygments
 _WIDE = 100_000  # columns of a side: the page breaks lines itself
 _MOST_ROWS = 5_000  # of a diff
-_LEXER = MlirLexer()
-
-_Piece = tuple[str, str]  # the class of a token, and its text
 
 
 def html_report(report: Report) -> str:
@@ -58,8 +49,8 @@ def html_report(report: Report) -> str:
 <meta name="color-scheme" content="light dark">
 <title>{escape(f"{words} {name}")}</title>
 <style>
-{STYLE}
-{_colors()}
+{PAGE_STYLE}{STYLE}
+{token_colors()}
 </style>
 </head>
 <body>
@@ -208,53 +199,22 @@ def _same_row(row: Row) -> str:
 
 def _cells(row: Row) -> tuple[str, str]:
     """Return both sides of a row as HTML; what differs in a changed line is marked."""
-    left, right = _pieces(row.left or ""), _pieces(row.right or "")
+    left, right = sides(row)
     if row.kind != "!":
         return _joined(left), _joined(right)
-    matcher = difflib.SequenceMatcher(None, left, right, autojunk=False)
-    marked = ([False] * len(left), [False] * len(right))
-    for tag, i1, i2, j1, j2 in matcher.get_opcodes():
-        if tag != "equal":
-            marked[0][i1:i2] = [True] * (i2 - i1)
-            marked[1][j1:j2] = [True] * (j2 - j1)
+    marked = marks(left, right)
     return _joined(left, marked[0]), _joined(right, marked[1])
 
 
-# --- colours ----------------------------------------------------------------------
-
-
-def _pieces(text: str) -> list[_Piece]:
-    return [(_class_of(token), value) for _, token, value in _LEXER.get_tokens_unprocessed(text)]
-
-
-def _class_of(token: TokenType) -> str:
-    if token is Whitespace:
-        return ""
-    while token not in STANDARD_TYPES and token.parent is not None:
-        token = token.parent
-    return STANDARD_TYPES.get(token, "")
-
-
 def _painted(text: str) -> str:
-    return _joined(_pieces(text))
+    return _joined(pieces(text))
 
 
-def _joined(pieces: Sequence[_Piece], marked: Sequence[bool] = ()) -> str:
-    parts: list[str] = []
-    marks = [*marked, *[False] * (len(pieces) - len(marked))]
-    for (name, value), is_marked in zip(pieces, marks, strict=True):
+def _joined(parts: Sequence[Piece], marked: Sequence[bool] = ()) -> str:
+    joined: list[str] = []
+    all_marks = [*marked, *[False] * (len(parts) - len(marked))]
+    for (name, value), is_marked in zip(parts, all_marks, strict=True):
         content = escape(value)
         content = f"<span class={name}>{content}</span>" if name else content
-        parts.append(f"<mark>{content}</mark>" if is_marked else content)
-    return "".join(parts)
-
-
-def _colors() -> str:
-    """Return the colours of tokens, on light and on dark; the page sets the ground."""
-    light, dark = "\n".join(_style(_LIGHT)), "\n".join(_style(_DARK))
-    return f"{light}\n@media (prefers-color-scheme: dark) {{\n{dark}\n}}"
-
-
-def _style(name: str) -> list[str]:
-    formatter = cast("Any", HtmlFormatter(style=name))
-    return list(formatter.get_token_style_defs(".hl"))
+        joined.append(f"<mark>{content}</mark>" if is_marked else content)
+    return "".join(joined)

@@ -1,0 +1,63 @@
+"""MLIR and diffs in the colours of a page: pieces of text, each with the class of its token."""
+
+from __future__ import annotations
+
+import difflib
+from typing import TYPE_CHECKING, Any, cast
+
+from pygments.formatters.html import HtmlFormatter
+from pygments.token import STANDARD_TYPES, Whitespace
+
+from actiondbg.highlight import MlirLexer
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pygments.token import _TokenType as TokenType  # pyright: ignore[reportPrivateUsage]
+
+    from actiondbg.difference import Row
+
+Piece = tuple[str, str]  # the class of a token, "" for none, and its text
+
+_LIGHT, _DARK = "default", "github-dark"  # styles of Pygments
+_LEXER = MlirLexer()
+
+
+def pieces(text: str) -> list[Piece]:
+    """Divide MLIR into pieces; their texts together are ``text``."""
+    return [(_class_of(token), value) for _, token, value in _LEXER.get_tokens_unprocessed(text)]
+
+
+def sides(row: Row) -> tuple[list[Piece], list[Piece]]:
+    """Return both sides of a row of a diff; one that the row does not have is empty."""
+    return pieces(row.left or ""), pieces(row.right or "")
+
+
+def marks(left: Sequence[Piece], right: Sequence[Piece]) -> tuple[list[bool], list[bool]]:
+    """Return of each piece of a changed line's two sides whether the other side has it not."""
+    matcher = difflib.SequenceMatcher(None, left, right, autojunk=False)
+    marked = ([False] * len(left), [False] * len(right))
+    for tag, i1, i2, j1, j2 in matcher.get_opcodes():
+        if tag != "equal":
+            marked[0][i1:i2] = [True] * (i2 - i1)
+            marked[1][j1:j2] = [True] * (j2 - j1)
+    return marked
+
+
+def token_colors() -> str:
+    """Return the CSS of tokens in ``.hl``, on light and on dark; the page sets the ground."""
+    light, dark = "\n".join(_style(_LIGHT)), "\n".join(_style(_DARK))
+    return f"{light}\n@media (prefers-color-scheme: dark) {{\n{dark}\n}}"
+
+
+def _class_of(token: TokenType) -> str:
+    if token is Whitespace:
+        return ""
+    while token not in STANDARD_TYPES and token.parent is not None:
+        token = token.parent
+    return STANDARD_TYPES.get(token, "")
+
+
+def _style(name: str) -> list[str]:
+    formatter = cast("Any", HtmlFormatter(style=name))
+    return list(formatter.get_token_style_defs(".hl"))

@@ -1,0 +1,93 @@
+"""Questions to the tables of a recording, and texts that many answers share."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+Columns = dict[str, list[Any]]
+Rows = list[tuple[Any, ...]]
+_T = TypeVar("_T", bound=Hashable)
+
+# A pattern can be without a name: then what it is applied to tells more than a blank.
+NAME = """
+CASE WHEN a.name::VARCHAR = '' AND a.tag = 'apply-pattern' THEN '(nameless) on ' || a.op
+ELSE a.name::VARCHAR END
+"""
+
+
+def ask(database: DuckDBPyConnection, sql: str, **values: Any) -> Rows:
+    """Return the rows of an answer; ``values`` stand in the SQL as $name."""
+    return database.execute(sql, values).fetchall()
+
+
+def ask_columns(database: DuckDBPyConnection, sql: str, **values: Any) -> Columns:
+    """Return the columns of an answer, by their names."""
+    answer = database.execute(sql, values)
+    names = [each[0] for each in answer.description or ()]
+    rows = answer.fetchall()
+    return {name: [row[at] for row in rows] for at, name in enumerate(names)}
+
+
+class Table(NamedTuple):
+    """The first rows of an answer, and how many rows it has in all."""
+
+    columns: Columns
+    total: int
+
+
+def ask_table(database: DuckDBPyConnection, sql: str, order: str, most: int) -> Table:
+    """Return at most so many rows of a SELECT, in an order."""
+    columns = ask_columns(
+        database,
+        f"SELECT *, count(*) OVER () AS all_rows FROM ({sql}) ORDER BY {order} LIMIT $most",
+        most=most,
+    )
+    totals = columns.pop("all_rows")
+    return Table(columns, totals[0] if totals else 0)
+
+
+class Interned(Generic[_T]):
+    """Numbers things from 0, each once; None is -1."""
+
+    def __init__(self) -> None:
+        self._places: dict[_T, int] = {}
+
+    def index(self, one: _T | None) -> int:
+        """Return the number of a thing, which is its place in ``all``."""
+        return -1 if one is None else self._places.setdefault(one, len(self._places))
+
+    def indices(self, several: list[_T | None]) -> list[int]:
+        """Return the numbers of several things."""
+        return [self.index(one) for one in several]
+
+    @property
+    def all(self) -> list[_T]:
+        """What was numbered, in order."""
+        return list(self._places)
+
+
+class Shared:
+    """The names and texts of a page, each there once.
+
+    Attributes:
+        names: (tag, name) of actions.
+        texts: names of operations, files and functions, and reasons.
+    """
+
+    def __init__(self) -> None:
+        self.names = Interned[tuple[str, str]]()
+        self.texts = Interned[str]()
+
+    def number(self, columns: Columns, *names: str) -> Columns:
+        """Put numbers for the texts of some columns, and ``group`` for the tag and the name."""
+        numbered = dict(columns)
+        for name in names:
+            numbered[name] = self.texts.indices(numbered[name])
+        if "tag" in numbered:
+            pairs = zip(numbered.pop("tag"), numbered.pop("name"), strict=True)
+            numbered["group"] = self.names.indices(list(pairs))
+        return numbered

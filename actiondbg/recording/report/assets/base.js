@@ -1,0 +1,93 @@
+"use strict";
+// What all parts share: the run, elements, numbers as text, and references to actions.
+
+const run = JSON.parse(document.getElementById("run").textContent);
+const OUTCOMES = run.outcomes;
+const byId = (id) => document.getElementById(id);
+
+/** Make an element. Text is text, never HTML: names in a recording may hold anything. */
+function h(name, attributes, ...children) {
+  const element = document.createElement(name);
+  for (const [key, value] of Object.entries(attributes || {})) {
+    if (key.startsWith("on")) element.addEventListener(key.slice(2), value);
+    else if (value === true) element.setAttribute(key, "");
+    else if (value !== false && value != null) element.setAttribute(key, value);
+  }
+  element.append(...children.flat(Infinity).filter((child) => child != null && child !== ""));
+  return element;
+}
+
+const integers = new Intl.NumberFormat("en-US");
+const number = (value) => integers.format(value);
+
+function plural(count, noun) {
+  return `${number(count)} ${noun}${count === 1 ? "" : "s"}`;
+}
+
+/** Write a time in ns. */
+function time(ns) {
+  if (ns < 0) return "unfinished";
+  for (const [unit, size] of [["s", 1e9], ["ms", 1e6], ["µs", 1e3]])
+    if (ns >= size) return `${ns < 1e3 * size ? (ns / size).toPrecision(3) : number(Math.round(ns / size))} ${unit}`;
+  return `${Math.round(ns)} ns`;
+}
+
+const text = (at) => (at < 0 ? "" : run.texts[at]);
+const rows = (columns) => Array.from(Object.values(columns)[0] || [], (_, at) => at);
+
+function place(file, line, column) {
+  const name = text(file);
+  if (!name && !line) return "";
+  return [name, ...(line ? [line] : []), ...(line && column ? [column] : [])].join(":");
+}
+
+const TAGS = {
+  "pass-execution": "pass", "apply-pattern": "pattern", fold: "fold",
+  GreedyPatternRewriteIteration: "iteration", "apply-conversion": "conversion",
+};
+const kindOf = (tag) => TAGS[tag] || "other";
+const groupTag = (group) => run.names[group][0];
+const groupName = (group) => run.names[group][1] || groupTag(group);
+
+/** A name, with a link that searches for all that the page knows of it. */
+function nameNode(group, title) {
+  const [tag, name] = [groupTag(group), groupName(group)];
+  const kind = kindOf(tag);
+  return h("span", { class: "name" },
+    h("span", { class: `dot ${kind}`, title: tag }),
+    h("a", { href: `#find=${encodeURIComponent(name)}`, title: title || tag }, name));
+}
+
+// --- the actions that the page holds -------------------------------------------------
+
+const actions = run.actions;
+for (const name of ["ordinal", "start"]) {
+  let sum = 0;
+  actions[name] = Float64Array.from(actions[name], (step) => (sum += step));
+}
+const placeOf = new Map(Array.from(actions.ordinal, (ordinal, at) => [ordinal, at]));
+const parentOf = actions.parent.map((distance, at) => (distance ? at - distance : -1));
+const heldInside = new Map();
+parentOf.forEach((parent, at) => {
+  if (!heldInside.has(parent)) heldInside.set(parent, []);
+  heldInside.get(parent).push(at);
+});
+const endOf = (at) =>
+  actions.duration[at] < 0 ? run.end : actions.start[at] + actions.duration[at];
+
+const actionPlace = (at) => place(actions.file[at], actions.line[at], actions.col[at]);
+const operation = (id, op) => `${id ? `@${id} ` : ""}${text(op)}`;
+
+/** A reference to an action: a link if the page holds it. */
+function ordinalNode(ordinal) {
+  if (!ordinal) return "";
+  return placeOf.has(ordinal)
+    ? h("a", { href: `#action-${ordinal}` }, `#${ordinal}`)
+    : h("span", { title: "This action itself is not in the page." }, `#${ordinal}`);
+}
+
+function outcomeNode(at) {
+  const outcome = OUTCOMES[actions.outcome[at]];
+  const words = actions.flags[at] & 2 ? `${outcome}, rolled back` : outcome;
+  return h("span", { class: `outcome ${outcome}` }, words);
+}

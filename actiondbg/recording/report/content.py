@@ -1,0 +1,128 @@
+"""What a page holds, asked of the recording."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from actiondbg.recording.report import changing, groups, overview, telling
+from actiondbg.recording.report.asking import Columns, Shared, Table
+from actiondbg.recording.report.density import density
+from actiondbg.recording.report.diffs import PaintedDiffs
+from actiondbg.recording.report.held import held_actions
+from actiondbg.recording.report.suspects import suspects
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from duckdb import DuckDBPyConnection
+
+    from actiondbg.recording.recording import Recording
+    from actiondbg.recording.report.limits import Limits
+
+_LONGEST = 500  # characters of a name
+
+
+class Content(NamedTuple):
+    """Everything of a page.
+
+    Attributes:
+        title: the tool, in a word.
+        command: what was run.
+        facts: the table at the top.
+        counts: a row a kind of action.
+        changes: how many of each kind.
+        left_out: sentences: what of the recording the page holds, and what not.
+        run: what the scripts read.
+    """
+
+    title: str
+    command: str
+    facts: list[overview.Fact]
+    counts: list[overview.Count]
+    changes: dict[str, int]
+    left_out: list[str]
+    run: dict[str, Any]
+
+
+def content_of(source: overview.Source, database: DuckDBPyConnection, limits: Limits) -> Content:
+    """Ask the recording for all that a page of these limits holds."""
+    recording = source.recording
+    shared = Shared()
+    counts = overview.counts(database)
+    when = density(database, limits.buckets)
+    tables = _tables(recording, database, shared, limits)
+    chosen = changing.changing_ordinals(database, limits.changing)
+    changes = changing.changes(database, shared, chosen, limits.changes)
+    diffs = PaintedDiffs(limits.diff_rows, limits.diff_bytes)
+    if recording.header.ir != "none":
+        with_ir = changing.ordinals_with_ir(database, limits.diffs)
+        changing.add_diffs(recording, diffs, with_ir, limits.compared)
+    found = suspects(database, shared, limits.suspects)
+    told_of = [tables[name].columns for name in ("groups", "operations", "reasons")]
+    named = {*chosen, *diffs.ordinals, *_named([*told_of, *found.values()])}
+    actions = held_actions(database, shared, limits.actions, named)
+    told = telling.Held(
+        source=source,
+        limits=limits,
+        actions=len(actions["ordinal"]),
+        listed=len(chosen),
+        changed=sum(each.changed for each in counts),
+        diffs=len(diffs.ordinals),
+        with_ir=changing.count_with_ir(database) if recording.header.ir != "none" else 0,
+        rows={name: (len(next(iter(t.columns.values()))), t.total) for name, t in tables.items()},
+    )
+    run = {
+        "count": recording.count,
+        "path": source.shown_path,
+        "end": when["end"],
+        "events": recording.events,
+        "outcomes": groups.OUTCOMES,
+        "density": when,
+        **{name: table.columns for name, table in tables.items()},
+        "suspects": found,
+        "changes": changes,
+        "diffs": diffs.as_json(),
+        "actions": actions,
+        "names": [(tag, _cut(name)) for tag, name in shared.names.all],
+        "texts": [_cut(text) for text in shared.texts.all],
+        "searched": telling.searched(told),
+        "heldWords": telling.held_actions(told),
+    }
+    return Content(
+        title=os.path.basename(recording.header.argv[0]) if recording.header.argv else "a run",
+        command=overview.command(recording),
+        facts=overview.facts(source, when["end"]),
+        counts=counts,
+        changes=overview.change_counts(database),
+        left_out=telling.left_out(told),
+        run=run,
+    )
+
+
+def _tables(
+    recording: Recording, database: DuckDBPyConnection, shared: Shared, limits: Limits
+) -> dict[str, Table]:
+    tables = {
+        "groups": groups.groups(database, shared, limits.groups, recording.events),
+        "reasons": groups.reasons(database, shared, limits.reasons),
+        "functions": groups.functions(database, shared, limits.places),
+        "lines": groups.lines(database, shared, limits.places),
+        "operations": groups.operations(database, shared, limits.places),
+    }
+    for name in ("full", "labels"):
+        texts = tables["groups"].columns[name]
+        texts[:] = [_cut(text) if text else text for text in texts]
+    return tables
+
+
+def _named(tables: Iterable[Columns]) -> set[int]:
+    """Return the actions that some tables name, so that a reader can go to them."""
+    named: set[int] = set()
+    for columns in tables:
+        named.update(*(columns[name] for name in ("first", "last") if name in columns))
+    return named
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]} ..."

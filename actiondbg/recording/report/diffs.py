@@ -1,0 +1,93 @@
+"""Diffs as a page holds them: rows of numbered lines, and each line once, in its colours."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from actiondbg.difference import Diff, Row
+from actiondbg.painting import Piece, marks, sides
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_WIDE = 100_000  # columns of a side: the page breaks lines itself
+_LONGEST = 2_000  # characters of a line
+_PER_PIECE = 9  # bytes that a piece of a line takes in the page beside its text
+_PER_ROW = 15  # bytes of a row
+MARKED = "!"  # behind the class of a piece that the other side has not
+
+
+class PaintedDiffs:
+    """Gathers diffs up to a size.
+
+    Args:
+        most_rows: of one diff.
+        most_bytes: of all, in the page; the one that goes beyond it is the last.
+    """
+
+    def __init__(self, most_rows: int, most_bytes: int) -> None:
+        self._most_rows = most_rows
+        self._left = most_bytes
+        self._lines: dict[tuple[str, ...], int] = {}
+        self._of: dict[int, dict[str, Any]] = {}
+        self._skipped: list[int] = []
+
+    @property
+    def is_full(self) -> bool:
+        """Whether there is no place for another diff."""
+        return self._left <= 0
+
+    @property
+    def ordinals(self) -> list[int]:
+        """The actions that have a diff, and those whose IR is too long for one."""
+        return [*self._of, *self._skipped]
+
+    def add(self, ordinal: int, diff: Diff | None) -> None:
+        """Take the diff of an action; None if its IR is too long to be compared."""
+        if diff is None:
+            self._skipped.append(ordinal)
+            return
+        rows = diff.side_by_side(_WIDE)
+        told = [self._row(row) for row in rows[: self._most_rows]]
+        self._left -= _PER_ROW * len(told)
+        self._of[ordinal] = {"rows": told, "left_out": max(len(rows) - self._most_rows, 0)}
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the lines, each a list of class, text, class, text ...; and the rows of each."""
+        return {"lines": list(self._lines), "of": self._of, "skipped": self._skipped}
+
+    def _row(self, row: Row) -> list[Any]:
+        """Return the kind of a row and the numbers of its lines; -1 where a side has none."""
+        if row.left is None and row.right is None:
+            return []
+        row = Row(_cut(row.left), _cut(row.right), row.kind)
+        left, right = sides(row)
+        if row.kind == " ":
+            number = self._line(left, ())
+            return [row.kind, number, number]
+        marked = marks(left, right) if row.kind == "!" else ((), ())
+        numbers = [
+            -1 if text is None else self._line(parts, mark)
+            for text, parts, mark in zip((row.left, row.right), (left, right), marked, strict=True)
+        ]
+        return [row.kind, *numbers]
+
+    def _line(self, parts: Sequence[Piece], marked: Sequence[bool]) -> int:
+        line: list[str] = []
+        for at, (name, text) in enumerate(parts):
+            name = name + MARKED if marked and marked[at] else name
+            if line and line[-2] == name:
+                line[-1] += text
+            else:
+                line += (name, text)
+        key = tuple(line)
+        if key not in self._lines:
+            self._lines[key] = len(self._lines)
+            self._left -= sum(map(len, key)) + _PER_PIECE * len(key) // 2
+        return self._lines[key]
+
+
+def _cut(line: str | None) -> str | None:
+    if line is None or len(line) <= _LONGEST:
+        return line
+    return f"{line[:_LONGEST]} ... // and {len(line) - _LONGEST:,} characters"

@@ -1,0 +1,91 @@
+"""What the actions of one name did together, why they failed, and where they did it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from actiondbg.recording.actions import column_of_event
+from actiondbg.recording.report.asking import NAME, Shared, Table, ask_table
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from duckdb import DuckDBPyConnection
+
+OUTCOMES = ("succeeded", "unchanged", "failed", "skipped", "unfinished")
+CHANGES = ("inserted", "erased", "replaced", "modified", "moved")
+ALL_CHANGES = "+".join(f"a.{kind}" for kind in CHANGES)
+
+
+def groups(
+    database: DuckDBPyConnection, shared: Shared, most: int, events: Sequence[str] = ()
+) -> Table:
+    """Return a row a tag and name, those first whose own time is the longest."""
+    outcomes = ", ".join(f"count_if(a.outcome = '{each}') AS {each}" for each in OUTCOMES)
+    counters = "".join(
+        f', sum(a."{column_of_event(event)}")::BIGINT AS event{at}'
+        for at, event in enumerate(events)
+    )
+    found = ask_table(
+        database,
+        f"""
+        SELECT a.tag::VARCHAR AS tag, {NAME} AS name, any_value(a.full_name::VARCHAR) AS full,
+               any_value(a.labels::VARCHAR) AS labels, count(*) AS calls, {outcomes},
+               count_if(a.changed) AS changed, sum({ALL_CHANGES})::BIGINT AS changes,
+               coalesce(sum(a.duration_ns), 0)::BIGINT AS time,
+               coalesce(sum(a.self_ns), 0)::BIGINT AS self,
+               coalesce(max(a.duration_ns), 0) AS longest, min(a.ordinal) AS first{counters}
+        FROM actions a GROUP BY ALL
+        """,
+        "self DESC, calls DESC, tag, name",
+        most,
+    )
+    return Table(shared.number(found.columns), found.total)
+
+
+def reasons(database: DuckDBPyConnection, shared: Shared, most: int) -> Table:
+    """Return the commonest reasons of failure, each with the name that gave it."""
+    found = ask_table(
+        database,
+        f"""
+        SELECT a.tag::VARCHAR AS tag, {NAME} AS name, r.reason::VARCHAR AS reason,
+               count(*) AS count, min(a.ordinal) AS first
+        FROM reasons r JOIN actions a USING (ordinal)
+        GROUP BY ALL
+        """,
+        "count DESC, tag, name, reason",
+        most,
+    )
+    return Table(shared.number(found.columns, "reason"), found.total)
+
+
+def functions(database: DuckDBPyConnection, shared: Shared, most: int) -> Table:
+    """Return what was done in each function; those first in which most was changed."""
+    return _places(database, shared, most, "function")
+
+
+def lines(database: DuckDBPyConnection, shared: Shared, most: int) -> Table:
+    """Return what was done to the operations of each line of source."""
+    return _places(database, shared, most, "file", ", coalesce(a.line, 0) AS line")
+
+
+def operations(database: DuckDBPyConnection, shared: Shared, most: int) -> Table:
+    """Return what was done to the operations of each name."""
+    return _places(database, shared, most, "op")
+
+
+def _places(
+    database: DuckDBPyConnection, shared: Shared, most: int, key: str, beside: str = ""
+) -> Table:
+    found = ask_table(
+        database,
+        f"""
+        SELECT a.{key}::VARCHAR AS {key}{beside}, count(*) AS calls,
+               count_if(a.changed) AS changed, coalesce(sum(a.self_ns), 0)::BIGINT AS self,
+               min(a.ordinal) AS first
+        FROM actions a WHERE a.{key} IS NOT NULL GROUP BY ALL
+        """,
+        "changed DESC, calls DESC, first",
+        most,
+    )
+    return Table(shared.number(found.columns, key), found.total)

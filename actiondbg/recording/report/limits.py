@@ -1,0 +1,47 @@
+"""How much of a recording its page holds; what is left out is said in the page."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+import msgspec
+
+SIZE = 5.0  # MB: how large a page may be, unless told otherwise
+
+
+class Limits(msgspec.Struct, frozen=True):
+    """The most rows of each kind; those of a page of 5 MB.
+
+    Attributes:
+        actions: in the timeline, the list of the slowest, and the search.
+        changing: actions whose changes are listed.
+        changes: listed of one action.
+        diffs: actions whose diff is shown.
+        diff_rows: rows of one diff.
+        diff_bytes: of all diffs together.
+        compared: characters of IR that are compared for them: a million takes about 0.3 s.
+        groups: rows of the table of passes, patterns and folds.
+        places: functions, and lines of source.
+        reasons: of failure.
+        suspects: rows of each table of what does not converge.
+        buckets: pieces into which the time of the run is divided, of all threads together.
+    """
+
+    actions: int = 30_000
+    changing: int = 2_000
+    changes: int = 30
+    diffs: int = 400
+    diff_rows: int = 150
+    diff_bytes: int = 2_000_000
+    compared: int = 16_000_000
+    groups: int = 2_000
+    places: int = 3_000
+    reasons: int = 500
+    suspects: int = 50
+    buckets: int = 6_000
+
+    def scaled(self, factor: float) -> Limits:
+        """Return the limits of a page that is larger by a factor, or smaller."""
+        fields = cast("dict[str, int]", msgspec.structs.asdict(self))
+        larger: dict[str, Any] = {name: max(1, int(most * factor)) for name, most in fields.items()}
+        return msgspec.structs.replace(self, **larger)

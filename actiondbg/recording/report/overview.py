@@ -1,0 +1,126 @@
+"""The run as a whole: what was run, when, how it ended, and what it did altogether."""
+
+from __future__ import annotations
+
+import shlex
+import signal
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, NamedTuple
+
+from actiondbg.recording.report.asking import ask
+from actiondbg.recording.report.groups import CHANGES, OUTCOMES
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+    from actiondbg.recording.recording import Recording
+
+_IR = {
+    "none": "not recorded: record with --ir changed to have diffs here",
+    "changed": "of the operations that changed; the times include what keeping it took",
+    "function": "of the functions that changed; the times include what keeping it took",
+}
+KINDS = {
+    "pass-execution": "passes",
+    "apply-pattern": "patterns",
+    "fold": "folds",
+    "GreedyPatternRewriteIteration": "greedy iterations",
+    "apply-conversion": "conversions",
+}
+
+
+class Source(NamedTuple):
+    """What a page is made of; ``is_kept``: whether it is there when somebody reads the page."""
+
+    recording: Recording
+    is_kept: bool
+
+    @property
+    def shown_path(self) -> str:
+        """The name by which the page tells of the recording."""
+        return self.recording.path if self.is_kept else "RUN.adbrec"
+
+
+class Fact(NamedTuple):
+    """A line of the table at the top; ``is_code``: it is written in the type of code."""
+
+    title: str
+    text: str
+    is_code: bool = False
+
+
+def facts(source: Source, end: int) -> list[Fact]:
+    """Return what was run and how it ended; ``end`` is that of the last action, in ns."""
+    recording = source.recording
+    header = recording.header
+    started = datetime.fromtimestamp(header.started / 1e9, UTC)
+    threads = "on" if header.threads else "off"
+    return [
+        Fact("Directory", header.cwd, True),
+        Fact("LLVM", header.llvm),
+        Fact("Started", f"{started:%Y-%m-%d %H:%M:%S} UTC"),
+        Fact("Ended", ending(recording)),
+        Fact("Actions", f"{recording.count:,} in {end / 1e9:,.3f} s"),
+        Fact("Threads of the tool", threads),
+        Fact("IR", _IR.get(header.ir, header.ir)),
+        *([Fact("Recording", recording.path, True)] if source.is_kept else ()),
+    ]
+
+
+def command(recording: Recording) -> str:
+    """Return the command line, as one would type it."""
+    return shlex.join(recording.header.argv)
+
+
+def ending(recording: Recording) -> str:
+    """Return how the tool ended, and whether the recording is whole, in words."""
+    how = recording.ending
+    if how.ended == "exit":
+        words = f"by itself, with status {how.status}"
+    elif how.ended == "crash":
+        words = f"by a crash{_signal(how.signal)}{_in(how.ordinal)}"
+    else:
+        words = "it was killed, or is running still"
+    return f"{words}. {recording.cut}" if recording.cut else words
+
+
+def _signal(number: int | None) -> str:
+    if number is None:
+        return ""
+    try:
+        return f" ({signal.Signals(number).name})"
+    except ValueError:
+        return f" (signal {number})"
+
+
+def _in(ordinal: int | None) -> str:
+    return f" in action #{ordinal}" if ordinal else ""
+
+
+class Count(NamedTuple):
+    """How many actions of a kind there were, and with which outcomes."""
+
+    kind: str
+    calls: int
+    outcomes: tuple[int, ...]  # as groups.OUTCOMES
+    changed: int
+
+
+def counts(database: DuckDBPyConnection) -> list[Count]:
+    """Return a row a kind of action, those of the most first."""
+    outcomes = ", ".join(f"count_if(outcome = '{each}')" for each in OUTCOMES)
+    rows = ask(
+        database,
+        f"""
+        SELECT tag::VARCHAR AS kind, count(*) AS calls, {outcomes}, count_if(changed)
+        FROM actions GROUP BY tag ORDER BY calls DESC, kind
+        """,
+    )
+    return [Count(KINDS.get(row[0]) or str(row[0]), row[1], row[2:-1], row[-1]) for row in rows]
+
+
+def change_counts(database: DuckDBPyConnection) -> dict[str, int]:
+    """Return how many changes of each kind there were."""
+    sums = ", ".join(f"coalesce(sum({kind}), 0)::BIGINT" for kind in CHANGES)
+    [row] = ask(database, f"SELECT {sums} FROM actions")
+    return dict(zip(CHANGES, row, strict=True))

@@ -1,0 +1,126 @@
+"""The page: one file that holds all it needs, and runs no script but its own."""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import hashlib
+import json
+from html import escape
+from importlib.resources import files
+from string import Template
+from typing import TYPE_CHECKING, Any
+
+from actiondbg.page_style import PAGE_STYLE
+from actiondbg.painting import token_colors
+from actiondbg.recording.report.content import Content, content_of
+from actiondbg.recording.report.groups import OUTCOMES
+from actiondbg.recording.report.limits import SIZE, Limits
+from actiondbg.recording.report.overview import Source
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from actiondbg.recording.recording import Recording
+
+_SCRIPTS = ("base", "table", "action", "timeline", "tables", "search", "main")
+_SMALLER = 0.7  # than the page that became too large
+_TRIES = 12
+_LONGEST = 4_000  # characters of the command line
+
+
+def report_page(recording: Recording, size: float = SIZE, *, is_kept: bool = True) -> str:
+    """Return the report of a recording as HTML.
+
+    Args:
+        recording: of any length.
+        size: how large the page may be, in MB. Of a long recording it holds what fits: the longest
+            actions, and everything summed up.
+        is_kept: whether the recording is there when somebody reads the page.
+    """
+    source = Source(recording, is_kept)
+    limits = Limits().scaled(size / SIZE)
+    with contextlib.closing(recording.database()) as database:
+        page = _page(content_of(source, database, limits))
+        for _ in range(_TRIES):
+            if len(page.encode(errors="replace")) <= size * 1e6:
+                break
+            limits = limits.scaled(_SMALLER)
+            page = _page(content_of(source, database, limits))
+    return page
+
+
+def _page(content: Content) -> str:
+    script = "\n".join(_asset(f"{name}.js") for name in _SCRIPTS)
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    return Template(_asset("page.html")).substitute(
+        hash=f"sha256-{digest}",
+        title=escape(f"actiondbg: {content.title}"),
+        heading=f"actiondbg: {escape(content.title)}",
+        style=f"{PAGE_STYLE}{_asset('style.css')}{token_colors()}",
+        command=escape(_short(content.command)),
+        facts=_facts(content.facts),
+        counts=_counts(content),
+        held="<ul>\n"
+        + "".join(f"<li>{escape(line)}</li>\n" for line in content.left_out)
+        + "</ul>",
+        run=_as_script(content.run),
+        script=script,
+    )
+
+
+def _asset(name: str) -> str:
+    return (files(__spec__.parent) / "assets" / name).read_text(encoding="utf-8")
+
+
+def _as_script(value: dict[str, Any]) -> str:
+    """Return JSON that cannot end the element that it is in: it holds no ``<``."""
+    return json.dumps(value, separators=(",", ":")).replace("<", "\\u003c")
+
+
+def _facts(facts: Iterable[tuple[str, str, bool]]) -> str:
+    return _table(
+        (f"<th scope=row>{escape(title)}</th>", _code(text) if is_code else escape(text))
+        for title, text, is_code in facts
+    )
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]} ..."
+
+
+def _code(text: str) -> str:
+    return f"<code>{escape(text)}</code>"
+
+
+def _counts(content: Content) -> str:
+    """Return the table of kinds of actions; outcomes that none had have no column."""
+    told = [
+        at
+        for at in range(len(OUTCOMES))
+        if at == 0 or any(row.outcomes[at] for row in content.counts)
+    ]
+    head = ["", "actions", *(OUTCOMES[at] for at in told), "changed the IR"]
+    rows = [
+        [f"<th scope=row>{escape(row.kind)}</th>"]
+        + [_number(each) for each in (row.calls, *(row.outcomes[at] for at in told), row.changed)]
+        for row in content.counts
+    ]
+    changed = ", ".join(f"{count:,} {kind}" for kind, count in content.changes.items() if count)
+    return f"{_table(rows, head)}<p>Changes to operations and blocks: {changed or 'none'}.</p>"
+
+
+def _number(count: int) -> str:
+    return f"<td class=n>{count:,}</td>" if count else "<td class=n></td>"
+
+
+def _table(rows: Iterable[Sequence[str]], head: Sequence[str] = ()) -> str:
+    """Return a table; cells that are no elements yet become some."""
+    top = "".join(f"<th scope=col>{escape(title)}</th>" for title in head)
+    lines = "".join(
+        "<tr>"
+        + "".join(c if c.startswith(("<th", "<td")) else f"<td>{c}</td>" for c in row)
+        + "</tr>\n"
+        for row in rows
+    )
+    return f"<table>{f'<tr>{top}</tr>' if top else ''}\n{lines}</table>"

@@ -1,0 +1,144 @@
+"""``actiondbg report [options] (RUN.adbrec | -- TOOL ARGS...)``."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import get_args
+
+from actiondbg.commands.sources import Source, names_recording, source_of
+from actiondbg.commands.words import split_at_tool
+from actiondbg.errors import ActiondbgError, UsageError
+from actiondbg.recording.needs import need_packages
+from actiondbg.recording.running import RecordedIR
+from actiondbg.whole import write_whole
+
+_VALUED = ("-o", "--output", "--ir", "--size", "--mlir-include")
+_IR: RecordedIR = "changed"  # of a tool that is run: else there were no diffs
+_MARK = b'<meta name="generator" content="actiondbg report">'
+_HEAD = 2048  # bytes of a page in which the mark is
+_EPILOG = """\
+examples:
+  actiondbg report run.adbrec -o report.html
+  actiondbg report --ir function -o report.html -- mlir-opt in.mlir --canonicalize -o /dev/null
+
+exit status: 0, or the tool's if one was run (128 + N for a signal); 1 an error, 2 bad usage, 3 the
+tool could not be started. docs/report.md says how to read the page.
+"""
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """Return the parser of the options; TOOL and its arguments are cut off before."""
+    parser = argparse.ArgumentParser(
+        prog="actiondbg report",
+        usage="actiondbg report [options] (RUN.adbrec | -- TOOL ARGS...)",
+        description="Make one page of a recording that a browser shows, with no other file.",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    add = parser.add_argument
+    add(
+        "-o",
+        "--output",
+        metavar="FILE.html",
+        type=Path,
+        default=Path("report.html"),
+        help="the page, report.html by default",
+    )
+    add(
+        "--ir",
+        choices=get_args(RecordedIR),
+        help=f"which IR of the tool is kept, for the diffs: {_IR} by default",
+    )
+    add(
+        "--size",
+        metavar="MB",
+        type=_megabytes,
+        default=5.0,
+        help="how large the page may be: a larger one leaves out less; 5 by default",
+    )
+    add("--partial", action="store_true", help="read as much of a damaged recording as can be")
+    add("-q", "--quiet", action="store_true", help="say nothing when all went well")
+    add("--mlir-include", metavar="DIR", help="where the headers of the tool's MLIR are")
+    return parser
+
+
+def run(argv: list[str]) -> int:
+    """Run the command line after the word report; return the exit code.
+
+    Raises:
+        ActiondbgError: there is no recording, or the page could not be written.
+    """
+    ours, tool = split_at_tool(argv, _VALUED)
+    parser = build_parser()
+    is_made = names_recording(tool)
+    options = parser.parse_args([*ours, *tool[1:]] if is_made else ours)
+    if not tool:
+        parser.error("name a recording or a tool: actiondbg report RUN.adbrec -o report.html")
+    if is_made and options.ir is not None:
+        parser.error(f"--ir is for a tool that is run: {tool[0]} is recorded already")
+    need_packages("actiondbg report")
+    try:
+        _check_output(options.output)
+    except UsageError as error:
+        parser.error(str(error))
+    with source_of(
+        tool,
+        "report",
+        partial=options.partial,
+        ir=options.ir or _IR,
+        mlir_include=options.mlir_include,
+    ) as source:
+        return _report(source, options)
+
+
+def _report(source: Source, options: argparse.Namespace) -> int:
+    """Write the page; return the exit code."""
+    from actiondbg.recording.report import report_page
+
+    page = report_page(source.recording, options.size, is_kept=source.status is None)
+    content = page.encode(errors="replace")
+    try:
+        write_whole(options.output, content)
+    except OSError as error:
+        raise ActiondbgError(
+            f"{str(options.output)!r} cannot be written ({error.strerror}): name another file "
+            "with -o."
+        ) from error
+    if not options.quiet:
+        size = f"{len(content) / 1e6:.1f} MB"
+        count = f"{source.recording.count:,} actions in {options.output} ({size})"
+        print(f"actiondbg: {count}.", file=sys.stderr)
+    return source.status or 0
+
+
+def _check_output(path: Path) -> None:
+    """Refuse, before a tool is run for nothing, what cannot be a report.
+
+    Raises:
+        UsageError: something else would be lost, or its directory is not there.
+    """
+    if not path.absolute().parent.is_dir():
+        raise UsageError(f"{str(path)!r} cannot be written: its directory is not there.")
+    if path.is_dir():
+        raise UsageError(f"{str(path)!r} is a directory: name a file with -o.")
+    if not path.is_file():
+        return
+    with path.open("rb") as file:
+        head = file.read(_HEAD)
+    if head and _MARK not in head:
+        raise UsageError(
+            f"{str(path)!r} is no report, and is not overwritten: name another file with -o."
+        )
+
+
+def _megabytes(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
+    if not 0.5 <= value <= 500:
+        raise argparse.ArgumentTypeError(f"{text!r} is no number from 0.5 to 500")
+    return value

@@ -102,21 +102,24 @@ void RecordFile::write(ChunkHeader header, llvm::ArrayRef<Part> parts) {
     abandon();
 }
 
-bool RecordFile::begin(const char *path, StringRef text) {
-  int opened = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-  // Far from the descriptors that a tool may count on.
+int openFar(const char *path) {
+  int opened =
+      ::open(path, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0666);
   int far = opened < 0 ? -1 : fcntl(opened, F_DUPFD_CLOEXEC, 500);
-  if (far >= 0) {
-    close(opened);
-    opened = far;
-  }
+  if (far < 0)
+    return opened;
+  close(opened);
+  return far;
+}
+
+bool RecordFile::begin(const char *path, StringRef text) {
+  int opened = openFar(path);
   if (opened < 0)
     return false;
   struct {
     char magic[8] = {'A', 'D', 'B', 'R', 'E', 'C', '\r', '\n'};
     uint32_t version = 1, unit = RecordFile::unit;
   } start;
-  fcntl(opened, F_SETFL, O_APPEND);
   if (::write(opened, &start, sizeof(start)) != sizeof(start)) {
     close(opened);
     return false;

@@ -66,6 +66,10 @@ struct IRRow {
   uint64_t before, after;
 };
 
+/// Opens a file to append to, which is made anew, far from the descriptors that
+/// a tool may count on; returns a negative number if that is not possible.
+int openFar(const char *path);
+
 /// Where the items of a section are in memory.
 struct Part {
   SectionKind kind;

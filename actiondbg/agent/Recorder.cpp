@@ -190,6 +190,7 @@ uint32_t Recorder::describe(Operation *op) {
 //===----------------------------------------------------------------------===//
 
 void Recorder::begin(Frame &frame) {
+  Busy busy(*this);
   if (LLVM_UNLIKELY(ir != nullptr))
     ir->begin(frame);
   if (LLVM_UNLIKELY(isFull()))
@@ -239,6 +240,7 @@ static uint8_t flagsOf(const Frame &frame) {
 }
 
 void Recorder::end(const Frame &frame, int64_t now) {
+  Busy busy(*this);
   if (LLVM_UNLIKELY(Counters::size()))
     endSample(frame);
   if (LLVM_UNLIKELY(ir != nullptr))
@@ -257,11 +259,13 @@ void Recorder::end(const Frame &frame, int64_t now) {
 }
 
 void Recorder::reason(const Frame &frame, StringRef text) {
+  Busy busy(*this);
   reasons.add(ReasonRow{static_cast<uint32_t>(frame.ordinal - 1),
                         of(Space::Reason, text.take_front(4096))});
 }
 
 void Recorder::change(const Changed &change) {
+  Busy busy(*this);
   if (!change.isGone)
     describe(change.op);
   else if (!change.wasDescribed)

@@ -6,6 +6,7 @@
 #include "Counters.h"
 #include "Observer.h"
 #include "RecordedIR.h"
+#include <csignal>
 
 namespace adbg {
 
@@ -64,6 +65,11 @@ private:
   static constexpr size_t mostLocations = 1 << 18;
 
   void flush();
+  /// In the handler of a signal, which may have come at any moment.
+  void flushNow() {
+    if (!isBusy)
+      flush();
+  }
   bool isFull() const;
   uint32_t nameOf(const Frame &frame);
   uint32_t textOfName(const Frame &frame);
@@ -81,10 +87,22 @@ private:
   void delist();
   static void flushAll();
   static void crashed();
+  static void listenToEnds();
+  static void onEnd(int number, siginfo_t *info, void *context);
 
   static RecordedIR wantedIR;
 
+  /// What is written down is not whole while one lives.
+  struct Busy {
+    explicit Busy(Recorder &recorder) : isBusy(recorder.isBusy) {
+      isBusy = true;
+    }
+    ~Busy() { isBusy = false; }
+    volatile bool &isBusy;
+  };
+
   Identities &ids;
+  volatile bool isBusy = false;
   unsigned thread = 0;
   std::unique_ptr<ActionRow[]> rows{new ActionRow[most]};
   size_t count = 0;

@@ -112,7 +112,7 @@ void Recorder::crashed() {
     return;
   Engine &engine = Engine::get();
   if (Recorder *mine = ofThisThread)
-    mine->flush();
+    mine->flushNow();
   char text[96];
   if (engine.innermost)
     snprintf(text, sizeof(text),
@@ -124,6 +124,35 @@ void Recorder::crashed() {
              int(engine.crashSignal));
   writeEnd(text, ofThisThread ? ofThisThread->thread : 0);
   RecordFile::abandon();
+}
+
+// What the tool does when it is asked to end.
+static struct sigaction endActions[NSIG];
+
+/// What this thread knows is written, before the tool ends, if it does.
+void Recorder::onEnd(int number, siginfo_t *info, void *context) {
+  if (Recorder *mine = isOn() ? ofThisThread : nullptr)
+    mine->flushNow();
+  const struct sigaction &tool = endActions[number];
+  if (tool.sa_flags & SA_SIGINFO)
+    return tool.sa_sigaction(number, info, context);
+  if (tool.sa_handler != SIG_DFL)
+    return tool.sa_handler(number);
+  ::signal(number, SIG_DFL);
+  raise(number);
+}
+
+void Recorder::listenToEnds() {
+  for (int number : {SIGINT, SIGTERM, SIGHUP}) {
+    struct sigaction action = {};
+    sigaction(number, nullptr, &endActions[number]);
+    if (endActions[number].sa_handler == SIG_IGN)
+      continue;
+    action.sa_sigaction = onEnd;
+    action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART;
+    sigemptyset(&action.sa_mask);
+    sigaction(number, &action, nullptr);
+  }
 }
 
 bool Recorder::start(const RecordOrder &order, bool isThreaded) {
@@ -138,6 +167,7 @@ bool Recorder::start(const RecordOrder &order, bool isThreaded) {
              : order.ir == "changed" ? RecordedIR::Changed
                                      : RecordedIR::None;
   llvm::sys::AddSignalHandler([](void *) { Recorder::crashed(); }, nullptr);
+  listenToEnds();
   return true;
 }
 

@@ -12,6 +12,7 @@
 #include "UpstreamLog.h"
 #include "Describe.h"
 #include "Interpose.h"
+#include "Record.h"
 #include "Traits.h"
 
 #include "mlir/IR/AsmState.h"
@@ -29,8 +30,7 @@ volatile int UpstreamLog::fd = -1;
 thread_local uint64_t UpstreamLog::generation = 0;
 
 bool UpstreamLog::start(const char *path) {
-  int opened =
-      ::open(path, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0666);
+  int opened = openFar(path);
   if (opened < 0) {
     llvm::errs() << "actiondbg: the log cannot be written to '" << path << "' ("
                  << strerror(errno) << "): name another file\n";

@@ -88,8 +88,8 @@ class Running:
 
     def _recorded(self) -> Recorded:
         path = self.path
-        if path is not None and not path.stat().st_size:
-            path.unlink()
+        if path is not None and not (path.exists() and path.stat().st_size):
+            path.unlink(missing_ok=True)
             path = None
         return Recorded(path, self.process.returncode)
 
@@ -173,28 +173,44 @@ def start_recording(
     agent = build_agent(tool, on_compile)
     environment = agent_environment(os.environ if env is None else env, agent, Path())
     del environment["ACTIONDBG_SOCKET"]  # there is nobody to attach to
-    path = None if output is None else _emptied(Path(os.path.realpath(output)))
     with contextlib.ExitStack() as opened:
-        streams = (
+        streams = [
             _opened(stdin, "rb", opened),
             *(_opened(where, "wb", opened) for where in (stdout, stderr)),
-        )
+        ]
+        path = None if output is None else _emptied(Path(os.path.realpath(output)))
         try:
-            process = subprocess.Popen(
-                command,
-                executable=tool.path,
-                env=environment | orders,
-                cwd=cwd,
-                stdin=streams[0],
-                stdout=streams[1],
-                stderr=streams[2],
-            )
-        except (OSError, ValueError) as error:
-            raise LaunchError(
-                f"{os.fspath(tool.path)!r} could not be started ({error}): check the tool and "
-                "the directory that it runs in."
-            ) from error
+            process = _start(command, tool.path, environment | orders, cwd, streams)
+        except BaseException:
+            if path is not None:
+                path.unlink(missing_ok=True)
+            raise
     return Running(process, path)
+
+
+def _start(
+    command: Sequence[str],
+    executable: Path,
+    environment: Mapping[str, str],
+    cwd: str | os.PathLike[str] | None,
+    streams: Sequence[int | IO[str] | IO[bytes] | None],
+) -> subprocess.Popen[bytes]:
+    stdin, stdout, stderr = streams
+    try:
+        return subprocess.Popen(
+            command,
+            executable=executable,
+            env=environment,
+            cwd=cwd,
+            stdin=stdin,
+            stdout=stdout,
+            stderr=stderr,
+        )
+    except (OSError, ValueError) as error:
+        raise LaunchError(
+            f"{os.fspath(executable)!r} could not be started ({error}): check the tool and the "
+            "directory that it runs in."
+        ) from error
 
 
 def _orders(

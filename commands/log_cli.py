@@ -1,0 +1,335 @@
+"""``actiondbg log [options] (-- TOOL ARGS... | RUN.adbrec)``."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import os
+import signal
+import sys
+import tempfile
+from collections.abc import Generator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from actiondbg.commands.log_output import Destination, writing
+from actiondbg.commands.words import split_at_tool
+from actiondbg.errors import FileNotWritten, UsageError
+from actiondbg.recording.kind import is_recording
+from actiondbg.recording.needs import need_packages
+
+if TYPE_CHECKING:
+    from actiondbg.recording.log import LiveLog
+    from actiondbg.recording.recording import Recording
+    from actiondbg.recording.running import Recorded, Running
+
+_VALUED = (
+    *("-o", "--output", "--filter", "--loc", "--outcome", "--tool-stdout", "--mlir-include"),
+)
+_SECONDS = 0.02  # between two looks at what came
+_PREFIX = "actiondbg-log-"  # of temporary directories
+_EPILOG = """\
+examples:
+  actiondbg log -- mlir-opt in.mlir --canonicalize
+  actiondbg log -o run.log -- mlir-opt in.mlir --canonicalize -o out.mlir
+  actiondbg log --changed --loc in.mlir:184 -- mlir-opt in.mlir --canonicalize
+  actiondbg log --filter 'pattern:*Select* if depth > 2' --filter pass:cse run.adbrec
+  actiondbg log --upstream-format -o run.log -- flang-22 -c in.f90
+
+Without -o the log goes to stdout, through a pager where that is a terminal, when the tool has
+ended; what the tool itself prints to its stdout is then dropped, unless --tool-stdout says where
+it goes. exit status: the tool's (128 + N for a signal); 0 for a recording; 1 an error, 2 bad usage,
+3 the tool could not be started. docs/log.md explains the lines.
+"""
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """Return the parser of the options; TOOL and its arguments are cut off before."""
+    parser = argparse.ArgumentParser(
+        prog="actiondbg log",
+        usage="actiondbg log [options] (-- TOOL ARGS... | RUN.adbrec)",
+        description="Log every action of a tool, a line each, in the order in which they begin.",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    add = parser.add_argument
+    add("-o", "--output", metavar="FILE", type=Path, help="write the log into a file, live")
+    add(
+        "--filter",
+        metavar="SPEC",
+        action="append",
+        default=[],
+        help="only actions that 'break SPEC [if EXPR]' would stop at; again: or these",
+    )
+    add("--loc", metavar="FILE:LINE", help="only actions on operations from there")
+    add(
+        "--outcome",
+        metavar="OUTCOME",
+        action="append",
+        default=[],
+        help="only actions that ended so, such as failed,reason:GLOB; again: or so",
+    )
+    add(
+        "--changed",
+        action="append_const",
+        dest="outcome",
+        const="changed",
+        help="the same as --outcome changed",
+    )
+    add(
+        "--failed",
+        action="append_const",
+        dest="outcome",
+        const="failed",
+        help="the same as --outcome failed",
+    )
+    add("--json", action="store_true", help="one JSON object a line, with all that is known")
+    add(
+        "--upstream-format",
+        action="store_true",
+        help="what the tool's own --log-actions-to prints, to the byte",
+    )
+    add("--tool-stdout", metavar="FILE", help="where the tool's standard output goes")
+    add("--partial", action="store_true", help="read as much of a damaged recording as can be")
+    add("--mlir-include", metavar="DIR", help="where the headers of the tool's MLIR are")
+    add("--no-color", action="store_true", help="no colours")
+    return parser
+
+
+def run(argv: list[str]) -> int:
+    """Run the command line after the word log; return the exit code.
+
+    Raises:
+        ActiondbgError: there is no log, or it is not whole.
+    """
+    ours, tool = split_at_tool(argv, _VALUED)
+    is_made = bool(tool) and is_recording(tool[0])
+    parser = build_parser()
+    # A recording takes no arguments: what follows it are options, too.
+    options = parser.parse_args([*ours, *tool[1:]] if is_made else ours)
+    if not tool:
+        parser.error("name a recording or the tool: actiondbg log [options] -- TOOL ARGS...")
+    try:
+        _check(options, is_made)
+        where = _where(options)
+    except UsageError as error:
+        parser.error(str(error))
+    destination = Destination(options.output, not options.no_color)
+    if is_made:
+        return _log_recording(tool[0], options, destination, where)
+    if options.upstream_format:
+        return _log_upstream(tool, options, destination)
+    if where is None and not options.json:
+        return _log_live(tool, options, destination)
+    return _log_afterwards(tool, options, destination, where)
+
+
+def _check(options: argparse.Namespace, is_made: bool) -> None:
+    """Refuse what cannot be done.
+
+    Raises:
+        UsageError: options do not go together.
+        ActiondbgError: a package is missing.
+    """
+    if not options.upstream_format:
+        need_packages("actiondbg log")
+    elif is_made:
+        raise UsageError("--upstream-format prints IR, which is not in a recording: name the tool.")
+    elif options.json or options.filter or options.loc or options.outcome:
+        raise UsageError("--upstream-format prints all that upstream does: give it no filter.")
+    if is_made and options.tool_stdout:
+        raise UsageError("--tool-stdout is for a tool that is run, not for a recording.")
+    if options.output is not None and is_recording(options.output):
+        raise UsageError(
+            f"{str(options.output)!r} is a recording, and is not overwritten: name another file."
+        )
+
+
+def _where(options: argparse.Namespace) -> str | None:
+    """Return what is to be logged, as SQL; None for all.
+
+    Raises:
+        UsageError: a SPEC, a condition, a location or an OUTCOME is written wrongly.
+    """
+    if not (options.filter or options.loc or options.outcome):
+        return None
+    from actiondbg.recording.filtering import where, where_location, where_outcome
+
+    parts: list[str] = []
+    if options.outcome:
+        parts.append(" OR ".join(map(where_outcome, options.outcome)))
+    if options.filter:
+        parts.append(" OR ".join(map(where, options.filter)))
+    if options.loc:
+        parts.append(where_location(options.loc))
+    return " AND ".join(f"({part})" for part in parts)
+
+
+# --- a recording ----------------------------------------------------------------------
+
+
+def _log_recording(
+    path: str, options: argparse.Namespace, destination: Destination, where: str | None
+) -> int:
+    from actiondbg.recording import open_recording
+
+    recording = open_recording(path, partial=options.partial)
+    if recording.cut is not None:
+        _say(recording.cut)
+    _write(recording, options, destination, where)
+    return 0
+
+
+def _write(
+    recording: Recording, options: argparse.Namespace, destination: Destination, where: str | None
+) -> int:
+    from actiondbg.recording.log import write_json, write_log
+
+    with destination.opened() as out:
+        if options.json:
+            return write_json(recording, out, where)
+        return write_log(recording, out, where, destination.paint)
+
+
+# --- a tool ---------------------------------------------------------------------------
+
+
+def _log_live(tool: list[str], options: argparse.Namespace, destination: Destination) -> int:
+    """Write the log while the tool runs; show it at the end, if it does not go to a file."""
+    with tempfile.TemporaryDirectory(prefix=_PREFIX) as directory:
+        file = destination.file(Path(directory))
+        with _started(tool, options, Path(directory, "run.adbrec")) as running:
+            # They take their time to be imported: the tool runs meanwhile.
+            from actiondbg.recording.log import LiveLog
+
+            assert running.path is not None
+            try:
+                with writing(file):
+                    log = LiveLog(running.path, file, destination.paint)
+                    done = _follow(running, log)
+            except FileNotWritten:
+                running.wait()  # the tool is not ended for that
+                raise
+        with writing(file):
+            log.finish()
+        _report(done, running.path, log.count)
+        destination.show(file)
+    return _code(done)
+
+
+def _follow(running: Running, log: LiveLog) -> Recorded:
+    try:
+        while (done := running.poll(_SECONDS)) is None:
+            log.update()
+        return done
+    except SystemExit:
+        # A signal ends us, and the tool with us: what it did by then is logged.
+        running.end()
+        log.finish()
+        raise
+
+
+def _log_afterwards(
+    tool: list[str], options: argparse.Namespace, destination: Destination, where: str | None
+) -> int:
+    """Log a run when it is over: what a filter selects may depend on all of it."""
+    with tempfile.TemporaryDirectory(prefix=_PREFIX) as directory:
+        path = Path(directory, "run.adbrec")
+        with _started(tool, options, path) as running:
+            from actiondbg.recording import open_recording
+
+            done = running.wait()
+        count = 0
+        if done.path is not None:
+            recording = open_recording(done.path, partial=True)
+            count = _write(recording, options, destination, where)
+        _report(done, path, count)
+    return _code(done)
+
+
+def _log_upstream(tool: list[str], options: argparse.Namespace, destination: Destination) -> int:
+    with tempfile.TemporaryDirectory(prefix=_PREFIX) as directory:
+        file = destination.file(Path(directory))
+        with writing(file):
+            file.write_bytes(b"")  # a tool that makes no MLIR context writes none
+        with _started(tool, options, None, upstream_log=file) as running:
+            done = running.wait()
+        if done.status < 0:
+            _say(f"The tool was killed by {_signal_name(-done.status)}.")
+        destination.show(file)
+    return _code(done)
+
+
+@contextlib.contextmanager
+def _started(
+    tool: list[str],
+    options: argparse.Namespace,
+    output: Path | None,
+    upstream_log: Path | None = None,
+) -> Generator[Running]:
+    """Start the tool; Ctrl-C is for it while it runs, and what it did by then is logged."""
+    from actiondbg.recording.running import start_recording
+
+    with start_recording(
+        tool,
+        output,
+        # Else it would be mixed with the log.
+        stdout=options.tool_stdout or (None if options.output else os.devnull),
+        mlir_include=options.mlir_include,
+        on_compile=_say_compiling,
+        upstream_log=upstream_log,
+    ) as running:
+
+        def interrupt(number: int, _: object) -> None:
+            if running.process.poll() is None:
+                running.process.send_signal(number)
+            else:
+                raise KeyboardInterrupt
+
+        before = signal.signal(signal.SIGINT, interrupt)
+        try:
+            yield running
+        finally:
+            signal.signal(signal.SIGINT, before)
+
+
+# --- what is said ---------------------------------------------------------------------
+
+
+def _report(done: Recorded, recording: Path, count: int) -> None:
+    from actiondbg.recording.tally import Tally
+
+    tally = Tally(recording)
+    tally.update()
+    if done.status < 0:
+        _say(
+            f"The tool was killed by {_signal_name(-done.status)}: the log has "
+            f"{count:,} action{'s'[: count != 1]}, up to then."
+        )
+    elif done.path is None:
+        _say("There is nothing to log: the tool ended before it made an MLIR context.")
+    elif not tally.ended:
+        _say(
+            f"Not all was logged, as it could not be recorded: is the disk of "
+            f"{str(recording.parent.parent)!r} full? Set TMPDIR to another directory."
+        )
+
+
+def _code(done: Recorded) -> int:
+    return done.status if done.status >= 0 else 128 - done.status
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
+
+
+def _say_compiling() -> None:
+    print("Compiling the agent ...", file=sys.stderr, flush=True)
+
+
+def _say(sentence: str) -> None:
+    print(f"actiondbg: {sentence}", file=sys.stderr)

@@ -51,7 +51,7 @@ def _is_crash(front: Front, stop: Stop) -> bool:
 def _reproduce(front: Front, stop: Stop) -> Reproduced:
     path = _free_path(f"actiondbg-reproducer-{stop.ordinal}")
     try:
-        made = front.session.reproducer(path)
+        made = front.tool().reproducer(path)
     except (ActiondbgError, OSError) as error:
         return Reproduced(str(path), error=message_of(error))
     except KeyboardInterrupt:

@@ -158,12 +158,13 @@ OPTIONS: tuple[Argument, ...] = (*ORACLES, *_COMPARE, *_SEARCH)
     "is.",
     "bisect --test './judge.sh {}' --jobs 2",
     *OPTIONS,
+    needs_tool="nothing can be run again in it",
 )
 def bisect(front: Front, args: Arguments) -> Any:
     from actiondbg.bisection.api import bisect as find
     from actiondbg.bisection.folder import open_folder
 
-    session = front.session
+    session = front.tool()
     oracle = oracle_of(args)
     folder = open_folder(folder_of(args), Path(session.argv[0]).name, args.resume)
     front.out.flush()

@@ -118,6 +118,8 @@ class Command:
     aliases: tuple[str, ...] = ()
     repeats: bool = False  # Enter on an empty line does it again
     redirects: bool = True  # > >> and | are the interpreter's
+    needs_tool: str = ""  # what it does that cannot be done in a recording, in words
+    shows_ir: bool = False  # over a recording: if that holds IR
     subjects: dict[str, Command] = field(default_factory=dict[str, "Command"])  # by first word
 
     @property

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from actiondbg.commands.front import Front
 
 CURSOR = "Cursor"
+_WALKS = "the IR cannot be walked through in it"
 _INDEX = arg("index", nargs="?", type=index, metavar="N", help="move to this one")
 
 
@@ -39,12 +40,24 @@ def select_id(front: Front, args: Arguments) -> Any:
     return front.session.move_cursor("id", index=args.id)
 
 
-@command("cursor-print", CURSOR, "Print the IR unit at the cursor.", "cursor-print")
+@command(
+    "cursor-print",
+    CURSOR,
+    "Print the IR unit at the cursor.",
+    "cursor-print",
+    shows_ir=True,
+)
 def cursor_print(front: Front, _: Arguments) -> Any:
     return print_ir(front, "cursor")
 
 
-@command("cursor-parent", CURSOR, "Move to the unit around the cursor.", "cursor-parent")
+@command(
+    "cursor-parent",
+    CURSOR,
+    "Move to the unit around the cursor.",
+    "cursor-parent",
+    needs_tool=_WALKS,
+)
 def parent(front: Front, _: Arguments) -> Any:
     return front.session.move_cursor("parent")
 
@@ -55,6 +68,7 @@ def parent(front: Front, _: Arguments) -> Any:
     "Move to a unit inside the cursor: a region, block or operation, by number.",
     "cursor-child 0",
     arg("index", type=index, metavar="ID", help="its number, from 0"),
+    needs_tool=_WALKS,
 )
 def child(front: Front, args: Arguments) -> Any:
     return front.session.move_cursor("child", index=args.index)
@@ -67,6 +81,7 @@ def child(front: Front, args: Arguments) -> Any:
     "cursor-previous 2",
     count_argument("how far"),
     repeats=True,
+    needs_tool=_WALKS,
 )
 def previous(front: Front, args: Arguments) -> Any:
     return front.session.move_cursor("previous", count=args.count)
@@ -79,19 +94,30 @@ def previous(front: Front, args: Arguments) -> Any:
     "cursor-next",
     count_argument("how far"),
     repeats=True,
+    needs_tool=_WALKS,
 )
 def next_(front: Front, args: Arguments) -> Any:
     return front.session.move_cursor("next", count=args.count)
 
 
 @command(
-    "cursor-function", CURSOR, "Move to the function that holds the cursor.", "cursor-function"
+    "cursor-function",
+    CURSOR,
+    "Move to the function that holds the cursor.",
+    "cursor-function",
+    needs_tool=_WALKS,
 )
 def function(front: Front, _: Arguments) -> Any:
     return front.session.move_cursor("function")
 
 
-@command("cursor-module", CURSOR, "Move to the outermost operation.", "cursor-module")
+@command(
+    "cursor-module",
+    CURSOR,
+    "Move to the outermost operation.",
+    "cursor-module",
+    needs_tool=_WALKS,
+)
 def module(front: Front, _: Arguments) -> Any:
     return front.session.move_cursor("module")
 
@@ -102,6 +128,7 @@ def module(front: Front, _: Arguments) -> Any:
     "List what defines the cursor's operands; with N, move to one.",
     "cursor-defs 0",
     _INDEX,
+    needs_tool=_WALKS,
 )
 def defs(front: Front, args: Arguments) -> Any:
     if args.index is None:
@@ -115,6 +142,7 @@ def defs(front: Front, args: Arguments) -> Any:
     "List what uses the cursor's results; with N, move to one.",
     "cursor-users",
     _INDEX,
+    needs_tool=_WALKS,
 )
 def users(front: Front, args: Arguments) -> Any:
     if args.index is None:

@@ -16,8 +16,11 @@ from actiondbg.commands.words import Redirect
 from actiondbg.errors import NotStopped, ToolGone, UsageError
 
 if TYPE_CHECKING:
+    from actiondbg.commands.command import Command
     from actiondbg.commands.interpreter import Interpreter
+    from actiondbg.commands.recorded import Recorded
     from actiondbg.commands.shell import Shell
+    from actiondbg.recording.opened.session import RecordedSession
     from actiondbg.session import Session, Stop
 
 
@@ -39,13 +42,14 @@ class Front:
         after_resume: called after every control, before its result is shown.
         out: where results go, instead of stdout.
         err: where errors and notes go, instead of stderr.
+        recorded: what is said where the tool is needed; None: the session is one of a tool.
     """
 
     interpreter: Interpreter
 
     def __init__(
         self,
-        session: Session,
+        session: Session | RecordedSession,
         *,
         json: bool = False,
         interactive: bool = False,
@@ -53,13 +57,15 @@ class Front:
         after_resume: Callable[[], None] | None = None,
         out: TextIO | None = None,
         err: TextIO | None = None,
+        recorded: Recorded | None = None,
     ) -> None:
         self.session = session
+        self.recorded = recorded
         self.json = json
         self.interactive = interactive
         self.out = out or sys.stdout
         self.err = err or sys.stderr
-        self.settings = Settings(session)
+        self.settings = Settings(self.tool, has_tool=recorded is None)
         self.displays = Displays()
         self.quitting = False
         self.quiet = False  # the init files' results are not a JSON reader's
@@ -67,7 +73,7 @@ class Front:
         self.python: dict[str, Any] = {"session": session, "__name__": "__console__"}
         self.shell: Callable[[], Shell] | None = None
         self._color = color and color_allowed()
-        self._threading_told = False
+        self._threading_told = recorded is not None
         self._after_resume = after_resume or (lambda: None)
 
     # --- text ---------------------------------------------------------------
@@ -116,6 +122,31 @@ class Front:
                 self.out = saved
                 self.redirected = outer
 
+    # --- the tool -----------------------------------------------------------
+
+    def tool(self, what: str = "") -> Session:
+        """Return the session, where it is one of a tool.
+
+        Args:
+            what: needs the tool, in words, unless the command declares it.
+
+        Raises:
+            UsageError: it is one of a recording; says how to start the tool.
+        """
+        if self.recorded is not None:
+            raise UsageError(self.recorded.needs_tool(what))
+        return cast("Session", self.session)
+
+    def refusal(self, command: Command) -> str | None:
+        """Return why a command cannot be used with this session, in a sentence; None if it can."""
+        return None if self.recorded is None else self.recorded.refusal(command)
+
+    def check(self, command: Command) -> None:
+        """Raise UsageError if a command cannot be used with this session."""
+        why = self.refusal(command)
+        if why is not None:
+            raise UsageError(why)
+
     # --- control ------------------------------------------------------------
 
     def resume(self, control: Callable[[], Stop]) -> Stop:
@@ -143,13 +174,13 @@ class Front:
             late.daemon = True
             late.start()
             try:
-                self.session.interrupt()
-                return self.session.wait()
+                self.tool().interrupt()
+                return self.tool().wait()
             except KeyboardInterrupt:
                 continue
             finally:
                 late.cancel()
-        self.session.kill()
+        self.tool().kill()
         raise ToolGone("The tool did not stop at the interrupts, and was killed.")
 
     def in_shell(self, line: str) -> None:

@@ -202,6 +202,7 @@ class Interpreter:
         if found.redirects:
             text, redirect = split_redirect(text)
         found, text = found.resolve(text)
+        self.front.check(found)
         if found.takes_ids:
             text = self._with_newest(text)
         return Parsed(found, found.parse(text), redirect)

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import sys
+import textwrap
+from collections.abc import Callable
 
 from actiondbg.commands.command import CATEGORIES, COMMANDS, Argument, Command
+
+Refusal = Callable[[Command], str | None]
 
 SPEC = """\
 SPEC is what a breakpoint stops at: one part, or several joined with 'and'.
@@ -40,15 +44,24 @@ def _commands_of(category: str) -> list[Command]:
     return found
 
 
-def overview() -> str:
-    """Return all commands by category, a line and an example each."""
+def overview(refusal: Refusal = lambda _: None) -> str:
+    """Return all commands by category, a line and an example each.
+
+    Args:
+        refusal: tells why a command cannot be used; None if it can. Such are only named.
+    """
     lines: list[str] = []
+    refused: list[str] = []
     for category in CATEGORIES:
-        lines.append(f"{category}:")
-        for each in _commands_of(category):
+        there = [each for each in _commands_of(category) if refusal(each) is None]
+        refused += [each.name for each in _commands_of(category) if each not in there]
+        lines += [f"{category}:"] if there else []
+        for each in there:
             names = ", ".join((each.name, *each.aliases))
             lines += [f"  {names:<28} {each.summary}", f"  {'':<28} {each.example}"]
-        lines.append("")
+        lines += [""] if there else []
+    if refused:
+        lines += [*textwrap.wrap(f"Not here, and help tells why: {', '.join(refused)}.", 78), ""]
     lines.append("'help COMMAND' tells more; 'help spec' and 'help expr' are about breakpoints.")
     return "\n".join(lines)
 
@@ -59,9 +72,11 @@ def _words(argument: Argument) -> str:
     return f"{argument.name} {metavar}".rstrip() if argument.is_option else metavar or argument.name
 
 
-def page(command: Command) -> str:
-    """Return the help of one command."""
+def page(command: Command, refusal: Refusal = lambda _: None) -> str:
+    """Return the help of one command; see ``overview``."""
     lines = [f"{command.usage()}", "", f"  {command.summary}"]
+    if why := refusal(command):
+        lines.append(f"  Not here. {why}")
     rows = [(name, each.summary) for name, each in command.subjects.items()]
     rows += [(_words(a), a.options["help"]) for a in command.arguments if "help" in a.options]
     width = max((len(name) for name, _ in rows), default=0)

@@ -36,6 +36,7 @@ _OPERATION = re.compile(r"cursor|@\d+|%\S+")
     flag("--side-by-side", "before on the left, after on the right"),
     flag("--unified", "one below the other, which is the default"),
     arg("--context", type=index, default=3, metavar="N", help="unchanged lines around a change"),
+    shows_ir=True,
 )
 def diff(front: Front, args: Arguments) -> Any:
     if args.side_by_side and args.unified:

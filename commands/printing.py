@@ -34,6 +34,7 @@ PRINTING = "IR"
     arg("--elide", type=index, metavar="N", help="elide constants of more than N elements"),
     flag("--plain", "leave out the mark at the cursor"),
     aliases=("p",),
+    shows_ir=True,
 )
 def print_(front: Front, args: Arguments) -> Any:
     return print_ir(
@@ -54,6 +55,7 @@ def print_(front: Front, args: Arguments) -> Any:
     "count op:arith.* --function",
     arg("glob", metavar="[op:]GLOB", help="the name of the operations", complete="op"),
     flag("--function", "count in the cursor's function only"),
+    needs_tool="operations cannot be counted in it",
 )
 def count(front: Front, args: Arguments) -> Any:
     glob = args.glob.removeprefix("op:")

@@ -10,6 +10,7 @@ from itertools import chain, count
 from pathlib import Path
 from typing import get_args
 
+from actiondbg.commands.sources import say_compiling
 from actiondbg.commands.words import split_at_tool
 from actiondbg.recording.kind import is_recording
 from actiondbg.recording.running import Recorded, RecordedIR, Running, start_recording
@@ -80,7 +81,7 @@ def run(argv: list[str]) -> int:
         ir=options.ir,
         events=options.events.split(",") if options.events else (),
         mlir_include=options.mlir_include,
-        on_compile=_say_compiling,
+        on_compile=say_compiling,
     ) as running:
         tally = Tally(running.path or output)
         done = _follow(running, tally) if _shows_progress() else running.wait()
@@ -97,10 +98,6 @@ def _unused(tool: str) -> Path:
 
 def _numbers() -> Iterator[str]:
     return (f"-{number}" for number in count(2))
-
-
-def _say_compiling() -> None:
-    print("Compiling the agent ...", file=sys.stderr, flush=True)
 
 
 # --- while it runs ----------------------------------------------------------------

@@ -61,7 +61,9 @@ def attempts_text(_: Front, shown: results.AttemptsShown) -> str:
     found = shown.attempts
     if not found.attempts:
         return f"There was no attempt of {found.name}."
-    counts = Counter(each.outcome.result for each in found.attempts)
+    counts = Counter[str]()
+    for group in found.grouped():
+        counts[group.result] += group.count
     words = {
         "succeeded": "succeeded",
         "unchanged": "succeeded but changed nothing",

@@ -93,7 +93,7 @@ def action_text(front: Front, action: Action) -> str:
         "operation": operation(action.id, action.op) if action.op else None,
         "function": action.function,
         "location": action.full_location or action.location,
-        "text": action.text,
+        "text": action.text or None,
     }
     units = [unit_text(front, unit) for unit in action.units]
     return "\n".join([*rows(facts), *(f"unit {i}: {text}" for i, text in enumerate(units))])
@@ -102,7 +102,9 @@ def action_text(front: Front, action: Action) -> str:
 def place_text(front: Front, place: results.CursorPlace) -> str:
     kinds = ("region", "block", "operation")
     steps = [f"{kinds[i % 3]} {number}" for i, number in enumerate(place.path)]
-    root = f"@{place.function.removeprefix('@')}: " if place.function else ""
+    where = [f"@{place.function.removeprefix('@')}"] if place.function else []
+    if steps or not where:  # in a recording it is not known which steps lead there
+        where.append(" > ".join(steps) or "the outermost operation")
     unit = Unit(
         kind=place.kind,  # pyright: ignore[reportArgumentType] # it was a Unit's
         name=place.name,
@@ -111,7 +113,7 @@ def place_text(front: Front, place: results.CursorPlace) -> str:
         location=place.location,
         id=place.id,
     )
-    return f"{root}{' > '.join(steps) or 'the outermost operation'}\n{unit_text(front, unit)}"
+    return f"{': '.join(where)}\n{unit_text(front, unit)}"
 
 
 def cursor_text(front: Front, cursor: Cursor) -> str:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from actiondbg.cycle import Cycle
     from actiondbg.difference import Diff
     from actiondbg.past import Attempts, History
+    from actiondbg.recording.opened.attempts import RecordedAttempts
 
 
 class Text(msgspec.Struct):
@@ -118,7 +119,7 @@ class StatisticsShown(msgspec.Struct):
 class AttemptsShown(msgspec.Struct):
     """Past attempts of a pattern; ``each``: a line for each of them."""
 
-    attempts: Attempts
+    attempts: Attempts | RecordedAttempts
     each: bool
 
 

@@ -70,14 +70,22 @@ def restart(front: Front, args: Arguments) -> Any:
     number: int | None = args.checkpoint
     if number is None:
         return front.resume(front.session.restart)
-    return front.resume(lambda: front.session.restart_from(number))
+    tool = front.tool("it has no checkpoints")
+    return front.resume(lambda: tool.restart_from(number))
 
 
-@command("kill", RUNNING, "End the tool; breakpoints are kept.", "kill")
+@command(
+    "kill",
+    RUNNING,
+    "End the tool; breakpoints are kept.",
+    "kill",
+    needs_tool="no tool runs that could be ended",
+)
 def kill(front: Front, _: Arguments) -> Any:
-    if front.session.state not in ("stopped", "running"):
+    session = front.tool()
+    if session.state not in ("stopped", "running"):
         return Text("The tool is not running.")
-    front.session.kill()
+    session.kill()
     return Text("The tool was killed.")
 
 
@@ -153,9 +161,10 @@ def finish(front: Front, args: Arguments) -> Any:
     "skip",
     count_argument("do it at so many breakpoints"),
     repeats=True,
+    needs_tool="actions cannot be skipped in it",
 )
 def skip(front: Front, args: Arguments) -> Any:
-    return front.resume(lambda: front.session.skip(args.count))
+    return front.resume(lambda: front.tool().skip(args.count))
 
 
 @command(
@@ -165,9 +174,10 @@ def skip(front: Front, args: Arguments) -> Any:
     "apply",
     count_argument("do it at so many breakpoints"),
     repeats=True,
+    needs_tool="actions cannot be applied anew in it",
 )
 def apply(front: Front, args: Arguments) -> Any:
-    return front.resume(lambda: front.session.apply(args.count))
+    return front.resume(lambda: front.tool().apply(args.count))
 
 
 @command(

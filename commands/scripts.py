@@ -44,12 +44,13 @@ def echo(_: Front, args: Arguments) -> Any:
 )
 def help_(front: Front, args: Arguments) -> Any:
     if not args.words:
-        return Text(manual.overview())
+        return Text(manual.overview(front.refusal))
     word, *subject = args.words
     if word in manual.TOPICS:
         return Text(manual.TOPICS[word])
     found = front.interpreter.find(word)
-    return Text(manual.page(found.resolve(subject[0])[0] if subject else found))
+    found = found.resolve(subject[0])[0] if subject else found
+    return Text(manual.page(found, front.refusal))
 
 
 @command(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -89,18 +90,24 @@ class Settings:
     """The values of the settings, as text.
 
     Args:
-        session: which holds some of them.
+        tool: returns the session that holds some of them; raises UsageError where there is none,
+            with what it is given in words.
+        has_tool: whether there is one.
     """
 
-    def __init__(self, session: Session) -> None:
-        self._session = session
+    def __init__(self, tool: Callable[[str], Session], has_tool: bool = True) -> None:
+        self._tool = tool
+        self._has_tool = has_tool
         self._values = {name: setting.default for name, setting in SETTINGS.items()}
 
     def __getitem__(self, name: str) -> str:
         setting = SETTINGS[name]
         if setting.attribute is None:
             return self._values[name]
-        return setting.text(getattr(self._session, setting.attribute))
+        return setting.text(getattr(self._holder(name), setting.attribute))
+
+    def _holder(self, name: str) -> Session:
+        return self._tool(f"{name} is a setting of the tool's")
 
     def on(self, name: str) -> bool:
         """Return whether a setting is anything but off."""
@@ -115,7 +122,7 @@ class Settings:
         name = _resolve(name)
         setting = SETTINGS[name]
         if setting.attribute is not None:
-            setattr(self._session, setting.attribute, setting.parse(name, value))
+            setattr(self._holder(name), setting.attribute, setting.parse(name, value))
             return name
         if setting.choices is not None:
             setting.parse(name, value)
@@ -127,9 +134,10 @@ class Settings:
         return name
 
     def show(self, name: str | None) -> dict[str, str]:
-        """Return one setting, by name or unique prefix, or all."""
+        """Return one setting, by name or unique prefix, or all that there are."""
         if name is None:
-            return {each: self[each] for each in SETTINGS}
+            there = {n: s for n, s in SETTINGS.items() if self._has_tool or s.attribute is None}
+            return {each: self[each] for each in there}
         name = _resolve(name)
         return {name: self[name]}
 

@@ -59,18 +59,26 @@ def info_program(front: Front, _: Arguments) -> Any:
         "state": session.state,
         "status": session.exit_status,
     }
-    if session.state == "stopped":
+    if front.recorded is not None:
+        facts.update(front.recorded.facts())
+    elif session.state == "stopped":
         status = msgspec.to_builtins(session.status())
         # What travelling in time needs to know tells a user nothing.
         facts.update((key, status[key]) for key in status if key not in ("written", "passed"))
     return Facts("program", facts)
 
 
-@subject(INFO, "tool", "Tell about the tool, its MLIR, and the agent.", "info tool")
+@subject(
+    INFO,
+    "tool",
+    "Tell about the tool, its MLIR, and the agent.",
+    "info tool",
+    needs_tool="the tool itself is not there, and info program tells of it",
+)
 def info_tool(front: Front, _: Arguments) -> Any:
     from actiondbg import toolchain
 
-    tool = front.session.tool
+    tool = front.tool().tool
     facts = {
         "path": str(tool.path),
         "llvm": tool.llvm,

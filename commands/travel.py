@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from actiondbg.commands.front import Front
 
 TRAVEL = "Going back in time"
+_FREEZES = "there is no process in it to be frozen, and goto goes anywhere"
+_SKIPS = "actions cannot be skipped in it"
 
 
 @command(
@@ -95,14 +97,21 @@ def reverse_continue(front: Front, args: Arguments) -> Any:
     TRAVEL,
     "Freeze a copy of the tool here; 'restart N' goes back to it.",
     "checkpoint",
+    needs_tool=_FREEZES,
 )
 def checkpoint(front: Front, _: Arguments) -> Any:
-    return front.session.checkpoint()
+    return front.tool().checkpoint()
 
 
-@subject(INFO, "checkpoints", "List the checkpoints of this run.", "info checkpoints")
+@subject(
+    INFO,
+    "checkpoints",
+    "List the checkpoints of this run.",
+    "info checkpoints",
+    needs_tool=_FREEZES,
+)
 def info_checkpoints(front: Front, _: Arguments) -> Any:
-    session = front.session
+    session = front.tool()
     return CheckpointsShown(session.checkpoints(), session.automatic_checkpoints())
 
 
@@ -112,9 +121,10 @@ def info_checkpoints(front: Front, _: Arguments) -> Any:
     "Forget a checkpoint.",
     "delete checkpoint 1",
     arg("number", type=positive, metavar="N", help="its number", complete="checkpoint"),
+    needs_tool=_FREEZES,
 )
 def delete_checkpoint(front: Front, args: Arguments) -> Any:
-    front.session.delete_checkpoint(args.number)
+    front.tool().delete_checkpoint(args.number)
 
 
 @subject(
@@ -132,6 +142,7 @@ def info_timeline(front: Front, _: Arguments) -> Any:
     TRAVEL,
     "Skip in this run and in later ones what 'save skips' has saved.",
     "load skips my.skips",
+    needs_tool=_SKIPS,
 )
 def load(_: Front, __: Arguments) -> Any:
     """Do nothing: a word has to follow, and is a subject."""
@@ -143,9 +154,10 @@ def load(_: Front, __: Arguments) -> Any:
     "Skip these actions again when they come; one that is not there ends the replay.",
     "load skips my.skips",
     arg("file", metavar="FILE", help="what 'save skips' wrote", complete="file"),
+    needs_tool=_SKIPS,
 )
 def load_skips(front: Front, args: Arguments) -> Any:
-    count = front.session.load_skips(args.file)
+    count = front.tool().load_skips(args.file)
     return Text(f"Loaded {count} skip{'s'[: count != 1]} from {args.file}.")
 
 
@@ -155,7 +167,8 @@ def load_skips(front: Front, args: Arguments) -> Any:
     "Write what is skipped on this timeline into a file that 'load skips' reads.",
     "save skips my.skips",
     arg("file", metavar="FILE", help="the file", complete="file"),
+    needs_tool=_SKIPS,
 )
 def save_skips(front: Front, args: Arguments) -> Any:
-    count = front.session.save_skips(args.file)
+    count = front.tool().save_skips(args.file)
     return Text(f"Saved {count} skip{'s'[: count != 1]} to {args.file}.")

@@ -5,8 +5,6 @@ from __future__ import annotations
 import contextlib
 import csv
 import json
-import os
-import re
 import signal
 import subprocess
 import sys
@@ -15,10 +13,10 @@ from io import BytesIO, StringIO
 from pathlib import Path
 from typing import Any
 
-import pexpect
 import pyarrow.parquet
 import pytest
 from recorded import Action, Operation, fake_recording, write_recording
+from recorded_chunks import chunk_bytes
 
 from actiondbg.recording import open_recording
 from actiondbg.recording.asking import ask
@@ -82,6 +80,7 @@ def test_a_cell_is_in_one_line_and_whole() -> None:
     said = query("run.adbrec", "select reason, null as n from reasons").splitlines()
     assert said[2] == 'a "quoted", one\\nof two lines  NULL'
     assert len(said) == 3
+    assert len(query("run.adbrec", "select repeat('x', 500) as long").splitlines()[2]) == 500
 
 
 def test_csv() -> None:
@@ -237,6 +236,16 @@ def test_a_damaged_recording() -> None:
     assert f"only the {count:,} actions before that are read." in done.stderr
 
 
+def test_a_recording_that_was_written_wrongly() -> None:
+    with Path("run.adbrec").open("ab") as file:
+        file.write(chunk_bytes(0, [(7, 0, 2, b"\1\2\3")], first_row=4))
+    done = run("query", "run.adbrec", "from changes")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == (
+        "actiondbg: The recording holds 3 packed numbers where 10 are due: record it again.\n"
+    )
+
+
 def test_a_cut_recording_is_told_and_read() -> None:
     path = fake_recording("long.adbrec", 3000, killed=True)
     path.write_bytes(path.read_bytes()[:-10])
@@ -321,64 +330,7 @@ def test_an_export_that_cannot_be_written() -> None:
     assert run("export", "run.adbrec").returncode == 2
 
 
-# --- on a terminal -------------------------------------------------------------------------
-
-
-def spawn(*words: str, width: int = 80) -> pexpect.spawn:
-    environment = {**os.environ, "TERM": "xterm", "NO_COLOR": ""}
-    return pexpect.spawn(
-        COMMAND,
-        ["query", *words],
-        encoding="utf-8",
-        timeout=60,
-        env=environment,
-        dimensions=(24, width),
-    )
-
-
-def shown(*words: str, width: int = 80) -> list[str]:
-    process = spawn(*words, width=width)
-    process.expect(pexpect.EOF)
-    process.close()
-    assert process.exitstatus == 0
-    assert process.before is not None
-    plain = re.sub(r"\x1b\[\d+m", "", process.before)
-    return [line.rstrip() for line in plain.splitlines()]
-
-
-def test_long_cells_are_cut_on_a_terminal() -> None:
-    sql = "select ordinal, repeat('[b]x', 50) as long, repeat('y', 70) as other from actions"
-    lines = shown("run.adbrec", sql)
-    assert max(map(len, lines)) <= 80
-    assert sum("[b]x[b]x" in line and "…" in line for line in lines) == 4
-    assert len(query("run.adbrec", sql).splitlines()[2]) > 270
-
-
-def test_one_cell_is_shown_as_it_is() -> None:
-    assert shown("run.adbrec", "select repeat('ab\\n', 200) || 'end'")[0].startswith("ab")
-    sql = "select text from ir where \"when\" = 'before'"
-    assert shown("run.adbrec", sql) == ["before", ""]
-
-
-def test_many_columns_are_shown_below_each_other() -> None:
-    lines = shown("run.adbrec", "from actions limit 2")
-    assert lines[0] == "--- row 1" and "--- row 2" in lines
-    assert "name  canonicalize" in map(str.strip, lines)
-
-
-def test_many_rows_are_cut_on_a_terminal() -> None:
-    lines = shown("run.adbrec", "select range, 'x' as x from range(100000)")
-    assert "These are the first 1,000 rows" in lines[-1]
-    assert lines[-2].split() == ["999", "x"]
-    assert "is not for a terminal" in shown_error("run.adbrec", "from runs", "--format", "parquet")
-
-
-def shown_error(*words: str) -> str:
-    process = spawn(*words)
-    process.expect(pexpect.EOF)
-    process.close()
-    assert process.exitstatus == 1 and process.before is not None
-    return process.before
+# --- Ctrl-C ---------------------------------------------------------------------------
 
 
 def test_ctrl_c_interrupts() -> None:

@@ -20,7 +20,11 @@ COMMAND = str(Path(sys.executable).with_name("actiondbg"))
 
 
 def run(*words: str, stdin: str | None = None) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([COMMAND, "record", *words], capture_output=True, text=True, input=stdin)
+    command = [COMMAND, "record", *words]
+    done = subprocess.run(command, capture_output=True, text=True, input=stdin)
+    # So it is the first time.
+    done.stderr = done.stderr.removeprefix("Compiling the agent ...\n")
+    return done
 
 
 def long_input(count: int = 20_000) -> str:
@@ -85,12 +89,10 @@ def test_what_is_wrong_is_said_in_one_sentence(folds: str) -> None:
         ([], 2, "name the tool"),
         (["--ir", "all", "x"], 2, "invalid choice: 'all'"),
         (["no-such-tool"], 3, "There is no tool 'no-such-tool'"),
-        (["-o", "nowhere/x", "mlir-opt", folds], 3, "'/work'"),
+        (["-o", "nowhere/x", "mlir-opt", folds], 3, "nowhere/x' cannot be written"),
     ):
         done = run(*words)
         assert done.returncode == code
-        if "nowhere/x" in words:
-            told = f"{Path('nowhere/x').absolute()!s}' cannot be written"
         assert told in done.stderr and "Traceback" not in done.stderr
     assert os.listdir() == [folds]
 

@@ -306,4 +306,9 @@ def test_a_recording_that_cannot_begin_loses_none(mlir_opt: str, folds: str) -> 
     before = Path("run.adbrec").read_bytes()
     with pytest.raises(LaunchError, match="no tool 'no-such-tool'"):
         record(["no-such-tool", folds], "run.adbrec")
+    with pytest.raises(LaunchError, match="'nowhere' cannot be read"):
+        record([mlir_opt], "run.adbrec", stdin="nowhere")
     assert Path("run.adbrec").read_bytes() == before
+    with pytest.raises(LaunchError, match="could not be started"):
+        record([mlir_opt, folds], "new.adbrec", cwd="nowhere")
+    assert not Path("new.adbrec").exists()

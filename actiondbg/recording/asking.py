@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 import duckdb
 
-from actiondbg.recording.error import QueryError
+from actiondbg.recording.error import QueryError, RecordingError
 
 _BATCH = 1 << 16  # rows
 _WAY_OUT = "a query without SQL lists the tables and their columns"
@@ -79,6 +79,10 @@ def _one_sentence() -> Generator[None]:
     try:
         yield
     except duckdb.Error as error:
+        # DuckDB keeps only the text of ours: then reading has failed, not the query.
+        _, is_ours, told = str(error).partition(f"{RecordingError.__name__}: ")
+        if is_ours:
+            raise RecordingError(told) from error
         raise QueryError(sentence_of(error)) from error
 
 

@@ -51,6 +51,7 @@ def export(recording: Recording, directory: str | os.PathLike[str]) -> Path:
         _parquet().write_table(run_table(recording), new / f"{RUNS}.parquet", compression="zstd")
         for name in TABLES:
             _write(recording.tables[name], new / f"{name}.parquet")
+            recording.tables[name].forget()
         shutil.rmtree(target, ignore_errors=True)
         new.rename(target)
     except BaseException:

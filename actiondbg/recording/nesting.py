@@ -49,11 +49,11 @@ class Nesting:
     @cached_property
     def own_ticks(self) -> Ints:
         """How long each took without the actions nested in it, in ticks."""
-        durations, parents = self._rows.duration_ticks, self.parents
-        inside = np.flatnonzero(self._own_parents >= 0)
-        nested = np.bincount(parents[inside], durations[inside], self._rows.count)
+        durations = self._rows.duration_ticks
+        # The first is of those that have no parent.
+        nested = np.bincount(self._own_parents + 1, durations, self._rows.count + 1)[1:]
         if len(self._parts) > 1:
-            nested += self._covered(np.flatnonzero(self._own_parents != parents))
+            nested += self._covered(np.flatnonzero(self._own_parents != self.parents))
         return np.maximum(durations - nested.astype(np.int64), 0)
 
     # --- within a thread ---

@@ -63,6 +63,10 @@ class LazyTable:
             ]
             yield pa.record_batch(columns, schema=self.schema(names))
 
+    def forget(self) -> None:
+        """Keep no column any longer; one that is asked for again is built again."""
+        self._built.clear()
+
     def _column(self, name: str) -> Array:
         if name not in self._built:
             self._built[name] = self._builders[name][1]()

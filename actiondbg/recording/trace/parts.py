@@ -1,0 +1,86 @@
+"""A recording of one thread, part by part, so that memory is bounded and a part can be read early.
+
+The actions of a part refer to strings, locations and operations of earlier chunks: those are read
+again for each part. Of what else stands there only the actions are needed that are not over yet.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from actiondbg.recording.file import RecordingFile
+from actiondbg.recording.recording import Recording
+from actiondbg.recording.scan import Chunk
+from actiondbg.recording.structs import Kind
+from actiondbg.recording.trace.texts import Numbers
+
+_DICTIONARIES = (Kind.HEADER, Kind.STRINGS, Kind.LOCATIONS, Kind.OPERATIONS)
+_OF_ACTIONS = (Kind.PATCHES, Kind.REASONS)
+
+
+def is_of_one_thread(chunks: Sequence[Chunk]) -> bool:
+    """Tell whether all actions are of the thread that made the context."""
+    return all(chunk.thread == 0 or not _count(chunk) for chunk in chunks)
+
+
+def divide(chunks: Sequence[Chunk], most: int) -> Iterator[int]:
+    """Yield the index behind the last chunk of each part but the last one.
+
+    Args:
+        chunks: of the recording.
+        most: how many actions a part has, about.
+    """
+    count = 0
+    for index, chunk in enumerate(chunks):
+        count += _count(chunk)
+        if count >= most and index + 1 < len(chunks):
+            yield index + 1
+            count = 0
+
+
+def part_of(
+    file: RecordingFile, first: int, last: int, kept: Sequence[int], undecided: int
+) -> Recording:
+    """Return a part of a recording of one thread, as a recording.
+
+    Its actions have the ordinals and times that they have in the whole.
+
+    Args:
+        file: the whole, or what there is of it already.
+        first: the index of the part's first chunk.
+        last: the index behind the part's last chunk.
+        kept: the ordinals of earlier actions that are to be in it, too.
+        undecided: the ordinal from which on actions are needed with all that is said of them.
+    """
+    # The first action of all is always there: times count from it.
+    rows = np.array(sorted({0, *(ordinal - 1 for ordinal in kept)}))
+    chunks: list[Chunk] = []
+    for chunk in file.chunks[:first]:
+        needed = chunk.first_row + _count(chunk) >= undecided
+        kinds = (*_DICTIONARIES, *_OF_ACTIONS) if needed else _DICTIONARIES
+        sections = [section for section in chunk.sections if section.kind in kinds]
+        chunks.append(replace(chunk, sections=sections))
+        chunks += _rows_of(chunk, rows)
+    chunks += file.chunks[first:last]
+    # All parts take the rate of the clock from the same chunks.
+    chunks += [replace(chunk, sections=[]) for chunk in file.chunks[last:][-1:]]
+    return Recording(replace(file, chunks=chunks))
+
+
+def _rows_of(chunk: Chunk, rows: Numbers) -> Iterator[Chunk]:
+    """Yield chunks with one of some rows each, of those that a chunk has."""
+    for section in chunk.sections:
+        if section.kind != Kind.ACTIONS:
+            continue
+        first, last = np.searchsorted(rows, [chunk.first_row, chunk.first_row + section.count])
+        for row in rows[first:last]:
+            offset = section.offset + section.item * (row - chunk.first_row)
+            only = replace(section, count=1, offset=int(offset), size=section.item)
+            yield replace(chunk, first_row=int(row), sections=[only])
+
+
+def _count(chunk: Chunk) -> int:
+    return sum(section.count for section in chunk.sections if section.kind == Kind.ACTIONS)

@@ -1,0 +1,158 @@
+"""The actions of a recording, or of a part of one, as arrays, thread by thread."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import closing
+from functools import cached_property
+from typing import Any, Protocol
+
+import numpy as np
+
+from actiondbg.recording.trace.nesting import depths_in_thread, ends_of_nested
+from actiondbg.recording.trace.texts import NONE, Mask, Numbers, Texts
+
+_PASS = "pass-execution"
+
+
+class Recorded(Protocol):
+    """What a trace needs of a recording."""
+
+    @property
+    def count(self) -> int:
+        """Return how many actions there are."""
+        ...
+
+    def table(self, name: str, columns: Sequence[str] | None = None) -> Any:
+        """Return a table, or some columns of it (pyarrow.Table)."""
+        ...
+
+    def database(self) -> Any:
+        """Return a connection of DuckDB to the tables."""
+        ...
+
+
+class Rows:
+    """Actions in the order of threads, then of begin; a row is the position in that order."""
+
+    def __init__(self, recorded: Recorded) -> None:
+        self.recorded = recorded
+        self.count = recorded.count
+        self._ordinals = _numbers(self._column("ordinal"))
+        thread = _numbers(self._column("thread"))
+        sorted_already = bool((thread[1:] >= thread[:-1]).all())
+        self._order = slice(None) if sorted_already else np.argsort(thread, kind="stable")
+        self.thread: Numbers = thread[self._order]
+
+    def numbers(self, name: str) -> Numbers:
+        """Return a column of integers; NONE for null."""
+        return _numbers(self._column(name))[self._order]
+
+    def mask(self, name: str) -> Mask:
+        """Return a column of booleans; null is False."""
+        column = self._column(name).fill_null(False)
+        return column.to_numpy(zero_copy_only=False).astype(np.bool_)[self._order]
+
+    def texts(self, name: str, rows: Numbers) -> Texts:
+        """Return a column of texts, of some rows."""
+        places = rows if isinstance(self._order, slice) else self._order[rows]
+        return Texts.of(self._column(name)).take(places)
+
+    def is_text(self, name: str, text: str) -> Mask:
+        """Return in which rows a column of texts has this one."""
+        texts = Texts.of(self._column(name))
+        return (texts.codes == texts.code_of(text))[self._order]
+
+    def of_ordinals(self, ordinals: Numbers) -> Numbers:
+        """Return the rows of some actions, all of which are there."""
+        dense = self.count > 0 and int(self._ordinals[-1]) == self.count
+        places = ordinals - 1 if dense else np.searchsorted(self._ordinals, ordinals)
+        return places if isinstance(self._order, slice) else self._rows[places]
+
+    def ordinals_where(self, condition: str) -> Numbers:
+        """Return the ordinals of the actions for which a condition in SQL holds."""
+        with closing(self.recorded.database()) as database:
+            found = database.sql(f"SELECT ordinal FROM actions WHERE {condition}").fetchnumpy()
+        return np.asarray(found["ordinal"]).astype(np.int64)
+
+    @cached_property
+    def ordinal(self) -> Numbers:
+        """Return the ordinals."""
+        return self._ordinals[self._order]
+
+    @cached_property
+    def parent(self) -> Numbers:
+        """Return the ordinals of the parents; NONE for none."""
+        return self.numbers("parent")
+
+    @cached_property
+    def nested_end(self) -> Numbers:
+        """Return for each row the one after the last that is nested in it in its thread."""
+        depth = self.numbers("depth")
+        if self.count and self.thread[0] != self.thread[-1]:
+            depth = depths_in_thread(depth, self._outermost())
+        return ends_of_nested(depth)
+
+    @cached_property
+    def attempts(self) -> Mask:
+        """Return which are attempts that failed, did nothing, and hold nothing."""
+        attempts = self.is_text("outcome", "failed") & ~self.is_text("tag", _PASS)
+        attempts &= ~self.mask("changed") & ~self.mask("rolled_back")
+        return attempts & (self.nested_end == np.arange(1, self.count + 1))
+
+    @cached_property
+    def same_as_before(self) -> Mask:
+        """Return which have the operation, the parent and the thread of the row before."""
+        operation = self.numbers("operation")
+        same = operation != NONE
+        same[:1] = False
+        for column in (operation, self.parent, self.thread):
+            same[1:] &= column[1:] == column[:-1]
+        return same
+
+    def times(self) -> tuple[Numbers, Numbers]:
+        """Return when each begins and ends, in ns from the first action.
+
+        What is unfinished ends when the thread went on outside of it, else at the last time that
+        is known of any thread.
+        """
+        start, duration = self.numbers("start_ns"), self.numbers("duration_ns")
+        finished = duration != NONE
+        end = start + np.where(finished, duration, 0)
+        open_rows = np.flatnonzero(~finished)
+        end[open_rows] = end.max(initial=0)
+        after = self.nested_end[open_rows]
+        after, open_rows = after[after < self.count], open_rows[after < self.count]
+        went_on = self.thread[after] == self.thread[open_rows]
+        end[open_rows[went_on]] = start[after[went_on]]
+        return start, end
+
+    def _outermost(self) -> Mask:
+        """Return which rows are nested in none of their thread."""
+        outermost = self.parent == NONE
+        nested = np.flatnonzero(~outermost)
+        parents = self.of_ordinals(self.parent[nested])
+        outermost[nested[self.thread[parents] != self.thread[nested]]] = True
+        outermost[1:] |= self.thread[1:] != self.thread[:-1]
+        return outermost
+
+    @cached_property
+    def _rows(self) -> Numbers:
+        rows = np.empty(self.count, np.int64)
+        rows[self._order] = np.arange(self.count)
+        return rows
+
+    def _column(self, name: str) -> Any:
+        return self.recorded.table("actions", [name]).column(0)
+
+
+def _numbers(column: Any) -> Numbers:
+    whole = column.combine_chunks()
+    if whole.null_count:
+        whole = whole.fill_null(NONE)
+    return np.asarray(whole).astype(np.int64, copy=False)
+
+
+def column_numbers(table: Any, name: str) -> Numbers:
+    """Return a column of integers of any table; NONE for null."""
+    return _numbers(table.column(name))

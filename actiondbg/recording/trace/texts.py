@@ -1,0 +1,126 @@
+"""Columns of texts as codes: each text is held, and encoded, once."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from actiondbg.recording.arrow import Array, pa
+
+pc: Any = import_module("pyarrow.compute")
+
+Numbers = NDArray[np.int64]
+Mask = NDArray[np.bool_]
+
+NONE = -1
+_MOST_WORDS = 20  # of a tally; what is more is counted
+
+
+@dataclass(frozen=True)
+class Texts:
+    """A text or none for each row.
+
+    Args:
+        codes: of shape (rows,): the index of the row's text in ``values``, NONE for none.
+        values: the texts, a pyarrow.LargeStringArray: there may be as many as rows.
+    """
+
+    codes: Numbers
+    values: Array
+
+    @classmethod
+    def of(cls, column: Any) -> Texts:
+        """Return a column of a recording's table: a chunked array of dictionary arrays."""
+        array = column.unify_dictionaries().combine_chunks()
+        if hasattr(array, "num_chunks"):  # an empty one stays in chunks
+            return cls(np.empty(0, np.int64), string_array(()))
+        codes = array.indices.fill_null(NONE).to_numpy(zero_copy_only=False)
+        return cls(codes.astype(np.int64), array.dictionary.cast(pa.large_string()))
+
+    def take(self, rows: Numbers | Mask) -> Texts:
+        """Return those of some rows, with only the values that they use."""
+        codes = self.codes[rows]
+        used = np.zeros(len(self.values) + 1, np.bool_)  # the last is for NONE
+        used[codes] = True
+        fresh = np.cumsum(used) - 1
+        fresh[-1] = NONE
+        return Texts(fresh[codes], self.values.filter(pa.array(used[:-1])))
+
+    def changed(self, rows: Mask, by: Texts) -> Texts:
+        """Return these, with the texts of ``by`` (one for each row set in ``rows``) put in."""
+        codes = self.codes.copy()
+        codes[rows] = np.where(by.codes < 0, NONE, by.codes + len(self.values))
+        return Texts(codes, pa.concat_arrays([self.values, by.values]))
+
+    def distinct(self) -> Texts:
+        """Return the same, with each value once."""
+        encoded = self.values.dictionary_encode()
+        fresh = np.append(np.asarray(encoded.indices), NONE)
+        return Texts(fresh[self.codes].astype(np.int64), encoded.dictionary)
+
+    def code_of(self, text: str) -> int:
+        """Return the code of a text; of one that is not there one that no row has."""
+        code = self.values.index(pa.scalar(text, pa.large_string())).as_py()
+        return len(self.values) if code < 0 else code
+
+
+def string_array(texts: Iterable[str]) -> Array:
+    """Return texts as ``Texts.values``."""
+    return pa.array(list(texts), type=pa.large_string())
+
+
+def texts_of(keys: Numbers, text: Callable[[int], str | None]) -> Texts:
+    """Make a text of each distinct key.
+
+    Args:
+        keys: of shape (rows,).
+        text: makes a key's text, or None.
+    """
+    distinct, codes = np.unique(keys, return_inverse=True)
+    made = [text(int(key)) for key in distinct]
+    values = [each for each in made if each is not None]
+    fresh = np.cumsum([each is not None for each in made], dtype=np.int64) - 1
+    fresh[[each is None for each in made]] = NONE
+    return Texts(fresh[codes.reshape(-1)], string_array(values))
+
+
+def tallies(offsets: Numbers, keys: Numbers, word: Callable[[int], str]) -> Texts:
+    """Say what each of some groups of keys holds, such as ``"2 A; B"``.
+
+    Groups that hold the same keys as often share a text: there are few of those, however many
+    groups.
+
+    Args:
+        offsets: of shape (groups + 1,), rising: where each group begins in ``keys``.
+        keys: of all groups, one after the other.
+        word: a key in words.
+    """
+    if len(offsets) < 2:
+        return Texts(np.empty(0, np.int64), string_array(()))
+    hashes = np.add.reduceat(_mixed(keys), offsets[:-1])
+    _, example, codes = np.unique(hashes, return_index=True, return_inverse=True)
+    values = [_tally(keys[offsets[group] : offsets[group + 1]], word) for group in example]
+    return Texts(codes.reshape(-1).astype(np.int64), string_array(values))
+
+
+def _tally(keys: Numbers, word: Callable[[int], str]) -> str:
+    counted = Counter[int](keys.tolist()).most_common()
+    words = [word(key) if times == 1 else f"{times} {word(key)}" for key, times in counted]
+    more = len(words) - _MOST_WORDS
+    if more > 0:
+        words = [*words[:_MOST_WORDS], f"{more} more"]
+    return "; ".join(words)
+
+
+def _mixed(keys: Numbers) -> NDArray[np.uint64]:
+    """Spread keys over 64 bits (splitmix64), so that the sum of a group tells its keys."""
+    bits = keys.astype(np.uint64) + np.uint64(0x9E3779B97F4A7C15)
+    bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return bits ^ (bits >> np.uint64(31))

@@ -1,0 +1,226 @@
+"""``actiondbg trace -o FILE [options] (RUN.adbrec | -- TOOL ARGS...)``."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import re
+import signal
+import sys
+import tempfile
+from collections.abc import Generator, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, get_args
+
+from actiondbg.commands.words import split_at_tool
+from actiondbg.errors import UsageError
+from actiondbg.recording.kind import is_recording
+from actiondbg.recording.needs import need_packages
+from actiondbg.recording.trace.formats import Failed, Format, Selection, check_output, format_of
+
+if TYPE_CHECKING:
+    from actiondbg.recording.running import Running
+    from actiondbg.recording.trace.writing import Progress, Written
+
+_VALUED = (
+    *("-o", "--output", "--format", "--min-duration", "--failed", "--filter", "--mlir-include"),
+)
+_UNITS = {"ns": 1, "us": 10**3, "ms": 10**6, "s": 10**9}
+_CLEAR = "\r\x1b[K"
+_OPEN_WITH: dict[Format, str] = {
+    "chrome": "open it in https://ui.perfetto.dev or chrome://tracing",
+    "perfetto": "open it in https://ui.perfetto.dev",
+    "tracy": "tracy-import-chrome makes a file of it that Tracy opens",
+}
+_EPILOG = """\
+examples:
+  actiondbg trace -o run.json -- mlir-opt in.mlir --canonicalize
+  actiondbg trace -o run.pftrace --min-duration 10us -- mlir-opt in.mlir --canonicalize
+  actiondbg trace -o run.json.gz --filter 'func:sum' --failed keep run.adbrec
+
+The name says the format, unless --format does: .json is Chrome's, .pftrace and .perfetto-trace are
+Perfetto's, .tracy.json is Chrome's as Tracy imports it; .gz is compressed (.zst for Tracy).
+exit status: 0, or the tool's if one was run (128 + N for a signal); 1 an error, 2 bad usage, 3 the
+tool could not be started. docs/trace.md says what is in a trace.
+"""
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """Return the parser of the options; TOOL and its arguments are cut off before."""
+    parser = argparse.ArgumentParser(
+        prog="actiondbg trace",
+        usage="actiondbg trace -o FILE [options] (RUN.adbrec | -- TOOL ARGS...)",
+        description="Write the actions of a tool as a trace: what ran when, nested, by thread.",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    add = parser.add_argument
+    add("-o", "--output", metavar="FILE", required=True, help="the trace")
+    add("--format", choices=get_args(Format), help="the format; by default the name says it")
+    add(
+        "--min-duration",
+        metavar="TIME",
+        type=_nanoseconds,
+        default=0,
+        help="leave out what is shorter, such as 10us (ns, us, ms, s)",
+    )
+    add(
+        "--failed",
+        choices=get_args(Failed),
+        default="fold",
+        help="consecutive failed attempts on one operation: fold them into one slice (default), "
+        "keep each, or drop them",
+    )
+    add(
+        "--filter",
+        metavar="SPEC",
+        action="append",
+        default=[],
+        help="only actions that 'break SPEC [if EXPR]' would stop at, and those around them; "
+        "again: or these",
+    )
+    add("--partial", action="store_true", help="read as much of a damaged recording as can be")
+    add("-q", "--quiet", action="store_true", help="say nothing when all went well")
+    add("--mlir-include", metavar="DIR", help="where the headers of the tool's MLIR are")
+    return parser
+
+
+def run(argv: list[str]) -> int:
+    """Run the command line after the word trace; return the exit code.
+
+    Raises:
+        ActiondbgError: it could not be traced.
+    """
+    ours, tool = split_at_tool(argv, _VALUED)
+    if tool and is_recording(tool[0]):
+        # It takes no arguments: what follows it are options, too.
+        ours, tool = ours + tool[1:], tool[:1]
+    parser = build_parser()
+    options = parser.parse_args(ours)
+    if not tool:
+        parser.error("name a recording or the tool: actiondbg trace -o FILE -- TOOL ARGS...")
+    try:
+        kind: Format = options.format or format_of(options.output)
+        check_output(options.output, kind)
+        selection = _selection(options)
+    except UsageError as error:
+        parser.error(str(error))
+    need_packages("actiondbg trace")
+    trace = _trace_recording if is_recording(tool[0]) else _trace_tool
+    return trace(tool, options, kind, selection)
+
+
+def _selection(options: argparse.Namespace) -> Selection:
+    where = None
+    if options.filter:
+        from actiondbg.recording.filtering import where as where_spec
+
+        where = " OR ".join(f"({where_spec(spec)})" for spec in options.filter)
+    return Selection(options.failed, options.min_duration, where)
+
+
+def _trace_recording(
+    words: list[str], options: argparse.Namespace, kind: Format, selection: Selection
+) -> int:
+    from actiondbg.recording.trace.writing import write_trace
+
+    with _progress() as progress:
+        written = write_trace(
+            words[0], options.output, kind, selection, partial=options.partial, progress=progress
+        )
+    _say(_sentences(written, options, kind))
+    return 0
+
+
+def _trace_tool(
+    tool: list[str], options: argparse.Namespace, kind: Format, selection: Selection
+) -> int:
+    from actiondbg.recording.running import start_recording
+
+    with (
+        tempfile.TemporaryDirectory(prefix="actiondbg-trace-") as directory,
+        start_recording(
+            tool,
+            Path(directory, "run.adbrec"),
+            mlir_include=options.mlir_include,
+            on_compile=_say_compiling,
+        ) as running,
+        _passing_interrupts(running),
+    ):
+        # It takes its time to be imported: the tool runs meanwhile.
+        from actiondbg.recording.trace.writing import trace_run
+
+        done, written = trace_run(running, options.output, kind, selection)
+    if written is None:
+        _say(["There is no trace: the tool ended before it made an MLIR context."])
+    else:
+        _say(_sentences(written, options, kind))
+    return done.status if done.status >= 0 else 128 - done.status
+
+
+@contextlib.contextmanager
+def _passing_interrupts(running: Running) -> Generator[None]:
+    """Leave Ctrl-C to the tool while it runs: what it did by then is traced."""
+
+    def interrupt(number: int, _: object) -> None:
+        if running.process.poll() is None:
+            running.process.send_signal(number)
+        else:
+            raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGINT, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+# --- what is said -----------------------------------------------------------------
+
+
+def _say_compiling() -> None:
+    print("Compiling the agent ...", file=sys.stderr, flush=True)
+
+
+def _say(sentences: Iterator[str] | list[str]) -> None:
+    for sentence in sentences:
+        print(f"actiondbg: {sentence}", file=sys.stderr)
+
+
+def _sentences(written: Written, options: argparse.Namespace, kind: Format) -> Iterator[str]:
+    if written.cut is not None:
+        yield written.cut
+    if not options.quiet:
+        threads = f", {written.threads} threads" if written.threads > 1 else ""
+        yield (
+            f"{options.output}: {_many(written.slices, 'slice')} of "
+            f"{_many(written.actions, 'action')}{threads}; {_OPEN_WITH[kind]}."
+        )
+
+
+def _many(count: int, what: str) -> str:
+    return f"{count:,} {what}{'s'[: count != 1]}"
+
+
+@contextlib.contextmanager
+def _progress() -> Generator[Progress | None]:
+    """Yield what shows how far it is, where there is a terminal."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+
+    def show(done: int, total: int) -> None:
+        print(f"{_CLEAR}Tracing: {100 * done // total}%", end="", file=sys.stderr, flush=True)
+
+    try:
+        yield show
+    finally:
+        print(_CLEAR, end="", file=sys.stderr, flush=True)
+
+
+def _nanoseconds(text: str) -> int:
+    match = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)(ns|us|ms|s)", text)
+    if match is None:
+        raise argparse.ArgumentTypeError(f"{text!r} is no time, such as 10us (ns, us, ms, s)")
+    return round(float(match[1]) * _UNITS[match[2]])

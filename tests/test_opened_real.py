@@ -1,0 +1,220 @@
+"""A session over a recording, compared with a live session over the same command."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+import pytest
+
+import actiondbg
+from actiondbg.errors import ActiondbgError
+from actiondbg.protocol import Outcome
+from actiondbg.recording.opened import open_session
+from actiondbg.recording.opened.session import RecordedSession
+from actiondbg.recording.running import record
+from actiondbg.stop import Stop
+
+PASSES = ("--canonicalize", "--cse", "--mlir-disable-threading")
+PIPELINE = "--pass-pipeline=builtin.module(func.func(canonicalize,cse))"
+LOOP = """\
+func.func @f(%m: memref<4xi32>) {
+  %c3 = arith.constant 3 : i32
+  affine.for %i = 0 to 4 {
+    %x = affine.load %m[%i] : memref<4xi32>
+    %y = arith.addi %x, %c3 : i32
+    affine.store %y, %m[%i] : memref<4xi32>
+  }
+  return
+}
+"""
+LOWER = (
+    "--lower-affine",
+    "--convert-scf-to-cf",
+    "--convert-arith-to-llvm",
+    "--canonicalize",
+    "--mlir-disable-threading",
+)
+# What a stop tells of where it is. Not the ids of operations: each process counts its own.
+FIELDS = (
+    *("when", "reason", "ordinal", "event", "nth", "tag", "name", "op", "location", "function"),
+    *("depth", "breakpoints", "skipped", "message", "status", "actions"),
+)
+
+
+class Both(NamedTuple):
+    """Two sessions over one command."""
+
+    live: actiondbg.Session
+    recorded: RecordedSession
+
+    def do(self, method: str, *args: Any, **options: Any) -> Stop:
+        """Do the same with both; they have to say the same."""
+        live, recorded = (_said(each, method, args, options) for each in self)
+        assert recorded == live, f"{method}{args}{options} from {self.live.stop}"
+        return self.live.stop or Stop(when="exit", reason="exited")
+
+
+def _said(session: Any, method: str, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
+    try:
+        stop = getattr(session, method)(*args, **options)
+    except ActiondbgError as error:
+        return type(error).__name__
+    if not isinstance(stop, Stop):
+        return None
+    return {name: getattr(stop, name) for name in FIELDS}, _outcome(stop.outcome)
+
+
+def _outcome(outcome: Outcome | None) -> Outcome | None:
+    """Return an outcome without the values of a fold, which are not recorded."""
+    return msgspec.structs.replace(outcome, values=[]) if outcome else None
+
+
+Start = Callable[..., Both]
+
+
+@pytest.fixture
+def both(mlir_opt: str, folds: str, tmp_path: Path) -> Iterator[Start]:
+    """Launch mlir-opt, and record it."""
+    opened: list[actiondbg.Session | RecordedSession] = []
+
+    def start(*args: str, source: str = folds, ir: Any = "none") -> Both:
+        argv = [mlir_opt, source, *(args or PASSES)]
+        record(argv, tmp_path / "run.adbrec", ir=ir, stdout=tmp_path / "out.mlir")
+        sessions = Both(actiondbg.launch(argv), open_session(tmp_path / "run.adbrec"))
+        opened.extend(sessions)
+        return sessions
+
+    yield start
+    for session in opened:
+        session.close()
+
+
+def _loop(tmp_path: Path) -> str:
+    (tmp_path / "loop.mlir").write_text(LOOP)
+    return "loop.mlir"
+
+
+@pytest.mark.parametrize("lowers", [False, True])
+def test_every_stop_is_the_same(both: Start, tmp_path: Path, lowers: bool) -> None:
+    sessions = both(*LOWER, source=_loop(tmp_path)) if lowers else both()
+    stop = sessions.do("start")
+    while stop.when != "exit":
+        live, recorded = (each.backtrace() for each in sessions)
+        assert [_frame(each) for each in recorded] == [_frame(each) for each in live]
+        stop = sessions.do("step")
+    for kind in ("pattern", "pass", "fold"):
+        live, recorded = (sorted(map(_counted, each.statistics(kind))) for each in sessions)
+        assert recorded == live
+
+
+def _counted(row: Any) -> tuple[Any, ...]:
+    return row.name, row.attempts, row.succeeded, row.unchanged, row.failed
+
+
+def _frame(frame: Any) -> tuple[Any, ...]:
+    names = ("index", "ordinal", "tag", "name", "depth", "op", "location", "function")
+    return tuple(getattr(frame, name) for name in names)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_wandering_leads_to_the_same_places(both: Start, seed: int) -> None:
+    dice = random.Random(seed)
+    sessions = both()
+    sessions.do("start")
+    specs = ("tag:fold", "op:arith.*", "pattern:*Add*", "func:sum", "#9", "folds.mlir:5")
+    for _ in range(80):
+        move = dice.choice(_MOVES)
+        count = dice.randint(1, 4)
+        if move == "add_breakpoint":
+            outcome = dice.choice((None, None, "failed", "succeeded", "reason:*"))
+            after = dice.random() < 0.3
+            sessions.do(move, dice.choice(specs), after=after, outcome=outcome)
+        elif move == "delete_breakpoints":
+            sessions.do(move, [each.id for each in sessions.live.breakpoints][:1])
+        elif move == "goto":
+            where = dice.choice(("before", "after"))
+            sessions.do(move, dice.randint(1, sessions.recorded.recording.count + 2), where)
+        elif move in ("until", "advance"):
+            sessions.do(move, dice.choice(("tag:fold", "pass:*")))
+        elif move == "start":
+            sessions.do(move)
+        else:
+            sessions.do(move, count)
+
+
+_MOVES = (
+    *("add_breakpoint", "delete_breakpoints", "start", "goto", "until", "advance"),
+    *("step", "next", "finish", "continue_", "continue_"),
+    *("reverse_step", "reverse_next", "reverse_finish", "reverse_continue"),
+)
+
+
+def test_what_was_tried_and_changed_is_the_same(both: Start) -> None:
+    live, recorded = both()
+    for session in (live, recorded):
+        session.run()
+    tried = [
+        [(each.ordinal, each.op, each.location, _outcome(each.outcome)) for each in attempts]
+        for attempts in (live.why_not("*").attempts, recorded.why_not("*").attempts)
+    ]
+    assert tried[1] == tried[0]
+    for session in (live, recorded):
+        session.goto(1, "after")
+    found, told = live.changes(), recorded.changes()
+    assert (told.total, told.counts) == (found.total, found.counts)
+    made = [[(each.kind, each.op, each.ordinal) for each in one.changes] for one in (found, told)]
+    assert made[1] == made[0]
+
+
+def test_diffs_of_patterns_are_the_same(both: Start) -> None:
+    live, recorded = both(ir="function")
+    live.start()
+    recorded.start()
+    while (stop := live.next_change()).when != "exit":
+        assert recorded.next_change().ordinal == stop.ordinal
+        live_lines, lines = (
+            [line.split(" : ")[0] for line in each.diff().unified() if line[:1] in "+-"]
+            for each in (live, recorded)
+        )
+        # Which value a name stands for is not recorded: the rest of a line is.
+        assert _without_names(lines) <= _without_names(live_lines)
+
+
+def _without_names(lines: list[str]) -> set[str]:
+    return {line[0] + line.partition(" = ")[2].split(" ")[0] for line in lines}
+
+
+def test_functions_are_printed_alike(both: Start) -> None:
+    sessions = both(PIPELINE, "--mlir-disable-threading", ir="function")
+    stop, same = sessions.do("start"), 0
+    while stop.when != "exit":
+        try:
+            with sessions.recorded.print("function") as text:
+                recorded = text.text
+        except ActiondbgError:
+            recorded = None  # an action around this one may have changed it meanwhile
+        if recorded is not None:
+            with sessions.live.print("function") as text:
+                assert recorded.strip() == text.text.strip()
+            same += 1
+        stop = sessions.do("step")
+    assert same > 50
+
+
+def test_threads_do_what_one_thread_does(both: Start) -> None:
+    alone, beside = both(PIPELINE, "--mlir-disable-threading").recorded, both(PIPELINE).recorded
+    assert _by_function(beside) == _by_function(alone)
+
+
+def _by_function(session: RecordedSession) -> dict[str | None, list[Any]]:
+    """Return what was done in each function, in the order of the line."""
+    done: dict[str | None, list[Any]] = {}
+    stop = session.start()
+    while stop.when != "exit":
+        done.setdefault(stop.function, []).append((stop.when, stop.tag, stop.name, stop.op))
+        stop = session.step()
+    return done

@@ -1,0 +1,130 @@
+"""How slices nest, and the wire format, piece by piece."""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+import pytest
+from google.protobuf.internal import encoder
+
+from actiondbg.recording.trace.nesting import Times, ends_of_nested, give_times, nesting_of
+from actiondbg.recording.trace.pieces import content_of
+from actiondbg.recording.trace.texts import string_array, tallies
+from actiondbg.recording.trace.wire import (
+    bytes_field,
+    bytes_fields,
+    fixed64_fields,
+    number_fields,
+    varint,
+    varints,
+)
+
+EDGES = [0, 1, 127, 128, 16383, 16384, 2**31, 2**32 - 1, 2**32, 2**56 - 1, 2**62]
+
+
+def _depths(seed: int, count: int = 60) -> list[int]:
+    dice = random.Random(seed)
+    depths = [0]
+    while len(depths) < count:
+        depths.append(dice.randrange(depths[-1] + 2))
+    return depths
+
+
+def _sequence(depths: list[int], shown: list[int]) -> list[int]:
+    """Return begins (row) and ends (~row) of the shown rows, as a stack finds them."""
+    stack: list[int] = []
+    events: list[int] = []
+    for row, depth in enumerate([*depths, -1]):
+        while stack and depths[stack[-1]] >= depth:
+            over = stack.pop()
+            events += [~over] if over in shown else []
+        stack.append(row)
+        events += [row] if row in shown else []
+    return events
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_rows_nest_by_their_depths(seed: int) -> None:
+    depths = _depths(seed)
+    shown = sorted(random.Random(seed).sample(range(len(depths)), 25))
+    nesting = nesting_of(ends_of_nested(np.array(depths)), np.array(shown))
+    sequence = [0] * (2 * len(shown))
+    for row, begin, end in zip(shown, nesting.begins, nesting.ends, strict=True):
+        sequence[begin], sequence[end] = row, ~row
+    assert sequence == _sequence(depths, shown)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_all_times_of_a_thread_are_different_and_in_order(seed: int) -> None:
+    dice = random.Random(seed)
+    depths = _depths(seed)
+    rows = np.arange(len(depths))
+    nesting = nesting_of(ends_of_nested(np.array(depths)), rows)
+    start = np.sort(np.array([dice.randrange(40) for _ in depths]))
+    end = start + np.array([dice.choice((0, 0, 30)) for _ in depths])
+    none = np.zeros(len(depths), np.bool_)
+    times = Times(start.copy(), end.copy(), none, none)
+    last = give_times(nesting, times, 5)
+    sequence = np.empty(2 * len(depths), np.int64)
+    sequence[nesting.begins], sequence[nesting.ends] = times.begin, times.end
+    assert (np.diff(sequence) > 0).all()
+    assert sequence[0] > 5 and sequence[-1] == last
+    assert (times.begin >= start).all() and (times.end >= end).all()
+
+
+def test_times_that_can_be_kept_are_kept() -> None:
+    nesting = nesting_of(ends_of_nested(np.array([0, 1, 1])), np.arange(3))
+    start, end = np.array([0, 10, 30]), np.array([50, 20, 40])
+    times = Times(start.copy(), end.copy(), *np.zeros((2, 3), np.bool_))
+    assert give_times(nesting, times, -1) == 50
+    assert (times.begin.tolist(), times.end.tolist()) == (start.tolist(), end.tolist())
+
+
+def test_what_was_given_stays_and_what_is_open_waits() -> None:
+    nesting = nesting_of(ends_of_nested(np.array([0, 1])), np.arange(2))
+    given, waits = np.array([True, False]), np.array([True, False])
+    times = Times(np.array([3, 4]), np.array([90, 4]), given, waits)
+    assert give_times(nesting, times, 100) == 102
+    assert times.begin.tolist() == [3, 101] and times.end.tolist() == [90, 102]
+
+
+def test_varints_are_googles() -> None:
+    ours = content_of(varints(np.array(EDGES)))
+    theirs = b"".join(encoder._VarintBytes(number) for number in EDGES)  # type: ignore[attr-defined]
+    assert bytes(ours) == theirs == b"".join(map(varint, EDGES))
+
+
+@pytest.mark.parametrize("field", [1, 15, 16, 34, 2047, 2048])
+def test_fields_are_googles(field: int) -> None:
+    def theirs(make: object, *values: object) -> bytes:
+        written: list[bytes] = []
+        for value in values:
+            make(field, False, False)(written.append, value, True)  # type: ignore[operator]
+        return b"".join(written)
+
+    texts = ["", "é", "x" * 200]
+    encoded = [text.encode() for text in texts]
+    numbers = np.array(EDGES)
+    offsets = np.array([0, 2, 2, len(EDGES)])
+    assert bytes(content_of(number_fields(field, numbers))) == theirs(encoder.UInt64Encoder, *EDGES)
+    assert bytes(content_of(bytes_fields(field, string_array(texts)))) == theirs(
+        encoder.BytesEncoder, *encoded
+    )
+    assert b"".join(bytes_field(field, text) for text in texts) == theirs(
+        encoder.BytesEncoder, *encoded
+    )
+    assert bytes(content_of(fixed64_fields(field, numbers, offsets))) == theirs(
+        encoder.Fixed64Encoder, *EDGES
+    )
+
+
+def test_tallies_count_what_groups_hold() -> None:
+    offsets = np.array([0, 3, 4, 7])
+    texts = tallies(offsets, np.array([5, 6, 5, 6, 5, 5, 6]), str)
+    assert [texts.values[code].as_py() for code in texts.codes] == ["2 5; 6", "6", "2 5; 6"]
+
+
+def test_a_long_tally_says_how_much_is_left_out() -> None:
+    texts = tallies(np.array([0, 25]), np.arange(25), str)
+    assert texts.values[0].as_py().endswith("; 19; 5 more")

@@ -103,19 +103,28 @@ static uint64_t digestOne(Operation *op) {
     sum.add(result.getType().getAsOpaquePointer());
   for (BlockOperand &successor : op->getBlockOperands())
     sum.add(successor.get());
-  return op->getNumRegions() ? mix(sum.sum, digestBlocks(op)) : sum.sum;
+  return sum.sum;
+}
+
+static uint64_t digestWithBlocks(Operation *op) {
+  uint64_t one = digestOne(op);
+  return op->getNumRegions() ? mix(one, digestBlocks(op)) : one;
 }
 
 uint64_t digest(Operation *root) {
   uint64_t state = mix(digestOne(root), root);
-  for (Region &region : root->getRegions())
-    for (Block &block : region)
-      for (Operation &op : block) {
-        __builtin_prefetch(op.getNextNode());
+  for (Region &region : root->getRegions()) {
+    state = mix(state, 1);
+    for (Block &block : region) {
+      state = mix(state, &block);
+      for (BlockArgument argument : block.getArguments())
+        state = mix(state, argument.getType().getAsOpaquePointer());
+      for (Operation &op : block)
         state =
             mix(state, op.getNumRegions() ? digest(&op)
                                           : digestOne(&op) ^ uintptr_t(&op));
-      }
+    }
+  }
   return state;
 }
 
@@ -124,7 +133,7 @@ Snapshot Snapshot::of(Operation *root, const Identities &ids) {
   snapshot.root = root;
   snapshot.rootId = ids.of(root);
   root->walk([&](Operation *op) {
-    snapshot.operations.push_back({ids.of(op), digestOne(op)});
+    snapshot.operations.push_back({ids.of(op), digestWithBlocks(op)});
   });
   llvm::sort(snapshot.operations);
   return snapshot;
@@ -139,7 +148,7 @@ std::vector<Operation *> Snapshot::modified(const Identities &ids) const {
     std::pair<uint32_t, uint64_t> least(ids.of(op), 0);
     auto it = llvm::lower_bound(operations, least);
     if (least.first && it != operations.end() && it->first == least.first &&
-        it->second != digestOne(op))
+        it->second != digestWithBlocks(op))
       found.push_back(op);
   });
   return found;

@@ -212,6 +212,8 @@ void Observer::modified(Operation *op) {
 
 void Observer::blockChanged(Block *block, ChangeKind kind) {
   UpstreamLog::changed();
+  if (recorder)
+    recorder->forgetPlaces();
   Operation *holder = innermost && isTallied ? block->getParentOp() : nullptr;
   if (!holder)
     return;

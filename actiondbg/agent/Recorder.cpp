@@ -149,18 +149,20 @@ uint32_t Recorder::findLocation(Location location) {
 }
 
 uint32_t Recorder::functionOf(Operation *op) {
-  uint64_t row = firstRow + count;
-  // What an action makes is mostly in one block; later it may be elsewhere.
-  if (newestBlock.block == op->getBlock() && newestBlock.row == row &&
-      op->getNumRegions() == 0)
-    return newestBlock.function;
+  Block *block = op->getBlock();
+  // One that has regions may be a function itself.
+  bool isInBlock = block && op->getNumRegions() == 0;
+  KnownBlock &known =
+      knownBlocks[(uintptr_t(block) >> 6) % std::size(knownBlocks)];
+  if (isInBlock && known.block == block && known.places == places)
+    return known.function;
   uint32_t function = 0;
   if (Operation *holder = functionAround(op)) {
     StringRef name = symbolName(holder);
     function = functions.get(name, [&] { return of(Space::Function, name); });
   }
-  if (op->getNumRegions() == 0)
-    newestBlock = {op->getBlock(), row, function};
+  if (isInBlock)
+    known = {block, places, function};
   return function;
 }
 
@@ -191,6 +193,8 @@ uint32_t Recorder::describe(Operation *op) {
 
 void Recorder::begin(Frame &frame) {
   Busy busy(*this);
+  if (frame.kind == Kind::Pass)
+    forgetPlaces();
   if (LLVM_UNLIKELY(ir != nullptr))
     ir->begin(frame);
   if (LLVM_UNLIKELY(isFull()))

@@ -55,6 +55,8 @@ public:
   void end(const Frame &frame, int64_t now);
   void reason(const Frame &frame, llvm::StringRef text);
   void change(const Changed &change);
+  /// What was in which function may be in another one now.
+  void forgetPlaces() { ++places; }
   /// The newest change was none.
   void dropLastChange();
 
@@ -123,11 +125,14 @@ private:
   llvm::DenseMap<const void *, uint32_t> locationIds;
   uint32_t lastLocation = 0;
   std::pair<const void *, uint32_t> newestLocation;
-  struct {
+  /// In which function a block is, as long as no block is made, moved or erased
+  /// and no pass begins, which may give functions other names.
+  struct KnownBlock {
     mlir::Block *block = nullptr;
-    uint64_t row = 0;
+    uint64_t places = 0;
     uint32_t function = 0;
-  } newestBlock;
+  } knownBlocks[16];
+  uint64_t places = 0;
   unsigned contexts = 0;
 
   /// Null if no IR is recorded.

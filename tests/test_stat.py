@@ -34,9 +34,7 @@ def nested(path: Path) -> Path:
         path,
         [
             Action("canonicalize", "pass-execution", start=0, duration=100 * US, samples=[20, 90]),
-            Action(
-                "A", full_name="n::A", depth=1, start=10 * US, duration=30 * US, samples=[7, 30]
-            ),
+            Action("A", full_name="n::A", depth=1, start=10_000, duration=30_000, samples=[7, 30]),
             Action("addi", "fold", depth=2, start=12 * US, duration=4 * US, samples=[2, 3]),
             Action("A", full_name="n::A", depth=1, start=50 * US, duration=10 * US, samples=[0, 8]),
             Action("B", depth=1, start=70 * US, duration=20 * US, samples=[1, 18]),

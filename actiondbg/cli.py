@@ -36,7 +36,9 @@ examples:
   echo 'break-on-tag fold' | actiondbg --json mlir-opt in.mlir --canonicalize
   actiondbg bisect --test './judge.sh {}' -- mlir-opt in.mlir --canonicalize
 
-'actiondbg bisect --help' is about finding the action that breaks a program.
+'actiondbg bisect --help' is about finding the action that breaks a program; record, log, trace,
+report and stat watch a whole run, and query, export and open are for what was recorded:
+'actiondbg record --help' and so on.
 
 exit status: 0 all commands succeeded, 1 a command failed, 2 bad usage,
 3 the tool could not be started; with --return-child-result the tool's.

@@ -30,6 +30,7 @@ class Items:
         self.sections: list[tuple[Chunk, Section]] = []
         self.slices: list[slice] = []  # of each thread
         self.count = 0
+        self._unpacked: dict[str, Ints] | None = None
         found: dict[int, list[tuple[Chunk, Section]]] = {}
         for chunk in file.chunks:
             for section in chunk.sections:
@@ -50,12 +51,13 @@ class Items:
     def field(self, name: str) -> Ints:
         """Return one field of all items."""
         if self.kind in PACKED:
+            if self._unpacked is None:  # no cached_property: in Python 3.11 one waits for another
+                self._unpacked = self._unpack()
             return self._unpacked[name]
         parts = [self.file.items(section, self.layout)[name] for _, section in self.sections]
         return np.concatenate(parts) if parts else np.zeros(0, np.int64)
 
-    @cached_property
-    def _unpacked(self) -> dict[str, Ints]:
+    def _unpack(self) -> dict[str, Ints]:
         payloads = [self.file.payload(section) for _, section in self.sections]
         counts = [section.count for _, section in self.sections]
         return unpack(payloads, counts, *PACKED[self.kind])

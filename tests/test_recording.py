@@ -195,6 +195,15 @@ def test_an_operation_that_moves(tmp_path: Path) -> None:
     assert column(recording, "function", "operations") == ["g"]
 
 
+def test_an_operation_that_moves_often(tmp_path: Path) -> None:
+    moved = [Operation(3, function=f"g{row}", row=row) for row in range(2, 40, 2)]
+    actions = [Action(operation=3 + i % 2) for i in range(40)]
+    recording = opened(tmp_path, actions, [*OPERATIONS, *moved], chunk=7)
+    told = column(recording, "function")
+    assert told[::2] == ["f", *(f"g{row}" for row in range(2, 40, 2))]
+    assert set(told[1::2]) == {"f"}
+
+
 def test_the_ir(tmp_path: Path) -> None:
     long = "x" * 5000 + "\n"
     actions = [

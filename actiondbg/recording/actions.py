@@ -7,6 +7,7 @@ from functools import cached_property, partial
 import numpy as np
 
 from actiondbg.recording.arrow import (
+    PLACE,
     WORD,
     Array,
     Bools,
@@ -153,7 +154,7 @@ class Actions:
 
     @cached_property
     def _found(self) -> Ints:
-        return self._definitions.find(self._operations, np.arange(self._rows.count))
+        return self._definitions.find(self._operations, np.arange(self._rows.count, dtype=PLACE))
 
     # --- outcomes ---
 

@@ -12,6 +12,8 @@ from actiondbg.recording.rows import Rows
 from actiondbg.recording.strings import StringTables
 from actiondbg.recording.structs import Kind, Space
 
+_STEPS = 3
+
 
 class Locations:
     """The locations of all threads; -1 stands for what one does not have."""
@@ -68,9 +70,11 @@ class Definitions:
         places = self._rows.next_places(self._items, self._items.field("row"))
         # Some are made for a row that never came.
         ranks = np.where(places < 0, self._rows.count, self._rows.ranks_of(places))
-        # Nearly sorted already, of which a stable sort by one key makes more than lexsort does.
-        order = np.argsort(ranks, kind="stable")
-        order = order[np.argsort(operations[order], kind="stable")]
+        # Both are nearly sorted, of which a stable sort by one key makes more than lexsort does.
+        order = np.argsort(operations, kind="stable")
+        if (ranks[1:] < ranks[:-1]).any():  # more than one thread
+            order = np.argsort(ranks, kind="stable")
+            order = order[np.argsort(operations[order], kind="stable")]
         return order, operations[order], ranks[order]
 
     @property
@@ -104,20 +108,29 @@ class Definitions:
             ranks: of the action of each; see ``Rows.ranks``.
         """
         _, defined, since = self._sorted
-        first = np.flatnonzero(np.r_[True, defined[1:] != defined[:-1]][: len(defined)])
-        found = np.take(places_of(defined[first], first), operations, mode="clip")
-        again = np.diff(np.r_[first, len(defined)]) > 1
-        if not again.any():
-            return found
-        several = np.zeros(len(defined), np.bool_)
-        several[first[again]] = True
-        which = np.flatnonzero((found >= 0) & several[found])
-        # Operation and rank as one number: the newest definition that is not behind it.
-        scale = self._rows.count + 1
-        wanted = operations[which].astype(np.int64) * scale + ranks[which]
-        newest = np.searchsorted(defined.astype(np.int64) * scale + since, wanted, side="right") - 1
-        found[which] = np.maximum(newest, found[which])  # none holds yet: the first
+        last = self.find_newest()
+        found = np.take(places_of(defined[last], last), operations, mode="clip")
+        which = np.flatnonzero(found >= 0)
+        # Few are defined more often than once or twice: back from the last one, step by step.
+        for _ in range(_STEPS):
+            which = which[since[found[which]] > ranks[which]]
+            before = found[which] - 1
+            has_one = (before >= 0) & (defined[before] == operations[which])
+            which = which[has_one]
+            found[which] = before[has_one]
+        if len(which):
+            self._search(found, which, operations, ranks)
         return found
+
+    def _search(self, found: Ints, which: Ints, operations: Ints, ranks: Ints) -> None:
+        """Find some of them by a search; ``found`` is one of the definitions of each."""
+        _, defined, since = self._sorted
+        scale = self._rows.count + 1  # operation and rank as one number
+        wanted = operations[which].astype(np.int64) * scale + ranks[which]
+        known = defined.astype(np.int64) * scale + since
+        newest = np.searchsorted(known, wanted, side="right") - 1
+        # None holds yet: the first.
+        found[which] = np.maximum(newest, np.searchsorted(defined, operations[which]))
 
     def find_newest(self) -> Ints:
         """Return the last definition of each operation, sorted by its number."""

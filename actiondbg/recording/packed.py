@@ -11,6 +11,7 @@ from actiondbg.recording.arrow import Ints
 from actiondbg.recording.error import RecordingError
 
 _BITS = 7  # of a number in each byte; the eighth says that more follow
+_PART = 0x7F  # of a byte
 _BLOCK = 1 << 17  # bytes that are read at a time: what is made of them stays in the cache
 
 Bytes = npt.NDArray[np.uint8]
@@ -69,18 +70,19 @@ def _blocks(payloads: Sequence[Bytes], counts: Sequence[int]) -> Iterator[tuple[
 
 def _leb128(content: Bytes) -> Ints:
     """Return the numbers of a LEB128 stream (DWARF 5, section 7.6)."""
-    ends = np.flatnonzero(content < 1 << _BITS)
-    starts = np.empty_like(ends)
-    starts[:1] = 0
-    np.add(ends[:-1], 1, out=starts[1:])
-    numbers = (content[starts] & 0x7F).astype(np.int64)
-    longer = np.flatnonzero(ends > starts)
-    position = 1
+    goes_on = content >= 1 << _BITS
+    if goes_on[-1:].any():
+        return np.zeros(0, np.int64)  # the last number is not whole: none is right
+    begins = np.ones_like(goes_on)
+    begins[1:] = ~goes_on[:-1]
+    numbers = content[begins].astype(np.int64)
+    longer, at = np.flatnonzero(numbers >= 1 << _BITS), np.flatnonzero(begins & goes_on)
+    numbers &= _PART
+    shift = 0
     while len(longer):
-        part = content[starts[longer] + position].astype(np.int64) & 0x7F
-        numbers[longer] |= part << _BITS * position
-        longer = longer[ends[longer] > starts[longer] + position]
-        position += 1
+        at, shift = at + 1, shift + _BITS
+        numbers[longer] |= (content[at].astype(np.int64) & _PART) << shift
+        longer, at = longer[goes_on[at]], at[goes_on[at]]
     return numbers
 
 

@@ -47,7 +47,7 @@ def measure(tool: str, directory: Path, quick: bool) -> Iterator[Row]:
     many = many_functions(directory / "recorded.mlir", count)
     yield from _beside_stock(_lowering(path, many), directory, 1 if quick else 5)
     more = many_functions(directory / "more.mlir", 10 * count)
-    yield from _long(_lowering(path, more), directory, 1 if quick else 3)
+    yield from _long(_lowering(path, more), directory, 1 if quick else 2)
     yield from _one_function(path, directory, quick)
     yield from _threads(path, many, directory, quick)
 

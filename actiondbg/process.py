@@ -183,21 +183,24 @@ def start_process(
         return Process(popen)
 
 
-def agent_environment(base: Mapping[str, str], agent: Path, listener: Path) -> dict[str, str]:
+def agent_environment(
+    base: Mapping[str, str], agent: Path, listener: Path | None
+) -> dict[str, str]:
     """Return the environment that puts the agent into the tool.
 
     Args:
         base: the environment of the tool without the agent; its own LD_PRELOAD is kept, and the
             agent restores it for the tool's children.
         agent: the shared object.
-        listener: the socket to connect to.
+        listener: the socket to connect to; None to connect to nobody.
     """
     result = dict(base)
     preloaded = result.get("LD_PRELOAD")
     result["LD_PRELOAD"] = f"{agent}:{preloaded}" if preloaded else str(agent)
     if preloaded:
         result["ACTIONDBG_PRELOAD"] = preloaded
-    result["ACTIONDBG_SOCKET"] = str(listener)
+    if listener is not None:
+        result["ACTIONDBG_SOCKET"] = str(listener)
     return result
 
 
@@ -220,7 +223,7 @@ def _open_input(
     if source is None:
         return subprocess.DEVNULL if _is_terminal() else None
     if isinstance(source, str | os.PathLike):
-        return _open(source, "rb", opened)
+        return open_stream(source, "rb", opened)
     return source
 
 
@@ -230,13 +233,14 @@ def _open_output(
     if sink == "inherit":
         return None
     if sink is None:
-        return _open(spool, "wb", opened)
+        return open_stream(spool, "wb", opened)
     if isinstance(sink, str | os.PathLike):
-        return _open(sink, "wb", opened)
+        return open_stream(sink, "wb", opened)
     return sink
 
 
-def _open(path: str | os.PathLike[str], mode: str, opened: contextlib.ExitStack) -> IO[bytes]:
+def open_stream(path: str | os.PathLike[str], mode: str, opened: contextlib.ExitStack) -> IO[bytes]:
+    """Open a file for a stream of the tool, until ``opened`` is closed; raises LaunchError."""
     try:
         return opened.enter_context(open(path, mode))
     except OSError as error:

@@ -13,6 +13,7 @@ from actiondbg.commands.bisecting import OPTIONS, folder_of, interrupted, keywor
 from actiondbg.commands.command import Argument
 from actiondbg.commands.front import color_allowed
 from actiondbg.commands.render_bisect import bisection_text
+from actiondbg.commands.telling_tool import say_compiling
 from actiondbg.commands.words import split_at_tool
 
 NOT_FOUND = 1  # exit code
@@ -80,7 +81,7 @@ def run(argv: list[str]) -> int:
                 **keywords_of(options),
                 output=folder,
                 mlir_include=options.mlir_include,
-                on_compile=_say_compiling,
+                on_compile=say_compiling,
                 progress=progress,
             )
     except KeyboardInterrupt:
@@ -96,10 +97,6 @@ def run(argv: list[str]) -> int:
 
 def _names(option: Argument) -> list[str]:
     return [option.short, option.name] if option.short else [option.name]
-
-
-def _say_compiling() -> None:
-    print("Compiling the agent ...", file=sys.stderr, flush=True)
 
 
 def _paint(line: str) -> str:

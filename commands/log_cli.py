@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from actiondbg.commands.log_output import Destination, writing
+from actiondbg.commands.telling_tool import code_of, say_compiling, signal_name
 from actiondbg.commands.words import split_at_tool
 from actiondbg.errors import FileNotWritten, UsageError
 from actiondbg.recording.kind import is_recording
@@ -215,7 +216,7 @@ def _log_live(tool: list[str], options: argparse.Namespace, destination: Destina
             log.finish()
         _report(done, running.path, log.count)
         destination.show(file)
-    return _code(done)
+    return code_of(done.status)
 
 
 def _follow(running: Running, log: LiveLog) -> Recorded:
@@ -245,7 +246,7 @@ def _log_afterwards(
             recording = open_recording(done.path, partial=True)
             count = _write(recording, options, destination, where)
         _report(done, path, count)
-    return _code(done)
+    return code_of(done.status)
 
 
 def _log_upstream(tool: list[str], options: argparse.Namespace, destination: Destination) -> int:
@@ -256,9 +257,9 @@ def _log_upstream(tool: list[str], options: argparse.Namespace, destination: Des
         with _started(tool, options, None, upstream_log=file) as running:
             done = running.wait()
         if done.status < 0:
-            _say(f"The tool was killed by {_signal_name(-done.status)}.")
+            _say(f"The tool was killed by {signal_name(-done.status)}.")
         destination.show(file)
-    return _code(done)
+    return code_of(done.status)
 
 
 @contextlib.contextmanager
@@ -277,7 +278,7 @@ def _started(
         # Else it would be mixed with the log.
         stdout=options.tool_stdout or (None if options.output else os.devnull),
         mlir_include=options.mlir_include,
-        on_compile=_say_compiling,
+        on_compile=say_compiling,
         upstream_log=upstream_log,
     ) as running:
 
@@ -304,7 +305,7 @@ def _report(done: Recorded, recording: Path, count: int) -> None:
     tally.update()
     if done.status < 0:
         _say(
-            f"The tool was killed by {_signal_name(-done.status)}: the log has "
+            f"The tool was killed by {signal_name(-done.status)}: the log has "
             f"{count:,} action{'s'[: count != 1]}, up to then."
         )
     elif done.path is None:
@@ -314,21 +315,6 @@ def _report(done: Recorded, recording: Path, count: int) -> None:
             f"Not all was logged, as it could not be recorded: is the disk of "
             f"{str(recording.parent.parent)!r} full? Set TMPDIR to another directory."
         )
-
-
-def _code(done: Recorded) -> int:
-    return done.status if done.status >= 0 else 128 - done.status
-
-
-def _signal_name(number: int) -> str:
-    try:
-        return signal.Signals(number).name
-    except ValueError:
-        return f"signal {number}"
-
-
-def _say_compiling() -> None:
-    print("Compiling the agent ...", file=sys.stderr, flush=True)
 
 
 def _say(sentence: str) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import signal
 import sys
 from collections.abc import Iterator
 from itertools import chain, count
@@ -11,6 +10,7 @@ from pathlib import Path
 from typing import get_args
 
 from actiondbg.commands.sources import say_compiling
+from actiondbg.commands.telling_tool import signal_name
 from actiondbg.commands.words import split_at_tool
 from actiondbg.recording.kind import is_recording
 from actiondbg.recording.running import Recorded, RecordedIR, Running, start_recording
@@ -128,7 +128,7 @@ def _report(
 ) -> Iterator[str]:
     """Yield the sentences that say what was recorded."""
     if done.status < 0:
-        yield f"The tool was killed by {_signal_name(-done.status)}."
+        yield f"The tool was killed by {signal_name(-done.status)}."
     if done.path is None:
         yield f"There is no recording: the tool ended before it made an MLIR context ({output})."
         return
@@ -141,13 +141,6 @@ def _report(
     if not quiet or done.status < 0:
         replaced = ", which replaces the one of before" if replaces else ""
         yield f"{_amount(tally)} in {output}{replaced}."
-
-
-def _signal_name(number: int) -> str:
-    try:
-        return signal.Signals(number).name
-    except ValueError:
-        return f"signal {number}"
 
 
 def _amount(tally: Tally) -> str:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 import tempfile
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from actiondbg.commands.telling_tool import code_of, say_compiling
 from actiondbg.errors import ActiondbgError
 from actiondbg.recording import is_recording, open_recording
 from actiondbg.recording.running import RecordedIR, record
@@ -71,10 +71,4 @@ def source_of(
                 f"There is nothing to {purpose}: {words[0]!r} ended with status {recorded.status} "
                 "before it made an MLIR context."
             )
-        status = recorded.status if recorded.status >= 0 else 128 - recorded.status
-        yield Source(open_recording(recorded.path, partial=True), status)
-
-
-def say_compiling() -> None:
-    """Tell why nothing happens for some seconds."""
-    print("Compiling the agent ...", file=sys.stderr, flush=True)
+        yield Source(open_recording(recorded.path, partial=True), code_of(recorded.status))

@@ -12,6 +12,7 @@ from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, get_args
 
+from actiondbg.commands.telling_tool import code_of, say_compiling
 from actiondbg.commands.words import split_at_tool
 from actiondbg.errors import UsageError
 from actiondbg.recording.kind import is_recording
@@ -144,7 +145,7 @@ def _trace_tool(
             tool,
             Path(directory, "run.adbrec"),
             mlir_include=options.mlir_include,
-            on_compile=_say_compiling,
+            on_compile=say_compiling,
         ) as running,
         _passing_interrupts(running),
     ):
@@ -156,7 +157,7 @@ def _trace_tool(
         _say(["There is no trace: the tool ended before it made an MLIR context."])
     else:
         _say(_sentences(written, options, kind))
-    return done.status if done.status >= 0 else 128 - done.status
+    return code_of(done.status)
 
 
 @contextlib.contextmanager
@@ -177,10 +178,6 @@ def _passing_interrupts(running: Running) -> Generator[None]:
 
 
 # --- what is said -----------------------------------------------------------------
-
-
-def _say_compiling() -> None:
-    print("Compiling the agent ...", file=sys.stderr, flush=True)
 
 
 def _say(sentences: Iterator[str] | list[str]) -> None:

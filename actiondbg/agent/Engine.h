@@ -209,6 +209,7 @@ private:
   /// Whether the count of the resumption is used up by this event.
   bool usesUp(const Frame &frame, bool over);
   void stop(Frame &frame, Notice notice);
+  void aimAgain(Frame &frame);
   void serve();
   void refuseWhileRunning(llvm::StringRef line);
 

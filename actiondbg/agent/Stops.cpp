@@ -21,14 +21,12 @@ void Engine::stop(Frame &frame, Notice notice) {
   resetCursor();
   connection.notify("stopped", describeStop(frame, notice, inside));
   resumption = Resumption();
-  // What was gone to is no more, whoever comes to its end.
-  for (Frame *around = &frame; around; around = around->parent)
-    around->untilMatches = false;
   standing = &frame;
   checkpoints.arrived();
   unsigned version = breakpointsVersion;
   serve();
   standing = nullptr;
+  aimAgain(frame);
   if (version != breakpointsVersion && !frame.over)
     hitLater(frame);
   resumption.depth = frame.depth;
@@ -39,6 +37,16 @@ void Engine::stop(Frame &frame, Notice notice) {
   // otherwise.
   if (resumption.control == Control::Apply && !frame.over && !inside)
     frame.skipped = false;
+}
+
+/// What was gone to before is no more; the end of an action that has begun may
+/// be what is gone to now.
+void Engine::aimAgain(Frame &frame) {
+  bool isForEnds = resumption.until && resumption.after;
+  for (Frame *around = &frame; around; around = around->parent)
+    around->untilMatches = isForEnds && !around->over &&
+                           around->kind != Kind::None &&
+                           resumption.until->matches(*around);
 }
 
 void Engine::serve() {

@@ -14,7 +14,7 @@ from types import TracebackType
 from typing import IO, Literal, Self
 
 from actiondbg.errors import LaunchError, UsageError
-from actiondbg.process import Redirection, agent_environment
+from actiondbg.process import Redirection, agent_environment, open_stream
 from actiondbg.recording.kind import is_recording
 from actiondbg.recording.stat.opening import choose
 from actiondbg.toolchain import build_agent, expand_driver, find_tool
@@ -171,8 +171,7 @@ def start_recording(
     command = expand_driver(list(argv), None if cwd is None else Path(cwd))
     tool = find_tool(command[0], None if mlir_include is None else Path(mlir_include))
     agent = build_agent(tool, on_compile)
-    environment = agent_environment(os.environ if env is None else env, agent, Path())
-    del environment["ACTIONDBG_SOCKET"]  # there is nobody to attach to
+    environment = agent_environment(os.environ if env is None else env, agent, None)
     with contextlib.ExitStack() as opened:
         streams = [
             _opened(stdin, "rb", opened),
@@ -261,10 +260,4 @@ def _opened(
         return None
     if not isinstance(where, str | os.PathLike):
         return where
-    try:
-        return opened.enter_context(open(where, mode))
-    except OSError as error:
-        action = "read" if mode == "rb" else "written"
-        raise LaunchError(
-            f"{os.fspath(where)!r} cannot be {action} ({error.strerror}): name another file."
-        ) from error
+    return open_stream(where, mode, opened)

@@ -209,6 +209,7 @@ def test_ctrl_c_loses_no_message(fake: Launch) -> None:
         undisturbed = stops(0)
         for round in range(40):
             assert stops(0.00005 + round * 0.00001) == undisturbed
+        assert stops(0) == undisturbed  # and hears what came when it was held back
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         for kind, handler in old.items():

@@ -138,7 +138,9 @@ private:
   Known note(mlir::Operation *op, uint32_t bit) {
     uint32_t &entry = number(op);
     Known known = knownOf(entry);
-    entry |= bit;
+    // Mostly it is noted already: then the memory is left as it is.
+    if (!(entry & bit))
+      entry |= bit;
     return known;
   }
   Page *addPage(mlir::Operation *op);

@@ -184,7 +184,10 @@ def recording_of(process: int) -> tuple[int, Path]:
     """Wait for the tool that a process runs; return it, and where its recording is."""
     while True:
         for child in Path(f"/proc/{process}/task/{process}/children").read_text().split():
-            words = Path(f"/proc/{child}/environ").read_bytes().split(b"\0")
+            try:
+                words = Path(f"/proc/{child}/environ").read_bytes().split(b"\0")
+            except (FileNotFoundError, ProcessLookupError):
+                continue  # one that only looked at the tool, and is over
             for word in words:
                 if word.startswith(b"ACTIONDBG_RECORD="):
                     return int(child), Path(os.fsdecode(word.partition(b"=")[2]))

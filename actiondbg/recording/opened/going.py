@@ -90,12 +90,12 @@ class Going(Standing):
         self._check(count)
         own = (self._actions.own_changes > 0) | self._actions.is_tag("fold")
         places = np.flatnonzero(self._actions.numbers("changed") & own)
-        return self._go_on(self._ends_to_come(places), "until", count)
+        return self._go_on(self._hits.ends(places), "until", count)
 
     def next_attempt(self, name: str, location: str | None = None) -> Stop:
         """Go on to the end of the next attempt of a pattern, whatever came of it."""
         self._check()
-        return self._go_on(self._ends_to_come(self._attempts(name, location)), "until")
+        return self._go_on(self._hits.ends(self._attempts(name, location)), "until")
 
     def until(self, spec: str, condition: str | None = None) -> Stop:
         """Go on to the next action that matches, but no further than the end of the parent."""
@@ -111,10 +111,6 @@ class Going(Standing):
         self._check()
         places = self._selecting.places(spec, condition)
         return self._go_on(self._line.begins[places], "until")
-
-    def _ends_to_come(self, places: Ints) -> Ints:
-        """Return the ends of those of some actions that have not begun yet."""
-        return self._hits.ends(places[self._line.begins[places] > self._stop.event])
 
     def _check(self, count: int = 1) -> None:
         _check_count(count)

@@ -58,6 +58,8 @@ struct Notice {
 class Engine {
 public:
   static Engine &get() { return LLVM_LIKELY(mine) ? *mine : make(); }
+  /// The same in the handler of a signal: none is made.
+  static Engine &known() { return mine ? *mine : first(); }
   /// That of the thread that made the first context.
   static Engine &first();
 

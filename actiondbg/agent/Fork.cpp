@@ -24,7 +24,7 @@ static constexpr int crashes[] = {SIGABRT, SIGSEGV, SIGBUS,
 static struct sigaction toolActions[NSIG];
 
 static void onCrash(int number, siginfo_t *info, void *context) {
-  Engine &engine = Engine::get();
+  Engine &engine = Engine::known();
   engine.crashSignal = number;
   struct sigaction &tool = toolActions[number];
   if (engine.role == Role::Tool && (tool.sa_flags & SA_SIGINFO))

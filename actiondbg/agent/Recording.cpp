@@ -92,7 +92,7 @@ void Recorder::flushAll() {
   Recorders &others = recorders();
   std::lock_guard<std::mutex> lock(others.mutex);
   for (Recorder *one : others.all)
-    one->flush();
+    one->flushNow(); // a thread that still runs may be at it
 }
 
 void Recorder::finish(int status) {
@@ -110,7 +110,7 @@ void Recorder::finish(int status) {
 void Recorder::crashed() {
   if (!isOn())
     return;
-  Engine &engine = Engine::get();
+  Engine &engine = Engine::known();
   if (Recorder *mine = ofThisThread)
     mine->flushNow();
   char text[96];

@@ -42,6 +42,8 @@ struct Tally {
   /// Operations of this number and above were made since it began.
   uint32_t firstId = 0;
   uint32_t counts[changeKinds] = {};
+  /// There was a change, undone or not.
+  bool isTouched = false;
   /// Changes that are not undone: what it inserts and erases again is none.
   int32_t net = 0;
   /// The same, without nested actions.

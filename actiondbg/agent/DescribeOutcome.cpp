@@ -27,8 +27,8 @@ std::string describeFolded(OpFoldResult result) {
 }
 
 static std::optional<std::string> howOf(const Frame &frame) {
-  if (frame.kind == Kind::Fold && !frame.how.empty())
-    return frame.how;
+  if (frame.found != Found::Nothing)
+    return textOf(frame.found).str();
   if (!frame.isConversion())
     return std::nullopt;
   auto count = [](uint32_t number, const char *what) {

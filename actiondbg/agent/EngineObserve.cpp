@@ -63,7 +63,7 @@ bool Engine::startObserving(const RecordOrder &order, bool isThreaded) {
   if (!order.upstreamLog.empty() &&
       !UpstreamLog::start(order.upstreamLog.c_str()))
     return false;
-  Identities::share();
+  Identities::neverFind();
   on_exit([](int status, void *) { first().exitStatus = status; }, nullptr);
   first().observe();
   listenToCrashes();
@@ -85,7 +85,8 @@ void Engine::observeAction(Frame &frame, llvm::function_ref<void()> run) {
   frame.wantsReasons = true;
   innermost = &frame;
   observer.forgetFold();
-  observer.begin(frame, /*isCounted=*/false);
+  if (frame.kind == Kind::Pass)
+    observer.begin(frame, /*isCounted=*/false);
   if (recorder)
     recorder->begin(frame);
   run();

@@ -9,6 +9,7 @@
 #include "mlir/IR/SymbolTable.h"
 #include "mlir/Pass/Pass.h"
 #include "mlir/Rewrite/PatternApplicator.h"
+#include "llvm/ADT/StringSwitch.h"
 
 using namespace mlir;
 using llvm::StringRef;
@@ -20,7 +21,11 @@ static Kind kindOf(const tracing::Action &action) {
     return Kind::Pattern;
   if (isa<PassExecutionAction>(action))
     return Kind::Pass;
-  return Kind::Other;
+  // The classes of these are private to their drivers.
+  return llvm::StringSwitch<Kind>(action.getTag())
+      .Case("GreedyPatternRewriteIteration", Kind::Iteration)
+      .Case("apply-conversion", Kind::Conversion)
+      .Default(Kind::Other);
 }
 
 Frame::Frame(const tracing::Action &action)
@@ -77,14 +82,6 @@ std::string Frame::fullName() const {
   return printed;
 }
 
-bool Frame::isGreedyIteration() const {
-  return kind == Kind::Other && tag() == "GreedyPatternRewriteIteration";
-}
-
-bool Frame::isConversion() const {
-  return kind == Kind::Other && tag() == "apply-conversion";
-}
-
 bool Frame::isAdaptor() const {
   return kind == Kind::Pass && pass()->getName().ends_with("OpToOpPassAdaptor");
 }
@@ -117,9 +114,8 @@ StringRef Frame::shortName() const {
 
 StringRef Frame::function() const {
   if (!madeFunction) {
-    Operation *about = op();
-    Operation *holder = about ? functionAround(about) : nullptr;
-    madeFunction = holder ? symbolName(holder) : StringRef();
+    StringAttr name = symbolAround(op());
+    madeFunction = name ? name.getValue() : StringRef();
   }
   return *madeFunction;
 }
@@ -134,7 +130,7 @@ int64_t Frame::iteration() const {
   for (const Frame *frame = this; frame; frame = frame->parent) {
     if (!frame->isGreedyIteration())
       continue;
-    // The class is private to the driver; what it prints is "TAG(N)".
+    // What it prints is "TAG(N)".
     std::string printed = frame->text();
     StringRef digits = StringRef(printed).split('(').second;
     int64_t iteration = -1;
@@ -220,13 +216,17 @@ static bool canBeFunction(Operation *op) {
   });
 }
 
-Operation *functionAround(Operation *op) {
+static std::pair<Operation *, StringAttr> findFunction(Operation *op) {
   for (; op; op = op->getParentOp())
     // Leaf operations are most of all, and hold nothing: do not look further.
-    if (op->getNumRegions() != 0 && canBeFunction(op) &&
-        !symbolName(op).empty())
-      return op;
-  return nullptr;
+    if (op->getNumRegions() != 0 && canBeFunction(op))
+      if (StringAttr name = symbolAttr(op); name && !name.empty())
+        return {op, name};
+  return {};
 }
+
+Operation *functionAround(Operation *op) { return findFunction(op).first; }
+
+StringAttr symbolAround(Operation *op) { return findFunction(op).second; }
 
 } // namespace adbg

@@ -23,7 +23,19 @@ class Pass;
 namespace adbg {
 
 /// None is the kind of a frame that stands for no action.
-enum class Kind : uint8_t { Pass, Pattern, Fold, Other, None };
+enum class Kind : uint8_t {
+  Pass,
+  Pattern,
+  Fold,
+  Iteration,
+  Conversion,
+  Other,
+  None
+};
+
+/// What a fold has found.
+enum class Found : uint8_t { Nothing, InPlace, Constants, Values, Both };
+llvm::StringRef textOf(Found found);
 
 /// What an action returned, as far as it is known.
 enum class Returned : uint8_t { Unknown, Success, Failure, RolledBack };
@@ -78,8 +90,8 @@ struct Frame {
   bool foundUnnoticed = false;
   uint32_t foldedId = 0;
   llvm::StringRef foldedName;
+  Found found = Found::Nothing;
   llvm::SmallVector<std::string, 0> reasons, values;
-  std::string how;
   /// The dialect conversion around this action, if there is one.
   Frame *conversion = nullptr;
   uint32_t legalized = 0, rolledBack = 0, errors = 0;
@@ -116,8 +128,8 @@ struct Frame {
   /// The greedy driver's iteration that this is or is in; -1 if none.
   int64_t iteration() const;
 
-  bool isGreedyIteration() const;
-  bool isConversion() const;
+  bool isGreedyIteration() const { return kind == Kind::Iteration; }
+  bool isConversion() const { return kind == Kind::Conversion; }
   /// A pass that only runs other passes.
   bool isAdaptor() const;
 
@@ -151,6 +163,8 @@ mlir::Operation *holderOf(const mlir::IRUnit &unit);
 /// Returns the nearest operation around `op`, or itself, that has a symbol name
 /// and is not a symbol table; null if there is none.
 mlir::Operation *functionAround(mlir::Operation *op);
+/// Returns the symbol name of that; null if there is none.
+mlir::StringAttr symbolAround(mlir::Operation *op);
 
 /// Returns the symbol name of `op`; empty if it has none.
 llvm::StringRef symbolName(mlir::Operation *op);

@@ -3,11 +3,14 @@
 
 #include "Identity.h"
 
+#include "llvm/Support/ErrorHandling.h"
+#include <sys/mman.h>
+
 using namespace mlir;
 
 namespace adbg {
 
-bool Identities::isShared = false;
+bool Identities::finds = true;
 thread_local uintptr_t Identities::newestKey = 0;
 thread_local Identities::Table *Identities::newest = nullptr;
 thread_local Identities::Numbers Identities::mine = {};
@@ -18,27 +21,31 @@ Identities &Identities::all() {
   return *identities;
 }
 
-template <typename Inner, unsigned size>
-Inner *Identities::Level<Inner, size>::need(uintptr_t index) {
+/// Memory that is zero, and is there when it is written to.
+static void *takeMemory(size_t bytes) {
+  void *taken = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (taken == MAP_FAILED)
+    llvm::report_bad_alloc_error("actiondbg: no memory for operations");
+  return taken;
+}
+
+template <typename Inner>
+Inner *Identities::Level<Inner>::need(uintptr_t index) {
   Inner *there = entries[index].load(std::memory_order_acquire);
   if (there)
     return there;
-  auto *made = new Inner;
+  auto *made = static_cast<Inner *>(takeMemory(sizeof(Inner)));
   if (entries[index].compare_exchange_strong(there, made))
     return made;
-  delete made;
+  munmap(made, sizeof(Inner));
   return there;
 }
 
-Identities::Page *Identities::addPage(Operation *op) {
-  uintptr_t key = addressOf(op) >> 21;
-  newest = root.need((key >> 13) & 8191)->need(key & 8191);
-  newestKey = key;
-  return newest->need((addressOf(op) >> 12) & 511);
-}
-
-void Identities::drop(Operation *op) {
-  delete tableOf(op)->entries[(addressOf(op) >> 12) & 511].exchange(nullptr);
+Identities::Table *Identities::addTable(Operation *op) {
+  newestKey = addressOf(op) >> 21;
+  newest = root.need((newestKey >> 13) & 8191)->need(newestKey & 8191);
+  return newest;
 }
 
 /// Few at a time, as those that a thread has left are lost when it renews.
@@ -48,36 +55,35 @@ void Identities::takeMore() {
   mine.end = mine.next + many;
 }
 
-Operation *Identities::find(uint32_t id) const {
-  for (uintptr_t high = 0; high < 8192 && id; ++high) {
+template <typename See> void Identities::forEachTable(See see) const {
+  for (uintptr_t high = 0; high < 8192; ++high) {
     Region *region = root.entries[high];
-    for (uintptr_t low = 0; region && low < 8192; ++low) {
-      Table *table = region->entries[low];
-      for (uintptr_t i = 0; table && i < 512; ++i) {
-        Page *page = table->entries[i];
-        for (uintptr_t slot = 0; page && slot < 64; ++slot)
-          if (page->numbers[slot] >> bits == id)
-            return reinterpret_cast<Operation *>((high << 34) + (low << 21) +
-                                                 (i << 12) + (slot << 6) +
-                                                 page->offsets[slot]);
-      }
-    }
+    for (uintptr_t low = 0; region && low < 8192; ++low)
+      if (Table *table = region->entries[low])
+        see(*table, (high << 34) + (low << 21));
   }
-  return nullptr;
+}
+
+Operation *Identities::find(uint32_t id) const {
+  uintptr_t found = 0;
+  forEachTable([&](const Table &table, uintptr_t begin) {
+    for (uintptr_t slot = 0; id && !found && slot < slots; ++slot)
+      if (table.numbers[slot] >> bits == id)
+        found = begin + (slot << 6) + table.offsets[slot];
+  });
+  return reinterpret_cast<Operation *>(found);
 }
 
 size_t Identities::bytes() const {
   size_t sum = sizeof(*this);
-  for (const std::atomic<Region *> &inner : root.entries) {
-    Region *region = inner;
-    sum += region ? sizeof(Region) : 0;
-    for (unsigned low = 0; region && low < 8192; ++low) {
-      Table *table = region->entries[low];
-      sum += table ? sizeof(Table) : 0;
-      for (unsigned i = 0; table && i < 512; ++i)
-        sum += table->entries[i].load() ? sizeof(Page) : 0;
-    }
-  }
+  forEachTable([&](const Table &table, uintptr_t) {
+    sum += sizeof(uint8_t) * slots;
+    // What no operation is in takes no memory.
+    for (llvm::ArrayRef<uint32_t> rest = table.numbers; !rest.empty();
+         rest = rest.drop_front(1024))
+      if (llvm::any_of(rest.take_front(1024), [](uint32_t one) { return one; }))
+        sum += 1024 * sizeof(uint32_t);
+  });
   return sum;
 }
 

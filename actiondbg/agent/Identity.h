@@ -13,17 +13,18 @@
 
 namespace adbg {
 
-/// The operations that are alive, of all threads. A table by address, in pages
-/// as those of the processor: no two operations begin in the same 64 bytes.
-/// Neighbours in memory are neighbours here, so that the table costs the tool
-/// little cache; it has some 20 bytes for an operation, and nothing where there
-/// are none. No thread waits for another: an operation is one thread's at a
-/// time, and a page that is missing is added by whoever is first.
+/// The operations that are alive, of all threads. A table by address: no two
+/// operations begin in the same 64 bytes. Neighbours in memory are neighbours
+/// here, so that the table costs the tool little cache; it takes a twelfth of
+/// the memory that operations are in, and nothing where there are none. No
+/// thread waits for another: an operation is one thread's at a time, and a
+/// table that is missing is added by whoever is first.
 class Identities {
 public:
   static Identities &all();
-  /// To be called before there are several threads: pages are kept then.
-  static void share() { isShared = true; }
+  /// Nobody will ask for the operation of a number: to be able to tell costs
+  /// the tool some cache.
+  static void neverFind() { finds = false; }
 
   /// Gives a new operation its number; a second call for it changes nothing.
   void created(mlir::Operation *op) { number(op); }
@@ -40,25 +41,21 @@ public:
   Known describe(mlir::Operation *op) { return note(op, describedBit); }
   /// What was written down of `op` holds no more.
   void forget(mlir::Operation *op) {
-    if (Page *page = pageOf(op))
-      page->numbers[slotOf(op)] &= ~describedBit;
+    if (Table *table = tableOf(op))
+      table->numbers[slotOf(op)] &= ~describedBit;
   }
 
   /// Forgets an operation that ends, and returns what it was.
   Known destroyed(mlir::Operation *op) {
-    Page *page = pageOf(op);
-    if (!page)
-      return {};
-    uint32_t entry = std::exchange(page->numbers[slotOf(op)], 0);
-    if (entry && !isShared && --page->alive == 0)
-      drop(op);
-    return knownOf(entry);
+    Table *table = tableOf(op);
+    return table ? knownOf(std::exchange(table->numbers[slotOf(op)], 0))
+                 : Known();
   }
 
   /// Returns the number of an operation; 0 if it is not known.
   uint32_t of(mlir::Operation *op) const {
-    const Page *page = pageOf(op);
-    return page ? page->numbers[slotOf(op)] >> bits : 0;
+    const Table *table = tableOf(op);
+    return table ? table->numbers[slotOf(op)] >> bits : 0;
   }
 
   /// Returns the operation of a number that is alive, or null. Looks at all.
@@ -76,21 +73,21 @@ public:
 private:
   static constexpr uint32_t placedBit = 1, describedBit = 2, bits = 2;
 
-  /// The operations in 4 KiB of memory: the number of each, and in the lowest
-  /// bits what is noted of it; and where in its 64 bytes it begins.
-  struct Page {
-    uint32_t alive = 0;
-    uint32_t numbers[64] = {};
-    uint8_t offsets[64] = {};
+  static constexpr unsigned slots = 1 << 15;
+  /// The operations in 2 MiB of memory: the number of each, and in the lowest
+  /// bits what is noted of it; and where in its 64 bytes it begins. The system
+  /// gives the memory when it is written to first.
+  struct Table {
+    uint32_t numbers[slots];
+    uint8_t offsets[slots];
   };
-  template <typename Inner, unsigned size> struct Level {
-    std::atomic<Inner *> entries[size] = {};
+  template <typename Inner> struct Level {
+    std::atomic<Inner *> entries[8192];
     /// Returns the entry, which is made if it is missing.
     Inner *need(uintptr_t index);
   };
-  /// The pages in 2 MiB of memory, and those in 16 GiB.
-  using Table = Level<Page, 512>;
-  using Region = Level<Table, 8192>;
+  /// The tables of 16 GiB.
+  using Region = Level<Table>;
   /// Numbers that a thread may give.
   struct Numbers {
     uint32_t next, end;
@@ -100,7 +97,7 @@ private:
     return reinterpret_cast<uintptr_t>(op);
   }
   static unsigned slotOf(const mlir::Operation *op) {
-    return (addressOf(op) >> 6) & 63;
+    return (addressOf(op) >> 6) & (slots - 1);
   }
   static Known knownOf(uint32_t entry) {
     return {entry >> bits, (entry & placedBit) != 0,
@@ -115,23 +112,16 @@ private:
     }
     return newest;
   }
-  Page *pageOf(const mlir::Operation *op) const {
-    Table *table = tableOf(op);
-    return table ? table->entries[(addressOf(op) >> 12) & 511].load(
-                       std::memory_order_acquire)
-                 : nullptr;
-  }
   uint32_t &number(mlir::Operation *op) {
-    Page *page = pageOf(op);
-    if (LLVM_UNLIKELY(!page))
-      page = addPage(op);
-    uint32_t &entry = page->numbers[slotOf(op)];
+    Table *table = tableOf(op);
+    if (LLVM_UNLIKELY(!table))
+      table = addTable(op);
+    uint32_t &entry = table->numbers[slotOf(op)];
     if (!entry) {
       entry = upcoming() << bits;
       ++mine.next;
-      page->offsets[slotOf(op)] = addressOf(op) & 63;
-      if (!isShared)
-        ++page->alive;
+      if (finds)
+        table->offsets[slotOf(op)] = addressOf(op) & 63;
     }
     return entry;
   }
@@ -143,16 +133,17 @@ private:
       entry |= bit;
     return known;
   }
-  Page *addPage(mlir::Operation *op);
-  void drop(mlir::Operation *op);
+  Table *addTable(mlir::Operation *op);
+  /// `see` gets each table, and the address that it begins with.
+  template <typename See> void forEachTable(See see) const;
   void takeMore();
 
-  static bool isShared;
+  static bool finds;
   static thread_local uintptr_t newestKey;
   static thread_local Table *newest;
   static thread_local Numbers mine;
 
-  Level<Region, 8192> root;
+  Level<Region> root{};
   std::atomic<uint32_t> given{1};
 };
 

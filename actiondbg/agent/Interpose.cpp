@@ -226,15 +226,15 @@ static void noteFold(Frame &frame, Operation *op, bool isFolded,
   Observer &observer = Engine::get().observer;
   frame.foldedId = observer.ids.of(op);
   if (results.empty()) {
-    frame.how = "in-place";
+    frame.found = Found::InPlace;
     return observer.modified(op);
   }
   bool hasConstant = false, hasValue = false;
   for (OpFoldResult result : results)
     (llvm::isa<Attribute>(result) ? hasConstant : hasValue) = true;
-  frame.how = !hasValue      ? "constants"
-              : !hasConstant ? "values"
-                             : "constants and values";
+  frame.found = !hasValue      ? Found::Constants
+                : !hasConstant ? Found::Values
+                               : Found::Both;
   if (frame.wantsReasons && !observer.recorder)
     for (OpFoldResult result : results)
       frame.values.push_back(describeFolded(result));

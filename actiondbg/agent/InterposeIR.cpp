@@ -146,43 +146,46 @@ ADBG_DECLARE(void, transferOperations, ADBG_TRANSFER_OPERATIONS,
                  Operations::op_iterator));
   next(self, other, first, last);
   Engine &engine = Engine::get();
-  if (engine.follows())
-    for (Operation &op : llvm::make_range(first, last))
-      engine.observer.moved(&op);
+  if (!engine.follows())
+    return;
+  bool isElsewhere = self->getContainingBlock()->getParent() !=
+                     other.getContainingBlock()->getParent();
+  for (Operation &op : llvm::make_range(first, last))
+    engine.observer.moved(&op, isElsewhere);
 }
 
-static void noteMoved(Operation *op) {
+/// Tells of a move that `move` makes.
+static void noteMoved(Operation *op, llvm::function_ref<void()> move) {
+  Block *block = op->getBlock();
+  Region *region = block ? block->getParent() : nullptr;
+  move();
   Engine &engine = Engine::get();
   if (engine.follows())
-    engine.observer.moved(op);
+    engine.observer.moved(op, op->getBlock()->getParent() != region);
 }
 
 ADBG_DECLARE(void, moveBefore, ADBG_MOVE_BEFORE, Operation *self,
              Operation *other) {
   ADBG_NEXT(ADBG_MOVE_BEFORE, void(Operation *, Operation *));
-  next(self, other);
-  noteMoved(self);
+  noteMoved(self, [&] { next(self, other); });
 }
 
 ADBG_DECLARE(void, moveAfter, ADBG_MOVE_AFTER, Operation *self,
              Operation *other) {
   ADBG_NEXT(ADBG_MOVE_AFTER, void(Operation *, Operation *));
-  next(self, other);
-  noteMoved(self);
+  noteMoved(self, [&] { next(self, other); });
 }
 
 ADBG_DECLARE(void, moveBeforeIn, ADBG_MOVE_BEFORE_IN, Operation *self,
              Block *block, Block::iterator place) {
   ADBG_NEXT(ADBG_MOVE_BEFORE_IN, void(Operation *, Block *, Block::iterator));
-  next(self, block, place);
-  noteMoved(self);
+  noteMoved(self, [&] { next(self, block, place); });
 }
 
 ADBG_DECLARE(void, moveAfterIn, ADBG_MOVE_AFTER_IN, Operation *self,
              Block *block, Block::iterator place) {
   ADBG_NEXT(ADBG_MOVE_AFTER_IN, void(Operation *, Block *, Block::iterator));
-  next(self, block, place);
-  noteMoved(self);
+  noteMoved(self, [&] { next(self, block, place); });
 }
 
 static void noteBlock(Block *block, ChangeKind kind) {

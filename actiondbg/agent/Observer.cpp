@@ -47,6 +47,7 @@ int64_t Observer::ranFor() const {
 /// and it is not known what.
 void Observer::pass(ChangeKind kind) {
   ++innermost->tally.counts[static_cast<unsigned>(kind)];
+  innermost->tally.isTouched = true;
   ++innermost->tally.net;
   ++innermost->tally.ownNet;
   log.pass();
@@ -54,9 +55,10 @@ void Observer::pass(ChangeKind kind) {
 
 /// `isNew`: it is about an operation that this action has made.
 void Observer::add(ChangeKind kind, Operation *op, uint32_t id, bool isNew,
-                   Detail detail) {
+                   const Detail &detail) {
   Tally &tally = innermost->tally;
   ++tally.counts[static_cast<unsigned>(kind)];
+  tally.isTouched = true;
   int difference = 1;
   if (isNew && kind != ChangeKind::Inserted)
     difference = kind == ChangeKind::Erased ? -1 : 0;
@@ -71,7 +73,7 @@ void Observer::add(ChangeKind kind, Operation *op, uint32_t id, bool isNew,
   if (!isDetailed)
     return log.pass();
   log.add(Change{kind, detail.isBlock, isFoldsDoing || detail.isGuess, id,
-                 ordinal, op->getName(), op->getLoc(), std::move(detail.by)});
+                 ordinal, op->getName(), op->getLoc(), detail.by});
 }
 
 void Observer::record(ChangeKind kind, Operation *op, uint32_t id,
@@ -114,11 +116,11 @@ void Observer::placed(Operation *op) {
       one->watch->moved(op);
 }
 
-void Observer::moved(Operation *op) {
+void Observer::moved(Operation *op, bool isElsewhere) {
   UpstreamLog::changed();
   for (Breakpoint *one : watches)
     one->watch->moved(op);
-  if (recorder)
+  if (recorder && isElsewhere)
     ids.forget(op); // it may be in another function now
   if (!innermost)
     return;
@@ -193,8 +195,7 @@ void Observer::replaced(Operation *op, ValueRange by, bool isGuess) {
   if (!innermost)
     return;
   uint32_t id = ids.of(op);
-  add(ChangeKind::Replaced, op, id, id >= innermost->tally.firstId,
-      std::move(detail));
+  add(ChangeKind::Replaced, op, id, id >= innermost->tally.firstId, detail);
 }
 
 void Observer::modified(Operation *op) {
@@ -223,7 +224,7 @@ void Observer::blockChanged(Block *block, ChangeKind kind) {
     return;
   Detail detail;
   detail.isBlock = true;
-  add(kind, holder, id, /*isNew=*/false, std::move(detail));
+  add(kind, holder, id, /*isNew=*/false, detail);
 }
 
 void Observer::diagnosed() {
@@ -283,8 +284,7 @@ void Observer::findUnnoticed(Frame &frame) {
     // Something in it was modified, and nobody said what.
     Detail detail;
     detail.isGuess = true;
-    add(ChangeKind::Modified, op, ids.of(op), /*isNew=*/false,
-        std::move(detail));
+    add(ChangeKind::Modified, op, ids.of(op), /*isNew=*/false, detail);
     frame.foundUnnoticed = true;
     digestedAt = log.end();
   }
@@ -295,7 +295,7 @@ void Observer::returnOf(Frame &frame) {
     const auto &state = frame.pass()->passState;
     bool isFailed = state && state->irAndPassFailed.getInt();
     frame.returned = isFailed ? Returned::Failure : Returned::Success;
-  } else if (frame.kind == Kind::Other) {
+  } else if (frame.kind >= Kind::Iteration) {
     // Upstream keeps the result to itself; each failure is told by an error.
     frame.returned = frame.isConversion() && frame.errors ? Returned::Failure
                                                           : Returned::Success;
@@ -326,7 +326,7 @@ void Observer::end(Frame &frame, bool isCounted) {
   else
     ++uncounted;
   if (frame.kind == Kind::Fold && frame.returned == Returned::Success &&
-      frame.how != "in-place")
+      frame.found != Found::InPlace)
     fold = LastFold{frame.ordinal, frame.foldedId, frame.foldedName,
                     frame.parent, true};
   if (frame.kind == Kind::Pattern && frame.conversion) {
@@ -344,7 +344,10 @@ void Observer::leave(Frame &frame) {
       digested = nullptr;
     return;
   }
+  if (!frame.tally.isTouched)
+    return;
   Tally &outer = frame.parent->tally;
+  outer.isTouched = true;
   for (unsigned kind = 0; kind < changeKinds; ++kind)
     outer.counts[kind] += frame.tally.counts[kind];
   if (frame.returned != Returned::RolledBack)

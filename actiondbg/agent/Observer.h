@@ -30,7 +30,8 @@ public:
   void created(mlir::Operation *op);
   void placed(mlir::Operation *op);
   void destroyed(mlir::Operation *op);
-  void moved(mlir::Operation *op);
+  /// `isElsewhere`: another operation may hold it now.
+  void moved(mlir::Operation *op, bool isElsewhere);
   void replaced(mlir::Operation *op, mlir::ValueRange by, bool isGuess);
   /// The CSE pass replaces each use by itself, and then erases what has none:
   /// returns an operation that is the same as `op`, if it is that pass.
@@ -91,7 +92,7 @@ private:
   };
 
   void add(ChangeKind kind, mlir::Operation *op, uint32_t id, bool isNew,
-           Detail detail = Detail());
+           const Detail &detail = Detail());
   void record(ChangeKind kind, mlir::Operation *op, uint32_t id,
               const Detail &detail);
   bool tellsBy() const { return isDetailed || recorder; }

@@ -17,6 +17,12 @@ StringRef textOf(Result result) {
   return texts[static_cast<unsigned>(result)];
 }
 
+StringRef textOf(Found found) {
+  static const char *const texts[] = {"", "in-place", "constants", "values",
+                                      "constants and values"};
+  return texts[static_cast<unsigned>(found)];
+}
+
 //===----------------------------------------------------------------------===//
 // What one action did
 //===----------------------------------------------------------------------===//

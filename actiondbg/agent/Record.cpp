@@ -131,29 +131,6 @@ bool RecordFile::begin(const char *path, StringRef text) {
   return isOpen();
 }
 
-static char *putNumber(char *to, uint64_t number) {
-  for (; number >= 0x80; number >>= 7)
-    *to++ = static_cast<char>(number | 0x80);
-  *to++ = static_cast<char>(number);
-  return to;
-}
-
-void PackedSection::pack(llvm::ArrayRef<int64_t> numbers,
-                         unsigned differences) {
-  before = now;
-  before.bytes = bytes.size();
-  ++count;
-  bytes.resize_for_overwrite(before.bytes + 10 * numbers.size());
-  char *end = bytes.data() + before.bytes;
-  for (unsigned i = 0; i < differences; ++i) {
-    end = putNumber(end, zigzag(numbers[i] - now.numbers[i]));
-    now.numbers[i] = numbers[i];
-  }
-  for (int64_t number : numbers.drop_front(differences))
-    end = putNumber(end, number);
-  bytes.truncate(end - bytes.data());
-}
-
 void PackedSection::dropLast() {
   --count;
   bytes.resize(before.bytes);

@@ -120,8 +120,22 @@ struct PackedSection : Section {
     bytes.reserve(1 << 16);
   }
 
-  /// Adds an item; the first `differences` of its numbers are written so.
-  void pack(llvm::ArrayRef<int64_t> numbers, unsigned differences);
+  /// Adds an item: numbers that are written as differences, and others.
+  template <size_t many, size_t others>
+  void pack(const int64_t (&near)[many], const uint64_t (&far)[others]) {
+    before = now;
+    before.bytes = bytes.size();
+    ++count;
+    bytes.resize_for_overwrite(before.bytes + 10 * (many + others));
+    char *end = bytes.data() + before.bytes;
+    for (size_t i = 0; i < many; ++i) {
+      end = put(end, zigzag(near[i] - now.numbers[i]));
+      now.numbers[i] = near[i];
+    }
+    for (uint64_t number : far)
+      end = put(end, number);
+    bytes.truncate(end - bytes.data());
+  }
   void dropLast();
   void clear() {
     Section::clear();
@@ -130,6 +144,12 @@ struct PackedSection : Section {
   static int64_t zigzag(int64_t value) { return value << 1 ^ value >> 63; }
 
 private:
+  static char *put(char *to, uint64_t number) {
+    for (; LLVM_UNLIKELY(number >= 0x80); number >>= 7)
+      *to++ = static_cast<char>(number | 0x80);
+    *to++ = static_cast<char>(number);
+    return to;
+  }
   struct Before {
     int64_t numbers[4] = {};
     size_t bytes = 0;

@@ -120,7 +120,7 @@ void FunctionKeeper::end(const Frame &frame) {
   stack.pop_back();
   if (!frame.changed() || !isAlive(action.scope, action.id))
     return;
-  if (frame.kind == Kind::Fold && frame.how != "in-place") {
+  if (frame.kind == Kind::Fold && frame.found != Found::InPlace) {
     late = {frame.ordinal, action};
     return;
   }

@@ -157,10 +157,9 @@ uint32_t Recorder::functionOf(Operation *op) {
   if (isInBlock && known.block == block && known.places == places)
     return known.function;
   uint32_t function = 0;
-  if (Operation *holder = functionAround(op)) {
-    StringRef name = symbolName(holder);
-    function = functions.get(name, [&] { return of(Space::Function, name); });
-  }
+  if (StringAttr name = symbolAround(op))
+    function = functions.get(
+        name.getValue(), [&] { return of(Space::Function, name.getValue()); });
   if (isInBlock)
     known = {block, places, function};
   return function;
@@ -170,21 +169,20 @@ void Recorder::describeAs(Operation *op, uint32_t id) {
   StringRef name = op->getName().getStringRef();
   uint32_t nameId =
       opNames.get(name, [&] { return of(Space::Operation, name); });
-  operations.pack({int64_t(firstRow + count), id, locationOf(op->getLoc()),
-                   functionOf(op), nameId},
-                  4);
+  operations.pack({int64_t(firstRow + count), int64_t(id),
+                   int64_t(locationOf(op->getLoc())), int64_t(functionOf(op))},
+                  {nameId});
 }
 
 uint32_t Recorder::describe(Operation *op) {
   Identities::Known known = ids.describe(op);
   if (LLVM_LIKELY(known.wasDescribed))
     return known.id;
-  uint32_t id = ids.of(op);
-  describeAs(op, id);
+  describeAs(op, known.id);
   // Not where it belongs yet: to be looked at once more.
   if (!op->getParentOp() && op->getBlock())
     ids.forget(op);
-  return id;
+  return known.id;
 }
 
 //===----------------------------------------------------------------------===//
@@ -235,12 +233,7 @@ static uint8_t flagsOf(const Frame &frame) {
   uint8_t flags = frame.changed();
   if (frame.returned == Returned::RolledBack)
     flags |= 2;
-  uint8_t fold = frame.how.empty()          ? 0
-                 : frame.how == "in-place"  ? 1
-                 : frame.how == "constants" ? 2
-                 : frame.how == "values"    ? 3
-                                            : 4;
-  return flags | fold << 4;
+  return flags | static_cast<uint8_t>(frame.found) << 4;
 }
 
 void Recorder::end(const Frame &frame, int64_t now) {
@@ -274,9 +267,9 @@ void Recorder::change(const Changed &change) {
     describe(change.op);
   else if (!change.wasDescribed)
     describeAs(change.op, change.id);
-  int64_t code = int64_t(change.kind) | (change.detail.isBlock ? 8 : 0) |
-                 (change.detail.isGuess ? 16 : 0);
-  int64_t by = 0, result = 0;
+  uint64_t code = uint64_t(change.kind) | (change.detail.isBlock ? 8 : 0) |
+                  (change.detail.isGuess ? 16 : 0);
+  uint64_t by = 0, result = 0;
   if (!change.detail.by.empty() && change.detail.by[0].id &&
       !change.detail.by[0].isArgument) {
     by = 1 + PackedSection::zigzag(int64_t(change.detail.by[0].id) - change.id);
@@ -284,7 +277,8 @@ void Recorder::change(const Changed &change) {
   }
   if (LLVM_UNLIKELY(ir != nullptr))
     ir->change(change);
-  changes.pack({int64_t(change.ordinal - 1), change.id, code, by, result}, 2);
+  changes.pack({int64_t(change.ordinal - 1), int64_t(change.id)},
+               {code, by, result});
 }
 
 void Recorder::dropLastChange() {

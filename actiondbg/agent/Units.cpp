@@ -29,13 +29,10 @@ void Engine::resetCursor() {
 }
 
 static Gone describeGone(size_t unit, Operation *op) {
-  Operation *function = functionAround(op);
-  return Gone{unit,
-              Engine::get().observer.ids.of(op),
-              op->getName(),
-              op->getLoc(),
-              function ? symbolAttr(function) : StringAttr(),
-              nullptr};
+  const Engine &engine = Engine::get();
+  return Gone{unit, engine.observer.ids.of(op), op->getName(), op->getLoc(),
+              // Only who stops can ask where it was.
+              engine.isObserving ? StringAttr() : symbolAround(op), nullptr};
 }
 
 void Engine::erased(Operation *op) {

@@ -116,6 +116,11 @@ void Engine::reason(Frame &frame, StringRef text) {
 }
 
 void Engine::reason(Frame &frame, const Diagnostic &diagnostic) {
+  // Mostly it is one text, as it stands in the source.
+  llvm::ArrayRef<DiagnosticArgument> parts = diagnostic.getArguments();
+  using Kind = DiagnosticArgument::DiagnosticArgumentKind;
+  if (parts.size() == 1 && parts[0].getKind() == Kind::String)
+    return reason(frame, parts[0].getAsString());
   llvm::SmallString<256> text;
   llvm::raw_svector_ostream os(text);
   diagnostic.print(os);

@@ -10,6 +10,7 @@ from actiondbg import protocol
 from actiondbg.breaking import Breaking
 from actiondbg.breakpoints import Breakpoint
 from actiondbg.condition import parse_condition
+from actiondbg.controls import Controls
 from actiondbg.errors import NoSuchUnit, NotStopped, UnitErased, UsageError
 from actiondbg.globs import check_glob
 from actiondbg.spec import parse_spec
@@ -26,7 +27,7 @@ _TAGS: dict[StatisticKind, str] = {
 ANY = protocol.OutcomeFilter()
 
 
-class Observing(Breaking):
+class Observing(Controls, Breaking):
     """The part of Session that looks at what actions do."""
 
     def __init__(self) -> None:
@@ -38,12 +39,6 @@ class Observing(Breaking):
     @abstractmethod
     def stop(self) -> Stop | None:
         """Where the tool stands, or how it ended; None while it runs, and before."""
-
-    @abstractmethod
-    def _resume(
-        self, control: protocol.Control, count: int = 1, until: protocol.Until | None = None
-    ) -> Stop:
-        """Let the tool go on to the next stop."""
 
     # --- going on until something is done ---
 

@@ -10,34 +10,14 @@ import socket
 import struct
 import subprocess
 import sys
-from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
 
-from actiondbg.errors import LaunchError, ProtocolError
+from actiondbg.errors import ProtocolError
+from actiondbg.program import Program
+from actiondbg.streams import Redirection, Streams
 from actiondbg.waiting import HeldInterrupts, Watch, wait_for_end
 
-Redirection = str | os.PathLike[str] | int | IO[str] | IO[bytes] | None
-
 _END_SECONDS = 5.0  # from the end of the connection to the end of the tool
-
-
-@dataclass(frozen=True)
-class Streams:
-    """Where the tool's standard streams go.
-
-    Args:
-        stdin: a path, a file or its descriptor; None for ours, or nothing when ours is a terminal,
-            which the tool must not compete for.
-        stdout: a path, a file or its descriptor, ``"inherit"`` for ours; None for a file of the
-            session's.
-        stderr: as ``stdout``.
-    """
-
-    stdin: Redirection = None
-    stdout: Redirection = None
-    stderr: Redirection = None
 
 
 class Listener:
@@ -140,68 +120,27 @@ class Process:
 
 
 def start_process(
-    argv: list[str],
-    executable: Path,
-    environment: Mapping[str, str],
-    cwd: str | os.PathLike[str] | None,
-    streams: Streams,
-    directory: Path,
+    program: Program, agent: Path, listener: Listener, streams: Streams, directory: Path
 ) -> Process:
-    """Start the tool.
+    """Start the tool of a session.
 
     Args:
-        argv: its command line.
-        executable: its file.
-        environment: see ``agent_environment``.
-        cwd: where it runs; None for here.
-        streams: where its standard streams go.
+        program: the tool.
+        agent: what goes into it.
+        listener: what the agent connects to.
+        streams: where its standard streams go; without stdin it has ours, unless that is a
+            terminal, which the tool must not compete for.
         directory: of the session, where ``stdout`` and ``stderr`` are kept if they go nowhere else.
 
     Raises:
         LaunchError: a file cannot be opened, or the tool cannot be started.
     """
-    with contextlib.ExitStack() as opened:
-        stdin = _open_input(streams.stdin, opened)
-        stdout = _open_output(streams.stdout, directory / "stdout", opened)
-        stderr = _open_output(streams.stderr, directory / "stderr", opened)
-        try:
-            popen = subprocess.Popen(
-                argv,
-                executable=executable,
-                env=environment,
-                cwd=cwd,
-                stdin=stdin,
-                stdout=stdout,
-                stderr=stderr,
-                process_group=0,
-            )
-        except (OSError, ValueError) as error:
-            raise LaunchError(
-                f"{os.fspath(executable)!r} could not be started ({error}): check the tool and "
-                "the directory that it runs in."
-            ) from error
-        return Process(popen)
-
-
-def agent_environment(
-    base: Mapping[str, str], agent: Path, listener: Path | None
-) -> dict[str, str]:
-    """Return the environment that puts the agent into the tool.
-
-    Args:
-        base: the environment of the tool without the agent; its own LD_PRELOAD is kept, and the
-            agent restores it for the tool's children.
-        agent: the shared object.
-        listener: the socket to connect to; None to connect to nobody.
-    """
-    result = dict(base)
-    preloaded = result.get("LD_PRELOAD")
-    result["LD_PRELOAD"] = f"{agent}:{preloaded}" if preloaded else str(agent)
-    if preloaded:
-        result["ACTIONDBG_PRELOAD"] = preloaded
-    if listener is not None:
-        result["ACTIONDBG_SOCKET"] = str(listener)
-    return result
+    stdin = os.devnull if _is_terminal() else "inherit"
+    usual = Streams(stdin, directory / "stdout", directory / "stderr")
+    chosen = (other if one is None else one for one, other in zip(streams, usual, strict=True))
+    with Streams(*chosen).opened() as opened:
+        orders = {"ACTIONDBG_SOCKET": str(listener.path)}
+        return Process(program.popen(agent, orders, opened, group=0))
 
 
 def is_shared(where: Redirection) -> bool:
@@ -215,39 +154,6 @@ def is_shared(where: Redirection) -> bool:
         return any(os.path.samestat(theirs, os.fstat(ours)) for ours in (1, 2))
     except (OSError, ValueError):
         return False
-
-
-def _open_input(
-    source: Redirection, opened: contextlib.ExitStack
-) -> int | IO[str] | IO[bytes] | None:
-    if source is None:
-        return subprocess.DEVNULL if _is_terminal() else None
-    if isinstance(source, str | os.PathLike):
-        return open_stream(source, "rb", opened)
-    return source
-
-
-def _open_output(
-    sink: Redirection, spool: Path, opened: contextlib.ExitStack
-) -> int | IO[str] | IO[bytes] | None:
-    if sink == "inherit":
-        return None
-    if sink is None:
-        return open_stream(spool, "wb", opened)
-    if isinstance(sink, str | os.PathLike):
-        return open_stream(sink, "wb", opened)
-    return sink
-
-
-def open_stream(path: str | os.PathLike[str], mode: str, opened: contextlib.ExitStack) -> IO[bytes]:
-    """Open a file for a stream of the tool, until ``opened`` is closed; raises LaunchError."""
-    try:
-        return opened.enter_context(open(path, mode))
-    except OSError as error:
-        action = "read" if mode == "rb" else "written"
-        raise LaunchError(
-            f"{os.fspath(path)!r} cannot be {action} ({error.strerror}): name another file."
-        ) from error
 
 
 def _is_terminal() -> bool:

@@ -1,20 +1,24 @@
-"""The program that is debugged: its command line, its tool, and how a run of it starts."""
+"""The program that is debugged or recorded: its command line, its tool, and how that starts."""
 
 from __future__ import annotations
 
 import os
+import subprocess
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from actiondbg.beginning import Beginning
-from actiondbg.errors import UsageError
-from actiondbg.process import Listener, Streams, agent_environment, start_process
-from actiondbg.run import Run
+from actiondbg.errors import LaunchError, UsageError
 from actiondbg.toolchain import Tool, build_agent, expand_driver, find_tool
 
+if TYPE_CHECKING:
+    from actiondbg.beginning import Beginning
+    from actiondbg.run import Run
+    from actiondbg.streams import Opened, Streams
 
-@dataclass
+_PRELOAD = "LD_PRELOAD"
+
+
 class Program:
     """A command line of a tool, and what surrounds it.
 
@@ -29,17 +33,23 @@ class Program:
         UsageError: the command line is empty.
     """
 
-    argv: list[str]
-    mlir_include: Path | None = None
-    cwd: Path | None = None
-    env: Mapping[str, str] | None = None
-    on_compile: Callable[[], None] | None = None
-    _expanded: tuple[list[str], list[str]] | None = field(default=None, repr=False)
-    _found: tuple[str, Tool] | None = field(default=None, repr=False)
-
-    def __post_init__(self) -> None:
-        if not self.argv or not self.argv[0]:
+    def __init__(
+        self,
+        argv: list[str],
+        mlir_include: str | os.PathLike[str] | None = None,
+        cwd: str | os.PathLike[str] | None = None,
+        env: Mapping[str, str] | None = None,
+        on_compile: Callable[[], None] | None = None,
+    ) -> None:
+        if not argv or not argv[0]:
             raise UsageError("The command line is empty: name a tool, such as mlir-opt.")
+        self.argv = argv
+        self.mlir_include = None if mlir_include is None else Path(mlir_include)
+        self.cwd = None if cwd is None else Path(cwd)
+        self.env = env
+        self._on_compile = on_compile
+        self._expanded: tuple[list[str], list[str]] | None = None
+        self._found: tuple[str, Tool] | None = None
 
     @property
     def tool(self) -> Tool:
@@ -51,7 +61,7 @@ class Program:
 
     def agent(self) -> Path:
         """Return the agent for the tool, compiled if need be; raises LaunchError."""
-        return build_agent(self.tool, self.on_compile)
+        return build_agent(self.tool, self._on_compile)
 
     def start(
         self,
@@ -60,7 +70,7 @@ class Program:
         streams: Streams,
         beginning: Beginning,
     ) -> Run:
-        """Start the tool with the agent in it.
+        """Start the tool with the agent in it, which is to be talked to.
 
         Args:
             agent: what ``agent`` returned.
@@ -71,21 +81,66 @@ class Program:
         Raises:
             LaunchError: it cannot be started.
         """
+        # A program that is only recorded needs neither.
+        from actiondbg.process import Listener, start_process
+        from actiondbg.run import Run
+
         listener = Listener(directory / "sock")
-        base = os.environ if self.env is None else self.env
         try:
-            process = start_process(
-                self._command_line(),
-                self.tool.path,
-                agent_environment(base, agent, listener.path),
-                self.cwd,
-                streams,
-                directory,
-            )
+            process = start_process(self, agent, listener, streams, directory)
         except BaseException:
             listener.close()
             raise
         return Run(process, listener, beginning)
+
+    def popen(
+        self,
+        agent: Path,
+        orders: Mapping[str, str],
+        streams: tuple[Opened, Opened, Opened],
+        group: int | None = None,
+    ) -> subprocess.Popen[bytes]:
+        """Start the tool's process with the agent in it.
+
+        Args:
+            agent: what ``agent`` returned.
+            orders: variables of the environment that tell the agent what to do.
+            streams: what ``Streams.opened`` gave.
+            group: the process group that it joins, 0 for one of its own; None for ours.
+
+        Raises:
+            LaunchError: it cannot be started.
+        """
+        executable = self.tool.path
+        stdin, stdout, stderr = streams
+        try:
+            return subprocess.Popen(
+                self._command_line(),
+                executable=executable,
+                env={**self._environment(agent), **orders},
+                cwd=self.cwd,
+                stdin=stdin,
+                stdout=stdout,
+                stderr=stderr,
+                process_group=group,
+            )
+        except (OSError, ValueError) as error:
+            raise LaunchError(
+                f"{os.fspath(executable)!r} could not be started ({error}): check the tool and "
+                "the directory that it runs in."
+            ) from error
+
+    def _environment(self, agent: Path) -> dict[str, str]:
+        """Return the environment that puts the agent into the tool.
+
+        The tool's own LD_PRELOAD is kept, and the agent restores it for the tool's children.
+        """
+        result = dict(os.environ if self.env is None else self.env)
+        preloaded = result.get(_PRELOAD)
+        result[_PRELOAD] = f"{agent}:{preloaded}" if preloaded else str(agent)
+        if preloaded:
+            result["ACTIONDBG_PRELOAD"] = preloaded
+        return result
 
     def _command_line(self) -> list[str]:
         """The command line with a driver replaced by the compiler that it would start."""

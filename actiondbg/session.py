@@ -6,7 +6,6 @@ import contextlib
 import os
 import weakref
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Literal, TypeVar
 
@@ -16,11 +15,12 @@ from actiondbg.belongings import Belongings
 from actiondbg.closing import Closing
 from actiondbg.errors import ActiondbgError, LaunchError, UsageError
 from actiondbg.names import KINDS, KnownNames, NameKind
-from actiondbg.process import Redirection, Streams, is_shared
+from actiondbg.process import is_shared
 from actiondbg.program import Program
 from actiondbg.run import Run
 from actiondbg.skipping import Skipping
 from actiondbg.stop import Stop
+from actiondbg.streams import Redirection, Streams
 from actiondbg.toolchain import Tool
 from actiondbg.waiting import HeldInterrupts
 
@@ -60,13 +60,7 @@ def launch(
     Raises:
         UsageError: the command line is empty, or the skips cannot be read.
     """
-    program = Program(
-        argv=list(argv),
-        mlir_include=Path(mlir_include) if mlir_include is not None else None,
-        cwd=Path(cwd) if cwd is not None else None,
-        env=env,
-        on_compile=on_compile,
-    )
+    program = Program(list(argv), mlir_include, cwd, env, on_compile)
     session = Session(program, Streams(stdin, stdout, stderr))
     if skips is not None:
         session.load_skips(skips)
@@ -211,26 +205,6 @@ class Session(Skipping, Closing):
 
     # --- controls ---
 
-    def continue_(self, count: int = 1) -> Stop:
-        """Go on to the ``count``-th next breakpoint, or the end."""
-        return self._resume("continue", count)
-
-    def step(self, count: int = 1) -> Stop:
-        """Go on to the very next event: a nested action, or the end of this one."""
-        return self._resume("step", count)
-
-    def next(self, count: int = 1) -> Stop:
-        """Go on to the end of this action, or, when it is over, to the next of its depth."""
-        return self._resume("next", count)
-
-    def finish(self, count: int = 1) -> Stop:
-        """Go on to the end of the action around this one.
-
-        Raises:
-            ControlRefused: there is none.
-        """
-        return self._resume("finish", count)
-
     def skip(self, count: int = 1) -> Stop:
         """Leave this action out, and go on to the next breakpoint.
 
@@ -303,7 +277,7 @@ class Session(Skipping, Closing):
             self._program.argv[1:] = args
         given = {"stdin": stdin, "stdout": stdout, "stderr": stderr}
         redirected = {name: where for name, where in given.items() if where is not None}
-        self._run_streams = replace(self._streams, **redirected)
+        self._run_streams = self._streams._replace(**redirected)
         self._control = control
         return self._begin_run()
 

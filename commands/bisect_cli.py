@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import signal
 import sys
@@ -12,9 +11,9 @@ from actiondbg.commands.bisect_progress import showing_progress
 from actiondbg.commands.bisecting import OPTIONS, folder_of, interrupted, keywords_of, oracle_of
 from actiondbg.commands.command import Argument
 from actiondbg.commands.front import color_allowed
+from actiondbg.commands.line_parser import LineParser
 from actiondbg.commands.render_bisect import bisection_text
 from actiondbg.commands.telling_tool import say_compiling
-from actiondbg.commands.words import split_at_tool
 
 NOT_FOUND = 1  # exit code
 _OFF = "\x1b[39m"
@@ -31,30 +30,15 @@ docs/bisect.md says how to read a report, and what to do when the verdict is unt
 """
 
 
-def build_parser() -> argparse.ArgumentParser:
+def build_parser() -> LineParser:
     """Return the parser of the options; TOOL and its arguments are cut off before."""
-    parser = argparse.ArgumentParser(
-        prog="actiondbg bisect",
-        usage="actiondbg bisect [options] -- TOOL ARGS...",
-        description="Find the action that breaks a program.",
-        epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
-    )
+    description = "Find the action that breaks a program."
+    parser = LineParser("actiondbg bisect", "[options] -- TOOL ARGS...", description, _EPILOG)
     for option in OPTIONS:
         parser.add_argument(*_names(option), **option.options)
     parser.add_argument("--json", action="store_true", help="print one JSON object")
-    parser.add_argument(
-        "--mlir-include", metavar="DIR", help="where the headers of the tool's MLIR are"
-    )
-    parser.add_argument("--no-color", action="store_true", help="no colours")
+    parser.add_shared("--mlir-include", "--no-color")
     return parser
-
-
-def _valued() -> set[str]:
-    """Return the options that a value follows."""
-    valued = {name for option in OPTIONS if option.takes_value for name in _names(option)}
-    return {*valued, "--mlir-include"}
 
 
 def run(argv: list[str]) -> int:
@@ -63,8 +47,8 @@ def run(argv: list[str]) -> int:
     Raises:
         ActiondbgError: it could not be bisected.
     """
-    ours, tool = split_at_tool(argv, _valued())
     parser = build_parser()
+    ours, tool = parser.split(argv)
     options = parser.parse_args(ours)
     if not tool:
         parser.error("name the tool: actiondbg bisect [options] -- TOOL ARGS...")

@@ -9,14 +9,13 @@ from collections.abc import Iterator
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from actiondbg.commands import FAILED, NOT_STARTED
 from actiondbg.errors import LaunchError
 
 if TYPE_CHECKING:
     from actiondbg.commands.front import Front
     from actiondbg.commands.interpreter import Interpreter
-
-FAILED, NOT_STARTED = 1, 3  # exit codes
-VALUED = ("-x", "-ex")  # the options that a value follows
+    from actiondbg.commands.line_parser import LineParser
 
 
 class _Script(argparse.Action):
@@ -26,7 +25,7 @@ class _Script(argparse.Action):
         namespace.scripts = [*namespace.scripts, (option_string, values)]
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
+def add_options(parser: LineParser) -> None:
     """Add the options that say what is executed, and how it is shown."""
     add = parser.add_argument
     parser.set_defaults(scripts=[])
@@ -37,7 +36,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add("--keep-going", action="store_true", help="a failing command does not end a batch")
     add("-nx", action="store_true", help="do not run .actiondbginit")
     add("--trust", action="store_true", help="trust ./.actiondbginit from now on")
-    add("--no-color", action="store_true", help="no colours")
+    parser.add_shared("--no-color")
 
 
 def is_interactive(options: argparse.Namespace) -> bool:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
 from pathlib import Path
 
+from actiondbg.commands.line_parser import LineParser
 from actiondbg.errors import FileNotWritten
 from actiondbg.recording.needs import need_packages
 
@@ -22,19 +22,15 @@ exit status: 0 exported, 1 an error, 2 bad usage.
 """
 
 
-def build_parser() -> argparse.ArgumentParser:
+def build_parser() -> LineParser:
     """Return the parser of the command line."""
-    parser = argparse.ArgumentParser(
-        prog="actiondbg export",
-        description="Write recordings as files that other programs read.",
-        epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
-    )
+    description = "Write recordings as files that other programs read."
+    rest = "--parquet DIR [options] RUN.adbrec..."
+    parser = LineParser("actiondbg export", rest, description, _EPILOG)
     add = parser.add_argument
     add("--parquet", metavar="DIR", type=Path, required=True, help="the folder to write into")
     add("recordings", nargs="+", metavar="RUN.adbrec", help="recordings, or folders of them")
-    add("--partial", action="store_true", help="export as much of a damaged one as can be read")
+    parser.add_shared("--partial")
     return parser
 
 

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import argparse
-import contextlib
 import os
-import signal
 import sys
-import tempfile
-from collections.abc import Generator
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from actiondbg.commands.line_parser import SUFFIX, LineParser
 from actiondbg.commands.log_output import Destination, writing
-from actiondbg.commands.telling_tool import code_of, say_compiling, signal_name
-from actiondbg.commands.words import split_at_tool
+from actiondbg.commands.scratch import scratch_directory
+from actiondbg.commands.telling_tool import (
+    code_of,
+    passing_interrupts,
+    say_compiling,
+    signal_name,
+    wait_importing,
+)
 from actiondbg.errors import FileNotWritten, UsageError
 from actiondbg.recording.kind import is_recording
 from actiondbg.recording.needs import need_packages
@@ -24,11 +28,7 @@ if TYPE_CHECKING:
     from actiondbg.recording.recording import Recording
     from actiondbg.recording.running import Recorded, Running
 
-_VALUED = (
-    *("-o", "--output", "--filter", "--loc", "--outcome", "--tool-stdout", "--mlir-include"),
-)
 _SECONDS = 0.02  # between two looks at what came
-_PREFIX = "actiondbg-log-"  # of temporary directories
 _EPILOG = """\
 examples:
   actiondbg log -- mlir-opt in.mlir --canonicalize
@@ -44,15 +44,13 @@ it goes. exit status: the tool's (128 + N for a signal); 0 for a recording; 1 an
 """
 
 
-def build_parser() -> argparse.ArgumentParser:
+def build_parser() -> LineParser:
     """Return the parser of the options; TOOL and its arguments are cut off before."""
-    parser = argparse.ArgumentParser(
-        prog="actiondbg log",
-        usage="actiondbg log [options] (-- TOOL ARGS... | RUN.adbrec)",
-        description="Log every action of a tool, a line each, in the order in which they begin.",
-        epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
+    parser = LineParser(
+        "actiondbg log",
+        "[options] (-- TOOL ARGS... | RUN.adbrec)",
+        "Log every action of a tool, a line each, in the order in which they begin.",
+        _EPILOG,
     )
     add = parser.add_argument
     add("-o", "--output", metavar="FILE", type=Path, help="write the log into a file, live")
@@ -92,9 +90,7 @@ def build_parser() -> argparse.ArgumentParser:
         help="what the tool's own --log-actions-to prints, to the byte",
     )
     add("--tool-stdout", metavar="FILE", help="where the tool's standard output goes")
-    add("--partial", action="store_true", help="read as much of a damaged recording as can be")
-    add("--mlir-include", metavar="DIR", help="where the headers of the tool's MLIR are")
-    add("--no-color", action="store_true", help="no colours")
+    parser.add_shared("--partial", "--mlir-include", "--no-color")
     return parser
 
 
@@ -104,11 +100,8 @@ def run(argv: list[str]) -> int:
     Raises:
         ActiondbgError: there is no log, or it is not whole.
     """
-    ours, tool = split_at_tool(argv, _VALUED)
-    is_made = bool(tool) and is_recording(tool[0])
     parser = build_parser()
-    # A recording takes no arguments: what follows it are options, too.
-    options = parser.parse_args([*ours, *tool[1:]] if is_made else ours)
+    options, tool, is_made = parser.parse_around(argv)
     if not tool:
         parser.error("name a recording or the tool: actiondbg log [options] -- TOOL ARGS...")
     try:
@@ -198,9 +191,9 @@ def _write(
 
 def _log_live(tool: list[str], options: argparse.Namespace, destination: Destination) -> int:
     """Write the log while the tool runs; show it at the end, if it does not go to a file."""
-    with tempfile.TemporaryDirectory(prefix=_PREFIX) as directory:
-        file = destination.file(Path(directory))
-        with _started(tool, options, Path(directory, "run.adbrec")) as running:
+    with scratch_directory("log") as directory:
+        file = destination.file(directory)
+        with _started(tool, options, directory / f"run{SUFFIX}") as running:
             # They take their time to be imported: the tool runs meanwhile.
             from actiondbg.recording.log import LiveLog
 
@@ -226,7 +219,7 @@ def _follow(running: Running, log: LiveLog) -> Recorded:
         return done
     except SystemExit:
         # A signal ends us, and the tool with us: what it did by then is logged.
-        running.end()
+        running.close()
         log.finish()
         raise
 
@@ -235,14 +228,15 @@ def _log_afterwards(
     tool: list[str], options: argparse.Namespace, destination: Destination, where: str | None
 ) -> int:
     """Log a run when it is over: what a filter selects may depend on all of it."""
-    with tempfile.TemporaryDirectory(prefix=_PREFIX) as directory:
-        path = Path(directory, "run.adbrec")
+    with scratch_directory("log") as directory:
+        path = directory / f"run{SUFFIX}"
         with _started(tool, options, path) as running:
-            from actiondbg.recording import open_recording
-
-            done = running.wait()
+            modules = ("actiondbg.recording.log", "actiondbg.recording.database")
+            done = wait_importing(running, *modules)
         count = 0
         if done.path is not None:
+            from actiondbg.recording import open_recording
+
             recording = open_recording(done.path, partial=True)
             count = _write(recording, options, destination, where)
         _report(done, path, count)
@@ -250,8 +244,8 @@ def _log_afterwards(
 
 
 def _log_upstream(tool: list[str], options: argparse.Namespace, destination: Destination) -> int:
-    with tempfile.TemporaryDirectory(prefix=_PREFIX) as directory:
-        file = destination.file(Path(directory))
+    with scratch_directory("log") as directory:
+        file = destination.file(directory)
         with writing(file):
             file.write_bytes(b"")  # a tool that makes no MLIR context writes none
         with _started(tool, options, None, upstream_log=file) as running:
@@ -262,17 +256,16 @@ def _log_upstream(tool: list[str], options: argparse.Namespace, destination: Des
     return code_of(done.status)
 
 
-@contextlib.contextmanager
 def _started(
     tool: list[str],
     options: argparse.Namespace,
     output: Path | None,
     upstream_log: Path | None = None,
-) -> Generator[Running]:
+) -> AbstractContextManager[Running]:
     """Start the tool; Ctrl-C is for it while it runs, and what it did by then is logged."""
     from actiondbg.recording.running import start_recording
 
-    with start_recording(
+    started = start_recording(
         tool,
         output,
         # Else it would be mixed with the log.
@@ -280,19 +273,8 @@ def _started(
         mlir_include=options.mlir_include,
         on_compile=say_compiling,
         upstream_log=upstream_log,
-    ) as running:
-
-        def interrupt(number: int, _: object) -> None:
-            if running.process.poll() is None:
-                running.process.send_signal(number)
-            else:
-                raise KeyboardInterrupt
-
-        before = signal.signal(signal.SIGINT, interrupt)
-        try:
-            yield running
-        finally:
-            signal.signal(signal.SIGINT, before)
+    )
+    return passing_interrupts(started)
 
 
 # --- what is said ---------------------------------------------------------------------

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import argparse
-
 from actiondbg.commands.driving import add_options, drive, is_interactive
+from actiondbg.commands.line_parser import LineParser
 
 _EPILOG = """\
 examples:
@@ -19,20 +18,12 @@ exit status: 0 all commands succeeded, 1 a command failed or the file is no reco
 """
 
 
-def build_parser() -> argparse.ArgumentParser:
+def build_parser() -> LineParser:
     """Return the parser of the command line after the word open."""
-    parser = argparse.ArgumentParser(
-        prog="actiondbg open",
-        usage="actiondbg open [options] RUN.adbrec",
-        description="Look at a recording as one looks at a tool that has stopped.",
-        epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
-    )
+    description = "Look at a recording as one looks at a tool that has stopped."
+    parser = LineParser("actiondbg open", "[options] RUN.adbrec", description, _EPILOG)
     add_options(parser)
-    parser.add_argument(
-        "--partial", action="store_true", help="read a damaged recording up to the damage"
-    )
+    parser.add_shared("--partial")
     parser.add_argument("file", metavar="RUN.adbrec", help="what 'actiondbg record' wrote")
     return parser
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import glob
 import os
@@ -11,6 +10,7 @@ from collections.abc import Generator
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
+from actiondbg.commands.line_parser import LineParser
 from actiondbg.errors import UsageError
 from actiondbg.recording.needs import need_packages
 
@@ -39,16 +39,10 @@ exit status: 0 answered, 1 an error, 2 bad usage.
 """
 
 
-def build_parser() -> argparse.ArgumentParser:
+def build_parser() -> LineParser:
     """Return the parser of the command line."""
-    parser = argparse.ArgumentParser(
-        prog="actiondbg query",
-        usage='actiondbg query [options] RUN.adbrec... ["SQL"]',
-        description="Ask recordings in SQL.",
-        epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
-    )
+    rest = '[options] RUN.adbrec... ["SQL"]'
+    parser = LineParser("actiondbg query", rest, "Ask recordings in SQL.", _EPILOG)
     add = parser.add_argument
     add("words", nargs="+", metavar="RUN.adbrec", help="recordings; then the SQL")
     add(
@@ -57,7 +51,7 @@ def build_parser() -> argparse.ArgumentParser:
         help="table by default, or what the suffix of the output says",
     )
     add("-o", "--output", metavar="FILE", type=Path, help="write the answer into a file")
-    add("--partial", action="store_true", help="read as much of a damaged recording as can be")
+    parser.add_shared("--partial")
     return parser
 
 

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections.abc import Iterator
 from itertools import chain, count
 from pathlib import Path
-from typing import get_args
+from typing import TYPE_CHECKING, get_args
 
-from actiondbg.commands.sources import say_compiling
-from actiondbg.commands.telling_tool import signal_name
-from actiondbg.commands.words import split_at_tool
+from actiondbg.commands.line_parser import SUFFIX, LineParser
+from actiondbg.commands.telling_tool import code_of, say_compiling, signal_name
 from actiondbg.recording.kind import is_recording
 from actiondbg.recording.running import Recorded, RecordedIR, Running, start_recording
-from actiondbg.recording.tally import Tally
 
-_VALUED = ("-o", "--output", "--ir", "--events", "--mlir-include")
-_SUFFIX = ".adbrec"
+if TYPE_CHECKING:
+    from actiondbg.recording.tally import Tally
+
 _SECONDS = 0.2  # between two looks at how far it is
 _CLEAR = "\r\x1b[K"
 _EPILOG = """\
@@ -31,15 +29,13 @@ started. docs/recordings.md says what is in a recording.
 """
 
 
-def build_parser() -> argparse.ArgumentParser:
+def build_parser() -> LineParser:
     """Return the parser of the options; TOOL and its arguments are cut off before."""
-    parser = argparse.ArgumentParser(
-        prog="actiondbg record",
-        usage="actiondbg record [options] -- TOOL ARGS...",
-        description="Record every action of a tool: what it did, to what, why not, how long.",
-        epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
+    parser = LineParser(
+        "actiondbg record",
+        "[options] -- TOOL ARGS...",
+        "Record every action of a tool: what it did, to what, why not, how long.",
+        _EPILOG,
     )
     add = parser.add_argument
     add(
@@ -57,8 +53,7 @@ def build_parser() -> argparse.ArgumentParser:
         "function around them; none by default",
     )
     add("--events", metavar="LIST", help="count events at each action; see actiondbg stat")
-    add("-q", "--quiet", action="store_true", help="say nothing when all went well")
-    add("--mlir-include", metavar="DIR", help="where the headers of the tool's MLIR are")
+    parser.add_shared("--quiet", "--mlir-include")
     return parser
 
 
@@ -68,8 +63,8 @@ def run(argv: list[str]) -> int:
     Raises:
         ActiondbgError: it could not be recorded.
     """
-    ours, tool = split_at_tool(argv, _VALUED)
     parser = build_parser()
+    ours, tool = parser.split(argv)
     options = parser.parse_args(ours)
     if not tool:
         parser.error("name the tool: actiondbg record [options] -- TOOL ARGS...")
@@ -83,16 +78,19 @@ def run(argv: list[str]) -> int:
         mlir_include=options.mlir_include,
         on_compile=say_compiling,
     ) as running:
+        # Imported only now, while the tool runs.
+        from actiondbg.recording.tally import Tally
+
         tally = Tally(running.path or output)
         done = _follow(running, tally) if _shows_progress() else running.wait()
     for line in _report(done, output, tally, replaces, options.quiet):
         print(f"actiondbg: {line}", file=sys.stderr)
-    return done.status if done.status >= 0 else 128 - done.status
+    return code_of(done.status)
 
 
 def _unused(tool: str) -> Path:
     """Return a name that no file has: a recording is not lost because there is another one."""
-    names = (Path(f"{tool}{number}{_SUFFIX}") for number in chain(("",), _numbers()))
+    names = (Path(f"{tool}{number}{SUFFIX}") for number in chain(("",), _numbers()))
     return next(path for path in names if not path.exists())
 
 

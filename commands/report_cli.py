@@ -7,14 +7,13 @@ import sys
 from pathlib import Path
 from typing import get_args
 
-from actiondbg.commands.sources import Source, names_recording, source_of
-from actiondbg.commands.words import split_at_tool
+from actiondbg.commands.line_parser import LineParser
+from actiondbg.commands.sources import Source, source_of
 from actiondbg.errors import ActiondbgError, UsageError
 from actiondbg.recording.needs import need_packages
 from actiondbg.recording.running import RecordedIR
 from actiondbg.whole import write_whole
 
-_VALUED = ("-o", "--output", "--ir", "--size", "--mlir-include")
 _IR: RecordedIR = "changed"  # of a tool that is run: else there were no diffs
 _MARK = b'<meta name="generator" content="actiondbg report">'
 _HEAD = 2048  # bytes of a page in which the mark is
@@ -28,15 +27,13 @@ tool could not be started. docs/report.md says how to read the page.
 """
 
 
-def build_parser() -> argparse.ArgumentParser:
+def build_parser() -> LineParser:
     """Return the parser of the options; TOOL and its arguments are cut off before."""
-    parser = argparse.ArgumentParser(
-        prog="actiondbg report",
-        usage="actiondbg report [options] (RUN.adbrec | -- TOOL ARGS...)",
-        description="Make one page of a recording that a browser shows, with no other file.",
-        epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
+    parser = LineParser(
+        "actiondbg report",
+        "[options] (RUN.adbrec | -- TOOL ARGS...)",
+        "Make one page of a recording that a browser shows, with no other file.",
+        _EPILOG,
     )
     add = parser.add_argument
     add(
@@ -59,9 +56,7 @@ def build_parser() -> argparse.ArgumentParser:
         default=5.0,
         help="how large the page may be: a larger one leaves out less; 5 by default",
     )
-    add("--partial", action="store_true", help="read as much of a damaged recording as can be")
-    add("-q", "--quiet", action="store_true", help="say nothing when all went well")
-    add("--mlir-include", metavar="DIR", help="where the headers of the tool's MLIR are")
+    parser.add_shared("--partial", "--quiet", "--mlir-include")
     return parser
 
 
@@ -71,10 +66,8 @@ def run(argv: list[str]) -> int:
     Raises:
         ActiondbgError: there is no recording, or the page could not be written.
     """
-    ours, tool = split_at_tool(argv, _VALUED)
     parser = build_parser()
-    is_made = names_recording(tool)
-    options = parser.parse_args([*ours, *tool[1:]] if is_made else ours)
+    options, tool, is_made = parser.parse_around(argv)
     if not tool:
         parser.error("name a recording or a tool: actiondbg report RUN.adbrec -o report.html")
     if is_made and options.ir is not None:
@@ -90,6 +83,7 @@ def run(argv: list[str]) -> int:
         partial=options.partial,
         ir=options.ir or _IR,
         mlir_include=options.mlir_include,
+        modules=("actiondbg.recording.report", "actiondbg.recording.database"),
     ) as source:
         return _report(source, options)
 

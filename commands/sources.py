@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from actiondbg.commands.telling_tool import code_of, say_compiling
+from actiondbg.commands.line_parser import SUFFIX, names_recording
+from actiondbg.commands.scratch import scratch_directory
+from actiondbg.commands.telling_tool import (
+    code_of,
+    passing_interrupts,
+    say_compiling,
+    wait_importing,
+)
 from actiondbg.errors import ActiondbgError
-from actiondbg.recording import is_recording, open_recording
-from actiondbg.recording.running import RecordedIR, record
+from actiondbg.recording import open_recording
+from actiondbg.recording.running import RecordedIR, start_recording
 
 if TYPE_CHECKING:
     from actiondbg.recording.recording import Recording
-
-_SUFFIX = ".adbrec"
 
 
 class Source(NamedTuple):
@@ -24,11 +27,6 @@ class Source(NamedTuple):
 
     recording: Recording
     status: int | None
-
-
-def names_recording(words: Sequence[str]) -> bool:
-    """Return whether words, after our options, name a recording; else they are a tool's."""
-    return bool(words) and (is_recording(words[0]) or words[0].endswith(_SUFFIX))
 
 
 @contextmanager
@@ -40,6 +38,7 @@ def source_of(
     ir: RecordedIR = "none",
     events: Sequence[str] = (),
     mlir_include: str | None = None,
+    modules: Sequence[str] = (),
 ) -> Generator[Source]:
     """Open the recording that is named, or run the tool; what that recorded is there until the end.
 
@@ -50,6 +49,7 @@ def source_of(
         ir: which IR of a tool is kept.
         events: what is counted of a tool.
         mlir_include: where the headers of a tool's MLIR are.
+        modules: that are used on what is recorded; they are imported while the tool runs.
 
     Raises:
         ActiondbgError: there is no recording, or nothing was recorded.
@@ -57,15 +57,17 @@ def source_of(
     if names_recording(words):
         yield Source(open_recording(words[0], partial=partial), None)
         return
-    with tempfile.TemporaryDirectory(prefix=f"actiondbg-{purpose}-") as directory:
-        recorded = record(
+    with scratch_directory(purpose) as directory:
+        started = start_recording(
             words,
-            Path(directory, f"run{_SUFFIX}"),
+            directory / f"run{SUFFIX}",
             ir=ir,
             events=events,
             mlir_include=mlir_include,
             on_compile=say_compiling,
         )
+        with passing_interrupts(started) as running:
+            recorded = wait_importing(running, *modules)
         if recorded.path is None:
             raise ActiondbgError(
                 f"There is nothing to {purpose}: {words[0]!r} ended with status {recorded.status} "

@@ -8,8 +8,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
-from actiondbg.commands.sources import Source, names_recording, source_of
-from actiondbg.commands.words import split_at_tool
+from actiondbg.commands.line_parser import LineParser
+from actiondbg.commands.sources import Source, source_of
 from actiondbg.errors import UsageError
 from actiondbg.globs import check_glob
 from actiondbg.recording.needs import need_packages
@@ -21,10 +21,7 @@ from actiondbg.whole import write_whole
 if TYPE_CHECKING:
     from actiondbg.recording.stat.measured import Measured, Selection
 
-_VALUED = (
-    *("--events", "--name", "--buckets", "--plot", "--skip-start", "--csv", "--sort", "--limit"),
-    *("-o", "--output", "--mlir-include"),
-)
+_MODULES = ("actiondbg.recording.stat.measured", "actiondbg.commands.render_stat")
 _MOST_BUCKETS = 64
 _PICTURES = (".pdf", ".png", ".svg")
 _EPILOG = """\
@@ -41,15 +38,13 @@ exit status: the tool's (128 + N for a signal); 0 for a recording; 1 an error, 2
 """
 
 
-def build_parser() -> argparse.ArgumentParser:
+def build_parser() -> LineParser:
     """Return the parser of the options; TOOL and its arguments are cut off before."""
-    parser = argparse.ArgumentParser(
-        prog="actiondbg stat",
-        usage="actiondbg stat [options] (-- TOOL ARGS... | RUN.adbrec)",
-        description="Count what each action costs: time, page faults, cycles, cache misses ...",
-        epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
+    parser = LineParser(
+        "actiondbg stat",
+        "[options] (-- TOOL ARGS... | RUN.adbrec)",
+        "Count what each action costs: time, page faults, cycles, cache misses ...",
+        _EPILOG,
     )
     add = parser.add_argument
     add(
@@ -86,8 +81,7 @@ def build_parser() -> argparse.ArgumentParser:
     add("--csv", metavar="DIR", type=Path, help="write what was measured into DIR/samples.csv")
     add("--json", action="store_true", help="print one JSON object")
     add("-o", "--output", metavar="FILE", type=Path, help="print into a file")
-    add("--partial", action="store_true", help="read as much of a damaged recording as can be")
-    add("--mlir-include", metavar="DIR", help="where the headers of the tool's MLIR are")
+    parser.add_shared("--partial", "--mlir-include")
     return parser
 
 
@@ -97,11 +91,8 @@ def run(argv: list[str]) -> int:
     Raises:
         ActiondbgError: it could not be measured.
     """
-    ours, tool = split_at_tool(argv, _VALUED)
     parser = build_parser()
-    is_made = names_recording(tool)
-    # A recording takes no arguments: what follows it are options, too.
-    options = parser.parse_args([*ours, *tool[1:]] if is_made else ours)
+    options, tool, is_made = parser.parse_around(argv)
     if options.list_events:
         return _list_events()
     if not tool:
@@ -116,6 +107,7 @@ def run(argv: list[str]) -> int:
             partial=options.partial,
             events=() if is_made else _events(options),
             mlir_include=options.mlir_include,
+            modules=_MODULES,
         ) as source:
             return _measure(source, options)
     except UsageError as error:

@@ -1,9 +1,16 @@
-"""What is told of a tool that is run for a command, and the exit code that it gives."""
+"""A tool that is run for a command: how it is waited for, what is told of it, its exit code."""
 
 from __future__ import annotations
 
+import contextlib
 import signal
 import sys
+from collections.abc import Generator
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from actiondbg.recording.running import Recorded, Running
 
 
 def say_compiling() -> None:
@@ -22,3 +29,34 @@ def signal_name(number: int) -> str:
 def code_of(status: int) -> int:
     """Return the exit code of a tool as a shell gives it; ``status``: negative for a signal."""
     return status if status >= 0 else 128 - status
+
+
+@contextlib.contextmanager
+def passing_interrupts(running: Running) -> Generator[Running]:
+    """Yield a tool, and end it with the block; Ctrl-C is for it while it runs.
+
+    What it did by then is told.
+    """
+
+    def interrupt(number: int, _: object) -> None:
+        if running.process.poll() is None:
+            running.process.send_signal(number)
+        else:
+            raise KeyboardInterrupt
+
+    with running:
+        before = signal.signal(signal.SIGINT, interrupt)
+        try:
+            yield running
+        finally:
+            signal.signal(signal.SIGINT, before)
+
+
+def wait_importing(running: Running, *modules: str) -> Recorded:
+    """Wait for the end of a tool; import meanwhile what is used on its recording.
+
+    Before the tool, or after it, that would take as long as a short run.
+    """
+    for module in ("actiondbg.recording.recording", *modules):
+        import_module(module)
+    return running.wait()

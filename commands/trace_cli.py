@@ -5,27 +5,21 @@ from __future__ import annotations
 import argparse
 import contextlib
 import re
-import signal
 import sys
-import tempfile
 from collections.abc import Generator, Iterator
-from pathlib import Path
+from importlib import import_module
 from typing import TYPE_CHECKING, get_args
 
-from actiondbg.commands.telling_tool import code_of, say_compiling
-from actiondbg.commands.words import split_at_tool
+from actiondbg.commands.line_parser import SUFFIX, LineParser
+from actiondbg.commands.scratch import scratch_directory
+from actiondbg.commands.telling_tool import code_of, passing_interrupts, say_compiling
 from actiondbg.errors import UsageError
-from actiondbg.recording.kind import is_recording
 from actiondbg.recording.needs import need_packages
 from actiondbg.recording.trace.formats import Failed, Format, Selection, check_output, format_of
 
 if TYPE_CHECKING:
-    from actiondbg.recording.running import Running
     from actiondbg.recording.trace.writing import Progress, Written
 
-_VALUED = (
-    *("-o", "--output", "--format", "--min-duration", "--failed", "--filter", "--mlir-include"),
-)
 _UNITS = {"ns": 1, "us": 10**3, "ms": 10**6, "s": 10**9}
 _CLEAR = "\r\x1b[K"
 _OPEN_WITH: dict[Format, str] = {
@@ -46,15 +40,13 @@ tool could not be started. docs/trace.md says what is in a trace.
 """
 
 
-def build_parser() -> argparse.ArgumentParser:
+def build_parser() -> LineParser:
     """Return the parser of the options; TOOL and its arguments are cut off before."""
-    parser = argparse.ArgumentParser(
-        prog="actiondbg trace",
-        usage="actiondbg trace -o FILE [options] (RUN.adbrec | -- TOOL ARGS...)",
-        description="Write the actions of a tool as a trace: what ran when, nested, by thread.",
-        epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
+    parser = LineParser(
+        "actiondbg trace",
+        "-o FILE [options] (RUN.adbrec | -- TOOL ARGS...)",
+        "Write the actions of a tool as a trace: what ran when, nested, by thread.",
+        _EPILOG,
     )
     add = parser.add_argument
     add("-o", "--output", metavar="FILE", required=True, help="the trace")
@@ -81,9 +73,7 @@ def build_parser() -> argparse.ArgumentParser:
         help="only actions that 'break SPEC [if EXPR]' would stop at, and those around them; "
         "again: or these",
     )
-    add("--partial", action="store_true", help="read as much of a damaged recording as can be")
-    add("-q", "--quiet", action="store_true", help="say nothing when all went well")
-    add("--mlir-include", metavar="DIR", help="where the headers of the tool's MLIR are")
+    parser.add_shared("--partial", "--quiet", "--mlir-include")
     return parser
 
 
@@ -93,12 +83,8 @@ def run(argv: list[str]) -> int:
     Raises:
         ActiondbgError: it could not be traced.
     """
-    ours, tool = split_at_tool(argv, _VALUED)
-    if tool and is_recording(tool[0]):
-        # It takes no arguments: what follows it are options, too.
-        ours, tool = ours + tool[1:], tool[:1]
     parser = build_parser()
-    options = parser.parse_args(ours)
+    options, tool, is_made = parser.parse_around(argv)
     if not tool:
         parser.error("name a recording or the tool: actiondbg trace -o FILE -- TOOL ARGS...")
     try:
@@ -108,7 +94,7 @@ def run(argv: list[str]) -> int:
     except UsageError as error:
         parser.error(str(error))
     need_packages("actiondbg trace")
-    trace = _trace_recording if is_recording(tool[0]) else _trace_tool
+    trace = _trace_recording if is_made else _trace_tool
     return trace(tool, options, kind, selection)
 
 
@@ -139,42 +125,25 @@ def _trace_tool(
 ) -> int:
     from actiondbg.recording.running import start_recording
 
-    with (
-        tempfile.TemporaryDirectory(prefix="actiondbg-trace-") as directory,
-        start_recording(
+    with scratch_directory("trace") as directory:
+        started = start_recording(
             tool,
-            Path(directory, "run.adbrec"),
+            directory / f"run{SUFFIX}",
             mlir_include=options.mlir_include,
             on_compile=say_compiling,
-        ) as running,
-        _passing_interrupts(running),
-    ):
-        # It takes its time to be imported: the tool runs meanwhile.
-        from actiondbg.recording.trace.writing import trace_run
+        )
+        with passing_interrupts(started) as running:
+            # They take their time to be imported: the tool runs meanwhile.
+            from actiondbg.recording.trace.writing import trace_run
 
-        done, written = trace_run(running, options.output, kind, selection)
+            if selection.where is not None:
+                import_module("actiondbg.recording.database")
+            done, written = trace_run(running, options.output, kind, selection)
     if written is None:
         _say(["There is no trace: the tool ended before it made an MLIR context."])
     else:
         _say(_sentences(written, options, kind))
     return code_of(done.status)
-
-
-@contextlib.contextmanager
-def _passing_interrupts(running: Running) -> Generator[None]:
-    """Leave Ctrl-C to the tool while it runs: what it did by then is traced."""
-
-    def interrupt(number: int, _: object) -> None:
-        if running.process.poll() is None:
-            running.process.send_signal(number)
-        else:
-            raise KeyboardInterrupt
-
-    before = signal.signal(signal.SIGINT, interrupt)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
 
 
 # --- what is said -----------------------------------------------------------------

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
 from dataclasses import dataclass
 
 from actiondbg.errors import UsageError
@@ -122,21 +121,3 @@ def split_stdio(text: str) -> Stdio:
         files[_STREAMS[word.text]] = words[position].text
         position += 1
     return Stdio(arguments or None, **files)
-
-
-def split_at_tool(argv: list[str], valued: Collection[str]) -> tuple[list[str], list[str]]:
-    """Split a command line into our options and the tool with its arguments.
-
-    Args:
-        argv: its words.
-        valued: the options that a value follows.
-    """
-    position = 0
-    while position < len(argv):
-        word = argv[position]
-        if word == "--":
-            return argv[:position], argv[position + 1 :]
-        if not word.startswith("-") or word == "-":
-            break
-        position += 2 if word in valued else 1
-    return argv[:position], argv[position:]

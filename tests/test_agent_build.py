@@ -8,7 +8,6 @@ import subprocess
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -74,8 +73,8 @@ def test_other_inputs_are_other_agents(
     tool: Tool, source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     agents = {build_agent(tool, source=source)}
-    agents.add(build_agent(replace(tool, build_id="def"), source=source))
-    agents.add(build_agent(replace(tool, headers=(tmp_path / "other",)), source=source))
+    agents.add(build_agent(tool._replace(build_id="def"), source=source))
+    agents.add(build_agent(tool._replace(headers=(tmp_path / "other",)), source=source))
     (source / "Answer.h").write_text('extern "C" int answer(); // changed\n')
     agents.add(build_agent(tool, source=source))
     compiler = executable(tmp_path / "my-c++", '#!/bin/sh\nexec g++ "$@"\n')
@@ -163,11 +162,11 @@ def test_headers_of_a_build_with_assertions(tool: Tool, source: Path, tmp_path: 
     header = tmp_path / "llvm/Config/abi-breaking.h"
     header.parent.mkdir(parents=True)
     header.write_text("#define LLVM_ENABLE_ABI_BREAKING_CHECKS 1\n")
-    message = refusal(replace(tool, libllvm=library), source)
+    message = refusal(tool._replace(libllvm=library), source)
     assert "with assertions" in message
     assert "--mlir-include" in message
     header.write_text("#define LLVM_ENABLE_ABI_BREAKING_CHECKS 0\n")
-    assert build_agent(replace(tool, libllvm=library), source=source).exists()
+    assert build_agent(tool._replace(libllvm=library), source=source).exists()
 
 
 def test_what_a_killed_compile_left_is_removed(tool: Tool, source: Path, cache: Path) -> None:

@@ -12,7 +12,7 @@ from fake_session import MODULE, FakeSession
 from front_driver import Driver
 
 from actiondbg import cli
-from actiondbg.commands import manual
+from actiondbg.commands import debug_cli, manual
 from actiondbg.commands.command import COMMANDS
 from actiondbg.commands.completion import candidates
 from actiondbg.commands.history import HistoryFile
@@ -160,7 +160,7 @@ def test_examples_parse(name: str) -> None:
     ],
 )
 def test_our_options_end_at_the_tool(argv: list[str], ours: list[str], tool: list[str]) -> None:
-    assert cli.split_argv(argv) == (ours, tool)
+    assert debug_cli.build_parser().split(argv) == (ours, tool)
 
 
 @pytest.fixture

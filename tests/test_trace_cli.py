@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -250,7 +251,8 @@ def test_a_tool_that_is_killed_leaves_a_trace(
     assert ours.returncode == 128 + by
     assert "killed" in said
     content = read_json(out)
-    assert "killed" in content["otherData"]["note"]
+    # It may have been in the middle of writing.
+    assert re.search("killed|cut in the middle", content["otherData"]["note"])
     found = {each.ordinal: each for each in chrome_slices(content)}
     unfinished = [each for each in found.values() if each.arguments.get("unfinished")]
     assert found[1] in unfinished and found[1].name == "canonicalize"

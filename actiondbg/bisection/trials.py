@@ -20,11 +20,11 @@ from actiondbg.bisection.running import Cancelled, Runner
 from actiondbg.closing import Closing
 from actiondbg.errors import ActiondbgError, LaunchError, ToolGone
 from actiondbg.forks import Forks
-from actiondbg.process import Streams
 from actiondbg.program import Program
 from actiondbg.replica import Replica
 from actiondbg.run import Beginning, Run
 from actiondbg.stop import Stop
+from actiondbg.streams import Streams
 from actiondbg.waiting import HeldInterrupts
 
 _KEPT = 3  # frozen good prefixes, besides the beginning

@@ -2,30 +2,28 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import signal
 import stat
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
-from typing import IO, Literal, Self
+from typing import Literal, NamedTuple, ParamSpec
 
+from actiondbg.closing import Closing
 from actiondbg.errors import LaunchError, UsageError
-from actiondbg.process import Redirection, agent_environment, open_stream
+from actiondbg.program import Program
 from actiondbg.recording.kind import is_recording
-from actiondbg.recording.stat.opening import choose
-from actiondbg.toolchain import build_agent, expand_driver, find_tool
+from actiondbg.streams import Redirection, Streams
+
+P = ParamSpec("P")
 
 RecordedIR = Literal["changed", "function", "none"]
 
 _END_SECONDS = 5.0  # that the tool has to end by itself when we do
 
 
-@dataclass(frozen=True)
-class Recorded:
+class Recorded(NamedTuple):
     """A tool that was recorded, and has ended.
 
     Args:
@@ -37,23 +35,12 @@ class Recorded:
     status: int
 
 
-class Running:
+class Running(Closing):
     """A tool that is recorded; leaving its ``with`` block ends it, if it has not ended."""
 
     def __init__(self, process: subprocess.Popen[bytes], path: Path | None) -> None:
         self.process = process
         self.path = path
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.end()
 
     def wait(self) -> Recorded:
         """Wait for the end of the tool. Ctrl-C is for the tool, and does not end the waiting."""
@@ -68,14 +55,13 @@ class Running:
     def poll(self, seconds: float) -> Recorded | None:
         """Wait for the end of the tool for some seconds at most; return None if it runs on."""
         try:
-            self.process.wait(seconds)
+            if self._ends_in(seconds):
+                return self.wait()
         except KeyboardInterrupt:
             self.process.send_signal(signal.SIGINT)
-        except subprocess.TimeoutExpired:
-            return None
-        return None if self.process.returncode is None else self._recorded()
+        return None
 
-    def end(self) -> None:
+    def close(self) -> None:
         """End the tool, if it still runs; what it did until then is recorded."""
         if self.process.returncode is not None:
             return
@@ -86,45 +72,28 @@ class Running:
             self.process.kill()
             self.process.wait()
 
+    def _ends_in(self, seconds: float) -> bool:
+        """Wait for the end; Popen.wait asks again and again, and notices it up to 50 ms late."""
+        # Imported only here, where the tool runs already.
+        from actiondbg.waiting import wait_for_end
+
+        if self.process.returncode is not None:
+            return True
+        try:
+            pidfd = os.pidfd_open(self.process.pid)
+        except ProcessLookupError:
+            return True  # a handler of signals has reaped it
+        try:
+            return wait_for_end(pidfd, seconds)
+        finally:
+            os.close(pidfd)
+
     def _recorded(self) -> Recorded:
         path = self.path
         if path is not None and not (path.exists() and path.stat().st_size):
             path.unlink(missing_ok=True)
             path = None
         return Recorded(path, self.process.returncode)
-
-
-def record(
-    argv: Sequence[str],
-    output: str | os.PathLike[str] | None,
-    *,
-    ir: RecordedIR = "none",
-    events: Sequence[str] = (),
-    mlir_include: str | os.PathLike[str] | None = None,
-    stdin: Redirection = None,
-    stdout: Redirection = None,
-    stderr: Redirection = None,
-    cwd: str | os.PathLike[str] | None = None,
-    env: Mapping[str, str] | None = None,
-    on_compile: Callable[[], None] | None = None,
-    upstream_log: str | os.PathLike[str] | None = None,
-) -> Recorded:
-    """Run a tool to its end, and record its actions; see ``start_recording``."""
-    with start_recording(
-        argv,
-        output,
-        ir=ir,
-        events=events,
-        mlir_include=mlir_include,
-        stdin=stdin,
-        stdout=stdout,
-        stderr=stderr,
-        cwd=cwd,
-        env=env,
-        on_compile=on_compile,
-        upstream_log=upstream_log,
-    ) as running:
-        return running.wait()
 
 
 def start_recording(
@@ -165,51 +134,29 @@ def start_recording(
             is no recording.
         LaunchError: the tool cannot be started, or a file not be opened.
     """
-    if not argv or not argv[0]:
-        raise UsageError("The command line is empty: name a tool, such as mlir-opt.")
+    program = Program(list(argv), mlir_include, cwd, env, on_compile)
     orders = _orders(output, ir, events, upstream_log)
-    command = expand_driver(list(argv), None if cwd is None else Path(cwd))
-    tool = find_tool(command[0], None if mlir_include is None else Path(mlir_include))
-    agent = build_agent(tool, on_compile)
-    environment = agent_environment(os.environ if env is None else env, agent, None)
-    with contextlib.ExitStack() as opened:
-        streams = [
-            _opened(stdin, "rb", opened),
-            *(_opened(where, "wb", opened) for where in (stdout, stderr)),
-        ]
+    agent = program.agent()
+    with Streams(stdin, stdout, stderr).opened() as streams:
         path = None if output is None else _emptied(Path(os.path.realpath(output)))
         try:
-            process = _start(command, tool.path, environment | orders, cwd, streams)
+            return Running(program.popen(agent, orders, streams), path)
         except BaseException:
             if path is not None:
                 path.unlink(missing_ok=True)
             raise
-    return Running(process, path)
 
 
-def _start(
-    command: Sequence[str],
-    executable: Path,
-    environment: Mapping[str, str],
-    cwd: str | os.PathLike[str] | None,
-    streams: Sequence[int | IO[str] | IO[bytes] | None],
-) -> subprocess.Popen[bytes]:
-    stdin, stdout, stderr = streams
-    try:
-        return subprocess.Popen(
-            command,
-            executable=executable,
-            env=environment,
-            cwd=cwd,
-            stdin=stdin,
-            stdout=stdout,
-            stderr=stderr,
-        )
-    except (OSError, ValueError) as error:
-        raise LaunchError(
-            f"{os.fspath(executable)!r} could not be started ({error}): check the tool and the "
-            "directory that it runs in."
-        ) from error
+def _to_its_end(start: Callable[P, Running]) -> Callable[P, Recorded]:
+    def record(*args: P.args, **kwargs: P.kwargs) -> Recorded:
+        """Run a tool to its end, and record its actions; see ``start_recording``."""
+        with start(*args, **kwargs) as running:
+            return running.wait()
+
+    return record
+
+
+record = _to_its_end(start_recording)  # with its parameters
 
 
 def _orders(
@@ -224,6 +171,9 @@ def _orders(
         orders["ACTIONDBG_RECORD"] = os.path.realpath(output)
         orders["ACTIONDBG_RECORD_IR"] = ir
         if events:
+            # Only then: to try which events there are needs ctypes.
+            from actiondbg.recording.stat.opening import choose
+
             chosen = choose(events)
             orders["ACTIONDBG_RECORD_EVENTS"] = ",".join(event.spec for event in chosen)
     if upstream_log is not None:
@@ -251,13 +201,3 @@ def _emptied(path: Path) -> Path:
 def _is_empty(path: Path) -> bool:
     found = path.stat()
     return stat.S_ISREG(found.st_mode) and not found.st_size
-
-
-def _opened(
-    where: Redirection, mode: Literal["rb", "wb"], opened: contextlib.ExitStack
-) -> int | IO[str] | IO[bytes] | None:
-    if where is None or where == "inherit":
-        return None
-    if not isinstance(where, str | os.PathLike):
-        return where
-    return open_stream(where, mode, opened)

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import os
-import shlex
-import shutil
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from actiondbg.errors import AgentBuildError
+from actiondbg.toolchain.which import which
 
 # Release semantics in both kinds of build: what NDEBUG adds to the headers is assertions and
 # dump(), never a member; the layout follows llvm/Config/abi-breaking.h.
@@ -32,8 +31,7 @@ STRICT = "-Werror"
 LINK_FLAGS = ("-shared", "-pthread", "-ldl")
 
 
-@dataclass(frozen=True)
-class Compiler:
+class Compiler(NamedTuple):
     """A C++ compiler: its command, and what changes when it is replaced by another version."""
 
     command: tuple[str, ...]
@@ -50,7 +48,7 @@ def find_compiler() -> Compiler:
     if wanted:
         return _chosen(wanted)
     for name in ("g++", "clang++", "c++"):
-        found = shutil.which(name)
+        found = which(name)
         if found is not None:
             return Compiler((found,), _identity(found))
     raise AgentBuildError(
@@ -60,12 +58,14 @@ def find_compiler() -> Compiler:
 
 
 def _chosen(wanted: str) -> Compiler:
+    import shlex
+
     try:
         words = shlex.split(wanted)
     except ValueError:
         words = [wanted]
     # A launcher such as ccache stands before the compiler: both count.
-    programs = [shutil.which(word) for word in words if not word.startswith("-")]
+    programs = [which(word) for word in words if not word.startswith("-")]
     if programs[:1] == [None] or not programs:
         raise AgentBuildError(
             f"CXX is {wanted!r}, and there is no such program: set CXX to a C++ compiler, "

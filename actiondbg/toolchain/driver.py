@@ -8,8 +8,8 @@ from pathlib import Path
 
 from actiondbg.errors import LaunchError
 
-_DRIVER = re.compile(r"^flang(-new)?(-\d+)?$")
-_WORD = re.compile(r'"((?:[^"\\]|\\.)*)"|(\S+)')
+_DRIVER = r"^flang(-new)?(-\d+)?$"
+_WORD = r'"((?:[^"\\]|\\.)*)"|(\S+)'
 _DRIVER_SECONDS = 60
 
 
@@ -30,7 +30,7 @@ def expand_driver(argv: list[str], cwd: Path | None = None) -> list[str]:
     Raises:
         LaunchError: the driver cannot be asked, or would not start exactly one compiler.
     """
-    if not argv or not _DRIVER.match(Path(argv[0]).name) or "-fc1" in argv:
+    if not argv or not re.match(_DRIVER, Path(argv[0]).name) or "-fc1" in argv:
         return argv
     jobs, messages = _ask_driver(argv, cwd)
     compilers = [job for job in jobs if "-fc1" in job[:2]]
@@ -77,7 +77,7 @@ def _words(line: str) -> list[str]:
     """
     return [
         re.sub(r"\\(.)", r"\1", quoted) if quoted or not bare else bare
-        for quoted, bare in _WORD.findall(line)
+        for quoted, bare in re.findall(_WORD, line)
     ]
 
 

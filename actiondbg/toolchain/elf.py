@@ -10,9 +10,8 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, NamedTuple
 
 _PT_INTERP = 3
 _PT_NOTE = 4
@@ -22,8 +21,7 @@ _CLASS_64 = 2
 _MAX_NOTE = 1 << 20
 
 
-@dataclass(frozen=True)
-class Elf:
+class Elf(NamedTuple):
     """An ELF file: whether the dynamic loader starts it, and the linker's build id in hex."""
 
     interpreted: bool

@@ -2,28 +2,25 @@
 
 from __future__ import annotations
 
-import hashlib
 import importlib.util
 import os
 import re
-import shutil
 import subprocess
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from actiondbg.errors import LaunchError
 from actiondbg.toolchain.elf import read_elf
 from actiondbg.toolchain.headers import Headers, check_version, find_headers
+from actiondbg.toolchain.which import which
 
 _LOADER_SECONDS = 30
-_LOADED = re.compile(r"^\s*(\S+) => (?:(/.*?) \(0x[0-9a-f]+\)|(not found))\s*$", re.MULTILINE)
-_LIBMLIR = re.compile(r"^libMLIR(-\d+)?\.so(\.|$)")
-_LIBLLVM = re.compile(r"^libLLVM(-\d+)?\.so(\.|$)")
+_LOADED = r"^\s*(\S+) => (?:(/.*?) \(0x[0-9a-f]+\)|(not found))\s*$"
+_SUFFIX = r"(-\d+)?\.so(\.|$)"  # of a soname
 
 
-@dataclass(frozen=True)
-class Tool:
+class Tool(NamedTuple):
     """A tool that the agent can be put into.
 
     Args:
@@ -85,7 +82,7 @@ def _locate(name: str) -> Path:
             packaged = directory / "bin" / name
             if os.access(packaged, os.X_OK):
                 return packaged
-    found = shutil.which(name)
+    found = which(name)
     if found is None:
         raise LaunchError(
             f"There is no tool {name!r} on PATH: give its path, or install it"
@@ -151,8 +148,10 @@ def _loaded_libraries(path: Path) -> tuple[Path, Path | None]:
         raise LaunchError(
             f"{str(path)!r} cannot be loaded on this machine ({error}): use a tool built for it."
         ) from error
-    loaded: dict[str, str] = {m[1]: m[2] or "" for m in _LOADED.finditer(listing.stdout)}
-    libmlir = _pick(_LIBMLIR, loaded)
+    loaded: dict[str, str] = {
+        m[1]: m[2] or "" for m in re.finditer(_LOADED, listing.stdout, re.MULTILINE)
+    }
+    libmlir = _pick("libMLIR", loaded)
     if libmlir is None:
         raise LaunchError(
             f"{str(path)!r} loads no shared libMLIR, which the agent needs: use a build of the "
@@ -163,12 +162,12 @@ def _loaded_libraries(path: Path) -> tuple[Path, Path | None]:
             f"{str(path)!r} needs {libmlir}, which is not found: install it, or put its directory "
             "into LD_LIBRARY_PATH."
         )
-    libllvm = loaded.get(_pick(_LIBLLVM, loaded) or "")
+    libllvm = loaded.get(_pick("libLLVM", loaded) or "")
     return Path(loaded[libmlir]), Path(libllvm) if libllvm else None
 
 
-def _pick(name: re.Pattern[str], loaded: dict[str, str]) -> str | None:
-    return next((soname for soname in loaded if name.match(soname)), None)
+def _pick(name: str, loaded: dict[str, str]) -> str | None:
+    return next((soname for soname in loaded if re.match(name + _SUFFIX, soname)), None)
 
 
 def _build_id(libmlir: Path) -> str:
@@ -176,6 +175,8 @@ def _build_id(libmlir: Path) -> str:
     elf = read_elf(libmlir)
     if elf is not None and elf.build_id:
         return elf.build_id
+    from hashlib import sha256
+
     stat = libmlir.stat()
     place = f"{libmlir.resolve()}\0{stat.st_size}\0{stat.st_mtime_ns}"
-    return "file-" + hashlib.sha256(place.encode()).hexdigest()[:32]
+    return "file-" + sha256(place.encode()).hexdigest()[:32]

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from actiondbg.errors import AgentBuildError
 
@@ -15,14 +15,14 @@ OLDEST_LLVM = 19
 _MLIR_HEADER = Path("mlir/IR/MLIRContext.h")
 _LLVM_HEADER = Path("llvm/Config/llvm-config.h")
 _ABI_HEADER = Path("llvm/Config/abi-breaking.h")
-_VERSION = re.compile(r'^#define LLVM_VERSION_STRING "(\d+(?:\.\d+)*)', re.MULTILINE)
-_ABI_CHECKS = re.compile(r"^#define LLVM_ENABLE_ABI_BREAKING_CHECKS 1", re.MULTILINE)
-_SONAME_VERSION = re.compile(r"^libMLIR(?:-\d+)?\.so\.(\d+(?:\.\d+)*)$")
-_LLVM_DIRECTORY = re.compile(r"/llvm-(\d+)/")
+# They are compiled when they are used: most are not, in most runs.
+_VERSION = r'^#define LLVM_VERSION_STRING "(\d+(?:\.\d+)*)'
+_ABI_CHECKS = r"^#define LLVM_ENABLE_ABI_BREAKING_CHECKS 1"
+_SONAME_VERSION = r"^libMLIR(?:-\d+)?\.so\.(\d+(?:\.\d+)*)$"
+_LLVM_DIRECTORY = r"/llvm-(\d+)/"
 
 
-@dataclass(frozen=True)
-class Headers:
+class Headers(NamedTuple):
     """Include directories, MLIR's first, and the LLVM version in them."""
 
     directories: tuple[Path, ...]
@@ -79,7 +79,8 @@ def has_abi_checks(headers: tuple[Path, ...]) -> bool:
     """
     for directory in headers:
         if (directory / _ABI_HEADER).is_file():
-            return _ABI_CHECKS.search((directory / _ABI_HEADER).read_text()) is not None
+            text = (directory / _ABI_HEADER).read_text()
+            return re.search(_ABI_CHECKS, text, re.MULTILINE) is not None
     return False
 
 
@@ -114,7 +115,7 @@ def _headers(mlir: Path, libmlir: Path) -> Headers:
 
 
 def _read_version(llvm: Path) -> str:
-    found = _VERSION.search((llvm / _LLVM_HEADER).read_text())
+    found = re.search(_VERSION, (llvm / _LLVM_HEADER).read_text(), re.MULTILINE)
     if found is None:
         raise AgentBuildError(
             f"{str(llvm / _LLVM_HEADER)!r} tells no LLVM version: give --mlir-include the include "
@@ -126,7 +127,7 @@ def _read_version(llvm: Path) -> str:
 def _version_of(libmlir: Path) -> str | None:
     """Read the version that the name of a library ends in, as in libMLIR.so.22.1."""
     for name in (libmlir.name, libmlir.resolve().name):
-        found = _SONAME_VERSION.match(name)
+        found = re.match(_SONAME_VERSION, name)
         if found:
             return found[1]
     return None
@@ -136,7 +137,7 @@ def _major_of(libmlir: Path) -> str | None:
     version = _version_of(libmlir)
     if version:
         return version.split(".")[0]
-    found = _LLVM_DIRECTORY.search(str(libmlir))
+    found = re.search(_LLVM_DIRECTORY, str(libmlir))
     return found[1] if found else None
 
 

@@ -65,26 +65,6 @@ class Going(Standing):
 
     # --- controls ---
 
-    def continue_(self, count: int = 1) -> Stop:
-        """Go on to the ``count``-th next breakpoint, or the end."""
-        return self._resume("continue", count)
-
-    def step(self, count: int = 1) -> Stop:
-        """Go on to the very next event: a nested action, or the end of this one."""
-        return self._resume("step", count)
-
-    def next(self, count: int = 1) -> Stop:
-        """Go on to the end of this action, or, when it is over, to the next of its depth."""
-        return self._resume("next", count)
-
-    def finish(self, count: int = 1) -> Stop:
-        """Go on to the end of the action around this one.
-
-        Raises:
-            ControlRefused: there is none.
-        """
-        return self._resume("finish", count)
-
     def next_change(self, count: int = 1) -> Stop:
         """Go on to the end of the ``count``-th next action that itself changed the IR."""
         self._check(count)

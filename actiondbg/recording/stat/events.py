@@ -5,8 +5,7 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from actiondbg.errors import UsageError
 
@@ -30,8 +29,7 @@ _ALIASES = {
 }
 
 
-@dataclass(frozen=True)
-class Event:
+class Event(NamedTuple):
     """One event.
 
     Args:
@@ -61,7 +59,7 @@ class Event:
         if self.name in _KERNEL_ONLY:
             return None
         name = self.name if self.name in _CLOCKS else self.name + USER_ONLY
-        return replace(self, name=name, user_only=True)
+        return self._replace(name=name, user_only=True)
 
 
 def _cache_events() -> dict[str, int]:

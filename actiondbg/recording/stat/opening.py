@@ -8,9 +8,9 @@ import os
 import platform
 import struct
 from collections.abc import Generator, Iterable, Sequence
-from dataclasses import dataclass
 from errno import EACCES, EINVAL, ENODEV, ENOENT, ENOSYS, EOPNOTSUPP, EPERM
 from pathlib import Path
+from typing import NamedTuple
 
 from actiondbg.errors import ActiondbgError
 from actiondbg.recording.stat.events import DEFAULT, KNOWN, NONE, Event, parse_events
@@ -43,8 +43,7 @@ class CountingRefused(ActiondbgError):
     """The kernel or the machine does not count an event; the sentence names the setting."""
 
 
-@dataclass(frozen=True)
-class Tried:
+class Tried(NamedTuple):
     """An event that was tried.
 
     Args:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 from actiondbg.errors import UsageError
 from actiondbg.recording.kind import is_recording
@@ -22,8 +21,7 @@ SUFFIXES: dict[str, Format] = {
 GZIP, ZSTD = ".gz", ".zst"
 
 
-@dataclass(frozen=True)
-class Selection:
+class Selection(NamedTuple):
     """Which actions become slices, and how.
 
     Args:

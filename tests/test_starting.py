@@ -1,0 +1,64 @@
+"""What a tool that is recorded has to wait for: as little as can be is imported before it."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from actiondbg.recording import is_recording
+from actiondbg.toolchain import build_agent, find_tool
+
+INPUT = "func.func @f(%x: i32) -> i32 {\n  return %x : i32\n}\n"
+# Says what is imported when a process is started. The last one is the tool: the first is the
+# loader, which is asked for its libMLIR.
+WATCHED = """
+import subprocess, sys
+start = subprocess.Popen.__init__
+def watched(*arguments, **keywords):
+    print("IMPORTED", *sys.modules, file=sys.stderr)
+    start(*arguments, **keywords)
+subprocess.Popen.__init__ = watched
+from actiondbg.cli import main
+sys.exit(main())
+"""
+READING = {"duckdb", "numpy", "pyarrow"}
+SLOW = {"dataclasses", "hashlib", "inspect", "shutil", "socket", "tempfile", "ctypes", "rich"}
+
+
+def imported(command: list[str], mlir_opt: str, directory: Path) -> set[str]:
+    build_agent(find_tool(mlir_opt))  # else it would be compiled, for which there are imports
+    (directory / "in.mlir").write_text(INPUT)
+    tool = [mlir_opt, "in.mlir", "--canonicalize", "-o", "/dev/null"]
+    words = [sys.executable, "-c", WATCHED, *command, "--", *tool]
+    done = subprocess.run(words, cwd=directory, capture_output=True, text=True, check=True)
+    lines = [line for line in done.stderr.splitlines() if line.startswith("IMPORTED ")]
+    assert len(lines) == 2
+    return set(lines[-1].split())
+
+
+def test_a_recording_begins_at_once(mlir_opt: str, tmp_path: Path) -> None:
+    modules = imported(["record", "-o", "run.adbrec"], mlir_opt, tmp_path)
+    assert "actiondbg.recording.running" in modules
+    assert not modules & (READING | SLOW)
+    assert is_recording(tmp_path / "run.adbrec")
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["log", "-o", "run.log"],
+        ["log", "--json", "--filter", "tag:fold", "-o", "run.log"],
+        ["trace", "-o", "run.json"],
+        ["trace", "--filter", "tag:fold", "-o", "run.pftrace"],
+        ["stat", "--events", "none"],
+        ["report"],
+    ],
+    ids=" ".join,
+)
+def test_what_reads_a_recording_is_imported_while_the_tool_runs(
+    command: list[str], mlir_opt: str, tmp_path: Path
+) -> None:
+    assert not imported(command, mlir_opt, tmp_path) & READING

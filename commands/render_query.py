@@ -9,7 +9,6 @@ from importlib import import_module
 from itertools import islice
 from typing import IO, Any
 
-from actiondbg.commands.front import color_allowed
 from actiondbg.recording.results import text_of
 
 MOST_ROWS = 1000  # on a terminal
@@ -35,6 +34,8 @@ def show_table(reader: Any) -> str | None:
     Returns:
         What is to be said of rows that were left out.
     """
+    from actiondbg.commands.front import color_allowed
+
     names: list[str] = reader.schema.names
     values = list(islice(_rows(reader), MOST_ROWS + 1))
     if len(values) == len(names) == 1:

@@ -17,6 +17,7 @@ from actiondbg.recording import open_recording
 from actiondbg.recording.filtering import where
 from actiondbg.recording.log import write_json, write_log
 from actiondbg.recording.log_fields import Fields
+from actiondbg.recording.log_text import joined
 
 COMMAND = str(Path(sys.executable).with_name("actiondbg"))
 _MODULE = Operation(1, "builtin.module", line=1, column=0, function="")
@@ -146,7 +147,7 @@ def test_large_ordinals_keep_their_columns(tmp_path: Path) -> None:
 def test_ordinals_too_wide_for_their_column_move_the_others() -> None:
     ordinals = np.array([7, 99_999_999, 100_000_000])
     none = np.zeros(3, np.int64)
-    fields = Fields().array(ordinals, none, none, none).to_pylist()
+    fields = joined(Fields().parts(ordinals, none, none, none)).to_pylist()
     starts = ["#7         t0  unf", "#99999999  t0  unf", "#100000000 t0  unf"]
     assert [each[:18] for each in fields] == starts
     assert all(each[Fields.ending_start(ordinals) :].startswith("unfinished") for each in fields)
@@ -189,7 +190,7 @@ def test_colours_are_as_long_for_each_outcome(tmp_path: Path) -> None:
 
 def test_the_fields_of_nothing() -> None:
     none = np.zeros(0, np.int64)
-    assert len(Fields().array(none, none, none, none)) == 0
+    assert len(joined(Fields().parts(none, none, none, none))) == 0
 
 
 # --- filters, JSON ------------------------------------------------------------------------

@@ -9,6 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 pa: Any = import_module("pyarrow")
+# pyarrow.compute makes a function of Python of each of its hundreds of kernels when it is imported,
+# which takes as long as the import of pyarrow itself.
+_compute: Any = import_module("pyarrow._compute")
 
 Table: TypeAlias = Any  # pyarrow.Table
 Array: TypeAlias = Any  # pyarrow.Array
@@ -20,6 +23,11 @@ Values = TypeVar("Values", bound=npt.NDArray[Any])
 PLACE = np.int32  # an index of an action, of which no recording has 2**31
 
 WORD = pa.dictionary(pa.int32(), pa.string())  # of few different values
+
+
+def call(kernel: str, *arguments: Array) -> Array:
+    """Call a kernel of pyarrow.compute, which need not be imported for it."""
+    return _compute.call_function(kernel, list(arguments))
 
 
 def word_array(codes: Ints, words: Any) -> Array:

@@ -36,9 +36,14 @@ class OfActions:
         self.items = Items(rows.file, kind, rows.threads)
 
     @cached_property
+    def _action_places(self) -> Ints:
+        """The place of the action of each item of the file, -1 where it is not there."""
+        return self.rows.places(self.items, self.items.field("row"))
+
+    @cached_property
     def _sorted(self) -> tuple[Ints, Ints]:
         """The order of the items, and the rank of the action of each."""
-        places = self.rows.places(self.items, self.items.field("row"))
+        places = self._action_places
         known = np.flatnonzero(places >= 0)
         ranks = self.rows.ranks_of(places[known])
         order = np.argsort(ranks, kind="stable")
@@ -97,8 +102,11 @@ class Changes(OfActions):
 
     def counts(self, kind: str) -> Ints:
         """Return how many of a kind each action made, in the order of the ordinals."""
-        of_kind = self.ranks[self.kinds == CHANGE_KINDS.index(kind)]
-        return np.bincount(of_kind, minlength=self.rows.count)
+        codes = self.items.field("code")
+        places = self._action_places[codes & CHANGE_KIND_MASK == CHANGE_KINDS.index(kind)]
+        # The first is of those whose action is not there.
+        counts = np.bincount(places + 1, minlength=self.rows.count + 1)[1:]
+        return self.rows.ordered(counts)
 
     def table(self) -> LazyTable:
         """Return the table."""

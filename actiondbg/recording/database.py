@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import duckdb
-import numpy as np
 
+from actiondbg.recording.arrow import pa
 from actiondbg.recording.runs import RUNS, runs_table
 from actiondbg.recording.tables import LazyTable
 
@@ -18,47 +16,42 @@ if TYPE_CHECKING:
 
 TABLES = ("actions", "changes", "operations", "reasons", "ir")
 
-_datasets: Any = import_module("pyarrow.dataset")
+_BATCH = 1 << 17  # rows, that a thread of DuckDB takes at a time
 
 
-class _LazyDataset(_datasets.Dataset):
-    """A table for DuckDB, which asks for the schema first, and then for what a query needs."""
+class _AskedTable(pa.Table):
+    """A table, of which DuckDB asks for the schema first, and then for the columns of a query.
 
-    def __init__(self, table: LazyTable) -> None:
+    As a table of pyarrow it is empty: all that DuckDB asks of one is answered here.
+
+    Args:
+        table: whose columns are built then.
+        rows: about how many it has, for the plans of queries.
+    """
+
+    def __init__(self, table: LazyTable, rows: int) -> None:
         self._table = table
+        self._rows = rows
+
+    def __len__(self) -> int:
+        return self._rows
 
     @property
     def schema(self) -> Any:
         return self._table.schema()
 
-    def scanner(self, columns: Sequence[str] | None = None, filter: Any = None, **how: Any) -> Any:
-        """Return a scanner over the columns that are wanted, of the rows that pass a filter."""
-        wanted = list(columns) if columns is not None else self._table.names
-        # An expression does not say which columns are in it: too many are no harm.
-        words = set(re.findall(r"\w+", str(filter))) if filter is not None else set[str]()
-        named = [name for name in self._table.names if name in words and name not in wanted]
-        if not self._table.large.keys() & {*wanted, *named}:
-            built = _datasets.dataset(self._table.table([*wanted, *named]))
-            return built.scanner(columns=wanted, filter=filter, **how)
-        return self._scanner_of_parts(wanted, named, filter, how)
+    def __arrow_c_schema__(self) -> object:
+        return self.schema.__arrow_c_schema__()
 
-    def _scanner_of_parts(
-        self, wanted: list[str], named: list[str], filter: Any, how: dict[str, Any]
-    ) -> Any:
-        all_names = [*wanted, *named]
-        small = [name for name in self._table.names if name not in self._table.large]
-        table = self._table.table(small)
-        rows = np.arange(len(table))
-        if filter is not None and not self._table.large.keys() & {*named}:
-            # What need not be decompressed is not: the rows are found without.
-            numbered = table.append_column("", [rows])
-            found = _datasets.dataset(numbered).to_table(columns=[""], filter=filter)
-            rows = found.column("").to_numpy()
-        parts = self._table.parts(all_names, rows)
-        schema = self._table.schema(all_names)
-        return _datasets.Scanner.from_batches(
-            parts, schema=schema, columns=wanted, filter=filter, **how
-        )
+    def __arrow_c_stream__(self, _: object = None) -> object:
+        return self._reader(self._table.names).__arrow_c_stream__()
+
+    def select(self, columns: Sequence[int]) -> Any:
+        """Return a reader of some columns, given by their places."""
+        return self._reader([self._table.names[place] for place in columns])
+
+    def _reader(self, names: Sequence[str]) -> Any:
+        return self._table.table(names).to_reader(_BATCH)
 
 
 def connect(
@@ -79,7 +72,7 @@ def connect(
     for name in TABLES:
         parts: list[str] = []
         for index, (run, recording) in enumerate(recordings.items()):
-            table = _LazyDataset(recording.tables[name])
+            table = _asked(recording, name)
             if alone:
                 database.register(name, table)
                 continue
@@ -88,6 +81,16 @@ def connect(
         if not alone:
             _create_view(database, name, [*parts, *_exported(name, exports)])
     return database
+
+
+def _asked(recording: Recording, name: str) -> object:
+    """Return what DuckDB may ask for a table."""
+    table = recording.tables[name]
+    if not table.large or recording.header.ir == "none":
+        return _AskedTable(table, recording.count)
+    from actiondbg.recording.large_table import LargeTable
+
+    return LargeTable(table)
 
 
 def _exported(name: str, exports: Sequence[str]) -> list[str]:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
+import mmap
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,13 +15,19 @@ import numpy.typing as npt
 
 from actiondbg.recording.arrow import Bools, Ints
 from actiondbg.recording.layout import CHANGED, FOLD_MASK, FOLD_SHIFT, LAYOUTS, PACKED
+from actiondbg.recording.log_fields import Paint, no_paint
 from actiondbg.recording.log_known import Known
-from actiondbg.recording.log_lines import Actions, Coded, distinct
+from actiondbg.recording.log_lines import Actions
+from actiondbg.recording.log_text import Coded, distinct
 from actiondbg.recording.packed import unpack
 from actiondbg.recording.scan import Chunk, Section, scan_chunks
 from actiondbg.recording.structs import FILE_HEADER, STRING, Kind
 
-_WIDE = np.dtype([(name, "i8") for name in LAYOUTS[Kind.ACTIONS].names or ()])
+# Of an item of ACTIONS; the duration may be longer where it comes later.
+_COLUMNS = {
+    **{"duration": np.int64, "operation": np.int32, "name": np.int32},
+    **{"depth": np.int32, "outcome": np.uint8, "flags": np.uint8},
+}
 _READ_BYTES = 1 << 21  # at a time
 _ALIGNMENT = 4  # bytes, of strings
 
@@ -58,15 +66,16 @@ class Follower:
 
     Args:
         path: of the recording, which need not be there.
+        paint: see ``LineWriter``.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, paint: Paint = no_paint) -> None:
         self.several = False
         self._path = path
         self._offset = FILE_HEADER.size
         self._thread: int | None = None
         self._next_row = 0
-        self._known = Known()
+        self._known = Known(paint)
         self._unit = 1
         self._clock: tuple[tuple[int, int], tuple[int, int]] | None = None
 
@@ -80,7 +89,7 @@ class Follower:
         size = _READ_BYTES
         while not self.several:
             content, is_all = self._content(size)
-            chunks = scan_chunks(content).chunks
+            chunks = scan_chunks(content, self._offset).chunks
             if not (final and is_all):
                 chunks = chunks[:-1]
             if chunks:
@@ -94,23 +103,22 @@ class Follower:
                 size *= 2
         return None
 
-    def _content(self, size: int) -> tuple[bytes, bool]:
-        """Return what is behind the last chunk that was read, and whether it is all there is.
+    def _content(self, size: int) -> tuple[mmap.mmap | bytes, bool]:
+        """Return the file up to some bytes behind the last chunk that was read.
 
-        The beginning of the file stands before it: so it is a recording by itself.
+        Returns:
+            What is there, mapped, and whether it is all there is.
         """
-        try:
-            with self._path.open("rb", buffering=0) as file:
-                start = file.read(FILE_HEADER.size)
-                rest = os.pread(file.fileno(), size, self._offset)
-        except FileNotFoundError:
-            return b"", True
-        if len(start) == FILE_HEADER.size:
-            self._unit = FILE_HEADER.unpack(start)[2]
-        return start + rest, len(rest) < size
+        with contextlib.suppress(FileNotFoundError), self._path.open("rb", buffering=0) as file:
+            whole = os.fstat(file.fileno()).st_size
+            end = min(whole, self._offset + size)
+            if end > self._offset:
+                return mmap.mmap(file.fileno(), end, access=mmap.ACCESS_READ), end == whole
+        return b"", True
 
-    def _batch(self, content: bytes, chunks: list[Chunk]) -> Batch | None:
+    def _batch(self, content: mmap.mmap | bytes, chunks: list[Chunk]) -> Batch | None:
         """Read chunks; None if no action is in them, or they are of several threads."""
+        self._unit = FILE_HEADER.unpack_from(content)[2]
         first = self._clock[0] if self._clock else chunks[0].flushed
         self._clock = first, chunks[-1].flushed
         for chunk in chunks:
@@ -134,19 +142,17 @@ class Follower:
         self._next_row = first + len(items)
         ended_rows = patches["row"].astype(np.int64)
         is_late = ended_rows < first
-        # The patches are of another layout, and their durations may be longer.
-        items = items.astype(_WIDE)
+        columns = {name: items[name].astype(kind) for name, kind in _COLUMNS.items()}
         for name in ("outcome", "flags", "duration"):
-            items[name][ended_rows[~is_late] - first] = patches[name][~is_late]
+            columns[name][ended_rows[~is_late] - first] = patches[name][~is_late]
+        rows = first + np.arange(len(items))
         return Batch(
             first,
-            self._actions(
-                items, first + np.arange(len(items)), _first_reasons(reasons, first, len(items))
-            ),
+            self._actions(columns, rows, _first_reasons(reasons, first, len(items))),
             self._late(patches[is_late], reasons["row"]),
         )
 
-    def _actions(self, items: npt.NDArray[Any], rows: Ints, reasons: Ints) -> Actions:
+    def _actions(self, items: Mapping[str, Ints], rows: Ints, reasons: Ints) -> Actions:
         known = self._known
         return Actions(
             ordinals=rows + 1,
@@ -154,8 +160,7 @@ class Follower:
             depths=items["depth"],
             outcomes=items["outcome"],
             durations=self._nanoseconds(items["duration"]),
-            tags=Coded(items["name"], known.tags.array),
-            names=Coded(items["name"], known.names.array),
+            subjects=Coded(items["name"], known.subjects),
             operations=self._operations(items["operation"], rows),
             reasons=Coded(reasons, known.reasons),
             folds=_folds(items["flags"]),
@@ -172,9 +177,8 @@ class Follower:
 
     def _operations(self, operations: Ints, rows: Ints) -> Coded:
         found = self._known.definitions_of(operations, rows)
-        different, places = distinct(found + 1)
-        codes = np.where(found >= 0, places, -1)
-        return Coded(codes, self._known.texts(different - 1))
+        which, places = distinct(found)
+        return Coded(np.where(found >= 0, places, -1), self._known.texts(found[which]))
 
     def _nanoseconds(self, units: Ints) -> Ints:
         """Translate lengths of time by the readings of both clocks so far."""
@@ -187,7 +191,7 @@ class Follower:
 class _Parts:
     """The sections of some chunks of one thread."""
 
-    def __init__(self, content: bytes, chunks: list[Chunk]) -> None:
+    def __init__(self, content: mmap.mmap | bytes, chunks: list[Chunk]) -> None:
         self._content = content
         self._sections: dict[int, list[Section]] = {}
         self.first_row = chunks[0].first_row if chunks else 0
@@ -197,22 +201,18 @@ class _Parts:
 
     def items(self, kind: Kind) -> npt.NDArray[Any]:
         """Return the items of a kind that is not packed."""
-        layout = LAYOUTS[kind]
-        parts = [
-            np.frombuffer(self._content, layout, section.count, section.offset)
-            for section in self._sections.get(kind, [])
-        ]
-        return np.concatenate(parts) if parts else np.zeros(0, layout)
+        parts = self._payloads(kind)
+        return (np.concatenate(parts) if parts else np.zeros(0, np.uint8)).view(LAYOUTS[kind])
 
     def operations(self) -> dict[str, Ints]:
         """Return the fields of the items OPERATIONS."""
-        sections = self._sections.get(Kind.OPERATIONS, [])
-        payloads = [
-            np.frombuffer(self._content, np.uint8, section.size, section.offset)
-            for section in sections
-        ]
-        counts = [section.count for section in sections]
-        return unpack(payloads, counts, *PACKED[Kind.OPERATIONS])
+        kind = Kind.OPERATIONS
+        counts = [section.count for section in self._sections.get(kind, [])]
+        return unpack(self._payloads(kind), counts, *PACKED[kind])
+
+    def _payloads(self, kind: Kind) -> list[npt.NDArray[np.uint8]]:
+        sections = self._sections.get(kind, [])
+        return [np.frombuffer(self._content, np.uint8, each.size, each.offset) for each in sections]
 
     def strings(self) -> Iterator[tuple[int, int, str]]:
         """Yield the space, the id and the text of each string."""

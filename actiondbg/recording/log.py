@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Sequence
+from io import BufferedWriter
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
@@ -16,7 +17,7 @@ from actiondbg.recording.follow import Batch, Follower
 from actiondbg.recording.layout import UNFINISHED
 from actiondbg.recording.log_fields import Paint, no_paint
 from actiondbg.recording.log_lines import LineWriter
-from actiondbg.recording.log_table import COLUMNS, actions_of
+from actiondbg.recording.log_table import COLUMNS, TableActions
 
 if TYPE_CHECKING:
     from actiondbg.recording.recording import Recording
@@ -43,8 +44,9 @@ def write_log(
     """
     writer = LineWriter(paint)
     table = _selected(recording, COLUMNS, where)
+    actions = TableActions(table, paint)
     for start in range(0, table.num_rows, _ROWS):
-        out.write(_content(writer.lines(actions_of(table.slice(start, _ROWS)))))
+        out.write(_content(writer.lines(actions.part(start, _ROWS))))
     return table.num_rows
 
 
@@ -71,6 +73,18 @@ def _selected(recording: Recording, columns: Sequence[str], where: str | None) -
         ordinals = found.fetchnumpy()["ordinal"]
     known = recording.table("actions", ["ordinal"]).column("ordinal").to_numpy()
     return table.take(pa.array(np.searchsorted(known, ordinals)))
+
+
+def _emptied(path: Path) -> BufferedWriter:
+    """Open a file to write it anew.
+
+    A new one is not cut to nothing: when such a file is closed, ext4 writes all of it to the disk
+    at once.
+    """
+    file = os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o666), "wb")
+    if os.fstat(file.fileno()).st_size:
+        file.truncate()
+    return file
 
 
 def _content(lines: Array) -> memoryview:
@@ -103,11 +117,11 @@ class LiveLog:
         self._paint = paint
         self._recording = recording
         self._output = output
-        self._follower = Follower(recording)
+        self._follower = Follower(recording, paint)
         self._writer = LineWriter(paint)
         self._open: dict[int, int] = {}  # of unfinished rows: where in the file their end goes
         self._is_noted = False  # there is more to say of an action than there is room for
-        self._file = output.open("wb")
+        self._file = _emptied(output)
 
     def update(self) -> None:
         """Write what came since; raises OSError if that cannot be done."""

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from itertools import product
 
 import numpy as np
-import numpy.typing as npt
 
 from actiondbg.recording.arrow import Array, Ints, pa
 from actiondbg.recording.layout import OUTCOMES, UNFINISHED
+from actiondbg.recording.log_text import Coded, number_parts
 
 Paint = Callable[[str, str], str]  # a role and a text; roles are "name" and the outcomes
 
@@ -16,8 +17,8 @@ _ORDINAL_WIDTH = 9  # with the #, and a blank behind it
 _THREAD_WIDTH = 4
 _OUTCOME_WIDTH = 1 + max(map(len, OUTCOMES))
 _DURATION_WIDTH = 7
-_DIGITS = 4  # that are written at a time
-_POWERS = 10 ** np.arange(18, dtype=np.int64)
+_DIGITS = 18  # that an ordinal has at most
+_POWERS = 10 ** np.arange(_DIGITS, dtype=np.int64)
 
 # Durations have three digits, and each has its code: nanoseconds below 1000 are their own; behind
 # them are 900 for each power of ten.
@@ -42,72 +43,42 @@ class Fields:
     """
 
     def __init__(self, paint: Paint = no_paint) -> None:
-        outcomes = [paint(each, f"{each:<{_OUTCOME_WIDTH}}") for each in OUTCOMES]
-        self._outcomes = _bytes(outcomes)
-        self._durations = _bytes(_duration_texts())
-        self._numbers = _bytes([f"{number:04}" for number in range(10**_DIGITS)])
+        self._outcomes = [paint(each, f"{each:<{_OUTCOME_WIDTH}}") for each in OUTCOMES]
+        self._durations: Array = pa.array(_duration_texts())
 
-    def array(self, ordinals: Ints, threads: Ints, outcomes: Ints, durations: Ints) -> Array:
-        """Return a string for each action; see ``log_lines.Actions``."""
-        names = [f"t{n}".ljust(_THREAD_WIDTH) for n in range(int(threads.max(initial=0)) + 1)]
-        parts = [
-            self._ordinals(ordinals),
-            _bytes(names)[threads],
-            self._outcomes[outcomes],
-            self._durations[np.where(outcomes == UNFINISHED, _ABSENT, _duration_codes(durations))],
+    def parts(self, ordinals: Ints, threads: Ints, outcomes: Ints, durations: Ints) -> list[Coded]:
+        """Return what is joined to the fields of each action; see ``log_lines.Actions``."""
+        absent = outcomes == UNFINISHED
+        return [
+            *number_parts("#", ordinals),
+            self._threads_and_outcomes(ordinals, threads, outcomes),
+            Coded(np.where(absent, _ABSENT, _duration_codes(durations)), self._durations),
         ]
-        fields = np.empty(len(ordinals), [(str(i), each.dtype) for i, each in enumerate(parts)])
-        for i, each in enumerate(parts):
-            fields[str(i)] = each
-        return _strings(fields)
 
     def ending(self, outcome: int, nanoseconds: int) -> bytes:
         """Write the outcome and the duration alone: what an action gets when it is over."""
-        duration = self._durations[_duration_codes(np.array([nanoseconds]))[0]]
-        return self._outcomes[outcome].tobytes() + duration.tobytes()
+        duration = self._durations[int(_duration_codes(np.array([nanoseconds]))[0])]
+        return f"{self._outcomes[outcome]}{duration}".encode()
 
     @staticmethod
     def ending_start(ordinals: Ints) -> int:
         """Return where these begin in the lines of some actions, in bytes."""
         return _width(ordinals) + _THREAD_WIDTH
 
-    def _ordinals(self, ordinals: Ints) -> npt.NDArray[np.void]:
-        """Write them with a # before, and blanks behind."""
-        count, width = len(ordinals), _width(ordinals)
-        groups = -(-width // _DIGITS)
-        numbers = np.empty((count, groups), self._numbers.dtype)
-        rest = ordinals
-        for group in reversed(range(groups)):
-            quotient = rest // 10**_DIGITS  # faster than divmod
-            numbers[:, group] = self._numbers[rest - quotient * 10**_DIGITS]
-            rest = quotient
-        digits = numbers.view(np.uint8).reshape(count, groups * _DIGITS)
-        written = np.full((count, width), ord(" "), np.uint8)
-        written[:, 0] = ord("#")
-        lengths = np.searchsorted(_POWERS[1:], ordinals, side="right") + 1
-        for length in np.unique(lengths):
-            # Mostly all have the same.
-            rows = slice(None) if (lengths == length).all() else lengths == length
-            written[rows, 1 : 1 + length] = digits[rows, -length:]
-        return written.view(f"V{width}").reshape(count)
-
-
-def _bytes(texts: Sequence[str]) -> npt.NDArray[np.void]:
-    """Return texts of the same length; copying them is faster than as strings of numpy."""
-    encoded = np.array([text.encode() for text in texts])
-    return encoded.view(f"V{encoded.itemsize}")
+    def _threads_and_outcomes(self, ordinals: Ints, threads: Ints, outcomes: Ints) -> Coded:
+        """Write them, with the blanks behind the ordinals before."""
+        lengths = np.searchsorted(_POWERS, ordinals, side="right")
+        width, least = _width(ordinals) - 1, int(lengths.min(initial=_DIGITS))
+        blanks = [" " * (width - n) for n in range(least, int(lengths.max(initial=0)) + 1)]
+        names = [f"t{n}".ljust(_THREAD_WIDTH) for n in range(int(threads.max(initial=0)) + 1)]
+        words = ["".join(word) for word in product(blanks, names, self._outcomes)]
+        codes = ((lengths - least) * len(names) + threads) * len(self._outcomes) + outcomes
+        return Coded(codes, pa.array(words, pa.string()))
 
 
 def _width(ordinals: Ints) -> int:
     """Return how wide the ordinals of some lines are, with the # and a blank."""
     return max(_ORDINAL_WIDTH, len(str(int(ordinals.max(initial=0)))) + 2)
-
-
-def _strings(fields: npt.NDArray[np.void]) -> Array:
-    """Return the items of an array, which are text, as strings; they are not copied."""
-    offsets = np.arange(len(fields) + 1, dtype=np.int32) * fields.dtype.itemsize
-    buffers = [None, pa.py_buffer(offsets), pa.py_buffer(fields.view(np.uint8))]
-    return pa.Array.from_buffers(pa.string(), len(fields), buffers)
 
 
 def _duration_texts() -> list[str]:
@@ -126,7 +97,17 @@ def _duration_texts() -> list[str]:
 
 def _duration_codes(durations: Ints) -> Ints:
     """Return the place of each among ``_duration_texts``."""
+    codes = _SHORT_CODES[np.minimum(durations, len(_SHORT_CODES) - 1)]
+    longer = np.flatnonzero(durations >= len(_SHORT_CODES))
+    codes[longer] = _computed_codes(durations[longer])
+    return codes
+
+
+def _computed_codes(durations: Ints) -> Ints:
     decades = np.searchsorted(_LIMITS, durations, side="right")
     divisors = _DIVISORS[decades]
     mantissas = np.minimum((durations + divisors // 2) // divisors, 999)
     return np.where(decades > 0, 900 * decades + mantissas, durations)
+
+
+_SHORT_CODES = _computed_codes(np.arange(1 << 16)).astype(np.int32)  # of most durations

@@ -8,8 +8,16 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from actiondbg.recording.arrow import Array, Ints, int_array, pa, word_array
-from actiondbg.recording.log_lines import operation_texts
+from actiondbg.recording.arrow import Array, Ints, pa
+from actiondbg.recording.log_fields import Paint
+from actiondbg.recording.log_lines import (
+    BEFORE,
+    Operations,
+    operation_texts,
+    reason_note,
+    subject,
+)
+from actiondbg.recording.log_text import Coded, piece
 from actiondbg.recording.structs import Space
 
 _FEWEST = 1024  # items that there is room for
@@ -39,15 +47,16 @@ class Column:
 
 
 class Words:
-    """The strings of a space, in the order of their ids; the first, which has none, is empty."""
+    """Pieces of lines, in the order of their ids; the first, which has none, is ``absent``."""
 
-    def __init__(self) -> None:
-        self._array: Array = pa.array([""])
+    def __init__(self, absent: str = "") -> None:
+        self._absent = absent
+        self._array: Array = pa.array([absent])
         self._new: list[str] = []
 
     def __setitem__(self, number: int, text: str) -> None:
         while len(self._array) + len(self._new) <= number:
-            self._new.append("")
+            self._new.append(self._absent)
         self._new[number - len(self._array)] = text
 
     @property
@@ -59,11 +68,16 @@ class Words:
 
 
 class Known:
-    """The strings, and the locations and operations that are made of them."""
+    """The strings, and the locations and operations that are made of them.
 
-    def __init__(self) -> None:
-        self.tags, self.names = Words(), Words()
+    Args:
+        paint: see ``LineWriter``.
+    """
+
+    def __init__(self, paint: Paint) -> None:
+        self._paint = paint
         self._words = {space: Words() for space in Space}
+        self._words[Space.REASON] = Words(reason_note(""))
         self._places = {name: Column() for name in ("file", "line", "col")}
         self._definitions = {
             name: Column() for name in ("operation", "name", "location", "function")
@@ -72,15 +86,22 @@ class Known:
         self._again: tuple[Ints, Ints, Ints] | None = None
 
     @property
+    def subjects(self) -> Array:
+        return self._words[Space.ACTION].array
+
+    @property
     def reasons(self) -> Array:
         return self._words[Space.REASON].array
 
     def add_string(self, space: int, number: int, text: str) -> None:
         """Learn a string."""
         if space == Space.ACTION:
-            self.tags[number], self.names[number], *_ = (*text.split("\0"), "")
-        elif space in self._words:
-            self._words[Space(space)][number] = text
+            tag, name, *_ = (*text.split("\0"), "")
+            self._words[Space.ACTION][number] = subject(tag, name, self._paint)
+        elif space == Space.REASON:
+            self._words[Space.REASON][number] = reason_note(text)
+        elif space in BEFORE:
+            self._words[Space(space)][number] = piece(BEFORE[space], text)
 
     def add_locations(self, items: npt.NDArray[Any]) -> None:
         """Learn the items of a section LOCATIONS."""
@@ -139,15 +160,16 @@ class Known:
         place = {name: column.at(of["location"]) for name, column in self._places.items()}
         absent = place["file"] <= 0
         return operation_texts(
-            {
-                "operation": pa.array(of["operation"]),
-                "op": self._coded(of["name"], Space.OPERATION),
-                "function": self._coded(of["function"], Space.FUNCTION),
-                "file": self._coded(place["file"], Space.FILE),
-                "line": int_array(place["line"], pa.int32(), absent),
-                "col": int_array(place["col"], pa.int32(), absent),
-            }
+            Operations(
+                numbers=of["operation"],
+                names=self._coded(of["name"], Space.OPERATION),
+                functions=self._coded(of["function"], Space.FUNCTION),
+                files=self._coded(place["file"], Space.FILE),
+                lines=np.where(absent, -1, place["line"]),
+                columns=np.where(absent, -1, place["col"]),
+            )
         )
 
-    def _coded(self, ids: Ints, space: Space) -> Array:
-        return word_array(np.where(ids > 0, ids, -1), self._words[space].array)
+    def _coded(self, ids: Ints, space: Space) -> Coded:
+        # Of the id 0 and of what is not known the text is empty.
+        return Coded(np.maximum(ids, 0), self._words[space].array)

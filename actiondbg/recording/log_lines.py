@@ -6,33 +6,26 @@ written over when it is. Every different text is made once, and lines are joined
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from importlib import import_module
-from typing import Any, NamedTuple
 
 import numpy as np
 
 from actiondbg.recording.arrow import Array, Bools, Ints, pa
 from actiondbg.recording.layout import FOLDS, OUTCOMES
 from actiondbg.recording.log_fields import Fields, Paint, no_paint
+from actiondbg.recording.log_text import Coded, joined, number_parts, one_line, piece
+from actiondbg.recording.structs import Space
 
-compute: Any = import_module("pyarrow.compute")
+# What stands before words that tell of an operation.
+BEFORE: dict[int, str] = {Space.OPERATION: " ", Space.FUNCTION: " in @", Space.FILE: " at "}
 
 _FAILED = OUTCOMES.index("failed")
 _INDENT = "  "  # for each action around
-_MOST_KEYS = 1 << 22  # that are marked in a table; more are sorted
 _FOLD_NOTES = [
     ": folded in place" if fold == "in-place" else f": folded to {fold}" for fold in FOLDS
 ]
 _ODD_NOTE = ": though it changed the IR"
-
-
-class Coded(NamedTuple):
-    """Texts: for each its place among ``words``, from 0; -1 for none."""
-
-    codes: Ints
-    words: Array
+_NOTES: Array = pa.array([f"{note}\n" for note in ("", *_FOLD_NOTES, _ODD_NOTE)])
 
 
 @dataclass(frozen=True)
@@ -45,10 +38,9 @@ class Actions:
         depths: how many actions are around each.
         outcomes: places in ``layout.OUTCOMES``.
         durations: in ns; anything for an unfinished one.
-        tags: words.
-        names: words; an empty one is no name.
+        subjects: what ``subject`` wrote of each.
         operations: what ``operation_texts`` wrote.
-        reasons: why each failed.
+        reasons: what ``reason_note`` wrote.
         folds: places in ``layout.FOLDS`` plus 1; 0 for none.
         changed: whether each changed the IR.
     """
@@ -58,12 +50,32 @@ class Actions:
     depths: Ints
     outcomes: Ints
     durations: Ints
-    tags: Coded
-    names: Coded
+    subjects: Coded
     operations: Coded
     reasons: Coded
     folds: Ints
     changed: Bools
+
+
+@dataclass(frozen=True)
+class Operations:
+    """Some operations; the arrays have one item for each.
+
+    Args:
+        numbers: of the operations.
+        names: with ``BEFORE`` before each, as in ``functions`` and ``files``.
+        functions: the symbols around them.
+        files: where they come from.
+        lines: in these; negative if not known.
+        columns: in these.
+    """
+
+    numbers: Ints
+    names: Coded
+    functions: Coded
+    files: Coded
+    lines: Ints
+    columns: Ints
 
 
 class LineWriter:
@@ -76,100 +88,53 @@ class LineWriter:
 
     def __init__(self, paint: Paint = no_paint) -> None:
         self.fields = Fields(paint)
-        before, _, after = paint("name", "\0").partition("\0")
-        self._name_around = f" ({before}", f"{after})"
 
     def lines(self, actions: Actions) -> Array:
         """Return a string for each action, none of them null."""
-        return _joined(
-            self.fields.array(
-                actions.ordinals, actions.threads, actions.outcomes, actions.durations
-            ),
-            self._subjects(actions),
-            _taken(actions.operations),
-            notes(actions),
-            "\n",
+        deepest = int(actions.depths.max(initial=0))
+        indents = pa.array([f" {_INDENT * n}" for n in range(deepest + 1)])
+        return joined(
+            [
+                *self.fields.parts(
+                    actions.ordinals, actions.threads, actions.outcomes, actions.durations
+                ),
+                Coded(actions.depths, indents),
+                actions.subjects,
+                actions.operations,
+                _notes(actions),
+            ]
         )
 
-    def _subjects(self, actions: Actions) -> Array:
-        """Write the indentation, the tag and the name."""
-        tags, names, depths = actions.tags, actions.names, actions.depths
-        counts = len(tags.words), len(names.words)
-        keys = (depths.astype(np.int64) * counts[0] + tags.codes) * counts[1] + names.codes
-        different, places = distinct(keys)
-        rest, name = np.divmod(different, counts[1])
-        depth, tag = np.divmod(rest, counts[0])
-        indents = pa.array([f" {_INDENT * n}" for n in range(int(depth.max(initial=0)) + 1)])
-        texts = _joined(
-            indents.take(pa.array(depth)),
-            one_line(tags.words).take(pa.array(tag)),
-            _around(names.words, *self._name_around).take(pa.array(name)),
-        )
-        return texts.take(pa.array(places))
+
+def subject(tag: str, name: str, paint: Paint) -> str:
+    """Write the tag and the name, if there is one."""
+    return one_line(tag) + (f" ({paint('name', one_line(name))})" if name else "")
 
 
-def notes(actions: Actions) -> Array:
-    """Write what stands at the end of lines: why it failed, or to what it folded; null if not."""
-    words = pa.array([*_FOLD_NOTES, _ODD_NOTE])
-    reasons = _around(actions.reasons.words, ": ")
-    codes = actions.folds.astype(np.int64) - 1
-    odd = (actions.outcomes == _FAILED) & actions.changed & (codes < 0)
-    codes[odd] = len(words) - 1
+def reason_note(reason: str) -> str:
+    """Write at the end of a line why an action failed."""
+    return piece(": ", reason) + "\n"
+
+
+def operation_texts(operations: Operations) -> Array:
+    """Write ``on @5 arith.addi in @f at in.mlir:3:4``, or as much of it as is known."""
+    return joined(
+        [
+            *number_parts(" on @", operations.numbers),
+            operations.names,
+            operations.functions,
+            operations.files,
+            *number_parts(":", operations.lines),
+            *number_parts(":", operations.columns),
+        ]
+    )
+
+
+def _notes(actions: Actions) -> Coded:
+    """Write the ends of the lines: why it failed, or to what it folded."""
+    codes = actions.folds.astype(np.int32)
+    odd = (actions.outcomes == _FAILED) & actions.changed & (codes == 0)
+    codes[odd] = len(_NOTES) - 1
     explained = actions.reasons.codes >= 0
-    codes[explained] = actions.reasons.codes[explained] + len(words)
-    return _taken(Coded(codes, pa.concat_arrays([words, reasons])))
-
-
-def operation_texts(columns: Mapping[str, Array]) -> Array:
-    """Write ``on @5 arith.addi in @f at in.mlir:3:4``, or as much of it as is known.
-
-    Args:
-        columns: of operations: operation, op, function, file, line and col. Words may be
-            dictionaries; null is what is not known.
-    """
-    place = _joined(":", columns["line"].cast(pa.string()), ":", columns["col"].cast(pa.string()))
-    return _joined(
-        " on @",
-        columns["operation"].cast(pa.string()),
-        _word_pieces(columns["op"], " "),
-        _word_pieces(columns["function"], " in @"),
-        _word_pieces(columns["file"], " at "),
-        compute.if_else(compute.is_valid(columns["line"]), place, None),
-    )
-
-
-def distinct(keys: Ints) -> tuple[Ints, Ints]:
-    """Return the different numbers, sorted, and the place of each number among them."""
-    size = int(keys.max(initial=-1)) + 1
-    if size > _MOST_KEYS:
-        return np.unique(keys, return_inverse=True)
-    seen = np.zeros(size, np.bool_)
-    seen[keys] = True
-    return np.flatnonzero(seen), (np.cumsum(seen) - 1)[keys]
-
-
-def one_line(words: Array) -> Array:
-    """Return words of which none has a line break in it."""
-    return compute.replace_substring_regex(words, r"\s*[\r\n]\s*", " ")
-
-
-def _around(words: Array, before: str, after: str = "") -> Array:
-    """Put something around each word; an empty one becomes null."""
-    written = compute.binary_join_element_wise(before, one_line(words), after, "")
-    return compute.if_else(compute.equal(words, ""), None, written)
-
-
-def _word_pieces(words: Array, before: str) -> Array:
-    return _around(words.dictionary, before).take(words.indices)
-
-
-def _taken(texts: Coded) -> Array:
-    absent = texts.codes < 0
-    return texts.words.take(pa.array(texts.codes, mask=absent if absent.any() else None))
-
-
-def _joined(*parts: Any) -> Array:
-    """Join texts row by row; null is the empty text."""
-    return compute.binary_join_element_wise(
-        *parts, "", null_handling="replace", null_replacement=""
-    )
+    codes[explained] = actions.reasons.codes[explained] + len(_NOTES)
+    return Coded(codes, pa.concat_arrays([_NOTES, actions.reasons.words]))

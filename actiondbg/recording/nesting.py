@@ -49,9 +49,11 @@ class Nesting:
     @cached_property
     def own_ticks(self) -> Ints:
         """How long each took without the actions nested in it, in ticks."""
-        durations = self._rows.duration_ticks
+        durations, parents = self._rows.duration_ticks, self._own_parents
+        firsts = _firsts(parents)
+        of_parents = np.add.reduceat(durations, firsts) if len(firsts) else durations
         # The first is of those that have no parent.
-        nested = np.bincount(self._own_parents + 1, durations, self._rows.count + 1)[1:]
+        nested = np.bincount(parents[firsts] + 1, of_parents, self._rows.count + 1)[1:]
         if len(self._parts) > 1:
             nested += self._covered(np.flatnonzero(self._own_parents != self.parents))
         return np.maximum(durations - nested.astype(np.int64), 0)
@@ -135,14 +137,29 @@ class Nesting:
 
 def _parents_of(depths: Ints) -> Ints:
     """Return the row of the action around each row: the last one before it that is less deep."""
-    parents = np.full(len(depths), -1, PLACE)
+    # Rows of one depth behind each other have the same one.
+    firsts = _firsts(depths)
+    ends = np.append(firsts[1:], len(depths))
+    above = _runs_above(depths[firsts])
+    parents = np.where(above >= 0, ends[above] - 1, -1).astype(PLACE)
+    return np.repeat(parents, ends - firsts)
+
+
+def _runs_above(depths: Ints) -> Ints:
+    """Return for each run of rows the last one before it that is less deep, -1 for none."""
+    found = np.full(len(depths), -1, PLACE)
     by_depth = np.argsort(depths, kind="stable").astype(PLACE)
     ends = np.cumsum(np.bincount(depths)).tolist()
     above = by_depth[: ends[0]] if ends else by_depth
     for start, end in pairwise(ends):
-        rows = by_depth[start:end]
-        at = np.searchsorted(above, rows) - 1
+        runs = by_depth[start:end]
+        at = np.searchsorted(above, runs) - 1
         if len(above):
-            parents[rows] = np.where(at >= 0, above[at], -1)
-        above = rows
-    return parents
+            found[runs] = np.where(at >= 0, above[at], -1)
+        above = runs
+    return found
+
+
+def _firsts(values: Ints) -> Ints:
+    """Return the index of the first of each run of values that are the same."""
+    return np.flatnonzero(np.append(True, values[1:] != values[:-1])[: len(values)])

@@ -110,14 +110,16 @@ class Definitions:
         _, defined, since = self._sorted
         last = self.find_newest()
         found = np.take(places_of(defined[last], last), operations, mode="clip")
-        which = np.flatnonzero(found >= 0)
+        # Behind the last definition is one that always holds: it is at the place -1.
+        holds_from = np.append(since, -1)
+        which = np.flatnonzero(holds_from[found] > ranks)
         # Few are defined more often than once or twice: back from the last one, step by step.
         for _ in range(_STEPS):
-            which = which[since[found[which]] > ranks[which]]
             before = found[which] - 1
             has_one = (before >= 0) & (defined[before] == operations[which])
             which = which[has_one]
             found[which] = before[has_one]
+            which = which[since[found[which]] > ranks[which]]
         if len(which):
             self._search(found, which, operations, ranks)
         return found

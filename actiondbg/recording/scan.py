@@ -65,13 +65,14 @@ class _Bad(Exception):
     """A chunk is not what the format says."""
 
 
-def scan_chunks(content: mmap.mmap | bytes) -> Scan:
+def scan_chunks(content: mmap.mmap | bytes, offset: int = FILE_HEADER.size) -> Scan:
     """Find all chunks, and verify each.
 
     Args:
-        content: of the file, which begins with the file's header.
+        content: of the file.
+        offset: of the first chunk, in bytes from 0.
     """
-    return _Scanner(content).scan()
+    return _Scanner(content).scan(offset)
 
 
 class _Scanner:
@@ -80,9 +81,9 @@ class _Scanner:
         self._words = np.frombuffer(content, "<u8", len(content) // WORD)
         self._weights = np.zeros(0, np.uint64)
 
-    def scan(self) -> Scan:
+    def scan(self, offset: int) -> Scan:
         chunks: list[Chunk] = []
-        offset, end = FILE_HEADER.size, len(self._content)
+        end = len(self._content)
         while offset < end:
             try:
                 size = self._whole_size(offset)

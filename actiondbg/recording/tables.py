@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from actiondbg.recording.arrow import Array, DataType, Ints, Table, int_array, pa
+from actiondbg.recording.threads import do_all
 
 Build = Callable[[], Array]
 BuildPart = Callable[[Ints], Array]
 Column = tuple[str, DataType, Build]  # its name, its type, and what builds it
 
-_THREADS = 2  # more only need more memory: columns have much in common
 _PART = 256  # rows: a part of long texts fits into memory
 
 
@@ -45,10 +44,7 @@ class LazyTable:
         """Return some columns, or all, as a pyarrow.Table; raises KeyError for an unknown one."""
         wanted = self.names if names is None else names
         missing = [name for name in dict.fromkeys(wanted) if name not in self._built]
-        if len(missing) > 1:
-            # numpy lets other threads run while it works.
-            with ThreadPoolExecutor(_THREADS) as threads:
-                list(threads.map(self._column, missing))
+        do_all(self._column, missing)
         columns = [self._column(name) for name in wanted]
         return pa.table(columns, schema=self.schema(wanted))
 

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from actiondbg.globs import check_glob, glob_matches
 from actiondbg.recording.actions import column_of_event
+from actiondbg.recording.arrow import call, pa
 
 if TYPE_CHECKING:
     from actiondbg.recording.recording import Recording
@@ -142,8 +143,7 @@ def samples_of(recording: Recording, own: bool = False) -> Samples:
 
 def _floats(table: Any, name: str) -> Floats:
     """Return a column of numbers; null is not a number."""
-    column = table.column(name)
-    return np.asarray(column.cast("double").to_numpy(), dtype=np.float64)
+    return np.asarray(table.column(name).to_numpy(), dtype=np.float64)
 
 
 def _integers(table: Any, name: str) -> Integers:
@@ -154,7 +154,8 @@ def _texts(table: Any, name: str) -> Texts:
     """Return a column of texts; null is the empty text."""
     column = table.column(name).unify_dictionaries()
     values: list[str | None] = column.chunk(0).dictionary.to_pylist() if column.num_chunks else []
-    codes = [chunk.indices.fill_null(len(values)).to_numpy() for chunk in column.chunks]
+    null = pa.scalar(len(values), pa.int32())
+    codes = [call("coalesce", chunk.indices, null).to_numpy() for chunk in column.chunks]
     joined = np.concatenate([np.zeros(0, dtype=np.int64), *codes]).astype(np.int64)
     return Texts(joined, [*(value or "" for value in values), ""])
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from actiondbg.commands.line_parser import SUFFIX, LineParser
-from actiondbg.commands.log_output import Destination, writing
+from actiondbg.commands.log_output import Destination
 from actiondbg.commands.scratch import scratch_directory
 from actiondbg.commands.telling_tool import (
     code_of,
@@ -19,6 +19,7 @@ from actiondbg.commands.telling_tool import (
     signal_name,
     wait_importing,
 )
+from actiondbg.commands.writing import writing
 from actiondbg.errors import FileNotWritten, UsageError
 from actiondbg.recording.kind import is_recording
 from actiondbg.recording.needs import need_packages

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import os
-import shutil
 import sys
 from collections.abc import Generator
-from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
+from typing import IO, NamedTuple
 
-from actiondbg.errors import FileNotWritten
+from actiondbg.commands.writing import writing
 
 _OFF = "\x1b[39m"
 # All as long as each other: the outcome of an unfinished action is written over in place.
@@ -25,8 +23,7 @@ _COLORS = {
 }
 
 
-@dataclass(frozen=True)
-class Destination:
+class Destination(NamedTuple):
     """Where the log goes.
 
     Args:
@@ -69,6 +66,8 @@ class Destination:
     def show(self, file: Path) -> None:
         """Copy the log out of a temporary file; raises FileNotWritten, BrokenPipeError."""
         if file != self.path:
+            import shutil  # the tool has ended by now
+
             with self.opened() as out, file.open("rb") as log:
                 shutil.copyfileobj(log, out)
 
@@ -92,16 +91,3 @@ class Destination:
 def colored(role: str, text: str) -> str:
     """Return a text in the colour of its role."""
     return f"{_COLORS[role]}{text}{_OFF}"
-
-
-@contextlib.contextmanager
-def writing(path: Path) -> Generator[None]:
-    """Say what is wrong when a file cannot be written; raises FileNotWritten."""
-    try:
-        yield
-    except BrokenPipeError:
-        raise
-    except OSError as error:
-        raise FileNotWritten(
-            f"{str(path)!r} cannot be written ({error.strerror}): make room, or name another file."
-        ) from error

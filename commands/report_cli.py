@@ -9,7 +9,8 @@ from typing import get_args
 
 from actiondbg.commands.line_parser import LineParser
 from actiondbg.commands.sources import Source, source_of
-from actiondbg.errors import ActiondbgError, UsageError
+from actiondbg.commands.writing import writing
+from actiondbg.errors import UsageError
 from actiondbg.recording.needs import need_packages
 from actiondbg.recording.running import RecordedIR
 from actiondbg.whole import write_whole
@@ -94,13 +95,8 @@ def _report(source: Source, options: argparse.Namespace) -> int:
 
     page = report_page(source.recording, options.size, is_kept=source.status is None)
     content = page.encode(errors="replace")
-    try:
+    with writing(options.output):
         write_whole(options.output, content)
-    except OSError as error:
-        raise ActiondbgError(
-            f"{str(options.output)!r} cannot be written ({error.strerror}): name another file "
-            "with -o."
-        ) from error
     if not options.quiet:
         size = f"{len(content) / 1e6:.1f} MB"
         count = f"{source.recording.count:,} actions in {options.output} ({size})"

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, TextIO
 
 from actiondbg.commands.line_parser import LineParser
 from actiondbg.commands.sources import Source, source_of
+from actiondbg.commands.writing import writing
 from actiondbg.errors import UsageError
 from actiondbg.globs import check_glob
 from actiondbg.recording.needs import need_packages
@@ -184,14 +185,17 @@ def _write(measured: Measured, options: argparse.Namespace, out: TextIO) -> None
     if options.csv is not None:
         from actiondbg.recording.stat.raw import write_csv
 
-        write_csv(measured.samples, options.csv)
+        with writing(options.csv):
+            write_csv(measured.samples, options.csv)
     if options.plot is not None and measured.statistics is not None:
         from actiondbg.recording.stat.plot import write_plot
 
-        write_plot(measured.statistics, options.plot)
+        with writing(options.plot):
+            write_plot(measured.statistics, options.plot)
     text = _text(measured, options)
     if options.output is not None:
-        write_whole(options.output, f"{text}\n".encode(errors="replace"))
+        with writing(options.output):
+            write_whole(options.output, f"{text}\n".encode(errors="replace"))
     else:
         print(text, file=out)
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, get_args
 from actiondbg.commands.line_parser import SUFFIX, LineParser
 from actiondbg.commands.scratch import scratch_directory
 from actiondbg.commands.telling_tool import code_of, passing_interrupts, say_compiling
+from actiondbg.commands.writing import writing
 from actiondbg.errors import UsageError
 from actiondbg.recording.needs import need_packages
 from actiondbg.recording.trace.formats import Failed, Format, Selection, check_output, format_of
@@ -112,9 +113,14 @@ def _trace_recording(
 ) -> int:
     from actiondbg.recording.trace.writing import write_trace
 
-    with _progress() as progress:
+    with _progress() as progress, writing(options.output):
         written = write_trace(
-            words[0], options.output, kind, selection, partial=options.partial, progress=progress
+            words[0],
+            options.output,
+            kind,
+            selection,
+            partial=options.partial,
+            progress=progress,
         )
     _say(_sentences(written, options, kind))
     return 0
@@ -138,7 +144,8 @@ def _trace_tool(
 
             if selection.where is not None:
                 import_module("actiondbg.recording.database")
-            done, written = trace_run(running, options.output, kind, selection)
+            with writing(options.output):
+                done, written = trace_run(running, options.output, kind, selection)
     if written is None:
         _say(["There is no trace: the tool ended before it made an MLIR context."])
     else:

@@ -19,6 +19,7 @@ from actiondbg.bisection.trials import Scope, Task, Trials
 from actiondbg.errors import ActiondbgError
 
 _END_SECONDS = 5.0
+_LOOK_SECONDS = 0.1  # between two looks at whether a signal has come
 
 
 class Disagreement(ActiondbgError):
@@ -144,7 +145,7 @@ class Threads:
 
     def wait(self) -> tuple[int, Outcome]:
         while True:
-            number, scope, outcome = self._done.get()
+            number, scope, outcome = self._next()
             if number not in self._running or self._running[number][0] is not scope:
                 continue  # it was cancelled
             _, thread = self._running.pop(number)
@@ -152,6 +153,12 @@ class Threads:
             if isinstance(outcome, BaseException):
                 raise outcome
             return number, outcome
+
+    def _next(self) -> tuple[int, Scope, Outcome | BaseException]:
+        # A signal may be given to another thread, and then wakes nobody here: so look around.
+        while True:
+            with contextlib.suppress(queue.Empty):
+                return self._done.get(timeout=_LOOK_SECONDS)
 
     def cancel(self, number: int) -> None:
         scope, thread = self._running.pop(number)

@@ -42,12 +42,12 @@ struct Tally {
   /// Operations of this number and above were made since it began.
   uint32_t firstId = 0;
   uint32_t counts[changeKinds] = {};
-  /// There was a change, undone or not.
-  bool isTouched = false;
   /// Changes that are not undone: what it inserts and erases again is none.
   int32_t net = 0;
   /// The same, without nested actions.
   int32_t ownNet = 0;
+  /// There was a change, undone or not.
+  bool isTouched = false;
 
   uint64_t total() const {
     uint64_t sum = 0;
@@ -69,7 +69,8 @@ public:
   void add(Change change);
   /// One that is counted only: those before it cannot be told in order then.
   void pass() {
-    clear();
+    if (LLVM_UNLIKELY(!held.empty()))
+      clear();
     ++dropped;
   }
   void dropLast() {

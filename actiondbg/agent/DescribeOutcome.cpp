@@ -40,9 +40,9 @@ static std::optional<std::string> howOf(const Frame &frame) {
 
 Json describeOutcome(const Frame &frame) {
   llvm::json::Array reasons, values;
-  for (const std::string &reason : frame.reasons)
+  for (const std::string &reason : frame.rare().reasons)
     reasons.push_back(safe(reason));
-  for (const std::string &value : frame.values)
+  for (const std::string &value : frame.rare().values)
     values.push_back(safe(value));
   return Object{{"result", textOf(frame.result())},
                 {"reasons", std::move(reasons)},

@@ -67,15 +67,12 @@ std::string Shape::differences(const Shape &other) const {
 }
 
 namespace {
-/// A sum in which each place has a factor of its own: the processor need not
-/// wait for one product to begin the next, as with `mix`.
+/// A digest that is done in two instructions a word, as all IR is looked at.
 struct Sum {
-  uint64_t sum = 0, factor = 0x9E3779B97F4A7C15ull;
+  static constexpr uint64_t factor = 0x9E3779B97F4A7C15ull;
+  uint64_t sum = factor;
 
-  void add(uint64_t value) {
-    sum += value * factor;
-    factor += 0x61C8864680B583EAull; // even: the factors stay odd
-  }
+  void add(uint64_t value) { sum = (sum ^ value) * factor; }
   void add(const void *pointer) { add(reinterpret_cast<uintptr_t>(pointer)); }
 };
 } // namespace
@@ -89,20 +86,32 @@ static void addProperties(Sum &sum, Operation *op) {
     sum.add(*words++);
 }
 
+/// The types of the results, which stand before the operation in memory.
+static void addResults(Sum &sum, Operation *op) {
+  unsigned count = op->getNumResults();
+  unsigned most = detail::OpResultImpl::getMaxInlineResults();
+  for (unsigned i = 0; i < std::min(count, most); ++i)
+    sum.add(op->getInlineOpResult(i)->typeAndKind.getOpaqueValue());
+  for (unsigned i = most; i < count; ++i)
+    sum.add(op->getOutOfLineOpResult(i - most)->typeAndKind.getOpaqueValue());
+}
+
 /// One operation, without the block that it is in: an operation that is moved
 /// is told of by the list that it is moved to.
-static uint64_t digestOne(Operation *op) {
+static inline uint64_t digestOne(Operation *op) {
   Sum sum;
   sum.add(op->getName().getAsOpaquePointer());
-  sum.add(op->getRawDictionaryAttrs().getAsOpaquePointer());
-  sum.add(op->getNumOperands());
-  addProperties(sum, op);
+  sum.add(op->attrs.getAsOpaquePointer());
+  addResults(sum, op);
+  if (op->getPropertiesStorageSize())
+    addProperties(sum, op);
   for (OpOperand &operand : op->getOpOperands())
     sum.add(operand.get().getAsOpaquePointer());
-  for (OpResult result : op->getResults())
-    sum.add(result.getType().getAsOpaquePointer());
-  for (BlockOperand &successor : op->getBlockOperands())
-    sum.add(successor.get());
+  // What was one kind of word is not to be taken for another.
+  sum.add(op->getNumOperands());
+  if (LLVM_UNLIKELY(op->getNumSuccessors()))
+    for (BlockOperand &successor : op->getBlockOperands())
+      sum.add(successor.get());
   return sum.sum;
 }
 
@@ -118,6 +127,8 @@ static void expect(const void *soon, int first, int last) {
 }
 
 namespace {
+using Node = std::remove_pointer_t<Block::iterator::node_pointer>;
+
 /// How far a region was looked at.
 class Cursor {
 public:
@@ -129,14 +140,17 @@ public:
 
   /// Looks at the next operation and returns it; null at the end of a block.
   Operation *look() {
-    if (next == block->end()) {
+    if (LLVM_UNLIKELY(next == end)) {
       ++block;
       enter();
       return nullptr;
     }
-    Operation *op = &*next++;
-    expect(next.getNodePtr(), -1, 2); // its results stand before it
-    state = mix(state, digestOne(op) ^ reinterpret_cast<uintptr_t>(op));
+    // What the iterator does by a call of libMLIR.
+    auto *op = static_cast<Operation *>(next);
+    next = static_cast<Node *>(next->getNext());
+    expect(next, -1, 2); // its results stand before it
+    state =
+        (state ^ reinterpret_cast<uintptr_t>(op)) * Sum::factor ^ digestOne(op);
     return op;
   }
   bool isDone() const { return block == region->end(); }
@@ -144,19 +158,22 @@ public:
 
 private:
   void enter() {
-    if (isDone())
+    if (isDone()) {
+      next = end = nullptr;
       return;
+    }
     expect(std::next(block).getNodePtr(), 0, 1);
     state = mix(state, &*block);
     for (BlockArgument argument : block->getArguments())
       state = mix(state, argument.getType().getAsOpaquePointer());
-    next = block->begin();
-    expect(next.getNodePtr(), -1, 2);
+    next = block->begin().getNodePtr();
+    end = block->end().getNodePtr();
+    expect(next, -1, 2);
   }
 
   Region *region = nullptr;
   Region::iterator block;
-  Block::iterator next;
+  Node *next = nullptr, *end = nullptr;
   uint64_t state = 0;
 };
 } // namespace

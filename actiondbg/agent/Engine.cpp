@@ -33,9 +33,7 @@ void Engine::attach(const std::string &socket) {
 // Events
 //===----------------------------------------------------------------------===//
 
-void Engine::dispatch(Frame &frame, llvm::function_ref<void()> run) {
-  if (isObserving)
-    return observeAction(frame, run);
+void Engine::mayStopAt(Frame &frame, llvm::function_ref<void()> run) {
   if (LLVM_UNLIKELY(event >= checkpoints.lookAt))
     look();
   bool isAlert = mayStop();
@@ -70,7 +68,7 @@ void Engine::dispatch(Frame &frame, llvm::function_ref<void()> run) {
   frame.over = true;
   ++event;
   observer.end(frame, counts);
-  if (LLVM_UNLIKELY(mayAct() || !frame.stopAfter.empty()))
+  if (LLVM_UNLIKELY(mayAct() || !frame.rare().stopAfter.empty()))
     after(frame);
   if (frame.kind == Kind::Pass && !frame.isAdaptor())
     lastPass = {frame.ordinal, "pass-execution", frame.name(), false};
@@ -113,17 +111,17 @@ void Engine::lookAhead(Frame &frame) {
                 (control == Control::Finish && frame.depth < resumption.depth);
   // Its end may be the event that is gone to: of what comes shortly before it.
   bool isNear = resumption.event > event && resumption.event - event <= 1000;
-  bool isWanted = isStep || isNear || !frame.stopAfter.empty() ||
-                  !frame.undecided.empty() || frame.untilMatches;
+  bool isWanted = isStep || isNear || !frame.rare().stopAfter.empty() ||
+                  !frame.rare().undecided.empty() || frame.untilMatches;
   if (!isWanted)
     return;
   frame.wantsReasons =
       isStep || isNear || frame.kind == Kind::Fold ||
-      !frame.stopAfter.empty() ||
+      !frame.rare().stopAfter.empty() ||
       (frame.untilMatches &&
        (!resumption.outcome || resumption.outcome->needsReasons()));
   for (const Breakpoint &one : breakpoints)
-    frame.wantsReasons |= llvm::is_contained(frame.undecided, one.id) &&
+    frame.wantsReasons |= llvm::is_contained(frame.rare().undecided, one.id) &&
                           one.outcome->needsReasons();
   // To look at all of a function costs more than most actions: only where a
   // person goes step by step, and for passes.
@@ -138,7 +136,8 @@ void Engine::after(Frame &frame) {
     plan->over(frame, ordinal);
   bool isPlain = !looksBetween() && !catching && !resumption.until &&
                  !resumption.event && resumption.control < Control::Step &&
-                 frame.stopAfter.empty() && frame.undecided.empty();
+                 frame.rare().stopAfter.empty() &&
+                 frame.rare().undecided.empty();
   if (LLVM_LIKELY(isPlain))
     return;
   Notice notice;

@@ -8,6 +8,7 @@
 #include "Observer.h"
 #include "Plan.h"
 #include "Recorder.h"
+#include "Traits.h"
 #include "UpstreamLog.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/StringSet.h"
@@ -78,7 +79,16 @@ public:
   bool follows() const { return attached && ownsThread() && !serving; }
 
   /// Runs `frame`'s action, unless it is skipped, stopping as asked.
-  void dispatch(Frame &frame, llvm::function_ref<void()> run);
+  void mayStopAt(Frame &frame, llvm::function_ref<void()> run);
+  /// Begins and ends an action that is observed, and runs anyway.
+  void enter(Frame &frame);
+  void exit(Frame &frame);
+  /// The fold of a constant is a query for its value: never an action.
+  bool isAction(mlir::Operation *folded) {
+    mlir::OperationName name = folded->getName();
+    return !constants.get(name.getAsOpaquePointer(),
+                          [&] { return isConstantLike(name); });
+  }
 
   /// Whether no pattern is applied any more, wherever it is.
   bool leavesOutPatterns() const {
@@ -86,7 +96,10 @@ public:
   }
 
   /// An operation is about to be destroyed, or is replaced.
-  void erased(mlir::Operation *op);
+  void erased(mlir::Operation *op) {
+    if (mayBeUnit(op))
+      loseUnit(op);
+  }
   void replaced(mlir::Operation *op, mlir::ValueRange by, bool isGuess = false);
   bool hasFrames() const { return innermost != nullptr; }
 
@@ -160,8 +173,13 @@ private:
   static Engine &make();
   bool ownsThread() const { return isHome; }
   void tellFirst(const Frame &frame);
+  /// Where nothing stops, nobody asks for the units of actions that run, but
+  /// for those of passes; and these have regions.
+  bool mayBeUnit(mlir::Operation *op) const {
+    return !isObserving || op->getNumRegions() != 0;
+  }
+  void loseUnit(mlir::Operation *op);
   void observe();
-  void observeAction(Frame &frame, llvm::function_ref<void()> run);
   /// Makes a checkpoint if it is time.
   void look();
   void becomeFork(const ForkOrder &order);
@@ -222,6 +240,7 @@ private:
   std::unique_ptr<Recorder> recorder;
   Connection connection;
   Candidates candidates;
+  Memo<bool> constants;
   unsigned catching = 0, breakpointsVersion = 0;
   /// A breakpoint is about the end of actions, or about operations.
   bool tellsChanges = false;

@@ -70,7 +70,7 @@ bool Engine::startObserving(const RecordOrder &order, bool isThreaded) {
   return true;
 }
 
-void Engine::observeAction(Frame &frame, llvm::function_ref<void()> run) {
+void Engine::enter(Frame &frame) {
   Frame *parent = innermost;
   frame.parent = parent;
   frame.depth = parent ? parent->depth + 1 : 0;
@@ -89,14 +89,17 @@ void Engine::observeAction(Frame &frame, llvm::function_ref<void()> run) {
     observer.begin(frame, /*isCounted=*/false);
   if (recorder)
     recorder->begin(frame);
-  run();
+}
+
+void Engine::exit(Frame &frame) {
   int64_t now = Observer::now();
   frame.over = true;
-  observer.end(frame, /*isCounted=*/false);
+  if (LLVM_UNLIKELY(!frame.isFailedAttempt()))
+    observer.end(frame, /*isCounted=*/false);
   if (recorder)
     recorder->end(frame, now);
   observer.leave(frame);
-  if (!parent && this != &first())
+  if (LLVM_UNLIKELY(!frame.parent) && this != &first())
     tellFirst(frame);
 }
 
@@ -112,7 +115,7 @@ void Engine::reason(Frame &frame, StringRef text) {
   if (recorder)
     recorder->reason(frame, text);
   else
-    frame.reasons.push_back(text.str());
+    frame.needRare().reasons.push_back(text.str());
 }
 
 void Engine::reason(Frame &frame, const Diagnostic &diagnostic) {

@@ -32,14 +32,16 @@ Frame::Frame(const tracing::Action &action)
     : action(&action), units(action.getContextIRUnits()), kind(kindOf(action)) {
 }
 
-Frame::Frame(llvm::ArrayRef<IRUnit> unit)
-    : units(unit), kind(Kind::Fold),
-      foldedName(cast<Operation *>(unit[0])->getName().getStringRef()) {}
+const Rare Frame::none;
 
 StringRef Frame::tag() const {
   if (kind == Kind::None)
     return "";
   return action ? action->getTag() : "fold";
+}
+
+StringRef nameFrom(const void *opaque) {
+  return OperationName::getFromOpaquePointer(opaque).getStringRef();
 }
 
 const Pattern *Frame::pattern() const {
@@ -72,8 +74,10 @@ std::string Frame::fullName() const {
   if (const Pass *p = pass())
     return p->getArgument().empty() ? p->getName().str()
                                     : p->getArgument().str();
-  if (kind == Kind::Fold || kind == Kind::None)
-    return foldedName.str();
+  if (kind == Kind::None)
+    return "";
+  if (kind == Kind::Fold)
+    return nameFrom(foldedName).str();
   // An action of a tag that is not known here: what it prints of itself, unless
   // that is no more than its tag.
   std::string printed = text();
@@ -107,17 +111,19 @@ StringRef Frame::shortName() const {
   static thread_local Memo<std::string> names;
   if (const Pattern *p = pattern(); p && !p->getDebugName().empty())
     return names.get(p->getDebugName(), [this] { return name(); });
-  if (!madeName)
-    madeName = name();
-  return *madeName;
+  std::optional<std::string> &made = needRare().name;
+  if (!made)
+    made = name();
+  return *made;
 }
 
 StringRef Frame::function() const {
-  if (!madeFunction) {
+  std::optional<StringRef> &made = needRare().function;
+  if (!made) {
     StringAttr name = symbolAround(op());
-    madeFunction = name ? name.getValue() : StringRef();
+    made = name ? name.getValue() : StringRef();
   }
-  return *madeFunction;
+  return *made;
 }
 
 llvm::ArrayRef<StringRef> Frame::labels() const {
@@ -141,7 +147,7 @@ int64_t Frame::iteration() const {
 }
 
 const Gone *Frame::goneUnit(size_t index) const {
-  for (const Gone &one : gone)
+  for (const Gone &one : rare().gone)
     if (one.unit == index)
       return &one;
   return nullptr;
@@ -181,9 +187,7 @@ StringRef lastComponent(StringRef name) {
   return name.substr(start);
 }
 
-Operation *holderOf(const IRUnit &unit) {
-  if (auto *op = llvm::dyn_cast_if_present<Operation *>(unit))
-    return op;
+Operation *holderOfOther(const IRUnit &unit) {
   if (auto *region = llvm::dyn_cast_if_present<Region *>(unit))
     return region->getParentOp();
   if (auto *block = llvm::dyn_cast_if_present<Block *>(unit))
@@ -207,10 +211,13 @@ StringRef symbolName(Operation *op) {
 
 /// Whether operations of this name can have a symbol name and hold what is
 /// named by it: asked of each operation around each action, so remembered.
-static bool canBeFunction(Operation *op) {
+bool mayBeFunction(Operation *op) {
+  // Leaf operations are most of all, and hold nothing: do not look further.
+  if (op->getNumRegions() == 0)
+    return false;
   static thread_local Memo<bool> known;
   OperationName name = op->getName();
-  return known.get(name.getStringRef(), [&] {
+  return known.get(name.getAsOpaquePointer(), [&] {
     return !isSymbolTable(op) &&
            (!name.isRegistered() || name.hasInterface<SymbolOpInterface>());
   });
@@ -218,8 +225,7 @@ static bool canBeFunction(Operation *op) {
 
 static std::pair<Operation *, StringAttr> findFunction(Operation *op) {
   for (; op; op = op->getParentOp())
-    // Leaf operations are most of all, and hold nothing: do not look further.
-    if (op->getNumRegions() != 0 && canBeFunction(op))
+    if (mayBeFunction(op))
       if (StringAttr name = symbolAttr(op); name && !name.empty())
         return {op, name};
   return {};

@@ -24,9 +24,9 @@ namespace adbg {
 
 /// None is the kind of a frame that stands for no action.
 enum class Kind : uint8_t {
-  Pass,
-  Pattern,
   Fold,
+  Pattern,
+  Pass,
   Iteration,
   Conversion,
   Other,
@@ -38,7 +38,7 @@ enum class Found : uint8_t { Nothing, InPlace, Constants, Values, Both };
 llvm::StringRef textOf(Found found);
 
 /// What an action returned, as far as it is known.
-enum class Returned : uint8_t { Unknown, Success, Failure, RolledBack };
+enum class Returned : uint8_t { Unknown, Failure, Success, RolledBack };
 
 enum class Result : uint8_t { Succeeded, Unchanged, Failed, Skipped };
 
@@ -55,61 +55,83 @@ struct Gone {
   mlir::Operation *by = nullptr;
 };
 
-/// One dispatched action. Lives on the stack of the thread that runs it; all
-/// that is costly is computed only when it is asked for.
-struct Frame {
-  Frame *parent = nullptr;
-  /// The action; null for a fold, which upstream has no action for.
-  const mlir::tracing::Action *action = nullptr;
-  llvm::ArrayRef<mlir::IRUnit> units;
-  uint64_t ordinal = 0;
-  /// Its number among those of its tag, from 1.
-  uint64_t nth = 0;
-  unsigned depth = 0;
-  Kind kind = Kind::Other;
-  bool over = false;
-  bool skipped = false;
-  /// In a pass whose actions all have to run; one that may be skipped; one
-  /// that is, by a plan. See Plan.h.
-  bool isHeld = false, isCandidate = false, isPlanned = false;
+/// What few actions have: to make it ready for each would take longer than most
+/// actions take.
+struct Rare {
   /// Units that were erased or replaced since the action began.
   llvm::SmallVector<Gone, 0> gone;
   /// Breakpoints that are to stop after this action, whatever its outcome, and
   /// those that its outcome decides about.
   llvm::SmallVector<int, 0> stopAfter, undecided;
+  llvm::SmallVector<std::string, 0> reasons, values;
+  std::unique_ptr<Snapshot> snapshot;
+  std::optional<std::string> name;
+  std::optional<llvm::StringRef> function;
+};
+
+/// One dispatched action. Lives on the stack of the thread that runs it; all
+/// that is costly is computed only when it is asked for.
+struct Frame {
+  Frame *parent = nullptr;
+  /// The dialect conversion around this action, if there is one.
+  Frame *conversion = nullptr;
+  /// The action; null for a fold, which upstream has no action for.
+  const mlir::tracing::Action *action = nullptr;
+  /// Of a fold: the name of the operation, as an opaque pointer; it may be
+  /// erased since.
+  const void *foldedName = nullptr;
+  llvm::ArrayRef<mlir::IRUnit> units;
+
+  // Members of one size stand together, as all of this is made ready for each
+  // action.
+  uint64_t ordinal = 0;
+  /// Its number among those of its tag, from 1.
+  uint64_t nth = 0;
+  int64_t began = 0;
+  uint64_t digest = 0;
+  uint64_t rewrites = 0;
+  /// Of a pass: the patterns and folds tried in it.
+  uint64_t leaves = 0;
+  /// What it did, see Observer.h.
+  Tally tally;
+  uint32_t depth = 0;
+  uint32_t foldedId = 0;
+  uint32_t legalized = 0, rolledBack = 0, errors = 0;
+  /// How many actions of other threads in it have changed something.
+  std::atomic<int32_t> elsewhere{0};
+
+  Kind kind = Kind::Other;
+  Returned returned = Returned::Unknown;
+  Found found = Found::Nothing;
+  bool over = false;
+  bool skipped = false;
+  /// In a pass whose actions all have to run; one that may be skipped; one
+  /// that is, by a plan. See Plan.h.
+  bool isHeld = false, isCandidate = false, isPlanned = false;
   /// The resumption's until matches this action, and asks for its end.
   bool untilMatches = false;
   /// What did not match is to be told, as a stop may follow.
   bool wantsReasons = false;
-  /// What is modified without notice is to be found.
-  bool wantsModified = false;
-
-  // What it did, see Observer.h.
-  Tally tally;
-  Returned returned = Returned::Unknown;
-  bool foundUnnoticed = false;
-  uint32_t foldedId = 0;
-  llvm::StringRef foldedName;
-  Found found = Found::Nothing;
-  llvm::SmallVector<std::string, 0> reasons, values;
-  /// The dialect conversion around this action, if there is one.
-  Frame *conversion = nullptr;
-  uint32_t legalized = 0, rolledBack = 0, errors = 0;
-  uint64_t rewrites = 0;
-  /// Of a pass: the patterns and folds tried in it.
-  uint64_t leaves = 0;
-  /// How many actions of other threads in it have changed something.
-  std::atomic<int32_t> elsewhere{0};
+  /// What is modified without notice is to be found, or was.
+  bool wantsModified = false, foundUnnoticed = false;
   bool hasConversion = false;
-  int64_t began = 0;
-  uint64_t digest = 0;
-  std::unique_ptr<Snapshot> snapshot;
 
   Frame(const mlir::tracing::Action &action);
   /// A fold of the operation in `unit`.
-  explicit Frame(llvm::ArrayRef<mlir::IRUnit> unit);
+  explicit Frame(llvm::ArrayRef<mlir::IRUnit> unit)
+      : foldedName(llvm::cast<mlir::Operation *>(unit[0])
+                       ->getName()
+                       .getAsOpaquePointer()),
+        units(unit), kind(Kind::Fold) {}
   /// No action.
   Frame() : kind(Kind::None) {}
+
+  const Rare &rare() const { return made ? *made : none; }
+  Rare &needRare() const {
+    if (!made)
+      made = std::make_unique<Rare>();
+    return *made;
+  }
 
   llvm::StringRef tag() const;
   /// What the tag's action is about: pass argument, pattern name ...; without
@@ -134,8 +156,27 @@ struct Frame {
   bool isAdaptor() const;
 
   // Once it is over.
-  Result result() const;
-  bool changed() const;
+  Result result() const { return result(changed()); }
+  bool changed() const {
+    if (returned == Returned::RolledBack || skipped)
+      return false;
+    // What a fold found is put in place by its caller, right after.
+    return tally.net > 0 || elsewhere > 0 ||
+           (kind == Kind::Fold && returned == Returned::Success);
+  }
+  /// A pattern or fold that did not match: most of all actions.
+  bool isFailedAttempt() const {
+    return kind <= Kind::Pattern && returned <= Returned::Failure;
+  }
+  /// The result of one that has changed something or not.
+  Result result(bool changed) const {
+    if (skipped)
+      return Result::Skipped;
+    if (isFailedAttempt() || returned == Returned::Failure ||
+        returned == Returned::RolledBack)
+      return Result::Failed;
+    return changed ? Result::Succeeded : Result::Unchanged;
+  }
   /// Whether it changed something other than through nested actions.
   bool changedItself() const;
 
@@ -147,9 +188,12 @@ struct Frame {
   mlir::Operation *opOfUnit(size_t index) const;
 
 private:
-  mutable std::optional<std::string> madeName;
-  mutable std::optional<llvm::StringRef> madeFunction;
+  static const Rare none;
+  mutable std::unique_ptr<Rare> made;
 };
+
+/// Returns the name of operations that an opaque pointer stands for.
+llvm::StringRef nameFrom(const void *opaque);
 
 /// Returns `name` without the anonymous namespace, whoever spelled it.
 std::string withoutAnonymous(llvm::StringRef name);
@@ -158,11 +202,19 @@ std::string withoutAnonymous(llvm::StringRef name);
 llvm::StringRef lastComponent(llvm::StringRef name);
 
 /// Returns the operation that holds a unit, or the unit itself.
-mlir::Operation *holderOf(const mlir::IRUnit &unit);
+mlir::Operation *holderOfOther(const mlir::IRUnit &unit);
+inline mlir::Operation *holderOf(const mlir::IRUnit &unit) {
+  if (auto *op = llvm::dyn_cast_if_present<mlir::Operation *>(unit))
+    return op;
+  return holderOfOther(unit);
+}
 
 /// Returns the nearest operation around `op`, or itself, that has a symbol name
 /// and is not a symbol table; null if there is none.
 mlir::Operation *functionAround(mlir::Operation *op);
+/// Whether `op` holds something, and may have a symbol name by which that is
+/// known.
+bool mayBeFunction(mlir::Operation *op);
 /// Returns the symbol name of that; null if there is none.
 mlir::StringAttr symbolAround(mlir::Operation *op);
 

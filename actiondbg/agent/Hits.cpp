@@ -42,6 +42,12 @@ void Engine::hit(Breakpoint &one, Frame &frame, Notice &notice) {
   cursor = IRUnit();
 }
 
+/// The breakpoint is about the end of the action.
+static void noteEnd(Frame &frame, const Breakpoint &one) {
+  Rare &rare = frame.needRare();
+  (one.outcome ? rare.undecided : rare.stopAfter).push_back(one.id);
+}
+
 void Engine::hitBefore(Frame &frame, llvm::ArrayRef<Breakpoint *> candidate,
                        Notice &notice) {
   for (Breakpoint *maybe : candidate) {
@@ -49,7 +55,7 @@ void Engine::hitBefore(Frame &frame, llvm::ArrayRef<Breakpoint *> candidate,
     if (!one.enabled || !one.spec.matchesRest(frame))
       continue;
     if (one.after || one.outcome)
-      (one.outcome ? frame.undecided : frame.stopAfter).push_back(one.id);
+      noteEnd(frame, one);
     else
       hit(one, frame, notice);
   }
@@ -59,18 +65,19 @@ void Engine::hitLater(Frame &frame) {
   for (Breakpoint &one : breakpoints) {
     if (!one.enabled || one.watch || one.catches ||
         !(one.after || one.outcome) ||
-        llvm::is_contained(frame.stopAfter, one.id) ||
-        llvm::is_contained(frame.undecided, one.id))
+        llvm::is_contained(frame.rare().stopAfter, one.id) ||
+        llvm::is_contained(frame.rare().undecided, one.id))
       continue;
     if (one.spec.matches(frame))
-      (one.outcome ? frame.undecided : frame.stopAfter).push_back(one.id);
+      noteEnd(frame, one);
   }
 }
 
 void Engine::hitAfter(Frame &frame, Notice &notice) {
   bool failed = catches(CatchKind::Failure) && frame.kind == Kind::Pass &&
                 !frame.isAdaptor() && frame.returned == Returned::Failure;
-  if (frame.stopAfter.empty() && frame.undecided.empty() && !failed)
+  if (frame.rare().stopAfter.empty() && frame.rare().undecided.empty() &&
+      !failed)
     return;
   size_t already = notice.hit.size();
   StringRef reason = notice.reason;
@@ -83,9 +90,9 @@ void Engine::hitAfter(Frame &frame, Notice &notice) {
       notice.culprit = {frame.ordinal, frame.tag().str(), frame.name(), false};
       hit(one, frame, notice);
     }
-    bool isHit = llvm::is_contained(frame.stopAfter, one.id) ||
-                 (llvm::is_contained(frame.undecided, one.id) && one.outcome &&
-                  one.outcome->matches(frame, /*own=*/false));
+    bool isHit = llvm::is_contained(frame.rare().stopAfter, one.id) ||
+                 (llvm::is_contained(frame.rare().undecided, one.id) &&
+                  one.outcome && one.outcome->matches(frame, /*own=*/false));
     // It may have been disabled since the action began.
     if (isHit && one.enabled)
       hit(one, frame, notice);

@@ -11,9 +11,7 @@ using namespace mlir;
 namespace adbg {
 
 bool Identities::finds = true;
-thread_local uintptr_t Identities::newestKey = 0;
-thread_local Identities::Table *Identities::newest = nullptr;
-thread_local Identities::Numbers Identities::mine = {};
+thread_local Identities::Mine Identities::mine = {};
 
 Identities &Identities::all() {
   // Never destroyed: the tool may end operations in static destructors.
@@ -43,9 +41,16 @@ Inner *Identities::Level<Inner>::need(uintptr_t index) {
 }
 
 Identities::Table *Identities::addTable(Operation *op) {
-  newestKey = addressOf(op) >> 21;
-  newest = root.need((newestKey >> 13) & 8191)->need(newestKey & 8191);
-  return newest;
+  mine.key = addressOf(op) >> 21;
+  mine.table = root.need((mine.key >> 13) & 8191)->need(mine.key & 8191);
+  return mine.table;
+}
+
+Identities::Table *Identities::findTable(uintptr_t key) const {
+  Region *region = root.entries[(key >> 13) & 8191];
+  mine.key = key;
+  mine.table = region ? region->entries[key & 8191].load() : nullptr;
+  return mine.table;
 }
 
 /// Few at a time, as those that a thread has left are lost when it renews.

@@ -39,6 +39,12 @@ public:
   Known place(mlir::Operation *op) { return note(op, placedBit); }
   /// Notes that what `op` is was written down, and returns what it was before.
   Known describe(mlir::Operation *op) { return note(op, describedBit); }
+  /// Returns the number of an operation that was written down; 0 of another.
+  uint32_t ofDescribed(mlir::Operation *op) const {
+    const Table *table = tableOf(op);
+    uint32_t entry = table ? table->numbers[slotOf(op)] : 0;
+    return entry & describedBit ? entry >> bits : 0;
+  }
   /// What was written down of `op` holds no more.
   void forget(mlir::Operation *op) {
     if (Table *table = tableOf(op))
@@ -67,7 +73,7 @@ public:
     return mine.next;
   }
   /// Has this thread's next operations get numbers above all that were given.
-  void renew() { mine = {}; }
+  void renew() { mine.next = mine.end = 0; }
   size_t bytes() const;
 
 private:
@@ -88,8 +94,12 @@ private:
   };
   /// The tables of 16 GiB.
   using Region = Level<Table>;
-  /// Numbers that a thread may give.
-  struct Numbers {
+  /// What a thread has at hand.
+  struct Mine {
+    /// The table that it asked for last, and which 2 MiB it is of.
+    uintptr_t key;
+    Table *table;
+    /// The numbers that it may give.
     uint32_t next, end;
   };
 
@@ -103,15 +113,12 @@ private:
     return {entry >> bits, (entry & placedBit) != 0,
             (entry & describedBit) != 0};
   }
-  Table *tableOf(const mlir::Operation *op) const {
+  LLVM_ATTRIBUTE_ALWAYS_INLINE Table *tableOf(const mlir::Operation *op) const {
     uintptr_t key = addressOf(op) >> 21;
-    if (key != newestKey || !newest) {
-      Region *region = root.entries[(key >> 13) & 8191];
-      newest = region ? region->entries[key & 8191].load() : nullptr;
-      newestKey = key;
-    }
-    return newest;
+    return LLVM_LIKELY(key == mine.key && mine.table) ? mine.table
+                                                      : findTable(key);
   }
+  Table *findTable(uintptr_t key) const;
   uint32_t &number(mlir::Operation *op) {
     Table *table = tableOf(op);
     if (LLVM_UNLIKELY(!table))
@@ -139,9 +146,7 @@ private:
   void takeMore();
 
   static bool finds;
-  static thread_local uintptr_t newestKey;
-  static thread_local Table *newest;
-  static thread_local Numbers mine;
+  static thread_local Mine mine;
 
   Level<Region> root{};
   std::atomic<uint32_t> given{1};

@@ -144,10 +144,15 @@ static void attachTo(MLIRContext *context) {
     if (!engine.follows())
       return runWithToolHandler(*toolHandler, run, action);
     Frame frame(action);
-    engine.dispatch(frame, [&] {
+    if (!engine.isObserving)
+      return engine.mayStopAt(
+          frame, [&] { runWithToolHandler(*toolHandler, run, action); });
+    engine.enter(frame);
+    {
       UpstreamLog::Entry entry(frame);
       runWithToolHandler(*toolHandler, run, action);
-    });
+    }
+    engine.exit(frame);
   });
 }
 
@@ -218,11 +223,8 @@ using FoldResults = llvm::SmallVectorImpl<OpFoldResult>;
 static thread_local Operation *folded = nullptr;
 
 /// Notes what a fold has found.
-static void noteFold(Frame &frame, Operation *op, bool isFolded,
-                     llvm::ArrayRef<OpFoldResult> results) {
-  frame.returned = isFolded ? Returned::Success : Returned::Failure;
-  if (!isFolded)
-    return;
+static void noteFound(Frame &frame, Operation *op,
+                      llvm::ArrayRef<OpFoldResult> results) {
   Observer &observer = Engine::get().observer;
   frame.foldedId = observer.ids.of(op);
   if (results.empty()) {
@@ -237,27 +239,51 @@ static void noteFold(Frame &frame, Operation *op, bool isFolded,
                                : Found::Both;
   if (frame.wantsReasons && !observer.recorder)
     for (OpFoldResult result : results)
-      frame.values.push_back(describeFolded(result));
+      frame.needRare().values.push_back(describeFolded(result));
 }
 
+template <typename Fold>
+static LogicalResult runFold(Frame &frame, Operation *op, FoldResults &results,
+                             Fold fold) {
+  size_t before = results.size();
+  LogicalResult result = fold();
+  frame.returned = succeeded(result) ? Returned::Success : Returned::Failure;
+  if (LLVM_UNLIKELY(succeeded(result)))
+    noteFound(frame, op,
+              llvm::ArrayRef<OpFoldResult>(results).drop_front(before));
+  return result;
+}
+
+static LogicalResult mayStopAtFold(Engine &engine, Frame &frame, Operation *op,
+                                   FoldResults &results,
+                                   llvm::function_ref<LogicalResult()> fold) {
+  LogicalResult result = failure();
+  if (!engine.leavesOutPatterns())
+    engine.mayStopAt(frame,
+                     [&] { result = runFold(frame, op, results, fold); });
+  return result;
+}
+
+template <typename Fold>
 static LogicalResult dispatchFold(Operation *op, FoldResults &results,
-                                  llvm::function_ref<LogicalResult()> fold) {
-  Engine &engine = Engine::get();
-  // The fold of a constant is a query for its value: never an action.
-  if (!engine.follows() || op == folded || isConstantLike(op))
+                                  Fold fold) {
+  if (op == folded)
     return fold();
-  if (engine.leavesOutPatterns())
-    return failure();
+  Engine &engine = Engine::get();
+  if (!engine.follows() || !engine.isAction(op))
+    return fold();
   Operation *outer = std::exchange(folded, op);
   IRUnit unit(op);
   Frame frame{llvm::ArrayRef<IRUnit>(unit)};
   LogicalResult result = failure();
-  engine.dispatch(frame, [&] {
-    size_t before = results.size();
-    result = fold();
-    noteFold(frame, op, succeeded(result),
-             llvm::ArrayRef<OpFoldResult>(results).drop_front(before));
-  });
+  if (LLVM_LIKELY(engine.isObserving)) {
+    // Of all actions most are these: no detours.
+    engine.enter(frame);
+    result = runFold(frame, op, results, fold);
+    engine.exit(frame);
+  } else {
+    result = mayStopAtFold(engine, frame, op, results, fold);
+  }
   folded = outer;
   return result;
 }
@@ -300,9 +326,10 @@ void freezePatterns(FrozenRewritePatternSet *self, RewritePatternSet &&patterns,
   Engine &engine = Engine::get();
   if (engine.follows()) {
     forgetNames();
+    // To be completed, where somebody types.
     for (const std::unique_ptr<RewritePattern> &pattern :
          patterns.getNativePatterns())
-      if (!pattern->getDebugName().empty())
+      if (!engine.isObserving && !pattern->getDebugName().empty())
         engine.patternNames.insert(withoutAnonymous(pattern->getDebugName()));
   }
   next(self, std::move(patterns), disabled, enabled);

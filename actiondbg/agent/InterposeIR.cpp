@@ -85,8 +85,9 @@ static void noteEnd(Operation *op) {
   if (!engine.follows())
     return;
   if (engine.hasFrames()) {
-    if (Operation *twin = engine.observer.guessTwin(op))
-      engine.replaced(op, twin->getResults(), /*isGuess=*/true);
+    if (engine.innermost->kind == adbg::Kind::Pass)
+      if (Operation *twin = engine.observer.guessTwin(op))
+        engine.replaced(op, twin->getResults(), /*isGuess=*/true);
     engine.erased(op);
   }
   engine.observer.destroyed(op);

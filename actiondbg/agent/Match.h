@@ -34,20 +34,31 @@ template <typename Answer> class Memo {
 public:
   template <typename Compute>
   const Answer &get(llvm::StringRef name, Compute compute) {
+    return at(name.data(), name.size(), compute);
+  }
+  /// Of the name of operations that an opaque pointer stands for.
+  template <typename Compute>
+  const Answer &get(const void *opaque, Compute compute) {
+    return at(opaque, 0, compute);
+  }
+
+private:
+  template <typename Compute>
+  LLVM_ATTRIBUTE_ALWAYS_INLINE const Answer &at(const void *begin, size_t size,
+                                                Compute compute) {
     if (unsigned now = namesEpoch(); LLVM_UNLIKELY(epoch != now)) {
       slots.assign(1024, Slot());
       epoch = now;
     }
-    uintptr_t address = reinterpret_cast<uintptr_t>(name.data());
+    uintptr_t address = reinterpret_cast<uintptr_t>(begin);
     Slot &slot = slots[((address >> 3) ^ (address >> 13)) & 1023];
-    if (slot.begin != name.data() || slot.size != name.size() || !slot.begin)
-      slot = Slot{name.data(), name.size(), compute()};
+    if (LLVM_UNLIKELY(slot.begin != begin || slot.size != size || !begin))
+      slot = Slot{begin, size, compute()};
     return slot.answer;
   }
 
-private:
   struct Slot {
-    const char *begin = nullptr;
+    const void *begin = nullptr;
     size_t size = 0;
     Answer answer = Answer();
   };

@@ -53,6 +53,8 @@ void Observer::pass(ChangeKind kind) {
   log.pass();
 }
 
+const Detail Observer::plain;
+
 /// `isNew`: it is about an operation that this action has made.
 void Observer::add(ChangeKind kind, Operation *op, uint32_t id, bool isNew,
                    const Detail &detail) {
@@ -66,22 +68,17 @@ void Observer::add(ChangeKind kind, Operation *op, uint32_t id, bool isNew,
   tally.net += difference;
   if (!isFoldsDoing)
     tally.ownNet += difference;
-  uint64_t ordinal = ordinalNow();
+  uint64_t ordinal = isFoldsDoing ? fold.ordinal : innermost->ordinal;
   last = {kind, detail.isBlock, id, ordinal};
   if (recorder)
-    record(kind, op, id, detail);
+    recorder->change({kind, op, id, ordinal, detail,
+                      kind == ChangeKind::Erased && !detail.isBlock,
+                      wasDescribed});
   if (!isDetailed)
     return log.pass();
   log.add(Change{kind, detail.isBlock, isFoldsDoing || detail.isGuess, id,
-                 ordinal, op->getName(), op->getLoc(), detail.by});
-}
-
-void Observer::record(ChangeKind kind, Operation *op, uint32_t id,
-                      const Detail &detail) {
-  Changed change{kind, op, id, ordinalNow(), detail};
-  change.isGone = kind == ChangeKind::Erased && !detail.isBlock;
-  change.wasDescribed = wasDescribed;
-  recorder->change(change);
+                 ordinal, op->getName(), op->getLoc(),
+                 llvm::SmallVector<ValueName, 0>(detail.by)});
 }
 
 /// Whether the newest change is the same one.
@@ -178,24 +175,24 @@ void Observer::replaced(Operation *op, ValueRange by, bool isGuess) {
   UpstreamLog::changed();
   if (innermost && !isTallied)
     return pass(ChangeKind::Replaced);
-  Detail detail;
-  detail.isGuess = isGuess;
+  llvm::SmallVector<ValueName, 4> names;
   Operation *next = nullptr;
-  if (tellsBy())
-    for (Value value : by) {
-      if (!value)
-        continue;
-      if (detail.by.empty())
-        next = value.getDefiningOp();
-      detail.by.push_back(nameOf(value));
-    }
-  if (!detail.by.empty())
+  for (Value value : by) {
+    // A recording names the first.
+    if (!value || !tellsBy() || (!isDetailed && !names.empty()))
+      continue;
+    if (names.empty())
+      next = value.getDefiningOp();
+    names.push_back(nameOf(value));
+  }
+  if (!names.empty())
     for (Breakpoint *one : watches)
-      one->watch->replaced(op, detail.by.front(), next);
+      one->watch->replaced(op, names.front(), next);
   if (!innermost)
     return;
   uint32_t id = ids.of(op);
-  add(ChangeKind::Replaced, op, id, id >= innermost->tally.firstId, detail);
+  add(ChangeKind::Replaced, op, id, id >= innermost->tally.firstId,
+      Detail{/*isBlock=*/false, isGuess, names});
 }
 
 void Observer::modified(Operation *op) {
@@ -251,9 +248,10 @@ static Operation *scopeOf(const Frame &frame) {
 void Observer::begin(Frame &frame, bool isCounted) {
   if (frame.wantsModified) {
     if (Operation *scope = scopeOf(frame))
-      frame.snapshot = std::make_unique<Snapshot>(Snapshot::of(scope, ids));
+      frame.needRare().snapshot =
+          std::make_unique<Snapshot>(Snapshot::of(scope, ids));
   } else if (isRunByDigest(frame) &&
-             (isCounted || recorder || !frame.undecided.empty())) {
+             (isCounted || recorder || !frame.rare().undecided.empty())) {
     Operation *op = llvm::cast<Operation *>(frame.units[0]);
     bool isKnown = op == digested && digestedAt == log.end();
     frame.digest = isKnown ? digestOfIt : digest(op) | 1;
@@ -263,15 +261,15 @@ void Observer::begin(Frame &frame, bool isCounted) {
 }
 
 void Observer::findUnnoticed(Frame &frame) {
-  if (frame.snapshot) {
+  if (frame.rare().snapshot) {
+    std::unique_ptr<Snapshot> before = std::move(frame.needRare().snapshot);
     llvm::DenseSet<uint32_t> known;
     for (uint64_t i = std::max(frame.tally.first, log.begin()); i < log.end();
          ++i)
       known.insert(log[i].id);
-    for (Operation *op : frame.snapshot->modified(ids))
+    for (Operation *op : before->modified(ids))
       if (!known.contains(ids.of(op)))
         add(ChangeKind::Modified, op, ids.of(op), /*isNew=*/false);
-    frame.snapshot.reset();
   } else if (frame.digest && frame.tally.net <= 0) {
     Operation *op = frame.op();
     if (!op)
@@ -318,7 +316,7 @@ void Observer::count(const Frame &frame) {
 void Observer::end(Frame &frame, bool isCounted) {
   if (!frame.skipped) {
     returnOf(frame);
-    if (frame.snapshot || frame.digest)
+    if (frame.digest || frame.rare().snapshot)
       findUnnoticed(frame);
   }
   if (isCounted)
@@ -327,7 +325,7 @@ void Observer::end(Frame &frame, bool isCounted) {
     ++uncounted;
   if (frame.kind == Kind::Fold && frame.returned == Returned::Success &&
       frame.found != Found::InPlace)
-    fold = LastFold{frame.ordinal, frame.foldedId, frame.foldedName,
+    fold = LastFold{frame.ordinal, frame.foldedId, nameFrom(frame.foldedName),
                     frame.parent, true};
   if (frame.kind == Kind::Pattern && frame.conversion) {
     frame.conversion->legalized += frame.returned == Returned::Success;
@@ -335,23 +333,11 @@ void Observer::end(Frame &frame, bool isCounted) {
   }
 }
 
-void Observer::leave(Frame &frame) {
-  innermost = frame.parent;
-  if (!frame.parent) {
-    log.clear();
-    // Another thread may go on with it.
-    if (recorder)
-      digested = nullptr;
-    return;
-  }
-  if (!frame.tally.isTouched)
-    return;
-  Tally &outer = frame.parent->tally;
-  outer.isTouched = true;
-  for (unsigned kind = 0; kind < changeKinds; ++kind)
-    outer.counts[kind] += frame.tally.counts[kind];
-  if (frame.returned != Returned::RolledBack)
-    outer.net += frame.tally.net;
+void Observer::leaveLast() {
+  log.clear();
+  // Another thread may go on with it.
+  if (recorder)
+    digested = nullptr;
 }
 
 Culprit Observer::culpritNow() const {

@@ -19,7 +19,8 @@ struct Culprit {
 /// What is said of some changes.
 struct Detail {
   bool isBlock = false, isGuess = false;
-  llvm::SmallVector<ValueName, 0> by;
+  /// Valid while the change is told of.
+  llvm::ArrayRef<ValueName> by = {};
 };
 
 /// Notes all that happens to operations and blocks, and gives it to the action
@@ -34,7 +35,8 @@ public:
   void moved(mlir::Operation *op, bool isElsewhere);
   void replaced(mlir::Operation *op, mlir::ValueRange by, bool isGuess);
   /// The CSE pass replaces each use by itself, and then erases what has none:
-  /// returns an operation that is the same as `op`, if it is that pass.
+  /// returns an operation that is the same as `op`, if it is that pass. To be
+  /// called while a pass is the innermost action.
   mlir::Operation *guessTwin(mlir::Operation *op) const;
   void modified(mlir::Operation *op);
   void blockChanged(mlir::Block *block, ChangeKind kind);
@@ -47,7 +49,19 @@ public:
   /// To be called right after it ran.
   void end(Frame &frame, bool isCounted);
   /// To be called when it leaves the stack.
-  void leave(Frame &frame);
+  void leave(Frame &frame) {
+    innermost = frame.parent;
+    if (LLVM_UNLIKELY(!frame.parent))
+      return leaveLast();
+    if (LLVM_LIKELY(!frame.tally.isTouched))
+      return;
+    Tally &outer = frame.parent->tally;
+    outer.isTouched = true;
+    for (unsigned kind = 0; kind < changeKinds; ++kind)
+      outer.counts[kind] += frame.tally.counts[kind];
+    if (frame.returned != Returned::RolledBack)
+      outer.net += frame.tally.net;
+  }
   /// Another action is dispatched: what its caller does is no longer about the
   /// fold before.
   void forgetFold() { fold.ordinal = 0; }
@@ -92,18 +106,18 @@ private:
   };
 
   void add(ChangeKind kind, mlir::Operation *op, uint32_t id, bool isNew,
-           const Detail &detail = Detail());
-  void record(ChangeKind kind, mlir::Operation *op, uint32_t id,
-              const Detail &detail);
+           const Detail &detail = plain);
   bool tellsBy() const { return isDetailed || recorder; }
   bool isLast(ChangeKind kind, uint32_t id) const;
   void pass(ChangeKind kind);
+  static const Detail plain;
   bool isFollowUp() const { return fold.pending && fold.caller == innermost; }
   /// Of the action whose doing a change is now.
   uint64_t ordinalNow() const {
     return isFollowUp() ? fold.ordinal : innermost->ordinal;
   }
   void findUnnoticed(Frame &frame);
+  void leaveLast();
   void returnOf(Frame &frame);
   void count(const Frame &frame);
 

@@ -27,28 +27,10 @@ StringRef textOf(Found found) {
 // What one action did
 //===----------------------------------------------------------------------===//
 
-bool Frame::changed() const {
-  if (returned == Returned::RolledBack || skipped)
-    return false;
-  // What a fold found is put in place by its caller, right after.
-  return tally.net > 0 || elsewhere > 0 ||
-         (kind == Kind::Fold && returned == Returned::Success);
-}
-
 bool Frame::changedItself() const {
   if (kind == Kind::Fold || !changed())
     return changed();
   return tally.ownNet > 0;
-}
-
-Result Frame::result() const {
-  if (skipped)
-    return Result::Skipped;
-  bool isAttempt = kind == Kind::Pattern || kind == Kind::Fold;
-  if (returned == Returned::Failure || returned == Returned::RolledBack ||
-      (isAttempt && returned == Returned::Unknown))
-    return Result::Failed;
-  return changed() ? Result::Succeeded : Result::Unchanged;
 }
 
 //===----------------------------------------------------------------------===//
@@ -85,7 +67,8 @@ bool OutcomeFilter::matches(const Frame &frame, bool own) const {
   Result result = frame.result();
   if (asksForAll())
     return true;
-  if (reason && llvm::any_of(frame.reasons, [&](const std::string &text) {
+  if (reason &&
+      llvm::any_of(frame.rare().reasons, [&](const std::string &text) {
         return reason->matchesNow(text);
       }))
     return true;

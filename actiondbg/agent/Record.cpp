@@ -56,17 +56,24 @@ public:
   uint64_t checksum = 0;
 
 private:
+  // Each word counts as often as its place says. The sum of all the sums on the
+  // way has each word as often as there are words from it to the end: that
+  // takes no product for each.
   void sum(const char *from, size_t many) {
-    size_t i = 0;
-    for (; i + 8 <= many; i += 8)
-      addWord(from + i, 8);
-    if (i < many)
-      addWord(from + i, many - i);
+    uint64_t words = many / 8, total = 0, totals = 0;
+    for (uint64_t i = 0; i < words; ++i) {
+      total += wordAt(from + 8 * i, 8);
+      totals += total;
+    }
+    checksum += total * (2 * (word + words) + 1) - 2 * totals;
+    word += words;
+    if (size_t rest = many % 8)
+      checksum += wordAt(from + 8 * words, rest) * (2 * word++ + 1);
   }
-  void addWord(const char *from, size_t many) {
+  static uint64_t wordAt(const char *from, size_t many) {
     uint64_t value = 0;
     memcpy(&value, from, many);
-    checksum += value * (2 * word++ + 1);
+    return value;
   }
   uint64_t word = sizeof(ChunkHeader) / 8;
 };

@@ -123,18 +123,8 @@ struct PackedSection : Section {
   /// Adds an item: numbers that are written as differences, and others.
   template <size_t many, size_t others>
   void pack(const int64_t (&near)[many], const uint64_t (&far)[others]) {
-    before = now;
-    before.bytes = bytes.size();
-    ++count;
-    bytes.resize_for_overwrite(before.bytes + 10 * (many + others));
-    char *end = bytes.data() + before.bytes;
-    for (size_t i = 0; i < many; ++i) {
-      end = put(end, zigzag(near[i] - now.numbers[i]));
-      now.numbers[i] = near[i];
-    }
-    for (uint64_t number : far)
-      end = put(end, number);
-    bytes.truncate(end - bytes.data());
+    packAll(near, far, std::make_index_sequence<many>(),
+            std::make_index_sequence<others>());
   }
   void dropLast();
   void clear() {
@@ -144,6 +134,25 @@ struct PackedSection : Section {
   static int64_t zigzag(int64_t value) { return value << 1 ^ value >> 63; }
 
 private:
+  // Without a loop over the numbers: compilers do not unroll it.
+  template <size_t... nearOnes, size_t... farOnes>
+  void packAll(const int64_t *near, const uint64_t *far,
+               std::index_sequence<nearOnes...>,
+               std::index_sequence<farOnes...>) {
+    constexpr size_t most = 10 * (sizeof...(nearOnes) + sizeof...(farOnes));
+    size_t size = bytes.size();
+    if (LLVM_UNLIKELY(bytes.capacity() < size + most))
+      bytes.reserve(size + most);
+    before = now;
+    before.bytes = size;
+    ++count;
+    char *end = bytes.data() + size;
+    ((end = put(end, zigzag(near[nearOnes] - now.numbers[nearOnes])),
+      now.numbers[nearOnes] = near[nearOnes]),
+     ...);
+    ((end = put(end, far[farOnes])), ...);
+    bytes.set_size(end - bytes.data());
+  }
   static char *put(char *to, uint64_t number) {
     for (; LLVM_UNLIKELY(number >= 0x80); number >>= 7)
       *to++ = static_cast<char>(number | 0x80);

@@ -66,18 +66,10 @@ void Recorder::flush() {
   changes.clear();
 }
 
-/// Whether what waits has to be written before the next action: it is much, or
-/// old.
-bool Recorder::isFull() const {
-  if (count == 0)
-    return false;
-  // A third of a second or so: so much is lost if the tool is killed.
-  constexpr int64_t longest = int64_t(1) << 30;
-  return count == most || newest - base > longest ||
-         strings.bytes.size() + changes.bytes.size() + operations.bytes.size() +
-                 samples.bytes.size() +
-                 (ir ? ir->texts.section.bytes.size() : 0) >
-             mostBytes;
+bool Recorder::hasManyBytes() const {
+  return strings.bytes.size() + changes.bytes.size() + operations.bytes.size() +
+             samples.bytes.size() + (ir ? ir->texts.section.bytes.size() : 0) >
+         mostBytes;
 }
 
 //===----------------------------------------------------------------------===//
@@ -95,22 +87,31 @@ uint32_t Recorder::textOfName(const Frame &frame) {
   return of(Space::Action, text);
 }
 
-uint32_t Recorder::nameOf(const Frame &frame) {
+uint32_t Recorder::nameOfOther(const Frame &frame) {
   auto compute = [&] { return textOfName(frame); };
-  switch (frame.kind) {
-  case Kind::Pattern:
+  if (frame.kind == Kind::Pattern) {
     if (StringRef name = frame.pattern()->getDebugName(); !name.empty())
       return patternNames.get(name, compute);
-    return compute();
-  case Kind::Fold:
-    return foldNames.get(frame.foldedName, compute);
-  case Kind::Pass:
+    return patternNames.get(frame.pattern(), compute);
+  } else if (frame.kind == Kind::Pass) {
     if (StringRef name = frame.pass()->getArgument(); !name.empty())
       return passNames.get(name, compute);
     return passNames.get(frame.pass()->getName(), compute);
-  default:
-    return compute();
   }
+  return nameOfText(frame);
+}
+
+uint32_t Recorder::nameOfText(const Frame &frame) {
+  llvm::SmallString<128> text(frame.tag());
+  text += '\0';
+  llvm::raw_svector_ostream os(text);
+  frame.action->print(os);
+  if (textNames.size() == mostTexts)
+    textNames.clear();
+  uint32_t &name = textNames[text];
+  if (!name)
+    name = textOfName(frame);
+  return name;
 }
 
 uint32_t Recorder::locationOf(Location location) {
@@ -148,137 +149,64 @@ uint32_t Recorder::findLocation(Location location) {
   return lastLocation;
 }
 
-uint32_t Recorder::functionOf(Operation *op) {
-  Block *block = op->getBlock();
-  // One that has regions may be a function itself.
-  bool isInBlock = block && op->getNumRegions() == 0;
-  KnownBlock &known =
-      knownBlocks[(uintptr_t(block) >> 6) % std::size(knownBlocks)];
-  if (isInBlock && known.block == block && known.places == places)
-    return known.function;
+uint32_t Recorder::findFunction(Operation *op) {
+  Operation *holder = op;
+  while (holder && !mayBeFunction(holder))
+    holder = holder->getParentOp();
+  if (!holder)
+    return 0;
+  // What has no number is not numbered alike: it is asked each time.
+  uint32_t id = ids.of(holder);
+  if (id && knownFunction.id == id)
+    return knownFunction.function;
+  StringAttr name = symbolAround(holder);
   uint32_t function = 0;
-  if (StringAttr name = symbolAround(op))
+  if (name)
     function = functions.get(
         name.getValue(), [&] { return of(Space::Function, name.getValue()); });
-  if (isInBlock)
-    known = {block, places, function};
+  knownFunction = {id, function};
   return function;
 }
 
+uint32_t Recorder::functionOf(Operation *op) {
+  Block *block = op->getBlock();
+  // One that has regions may be a function itself.
+  if (!block || mayBeFunction(op))
+    return findFunction(op);
+  KnownBlock &known =
+      knownBlocks[(uintptr_t(block) >> 6) % std::size(knownBlocks)];
+  if (known.block != block || known.places != places)
+    known = {block, places, findFunction(op)};
+  return known.function;
+}
+
 void Recorder::describeAs(Operation *op, uint32_t id) {
-  StringRef name = op->getName().getStringRef();
-  uint32_t nameId =
-      opNames.get(name, [&] { return of(Space::Operation, name); });
+  OperationName name = op->getName();
+  uint32_t nameId = opNames.get(name.getAsOpaquePointer(), [&] {
+    return of(Space::Operation, name.getStringRef());
+  });
   operations.pack({int64_t(firstRow + count), int64_t(id),
                    int64_t(locationOf(op->getLoc())), int64_t(functionOf(op))},
                   {nameId});
 }
 
-uint32_t Recorder::describe(Operation *op) {
-  Identities::Known known = ids.describe(op);
-  if (LLVM_LIKELY(known.wasDescribed))
-    return known.id;
-  describeAs(op, known.id);
+uint32_t Recorder::describeNew(Operation *op) {
+  uint32_t id = ids.describe(op).id;
+  describeAs(op, id);
   // Not where it belongs yet: to be looked at once more.
   if (!op->getParentOp() && op->getBlock())
     ids.forget(op);
-  return known.id;
+  return id;
 }
 
 //===----------------------------------------------------------------------===//
 // Actions
 //===----------------------------------------------------------------------===//
 
-void Recorder::begin(Frame &frame) {
-  Busy busy(*this);
-  if (frame.kind == Kind::Pass)
-    forgetPlaces();
-  if (LLVM_UNLIKELY(ir != nullptr))
-    ir->begin(frame);
-  if (LLVM_UNLIKELY(isFull()))
-    flush();
-  Operation *op = frame.units.empty() ? nullptr : holderOf(frame.units[0]);
-  ActionRow &row = rows[count];
-  row.operation = op ? describe(op) : 0;
-  row.name = nameOf(frame);
-  row.depth = std::min(frame.depth, 0xffffu);
-  row.outcome = row.flags = 0;
-  row.duration = 0;
-  if (LLVM_UNLIKELY(Counters::size()))
-    beginSample();
-  // Last, so that what is done here is not counted as the action's.
-  newest = Observer::now();
-  if (count == 0)
-    base = newest;
-  row.start = (newest - base) / RecordFile::unit;
-  ++count;
-  frame.began = newest;
-}
-
-static uint8_t outcomeOf(const Frame &frame) {
-  switch (frame.result()) {
-  case Result::Succeeded:
-    return 1;
-  case Result::Unchanged:
-    return 2;
-  case Result::Failed:
-    return 3;
-  case Result::Skipped:
-    return 4;
-  }
-  return 0;
-}
-
-static uint8_t flagsOf(const Frame &frame) {
-  uint8_t flags = frame.changed();
-  if (frame.returned == Returned::RolledBack)
-    flags |= 2;
-  return flags | static_cast<uint8_t>(frame.found) << 4;
-}
-
-void Recorder::end(const Frame &frame, int64_t now) {
-  Busy busy(*this);
-  if (LLVM_UNLIKELY(Counters::size()))
-    endSample(frame);
-  if (LLVM_UNLIKELY(ir != nullptr))
-    ir->end(frame);
-  newest = now;
-  uint64_t duration = (now - frame.began) / RecordFile::unit;
-  uint64_t row = frame.ordinal - 1;
-  uint8_t outcome = outcomeOf(frame), flags = flagsOf(frame);
-  if (LLVM_UNLIKELY(row < firstRow || duration > UINT32_MAX))
-    return patches.add(
-        PatchRow{static_cast<uint32_t>(row), outcome, flags, 0, duration});
-  ActionRow &there = rows[row - firstRow];
-  there.duration = duration;
-  there.outcome = outcome;
-  there.flags = flags;
-}
-
 void Recorder::reason(const Frame &frame, StringRef text) {
   Busy busy(*this);
   reasons.add(ReasonRow{static_cast<uint32_t>(frame.ordinal - 1),
                         of(Space::Reason, text.take_front(4096))});
-}
-
-void Recorder::change(const Changed &change) {
-  Busy busy(*this);
-  if (!change.isGone)
-    describe(change.op);
-  else if (!change.wasDescribed)
-    describeAs(change.op, change.id);
-  uint64_t code = uint64_t(change.kind) | (change.detail.isBlock ? 8 : 0) |
-                  (change.detail.isGuess ? 16 : 0);
-  uint64_t by = 0, result = 0;
-  if (!change.detail.by.empty() && change.detail.by[0].id &&
-      !change.detail.by[0].isArgument) {
-    by = 1 + PackedSection::zigzag(int64_t(change.detail.by[0].id) - change.id);
-    result = change.detail.by[0].result;
-  }
-  if (LLVM_UNLIKELY(ir != nullptr))
-    ir->change(change);
-  changes.pack({int64_t(change.ordinal - 1), int64_t(change.id)},
-               {code, by, result});
 }
 
 void Recorder::dropLastChange() {

@@ -50,11 +50,78 @@ public:
   explicit Recorder(Identities &ids);
   ~Recorder();
 
-  void begin(Frame &frame);
+  void begin(Frame &frame) {
+    Busy busy(*this);
+    if (LLVM_UNLIKELY(frame.kind == Kind::Pass)) {
+      forgetPlaces();
+      knownFunction = {};
+    }
+    if (LLVM_UNLIKELY(isFull()))
+      flush();
+    if (LLVM_UNLIKELY(ir != nullptr))
+      ir->begin(frame);
+    ActionRow &row = rows[count];
+    mlir::Operation *op =
+        frame.units.empty() ? nullptr : holderOf(frame.units[0]);
+    row.operation = op ? describe(op) : 0;
+    row.name = nameOf(frame);
+    row.duration = 0;
+    row.depth = std::min(frame.depth, 0xffffu);
+    row.outcome = row.flags = 0;
+    if (LLVM_UNLIKELY(Counters::size()))
+      beginSample();
+    // Last, so that what is done here is not counted as the action's.
+    frame.began = newest = Observer::now();
+    if (LLVM_UNLIKELY(count++ == 0))
+      base = newest;
+    row.start = uint64_t(newest - base) / RecordFile::unit;
+  }
   /// `now`: when it was over, in ticks.
-  void end(const Frame &frame, int64_t now);
+  void end(const Frame &frame, int64_t now) {
+    Busy busy(*this);
+    if (LLVM_UNLIKELY(Counters::size()))
+      endSample(frame);
+    if (LLVM_UNLIKELY(ir != nullptr))
+      ir->end(frame);
+    newest = now;
+    uint64_t duration = uint64_t(now - frame.began) / RecordFile::unit;
+    // Of one that is in a chunk before, it is beyond all.
+    uint64_t row = frame.ordinal - 1 - firstRow;
+    bool changed = frame.changed();
+    auto outcome = static_cast<uint8_t>(1 + int(frame.result(changed)));
+    uint8_t flags = changed;
+    if (LLVM_UNLIKELY(frame.returned >= Returned::Success))
+      flags |= (frame.returned == Returned::RolledBack) << 1 | int(frame.found)
+                                                                   << 4;
+    if (LLVM_UNLIKELY(row >= count || duration > UINT32_MAX))
+      return patches.add(PatchRow{static_cast<uint32_t>(frame.ordinal - 1),
+                                  outcome, flags, 0, duration});
+    rows[row].duration = duration;
+    rows[row].outcome = outcome;
+    rows[row].flags = flags;
+  }
   void reason(const Frame &frame, llvm::StringRef text);
-  void change(const Changed &change);
+  LLVM_ATTRIBUTE_ALWAYS_INLINE void change(const Changed &change) {
+    Busy busy(*this);
+    if (!change.isGone)
+      describe(change.op);
+    else if (LLVM_UNLIKELY(!change.wasDescribed))
+      describeAs(change.op, change.id);
+    uint64_t code = uint64_t(change.kind) | uint64_t(change.isBlock()) << 3 |
+                    uint64_t(change.detail.isGuess) << 4;
+    uint64_t by = 0, result = 0;
+    if (LLVM_UNLIKELY(!change.detail.by.empty())) {
+      const ValueName &value = change.detail.by.front();
+      if (value.id && !value.isArgument) {
+        by = 1 + PackedSection::zigzag(int64_t(value.id) - change.id);
+        result = value.result;
+      }
+    }
+    if (LLVM_UNLIKELY(ir != nullptr))
+      ir->change(Changed(change));
+    changes.pack({int64_t(change.ordinal - 1), int64_t(change.id)},
+                 {code, by, result});
+  }
   /// What was in which function may be in another one now.
   void forgetPlaces() { ++places; }
   /// The newest change was none.
@@ -72,14 +139,34 @@ private:
     if (!isBusy)
       flush();
   }
-  bool isFull() const;
-  uint32_t nameOf(const Frame &frame);
+  /// Whether what waits has to be written before the next action: it is much,
+  /// or old.
+  bool isFull() const {
+    // A third of a second or so: so much is lost if the tool is killed.
+    constexpr int64_t longest = int64_t(1) << 30;
+    return count == most || (count && newest - base > longest) ||
+           (LLVM_UNLIKELY(count % 64 == 63) && hasManyBytes());
+  }
+  bool hasManyBytes() const;
+  uint32_t nameOf(const Frame &frame) {
+    if (LLVM_LIKELY(frame.kind == Kind::Fold))
+      return foldNames.get(frame.foldedName, [&] { return textOfName(frame); });
+    return nameOfOther(frame);
+  }
+  uint32_t nameOfOther(const Frame &frame);
+  uint32_t nameOfText(const Frame &frame);
   uint32_t textOfName(const Frame &frame);
-  uint32_t describe(mlir::Operation *op);
+  /// Returns the number of an operation, which is written down if it was not.
+  uint32_t describe(mlir::Operation *op) {
+    uint32_t id = ids.ofDescribed(op);
+    return LLVM_LIKELY(id) ? id : describeNew(op);
+  }
+  uint32_t describeNew(mlir::Operation *op);
   void describeAs(mlir::Operation *op, uint32_t id);
   uint32_t locationOf(mlir::Location location);
   uint32_t findLocation(mlir::Location location);
   uint32_t functionOf(mlir::Operation *op);
+  uint32_t findFunction(mlir::Operation *op);
   uint32_t of(Space space, llvm::StringRef text) {
     return dictionaries[static_cast<unsigned>(space)].of(text, strings);
   }
@@ -133,6 +220,14 @@ private:
     uint32_t function = 0;
   } knownBlocks[16];
   uint64_t places = 0;
+  /// The symbol around what is in an operation that may be a function, as long
+  /// as no pass begins.
+  struct KnownFunction {
+    uint32_t id = 0, function = 0;
+  } knownFunction;
+  /// What actions that are known by their text only are called.
+  llvm::StringMap<uint32_t> textNames;
+  static constexpr unsigned mostTexts = 4096;
   unsigned contexts = 0;
 
   /// Null if no IR is recorded.

@@ -2,7 +2,6 @@
 //-------------===//
 
 #include "Traits.h"
-#include "Match.h"
 
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/OpDefinition.h"
@@ -54,12 +53,8 @@ bool findTraits(MLIRContext *context) {
   return false;
 }
 
-bool isConstantLike(Operation *op) {
-  // Asked before each fold, and answered by one trait after the other.
-  static thread_local Memo<bool> known;
-  OperationName name = op->getName();
-  return known.get(name.getStringRef(),
-                   [&] { return name.hasTrait(traitIDs().constantLike); });
+bool isConstantLike(OperationName name) {
+  return name.hasTrait(traitIDs().constantLike);
 }
 
 bool isSymbolTable(Operation *op) {

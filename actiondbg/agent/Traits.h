@@ -17,7 +17,8 @@ namespace adbg {
 /// whether it was found: without it folds of constants cannot be told apart.
 bool findTraits(mlir::MLIRContext *context);
 
-bool isConstantLike(mlir::Operation *op);
+/// Asks one trait after the other.
+bool isConstantLike(mlir::OperationName name);
 bool isSymbolTable(mlir::Operation *op);
 bool isIsolated(mlir::Operation *op);
 

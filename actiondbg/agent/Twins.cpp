@@ -16,9 +16,9 @@ static bool isTwin(Operation *op, Operation *other) {
 }
 
 Operation *Observer::guessTwin(Operation *op) const {
-  if (!tellsBy() || innermost->kind != Kind::Pass || !op->getBlock() ||
-      !op->getNumResults() || !op->use_empty() ||
-      innermost->pass()->getArgument() != "cse" || !ids.of(op))
+  if (!tellsBy() || !op->getBlock() || !op->getNumResults() ||
+      !op->use_empty() || innermost->pass()->getArgument() != "cse" ||
+      !ids.of(op))
     return nullptr;
   // Bounded: a value that all use would make this quadratic.
   unsigned left = 256;

@@ -35,22 +35,24 @@ static Gone describeGone(size_t unit, Operation *op) {
               engine.isObserving ? StringAttr() : symbolAround(op), nullptr};
 }
 
-void Engine::erased(Operation *op) {
+void Engine::loseUnit(Operation *op) {
   for (Frame *frame = innermost; frame; frame = frame->parent) {
-    for (Gone &gone : frame->gone)
-      if (gone.by == op)
-        gone.by = nullptr;
+    if (!frame->rare().gone.empty())
+      for (Gone &gone : frame->needRare().gone)
+        if (gone.by == op)
+          gone.by = nullptr;
     for (size_t i = 0; i < frame->units.size(); ++i)
       if (!frame->goneUnit(i) && holderOf(frame->units[i]) == op)
-        frame->gone.push_back(describeGone(i, op));
+        frame->needRare().gone.push_back(describeGone(i, op));
   }
 }
 
 void Engine::replaced(Operation *op, ValueRange by, bool isGuess) {
   Operation *holder = nullptr;
-  for (Value value : by)
-    if (value && !holder)
-      holder = holderOf(IRUnit(value));
+  if (mayBeUnit(op))
+    for (Value value : by)
+      if (value && !holder)
+        holder = holderOf(IRUnit(value));
   for (Frame *frame = innermost; holder && frame; frame = frame->parent) {
     for (size_t i = 0; i < frame->units.size(); ++i) {
       if (frame->opOfUnit(i) != op)
@@ -58,8 +60,9 @@ void Engine::replaced(Operation *op, ValueRange by, bool isGuess) {
       const Gone *before = frame->goneUnit(i);
       Gone gone = before ? *before : describeGone(i, op);
       gone.by = holder;
-      llvm::erase_if(frame->gone, [&](Gone &old) { return old.unit == i; });
-      frame->gone.push_back(std::move(gone));
+      llvm::SmallVector<Gone, 0> &all = frame->needRare().gone;
+      llvm::erase_if(all, [&](Gone &old) { return old.unit == i; });
+      all.push_back(std::move(gone));
     }
   }
   observer.replaced(op, by, isGuess);

@@ -28,28 +28,28 @@ static void *takeMemory(size_t bytes) {
   return taken;
 }
 
-template <typename Inner>
-Inner *Identities::Level<Inner>::need(uintptr_t index) {
-  Inner *there = entries[index].load(std::memory_order_acquire);
+template <typename Inner, unsigned first, unsigned last>
+Inner *Identities::Level<Inner, first, last>::need(uintptr_t key) {
+  Inner *there = get(key);
   if (there)
     return there;
   auto *made = static_cast<Inner *>(takeMemory(sizeof(Inner)));
-  if (entries[index].compare_exchange_strong(there, made))
+  if (entries[indexOf(key)].compare_exchange_strong(there, made))
     return made;
   munmap(made, sizeof(Inner));
   return there;
 }
 
 Identities::Table *Identities::addTable(Operation *op) {
-  mine.key = addressOf(op) >> 21;
-  mine.table = root.need((mine.key >> 13) & 8191)->need(mine.key & 8191);
+  mine.key = addressOf(op) >> tableBit;
+  mine.table = root.need(mine.key)->need(mine.key);
   return mine.table;
 }
 
 Identities::Table *Identities::findTable(uintptr_t key) const {
-  Region *region = root.entries[(key >> 13) & 8191];
+  Region *region = root.get(key);
   mine.key = key;
-  mine.table = region ? region->entries[key & 8191].load() : nullptr;
+  mine.table = region ? region->get(key) : nullptr;
   return mine.table;
 }
 
@@ -61,11 +61,11 @@ void Identities::takeMore() {
 }
 
 template <typename See> void Identities::forEachTable(See see) const {
-  for (uintptr_t high = 0; high < 8192; ++high) {
+  for (uintptr_t high = 0; high < root.size; ++high) {
     Region *region = root.entries[high];
-    for (uintptr_t low = 0; region && low < 8192; ++low)
+    for (uintptr_t low = 0; region && low < region->size; ++low)
       if (Table *table = region->entries[low])
-        see(*table, (high << 34) + (low << 21));
+        see(*table, (high << regionBit) + (low << tableBit));
   }
 }
 
@@ -74,7 +74,7 @@ Operation *Identities::find(uint32_t id) const {
   forEachTable([&](const Table &table, uintptr_t begin) {
     for (uintptr_t slot = 0; id && !found && slot < slots; ++slot)
       if (table.numbers[slot] >> bits == id)
-        found = begin + (slot << 6) + table.offsets[slot];
+        found = begin + (slot << slotBit) + table.offsets[slot];
   });
   return reinterpret_cast<Operation *>(found);
 }
@@ -82,12 +82,11 @@ Operation *Identities::find(uint32_t id) const {
 size_t Identities::bytes() const {
   size_t sum = sizeof(*this);
   forEachTable([&](const Table &table, uintptr_t) {
-    sum += sizeof(uint8_t) * slots;
     // What no operation is in takes no memory.
     for (llvm::ArrayRef<uint32_t> rest = table.numbers; !rest.empty();
          rest = rest.drop_front(1024))
       if (llvm::any_of(rest.take_front(1024), [](uint32_t one) { return one; }))
-        sum += 1024 * sizeof(uint32_t);
+        sum += 1024 * (sizeof(uint32_t) + finds);
   });
   return sum;
 }

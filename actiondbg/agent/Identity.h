@@ -79,24 +79,35 @@ public:
 private:
   static constexpr uint32_t placedBit = 1, describedBit = 2, bits = 2;
 
-  static constexpr unsigned slots = 1 << 15;
-  /// The operations in 2 MiB of memory: the number of each, and in the lowest
+  // Of an address: its place in 64 bytes, the slot in a table of 32 MiB, the
+  // table in 256 GiB, and the rest of what a process may have.
+  static constexpr unsigned slotBit = 6, tableBit = 25, regionBit = 38,
+                            lastBit = 47;
+  static constexpr uintptr_t slots = uintptr_t(1) << (tableBit - slotBit);
+  /// The operations in so much memory: the number of each, and in the lowest
   /// bits what is noted of it; and where in its 64 bytes it begins. The system
   /// gives the memory when it is written to first.
   struct Table {
     uint32_t numbers[slots];
     uint8_t offsets[slots];
   };
-  template <typename Inner> struct Level {
-    std::atomic<Inner *> entries[8192];
-    /// Returns the entry, which is made if it is missing.
-    Inner *need(uintptr_t index);
+  template <typename Inner, unsigned first, unsigned last> struct Level {
+    static constexpr uintptr_t size = uintptr_t(1) << (last - first);
+    std::atomic<Inner *> entries[size];
+    /// Returns the entry for a table's key, or null.
+    Inner *get(uintptr_t key) const {
+      return entries[indexOf(key)].load(std::memory_order_acquire);
+    }
+    /// The same, which is made if it is missing.
+    Inner *need(uintptr_t key);
+    static uintptr_t indexOf(uintptr_t key) {
+      return (key >> (first - tableBit)) & (size - 1);
+    }
   };
-  /// The tables of 16 GiB.
-  using Region = Level<Table>;
+  using Region = Level<Table, tableBit, regionBit>;
   /// What a thread has at hand.
   struct Mine {
-    /// The table that it asked for last, and which 2 MiB it is of.
+    /// The table that it asked for last, and of which memory it is.
     uintptr_t key;
     Table *table;
     /// The numbers that it may give.
@@ -107,14 +118,14 @@ private:
     return reinterpret_cast<uintptr_t>(op);
   }
   static unsigned slotOf(const mlir::Operation *op) {
-    return (addressOf(op) >> 6) & (slots - 1);
+    return (addressOf(op) >> slotBit) & (slots - 1);
   }
   static Known knownOf(uint32_t entry) {
     return {entry >> bits, (entry & placedBit) != 0,
             (entry & describedBit) != 0};
   }
   LLVM_ATTRIBUTE_ALWAYS_INLINE Table *tableOf(const mlir::Operation *op) const {
-    uintptr_t key = addressOf(op) >> 21;
+    uintptr_t key = addressOf(op) >> tableBit;
     return LLVM_LIKELY(key == mine.key && mine.table) ? mine.table
                                                       : findTable(key);
   }
@@ -148,7 +159,7 @@ private:
   static bool finds;
   static thread_local Mine mine;
 
-  Level<Region> root{};
+  Level<Region, regionBit, lastBit> root{};
   std::atomic<uint32_t> given{1};
 };
 

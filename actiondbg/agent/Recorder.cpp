@@ -180,21 +180,22 @@ uint32_t Recorder::functionOf(Operation *op) {
   return known.function;
 }
 
-void Recorder::describeAs(Operation *op, uint32_t id) {
+uint32_t Recorder::describeAs(Operation *op, uint32_t id) {
   OperationName name = op->getName();
   uint32_t nameId = opNames.get(name.getAsOpaquePointer(), [&] {
     return of(Space::Operation, name.getStringRef());
   });
+  uint32_t function = functionOf(op);
   operations.pack({int64_t(firstRow + count), int64_t(id),
-                   int64_t(locationOf(op->getLoc())), int64_t(functionOf(op))},
+                   int64_t(locationOf(op->getLoc())), int64_t(function)},
                   {nameId});
+  return function;
 }
 
 uint32_t Recorder::describeNew(Operation *op) {
   uint32_t id = ids.describe(op).id;
-  describeAs(op, id);
   // Not where it belongs yet: to be looked at once more.
-  if (!op->getParentOp() && op->getBlock())
+  if (!describeAs(op, id) && op->getBlock() && !op->getParentOp())
     ids.forget(op);
   return id;
 }

@@ -162,7 +162,8 @@ private:
     return LLVM_LIKELY(id) ? id : describeNew(op);
   }
   uint32_t describeNew(mlir::Operation *op);
-  void describeAs(mlir::Operation *op, uint32_t id);
+  /// Returns the function that it is in; 0 if it is in none.
+  uint32_t describeAs(mlir::Operation *op, uint32_t id);
   uint32_t locationOf(mlir::Location location);
   uint32_t findLocation(mlir::Location location);
   uint32_t functionOf(mlir::Operation *op);

@@ -66,10 +66,11 @@ void Recorder::flush() {
   changes.clear();
 }
 
-bool Recorder::hasManyBytes() const {
-  return strings.bytes.size() + changes.bytes.size() + operations.bytes.size() +
-             samples.bytes.size() + (ir ? ir->texts.section.bytes.size() : 0) >
-         mostBytes;
+bool Recorder::isMuch() const {
+  return count && strings.bytes.size() + changes.bytes.size() +
+                          operations.bytes.size() + samples.bytes.size() +
+                          (ir ? ir->texts.section.bytes.size() : 0) >
+                      mostBytes;
 }
 
 //===----------------------------------------------------------------------===//

@@ -50,7 +50,7 @@ public:
   explicit Recorder(Identities &ids);
   ~Recorder();
 
-  void begin(Frame &frame) {
+  LLVM_ATTRIBUTE_ALWAYS_INLINE void begin(Frame &frame) {
     Busy busy(*this);
     if (LLVM_UNLIKELY(frame.kind == Kind::Pass)) {
       forgetPlaces();
@@ -144,10 +144,10 @@ private:
   bool isFull() const {
     // A third of a second or so: so much is lost if the tool is killed.
     constexpr int64_t longest = int64_t(1) << 30;
-    return count == most || (count && newest - base > longest) ||
-           (LLVM_UNLIKELY(count % 64 == 63) && hasManyBytes());
+    return (LLVM_UNLIKELY(count % 64 == 0) && (count == most || isMuch())) ||
+           (newest - base > longest && count);
   }
-  bool hasManyBytes() const;
+  bool isMuch() const;
   uint32_t nameOf(const Frame &frame) {
     if (LLVM_LIKELY(frame.kind == Kind::Fold))
       return foldNames.get(frame.foldedName, [&] { return textOfName(frame); });

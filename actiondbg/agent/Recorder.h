@@ -101,6 +101,7 @@ public:
     rows[row].flags = flags;
   }
   void reason(const Frame &frame, llvm::StringRef text);
+  // In its one caller, so that what it is told of stays in registers.
   LLVM_ATTRIBUTE_ALWAYS_INLINE void change(const Changed &change) {
     Busy busy(*this);
     if (!change.isGone)
@@ -118,7 +119,7 @@ public:
       }
     }
     if (LLVM_UNLIKELY(ir != nullptr))
-      ir->change(Changed(change));
+      ir->change(Changed(change)); // a copy, or it would stand in memory
     changes.pack({int64_t(change.ordinal - 1), int64_t(change.id)},
                  {code, by, result});
   }

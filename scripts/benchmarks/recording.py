@@ -14,7 +14,7 @@ from actiondbg.recording.running import record
 from actiondbg.toolchain import find_tool
 from scripts.benchmarks.inputs import PIPELINE, many_functions, one_function
 from scripts.benchmarks.memory import peak_of_run
-from scripts.benchmarks.timing import best_of, seconds
+from scripts.benchmarks.timing import beside, best_of, seconds
 
 Row = tuple[str, str, str]
 
@@ -51,9 +51,9 @@ def measure(tool: str, directory: Path, quick: bool) -> Iterator[Row]:
     path = str(find_tool(tool).path)
     count = 100 if quick else _FUNCTIONS
     many = many_functions(directory / "recorded.mlir", count)
-    yield from _beside_stock(_lowering(path, many), directory, 1 if quick else 5)
+    yield from _beside_stock(_lowering(path, many), directory, 1 if quick else 9)
     more = many_functions(directory / "more.mlir", 10 * count)
-    yield from _long(_lowering(path, more), directory, 1 if quick else 2)
+    yield from _long(_lowering(path, more), directory, 1 if quick else 3)
     yield from _one_function(path, directory, quick)
     yield from _threads(path, many, directory, quick)
 
@@ -79,7 +79,7 @@ def _rows(taken: dict[str, float], what: str) -> Iterator[Row]:
 
 def _beside_stock(argv: list[str], directory: Path, rounds: int) -> Iterator[Row]:
     stock = str(directory / "stock")
-    taken = best_of(
+    taken = beside(
         rounds,
         **_times(argv, directory),
         stock_log=lambda: _run([*argv, f"--log-actions-to={stock}"]),
@@ -100,7 +100,7 @@ def _beside_stock(argv: list[str], directory: Path, rounds: int) -> Iterator[Row
 
 
 def _long(argv: list[str], directory: Path, rounds: int) -> Iterator[Row]:
-    taken = best_of(rounds, **_times(argv, directory))
+    taken = beside(rounds, **_times(argv, directory))
     recording = directory / "run.adbrec"
     actions = open_recording(recording).count
     yield from _rows(taken, f"{actions:,} actions in {taken['bare']:.1f} s")
@@ -125,10 +125,10 @@ def _one_function(path: str, directory: Path, quick: bool) -> Iterator[Row]:
     # A start of Python takes as long as one canonicalize does.
     often = [*once, *["--canonicalize"] * 19]
     run, log = str(directory / "one.adbrec"), str(directory / "one.log")
-    taken = best_of(
-        1 if quick else 5,
-        once=lambda: _run(once),
+    taken = beside(
+        1 if quick else 9,
         bare=lambda: _run(often),
+        once=lambda: _run(once),
         record=lambda: record(often, run),
         log=lambda: command("log", "-o", log, "--", *often),
     )

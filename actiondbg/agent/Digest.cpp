@@ -149,8 +149,7 @@ public:
     auto *op = static_cast<Operation *>(next);
     next = static_cast<Node *>(next->getNext());
     expect(next, -1, 2); // its results stand before it
-    state =
-        (state ^ reinterpret_cast<uintptr_t>(op)) * Sum::factor ^ digestOne(op);
+    state = mix(state, op) ^ digestOne(op);
     return op;
   }
   bool isDone() const { return block == region->end(); }

@@ -85,9 +85,8 @@ public:
   void exit(Frame &frame);
   /// The fold of a constant is a query for its value: never an action.
   bool isAction(mlir::Operation *folded) {
-    mlir::OperationName name = folded->getName();
-    return !constants.get(name.getAsOpaquePointer(),
-                          [&] { return isConstantLike(name); });
+    return !constants.get(nameKeyOf(folded),
+                          [&] { return isConstantLike(folded->getName()); });
   }
 
   /// Whether no pattern is applied any more, wherever it is.
@@ -177,6 +176,9 @@ private:
   /// for those of passes; and these have regions.
   bool mayBeUnit(mlir::Operation *op) const {
     return !isObserving || op->getNumRegions() != 0;
+  }
+  bool mayLoseUnits(const Frame &frame) const {
+    return !isObserving || frame.kind == Kind::Pass;
   }
   void loseUnit(mlir::Operation *op);
   void observe();

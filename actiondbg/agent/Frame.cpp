@@ -32,7 +32,8 @@ Frame::Frame(const tracing::Action &action)
     : action(&action), units(action.getContextIRUnits()), kind(kindOf(action)) {
 }
 
-const Rare Frame::none;
+// Never destroyed: the tool may dispatch in static destructors.
+const Rare &Frame::none = *new Rare;
 
 StringRef Frame::tag() const {
   if (kind == Kind::None)
@@ -40,8 +41,8 @@ StringRef Frame::tag() const {
   return action ? action->getTag() : "fold";
 }
 
-StringRef nameFrom(const void *opaque) {
-  return OperationName::getFromOpaquePointer(opaque).getStringRef();
+StringRef nameFrom(const void *key) {
+  return StringAttr::getFromOpaquePointer(key).getValue();
 }
 
 const Pattern *Frame::pattern() const {
@@ -217,7 +218,7 @@ bool mayBeFunction(Operation *op) {
     return false;
   static thread_local Memo<bool> known;
   OperationName name = op->getName();
-  return known.get(name.getAsOpaquePointer(), [&] {
+  return known.get(nameKeyOf(op), [&] {
     return !isSymbolTable(op) &&
            (!name.isRegistered() || name.hasInterface<SymbolOpInterface>());
   });

@@ -5,6 +5,7 @@
 
 #include "Changes.h"
 #include "Digest.h"
+#include "Traits.h"
 
 #include "mlir/IR/Action.h"
 #include "mlir/IR/BuiltinAttributes.h"
@@ -77,8 +78,7 @@ struct Frame {
   Frame *conversion = nullptr;
   /// The action; null for a fold, which upstream has no action for.
   const mlir::tracing::Action *action = nullptr;
-  /// Of a fold: the name of the operation, as an opaque pointer; it may be
-  /// erased since.
+  /// Of a fold: the key of the operation's name; it may be erased since.
   const void *foldedName = nullptr;
   llvm::ArrayRef<mlir::IRUnit> units;
 
@@ -119,9 +119,7 @@ struct Frame {
   Frame(const mlir::tracing::Action &action);
   /// A fold of the operation in `unit`.
   explicit Frame(llvm::ArrayRef<mlir::IRUnit> unit)
-      : foldedName(llvm::cast<mlir::Operation *>(unit[0])
-                       ->getName()
-                       .getAsOpaquePointer()),
+      : foldedName(nameKeyOf(llvm::cast<mlir::Operation *>(unit[0]))),
         units(unit), kind(Kind::Fold) {}
   /// No action.
   Frame() : kind(Kind::None) {}
@@ -188,12 +186,12 @@ struct Frame {
   mlir::Operation *opOfUnit(size_t index) const;
 
 private:
-  static const Rare none;
+  static const Rare &none;
   mutable std::unique_ptr<Rare> made;
 };
 
-/// Returns the name of operations that an opaque pointer stands for.
-llvm::StringRef nameFrom(const void *opaque);
+/// Returns the name of operations that a key stands for.
+llvm::StringRef nameFrom(const void *key);
 
 /// Returns `name` without the anonymous namespace, whoever spelled it.
 std::string withoutAnonymous(llvm::StringRef name);

@@ -36,10 +36,10 @@ public:
   const Answer &get(llvm::StringRef name, Compute compute) {
     return at(name.data(), name.size(), compute);
   }
-  /// Of the name of operations that an opaque pointer stands for.
+  /// Of what something else than its text is known by.
   template <typename Compute>
-  const Answer &get(const void *opaque, Compute compute) {
-    return at(opaque, 0, compute);
+  const Answer &get(const void *key, Compute compute) {
+    return at(key, 0, compute);
   }
 
 private:

@@ -100,6 +100,9 @@ void Observer::placed(Operation *op) {
   bool wasPlaced = known.wasPlaced;
   if (wasPlaced && recorder)
     ids.forget(op);
+  // What is in it has a function only now.
+  if (recorder && op->getNumRegions())
+    recorder->forgetPlaces();
   for (Breakpoint *one : watches)
     one->watch->placed(op, id, !wasPlaced);
   if (!innermost)

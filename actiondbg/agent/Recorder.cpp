@@ -156,16 +156,17 @@ uint32_t Recorder::findFunction(Operation *op) {
     holder = holder->getParentOp();
   if (!holder)
     return 0;
-  // What has no number is not numbered alike: it is asked each time.
+  // One that is asked for itself may be about to get its name or its place.
   uint32_t id = ids.of(holder);
-  if (id && knownFunction.id == id)
+  if (id && holder != op && knownFunction.id == id &&
+      knownFunction.places == places)
     return knownFunction.function;
   StringAttr name = symbolAround(holder);
   uint32_t function = 0;
   if (name)
     function = functions.get(
         name.getValue(), [&] { return of(Space::Function, name.getValue()); });
-  knownFunction = {id, function};
+  knownFunction = {id, function, places};
   return function;
 }
 
@@ -183,9 +184,8 @@ uint32_t Recorder::functionOf(Operation *op) {
 
 uint32_t Recorder::describeAs(Operation *op, uint32_t id) {
   OperationName name = op->getName();
-  uint32_t nameId = opNames.get(name.getAsOpaquePointer(), [&] {
-    return of(Space::Operation, name.getStringRef());
-  });
+  uint32_t nameId = opNames.get(
+      nameKeyOf(op), [&] { return of(Space::Operation, name.getStringRef()); });
   uint32_t function = functionOf(op);
   operations.pack({int64_t(firstRow + count), int64_t(id),
                    int64_t(locationOf(op->getLoc())), int64_t(function)},

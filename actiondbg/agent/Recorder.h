@@ -52,10 +52,8 @@ public:
 
   LLVM_ATTRIBUTE_ALWAYS_INLINE void begin(Frame &frame) {
     Busy busy(*this);
-    if (LLVM_UNLIKELY(frame.kind == Kind::Pass)) {
+    if (LLVM_UNLIKELY(frame.kind == Kind::Pass))
       forgetPlaces();
-      knownFunction = {};
-    }
     if (LLVM_UNLIKELY(isFull()))
       flush();
     if (LLVM_UNLIKELY(ir != nullptr))
@@ -223,9 +221,10 @@ private:
   } knownBlocks[16];
   uint64_t places = 0;
   /// The symbol around what is in an operation that may be a function, as long
-  /// as no pass begins.
+  /// as what was said of blocks holds.
   struct KnownFunction {
     uint32_t id = 0, function = 0;
+    uint64_t places = 0;
   } knownFunction;
   /// What actions that are known by their text only are called.
   llvm::StringMap<uint32_t> textNames;

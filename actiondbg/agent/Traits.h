@@ -17,6 +17,12 @@ namespace adbg {
 /// whether it was found: without it folds of constants cannot be told apart.
 bool findTraits(mlir::MLIRContext *context);
 
+/// What the name of `op` can be known by as long as its context lives; to read
+/// the text takes longer.
+inline const void *nameKeyOf(mlir::Operation *op) {
+  return op->getName().getIdentifier().getAsOpaquePointer();
+}
+
 /// Asks one trait after the other.
 bool isConstantLike(mlir::OperationName name);
 bool isSymbolTable(mlir::Operation *op);

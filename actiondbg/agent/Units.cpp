@@ -37,6 +37,8 @@ static Gone describeGone(size_t unit, Operation *op) {
 
 void Engine::loseUnit(Operation *op) {
   for (Frame *frame = innermost; frame; frame = frame->parent) {
+    if (!mayLoseUnits(*frame))
+      continue;
     if (!frame->rare().gone.empty())
       for (Gone &gone : frame->needRare().gone)
         if (gone.by == op)
@@ -54,6 +56,8 @@ void Engine::replaced(Operation *op, ValueRange by, bool isGuess) {
       if (value && !holder)
         holder = holderOf(IRUnit(value));
   for (Frame *frame = innermost; holder && frame; frame = frame->parent) {
+    if (!mayLoseUnits(*frame))
+      continue;
     for (size_t i = 0; i < frame->units.size(); ++i) {
       if (frame->opOfUnit(i) != op)
         continue;

@@ -8,8 +8,10 @@ using namespace mlir;
 
 namespace adbg {
 
+static constexpr uint64_t factor = 0x9E3779B97F4A7C15ull;
+
 static uint64_t mix(uint64_t state, uint64_t value) {
-  state = (state ^ value) * 0x9E3779B97F4A7C15ull;
+  state = (state ^ value) * factor;
   return state ^ (state >> 29);
 }
 
@@ -69,7 +71,6 @@ std::string Shape::differences(const Shape &other) const {
 namespace {
 /// A digest that is done in two instructions a word, as all IR is looked at.
 struct Sum {
-  static constexpr uint64_t factor = 0x9E3779B97F4A7C15ull;
   uint64_t sum = factor;
 
   void add(uint64_t value) { sum = (sum ^ value) * factor; }

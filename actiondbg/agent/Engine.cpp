@@ -33,7 +33,7 @@ void Engine::attach(const std::string &socket) {
 // Events
 //===----------------------------------------------------------------------===//
 
-void Engine::mayStopAt(Frame &frame, llvm::function_ref<void()> run) {
+void Engine::dispatch(Frame &frame, llvm::function_ref<void()> run) {
   if (LLVM_UNLIKELY(event >= checkpoints.lookAt))
     look();
   bool isAlert = mayStop();

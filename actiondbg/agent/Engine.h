@@ -79,7 +79,7 @@ public:
   bool follows() const { return attached && ownsThread() && !serving; }
 
   /// Runs `frame`'s action, unless it is skipped, stopping as asked.
-  void mayStopAt(Frame &frame, llvm::function_ref<void()> run);
+  void dispatch(Frame &frame, llvm::function_ref<void()> run);
   /// Begins and ends an action that is observed, and runs anyway.
   void enter(Frame &frame);
   void exit(Frame &frame);

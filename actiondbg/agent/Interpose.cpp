@@ -145,7 +145,7 @@ static void attachTo(MLIRContext *context) {
       return runWithToolHandler(*toolHandler, run, action);
     Frame frame(action);
     if (!engine.isObserving)
-      return engine.mayStopAt(
+      return engine.dispatch(
           frame, [&] { runWithToolHandler(*toolHandler, run, action); });
     engine.enter(frame);
     {
@@ -254,13 +254,13 @@ static LogicalResult runFold(Frame &frame, Operation *op, FoldResults &results,
   return result;
 }
 
-static LogicalResult mayStopAtFold(Engine &engine, Frame &frame, Operation *op,
-                                   FoldResults &results,
-                                   llvm::function_ref<LogicalResult()> fold) {
+static LogicalResult
+dispatchDebugged(Engine &engine, Frame &frame, Operation *op,
+                 FoldResults &results,
+                 llvm::function_ref<LogicalResult()> fold) {
   LogicalResult result = failure();
   if (!engine.leavesOutPatterns())
-    engine.mayStopAt(frame,
-                     [&] { result = runFold(frame, op, results, fold); });
+    engine.dispatch(frame, [&] { result = runFold(frame, op, results, fold); });
   return result;
 }
 
@@ -282,7 +282,7 @@ static LogicalResult dispatchFold(Operation *op, FoldResults &results,
     result = runFold(frame, op, results, fold);
     engine.exit(frame);
   } else {
-    result = mayStopAtFold(engine, frame, op, results, fold);
+    result = dispatchDebugged(engine, frame, op, results, fold);
   }
   folded = outer;
   return result;

@@ -67,10 +67,10 @@ void Recorder::flush() {
 }
 
 bool Recorder::isMuch() const {
-  return count && strings.bytes.size() + changes.bytes.size() +
-                          operations.bytes.size() + samples.bytes.size() +
-                          (ir ? ir->texts.section.bytes.size() : 0) >
-                      mostBytes;
+  size_t bytes = strings.bytes.size() + changes.bytes.size() +
+                 operations.bytes.size() + samples.bytes.size() +
+                 (ir ? ir->texts.section.bytes.size() : 0);
+  return count && bytes > mostBytes;
 }
 
 //===----------------------------------------------------------------------===//

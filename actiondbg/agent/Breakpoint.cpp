@@ -80,10 +80,9 @@ void Breakpoint::inherit(Breakpoint &old) {
 
 llvm::ArrayRef<Breakpoint *>
 Candidates::of(const Frame &frame, std::vector<Breakpoint> &breakpoints) {
-  if (slots.empty() || epoch != namesEpoch()) {
-    slots.assign(1024, Slot());
-    epoch = namesEpoch();
-  }
+  if (slots.empty())
+    slots.resize(1024);
+  unsigned now = namesEpoch();
   const Pattern *pattern = frame.pattern();
   Operation *op = frame.op();
   const char *tag = frame.tag().data();
@@ -98,9 +97,10 @@ Candidates::of(const Frame &frame, std::vector<Breakpoint> &breakpoints) {
   Slot &slot = slots[(mix(tag) ^ mix(name) * 3 ^ mix(opName) * 5) & 1023];
   // A pass, and a pattern without a name, have more to them than that.
   bool isWhole = frame.kind != Kind::Pass && (!pattern || name);
-  if (isWhole && slot.tag == tag && slot.name == name && slot.op == opName)
+  if (isWhole && slot.tag == tag && slot.name == name && slot.op == opName &&
+      slot.epoch == now)
     return slot.found;
-  slot = Slot{isWhole ? tag : nullptr, name, opName, {}};
+  slot = Slot{isWhole ? tag : nullptr, name, opName, now, {}};
   for (Breakpoint &one : breakpoints)
     if (one.enabled && !one.watch && !one.catches &&
         one.spec.matchesNames(frame))

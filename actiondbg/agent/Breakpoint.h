@@ -108,10 +108,10 @@ private:
     const char *tag = nullptr;
     const char *name = nullptr;
     const char *op = nullptr;
+    unsigned epoch = 0;
     std::vector<Breakpoint *> found;
   };
   std::vector<Slot> slots;
-  unsigned epoch = 0;
 };
 
 } // namespace adbg

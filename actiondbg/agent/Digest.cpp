@@ -134,16 +134,20 @@ using Node = std::remove_pointer_t<Block::iterator::node_pointer>;
 class Cursor {
 public:
   Cursor() = default;
+  /// Of a region that has a block.
   explicit Cursor(Region *region)
-      : region(region), block(region->begin()), state(mix(0, region)) {
+      : region(region), block(region->begin()), state(begin(region)) {
     enter();
   }
+  /// The digest of a region of which nothing was looked at.
+  static uint64_t begin(Region *region) { return mix(0, region); }
 
-  /// Looks at the next operation and returns it; null at the end of a block.
+  /// Looks at the next operation and returns it; null at the end of a block,
+  /// which may be the last.
   Operation *look() {
     if (LLVM_UNLIKELY(next == end)) {
-      ++block;
-      enter();
+      if (++block != region->end())
+        enter();
       return nullptr;
     }
     // What the iterator does by a call of libMLIR.
@@ -158,10 +162,6 @@ public:
 
 private:
   void enter() {
-    if (isDone()) {
-      next = end = nullptr;
-      return;
-    }
     expect(std::next(block).getNodePtr(), 0, 1);
     state = mix(state, &*block);
     for (BlockArgument argument : block->getArguments())
@@ -184,8 +184,12 @@ uint64_t digest(Operation *root) {
   uint64_t sum = mix(digestOne(root), root);
   llvm::SmallVector<Region *, 64> left;
   auto add = [&](Operation *op) {
-    for (Region &region : op->getRegions())
-      left.push_back(&region);
+    for (Region &region : op->getRegions()) {
+      if (region.empty())
+        sum += Cursor::begin(&region);
+      else
+        left.push_back(&region);
+    }
   };
   add(root);
   Cursor cursors[8];
@@ -194,12 +198,13 @@ uint64_t digest(Operation *root) {
     while (used < std::size(cursors) && !left.empty())
       cursors[used++] = Cursor(left.pop_back_val());
     for (unsigned i = 0; i < used; ++i) {
-      if (cursors[i].isDone()) {
+      Operation *op = cursors[i].look();
+      if (LLVM_LIKELY(op)) {
+        if (LLVM_UNLIKELY(op->getNumRegions()))
+          add(op);
+      } else if (cursors[i].isDone()) {
         sum += cursors[i].digest();
         cursors[i] = cursors[--used];
-      } else if (Operation *op = cursors[i].look()) {
-        if (op->getNumRegions())
-          add(op);
       }
     }
   }

@@ -80,9 +80,10 @@ public:
 
   /// Runs `frame`'s action, unless it is skipped, stopping as asked.
   void dispatch(Frame &frame, llvm::function_ref<void()> run);
-  /// Begins and ends an action that is observed, and runs anyway.
-  void enter(Frame &frame);
-  void exit(Frame &frame);
+  /// Begins and ends an action that is observed, and runs anyway. In their
+  /// callers, which know of which kind it is.
+  LLVM_ATTRIBUTE_ALWAYS_INLINE void enter(Frame &frame);
+  LLVM_ATTRIBUTE_ALWAYS_INLINE void exit(Frame &frame);
   /// The fold of a constant is a query for its value: never an action.
   bool isAction(mlir::Operation *folded) {
     return !constants.get(nameKeyOf(folded),
@@ -235,6 +236,8 @@ private:
   void serve();
   void refuseWhileRunning(llvm::StringRef line);
 
+  /// How many threads were observed so far.
+  static std::atomic<unsigned> threads;
   static thread_local Engine *mine;
   // This thread is one that is followed.
   static thread_local bool isHome;
@@ -254,6 +257,39 @@ private:
   bool isBroken = false;
   pid_t pid = 0;
 };
+
+inline void Engine::enter(Frame &frame) {
+  Frame *parent = innermost;
+  frame.parent = parent;
+  frame.depth = parent ? parent->depth + 1 : 0;
+  frame.ordinal = ++ordinal;
+  if (parent)
+    frame.conversion = parent->isConversion() ? parent : parent->conversion;
+  // What other threads have made until now is not made by this pass. Of one
+  // thread alone, all operations are numbered as when it is debugged.
+  if (frame.kind == Kind::Pass && threads > 1)
+    observer.ids.renew();
+  frame.tally.firstId = observer.ids.upcoming();
+  frame.wantsReasons = true;
+  innermost = &frame;
+  observer.forgetFold();
+  if (frame.kind == Kind::Pass)
+    observer.begin(frame, /*isCounted=*/false);
+  if (recorder)
+    recorder->begin(frame);
+}
+
+inline void Engine::exit(Frame &frame) {
+  int64_t now = Observer::now();
+  frame.over = true;
+  if (LLVM_UNLIKELY(!frame.isFailedAttempt()))
+    observer.end(frame, /*isCounted=*/false);
+  if (recorder)
+    recorder->end(frame, now);
+  observer.leave(frame);
+  if (LLVM_UNLIKELY(!frame.parent) && this != &first())
+    tellFirst(frame);
+}
 
 /// From now on each crash is known by its signal, before the tool hears of it.
 void listenToCrashes();

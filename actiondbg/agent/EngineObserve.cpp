@@ -13,8 +13,7 @@ namespace adbg {
 thread_local Engine *Engine::mine = nullptr;
 thread_local bool Engine::isHome = false;
 
-// How many threads were observed so far.
-static std::atomic<unsigned> threads{0};
+std::atomic<unsigned> Engine::threads{0};
 
 namespace {
 /// The engine of a thread that is not the first: ends, and writes what it
@@ -68,39 +67,6 @@ bool Engine::startObserving(const RecordOrder &order, bool isThreaded) {
   first().observe();
   listenToCrashes();
   return true;
-}
-
-void Engine::enter(Frame &frame) {
-  Frame *parent = innermost;
-  frame.parent = parent;
-  frame.depth = parent ? parent->depth + 1 : 0;
-  frame.ordinal = ++ordinal;
-  if (parent)
-    frame.conversion = parent->isConversion() ? parent : parent->conversion;
-  // What other threads have made until now is not made by this pass. Of one
-  // thread alone, all operations are numbered as when it is debugged.
-  if (frame.kind == Kind::Pass && threads > 1)
-    observer.ids.renew();
-  frame.tally.firstId = observer.ids.upcoming();
-  frame.wantsReasons = true;
-  innermost = &frame;
-  observer.forgetFold();
-  if (frame.kind == Kind::Pass)
-    observer.begin(frame, /*isCounted=*/false);
-  if (recorder)
-    recorder->begin(frame);
-}
-
-void Engine::exit(Frame &frame) {
-  int64_t now = Observer::now();
-  frame.over = true;
-  if (LLVM_UNLIKELY(!frame.isFailedAttempt()))
-    observer.end(frame, /*isCounted=*/false);
-  if (recorder)
-    recorder->end(frame, now);
-  observer.leave(frame);
-  if (LLVM_UNLIKELY(!frame.parent) && this != &first())
-    tellFirst(frame);
 }
 
 /// An outermost action of this thread is what the first thread waits for, in

@@ -2,7 +2,7 @@
 //-----------------------===//
 
 #include "Frame.h"
-#include "Match.h"
+#include "Memo.h"
 #include "Traits.h"
 
 #include "mlir/IR/BuiltinAttributes.h"

@@ -155,7 +155,7 @@ struct Frame {
 
   // Once it is over.
   Result result() const { return result(changed()); }
-  bool changed() const {
+  LLVM_ATTRIBUTE_ALWAYS_INLINE bool changed() const {
     if (returned == Returned::RolledBack || skipped)
       return false;
     // What a fold found is put in place by its caller, right after.
@@ -201,7 +201,8 @@ llvm::StringRef lastComponent(llvm::StringRef name);
 
 /// Returns the operation that holds a unit, or the unit itself.
 mlir::Operation *holderOfOther(const mlir::IRUnit &unit);
-inline mlir::Operation *holderOf(const mlir::IRUnit &unit) {
+LLVM_ATTRIBUTE_ALWAYS_INLINE mlir::Operation *
+holderOf(const mlir::IRUnit &unit) {
   if (auto *op = llvm::dyn_cast_if_present<mlir::Operation *>(unit))
     return op;
   return holderOfOther(unit);

@@ -40,7 +40,7 @@ public:
   /// Notes that what `op` is was written down, and returns what it was before.
   Known describe(mlir::Operation *op) { return note(op, describedBit); }
   /// Returns the number of an operation that was written down; 0 of another.
-  uint32_t ofDescribed(mlir::Operation *op) const {
+  LLVM_ATTRIBUTE_ALWAYS_INLINE uint32_t ofDescribed(mlir::Operation *op) const {
     const Table *table = tableOf(op);
     uint32_t entry = table ? table->numbers[slotOf(op)] : 0;
     return entry & describedBit ? entry >> bits : 0;

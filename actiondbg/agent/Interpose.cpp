@@ -126,8 +126,7 @@ static void attachTo(MLIRContext *context) {
     llvm::errs() << "actiondbg: this MLIR spells its traits in a way that the "
                     "agent does not know; folds of constants count as "
                     "actions\n";
-  forgetNames();
-  Recorder::forgetContexts();
+  forgetContexts();
   static auto *disable = real<DisableThreading>(ADBG_DISABLE_THREADING);
   static auto *install = real<RegisterHandler>(ADBG_REGISTER_HANDLER);
   engine.askedForThreads |= context->isMultithreadingEnabled();

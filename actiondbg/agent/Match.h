@@ -10,64 +10,15 @@
 
 #include "Fields.h"
 #include "Frame.h"
+#include "Memo.h"
 #include "llvm/Support/GlobPattern.h"
-#include <atomic>
 #include <optional>
 #include <vector>
 
 namespace adbg {
 
-/// Changes whenever names are to be forgotten. Not 0, which is what a memo has
-/// that was never asked.
-inline std::atomic<unsigned> nameEpochs{1};
-inline unsigned namesEpoch() {
-  return nameEpochs.load(std::memory_order_acquire);
-}
-inline void forgetNames() { ++nameEpochs; }
-
-/// Answers about names, kept by the address of the name: actions ask the same
-/// few names for ever, and to hash the text would cost more than all the rest.
-/// A newer name takes the place of an older one that has the same slot. Names
-/// belong to a context or to a set of patterns, so all answers are forgotten
-/// when one of these is made: an address may then have a new owner.
-template <typename Answer> class Memo {
-public:
-  template <typename Compute>
-  const Answer &get(llvm::StringRef name, Compute compute) {
-    return at(name.data(), name.size(), compute);
-  }
-  /// Of what something else than its text is known by.
-  template <typename Compute>
-  const Answer &get(const void *key, Compute compute) {
-    return at(key, 0, compute);
-  }
-
-private:
-  template <typename Compute>
-  LLVM_ATTRIBUTE_ALWAYS_INLINE const Answer &at(const void *begin, size_t size,
-                                                Compute compute) {
-    if (unsigned now = namesEpoch(); LLVM_UNLIKELY(epoch != now)) {
-      slots.assign(1024, Slot());
-      epoch = now;
-    }
-    uintptr_t address = reinterpret_cast<uintptr_t>(begin);
-    Slot &slot = slots[((address >> 3) ^ (address >> 13)) & 1023];
-    if (LLVM_UNLIKELY(slot.begin != begin || slot.size != size || !begin))
-      slot = Slot{begin, size, compute()};
-    return slot.answer;
-  }
-
-  struct Slot {
-    const void *begin = nullptr;
-    size_t size = 0;
-    Answer answer = Answer();
-  };
-  std::vector<Slot> slots;
-  unsigned epoch = 0;
-};
-
 /// A glob that remembers its answers. The names it is asked about have to
-/// belong to MLIR (see Memo), unless `matchesNow` is asked.
+/// belong to MLIR, unless `matchesNow` is asked.
 class Glob {
 public:
   static std::optional<Glob> create(llvm::StringRef text, std::string &error);

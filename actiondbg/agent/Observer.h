@@ -49,12 +49,14 @@ public:
   /// To be called right after it ran.
   void end(Frame &frame, bool isCounted);
   /// To be called when it leaves the stack.
-  void leave(Frame &frame) {
+  LLVM_ATTRIBUTE_ALWAYS_INLINE void leave(Frame &frame) {
     innermost = frame.parent;
     if (LLVM_UNLIKELY(!frame.parent))
-      return leaveLast();
-    if (LLVM_LIKELY(!frame.tally.isTouched))
-      return;
+      leaveLast();
+    else if (LLVM_UNLIKELY(frame.tally.isTouched))
+      giveOn(frame);
+  }
+  void giveOn(const Frame &frame) {
     Tally &outer = frame.parent->tally;
     outer.isTouched = true;
     for (unsigned kind = 0; kind < changeKinds; ++kind)

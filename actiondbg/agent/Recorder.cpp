@@ -13,9 +13,6 @@ using llvm::StringRef;
 
 namespace adbg {
 
-static std::atomic<unsigned> contextsMade{0};
-void Recorder::forgetContexts() { ++contextsMade; }
-
 Recorder::Recorder(Identities &ids) : ids(ids) {
   for (unsigned space = 0; space < spaces; ++space)
     dictionaries.emplace_back(static_cast<Space>(space));
@@ -89,17 +86,26 @@ uint32_t Recorder::textOfName(const Frame &frame) {
 }
 
 uint32_t Recorder::nameOfOther(const Frame &frame) {
-  auto compute = [&] { return textOfName(frame); };
-  if (frame.kind == Kind::Pattern) {
-    if (StringRef name = frame.pattern()->getDebugName(); !name.empty())
-      return patternNames.get(name, compute);
-    return patternNames.get(frame.pattern(), compute);
-  } else if (frame.kind == Kind::Pass) {
+  if (frame.kind == Kind::Pattern)
+    return nameOfUnnamed(frame);
+  if (frame.kind == Kind::Pass) {
+    auto compute = [&] { return textOfName(frame); };
     if (StringRef name = frame.pass()->getArgument(); !name.empty())
       return passNames.get(name, compute);
     return passNames.get(frame.pass()->getName(), compute);
   }
   return nameOfText(frame);
+}
+
+uint32_t Recorder::nameOfUnnamed(const Frame &frame) {
+  // The pattern of a newer set may stand where one stood.
+  if (unnamedEpoch != namesEpoch())
+    unnamed.clear();
+  unnamedEpoch = namesEpoch();
+  uint32_t &name = unnamed[frame.pattern()];
+  if (!name)
+    name = textOfName(frame);
+  return name;
 }
 
 uint32_t Recorder::nameOfText(const Frame &frame) {
@@ -118,21 +124,15 @@ uint32_t Recorder::nameOfText(const Frame &frame) {
 uint32_t Recorder::locationOf(Location location) {
   // Operations that are made one after the other mostly have one location.
   const void *key = location.getAsOpaquePointer();
-  if (key == newestLocation.first && contexts == contextsMade)
-    return newestLocation.second;
-  newestLocation = {key, findLocation(location)};
+  if (key != newestLocation.first || contexts != contextsEpoch()) {
+    contexts = contextsEpoch();
+    uint32_t number = locationNumbers.findOrAdd(key, lastLocation + 1);
+    newestLocation = {key, number ? number : writeLocation(location)};
+  }
   return newestLocation.second;
 }
 
-uint32_t Recorder::findLocation(Location location) {
-  if (contexts != contextsMade || locationIds.size() >= mostLocations) {
-    locationIds.clear();
-    contexts = contextsMade;
-  }
-  auto [entry, isNew] =
-      locationIds.try_emplace(location.getAsOpaquePointer(), lastLocation + 1);
-  if (!isNew)
-    return entry->second;
+uint32_t Recorder::writeLocation(Location location) {
   LocationRow row{++lastLocation, 0, 0, 0, 0};
   if (std::optional<FilePlace> place = firstPlace(location)) {
     StringRef name = place->file.getValue();
@@ -207,8 +207,10 @@ uint32_t Recorder::describeNew(Operation *op) {
 
 void Recorder::reason(const Frame &frame, StringRef text) {
   Busy busy(*this);
-  reasons.add(ReasonRow{static_cast<uint32_t>(frame.ordinal - 1),
-                        of(Space::Reason, text.take_front(4096))});
+  text = text.take_front(4096);
+  uint32_t number =
+      reasonNumbers.get(text, [&] { return of(Space::Reason, text); });
+  reasons.add(ReasonRow{static_cast<uint32_t>(frame.ordinal - 1), number});
 }
 
 void Recorder::dropLastChange() {

@@ -6,6 +6,7 @@
 #include "Counters.h"
 #include "Observer.h"
 #include "RecordedIR.h"
+#include "Remembered.h"
 #include <csignal>
 
 namespace adbg {
@@ -44,8 +45,6 @@ public:
   static bool isOn() { return RecordFile::isOpen(); }
   /// All that is known is written, and the end. The tool exits.
   static void finish(int status);
-  /// A context was made: what belonged to the ones before may be gone.
-  static void forgetContexts();
 
   explicit Recorder(Identities &ids);
   ~Recorder();
@@ -75,7 +74,7 @@ public:
     row.start = uint64_t(newest - base) / RecordFile::unit;
   }
   /// `now`: when it was over, in ticks.
-  void end(const Frame &frame, int64_t now) {
+  LLVM_ATTRIBUTE_ALWAYS_INLINE void end(const Frame &frame, int64_t now) {
     Busy busy(*this);
     if (LLVM_UNLIKELY(Counters::size()))
       endSample(frame);
@@ -129,8 +128,6 @@ public:
 private:
   static constexpr size_t most = 8192;
   static constexpr size_t mostBytes = 1 << 20;
-  /// That are remembered: 8 MB.
-  static constexpr size_t mostLocations = 1 << 18;
 
   void flush();
   /// In the handler of a signal, which may have come at any moment.
@@ -140,23 +137,28 @@ private:
   }
   /// Whether what waits has to be written before the next action: it is much,
   /// or old.
-  bool isFull() const {
+  LLVM_ATTRIBUTE_ALWAYS_INLINE bool isFull() const {
     // A third of a second or so: so much is lost if the tool is killed.
     constexpr int64_t longest = int64_t(1) << 30;
     return (LLVM_UNLIKELY(count % 64 == 0) && (count == most || isMuch())) ||
            (newest - base > longest && count);
   }
   bool isMuch() const;
-  uint32_t nameOf(const Frame &frame) {
-    if (LLVM_LIKELY(frame.kind == Kind::Fold))
-      return foldNames.get(frame.foldedName, [&] { return textOfName(frame); });
+  LLVM_ATTRIBUTE_ALWAYS_INLINE uint32_t nameOf(const Frame &frame) {
+    auto compute = [&] { return textOfName(frame); };
+    if (frame.kind == Kind::Fold)
+      return foldNames.get(frame.foldedName, compute);
+    if (LLVM_LIKELY(frame.kind == Kind::Pattern))
+      if (llvm::StringRef name = frame.pattern()->getDebugName(); !name.empty())
+        return patternNames.get(name, compute);
     return nameOfOther(frame);
   }
   uint32_t nameOfOther(const Frame &frame);
+  uint32_t nameOfUnnamed(const Frame &frame);
   uint32_t nameOfText(const Frame &frame);
   uint32_t textOfName(const Frame &frame);
   /// Returns the number of an operation, which is written down if it was not.
-  uint32_t describe(mlir::Operation *op) {
+  LLVM_ATTRIBUTE_ALWAYS_INLINE uint32_t describe(mlir::Operation *op) {
     uint32_t id = ids.ofDescribed(op);
     return LLVM_LIKELY(id) ? id : describeNew(op);
   }
@@ -164,7 +166,7 @@ private:
   /// Returns the function that it is in; 0 if it is in none.
   uint32_t describeAs(mlir::Operation *op, uint32_t id);
   uint32_t locationOf(mlir::Location location);
-  uint32_t findLocation(mlir::Location location);
+  uint32_t writeLocation(mlir::Location location);
   uint32_t functionOf(mlir::Operation *op);
   uint32_t findFunction(mlir::Operation *op);
   uint32_t of(Space space, llvm::StringRef text) {
@@ -209,7 +211,8 @@ private:
 
   std::vector<Dictionary> dictionaries;
   Memo<uint32_t> patternNames, foldNames, passNames, opNames, files, functions;
-  llvm::DenseMap<const void *, uint32_t> locationIds;
+  LocationNumbers locationNumbers;
+  TextNumbers reasonNumbers;
   uint32_t lastLocation = 0;
   std::pair<const void *, uint32_t> newestLocation;
   /// In which function a block is, as long as no block is made, moved or erased
@@ -229,6 +232,9 @@ private:
   /// What actions that are known by their text only are called.
   llvm::StringMap<uint32_t> textNames;
   static constexpr unsigned mostTexts = 4096;
+  /// Of patterns without a name, by their address.
+  llvm::DenseMap<const mlir::Pattern *, uint32_t> unnamed;
+  unsigned unnamedEpoch = 0;
   unsigned contexts = 0;
 
   /// Null if no IR is recorded.

@@ -132,9 +132,7 @@ static void printThread(llvm::raw_ostream &os) {
   os << "] ";
 }
 
-UpstreamLog::Entry::Entry(const Frame &frame) : frame(frame) {
-  if (!isOn())
-    return;
+void UpstreamLog::Entry::begin() {
   bool isNumbered = isInGreedyIteration(frame);
   if (!isNumbered)
     changed();
@@ -155,9 +153,7 @@ UpstreamLog::Entry::Entry(const Frame &frame) : frame(frame) {
   write(line);
 }
 
-UpstreamLog::Entry::~Entry() {
-  if (!isOn())
-    return;
+void UpstreamLog::Entry::end() {
   // All but a pattern that failed may have changed what nobody tells of.
   if (frame.kind != Kind::Pattern || frame.returned != Returned::Unknown)
     changed();

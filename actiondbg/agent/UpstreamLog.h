@@ -30,10 +30,18 @@ public:
   /// `frame.returned` is found out.
   class Entry {
   public:
-    explicit Entry(const Frame &frame);
-    ~Entry();
+    explicit Entry(const Frame &frame) : frame(frame) {
+      if (LLVM_UNLIKELY(isOn()))
+        begin();
+    }
+    ~Entry() {
+      if (LLVM_UNLIKELY(isOn()))
+        end();
+    }
 
   private:
+    void begin();
+    void end();
     const Frame &frame;
   };
 

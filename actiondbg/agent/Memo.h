@@ -1,0 +1,131 @@
+//===- Memo.h - Answers about names, remembered -----------------*- C++ -*-===//
+
+#ifndef ACTIONDBG_MEMO_H
+#define ACTIONDBG_MEMO_H
+
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/xxhash.h"
+#include <algorithm>
+#include <atomic>
+#include <vector>
+
+namespace adbg {
+
+/// How many contexts were made, and how many owners of names: contexts and sets
+/// of patterns. What belongs to one of these may stand where that of an older
+/// one stood. Not 0, which is what a memo has that was never asked.
+struct Epochs {
+  std::atomic<unsigned> contexts{1}, names{1};
+};
+inline Epochs epochs;
+
+inline unsigned namesEpoch() {
+  return epochs.names.load(std::memory_order_acquire);
+}
+inline unsigned contextsEpoch() {
+  return epochs.contexts.load(std::memory_order_acquire);
+}
+/// To be called when a set of patterns is made.
+inline void forgetNames() { ++epochs.names; }
+/// To be called when a context is made.
+inline void forgetContexts() {
+  ++epochs.contexts;
+  forgetNames();
+}
+
+/// Answers about names, kept by the address of the name: actions ask the same
+/// few names for ever, and to hash the text would cost more than all the rest.
+/// Names whose addresses are alike share a few slots; a newer one takes that of
+/// the oldest. A pass may make a set of patterns for each function, so that
+/// answers are not forgotten when one is made: the text is looked at once more.
+template <typename Answer> class Memo {
+public:
+  template <typename Compute>
+  LLVM_ATTRIBUTE_ALWAYS_INLINE const Answer &get(llvm::StringRef name,
+                                                 Compute compute) {
+    Slot *first = slotsOf(name.data());
+    unsigned now = namesEpoch();
+    if (LLVM_LIKELY(first->isOf(name.data(), name.size()) &&
+                    first->epoch == now))
+      return first->answer;
+    return find(first, name, now, compute);
+  }
+  /// Of what is known by the address of something that belongs to a context.
+  template <typename Compute>
+  LLVM_ATTRIBUTE_ALWAYS_INLINE const Answer &get(const void *key,
+                                                 Compute compute) {
+    Slot *first = slotsOf(key);
+    unsigned now = contextsEpoch();
+    if (LLVM_LIKELY(first->isOf(key, 0) && first->epoch == now))
+      return first->answer;
+    return find(first, key, now, compute);
+  }
+
+private:
+  static constexpr unsigned ways = 4;
+  struct Slot {
+    const void *begin = nullptr;
+    size_t size = 0;
+    /// When the answer was right; 0 if there is none.
+    unsigned epoch = 0;
+    uint64_t hash = 0;
+    Answer answer = Answer();
+
+    bool isOf(const void *key, size_t length) const {
+      return begin == key && size == length;
+    }
+  };
+
+  LLVM_ATTRIBUTE_ALWAYS_INLINE Slot *slotsOf(const void *begin) {
+    if (LLVM_UNLIKELY(slots.empty()))
+      slots.resize(256 * ways);
+    uintptr_t address = reinterpret_cast<uintptr_t>(begin);
+    return &slots[((address >> 3) ^ (address >> 11)) % 256 * ways];
+  }
+  /// Returns the slot of what was asked for before; null if it has none.
+  static Slot *known(Slot *first, const void *begin, size_t size) {
+    for (Slot *slot = first; slot != first + ways; ++slot)
+      if (slot->isOf(begin, size) && slot->epoch)
+        return slot;
+    return nullptr;
+  }
+  /// Has a new slot stand first, and the oldest go.
+  static Slot *take(Slot *first, Slot made) {
+    std::move_backward(first, first + ways - 1, first + ways);
+    *first = std::move(made);
+    return first;
+  }
+
+  template <typename Compute>
+  LLVM_ATTRIBUTE_NOINLINE static const Answer &
+  find(Slot *first, llvm::StringRef name, unsigned now, Compute compute) {
+    Slot *slot = known(first, name.data(), name.size());
+    if (slot && slot->epoch == now)
+      return slot->answer;
+    uint64_t hash = llvm::xxh3_64bits(name);
+    if (slot && slot->hash != hash)
+      slot->answer = compute();
+    else if (!slot)
+      slot = take(first, {name.data(), name.size(), now, hash, compute()});
+    slot->epoch = now;
+    slot->hash = hash;
+    return slot->answer;
+  }
+  template <typename Compute>
+  LLVM_ATTRIBUTE_NOINLINE static const Answer &
+  find(Slot *first, const void *key, unsigned now, Compute compute) {
+    Slot *slot = known(first, key, 0);
+    if (slot && slot->epoch != now)
+      slot->answer = compute();
+    else if (!slot)
+      slot = take(first, {key, 0, now, 0, compute()});
+    slot->epoch = now;
+    return slot->answer;
+  }
+
+  std::vector<Slot> slots;
+};
+
+} // namespace adbg
+
+#endif // ACTIONDBG_MEMO_H

@@ -85,7 +85,7 @@ public:
   LLVM_ATTRIBUTE_ALWAYS_INLINE void enter(Frame &frame);
   LLVM_ATTRIBUTE_ALWAYS_INLINE void exit(Frame &frame);
   /// The fold of a constant is a query for its value: never an action.
-  bool isAction(mlir::Operation *folded) {
+  LLVM_ATTRIBUTE_ALWAYS_INLINE bool isAction(mlir::Operation *folded) {
     return !constants.get(nameKeyOf(folded),
                           [&] { return isConstantLike(folded->getName()); });
   }
@@ -108,7 +108,12 @@ public:
   void caught(CatchKind kind, llvm::StringRef text,
               std::optional<Culprit> culprit = std::nullopt);
   /// Why an action did not match, or failed.
-  void reason(Frame &frame, llvm::StringRef text);
+  void reason(Frame &frame, llvm::StringRef text) {
+    if (LLVM_LIKELY(observer.recorder))
+      observer.recorder->reason(frame, text);
+    else
+      frame.needRare().reasons.push_back(text.str());
+  }
   void reason(Frame &frame, const mlir::Diagnostic &diagnostic);
   bool catches(CatchKind kind) const {
     return catching & (1u << static_cast<unsigned>(kind));
@@ -116,6 +121,12 @@ public:
   /// An interrupt that is to be obeyed inside the action. In a signal handler.
   void stopInside();
 
+private:
+  // What is looked at with each action stands together.
+  bool attached = false, serving = false;
+
+public:
+  uint64_t ordinal = 0;
   // What requests work on; valid while the tool is stopped.
   Observer observer;
   Frame *&innermost = observer.innermost;
@@ -132,7 +143,6 @@ public:
   bool counts = false;
   /// The first error since the verifier began, if its failure is caught.
   std::string firstError;
-  uint64_t ordinal = 0;
   /// How often an action began or ended.
   uint64_t event = 0;
   std::deque<Passed> passed;
@@ -249,8 +259,6 @@ private:
   unsigned catching = 0, breakpointsVersion = 0;
   /// A breakpoint is about the end of actions, or about operations.
   bool tellsChanges = false;
-  bool attached = false;
-  bool serving = false;
   /// In a fork that has not gone on since, and shares its files.
   bool isFrozen = false;
   uint64_t patterns = 0, folds = 0, passActions = 0, insideHits = 0;
@@ -259,24 +267,25 @@ private:
 };
 
 inline void Engine::enter(Frame &frame) {
-  Frame *parent = innermost;
+  Frame *parent = observer.innermost;
   frame.parent = parent;
-  frame.depth = parent ? parent->depth + 1 : 0;
   frame.ordinal = ++ordinal;
-  if (parent)
+  if (LLVM_LIKELY(parent)) {
+    frame.depth = parent->depth + 1;
     frame.conversion = parent->isConversion() ? parent : parent->conversion;
+  }
   // What other threads have made until now is not made by this pass. Of one
   // thread alone, all operations are numbered as when it is debugged.
-  if (frame.kind == Kind::Pass && threads > 1)
+  if (LLVM_UNLIKELY(frame.kind == Kind::Pass) && threads > 1)
     observer.ids.renew();
   frame.tally.firstId = observer.ids.upcoming();
   frame.wantsReasons = true;
-  innermost = &frame;
+  observer.innermost = &frame;
   observer.forgetFold();
-  if (frame.kind == Kind::Pass)
+  if (LLVM_UNLIKELY(frame.kind == Kind::Pass))
     observer.begin(frame, /*isCounted=*/false);
-  if (recorder)
-    recorder->begin(frame);
+  if (LLVM_LIKELY(observer.recorder))
+    observer.recorder->begin(frame);
 }
 
 inline void Engine::exit(Frame &frame) {
@@ -284,8 +293,8 @@ inline void Engine::exit(Frame &frame) {
   frame.over = true;
   if (LLVM_UNLIKELY(!frame.isFailedAttempt()))
     observer.end(frame, /*isCounted=*/false);
-  if (recorder)
-    recorder->end(frame, now);
+  if (LLVM_LIKELY(observer.recorder))
+    observer.recorder->end(frame, now);
   observer.leave(frame);
   if (LLVM_UNLIKELY(!frame.parent) && this != &first())
     tellFirst(frame);

@@ -77,13 +77,6 @@ void Engine::tellFirst(const Frame &frame) {
     ++around->elsewhere;
 }
 
-void Engine::reason(Frame &frame, StringRef text) {
-  if (recorder)
-    recorder->reason(frame, text);
-  else
-    frame.needRare().reasons.push_back(text.str());
-}
-
 void Engine::reason(Frame &frame, const Diagnostic &diagnostic) {
   // Mostly it is one text, as it stands in the source.
   llvm::ArrayRef<DiagnosticArgument> parts = diagnostic.getArguments();

@@ -156,7 +156,7 @@ struct Frame {
   // Once it is over.
   Result result() const { return result(changed()); }
   LLVM_ATTRIBUTE_ALWAYS_INLINE bool changed() const {
-    if (returned == Returned::RolledBack || skipped)
+    if (LLVM_UNLIKELY(returned == Returned::RolledBack || skipped))
       return false;
     // What a fold found is put in place by its caller, right after.
     return tally.net > 0 || elsewhere > 0 ||
@@ -168,7 +168,7 @@ struct Frame {
   }
   /// The result of one that has changed something or not.
   Result result(bool changed) const {
-    if (skipped)
+    if (LLVM_UNLIKELY(skipped))
       return Result::Skipped;
     if (isFailedAttempt() || returned == Returned::Failure ||
         returned == Returned::RolledBack)
@@ -203,9 +203,8 @@ llvm::StringRef lastComponent(llvm::StringRef name);
 mlir::Operation *holderOfOther(const mlir::IRUnit &unit);
 LLVM_ATTRIBUTE_ALWAYS_INLINE mlir::Operation *
 holderOf(const mlir::IRUnit &unit) {
-  if (auto *op = llvm::dyn_cast_if_present<mlir::Operation *>(unit))
-    return op;
-  return holderOfOther(unit);
+  auto *op = llvm::dyn_cast_if_present<mlir::Operation *>(unit);
+  return LLVM_LIKELY(op) ? op : holderOfOther(unit);
 }
 
 /// Returns the nearest operation around `op`, or itself, that has a symbol name

@@ -264,10 +264,8 @@ dispatchDebugged(Engine &engine, Frame &frame, Operation *op,
 }
 
 template <typename Fold>
-static LogicalResult dispatchFold(Operation *op, FoldResults &results,
-                                  Fold fold) {
-  if (op == folded)
-    return fold();
+LLVM_ATTRIBUTE_ALWAYS_INLINE static LogicalResult
+dispatchFold(Operation *op, FoldResults &results, Fold fold) {
   Engine &engine = Engine::get();
   if (!engine.follows() || !engine.isAction(op))
     return fold();
@@ -287,23 +285,37 @@ static LogicalResult dispatchFold(Operation *op, FoldResults &results,
   return result;
 }
 
+using FoldWithOperands = LogicalResult(Operation *, llvm::ArrayRef<Attribute>,
+                                       FoldResults &);
+using FoldOperation = LogicalResult(Operation *, FoldResults &);
+
+// Of its own, so that the other way through its caller needs no room.
+LLVM_ATTRIBUTE_NOINLINE static LogicalResult
+dispatchWithOperands(Operation *self, llvm::ArrayRef<Attribute> operands,
+                     FoldResults &results, FoldWithOperands *next) {
+  return dispatchFold(self, results,
+                      [&] { return next(self, operands, results); });
+}
+
 ADBG_EXPORT LogicalResult
 foldWithOperands(Operation *self, llvm::ArrayRef<Attribute> operands,
                  FoldResults &results) __asm__(ADBG_FOLD);
 LogicalResult foldWithOperands(Operation *self,
                                llvm::ArrayRef<Attribute> operands,
                                FoldResults &results) {
-  static auto *next = real<LogicalResult(Operation *, llvm::ArrayRef<Attribute>,
-                                         FoldResults &)>(ADBG_FOLD);
-  return dispatchFold(self, results,
-                      [&] { return next(self, operands, results); });
+  static auto *next = real<FoldWithOperands>(ADBG_FOLD);
+  // The other overload has called it, mostly.
+  if (LLVM_LIKELY(self == folded))
+    return next(self, operands, results);
+  return dispatchWithOperands(self, operands, results, next);
 }
 
 ADBG_EXPORT LogicalResult
 foldOperation(Operation *self, FoldResults &results) __asm__(ADBG_FOLD_RESULTS);
 LogicalResult foldOperation(Operation *self, FoldResults &results) {
-  static auto *next =
-      real<LogicalResult(Operation *, FoldResults &)>(ADBG_FOLD_RESULTS);
+  static auto *next = real<FoldOperation>(ADBG_FOLD_RESULTS);
+  if (LLVM_UNLIKELY(self == folded))
+    return next(self, results);
   return dispatchFold(self, results, [&] { return next(self, results); });
 }
 

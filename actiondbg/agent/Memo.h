@@ -7,7 +7,7 @@
 #include "llvm/Support/xxhash.h"
 #include <algorithm>
 #include <atomic>
-#include <vector>
+#include <memory>
 
 namespace adbg {
 
@@ -65,9 +65,9 @@ private:
   static constexpr unsigned ways = 4;
   struct Slot {
     const void *begin = nullptr;
-    size_t size = 0;
+    uint32_t size = 0;
     /// When the answer was right; 0 if there is none.
-    unsigned epoch = 0;
+    uint32_t epoch = 0;
     uint64_t hash = 0;
     Answer answer = Answer();
 
@@ -77,8 +77,8 @@ private:
   };
 
   LLVM_ATTRIBUTE_ALWAYS_INLINE Slot *slotsOf(const void *begin) {
-    if (LLVM_UNLIKELY(slots.empty()))
-      slots.resize(256 * ways);
+    if (LLVM_UNLIKELY(!slots))
+      slots.reset(new Slot[256 * ways]);
     uintptr_t address = reinterpret_cast<uintptr_t>(begin);
     return &slots[((address >> 3) ^ (address >> 11)) % 256 * ways];
   }
@@ -106,7 +106,8 @@ private:
     if (slot && slot->hash != hash)
       slot->answer = compute();
     else if (!slot)
-      slot = take(first, {name.data(), name.size(), now, hash, compute()});
+      slot = take(first, {name.data(), static_cast<uint32_t>(name.size()), now,
+                          hash, compute()});
     slot->epoch = now;
     slot->hash = hash;
     return slot->answer;
@@ -123,7 +124,7 @@ private:
     return slot->answer;
   }
 
-  std::vector<Slot> slots;
+  std::unique_ptr<Slot[]> slots;
 };
 
 } // namespace adbg

@@ -74,6 +74,18 @@ public:
   /// Begins and ends to tell watches. They belong to `breakpoints`.
   void watch(std::vector<Breakpoint> &breakpoints);
 
+private:
+  /// A fold that found something: its caller puts that in place right after.
+  struct LastFold {
+    uint64_t ordinal = 0;
+    uint32_t id = 0;
+    llvm::StringRef name;
+    const Frame *caller = nullptr;
+    bool pending = false;
+  };
+  LastFold fold;
+
+public:
   Frame *innermost = nullptr;
   Identities &ids = Identities::all();
   /// Where all is written down; null if it is not.
@@ -98,15 +110,6 @@ public:
   ValueName nameOf(mlir::Value value) const;
 
 private:
-  /// A fold that found something: its caller puts that in place right after.
-  struct LastFold {
-    uint64_t ordinal = 0;
-    uint32_t id = 0;
-    llvm::StringRef name;
-    const Frame *caller = nullptr;
-    bool pending = false;
-  };
-
   void add(ChangeKind kind, mlir::Operation *op, uint32_t id, bool isNew,
            const Detail &detail = plain);
   bool tellsBy() const { return isDetailed || recorder; }
@@ -136,7 +139,6 @@ private:
   LastChange last;
   /// Of the operation that ends: whether the recorder knows it.
   bool wasDescribed = false;
-  LastFold fold;
   /// The digest after the newest pass, which is that before the next one.
   mlir::Operation *digested = nullptr;
   uint64_t digestOfIt = 0, digestedAt = 0;

@@ -5,6 +5,7 @@
 
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/PatternMatch.h"
+#include "mlir/IR/SymbolTable.h"
 #include "mlir/Pass/Pass.h"
 #include "llvm/Support/Signals.h"
 
@@ -124,12 +125,14 @@ uint32_t Recorder::nameOfText(const Frame &frame) {
 uint32_t Recorder::locationOf(Location location) {
   // Operations that are made one after the other mostly have one location.
   const void *key = location.getAsOpaquePointer();
-  if (key != newestLocation.first || contexts != contextsEpoch()) {
-    contexts = contextsEpoch();
-    uint32_t number = locationNumbers.findOrAdd(key, lastLocation + 1);
-    newestLocation = {key, number ? number : writeLocation(location)};
-  }
-  return newestLocation.second;
+  if (key == newestLocation.first && contexts == contextsEpoch())
+    return newestLocation.second;
+  contexts = contextsEpoch();
+  uint32_t number = locationNumbers.find(key);
+  if (!number)
+    locationNumbers.set(key, number = writeLocation(location));
+  newestLocation = {key, number};
+  return number;
 }
 
 uint32_t Recorder::writeLocation(Location location) {
@@ -161,13 +164,24 @@ uint32_t Recorder::findFunction(Operation *op) {
   if (id && holder != op && knownFunction.id == id &&
       knownFunction.places == places)
     return knownFunction.function;
-  StringAttr name = symbolAround(holder);
-  uint32_t function = 0;
-  if (name)
-    function = functions.get(
-        name.getValue(), [&] { return of(Space::Function, name.getValue()); });
+  uint32_t function = numberOfSymbol(holder);
   knownFunction = {id, function, places};
   return function;
+}
+
+uint32_t Recorder::numberOfSymbol(Operation *holder) {
+  // What it says is not looked at: that is in memory that nobody else needs.
+  Attribute own = holder->getAttr(SymbolTable::getSymbolAttrName());
+  const void *key = own.getAsOpaquePointer();
+  if (uint32_t number = key ? functionNumbers.find(key) : 0)
+    return number;
+  StringAttr name = symbolAround(holder);
+  if (!name)
+    return 0;
+  uint32_t number = of(Space::Function, name.getValue());
+  if (name == own)
+    functionNumbers.set(key, number);
+  return number;
 }
 
 uint32_t Recorder::functionOf(Operation *op) {
@@ -204,14 +218,6 @@ uint32_t Recorder::describeNew(Operation *op) {
 //===----------------------------------------------------------------------===//
 // Actions
 //===----------------------------------------------------------------------===//
-
-void Recorder::reason(const Frame &frame, StringRef text) {
-  Busy busy(*this);
-  text = text.take_front(4096);
-  uint32_t number =
-      reasonNumbers.get(text, [&] { return of(Space::Reason, text); });
-  reasons.add(ReasonRow{static_cast<uint32_t>(frame.ordinal - 1), number});
-}
 
 void Recorder::dropLastChange() {
   // It may be written already; then so is what undoes it, later.

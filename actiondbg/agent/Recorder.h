@@ -59,8 +59,8 @@ public:
       ir->begin(frame);
     ActionRow &row = rows[count];
     mlir::Operation *op =
-        frame.units.empty() ? nullptr : holderOf(frame.units[0]);
-    row.operation = op ? describe(op) : 0;
+        LLVM_LIKELY(!frame.units.empty()) ? holderOf(frame.units[0]) : nullptr;
+    row.operation = LLVM_LIKELY(op) ? describe(op) : 0;
     row.name = nameOf(frame);
     row.duration = 0;
     row.depth = std::min(frame.depth, 0xffffu);
@@ -97,7 +97,14 @@ public:
     rows[row].outcome = outcome;
     rows[row].flags = flags;
   }
-  void reason(const Frame &frame, llvm::StringRef text);
+  LLVM_ATTRIBUTE_ALWAYS_INLINE void reason(const Frame &frame,
+                                           llvm::StringRef text) {
+    Busy busy(*this);
+    text = text.take_front(4096);
+    uint32_t number =
+        reasonNumbers.get(text, [&] { return of(Space::Reason, text); });
+    reasons.add(ReasonRow{static_cast<uint32_t>(frame.ordinal - 1), number});
+  }
   // In its one caller, so that what it is told of stays in registers.
   LLVM_ATTRIBUTE_ALWAYS_INLINE void change(const Changed &change) {
     Busy busy(*this);
@@ -149,7 +156,8 @@ private:
     if (frame.kind == Kind::Fold)
       return foldNames.get(frame.foldedName, compute);
     if (LLVM_LIKELY(frame.kind == Kind::Pattern))
-      if (llvm::StringRef name = frame.pattern()->getDebugName(); !name.empty())
+      if (llvm::StringRef name = frame.pattern()->getDebugName();
+          LLVM_LIKELY(!name.empty()))
         return patternNames.get(name, compute);
     return nameOfOther(frame);
   }
@@ -169,6 +177,7 @@ private:
   uint32_t writeLocation(mlir::Location location);
   uint32_t functionOf(mlir::Operation *op);
   uint32_t findFunction(mlir::Operation *op);
+  uint32_t numberOfSymbol(mlir::Operation *holder);
   uint32_t of(Space space, llvm::StringRef text) {
     return dictionaries[static_cast<unsigned>(space)].of(text, strings);
   }
@@ -200,6 +209,9 @@ private:
   uint64_t firstRow = 0;
   /// When the rows begin, and the newest time that is known; in ticks.
   int64_t base = 0, newest = 0;
+  /// Null if no IR is recorded.
+  std::unique_ptr<IRKeeper> ir;
+  Memo<uint32_t> patternNames, foldNames, passNames, opNames, files;
 
   Section strings{SectionKind::Strings, 0},
       locations{SectionKind::Locations, sizeof(LocationRow)},
@@ -210,8 +222,9 @@ private:
       changes{SectionKind::Changes};
 
   std::vector<Dictionary> dictionaries;
-  Memo<uint32_t> patternNames, foldNames, passNames, opNames, files, functions;
-  LocationNumbers locationNumbers;
+  /// Of 8 MiB of locations, and of 2 MiB of names.
+  AddressNumbers<19> locationNumbers;
+  AddressNumbers<17> functionNumbers;
   TextNumbers reasonNumbers;
   uint32_t lastLocation = 0;
   std::pair<const void *, uint32_t> newestLocation;
@@ -237,8 +250,6 @@ private:
   unsigned unnamedEpoch = 0;
   unsigned contexts = 0;
 
-  /// Null if no IR is recorded.
-  std::unique_ptr<IRKeeper> ir;
   Counters counters;
   /// The counters at the begin of the actions that run.
   std::vector<uint64_t> counted;

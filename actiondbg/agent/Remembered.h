@@ -16,32 +16,27 @@
 
 namespace adbg {
 
-/// The numbers of locations, by their addresses. Neighbours in memory, which
-/// mostly are neighbours in the source, are neighbours here: a table that they
-/// are strewn over costs the tool twentieths of its time, as memory that is
-/// touched first is slow, and what does not fit into the cache.
-class LocationNumbers {
+/// The numbers of what a context keeps: locations, names. Neighbours in memory,
+/// which mostly are neighbours in the source, are neighbours here: a table that
+/// they are strewn over costs the tool twentieths of its time, as memory that
+/// is touched first is slow, and so is what does not fit into the cache.
+template <unsigned sizeBits> class AddressNumbers {
 public:
-  /// Returns the number of `location`; 0 if it is not known, and then it gets
-  /// `next`.
-  uint32_t findOrAdd(const void *location, uint32_t next) {
-    if (LLVM_UNLIKELY(!slots || epoch != contextsEpoch()))
-      forget();
-    uintptr_t address = reinterpret_cast<uintptr_t>(location);
-    Slot &slot = slots[(address >> alignBits) % size];
-    auto above = static_cast<uint32_t>(address >> (alignBits + sizeBits));
-    if (LLVM_LIKELY(slot.number && slot.above == above))
-      return slot.number;
-    slot = {above, next};
-    return 0;
+  /// Returns the number of what is at `address`; 0 if it is not known.
+  uint32_t find(const void *address) {
+    const Slot &slot = slotOf(address);
+    return LLVM_LIKELY(slot.above == aboveOf(address)) ? slot.number : 0;
+  }
+  void set(const void *address, uint32_t number) {
+    slotOf(address) = {aboveOf(address), number};
   }
 
 private:
-  // No two begin in the same 16 bytes; those of 8 MiB have slots of their own.
-  static constexpr unsigned alignBits = 4, sizeBits = 19;
+  // No two of them begin in the same 16 bytes.
+  static constexpr unsigned alignBits = 4;
   static constexpr size_t size = size_t(1) << sizeBits;
   struct Slot {
-    /// The rest of the address.
+    /// What the place of the slot does not tell of the address.
     uint32_t above;
     uint32_t number;
   };
@@ -49,11 +44,19 @@ private:
     void operator()(void *memory) const { free(memory); }
   };
 
+  static uint32_t aboveOf(const void *address) {
+    return reinterpret_cast<uintptr_t>(address) >> (alignBits + sizeBits);
+  }
+  Slot &slotOf(const void *address) {
+    if (LLVM_UNLIKELY(!slots || epoch != contextsEpoch()))
+      forget();
+    return slots[(reinterpret_cast<uintptr_t>(address) >> alignBits) % size];
+  }
   void forget() {
     // The system gives the memory when it is written to first.
     slots.reset(static_cast<Slot *>(calloc(size, sizeof(Slot))));
     if (!slots)
-      llvm::report_bad_alloc_error("actiondbg: no memory for locations");
+      llvm::report_bad_alloc_error("actiondbg: no memory for a recording");
     epoch = contextsEpoch();
   }
 

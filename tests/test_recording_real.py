@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -14,6 +15,7 @@ from typing import Any
 
 import pytest
 from places import all_stops
+from stock import ANONYMOUS
 
 import actiondbg
 from actiondbg.errors import LaunchError, UsageError
@@ -97,6 +99,22 @@ def test_a_recording_tells_what_the_debugger_shows(mlir_opt: str, folds: str) ->
         told[-1].append(None if action["tag"] == "fold" else changes)
     assert len(told) > 40
     assert told == shown
+
+
+def test_names_where_each_function_has_patterns_of_its_own(
+    mlir_opt: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The names that are known have to be told again: the stock tool says which they are."""
+    monkeypatch.chdir(tmp_path)
+    passes = "canonicalize,int-range-optimizations,arith-expand,canonicalize"
+    tool = [mlir_opt, many(40), "--mlir-disable-threading"]
+    tool.append(f"--pass-pipeline=builtin.module(func.func({passes}),convert-arith-to-llvm)")
+    subprocess.run([*tool, "-o", os.devnull, "--log-actions-to=stock.log"], check=True)
+    log = re.sub(ANONYMOUS, "", Path("stock.log").read_text())
+    told = re.findall(r"begins .* Action `apply-pattern pattern: (.*?) \(", log)
+    tried = rows(recorded(tool), "tag", "name")
+    assert [name for tag, name in tried if tag == "apply-pattern"] == told
+    assert len(set(told)) > 10 and len(told) > 1000
 
 
 # --- the tool does not notice ------------------------------------------------------------------

@@ -183,8 +183,11 @@ ADBG_EXPORT void contextDtor(MLIRContext *self) __asm__(ADBG_CONTEXT_DTOR);
 void contextDtor(MLIRContext *self) {
   static auto *next = real<void(MLIRContext *)>(ADBG_CONTEXT_DTOR);
   // As the operations in it, see InterposeIR.cpp.
-  if (Engine::get().role != Role::Trial)
-    next(self);
+  if (Engine::get().role == Role::Trial)
+    return;
+  next(self);
+  // Another context that is there may have the memory now.
+  forgetContexts();
 }
 
 ADBG_EXPORT void disableThreading(MLIRContext *self,

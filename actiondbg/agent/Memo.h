@@ -11,9 +11,9 @@
 
 namespace adbg {
 
-/// How many contexts were made, and how many owners of names: contexts and sets
-/// of patterns. What belongs to one of these may stand where that of an older
-/// one stood. Not 0, which is what a memo has that was never asked.
+/// How often a context came or went, and how often one or a set of patterns
+/// did, which own names. What belongs to another may stand where theirs stood.
+/// Not 0, which is what a memo has that was never asked.
 struct Epochs {
   std::atomic<unsigned> contexts{1}, names{1};
 };
@@ -27,7 +27,7 @@ inline unsigned contextsEpoch() {
 }
 /// To be called when a set of patterns is made.
 inline void forgetNames() { ++epochs.names; }
-/// To be called when a context is made.
+/// To be called when a context was made or destroyed.
 inline void forgetContexts() {
   ++epochs.contexts;
   forgetNames();

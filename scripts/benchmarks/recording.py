@@ -101,6 +101,9 @@ def _beside_stock(argv: list[str], directory: Path, rounds: int) -> Iterator[Row
         f"{taken['stock_log'] / taken['log']:.1f} times",
         "5",
     )
+    ours = max(taken["log"] / bare - 1, 0.01)  # in the noise it may be nothing
+    adds = (taken["stock_log"] / bare - 1) / ours
+    yield ("what it adds to the run against what ours adds", f"{adds:.0f} times", "")
     yield ("the stock --profile-actions-to", f"{taken['stock_profile'] / bare:.1f} of bare", "")
     size = recording.stat().st_size
     yield ("the recording, bytes an action", f"{size / actions:.1f}", "40")

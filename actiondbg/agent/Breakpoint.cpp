@@ -90,11 +90,8 @@ Candidates::of(const Frame &frame, std::vector<Breakpoint> &breakpoints) {
                          ? pattern->getDebugName().data()
                          : nullptr;
   const char *opName = op ? op->getName().getStringRef().data() : nullptr;
-  auto mix = [](const char *address) {
-    uintptr_t bits = reinterpret_cast<uintptr_t>(address);
-    return (bits >> 3) ^ (bits >> 13);
-  };
-  Slot &slot = slots[(mix(tag) ^ mix(name) * 3 ^ mix(opName) * 5) & 1023];
+  Slot &slot =
+      slots[(spread(tag) ^ spread(name) * 3 ^ spread(opName) * 5) & 1023];
   // A pass, and a pattern without a name, have more to them than that.
   bool isWhole = frame.kind != Kind::Pass && (!pattern || name);
   if (isWhole && slot.tag == tag && slot.name == name && slot.op == opName &&

@@ -33,6 +33,12 @@ inline void forgetContexts() {
   forgetNames();
 }
 
+/// What a table of names is looked into by.
+inline uintptr_t spread(const void *name) {
+  auto address = reinterpret_cast<uintptr_t>(name);
+  return (address >> 3) ^ (address >> 11);
+}
+
 /// Answers about names, kept by the address of the name: actions ask the same
 /// few names for ever, and to hash the text would cost more than all the rest.
 /// Names whose addresses are alike share a few slots; a newer one takes that of
@@ -79,8 +85,7 @@ private:
   LLVM_ATTRIBUTE_ALWAYS_INLINE Slot *slotsOf(const void *begin) {
     if (LLVM_UNLIKELY(!slots))
       slots.reset(new Slot[256 * ways]);
-    uintptr_t address = reinterpret_cast<uintptr_t>(begin);
-    return &slots[((address >> 3) ^ (address >> 11)) % 256 * ways];
+    return &slots[spread(begin) % 256 * ways];
   }
   /// Returns the slot of what was asked for before; null if it has none.
   static Slot *known(Slot *first, const void *begin, size_t size) {

@@ -123,15 +123,10 @@ uint32_t Recorder::nameOfText(const Frame &frame) {
 }
 
 uint32_t Recorder::locationOf(Location location) {
-  // Operations that are made one after the other mostly have one location.
   const void *key = location.getAsOpaquePointer();
-  if (key == newestLocation.first && contexts == contextsEpoch())
-    return newestLocation.second;
-  contexts = contextsEpoch();
   uint32_t number = locationNumbers.find(key);
-  if (!number)
+  if (LLVM_UNLIKELY(!number))
     locationNumbers.set(key, number = writeLocation(location));
-  newestLocation = {key, number};
   return number;
 }
 

@@ -227,7 +227,6 @@ private:
   AddressNumbers<17> functionNumbers;
   TextNumbers reasonNumbers;
   uint32_t lastLocation = 0;
-  std::pair<const void *, uint32_t> newestLocation;
   /// In which function a block is, as long as no block is made, moved or erased
   /// and no pass begins, which may give functions other names.
   struct KnownBlock {
@@ -248,7 +247,6 @@ private:
   /// Of patterns without a name, by their address.
   llvm::DenseMap<const mlir::Pattern *, uint32_t> unnamed;
   unsigned unnamedEpoch = 0;
-  unsigned contexts = 0;
 
   Counters counters;
   /// The counters at the begin of the actions that run.

@@ -13,6 +13,7 @@
 #include <cstdlib>
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace adbg {
 
@@ -32,7 +33,8 @@ public:
   }
 
 private:
-  // No two of them begin in the same 16 bytes.
+  // Of an address: its place in 16 bytes, and the slot. Two that begin in the
+  // same 16 bytes, which few do, take each other's.
   static constexpr unsigned alignBits = 4;
   static constexpr size_t size = size_t(1) << sizeBits;
   struct Slot {
@@ -45,7 +47,9 @@ private:
   };
 
   static uint32_t aboveOf(const void *address) {
-    return reinterpret_cast<uintptr_t>(address) >> (alignBits + sizeBits);
+    auto number = reinterpret_cast<uintptr_t>(address);
+    return number >> (alignBits + sizeBits) << alignBits |
+           (number & ((1 << alignBits) - 1));
   }
   Slot &slotOf(const void *address) {
     if (LLVM_UNLIKELY(!slots || epoch != contextsEpoch()))
@@ -72,8 +76,7 @@ public:
   uint32_t get(llvm::StringRef text, Compute compute) {
     if (LLVM_UNLIKELY(slots.empty()))
       slots.resize(256);
-    auto address = reinterpret_cast<uintptr_t>(text.data());
-    Slot &slot = slots[((address >> 3) ^ (address >> 11)) % 256];
+    Slot &slot = slots[spread(text.data()) % 256];
     if (LLVM_UNLIKELY(!slot.number || slot.text != text)) {
       slot.text.assign(text.data(), text.size());
       slot.number = compute();

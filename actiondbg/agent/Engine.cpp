@@ -14,11 +14,11 @@ using llvm::StringRef;
 namespace adbg {
 
 void Engine::attach(const std::string &socket) {
-  isHome = true;
+  here.isHome = true;
   pid = getpid();
   connection.open(socket);
   Connection::onForce = [] {
-    if (Engine::isHome && first().follows())
+    if (here.isHome && first().follows())
       first().stopInside();
   };
   attached = true;

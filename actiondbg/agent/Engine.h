@@ -58,9 +58,11 @@ struct Notice {
 /// thread has an engine of its own.
 class Engine {
 public:
-  static Engine &get() { return LLVM_LIKELY(mine) ? *mine : make(); }
+  static Engine &get() {
+    return LLVM_LIKELY(here.engine) ? *here.engine : make();
+  }
   /// The same in the handler of a signal: none is made.
-  static Engine &known() { return mine ? *mine : first(); }
+  static Engine &known() { return here.engine ? *here.engine : first(); }
   /// That of the thread that made the first context.
   static Engine &first();
 
@@ -82,14 +84,10 @@ public:
   void dispatch(Frame &frame, llvm::function_ref<void()> run);
   /// Begins and ends an action that is observed, and runs anyway. In their
   /// callers, which know of which kind it is.
-  LLVM_ATTRIBUTE_ALWAYS_INLINE void enter(Frame &frame);
+  /// `folded`: of the operation's name, if it is its fold.
+  LLVM_ATTRIBUTE_ALWAYS_INLINE void enter(Frame &frame,
+                                          NameFacts *folded = nullptr);
   LLVM_ATTRIBUTE_ALWAYS_INLINE void exit(Frame &frame);
-  /// The fold of a constant is a query for its value: never an action.
-  LLVM_ATTRIBUTE_ALWAYS_INLINE bool isAction(mlir::Operation *folded) {
-    return !constants.get(nameKeyOf(folded),
-                          [&] { return isConstantLike(folded->getName()); });
-  }
-
   /// Whether no pattern is applied any more, wherever it is.
   bool leavesOutPatterns() const {
     return plan && !mayStop() && plan->leavesOutAll(innermost, ordinal);
@@ -126,6 +124,7 @@ private:
   bool attached = false, serving = false;
 
 public:
+  OperationNames names;
   uint64_t ordinal = 0;
   // What requests work on; valid while the tool is stopped.
   Observer observer;
@@ -181,7 +180,7 @@ public:
 private:
   friend class Silence;
   static Engine &make();
-  bool ownsThread() const { return isHome; }
+  bool ownsThread() const { return here.isHome; }
   void tellFirst(const Frame &frame);
   /// Where nothing stops, nobody asks for the units of actions that run, but
   /// for those of passes; and these have regions.
@@ -248,14 +247,17 @@ private:
 
   /// How many threads were observed so far.
   static std::atomic<unsigned> threads;
-  static thread_local Engine *mine;
-  // This thread is one that is followed.
-  static thread_local bool isHome;
+  /// What a thread has at hand.
+  struct Here {
+    Engine *engine = nullptr;
+    /// This thread is one that is followed.
+    bool isHome = false;
+  };
+  static thread_local Here here;
 
   std::unique_ptr<Recorder> recorder;
   Connection connection;
   Candidates candidates;
-  Memo<bool> constants;
   unsigned catching = 0, breakpointsVersion = 0;
   /// A breakpoint is about the end of actions, or about operations.
   bool tellsChanges = false;
@@ -266,26 +268,31 @@ private:
   pid_t pid = 0;
 };
 
-inline void Engine::enter(Frame &frame) {
+inline void Engine::enter(Frame &frame, NameFacts *folded) {
+  // Taken before the frame is where all can see it: callers know much of this,
+  // and it would be read from memory again.
+  Kind kind = frame.kind;
+  mlir::Operation *op =
+      LLVM_LIKELY(!frame.units.empty()) ? holderOf(frame.units[0]) : nullptr;
   Frame *parent = observer.innermost;
   frame.parent = parent;
   frame.ordinal = ++ordinal;
+  frame.wantsReasons = true;
   if (LLVM_LIKELY(parent)) {
     frame.depth = parent->depth + 1;
     frame.conversion = parent->isConversion() ? parent : parent->conversion;
   }
   // What other threads have made until now is not made by this pass. Of one
   // thread alone, all operations are numbered as when it is debugged.
-  if (LLVM_UNLIKELY(frame.kind == Kind::Pass) && threads > 1)
+  if (LLVM_UNLIKELY(kind == Kind::Pass) && threads > 1)
     observer.ids.renew();
   frame.tally.firstId = observer.ids.upcoming();
-  frame.wantsReasons = true;
   observer.innermost = &frame;
   observer.forgetFold();
-  if (LLVM_UNLIKELY(frame.kind == Kind::Pass))
+  if (LLVM_UNLIKELY(kind == Kind::Pass))
     observer.begin(frame, /*isCounted=*/false);
   if (LLVM_LIKELY(observer.recorder))
-    observer.recorder->begin(frame);
+    observer.recorder->begin(frame, kind, op, folded);
 }
 
 inline void Engine::exit(Frame &frame) {

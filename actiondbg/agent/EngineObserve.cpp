@@ -10,8 +10,7 @@ using llvm::StringRef;
 
 namespace adbg {
 
-thread_local Engine *Engine::mine = nullptr;
-thread_local bool Engine::isHome = false;
+thread_local Engine::Here Engine::here;
 
 std::atomic<unsigned> Engine::threads{0};
 
@@ -32,27 +31,24 @@ Engine &Engine::first() {
 
 Engine &Engine::make() {
   if (!first().isObserving) {
-    mine = &first();
-    return *mine;
+    here.engine = &first();
+    return first();
   }
   static thread_local OwnEngine own;
   own.engine.observe();
   return own.engine;
 }
 
-void Engine::leaveThread() {
-  isHome = false;
-  mine = &first();
-}
+void Engine::leaveThread() { here = {&first(), /*isHome=*/false}; }
 
 void Engine::observe() {
   ++threads;
-  mine = this;
-  isHome = attached = isObserving = true;
+  here = {this, /*isHome=*/true};
+  attached = isObserving = true;
   observer.isTallied = true;
   if (!Recorder::isOn())
     return;
-  recorder = std::make_unique<Recorder>(observer.ids);
+  recorder = std::make_unique<Recorder>(observer.ids, names);
   observer.recorder = recorder.get();
 }
 

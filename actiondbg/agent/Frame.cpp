@@ -212,11 +212,8 @@ StringRef symbolName(Operation *op) {
 
 /// Whether operations of this name can have a symbol name and hold what is
 /// named by it: asked of each operation around each action, so remembered.
-bool mayBeFunction(Operation *op) {
-  // Leaf operations are most of all, and hold nothing: do not look further.
-  if (op->getNumRegions() == 0)
-    return false;
-  static thread_local Memo<bool> known;
+bool mayBeFunctionByName(Operation *op) {
+  static thread_local KeyMemo<bool> known;
   OperationName name = op->getName();
   return known.get(nameKeyOf(op), [&] {
     return !isSymbolTable(op) &&

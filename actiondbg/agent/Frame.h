@@ -156,11 +156,11 @@ struct Frame {
   // Once it is over.
   Result result() const { return result(changed()); }
   LLVM_ATTRIBUTE_ALWAYS_INLINE bool changed() const {
-    if (LLVM_UNLIKELY(returned == Returned::RolledBack || skipped))
-      return false;
     // What a fold found is put in place by its caller, right after.
-    return tally.net > 0 || elsewhere > 0 ||
-           (kind == Kind::Fold && returned == Returned::Success);
+    bool isChange = tally.net > 0 || elsewhere > 0 ||
+                    (kind == Kind::Fold && returned == Returned::Success);
+    return LLVM_UNLIKELY(isChange) && returned != Returned::RolledBack &&
+           !skipped;
   }
   /// A pattern or fold that did not match: most of all actions.
   bool isFailedAttempt() const {
@@ -212,7 +212,11 @@ holderOf(const mlir::IRUnit &unit) {
 mlir::Operation *functionAround(mlir::Operation *op);
 /// Whether `op` holds something, and may have a symbol name by which that is
 /// known.
-bool mayBeFunction(mlir::Operation *op);
+bool mayBeFunctionByName(mlir::Operation *op);
+inline bool mayBeFunction(mlir::Operation *op) {
+  // Leaf operations are most of all, and hold nothing: do not look further.
+  return LLVM_UNLIKELY(op->getNumRegions() != 0) && mayBeFunctionByName(op);
+}
 /// Returns the symbol name of that; null if there is none.
 mlir::StringAttr symbolAround(mlir::Operation *op);
 

@@ -270,7 +270,10 @@ template <typename Fold>
 LLVM_ATTRIBUTE_ALWAYS_INLINE static LogicalResult
 dispatchFold(Operation *op, FoldResults &results, Fold fold) {
   Engine &engine = Engine::get();
-  if (!engine.follows() || !engine.isAction(op))
+  if (!engine.follows())
+    return fold();
+  NameFacts &name = engine.names.of(op);
+  if (name.isConstant)
     return fold();
   Operation *outer = std::exchange(folded, op);
   IRUnit unit(op);
@@ -278,7 +281,7 @@ dispatchFold(Operation *op, FoldResults &results, Fold fold) {
   LogicalResult result = failure();
   if (LLVM_LIKELY(engine.isObserving)) {
     // Of all actions most are these: no detours.
-    engine.enter(frame);
+    engine.enter(frame, &name);
     result = runFold(frame, op, results, fold);
     engine.exit(frame);
   } else {

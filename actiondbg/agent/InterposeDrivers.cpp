@@ -74,9 +74,10 @@ LogicalResult matchAndRewrite(PatternApplicator *self, Operation *op,
       real<LogicalResult(PatternApplicator *, Operation *, PatternRewriter &,
                          CanApply, OnFailure, OnSuccess)>(
           ADBG_MATCH_AND_REWRITE);
-  if (!Engine::get().follows())
+  Engine &engine = Engine::get();
+  if (!engine.follows())
     return next(self, op, rewriter, canApply, onFailure, onSuccess);
-  if (Engine::get().leavesOutPatterns())
+  if (engine.leavesOutPatterns())
     return failure();
   OpBuilder::Listener *listener = rewriter.getListener();
   ReasonListener reasons(listener);

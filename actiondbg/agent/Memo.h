@@ -51,20 +51,10 @@ public:
                                                  Compute compute) {
     Slot *first = slotsOf(name.data());
     unsigned now = namesEpoch();
-    if (LLVM_LIKELY(first->isOf(name.data(), name.size()) &&
-                    first->epoch == now))
+    if (LLVM_LIKELY(first->isOf(name.data(), name.size()) &
+                    (first->epoch == now)))
       return first->answer;
     return find(first, name, now, compute);
-  }
-  /// Of what is known by the address of something that belongs to a context.
-  template <typename Compute>
-  LLVM_ATTRIBUTE_ALWAYS_INLINE const Answer &get(const void *key,
-                                                 Compute compute) {
-    Slot *first = slotsOf(key);
-    unsigned now = contextsEpoch();
-    if (LLVM_LIKELY(first->isOf(key, 0) && first->epoch == now))
-      return first->answer;
-    return find(first, key, now, compute);
   }
 
 private:
@@ -78,7 +68,7 @@ private:
     Answer answer = Answer();
 
     bool isOf(const void *key, size_t length) const {
-      return begin == key && size == length;
+      return (begin == key) & (size == length); // no jump between them
     }
   };
 
@@ -117,16 +107,44 @@ private:
     slot->hash = hash;
     return slot->answer;
   }
+
+  std::unique_ptr<Slot[]> slots;
+};
+
+/// The same of what is known by the address of something that belongs to a
+/// context, and may be added to an answer.
+template <typename Answer> class KeyMemo {
+public:
   template <typename Compute>
-  LLVM_ATTRIBUTE_NOINLINE static const Answer &
-  find(Slot *first, const void *key, unsigned now, Compute compute) {
-    Slot *slot = known(first, key, 0);
-    if (slot && slot->epoch != now)
-      slot->answer = compute();
-    else if (!slot)
-      slot = take(first, {key, 0, now, 0, compute()});
-    slot->epoch = now;
-    return slot->answer;
+  LLVM_ATTRIBUTE_ALWAYS_INLINE Answer &get(const void *key, Compute compute) {
+    if (LLVM_UNLIKELY(!slots))
+      slots.reset(new Slot[256 * ways]);
+    Slot *first = &slots[spread(key) % 256 * ways];
+    unsigned now = contextsEpoch();
+    if (LLVM_LIKELY((first->key == key) & (first->epoch == now)))
+      return first->answer;
+    return find(first, key, now, compute);
+  }
+
+private:
+  static constexpr unsigned ways = 4;
+  struct Slot {
+    const void *key = nullptr;
+    /// When the answer was right; 0 if there is none.
+    uint32_t epoch = 0;
+    Answer answer = Answer();
+  };
+
+  template <typename Compute>
+  LLVM_ATTRIBUTE_NOINLINE static Answer &find(Slot *first, const void *key,
+                                              unsigned now, Compute compute) {
+    for (Slot *slot = first; slot != first + ways; ++slot)
+      if (slot->key == key && slot->epoch == now)
+        return slot->answer;
+    // A new one stands first, and the oldest goes.
+    std::move_backward(first, first + ways - 1, first + ways);
+    *first = {key, now, compute()};
+    return first->answer;
   }
 
   std::unique_ptr<Slot[]> slots;

@@ -41,7 +41,8 @@ public:
 private:
   Statistic &find(const Frame &frame);
   llvm::StringMap<Statistic> byName;
-  Memo<Statistic *> patterns, folds, passes, others;
+  Memo<Statistic *> patterns, passes, others;
+  KeyMemo<Statistic *> folds;
 };
 
 } // namespace adbg

@@ -14,7 +14,8 @@ using llvm::StringRef;
 
 namespace adbg {
 
-Recorder::Recorder(Identities &ids) : ids(ids) {
+Recorder::Recorder(Identities &ids, OperationNames &names)
+    : ids(ids), names(names) {
   for (unsigned space = 0; space < spaces; ++space)
     dictionaries.emplace_back(static_cast<Space>(space));
   samples.size = 8 + 8 * Counters::size();
@@ -122,14 +123,6 @@ uint32_t Recorder::nameOfText(const Frame &frame) {
   return name;
 }
 
-uint32_t Recorder::locationOf(Location location) {
-  const void *key = location.getAsOpaquePointer();
-  uint32_t number = locationNumbers.find(key);
-  if (LLVM_UNLIKELY(!number))
-    locationNumbers.set(key, number = writeLocation(location));
-  return number;
-}
-
 uint32_t Recorder::writeLocation(Location location) {
   LocationRow row{++lastLocation, 0, 0, 0, 0};
   if (std::optional<FilePlace> place = firstPlace(location)) {
@@ -179,22 +172,11 @@ uint32_t Recorder::numberOfSymbol(Operation *holder) {
   return number;
 }
 
-uint32_t Recorder::functionOf(Operation *op) {
-  Block *block = op->getBlock();
-  // One that has regions may be a function itself.
-  if (!block || mayBeFunction(op))
-    return findFunction(op);
-  KnownBlock &known =
-      knownBlocks[(uintptr_t(block) >> 6) % std::size(knownBlocks)];
-  if (known.block != block || known.places != places)
-    known = {block, places, findFunction(op)};
-  return known.function;
-}
-
 uint32_t Recorder::describeAs(Operation *op, uint32_t id) {
-  OperationName name = op->getName();
-  uint32_t nameId = opNames.get(
-      nameKeyOf(op), [&] { return of(Space::Operation, name.getStringRef()); });
+  NameFacts &name = names.of(op);
+  if (LLVM_UNLIKELY(!name.number))
+    name.number = of(Space::Operation, op->getName().getStringRef());
+  uint32_t nameId = name.number;
   uint32_t function = functionOf(op);
   operations.pack({int64_t(firstRow + count), int64_t(id),
                    int64_t(locationOf(op->getLoc())), int64_t(function)},

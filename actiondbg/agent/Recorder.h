@@ -46,22 +46,24 @@ public:
   /// All that is known is written, and the end. The tool exits.
   static void finish(int status);
 
-  explicit Recorder(Identities &ids);
+  Recorder(Identities &ids, OperationNames &names);
   ~Recorder();
 
-  LLVM_ATTRIBUTE_ALWAYS_INLINE void begin(Frame &frame) {
+  /// `kind` and `op` are the frame's: what it is, and is about, if anything.
+  LLVM_ATTRIBUTE_ALWAYS_INLINE void
+  begin(Frame &frame, Kind kind, mlir::Operation *op, NameFacts *folded) {
     Busy busy(*this);
-    if (LLVM_UNLIKELY(frame.kind == Kind::Pass))
+    if (LLVM_UNLIKELY(kind == Kind::Pass))
       forgetPlaces();
     if (LLVM_UNLIKELY(isFull()))
       flush();
     if (LLVM_UNLIKELY(ir != nullptr))
       ir->begin(frame);
     ActionRow &row = rows[count];
-    mlir::Operation *op =
-        LLVM_LIKELY(!frame.units.empty()) ? holderOf(frame.units[0]) : nullptr;
+    // First, while `folded` is valid.
+    row.name =
+        kind == Kind::Fold ? nameOfFold(frame, *folded) : nameOf(frame, kind);
     row.operation = LLVM_LIKELY(op) ? describe(op) : 0;
-    row.name = nameOf(frame);
     row.duration = 0;
     row.depth = std::min(frame.depth, 0xffffu);
     row.outcome = row.flags = 0;
@@ -151,15 +153,18 @@ private:
            (newest - base > longest && count);
   }
   bool isMuch() const;
-  LLVM_ATTRIBUTE_ALWAYS_INLINE uint32_t nameOf(const Frame &frame) {
-    auto compute = [&] { return textOfName(frame); };
-    if (frame.kind == Kind::Fold)
-      return foldNames.get(frame.foldedName, compute);
-    if (LLVM_LIKELY(frame.kind == Kind::Pattern))
+  LLVM_ATTRIBUTE_ALWAYS_INLINE uint32_t nameOf(const Frame &frame, Kind kind) {
+    if (LLVM_LIKELY(kind == Kind::Pattern))
       if (llvm::StringRef name = frame.pattern()->getDebugName();
           LLVM_LIKELY(!name.empty()))
-        return patternNames.get(name, compute);
+        return patternNames.get(name, [&] { return textOfName(frame); });
     return nameOfOther(frame);
+  }
+  LLVM_ATTRIBUTE_ALWAYS_INLINE uint32_t nameOfFold(const Frame &frame,
+                                                   NameFacts &folded) {
+    if (LLVM_UNLIKELY(!folded.foldNumber))
+      folded.foldNumber = textOfName(frame);
+    return folded.foldNumber;
   }
   uint32_t nameOfOther(const Frame &frame);
   uint32_t nameOfUnnamed(const Frame &frame);
@@ -173,9 +178,25 @@ private:
   uint32_t describeNew(mlir::Operation *op);
   /// Returns the function that it is in; 0 if it is in none.
   uint32_t describeAs(mlir::Operation *op, uint32_t id);
-  uint32_t locationOf(mlir::Location location);
+  LLVM_ATTRIBUTE_ALWAYS_INLINE uint32_t locationOf(mlir::Location location) {
+    const void *key = location.getAsOpaquePointer();
+    uint32_t number = locationNumbers.find(key);
+    if (LLVM_UNLIKELY(!number))
+      locationNumbers.set(key, number = writeLocation(location));
+    return number;
+  }
   uint32_t writeLocation(mlir::Location location);
-  uint32_t functionOf(mlir::Operation *op);
+  LLVM_ATTRIBUTE_ALWAYS_INLINE uint32_t functionOf(mlir::Operation *op) {
+    mlir::Block *block = op->getBlock();
+    // One that has regions may be a function itself.
+    if (LLVM_UNLIKELY(!block || mayBeFunction(op)))
+      return findFunction(op);
+    KnownBlock &known =
+        knownBlocks[(uintptr_t(block) >> 6) % std::size(knownBlocks)];
+    if (known.block != block || known.places != places)
+      known = {block, places, findFunction(op)};
+    return known.function;
+  }
   uint32_t findFunction(mlir::Operation *op);
   uint32_t numberOfSymbol(mlir::Operation *holder);
   uint32_t of(Space space, llvm::StringRef text) {
@@ -202,6 +223,7 @@ private:
   };
 
   Identities &ids;
+  OperationNames &names;
   volatile bool isBusy = false;
   unsigned thread = 0;
   std::unique_ptr<ActionRow[]> rows{new ActionRow[most]};
@@ -211,7 +233,7 @@ private:
   int64_t base = 0, newest = 0;
   /// Null if no IR is recorded.
   std::unique_ptr<IRKeeper> ir;
-  Memo<uint32_t> patternNames, foldNames, passNames, opNames, files;
+  Memo<uint32_t> patternNames, passNames, files;
 
   Section strings{SectionKind::Strings, 0},
       locations{SectionKind::Locations, sizeof(LocationRow)},

@@ -9,6 +9,7 @@
 #ifndef ACTIONDBG_TRAITS_H
 #define ACTIONDBG_TRAITS_H
 
+#include "Memo.h"
 #include "mlir/IR/Operation.h"
 
 namespace adbg {
@@ -27,6 +28,29 @@ inline const void *nameKeyOf(mlir::Operation *op) {
 bool isConstantLike(mlir::OperationName name);
 bool isSymbolTable(mlir::Operation *op);
 bool isIsolated(mlir::Operation *op);
+
+/// What is remembered of a name of operations.
+struct NameFacts {
+  /// To fold one is to ask for its value: never an action.
+  bool isConstant = false;
+  /// The numbers that it has in a recording, and that the fold of such an
+  /// operation has; 0 if there is none yet.
+  uint32_t number = 0, foldNumber = 0;
+};
+
+/// All that is asked of the names of operations with each action, in one place:
+/// so it costs the tool little of the nearest cache.
+class OperationNames {
+public:
+  /// Valid until another one is asked for.
+  LLVM_ATTRIBUTE_ALWAYS_INLINE NameFacts &of(mlir::Operation *op) {
+    return known.get(nameKeyOf(op),
+                     [&] { return NameFacts{isConstantLike(op->getName())}; });
+  }
+
+private:
+  KeyMemo<NameFacts> known;
+};
 
 } // namespace adbg
 

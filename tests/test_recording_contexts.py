@@ -1,0 +1,46 @@
+"""Recordings of tools that make one context after the other, each with names of its own."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from actiondbg.recording import open_recording
+from actiondbg.recording.running import record
+
+PARTS = 60
+# Names differ from part to part, and so does what stands at one address in memory.
+PART = """\
+func.func @f{n}(%x: i32) -> i32 {{
+  %a = "made.op_{n}"(%x) : (i32) -> i32 loc("s{n}.mlir":{n}:3)
+  %b = "{other}"(%a, %x) : (i32, i32) -> i32 loc("s{n}.mlir":{n}:5)
+  return %b : i32 loc("s{n}.mlir":{n}:7)
+}} loc("s{n}.mlir":{n}:1)
+"""
+OTHERS = ("made.add", "made.multiply", "made.subtract", "made.xor", "made.or")
+
+
+def of_part(number: int) -> str:
+    return PART.format(n=number, other=OTHERS[number % len(OTHERS)])
+
+
+@pytest.mark.parametrize("threading", ["--mlir-disable-threading", "--mlir-print-debuginfo"])
+def test_each_operation_has_the_names_of_its_own_context(
+    mlir_opt: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, threading: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("parts.mlir").write_text("// -----\n".join(map(of_part, range(1, PARTS + 1))))
+    tool = [mlir_opt, "parts.mlir", "--split-input-file", "--allow-unregistered-dialect"]
+    passes = "--pass-pipeline=builtin.module(func.func(canonicalize,cse))"
+    done = record([*tool, passes, threading], "run.adbrec", stdout=os.devnull)
+    assert done.status == 0 and done.path is not None
+    table = open_recording(done.path).table("operations", ("op", "function", "file", "line"))
+    columns = (column.to_pylist() for column in table.columns)
+    found = {row for row in zip(*columns, strict=True) if row[0] != "builtin.module"}
+    expected = set()
+    for n in range(1, PARTS + 1):
+        for name in ("func.func", f"made.op_{n}", OTHERS[n % len(OTHERS)], "func.return"):
+            expected.add((name, f"f{n}", f"s{n}.mlir", n))
+    assert found == expected

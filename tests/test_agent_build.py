@@ -178,6 +178,19 @@ def test_what_a_killed_compile_left_is_removed(tool: Tool, source: Path, cache: 
     assert leftovers(cache) == ["build-new"]
 
 
+def test_an_agent_that_nobody_used_for_long_is_removed(
+    tool: Tool, source: Path, cache: Path
+) -> None:
+    cache.mkdir(parents=True)
+    now = time.time()
+    days = {"agent-old.so": (40, 40), "agent-old.log": (40, 40), "agent-read.so": (1, 40)}
+    for name, (read, written) in days.items():
+        (cache / name).write_bytes(b"")
+        os.utime(cache / name, (now - read * 86400, now - written * 86400))
+    built = build_agent(tool, source=source)
+    assert sorted(file.name for file in cache.iterdir()) == sorted([built.name, "agent-read.so"])
+
+
 INTERRUPTED = """
 import sys
 from pathlib import Path

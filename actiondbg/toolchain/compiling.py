@@ -19,6 +19,7 @@ from actiondbg.toolchain.headers import has_abi_checks
 
 _BUILD_PREFIX = "build-"
 _ABANDONED_SECONDS = 3600
+_UNUSED_SECONDS = 30 * 24 * 3600
 _ABI_SYMBOL = {
     True: b"_ZN4llvm23EnableABIBreakingChecksE\0",
     False: b"_ZN4llvm24DisableABIBreakingChecksE\0",
@@ -62,18 +63,27 @@ def compile_agent(tool: Tool, compiler: Compiler, files: Sequence[Path], agent: 
         OSError: the directory cannot be written to.
     """
     agent.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    _remove_abandoned(agent.parent)
+    _tidy(agent.parent)
     with tempfile.TemporaryDirectory(prefix=_BUILD_PREFIX, dir=agent.parent) as directory:
         built = _compile(tool, compiler, files, Path(directory), agent.with_suffix(".log"))
         built.replace(agent)
 
 
-def _remove_abandoned(cache: Path) -> None:
-    """Remove what compiles left behind that were killed."""
+def _tidy(cache: Path) -> None:
+    """Remove what compiles left behind that were killed, and agents that nobody has used lately.
+
+    Who works on a compiler builds it many times a day, and each build has an agent of its own.
+    """
+    now = time.time()
     for directory in cache.glob(f"{_BUILD_PREFIX}*"):
         with contextlib.suppress(OSError):
-            if time.time() - directory.stat().st_mtime > _ABANDONED_SECONDS:
+            if now - directory.stat().st_mtime > _ABANDONED_SECONDS:
                 shutil.rmtree(directory)
+    for file in cache.glob("agent-*"):
+        with contextlib.suppress(OSError):
+            # Where the system does not note reads, one in use is compiled anew once in a while.
+            if now - max(file.stat().st_atime, file.stat().st_mtime) > _UNUSED_SECONDS:
+                file.unlink()
 
 
 def _compile(

@@ -26,6 +26,7 @@ static struct sigaction toolActions[NSIG];
 static void onCrash(int number, siginfo_t *info, void *context) {
   Engine &engine = Engine::known();
   engine.crashSignal = number;
+  Recorder::crash();
   struct sigaction &tool = toolActions[number];
   if (engine.role == Role::Tool && (tool.sa_flags & SA_SIGINFO))
     return tool.sa_sigaction(number, info, context);

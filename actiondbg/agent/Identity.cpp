@@ -11,7 +11,7 @@ using namespace mlir;
 namespace adbg {
 
 bool Identities::finds = true;
-thread_local Identities::Mine Identities::mine = {};
+thread_local Identities::Mine Identities::mine;
 
 Identities &Identities::all() {
   // Never destroyed: the tool may end operations in static destructors.
@@ -40,17 +40,22 @@ Inner *Identities::Level<Inner, first, last>::need(uintptr_t key) {
   return there;
 }
 
-Identities::Table *Identities::addTable(Operation *op) {
+void Identities::prepare(Operation *op) {
   mine.key = addressOf(op) >> tableBit;
   mine.table = root.need(mine.key)->need(mine.key);
-  return mine.table;
+  (void)upcoming();
 }
 
-Identities::Table *Identities::findTable(uintptr_t key) const {
+uint32_t &Identities::findEntry(const Operation *op) const {
+  uintptr_t key = addressOf(op) >> tableBit;
   Region *region = root.get(key);
+  Table *table = region ? region->get(key) : nullptr;
+  mine.none = 0;
+  if (!table)
+    return mine.none;
   mine.key = key;
-  mine.table = region ? region->get(key) : nullptr;
-  return mine.table;
+  mine.table = table;
+  return table->numbers[slotOf(op)];
 }
 
 /// Few at a time, as those that a thread has left are lost when it renews.

@@ -26,8 +26,9 @@ public:
   /// the tool some cache.
   static void neverFind() { finds = false; }
 
-  /// Gives a new operation its number; a second call for it changes nothing.
-  void created(mlir::Operation *op) { number(op); }
+  /// Gives a new operation its number, and returns it; a second call for it
+  /// changes nothing.
+  uint32_t created(mlir::Operation *op) { return number(op) >> bits; }
 
   struct Known {
     uint32_t id = 0;
@@ -41,28 +42,19 @@ public:
   Known describe(mlir::Operation *op) { return note(op, describedBit); }
   /// Returns the number of an operation that was written down; 0 of another.
   LLVM_ATTRIBUTE_ALWAYS_INLINE uint32_t ofDescribed(mlir::Operation *op) const {
-    const Table *table = tableOf(op);
-    uint32_t entry = table ? table->numbers[slotOf(op)] : 0;
+    uint32_t entry = entryOf(op);
     return entry & describedBit ? entry >> bits : 0;
   }
   /// What was written down of `op` holds no more.
-  void forget(mlir::Operation *op) {
-    if (Table *table = tableOf(op))
-      table->numbers[slotOf(op)] &= ~describedBit;
-  }
+  void forget(mlir::Operation *op) { entryOf(op) &= ~describedBit; }
 
   /// Forgets an operation that ends, and returns what it was.
   Known destroyed(mlir::Operation *op) {
-    Table *table = tableOf(op);
-    return table ? knownOf(std::exchange(table->numbers[slotOf(op)], 0))
-                 : Known();
+    return knownOf(std::exchange(entryOf(op), 0));
   }
 
   /// Returns the number of an operation; 0 if it is not known.
-  uint32_t of(mlir::Operation *op) const {
-    const Table *table = tableOf(op);
-    return table ? table->numbers[slotOf(op)] >> bits : 0;
-  }
+  uint32_t of(mlir::Operation *op) const { return entryOf(op) >> bits; }
 
   /// Returns the operation of a number that is alive, or null. Looks at all.
   mlir::Operation *find(uint32_t id) const;
@@ -107,11 +99,14 @@ private:
   using Region = Level<Table, tableBit, regionBit>;
   /// What a thread has at hand.
   struct Mine {
-    /// The table that it asked for last, and of which memory it is.
-    uintptr_t key;
-    Table *table;
+    /// The table that it asked for last, and of which memory it is: of none as
+    /// long as there is no table.
+    uintptr_t key = ~uintptr_t(0);
+    Table *table = nullptr;
     /// The numbers that it may give.
-    uint32_t next, end;
+    uint32_t next = 0, end = 0;
+    /// Stands for the entry of an operation that has no table.
+    uint32_t none = 0;
   };
 
   static uintptr_t addressOf(const mlir::Operation *op) {
@@ -124,25 +119,29 @@ private:
     return {entry >> bits, (entry & placedBit) != 0,
             (entry & describedBit) != 0};
   }
-  LLVM_ATTRIBUTE_ALWAYS_INLINE Table *tableOf(const mlir::Operation *op) const {
-    uintptr_t key = addressOf(op) >> tableBit;
-    return LLVM_LIKELY(key == mine.key && mine.table) ? mine.table
-                                                      : findTable(key);
+  static bool isAtHand(const mlir::Operation *op) {
+    return LLVM_LIKELY(addressOf(op) >> tableBit == mine.key);
   }
-  Table *findTable(uintptr_t key) const;
-  uint32_t &number(mlir::Operation *op) {
-    Table *table = tableOf(op);
-    if (LLVM_UNLIKELY(!table))
-      table = addTable(op);
-    uint32_t &entry = table->numbers[slotOf(op)];
+  /// What is known of an operation; 0 if nothing is.
+  LLVM_ATTRIBUTE_ALWAYS_INLINE uint32_t &
+  entryOf(const mlir::Operation *op) const {
+    return isAtHand(op) ? mine.table->numbers[slotOf(op)] : findEntry(op);
+  }
+  uint32_t &findEntry(const mlir::Operation *op) const;
+  /// The same, which gets a number if it has none.
+  LLVM_ATTRIBUTE_ALWAYS_INLINE uint32_t &number(mlir::Operation *op) {
+    if (LLVM_UNLIKELY(!isAtHand(op) || mine.next == mine.end))
+      prepare(op);
+    uint32_t &entry = mine.table->numbers[slotOf(op)];
     if (!entry) {
-      entry = upcoming() << bits;
-      ++mine.next;
+      entry = mine.next++ << bits;
       if (finds)
-        table->offsets[slotOf(op)] = addressOf(op) & 63;
+        mine.table->offsets[slotOf(op)] = addressOf(op) & 63;
     }
     return entry;
   }
+  /// Has the table of an operation, and a number, at hand.
+  void prepare(mlir::Operation *op);
   Known note(mlir::Operation *op, uint32_t bit) {
     uint32_t &entry = number(op);
     Known known = knownOf(entry);
@@ -151,7 +150,6 @@ private:
       entry |= bit;
     return known;
   }
-  Table *addTable(mlir::Operation *op);
   /// `see` gets each table, and the address that it begins with.
   template <typename See> void forEachTable(See see) const;
   void takeMore();

@@ -88,9 +88,8 @@ bool Observer::isLast(ChangeKind kind, uint32_t id) const {
 }
 
 void Observer::created(Operation *op) {
-  ids.created(op);
-  for (Breakpoint *one : watches)
-    one->watch->created(op, ids.of(op));
+  uint32_t id = ids.created(op);
+  tellWatches([=](Watch &watch) { watch.created(op, id); });
 }
 
 void Observer::placed(Operation *op) {
@@ -103,8 +102,7 @@ void Observer::placed(Operation *op) {
   // What is in it has a function only now.
   if (recorder && op->getNumRegions())
     recorder->forgetPlaces();
-  for (Breakpoint *one : watches)
-    one->watch->placed(op, id, !wasPlaced);
+  tellWatches([=](Watch &watch) { watch.placed(op, id, !wasPlaced); });
   if (!innermost)
     return;
   ChangeKind kind = wasPlaced ? ChangeKind::Moved : ChangeKind::Inserted;
@@ -112,14 +110,12 @@ void Observer::placed(Operation *op) {
     return pass(kind);
   add(kind, op, id, id >= innermost->tally.firstId);
   if (wasPlaced)
-    for (Breakpoint *one : watches)
-      one->watch->moved(op);
+    tellWatches([=](Watch &watch) { watch.moved(op); });
 }
 
 void Observer::moved(Operation *op, bool isElsewhere) {
   UpstreamLog::changed();
-  for (Breakpoint *one : watches)
-    one->watch->moved(op);
+  tellWatches([=](Watch &watch) { watch.moved(op); });
   if (recorder && isElsewhere)
     ids.forget(op); // it may be in another function now
   if (!innermost)
@@ -135,8 +131,7 @@ void Observer::moved(Operation *op, bool isElsewhere) {
 void Observer::destroyed(Operation *op) {
   UpstreamLog::changed();
   Identities::Known ended = ids.destroyed(op);
-  for (Breakpoint *one : watches)
-    one->watch->destroyed(op, ended.wasPlaced);
+  tellWatches([=](Watch &watch) { watch.destroyed(op, ended.wasPlaced); });
   if (op == digested)
     digested = nullptr;
   wasDescribed = ended.wasDescribed;
@@ -189,8 +184,7 @@ void Observer::replaced(Operation *op, ValueRange by, bool isGuess) {
     names.push_back(nameOf(value));
   }
   if (!names.empty())
-    for (Breakpoint *one : watches)
-      one->watch->replaced(op, names.front(), next);
+    tellWatches([&](Watch &watch) { watch.replaced(op, names.front(), next); });
   if (!innermost)
     return;
   uint32_t id = ids.of(op);

@@ -110,6 +110,17 @@ public:
   ValueName nameOf(mlir::Value value) const;
 
 private:
+  /// Watches are mostly none: what tells them is out of the way.
+  template <typename Tell>
+  LLVM_ATTRIBUTE_ALWAYS_INLINE void tellWatches(Tell tell) const {
+    if (LLVM_UNLIKELY(!watches.empty()))
+      tellEach(tell);
+  }
+  template <typename Tell>
+  LLVM_ATTRIBUTE_NOINLINE void tellEach(Tell tell) const {
+    for (Breakpoint *one : watches)
+      tell(*one->watch);
+  }
   void add(ChangeKind kind, mlir::Operation *op, uint32_t id, bool isNew,
            const Detail &detail = plain);
   bool tellsBy() const { return isDetailed || recorder; }

@@ -29,7 +29,7 @@ Recorder::Recorder(Identities &ids, OperationNames &names)
 }
 
 Recorder::~Recorder() {
-  flush();
+  flushNow();
   delist();
 }
 
@@ -38,6 +38,9 @@ Recorder::~Recorder() {
 //===----------------------------------------------------------------------===//
 
 void Recorder::flush() {
+  flushes = flushes + 1;
+  if (!isPending())
+    return;
   Part actions{SectionKind::Actions, sizeof(ActionRow),
                static_cast<uint32_t>(count), rows.get(),
                count * sizeof(ActionRow)};
@@ -63,6 +66,22 @@ void Recorder::flush() {
   }
   operations.clear();
   changes.clear();
+}
+
+bool Recorder::isPending() const {
+  return count || patches.count || changes.count || reasons.count ||
+         samples.count || (ir && ir->rows.count);
+}
+
+void Recorder::beginChunk() {
+  base = newest;
+  wakeIn(longestWait);
+}
+
+void Recorder::patch(PatchRow row) {
+  if (!isPending())
+    wakeIn(longestWait);
+  patches.add(row);
 }
 
 bool Recorder::isMuch() const {
@@ -197,6 +216,7 @@ uint32_t Recorder::describeNew(Operation *op) {
 //===----------------------------------------------------------------------===//
 
 void Recorder::dropLastChange() {
+  Busy busy(*this);
   // It may be written already; then so is what undoes it, later.
   if (changes.count)
     changes.dropLast();

@@ -8,6 +8,7 @@
 #include "RecordedIR.h"
 #include "Remembered.h"
 #include <csignal>
+#include <ctime>
 
 namespace adbg {
 
@@ -49,6 +50,11 @@ public:
   Recorder(Identities &ids, OperationNames &names);
   ~Recorder();
 
+  /// This process crashes, by a signal: all that all threads know is written,
+  /// and the end. In the handler of the signal; another thread's crash at the
+  /// same time waits there for the end of the process.
+  static void crash();
+
   /// `kind` and `op` are the frame's: what it is, and is about, if anything.
   LLVM_ATTRIBUTE_ALWAYS_INLINE void
   begin(Frame &frame, Kind kind, mlir::Operation *op, NameFacts *folded) {
@@ -72,7 +78,7 @@ public:
     // Last, so that what is done here is not counted as the action's.
     frame.began = newest = Observer::now();
     if (LLVM_UNLIKELY(count++ == 0))
-      base = newest;
+      beginChunk();
     row.start = uint64_t(newest - base) / RecordFile::unit;
   }
   /// `now`: when it was over, in ticks.
@@ -93,8 +99,8 @@ public:
       flags |= (frame.returned == Returned::RolledBack) << 1 | int(frame.found)
                                                                    << 4;
     if (LLVM_UNLIKELY(row >= count || duration > UINT32_MAX))
-      return patches.add(PatchRow{static_cast<uint32_t>(frame.ordinal - 1),
-                                  outcome, flags, 0, duration});
+      return patch({static_cast<uint32_t>(frame.ordinal - 1), outcome, flags, 0,
+                    duration});
     rows[row].duration = duration;
     rows[row].outcome = outcome;
     rows[row].flags = flags;
@@ -137,17 +143,20 @@ public:
 private:
   static constexpr size_t most = 8192;
   static constexpr size_t mostBytes = 1 << 20;
+  /// So much is lost if the tool is killed, in nanoseconds.
+  static constexpr int64_t longestWait = 333000000;
 
   void flush();
-  /// In the handler of a signal, which may have come at any moment.
-  void flushNow() {
-    if (!isBusy)
-      flush();
-  }
+  /// Whether something waits to be written.
+  bool isPending() const;
+  void beginChunk();
+  /// Notes the end of an action that is written already.
+  void patch(PatchRow row);
+
   /// Whether what waits has to be written before the next action: it is much,
   /// or old.
   LLVM_ATTRIBUTE_ALWAYS_INLINE bool isFull() const {
-    // A third of a second or so: so much is lost if the tool is killed.
+    // Should nobody have woken the thread; in ticks, which fit into a row.
     constexpr int64_t longest = int64_t(1) << 30;
     return (LLVM_UNLIKELY(count % 64 == 0) && (count == most || isMuch())) ||
            (newest - base > longest && count);
@@ -206,8 +215,20 @@ private:
   void endSample(const Frame &frame);
   void enlist();
   void delist();
-  static void flushAll();
-  static void crashed();
+
+  // Flush.cpp: writing what a thread does not come to write.
+  static void flushEverywhere();
+  /// In the handler of a signal, which may have come at any moment.
+  void flushNow() {
+    if (isBusy)
+      return;
+    Busy busy(*this);
+    flush();
+  }
+  void wakeIn(int64_t nanoseconds);
+  static void onWake(int number);
+  static void listenToWakes();
+  static void writeEnd(const char *text);
   static void listenToEnds();
   static void onEnd(int number, siginfo_t *info, void *context);
 
@@ -226,6 +247,11 @@ private:
   OperationNames &names;
   volatile bool isBusy = false;
   unsigned thread = 0;
+  /// What the system knows the thread by, and what wakes it.
+  pid_t id = 0;
+  timer_t timer = {};
+  bool hasTimer = false;
+  volatile unsigned flushes = 0;
   std::unique_ptr<ActionRow[]> rows{new ActionRow[most]};
   size_t count = 0;
   uint64_t firstRow = 0;

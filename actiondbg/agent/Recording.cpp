@@ -1,4 +1,4 @@
-//===- Recording.cpp - The recording of a process: its begin and its end --===//
+//===- Recording.cpp - The recording of a process: its begin ----------===//
 
 #include "Describe.h"
 #include "Engine.h"
@@ -7,47 +7,13 @@
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Signals.h"
-#include <csignal>
-#include <mutex>
-#include <sys/prctl.h>
 #include <unistd.h>
 
 using llvm::StringRef;
 
 namespace adbg {
 
-namespace {
-/// The recorders of the threads that live.
-struct Recorders {
-  std::mutex mutex;
-  std::vector<Recorder *> all;
-  unsigned threads = 0;
-};
-} // namespace
-
-static Recorders &recorders() {
-  // Never destroyed: threads may outlive main.
-  static auto *recorders = new Recorders;
-  return *recorders;
-}
-
-static thread_local Recorder *ofThisThread = nullptr;
 RecordedIR Recorder::wantedIR = RecordedIR::None;
-
-void Recorder::enlist() {
-  Recorders &others = recorders();
-  std::lock_guard<std::mutex> lock(others.mutex);
-  thread = others.threads++;
-  others.all.push_back(this);
-  ofThisThread = this;
-}
-
-void Recorder::delist() {
-  Recorders &others = recorders();
-  std::lock_guard<std::mutex> lock(others.mutex);
-  llvm::erase(others.all, this);
-  ofThisThread = nullptr;
-}
 
 static llvm::json::Array commandLine() {
   llvm::json::Array words;
@@ -82,79 +48,6 @@ static std::string headerText(bool isThreaded, StringRef ir) {
   return text;
 }
 
-static void writeEnd(const char *text, unsigned thread) {
-  ChunkHeader header;
-  header.thread = thread;
-  RecordFile::write(header, Part{SectionKind::End, 0, 1, text, strlen(text)});
-}
-
-void Recorder::flushAll() {
-  Recorders &others = recorders();
-  std::lock_guard<std::mutex> lock(others.mutex);
-  for (Recorder *one : others.all)
-    one->flushNow(); // a thread that still runs may be at it
-}
-
-void Recorder::finish(int status) {
-  if (!isOn())
-    return;
-  flushAll();
-  char text[64];
-  snprintf(text, sizeof(text), "{\"ended\":\"exit\",\"status\":%d}", status);
-  writeEnd(text, 0);
-  RecordFile::abandon();
-}
-
-/// In the handler of a signal: what this thread knows is written, and nothing
-/// is made or waited for.
-void Recorder::crashed() {
-  if (!isOn())
-    return;
-  Engine &engine = Engine::known();
-  if (Recorder *mine = ofThisThread)
-    mine->flushNow();
-  char text[96];
-  if (engine.innermost)
-    snprintf(text, sizeof(text),
-             "{\"ended\":\"crash\",\"signal\":%d,\"row\":%llu}",
-             int(engine.crashSignal),
-             static_cast<unsigned long long>(engine.innermost->ordinal - 1));
-  else
-    snprintf(text, sizeof(text), "{\"ended\":\"crash\",\"signal\":%d}",
-             int(engine.crashSignal));
-  writeEnd(text, ofThisThread ? ofThisThread->thread : 0);
-  RecordFile::abandon();
-}
-
-// What the tool does when it is asked to end.
-static struct sigaction endActions[NSIG];
-
-/// What this thread knows is written, before the tool ends, if it does.
-void Recorder::onEnd(int number, siginfo_t *info, void *context) {
-  if (Recorder *mine = isOn() ? ofThisThread : nullptr)
-    mine->flushNow();
-  const struct sigaction &tool = endActions[number];
-  if (tool.sa_flags & SA_SIGINFO)
-    return tool.sa_sigaction(number, info, context);
-  if (tool.sa_handler != SIG_DFL)
-    return tool.sa_handler(number);
-  ::signal(number, SIG_DFL);
-  raise(number);
-}
-
-void Recorder::listenToEnds() {
-  for (int number : {SIGINT, SIGTERM, SIGHUP}) {
-    struct sigaction action = {};
-    sigaction(number, nullptr, &endActions[number]);
-    if (endActions[number].sa_handler == SIG_IGN)
-      continue;
-    action.sa_sigaction = onEnd;
-    action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART;
-    sigemptyset(&action.sa_mask);
-    sigaction(number, &action, nullptr);
-  }
-}
-
 bool Recorder::start(const RecordOrder &order, bool isThreaded) {
   Counters::configure(order.events);
   std::string header = headerText(isThreaded, order.ir);
@@ -166,8 +59,10 @@ bool Recorder::start(const RecordOrder &order, bool isThreaded) {
   wantedIR = order.ir == "function"  ? RecordedIR::Function
              : order.ir == "changed" ? RecordedIR::Changed
                                      : RecordedIR::None;
-  llvm::sys::AddSignalHandler([](void *) { Recorder::crashed(); }, nullptr);
+  // Signals that are not listened to otherwise.
+  llvm::sys::AddSignalHandler([](void *) { crash(); }, nullptr);
   listenToEnds();
+  listenToWakes();
   return true;
 }
 

@@ -168,3 +168,19 @@ def test_a_recording_that_never_begins_has_no_lines(tmp_path: Path) -> None:
     live.update()
     live.finish()
     assert (live.count, (tmp_path / "log").read_bytes()) == (0, b"")
+
+
+def test_what_has_come_is_written_though_nothing_follows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The tool waits for something, and has written all that it knows."""
+    path = fake_recording(tmp_path / "run.adbrec", 3000, killed=True)
+    live = LiveLog(path, tmp_path / "log")
+    live.update()
+    assert live.count < 3000
+    monkeypatch.setattr("actiondbg.recording.log._QUIET_SECONDS", 0)
+    live.update()
+    assert live.count == 3000
+    assert (tmp_path / "log").read_text().count("\n") == 3000
+    live.finish()
+    assert (tmp_path / "log").read_text() == whole_log(path)

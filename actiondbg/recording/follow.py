@@ -83,8 +83,8 @@ class Follower:
         """Read what came since, but not too much at a time; return None if nothing came.
 
         Args:
-            final: nothing more will come. Before that, the newest chunk is left for the next time:
-                most actions in it that are not over yet will be then.
+            final: nothing more will come, or not soon. Before that, the newest chunk is left for
+                the next time: most actions in it that are not over yet will be then.
         """
         size = _READ_BYTES
         while not self.several:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import time
 from collections.abc import Sequence
 from io import BufferedWriter
 from pathlib import Path
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
     from actiondbg.recording.recording import Recording
 
 _ROWS = 1 << 16  # that are written at a time
+# Without anything new what is there is written. Before that most of it is not over, and would be
+# written over when it is.
+_QUIET_SECONDS = 0.5
 
 
 def write_log(
@@ -121,11 +125,16 @@ class LiveLog:
         self._writer = LineWriter(paint)
         self._open: dict[int, int] = {}  # of unfinished rows: where in the file their end goes
         self._is_noted = False  # there is more to say of an action than there is room for
+        self._size = 0  # of the recording, and when it had another
+        self._grew = time.monotonic()
         self._file = _emptied(output)
 
     def update(self) -> None:
         """Write what came since; raises OSError if that cannot be done."""
-        self._write_batches(final=False)
+        size = self._recording.stat().st_size if self._recording.exists() else 0
+        if size != self._size:
+            self._size, self._grew = size, time.monotonic()
+        self._write_batches(final=time.monotonic() - self._grew >= _QUIET_SECONDS)
 
     def finish(self) -> None:
         """Write what is left when the tool has ended, and close the file.

@@ -15,6 +15,11 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+// Some C libraries have no name for it.
+#ifndef sigev_notify_thread_id
+#define sigev_notify_thread_id _sigev_un._tid
+#endif
+
 namespace adbg {
 
 namespace {
@@ -95,7 +100,7 @@ void Recorder::enlist() {
   struct sigevent event = {};
   event.sigev_notify = SIGEV_THREAD_ID;
   event.sigev_signo = wakeSignal;
-  event._sigev_un._tid = id;
+  event.sigev_notify_thread_id = id;
   hasTimer = timer_create(CLOCK_MONOTONIC, &event, &timer) == 0;
 }
 

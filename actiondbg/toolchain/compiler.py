@@ -28,7 +28,7 @@ FLAGS = (
     "-Wextra",
 )
 STRICT = "-Werror"
-LINK_FLAGS = ("-shared", "-pthread", "-ldl")
+LINK_FLAGS = ("-shared", "-pthread", "-ldl", "-lrt")  # before glibc 2.34 these are libraries
 
 
 class Compiler(NamedTuple):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import sys
 from collections.abc import Generator
 from pathlib import Path
@@ -78,10 +77,9 @@ class Destination(NamedTuple):
             with writing(self.path), self.path.open("wb") as file:
                 yield file
         elif sys.stdout.isatty():
-            from actiondbg.commands.front import piped
-            from actiondbg.commands.render import PAGER
+            from actiondbg.commands.paging import paged
 
-            with piped(os.environ.get("PAGER") or PAGER) as pager:
+            with paged(sys.stdout) as pager:
                 yield pager.buffer
         else:
             yield sys.stdout.buffer

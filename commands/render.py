@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TextIO, cast
@@ -12,8 +11,8 @@ from actiondbg.checkpoints import Checkpoint
 from actiondbg.commands import render_outcomes as outcomes
 from actiondbg.commands import render_travel as travel
 from actiondbg.commands import results
-from actiondbg.commands.front import piped
 from actiondbg.commands.irtext import IRWriter
+from actiondbg.commands.paging import paged
 from actiondbg.commands.render_breakpoints import breakpoint_text, breakpoints_text
 from actiondbg.commands.render_stop import changes_text, outcome_text, stop_text
 from actiondbg.commands.render_units import (
@@ -33,7 +32,6 @@ from actiondbg.timeline import Timeline
 if TYPE_CHECKING:
     from actiondbg.commands.front import Front
 
-PAGER = "less -R -F -X"
 _READ_WHOLE = 1 << 20  # bytes of IR up to which it is read to count its lines
 
 
@@ -63,7 +61,7 @@ def write_paged(front: Front, text: str) -> None:
 
 def _page(front: Front, write: Callable[[TextIO], Any]) -> None:
     front.out.flush()
-    with piped(os.environ.get("PAGER") or PAGER) as pager:
+    with paged(front.out) as pager:
         write(pager)
 
 

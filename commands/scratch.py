@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import contextlib
-import os
 from collections.abc import Generator
 from pathlib import Path
+
+from actiondbg.directory import make_scratch, remove_directory
 
 
 @contextlib.contextmanager
@@ -15,22 +16,8 @@ def scratch_directory(purpose: str) -> Generator[Path]:
     Args:
         purpose: what it is for, such as "log", for its name.
     """
-    directory = _made(f"actiondbg-{purpose}-")
+    directory = make_scratch(purpose)
     try:
         yield directory
     finally:
-        import shutil
-
-        shutil.rmtree(directory, ignore_errors=True)
-
-
-def _made(prefix: str) -> Path:
-    directory = Path(os.environ.get("TMPDIR") or "/tmp", prefix + os.urandom(8).hex())
-    try:
-        directory.mkdir(mode=0o700)
-    except OSError:
-        # It knows more places; but its import would have every tool start 7 ms later.
-        import tempfile
-
-        return Path(tempfile.mkdtemp(prefix=prefix))
-    return directory.absolute()
+        remove_directory(directory)

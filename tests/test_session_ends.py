@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from actiondbg import directory, process
+from actiondbg.commands.scratch import scratch_directory
 from actiondbg.errors import NotStopped, ProtocolError, ToolGone
 
 if TYPE_CHECKING:
@@ -275,6 +276,36 @@ def test_only_dead_owners_directories_are_removed(base: Path) -> None:
     (alive / "pid").unlink()
     foreign.rmdir()
     alive.rmdir()
+
+
+def test_a_killed_commands_directory_is_removed(
+    base: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TMPDIR", str(base))
+    script = (
+        "import os, signal; from actiondbg.commands.scratch import scratch_directory\n"
+        "with scratch_directory('log') as directory:\n"
+        "    (directory / 'run.adbrec').write_bytes(b'large')\n"
+        "    os.kill(os.getpid(), signal.SIGKILL)\n"
+    )
+    with subprocess.Popen([sys.executable, "-c", script]) as killed:
+        os.waitid(os.P_PID, killed.pid, os.WEXITED | os.WNOWAIT)  # it is a zombie now
+        (left,) = base.glob("actiondbg-log-*/run.adbrec")
+        with scratch_directory("trace") as used:
+            assert not left.parent.exists()
+            with scratch_directory("log"):
+                assert used.is_dir()
+    assert list(base.glob("actiondbg-*")) == []
+
+
+def test_a_directory_of_another_container_is_left(
+    base: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TMPDIR", str(base))
+    with scratch_directory("log") as directory:
+        (directory / "pid").write_text("999999999 1 1\n")  # nobody here has that pid
+        with scratch_directory("log"):
+            assert directory.is_dir()
 
 
 def test_a_long_directory_for_temporary_files(

@@ -25,20 +25,47 @@ _OF_NANOBIND = frozenset(("duckdb", "mlir"))  # packages
 
 def main(argv: list[str] | None = None) -> int:
     """Run the command line; return the exit code."""
+    _open_missing()
     atexit.register(_end_quickly)
     words = sys.argv[1:] if argv is None else argv
     try:
-        return _delegate(words)
+        return _flushed(words)
     except LaunchError as error:
         return _complain(error, NOT_STARTED)
     except BrokenPipeError:
-        # Who read our output has left; what is still buffered must not raise at the exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _drop_output()  # who read it has left
         return FAILED
     except (ActiondbgError, OSError) as error:
         return _complain(error, FAILED)
     except KeyboardInterrupt:
         return 128 + signal.SIGINT
+
+
+def _open_missing() -> None:
+    """Open /dev/null where a standard stream is closed, or a file of ours would be in its place."""
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # takes the lowest free number, which is this one
+            os.set_inheritable(number, True)  # to the tool
+            setattr(sys, name, os.fdopen(number, "w" if number else "r", closefd=False))
+
+
+def _flushed(words: list[str]) -> int:
+    """Run the command line; what cannot be written is an error here, not at the exit."""
+    try:
+        return _delegate(words)
+    finally:
+        sys.stdout.flush()
+
+
+def _drop_output() -> None:
+    """Drop what is still buffered and cannot be written: it must not raise at the exit."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _delegate(words: list[str]) -> int:
@@ -58,7 +85,10 @@ def _end_quickly() -> None:
 
 
 def _complain(error: Exception, code: int) -> int:
-    print(f"actiondbg: {error}", file=sys.stderr)
+    from actiondbg.commands.complaint import message_of
+
+    _drop_output()
+    print(f"actiondbg: {message_of(error)}", file=sys.stderr)
     return code
 
 

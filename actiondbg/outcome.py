@@ -8,6 +8,7 @@ IR, whatever it returned.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import get_args
 
 from actiondbg.errors import UsageError
@@ -32,33 +33,51 @@ def parse_outcome(text: str) -> OutcomeFilter:
     Raises:
         UsageError: with the position of what was wrong.
     """
-    outcome = OutcomeFilter()
+    words, reason = split_outcome(text, _RESULTS)
+    return OutcomeFilter([_RESULTS[word] for word in words], reason)
+
+
+def split_outcome(text: str, results: Collection[str]) -> tuple[list[str], str | None]:
+    """Split an OUTCOME; raises UsageError with the position of what was wrong.
+
+    Args:
+        text: as in the module's description.
+        results: the words that may stand there beside reason:GLOB.
+
+    Returns:
+        The words that do, and the glob of the reason, if there is one.
+    """
+    words: list[str] = []
+    reason: str | None = None
     offset = 0
     for part in text.split(","):
         word = part.strip()
-        if word in _RESULTS:
-            outcome.results.append(_RESULTS[word])
-        elif outcome.reason is not None and not word.startswith(_REASON):
-            outcome.reason += f",{part.rstrip()}"
+        if word in results:
+            words.append(word)
+        elif reason is not None and not word.startswith(_REASON):
+            reason += f",{part.rstrip()}"
         else:
-            outcome.reason = _reason(word, text, offset + len(part) - len(part.lstrip()), outcome)
+            at = offset + len(part) - len(part.lstrip())
+            _check(word, results, reason, text, at)
+            reason = _reason(word, text, at)
         offset += len(part) + 1
-    if outcome.reason is not None:
-        check_glob(outcome.reason, text, text.index(_REASON) + len(_REASON))
-    return outcome
+    if reason is not None:
+        check_glob(reason, text, text.index(_REASON) + len(_REASON))
+    return words, reason
 
 
-def _reason(word: str, text: str, offset: int, before: OutcomeFilter) -> str:
+def _check(word: str, results: Collection[str], before: str | None, text: str, at: int) -> None:
+    """Refuse what is no outcome, or a second reason."""
     if not word.startswith(_REASON):
         raise UsageError(
-            f"There is no outcome {word!r}: take succeeded, failed, changed, unchanged, skipped "
-            "or reason:GLOB.",
-            text,
-            offset,
+            f"There is no outcome {word!r}: take {', '.join(results)} or reason:GLOB.", text, at
         )
-    if before.reason is not None:
-        raise UsageError("Only one reason can be given: join them in one glob.", text, offset)
+    if before is not None:
+        raise UsageError("Only one reason can be given: join them in one glob.", text, at)
+
+
+def _reason(word: str, text: str, at: int) -> str:
     glob = word[len(_REASON) :].strip('"')
     if not glob:
-        raise UsageError("Nothing follows reason: give a glob, or * for any.", text, offset)
+        raise UsageError("Nothing follows reason: give a glob, or * for any.", text, at)
     return glob

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+from collections.abc import Generator
 from pathlib import Path
+from typing import IO
 
 
 def write_whole(path: str | os.PathLike[str], content: bytes) -> None:
@@ -16,15 +19,31 @@ def write_whole(path: str | os.PathLike[str], content: bytes) -> None:
     Raises:
         OSError: it cannot be written.
     """
+    with open_whole(path) as file:
+        file.write(content)
+
+
+@contextlib.contextmanager
+def open_whole(path: str | os.PathLike[str]) -> Generator[IO[bytes]]:
+    """Open a file to write into; it is there when the block is left; see ``write_whole``.
+
+    Raises:
+        OSError: it cannot be written.
+    """
     # Asked before links are resolved: that of /dev/stdout may lead to a pipe, which has no path.
     if os.path.exists(path) and not os.path.isfile(path):
-        Path(path).write_bytes(content)
+        with open(path, "wb") as file:
+            yield file
         return
     target = Path(os.path.realpath(path))
     new = target.with_name(f".{target.name}.{os.getpid()}")
     try:
-        new.write_bytes(content)
+        with new.open("wb") as file:
+            yield file
         os.replace(new, target)
-    except BaseException:
-        new.unlink(missing_ok=True)
+    except BaseException as error:
+        with contextlib.suppress(OSError):
+            new.unlink()
+        if isinstance(error, OSError) and error.filename == str(new):
+            error.filename = os.fspath(path)  # the other name is nobody's
         raise

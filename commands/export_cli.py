@@ -40,15 +40,20 @@ def run(argv: list[str]) -> int:
     Raises:
         ActiondbgError: a recording cannot be read, or what is exported not be written.
     """
-    options = build_parser().parse_args(argv)
+    parser = build_parser()
+    options = parser.parse_args(argv)
     need_packages("actiondbg export")
     from actiondbg.recording.export import export
     from actiondbg.recording.sources import open_sources
 
     sources = open_sources(options.recordings, partial=options.partial)
-    for name, recording in sources.recordings.items():
-        if recording.cut is not None:
-            print(f"actiondbg: {name}: {recording.cut}", file=sys.stderr)
+    if sources.exports:
+        parser.error(
+            f"{sources.exports[0]!r} is exported already: name recordings, or their folder."
+        )
+    for sentence in sources.sentences():
+        print(f"actiondbg: {sentence}", file=sys.stderr)
+    for recording in sources.recordings.values():
         try:
             folder = export(recording, options.parquet)
         except OSError as error:

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
-from actiondbg.recording.kind import is_recording
+from actiondbg.recording.error import RecordingError
+from actiondbg.recording.kind import MAGIC, is_recording
+from actiondbg.toolchain.which import which
 
 SUFFIX = ".adbrec"
 _SHARED: dict[str, dict[str, Any]] = {
@@ -19,12 +23,18 @@ _SHARED: dict[str, dict[str, Any]] = {
     },
     "--quiet": {"action": "store_true", "help": "say nothing when all went well"},
 }
+_NEGATIVE = re.compile(r"-\.?[0-9]")
 _SHORT = {"--quiet": "-q"}
 
 
 def names_recording(words: Sequence[str]) -> bool:
     """Return whether words, after our options, name a recording; else they are a tool's."""
     return bool(words) and (is_recording(words[0]) or words[0].endswith(SUFFIX))
+
+
+def file_or_stdout(word: str) -> Path | None:
+    """Return the file that an option names; None for ``-``, which is our standard output."""
+    return None if word == "-" else Path(word)
 
 
 class LineParser(argparse.ArgumentParser):
@@ -61,17 +71,22 @@ class LineParser(argparse.ArgumentParser):
 
         Returns:
             The options; the tool with its arguments, or the recording; and whether it is that.
+
+        Raises:
+            RecordingError: a file is named that is neither a recording nor a tool.
         """
         ours, words = self.split(argv)
         is_made = names_recording(words)
         if is_made:
             # It takes no arguments: what follows it are options, too.
             ours, words = [*ours, *words[1:]], words[:1]
-        return self.parse_args(ours), words, is_made
+        elif words and "--" not in argv[len(ours) : -len(words)]:
+            _check_tool(words[0])
+        return self.parse_args(self._joined(ours)), words, is_made
 
     def split(self, argv: list[str]) -> tuple[list[str], list[str]]:
         """Split words into our options and the tool with its arguments."""
-        valued = {name for one in self._actions if one.nargs != 0 for name in one.option_strings}
+        valued = self._valued()
         position = 0
         while position < len(argv):
             word = argv[position]
@@ -81,6 +96,39 @@ class LineParser(argparse.ArgumentParser):
                 break
             position += 2 if word in valued else 1
         return argv[:position], argv[position:]
+
+    def _valued(self) -> set[str]:
+        """Return the options that take a value."""
+        return {name for one in self._actions if one.nargs != 0 for name in one.option_strings}
+
+    def _joined(self, ours: list[str]) -> list[str]:
+        """Join options to values such as -1us, of which argparse says that they are missing."""
+        valued = self._valued()
+        words: list[str] = []
+        for word in ours:
+            if words and words[-1] in valued and words[-1][:2] == "--" and _NEGATIVE.match(word):
+                words[-1] += f"={word}"
+            else:
+                words.append(word)
+        return words
+
+
+def _check_tool(word: str) -> None:
+    """Refuse a file that cannot be a tool: it was meant to be a recording."""
+    if not os.path.exists(word) or which(word) is not None:
+        return
+    way_out = "name a recording, or give a tool behind '--'."
+    if not os.path.isfile(word):
+        kind = "a directory" if os.path.isdir(word) else "no file"
+        raise RecordingError(f"{word!r} is no recording, as it is {kind}: {way_out}")
+    try:
+        with open(word, "rb") as file:
+            start = file.read(len(MAGIC))
+    except OSError as error:
+        raise RecordingError(f"{word!r} cannot be read ({error.strerror}): {way_out}") from error
+    raise RecordingError(
+        f"{word!r} is no recording (it begins with {start!r}), and no program: {way_out}"
+    )
 
 
 class _HelpFormatter(argparse.RawDescriptionHelpFormatter):

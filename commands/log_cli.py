@@ -4,25 +4,26 @@ from __future__ import annotations
 
 import argparse
 import os
-import sys
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from actiondbg.commands.line_parser import SUFFIX, LineParser
+from actiondbg.commands.line_parser import SUFFIX, LineParser, file_or_stdout
 from actiondbg.commands.log_output import Destination
 from actiondbg.commands.scratch import scratch_directory
 from actiondbg.commands.telling_tool import (
     code_of,
     passing_interrupts,
+    say,
     say_compiling,
-    signal_name,
+    say_cut,
+    say_ending,
     wait_importing,
 )
 from actiondbg.commands.writing import writing
 from actiondbg.errors import FileNotWritten, UsageError
-from actiondbg.recording.kind import is_recording
 from actiondbg.recording.needs import need_packages
+from actiondbg.recording.overwriting import check_overwritten, is_same
 
 if TYPE_CHECKING:
     from actiondbg.recording.log import LiveLog
@@ -54,7 +55,13 @@ def build_parser() -> LineParser:
         _EPILOG,
     )
     add = parser.add_argument
-    add("-o", "--output", metavar="FILE", type=Path, help="write the log into a file, live")
+    add(
+        "-o",
+        "--output",
+        metavar="FILE",
+        type=file_or_stdout,
+        help="write the log into a file, live",
+    )
     add(
         "--filter",
         metavar="SPEC",
@@ -68,7 +75,8 @@ def build_parser() -> LineParser:
         metavar="OUTCOME",
         action="append",
         default=[],
-        help="only actions that ended so, such as failed,reason:GLOB; again: or so",
+        help="only actions that ended so: succeeded, failed, changed, unchanged, skipped, "
+        "reason:GLOB, several with commas between, or unfinished ones; again: or so",
     )
     add(
         "--changed",
@@ -106,7 +114,7 @@ def run(argv: list[str]) -> int:
     if not tool:
         parser.error("name a recording or the tool: actiondbg log [options] -- TOOL ARGS...")
     try:
-        _check(options, is_made)
+        _check(options, tool, is_made)
         where = _where(options)
     except UsageError as error:
         parser.error(str(error))
@@ -120,7 +128,7 @@ def run(argv: list[str]) -> int:
     return _log_afterwards(tool, options, destination, where)
 
 
-def _check(options: argparse.Namespace, is_made: bool) -> None:
+def _check(options: argparse.Namespace, tool: list[str], is_made: bool) -> None:
     """Refuse what cannot be done.
 
     Raises:
@@ -131,14 +139,31 @@ def _check(options: argparse.Namespace, is_made: bool) -> None:
         need_packages("actiondbg log")
     elif is_made:
         raise UsageError("--upstream-format prints IR, which is not in a recording: name the tool.")
-    elif options.json or options.filter or options.loc or options.outcome:
-        raise UsageError("--upstream-format prints all that upstream does: give it no filter.")
+    elif other := _not_upstreams(options):
+        raise UsageError(
+            f"--upstream-format prints what upstream does, and does not go with {other}: leave one "
+            "of them out."
+        )
     if is_made and options.tool_stdout:
         raise UsageError("--tool-stdout is for a tool that is run, not for a recording.")
-    if options.output is not None and is_recording(options.output):
+    for path in (options.output, options.tool_stdout):
+        if path is not None:
+            check_overwritten(path, tool)
+    if options.output and options.tool_stdout and is_same(options.output, options.tool_stdout):
         raise UsageError(
-            f"{str(options.output)!r} is a recording, and is not overwritten: name another file."
+            f"{options.tool_stdout!r} is for the log already: name another file for --tool-stdout."
         )
+
+
+def _not_upstreams(options: argparse.Namespace) -> str | None:
+    """Return the first option that upstream's format has nothing for; None if there is none."""
+    asked = {
+        "--json": options.json,
+        "--filter": options.filter,
+        "--loc": options.loc,
+        "--outcome, --changed or --failed": options.outcome,
+    }
+    return next((name for name, value in asked.items() if value), None)
 
 
 def _where(options: argparse.Namespace) -> str | None:
@@ -170,8 +195,7 @@ def _log_recording(
     from actiondbg.recording import open_recording
 
     recording = open_recording(path, partial=options.partial)
-    if recording.cut is not None:
-        _say(recording.cut)
+    say_cut(path, recording.cut)
     _write(recording, options, destination, where)
     return 0
 
@@ -251,8 +275,7 @@ def _log_upstream(tool: list[str], options: argparse.Namespace, destination: Des
             file.write_bytes(b"")  # a tool that makes no MLIR context writes none
         with _started(tool, options, None, upstream_log=file) as running:
             done = running.wait()
-        if done.status < 0:
-            _say(f"The tool was killed by {signal_name(-done.status)}.")
+        say_ending(done, is_whole=True)
         destination.show(file)
     return code_of(done.status)
 
@@ -286,19 +309,7 @@ def _report(done: Recorded, recording: Path, count: int) -> None:
 
     tally = Tally(recording)
     tally.update()
-    if done.status < 0:
-        _say(
-            f"The tool was killed by {signal_name(-done.status)}: the log has "
-            f"{count:,} action{'s'[: count != 1]}, up to then."
-        )
-    elif done.path is None:
-        _say("There is nothing to log: the tool ended before it made an MLIR context.")
-    elif not tally.ended:
-        _say(
-            f"Not all was logged, as it could not be recorded: is the disk of "
-            f"{str(recording.parent.parent)!r} full? Set TMPDIR to another directory."
-        )
-
-
-def _say(sentence: str) -> None:
-    print(f"actiondbg: {sentence}", file=sys.stderr)
+    told = f"the log has {count:,} action{'s'[: count != 1]}, up to then"
+    say_ending(done, tally.ended, told)
+    if done.path is None and done.status >= 0:
+        say("There is nothing to log: the tool ended before it made an MLIR context.")

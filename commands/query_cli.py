@@ -10,9 +10,12 @@ from collections.abc import Generator
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-from actiondbg.commands.line_parser import LineParser
+from actiondbg.commands.line_parser import LineParser, file_or_stdout
+from actiondbg.commands.writing import writing
 from actiondbg.errors import UsageError
 from actiondbg.recording.needs import need_packages
+from actiondbg.recording.overwriting import check_overwritten
+from actiondbg.whole import open_whole
 
 if TYPE_CHECKING:
     from actiondbg.recording.results import Write
@@ -50,7 +53,7 @@ def build_parser() -> LineParser:
         choices=_FORMATS,
         help="table by default, or what the suffix of the output says",
     )
-    add("-o", "--output", metavar="FILE", type=Path, help="write the answer into a file")
+    add("-o", "--output", metavar="FILE", type=file_or_stdout, help="write the answer into a file")
     parser.add_shared("--partial")
     return parser
 
@@ -61,20 +64,25 @@ def run(argv: list[str]) -> int:
     Raises:
         ActiondbgError: it cannot be answered.
     """
-    options = build_parser().parse_intermixed_args(argv)
+    parser = build_parser()
+    options = parser.parse_intermixed_args(argv)
     need_packages("actiondbg query")
     from actiondbg.recording.asking import ask
     from actiondbg.recording.sources import open_sources
 
     paths, sql = _split(options.words)
     format = options.format or _format_of(options.output)
+    if options.output is not None:
+        try:
+            check_overwritten(options.output, paths)
+        except UsageError as error:
+            parser.error(str(error))
     shows = format == "table" and options.output is None and sys.stdout.isatty()
     if format == "parquet" and options.output is None and sys.stdout.isatty():
         raise UsageError("Parquet is not for a terminal: name a file with -o.")
     sources = open_sources(paths, partial=options.partial)
-    for name, recording in sources.recordings.items():
-        if recording.cut is not None:
-            print(f"actiondbg: {name}: {recording.cut}", file=sys.stderr)
+    for sentence in sources.sentences():
+        print(f"actiondbg: {sentence}", file=sys.stderr)
     with contextlib.closing(sources.connect()) as database:
         if shows:
             _show(ask, database, sql)
@@ -129,16 +137,5 @@ def _output(path: Path | None) -> Generator[IO[bytes]]:
         yield sys.stdout.buffer
         sys.stdout.buffer.flush()
         return
-    if path.exists() and not path.is_file():
-        with path.open("wb") as out:
-            yield out
-        return
-    target = Path(os.path.realpath(path))
-    new = target.with_name(f".{target.name}.{os.getpid()}")
-    try:
-        with new.open("wb") as out:
-            yield out
-        os.replace(new, target)
-    except BaseException:
-        new.unlink(missing_ok=True)
-        raise
+    with writing(path), open_whole(path) as out:
+        yield out

@@ -68,6 +68,8 @@ def run(argv: list[str]) -> int:
     options = parser.parse_args(ours)
     if not tool:
         parser.error("name the tool: actiondbg record [options] -- TOOL ARGS...")
+    if options.output == Path("-"):
+        parser.error("'-' is no name of a recording, which has to be a regular file: give it one.")
     output: Path = options.output or _unused(Path(tool[0]).name)
     replaces = is_recording(output)
     with start_recording(

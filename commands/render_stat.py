@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from actiondbg.recording.stat.statistics import DURATION
@@ -16,7 +16,6 @@ from actiondbg.recording.stat.words import (
 
 if TYPE_CHECKING:
     from actiondbg.recording.stat.measured import Measured
-    from actiondbg.recording.stat.opening import Tried
     from actiondbg.recording.stat.samples import Floats
     from actiondbg.recording.stat.statistics import Quantity, Relation, Statistics
     from actiondbg.recording.stat.totals import Total
@@ -45,25 +44,6 @@ def stat_text(measured: Measured, most: int, tables: bool = True) -> str:
     if measured.statistics is not None:
         lines += ["", *_statistic_lines(measured.statistics, tables)]
     return "\n".join(lines)
-
-
-def event_lines(tried: Iterable[Tried], why: dict[int, str]) -> str:
-    """Return one line for each event that was tried.
-
-    Args:
-        tried: the events.
-        why: the words for each errno.
-    """
-    rows = [(one.asked.name, one.asked.kind, _tried_words(one, why)) for one in tried]
-    return "\n".join(f"{name:<24}  {kind:<8}  {words}" for name, kind, words in rows)
-
-
-def _tried_words(tried: Tried, why: dict[int, str]) -> str:
-    if tried.counted is None:
-        return f"no: {why[tried.refusal]}"
-    if tried.refusal:
-        return f"yes, outside the kernel only: {why[tried.refusal]}"
-    return "yes"
 
 
 # --- totals -----------------------------------------------------------------------

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from pathlib import Path
 from typing import get_args
 
 from actiondbg.commands.line_parser import LineParser
 from actiondbg.commands.sources import Source, source_of
+from actiondbg.commands.telling_tool import say, say_cut
 from actiondbg.commands.writing import writing
 from actiondbg.errors import UsageError
 from actiondbg.recording.needs import need_packages
@@ -93,6 +93,8 @@ def _report(source: Source, options: argparse.Namespace) -> int:
     """Write the page; return the exit code."""
     from actiondbg.recording.report import report_page
 
+    if source.status is None:
+        say_cut(source.recording.path, source.recording.cut)
     page = report_page(source.recording, options.size, is_kept=source.status is None)
     content = page.encode(errors="replace")
     with writing(options.output):
@@ -100,7 +102,7 @@ def _report(source: Source, options: argparse.Namespace) -> int:
     if not options.quiet:
         size = f"{len(content) / 1e6:.1f} MB"
         count = f"{source.recording.count:,} actions in {options.output} ({size})"
-        print(f"actiondbg: {count}.", file=sys.stderr)
+        say(f"{count}.")
     return source.status or 0
 
 

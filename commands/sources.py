@@ -12,6 +12,8 @@ from actiondbg.commands.telling_tool import (
     code_of,
     passing_interrupts,
     say_compiling,
+    say_ending,
+    signal_name,
     wait_importing,
 )
 from actiondbg.errors import ActiondbgError
@@ -70,7 +72,13 @@ def source_of(
             recorded = wait_importing(running, *modules)
         if recorded.path is None:
             raise ActiondbgError(
-                f"There is nothing to {purpose}: {words[0]!r} ended with status {recorded.status} "
-                "before it made an MLIR context."
+                f"There is nothing to {purpose}: {words[0]!r} {_how(recorded.status)} before it "
+                "made an MLIR context."
             )
-        yield Source(open_recording(recorded.path, partial=True), code_of(recorded.status))
+        recording = open_recording(recorded.path, partial=True)
+        say_ending(recorded, is_whole=recording.cut is None)
+        yield Source(recording, code_of(recorded.status))
+
+
+def _how(status: int) -> str:
+    return f"was killed by {signal_name(-status)}" if status < 0 else f"ended with status {status}"

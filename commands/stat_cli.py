@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
@@ -14,6 +15,7 @@ from actiondbg.commands.writing import writing
 from actiondbg.errors import UsageError
 from actiondbg.globs import check_glob
 from actiondbg.recording.needs import need_packages
+from actiondbg.recording.overwriting import check_overwritten
 from actiondbg.recording.stat.events import DEFAULT, KNOWN
 from actiondbg.recording.stat.keys import check_key
 from actiondbg.recording.stat.opening import choose, try_event, why_refused
@@ -101,7 +103,7 @@ def run(argv: list[str]) -> int:
     if is_made and options.events is not None:
         parser.error(f"--events is for a tool that is run: {tool[0]} is recorded already")
     try:
-        _check(options)
+        _check(options, tool)
         with source_of(
             tool,
             "measure",
@@ -116,7 +118,7 @@ def run(argv: list[str]) -> int:
 
 
 def _list_events() -> int:
-    from actiondbg.commands.render_stat import event_lines
+    from actiondbg.commands.render_events import event_lines
 
     tried = [try_event(event) for event in KNOWN.values()]
     print(event_lines(tried, {one.refusal: why_refused(one.refusal) for one in tried}))
@@ -135,7 +137,7 @@ def _measure(source: Source, options: argparse.Namespace) -> int:
     return source.status or 0
 
 
-def _check(options: argparse.Namespace) -> None:
+def _check(options: argparse.Namespace, tool: Sequence[str]) -> None:
     """Find out before the tool runs what cannot be done after it.
 
     Raises:
@@ -150,8 +152,11 @@ def _check(options: argparse.Namespace) -> None:
     if options.csv is not None and options.csv.exists() and not options.csv.is_dir():
         raise UsageError(f"{str(options.csv)!r} is no directory: name one for --csv.")
     for path in (options.plot, options.output):
-        if path is not None and not path.absolute().parent.is_dir():
+        if path is None:
+            continue
+        if not path.absolute().parent.is_dir():
             raise UsageError(f"{str(path)!r} cannot be written: its directory is not there.")
+        check_overwritten(path, tool)
 
 
 def _check_plot(options: argparse.Namespace) -> None:

@@ -13,6 +13,35 @@ if TYPE_CHECKING:
     from actiondbg.recording.running import Recorded, Running
 
 
+def say(sentence: str) -> None:
+    """Tell something on stderr."""
+    print(f"actiondbg: {sentence}", file=sys.stderr)
+
+
+def say_cut(path: str, cut: str | None) -> None:
+    """Tell why a recording that was named may lack actions; ``cut``: its sentence, if it does."""
+    if cut is not None:
+        say(f"{path}: {cut}")
+
+
+def say_ending(done: Recorded, is_whole: bool, told: str = "") -> None:
+    """Tell how a tool ended, unless it did so by itself and was recorded as a whole.
+
+    Args:
+        done: what was run.
+        is_whole: whether its temporary recording has all actions.
+        told: what is known of a tool that was killed, for the end of the sentence.
+    """
+    if done.status < 0:
+        say(f"The tool was killed by {signal_name(-done.status)}{told and ': '}{told}.")
+    elif done.path is not None and not is_whole:
+        place = str(done.path.parent.parent)
+        say(
+            f"Not all actions could be recorded, as happens on a full disk: make room in {place!r},"
+            " or set TMPDIR to another directory."
+        )
+
+
 def say_compiling() -> None:
     """Tell on stderr why nothing happens for some seconds."""
     print("Compiling the agent ...", file=sys.stderr, flush=True)

@@ -6,16 +6,24 @@ import argparse
 import contextlib
 import re
 import sys
-from collections.abc import Generator, Iterator
+from collections.abc import Generator
 from importlib import import_module
 from typing import TYPE_CHECKING, get_args
 
 from actiondbg.commands.line_parser import SUFFIX, LineParser
 from actiondbg.commands.scratch import scratch_directory
-from actiondbg.commands.telling_tool import code_of, passing_interrupts, say_compiling
+from actiondbg.commands.telling_tool import (
+    code_of,
+    passing_interrupts,
+    say,
+    say_compiling,
+    say_cut,
+    say_ending,
+)
 from actiondbg.commands.writing import writing
 from actiondbg.errors import UsageError
 from actiondbg.recording.needs import need_packages
+from actiondbg.recording.overwriting import check_overwritten
 from actiondbg.recording.trace.formats import Failed, Format, Selection, check_output, format_of
 
 if TYPE_CHECKING:
@@ -91,6 +99,7 @@ def run(argv: list[str]) -> int:
     try:
         kind: Format = options.format or format_of(options.output)
         check_output(options.output, kind)
+        check_overwritten(options.output, tool)
         selection = _selection(options)
     except UsageError as error:
         parser.error(str(error))
@@ -122,7 +131,8 @@ def _trace_recording(
             partial=options.partial,
             progress=progress,
         )
-    _say(_sentences(written, options, kind))
+    say_cut(words[0], written.cut)
+    _report(written, options, kind)
     return 0
 
 
@@ -146,27 +156,21 @@ def _trace_tool(
                 import_module("actiondbg.recording.database")
             with writing(options.output):
                 done, written = trace_run(running, options.output, kind, selection)
+    say_ending(done, is_whole=written is None or written.cut is None)
     if written is None:
-        _say(["There is no trace: the tool ended before it made an MLIR context."])
+        say("There is no trace: the tool ended before it made an MLIR context.")
     else:
-        _say(_sentences(written, options, kind))
+        _report(written, options, kind)
     return code_of(done.status)
 
 
 # --- what is said -----------------------------------------------------------------
 
 
-def _say(sentences: Iterator[str] | list[str]) -> None:
-    for sentence in sentences:
-        print(f"actiondbg: {sentence}", file=sys.stderr)
-
-
-def _sentences(written: Written, options: argparse.Namespace, kind: Format) -> Iterator[str]:
-    if written.cut is not None:
-        yield written.cut
+def _report(written: Written, options: argparse.Namespace, kind: Format) -> None:
     if not options.quiet:
         threads = f", {written.threads} threads" if written.threads > 1 else ""
-        yield (
+        say(
             f"{options.output}: {_many(written.slices, 'slice')} of "
             f"{_many(written.actions, 'action')}{threads}; {_OPEN_WITH[kind]}."
         )
@@ -193,6 +197,8 @@ def _progress() -> Generator[Progress | None]:
 
 
 def _nanoseconds(text: str) -> int:
+    if text == "0":
+        return 0
     match = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)(ns|us|ms|s)", text)
     if match is None:
         raise argparse.ArgumentTypeError(f"{text!r} is no time, such as 10us (ns, us, ms, s)")

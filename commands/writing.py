@@ -6,6 +6,7 @@ import contextlib
 import os
 from collections.abc import Generator
 
+from actiondbg.commands.complaint import NO_ROOM
 from actiondbg.errors import FileNotWritten
 
 
@@ -17,7 +18,7 @@ def writing(path: str | os.PathLike[str]) -> Generator[None]:
     except BrokenPipeError:
         raise
     except OSError as error:
+        way = "make room, or name another file" if error.errno in NO_ROOM else "name another file"
         raise FileNotWritten(
-            f"{os.fspath(path)!r} cannot be written ({error.strerror}): make room, or name "
-            "another file."
+            f"{os.fspath(path)!r} cannot be written ({error.strerror or error}): {way}."
         ) from error

@@ -190,7 +190,7 @@ def test_newest_breakpoint(driver: Driver) -> None:
         ("backtrace 'x", "A quote is not closed"),
         ("run >", "Name a file after '>'"),
         ("run | cat", "'|' is not for the tool"),
-        ("source nothing.adbg", "nothing.adbg: No such file"),
+        ("source nothing.adbg", "'nothing.adbg' cannot be used (No such file"),
         ("py 1/0", "ZeroDivisionError"),
         ("shell exit 3", "status 3"),
         ("down", "This is the innermost action"),

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
 
 import numpy as np
+import pexpect
 import pytest
 from recorded import Action, Change, Operation, fake_recording, write_recording
 
@@ -252,6 +254,14 @@ def test_filters_are_joined(tmp_path: Path) -> None:
     )
 
 
+def test_what_was_not_over_can_be_selected(tmp_path: Path) -> None:
+    path = fake_recording(tmp_path / "run.adbrec", 100, killed=True)
+    lines = run(path).stdout.splitlines()
+    assert run("--outcome", "unfinished", path).stdout.splitlines() == lines[:1]
+    both = run("--outcome", "reason:none,unfinished,failed", path).stdout.splitlines()
+    assert both == [line for line in lines if line.split()[2] in ("unfinished", "failed")]
+
+
 def test_a_file_is_written(tmp_path: Path) -> None:
     path = fake_recording(tmp_path / "run.adbrec", 100)
     done = run("-o", tmp_path / "run.log", path)
@@ -261,10 +271,36 @@ def test_a_file_is_written(tmp_path: Path) -> None:
 
 
 def test_a_run_that_was_killed_says_so(tmp_path: Path) -> None:
-    done = run(fake_recording(tmp_path / "run.adbrec", 100, killed=True))
+    path = fake_recording(tmp_path / "run.adbrec", 100, killed=True)
+    done = run(path)
     assert done.returncode == 0
     assert "unfinished" in done.stdout.splitlines()[0] and len(done.stdout.splitlines()) == 100
-    assert "the 100 actions up to then are read" in done.stderr
+    assert done.stderr == (
+        f"actiondbg: {path}: The recording has no end, as the tool was killed or still runs: "
+        "the 100 actions up to then are read.\n"
+    )
+
+
+@pytest.mark.parametrize("pager", ["no-such-pager -R", ""])
+def test_a_pager_that_is_not_there_hides_no_log(tmp_path: Path, pager: str) -> None:
+    path = fake_recording(tmp_path / "run.adbrec", 100)
+    # Without PAGER it is less, which is not in that PATH either.
+    environment = {**os.environ, "PAGER": pager, "PATH": str(tmp_path), "TERM": "xterm"}
+    (tmp_path / "sh").symlink_to("/bin/sh")
+    words = ["log", "--no-color", str(path)]
+    log, status = pexpect.run(
+        f"{COMMAND} {' '.join(words)}",
+        env=environment,
+        encoding="utf-8",
+        timeout=60,
+        withexitstatus=True,
+    )
+    lines = log.splitlines()
+    told = lines.pop(0) if pager else ""
+    assert ("There is no pager 'no-such-pager': what follows is shown without" in told) == bool(
+        pager
+    )
+    assert (status, lines) == (0, run(path).stdout.splitlines())
 
 
 def test_who_reads_it_may_leave(tmp_path: Path) -> None:
@@ -284,13 +320,17 @@ def test_who_reads_it_may_leave(tmp_path: Path) -> None:
         (["--loc", "canonicalize", "run.adbrec"], 2, "is no place"),
         (["--outcome", "good", "run.adbrec"], 2, "There is no outcome 'good'"),
         (["--upstream-format", "run.adbrec"], 2, "not in a recording"),
-        (["--upstream-format", "--json", "--", "mlir-opt"], 2, "give it no filter"),
-        (["--upstream-format", "--failed", "--", "mlir-opt"], 2, "give it no filter"),
+        (["--upstream-format", "--json", "--", "mlir-opt"], 2, "does not go with --json:"),
+        (["--upstream-format", "--loc", "a:1", "--", "mlir-opt"], 2, "not go with --loc:"),
+        (["--upstream-format", "--failed", "--", "mlir-opt"], 2, "or --failed:"),
         (["--tool-stdout", "x", "run.adbrec"], 2, "not for a recording"),
         (["-o", "run.adbrec", "run.adbrec"], 2, "is a recording, and is not overwritten"),
         (["-o", "nowhere/x", "run.adbrec"], 1, "'nowhere/x' cannot be written"),
         (["-o", "/dev/full", "run.adbrec"], 1, "'/dev/full' cannot be written (No space left"),
         (["--", "no-such-tool"], 3, "no-such-tool"),
+        (["in.mlir"], 1, "'in.mlir' is no recording (it begins with b'module {'), and no program"),
+        (["--", "in.mlir"], 3, "There is no tool 'in.mlir'"),
+        (["."], 1, "'.' is no recording, as it is a directory: name a recording, or"),
         (["damaged.adbrec"], 1, "say --partial to read these"),
     ],
 )
@@ -300,6 +340,7 @@ def test_what_is_wrong_is_said_in_one_sentence(
     monkeypatch.chdir(tmp_path)
     content = fake_recording("run.adbrec", 3000).read_bytes()
     Path("damaged.adbrec").write_bytes(content[:20_000] + b"!" + content[20_001:])
+    Path("in.mlir").write_text("module {}")
     before = {path: path.read_bytes() for path in Path().iterdir()}
     done = run(*words)
     assert (done.returncode, done.stdout) == (code, "")

@@ -55,6 +55,16 @@ def test_no_recording_is_lost(mlir_opt: str, folds: str) -> None:
     assert open_recording("mlir-opt-2.adbrec").header.argv[-1] == "--cse"
     done = run("-o", folds, mlir_opt, folds)
     assert done.returncode == 1 and "is no recording, and is not overwritten" in done.stderr
+    Path("empty.adbrec").touch()
+    assert run("-o", "empty.adbrec", mlir_opt, folds).returncode == 0
+
+
+def test_a_recording_is_a_regular_file(folds: str) -> None:
+    for output, code in (("/dev/stdout", 1), ("/dev/null", 1), (".", 1), ("-", 2)):
+        done = run("-o", output, "--", "mlir-opt", folds)
+        assert (done.returncode, done.stdout) == (code, "")
+        assert f"'{output}' is no " in done.stderr and "regular file" in done.stderr
+    assert os.listdir() == [folds]
 
 
 @pytest.mark.parametrize(

@@ -77,7 +77,7 @@ def test_damage_is_told_with_its_place_and_how_far_one_can_read(path: Path) -> N
     recording = open_recording(path, partial=True)
     assert recording.count == 6
     assert recording.cut == (
-        f"It is damaged at byte {place} (the checksum of a chunk is wrong): "
+        f"The recording is damaged at byte {place} (the checksum of a chunk is wrong): "
         "only the 6 actions before that are read."
     )
 
@@ -198,7 +198,7 @@ def test_lost_rows_leave_their_ordinals_out(tmp_path: Path) -> None:
     assert [row["ordinal"] for row in table] == [1, 2, 3, 7, 8, 9]
     # The pass was over before what stands behind the gap: what that is nested in is lost.
     assert [row["parent"] for row in table] == [None, 1, 1, None, None, 8]
-    assert recording.cut == "In the middle of it 3 actions are missing."
+    assert recording.cut == "In the middle of the recording 3 actions are missing."
 
 
 # --- how much there is, without reading it --------------------------------------------------

@@ -199,7 +199,8 @@ def test_a_damaged_recording_is_reported_in_part(tmp_path: Path) -> None:
     content[len(content) * 3 // 4] ^= 0xFF
     path.write_bytes(content)
     output = tmp_path / "a.html"
-    report("--partial", str(path), "-o", str(output))
+    told = report("--partial", str(path), "-o", str(output)).stderr
+    assert told.startswith(f"actiondbg: {path}: The recording is damaged at byte ")
     made = page(str(output))
     assert 0 < made.run["count"] < 50_000 and "damaged" in made.text
 

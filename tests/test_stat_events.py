@@ -173,3 +173,13 @@ def test_an_unknown_event_is_bad_usage() -> None:
     )
     assert (done.returncode, done.stdout) == (2, "")
     assert "There is no event 'page-fault': did you mean 'page-faults'" in done.stderr
+
+
+def test_events_are_listed_without_any_package() -> None:
+    script = (
+        "import sys; sys.modules['numpy'] = sys.modules['pyarrow'] = sys.modules['duckdb'] = None; "
+        "from actiondbg.cli import main; sys.exit(main(['stat', '--list-events']))"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert len(done.stdout.splitlines()) == len(KNOWN)

@@ -205,7 +205,7 @@ def test_a_tool_that_is_killed_is_measured_up_to_then(mlir_opt: str, tmp_path: P
         os.kill(child, signal.SIGKILL)
         _, said = running.communicate()
     assert running.returncode == 128 + signal.SIGKILL
-    assert "the tool was killed" in said
+    assert said.startswith("actiondbg: The tool was killed by SIGKILL.\n")
     assert "Left out, since they did not end: " in said
     assert "apply-pattern (" in said
     assert not path.exists()

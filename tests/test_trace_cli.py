@@ -79,6 +79,19 @@ def test_options_may_follow_the_recording(recording: Path, tmp_path: Path) -> No
     assert len(chrome_slices(read_json(out))) == 500
 
 
+def test_no_duration_is_too_short_for_zero(recording: Path, tmp_path: Path) -> None:
+    done = _actiondbg("trace", "-q", "-o", tmp_path / "a.json", "--min-duration", "0", recording)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert len(chrome_slices(read_json(tmp_path / "a.json"))) > 100
+
+
+def test_a_file_that_is_no_recording_is_told_first(tmp_path: Path) -> None:
+    (tmp_path / "plain").write_bytes(b"")
+    done = _actiondbg("trace", "plain", "-o", "a.json", cwd=tmp_path)
+    assert done.returncode == 1
+    assert "'plain' is no recording (it begins with b''), and no program" in done.stderr
+
+
 def test_a_filter_keeps_what_is_around(recording: Path, tmp_path: Path) -> None:
     out = tmp_path / "a.json"
     rows = open_recording(recording).table("actions").to_pylist()
@@ -110,6 +123,8 @@ def test_several_filters_add_up(recording: Path, tmp_path: Path) -> None:
         (("-o", "a.json.zst", "run.adbrec"), "only Tracy's importer reads"),
         (("-o", "a.tracy.json.gz", "run.adbrec"), "Tracy's importer does not read"),
         (("-o", "a.json", "--min-duration", "10", "run.adbrec"), "'10' is no time"),
+        (("-o", "a.json", "--min-duration", "-1us", "run.adbrec"), "'-1us' is no time"),
+        (("run.adbrec", "-o", "a.json", "--min-duration", "-.5us"), "'-.5us' is no time"),
         (("-o", "a.json", "--filter", "pattern:", "run.adbrec"), "Nothing follows pattern"),
         (("run.adbrec",), "-o/--output"),
         (("-o", "a.json"), "name a recording or the tool"),
@@ -134,7 +149,8 @@ def test_a_damaged_recording_is_told_and_read_if_one_says_so(tmp_path: Path) -> 
     assert refused.returncode == 1 and "--partial" in refused.stderr
     assert not (tmp_path / "a.json").exists()
     done = _actiondbg("trace", "-o", tmp_path / "a.json", "--partial", recording)
-    assert done.returncode == 0 and "damaged" in done.stderr
+    assert done.returncode == 0
+    assert f"actiondbg: {recording}: The recording is damaged at byte " in done.stderr
     assert chrome_slices(read_json(tmp_path / "a.json"))
 
 
@@ -252,7 +268,8 @@ def test_a_tool_that_is_killed_leaves_a_trace(
         os.kill(ours.pid if by == signal.SIGINT else _child_of(ours.pid), by)
         _, said = ours.communicate()
     assert ours.returncode == 128 + by
-    assert "killed" in said
+    assert said.startswith(f"actiondbg: The tool was killed by {by.name}.\n")
+    assert "still runs" not in said
     content = read_json(out)
     # It may have been in the middle of writing.
     assert re.search("killed|cut in the middle", content["otherData"]["note"])

@@ -86,12 +86,17 @@ def _one_sentence() -> Generator[None]:
         raise QueryError(sentence_of(error)) from error
 
 
+def _inside_sentence(text: str) -> str:
+    """Return a text with a small first letter, unless it begins with a keyword in capitals."""
+    return text if text[1:2].isupper() else text[:1].lower() + text[1:]
+
+
 def sentence_of(error: duckdb.Error) -> str:
     """Return one sentence for an error of DuckDB."""
     text, _, place = str(error).partition("\n\nLINE ")
     kind, _, what = text.partition(": ")
     lines = [" ".join(line.split()).rstrip(".!?") for line in what.splitlines() if line.strip()]
-    what = "; ".join(line[:1].lower() + line[1:] for line in lines)
+    what = "; ".join(map(_inside_sentence, lines))
     if isinstance(error, duckdb.BinderException | duckdb.CatalogException):
         what = f"{what}; {_WAY_OUT}"
     sentence = f"The SQL cannot be answered ({kind}): {what}."

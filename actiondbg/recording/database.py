@@ -67,8 +67,9 @@ def connect(
     database = duckdb.connect(":memory:")
     # Else a query could name variables of ours as tables.
     database.execute("SET python_enable_replacements = false")
-    database.register(f"{RUNS}_0", runs_table(recordings))
-    _create_view(database, RUNS, [f"FROM {RUNS}_0", *_exported(RUNS, exports)])
+    database.register(RUNS if alone else f"{RUNS}_0", runs_table(recordings))
+    if not alone:
+        _create_view(database, RUNS, [f"FROM {RUNS}_0", *_exported(RUNS, exports)])
     for name in TABLES:
         parts: list[str] = []
         for index, (run, recording) in enumerate(recordings.items()):

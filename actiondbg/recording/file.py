@@ -141,9 +141,12 @@ def _cut(scan: Scan) -> str | None:
     count = f"{count_actions(scan.chunks):,}"
     if scan.damage is not None:
         return (
-            f"It is damaged at byte {scan.damage.offset:,} ({scan.damage.why}): "
+            f"The recording is damaged at byte {scan.damage.offset:,} ({scan.damage.why}): "
             f"only the {count} actions before that are read."
         )
     if scan.cut:
-        return f"It was cut in the middle of a block: the {count} actions before that are read."
+        return (
+            f"The recording was cut in the middle of a block: the {count} actions before that are "
+            "read."
+        )
     return None

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from actiondbg.condition import parse_condition
 from actiondbg.errors import UsageError
 from actiondbg.globs import glob_regex
-from actiondbg.outcome import parse_outcome
+from actiondbg.outcome import split_outcome
 from actiondbg.protocol import Condition, Term
 from actiondbg.spec import parse_spec, split_spec_and_condition
 
@@ -30,6 +30,7 @@ _RESULTS = {
     "changed": "changed",
     "unchanged": "outcome = 'unchanged'",
     "skipped": "outcome = 'skipped'",
+    "unfinished": "outcome = 'unfinished'",  # the tool ended before: no breakpoint stops there
 }
 # Never null: what is compared in a condition is true or false.
 _FIELDS = {
@@ -99,11 +100,15 @@ def where_location(text: str) -> str:
 
 
 def where_outcome(text: str) -> str:
-    """Write what ``break --outcome`` stops after as SQL; raises UsageError as ``where`` does."""
-    outcome = parse_outcome(text)
-    parts = [_RESULTS[result] for result in outcome.results]
-    if outcome.reason is not None:
-        matching = f"SELECT ordinal FROM reasons WHERE {_matches('reason', outcome.reason)}"
+    """Write what ``break --outcome`` stops after, or what did not end, as SQL.
+
+    Raises:
+        UsageError: as ``where`` does.
+    """
+    words, reason = split_outcome(text, _RESULTS)
+    parts = [_RESULTS[word] for word in words]
+    if reason is not None:
+        matching = f"SELECT ordinal FROM reasons WHERE {_matches('reason', reason)}"
         parts.append(f"ordinal IN ({matching})")
     return _any_of(parts)
 

@@ -86,10 +86,11 @@ class Recording:
         """A sentence that says why there may be more than can be read; None if there is not."""
         sentences = [self._file.cut] if self._file.cut else []
         if self._rows.lost:
-            sentences.append(f"In the middle of it {self._rows.lost:,} actions are missing.")
+            lost = f"{self._rows.lost:,} actions"
+            sentences.append(f"In the middle of the recording {lost} are missing.")
         if not sentences and self.ending.ended == "killed":
             sentences.append(
-                "It has no end, as the tool was killed or still runs: "
+                "The recording has no end, as the tool was killed or still runs: "
                 f"the {self.count:,} actions up to then are read."
             )
         return " ".join(sentences) or None

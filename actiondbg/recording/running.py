@@ -138,7 +138,7 @@ def start_recording(
     orders = _orders(output, ir, events, upstream_log)
     agent = program.agent()
     with Streams(stdin, stdout, stderr).opened() as streams:
-        path = None if output is None else _emptied(Path(os.path.realpath(output)))
+        path = None if output is None else _emptied(output)
         try:
             return Running(program.popen(agent, orders, streams), path)
         except BaseException:
@@ -181,8 +181,14 @@ def _orders(
     return orders
 
 
-def _emptied(path: Path) -> Path:
+def _emptied(output: str | os.PathLike[str]) -> Path:
     """Make the file of the recording, empty, before the tool is started for nothing."""
+    # Asked before links are resolved: that of /dev/stdout may lead to a pipe, which has no path.
+    if os.path.exists(output) and not os.path.isfile(output):
+        raise UsageError(
+            f"{os.fspath(output)!r} is no regular file, as a recording has to be: name one."
+        )
+    path = Path(os.path.realpath(output))
     try:
         if path.exists() and not (is_recording(path) or _is_empty(path)):
             raise UsageError(

@@ -29,11 +29,21 @@ class Sources:
         recordings: by a name that no other has.
         exports: globs of folders of exported recordings.
         alone: it is one recording, which was named.
+        left_out: why others cannot be read, a sentence each.
     """
 
     recordings: dict[str, Recording] = field(default_factory=dict[str, "Recording"])
     exports: list[str] = field(default_factory=list[str])
     alone: bool = False
+    left_out: list[str] = field(default_factory=list[str])
+
+    def sentences(self) -> Iterator[str]:
+        """Yield what is to be said of those that are not read, or not to their end."""
+        for why in self.left_out:
+            yield f"Left out: {why}"
+        for name, recording in self.recordings.items():
+            if recording.cut is not None:
+                yield f"{name}: {recording.cut}"
 
     def connect(self) -> duckdb.DuckDBPyConnection:
         """Return a database of all of them; see docs/recordings.md for its tables."""
@@ -47,8 +57,9 @@ def open_sources(paths: Sequence[str], *, partial: bool = False) -> Sources:
 
     Args:
         paths: of recordings, of folders that hold some, exported or not, globs of these, or URLs
-            of buckets that hold exported ones.
-        partial: read damaged ones up to the damage.
+            of buckets that hold exported ones. What is found twice is opened once.
+        partial: read damaged ones up to the damage, and leave out those of which nothing can be
+            read, if there are others.
 
     Raises:
         RecordingError: nothing is there, or one cannot be read.
@@ -58,11 +69,40 @@ def open_sources(paths: Sequence[str], *, partial: bool = False) -> Sources:
     for path in paths:
         for found in _expanded(path):
             _sort(found, files, sources.exports)
-    names = _names(files)
-    for name, file in zip(names, files, strict=True):
-        sources.recordings[name] = open_recording(file, partial=partial)
     sources.alone = [*paths] == files and len(files) == 1
+    # Counted twice, it would double every sum.
+    files = _each_once(files)
+    sources.exports = list(dict.fromkeys(sources.exports))
+    unread: list[RecordingError] = []
+    for name, file in zip(_names(files), files, strict=True):
+        try:
+            sources.recordings[name] = open_recording(file, partial=partial)
+        except RecordingError as error:
+            if not (os.path.exists(file) and len(files) + len(sources.exports) > 1):
+                raise
+            if not partial:
+                raise _with_way_out(error) from error
+            unread.append(error)
+    if unread and not (sources.recordings or sources.exports):
+        raise unread[0]
+    sources.left_out = [str(error) for error in unread]
     return sources
+
+
+def _each_once(files: Iterable[str]) -> list[str]:
+    """Return the files as they are spelled first, whatever links lead to them."""
+    first: dict[str, str] = {}
+    for file in files:
+        first.setdefault(os.path.realpath(file), file)
+    return list(first.values())
+
+
+def _with_way_out(error: RecordingError) -> RecordingError:
+    """Return an error that stops the reading of others, too."""
+    told = str(error)
+    if "--partial" in told:
+        return error
+    return RecordingError(f"{told.removesuffix('.')}, or say --partial to leave it out.")
 
 
 def _expanded(path: str) -> list[str]:
@@ -100,10 +140,5 @@ def _names(files: Iterable[str]) -> Iterator[str]:
     """Yield a name for each file: short, unless another has it as well."""
     paths = [Path(file) for file in files]
     stems = [path.stem for path in paths]
-    used: set[str] = set()
     for path, stem in zip(paths, stems, strict=True):
-        name = stem if stems.count(stem) == 1 else str(path)
-        while name in used:  # the same file twice
-            name += "'"
-        used.add(name)
-        yield name
+        yield stem if stems.count(stem) == 1 else str(path)

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Literal, NamedTuple, TypeAlias
 
 from actiondbg.errors import UsageError
-from actiondbg.recording.kind import is_recording
 
 Format: TypeAlias = Literal["chrome", "perfetto", "tracy"]
 Failed: TypeAlias = Literal["fold", "keep", "drop"]
@@ -57,8 +56,8 @@ def check_output(path: str, kind: Format) -> None:
     """Find out before anything is run what cannot be written.
 
     Raises:
-        UsageError: what reads the format does not read the compression that the name says, there
-            is no such directory, or a recording would be overwritten.
+        UsageError: what reads the format does not read the compression that the name says, or
+            there is no such directory.
     """
     compressed = Path(path).suffix.lower()
     if compressed == ZSTD and kind != "tracy":
@@ -74,5 +73,3 @@ def check_output(path: str, kind: Format) -> None:
     folder = os.path.dirname(os.path.realpath(path))
     if not os.path.isdir(folder):
         raise UsageError(f"{path!r} cannot be written: there is no directory {folder!r}.")
-    if is_recording(path):
-        raise UsageError(f"{path!r} is a recording, and is not overwritten: name another file.")

@@ -1,0 +1,28 @@
+"""The text of what events a machine counts; apart, because it needs no package."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from actiondbg.recording.stat.opening import Tried
+
+
+def event_lines(tried: Iterable[Tried], why: dict[int, str]) -> str:
+    """Return one line for each event that was tried.
+
+    Args:
+        tried: the events.
+        why: the words for each errno.
+    """
+    rows = [(one.asked.name, one.asked.kind, _tried_words(one, why)) for one in tried]
+    return "\n".join(f"{name:<24}  {kind:<8}  {words}" for name, kind, words in rows)
+
+
+def _tried_words(tried: Tried, why: dict[int, str]) -> str:
+    if tried.counted is None:
+        return f"no: {why[tried.refusal]}"
+    if tried.refusal:
+        return f"yes, outside the kernel only: {why[tried.refusal]}"
+    return "yes"

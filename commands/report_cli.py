@@ -12,6 +12,7 @@ from actiondbg.commands.telling_tool import say, say_cut
 from actiondbg.commands.writing import writing
 from actiondbg.errors import UsageError
 from actiondbg.recording.needs import need_packages
+from actiondbg.recording.overwriting import check_overwritten
 from actiondbg.recording.running import RecordedIR
 from actiondbg.whole import write_whole
 
@@ -114,6 +115,7 @@ def _check_output(path: Path) -> None:
     """
     if not path.absolute().parent.is_dir():
         raise UsageError(f"{str(path)!r} cannot be written: its directory is not there.")
+    check_overwritten(path)
     if path.is_dir():
         raise UsageError(f"{str(path)!r} is a directory: name a file with -o.")
     if not path.is_file():

@@ -38,6 +38,7 @@ def run(*words: str) -> subprocess.CompletedProcess[str]:
             "'other.adbrec' is a recording",
         ),
         (("stat", "-o", "run.adbrec", "run.adbrec"), "'run.adbrec' is a recording"),
+        (("report", "-o", "-", "run.adbrec"), "'-' is no name of a file"),
         (("log", "-o", "run.adbrec", "other.adbrec"), "'run.adbrec' is a recording"),
         (("log", "--tool-stdout", "run.adbrec", *TOOL), "'run.adbrec' is a recording"),
         (("trace", "--format", "chrome", "-o", "run.adbrec", *TOOL), "'run.adbrec' is a recording"),

@@ -6,12 +6,12 @@ import contextlib
 import os
 import re
 import shlex
-import subprocess
 from collections.abc import Generator
 from typing import TextIO
 
 from actiondbg.commands.front import piped
 from actiondbg.commands.telling_tool import say
+from actiondbg.toolchain.which import which
 
 _PAGER = "less -R -F -X"
 _SHELL = re.compile(r"[^\w./+-]")  # in a word that the shell does more with than run it
@@ -43,7 +43,4 @@ def _missing(command: str) -> str | None:
         return None  # the shell says what is wrong
     if not word or _SHELL.search(word):
         return None
-    found = subprocess.run(
-        ["sh", "-c", 'command -v "$1"', "sh", word], stdout=subprocess.DEVNULL, check=False
-    )
-    return word if found.returncode else None
+    return None if which(word) else word

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, get_args
 
 from actiondbg.commands.line_parser import SUFFIX, LineParser
-from actiondbg.commands.telling_tool import code_of, say_compiling, signal_name
+from actiondbg.commands.telling_tool import code_of, say, say_compiling, say_ending
 from actiondbg.recording.kind import is_recording
 from actiondbg.recording.running import Recorded, RecordedIR, Running, start_recording
 
@@ -85,8 +85,9 @@ def run(argv: list[str]) -> int:
 
         tally = Tally(running.path or output)
         done = _follow(running, tally) if _shows_progress() else running.wait()
-    for line in _report(done, output, tally, replaces, options.quiet):
-        print(f"actiondbg: {line}", file=sys.stderr)
+    say_ending(done, is_whole=True)  # what it left is told of below
+    for sentence in _report(done, output, tally, replaces, options.quiet):
+        say(sentence)
     return code_of(done.status)
 
 
@@ -127,8 +128,6 @@ def _report(
     done: Recorded, output: Path, tally: Tally, replaces: bool, quiet: bool
 ) -> Iterator[str]:
     """Yield the sentences that say what was recorded."""
-    if done.status < 0:
-        yield f"The tool was killed by {signal_name(-done.status)}."
     if done.path is None:
         yield f"There is no recording: the tool ended before it made an MLIR context ({output})."
         return

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from actiondbg.directory import make_directory, remove_directory
 from actiondbg.run import Run
+from actiondbg.support.scratch_directory import make_directory, remove_directory
 
 
 class Belongings:

@@ -6,7 +6,7 @@ import os
 from typing import Protocol
 
 from actiondbg.forked import kill_group
-from actiondbg.waiting import wait_for_end
+from actiondbg.support.interrupts import wait_for_end
 
 _END_SECONDS = 5.0  # from the end of the connection to the end of the tool
 

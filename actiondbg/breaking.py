@@ -12,7 +12,7 @@ from actiondbg.breakpoints import Breakpoint, BreakpointList, breakpoint_script
 from actiondbg.errors import AgentError, FileNotWritten, NotStopped, ToolGone, UsageError
 from actiondbg.inspection import Inspection
 from actiondbg.run import Run
-from actiondbg.whole import write_whole
+from actiondbg.support.atomic_write import write_whole
 
 
 class Breaking(Inspection):

@@ -11,7 +11,7 @@ import msgspec
 
 from actiondbg import protocol
 from actiondbg.errors import AgentError, ProtocolError, error_of_code
-from actiondbg.waiting import HeldInterrupts, Watch
+from actiondbg.support.interrupts import HeldInterrupts, Watch
 
 R = TypeVar("R", bound=protocol.Message)
 

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from typing import Literal, cast
 
 from actiondbg.errors import UsageError
-from actiondbg.globs import check_glob
 from actiondbg.protocol import Condition, Operator
+from actiondbg.support.globs import check_glob
 
 INTEGER_FIELDS = ("ordinal", "depth", "iteration", "line", "hits")
 TEXT_FIELDS = ("tag", "name", "op", "file", "func")

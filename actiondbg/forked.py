@@ -10,7 +10,7 @@ from collections.abc import Generator
 
 from actiondbg.client import Client
 from actiondbg.errors import NotStopped
-from actiondbg.waiting import wait_for_end
+from actiondbg.support.interrupts import wait_for_end
 
 _END_SECONDS = 5.0  # from SIGKILL to the end
 

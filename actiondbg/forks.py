@@ -20,7 +20,7 @@ from actiondbg.forked import Forked, kill_group
 from actiondbg.process import Listener, peer_of
 from actiondbg.replica import Replica
 from actiondbg.stop import Stop
-from actiondbg.waiting import HeldInterrupts
+from actiondbg.support.interrupts import HeldInterrupts
 
 _HELLO_SECONDS = 10.0  # from the fork of the tool to the hello of the child
 _PENDING_SECONDS = 1.0  # for the hello of one that has connected

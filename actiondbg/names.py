@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Literal, cast, get_args
 
-from actiondbg.whole import write_whole
+from actiondbg.support.atomic_write import write_whole
 
 NameKind = Literal["tag", "pattern", "pass", "op"]
 KINDS: tuple[NameKind, ...] = get_args(NameKind)

@@ -12,9 +12,9 @@ from actiondbg.breakpoints import Breakpoint
 from actiondbg.condition import parse_condition
 from actiondbg.controls import Controls
 from actiondbg.errors import NoSuchUnit, NotStopped, UnitErased, UsageError
-from actiondbg.globs import check_glob
 from actiondbg.spec import parse_spec
 from actiondbg.stop import Stop
+from actiondbg.support.globs import check_glob
 from actiondbg.watching import catch_spec, parse_catch, parse_target, watch_spec
 
 StatisticKind = Literal["pattern", "pass", "fold"]

@@ -12,8 +12,8 @@ from collections.abc import Collection
 from typing import get_args
 
 from actiondbg.errors import UsageError
-from actiondbg.globs import check_glob
 from actiondbg.protocol import OutcomeFilter
+from actiondbg.support.globs import check_glob
 from actiondbg.wire import ResultFilter
 
 _RESULTS: dict[str, ResultFilter] = {word: word for word in get_args(ResultFilter)}

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import IO, Any, cast
 
 from actiondbg import protocol
-from actiondbg.closing import Closing
+from actiondbg.support.closing import Closing
 
 _CHUNK = 1 << 20  # bytes
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from actiondbg.errors import ProtocolError
 from actiondbg.program import Program
 from actiondbg.streams import Redirection, Streams
-from actiondbg.waiting import HeldInterrupts, Watch, wait_for_end
+from actiondbg.support.interrupts import HeldInterrupts, Watch, wait_for_end
 
 _END_SECONDS = 5.0  # from the end of the connection to the end of the tool
 

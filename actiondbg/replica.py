@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Literal, TypeVar
 
 from actiondbg import protocol
 from actiondbg.client import Client, ConnectionEnded, decode_notification
-from actiondbg.closing import Closing
 from actiondbg.errors import AgentError, ProtocolError, ToolGone
 from actiondbg.forked import Forked
 from actiondbg.stop import Stop, exit_of, stop_of
+from actiondbg.support.closing import Closing
 
 if TYPE_CHECKING:
     from actiondbg.forks import Forks

@@ -16,8 +16,8 @@ from actiondbg.forks import Forks
 from actiondbg.process import Listener
 from actiondbg.replica import Replica
 from actiondbg.stop import Stop, exit_of, stop_of
+from actiondbg.support.interrupts import HeldInterrupts
 from actiondbg.timeline import Branches
-from actiondbg.waiting import HeldInterrupts
 
 R = TypeVar("R", bound=protocol.Message)
 

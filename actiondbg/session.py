@@ -12,7 +12,6 @@ from typing import Literal, TypeVar
 from actiondbg import protocol
 from actiondbg.beginning import Beginning
 from actiondbg.belongings import Belongings
-from actiondbg.closing import Closing
 from actiondbg.errors import ActiondbgError, LaunchError, UsageError
 from actiondbg.names import KINDS, KnownNames, NameKind
 from actiondbg.process import is_shared
@@ -21,8 +20,9 @@ from actiondbg.run import Run
 from actiondbg.skipping import Skipping
 from actiondbg.stop import Stop
 from actiondbg.streams import Redirection, Streams
+from actiondbg.support.closing import Closing
+from actiondbg.support.interrupts import HeldInterrupts
 from actiondbg.toolchain import Tool
-from actiondbg.waiting import HeldInterrupts
 
 R = TypeVar("R", bound=protocol.Message)
 

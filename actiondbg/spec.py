@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 from actiondbg.errors import UsageError
-from actiondbg.globs import check_glob
 from actiondbg.protocol import Term
+from actiondbg.support.globs import check_glob
 
 _GlobKind = Literal["tag", "pattern", "pass", "fold", "op", "func"]
 _GLOB_KINDS: dict[str, _GlobKind] = {kind: kind for kind in get_args(_GlobKind)}

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 from actiondbg.errors import UsageError
-from actiondbg.globs import check_glob
 from actiondbg.protocol import Catch, CatchKind, Watch
+from actiondbg.support.globs import check_glob
 
 _ATTRIBUTE = re.compile(r"""attribute\s+(?:"([^"]+)"|(\S+))\s+of\s+(\S+)""")
 _COUNT = re.compile(r"""op:\s*(?:"([^"]+)"|(\S+))\s+count""")

@@ -6,7 +6,7 @@ import contextlib
 import os
 from pathlib import Path
 
-from actiondbg.whole import write_whole
+from actiondbg.support.atomic_write import write_whole
 
 _KEPT = 5000  # lines
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from actiondbg.recording.error import RecordingError
 from actiondbg.recording.kind import MAGIC, is_recording
-from actiondbg.toolchain.which import which
+from actiondbg.support.executables import which
 
 SUFFIX = ".adbrec"
 _SHARED: dict[str, dict[str, Any]] = {

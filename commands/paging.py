@@ -11,7 +11,7 @@ from typing import TextIO
 
 from actiondbg.commands.front import piped
 from actiondbg.commands.telling_tool import say
-from actiondbg.toolchain.which import which
+from actiondbg.support.executables import which
 
 _PAGER = "less -R -F -X"
 _SHELL = re.compile(r"[^\w./+-]")  # in a word that the shell does more with than run it

@@ -15,7 +15,7 @@ from actiondbg.commands.writing import writing
 from actiondbg.errors import UsageError
 from actiondbg.recording.needs import need_packages
 from actiondbg.recording.overwriting import check_overwritten
-from actiondbg.whole import open_whole
+from actiondbg.support.atomic_write import open_whole
 
 if TYPE_CHECKING:
     from actiondbg.recording.results import Write

@@ -14,7 +14,7 @@ from actiondbg.errors import UsageError
 from actiondbg.recording.needs import need_packages
 from actiondbg.recording.overwriting import check_overwritten
 from actiondbg.recording.running import RecordedIR
-from actiondbg.whole import write_whole
+from actiondbg.support.atomic_write import write_whole
 
 _IR: RecordedIR = "changed"  # of a tool that is run: else there were no diffs
 _MARK = b'<meta name="generator" content="actiondbg report">'

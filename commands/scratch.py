@@ -6,7 +6,7 @@ import contextlib
 from collections.abc import Generator
 from pathlib import Path
 
-from actiondbg.directory import make_scratch, remove_directory
+from actiondbg.support.scratch_directory import make_scratch, remove_directory
 
 
 @contextlib.contextmanager

@@ -13,13 +13,13 @@ from actiondbg.commands.line_parser import LineParser
 from actiondbg.commands.sources import Source, source_of
 from actiondbg.commands.writing import writing
 from actiondbg.errors import UsageError
-from actiondbg.globs import check_glob
 from actiondbg.recording.needs import need_packages
 from actiondbg.recording.overwriting import check_overwritten
 from actiondbg.recording.stat.events import DEFAULT, KNOWN
 from actiondbg.recording.stat.keys import check_key
 from actiondbg.recording.stat.opening import choose, try_event, why_refused
-from actiondbg.whole import write_whole
+from actiondbg.support.atomic_write import write_whole
+from actiondbg.support.globs import check_glob
 
 if TYPE_CHECKING:
     from actiondbg.recording.stat.measured import Measured, Selection

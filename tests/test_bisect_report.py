@@ -9,7 +9,6 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from actiondbg.bisection.placing import placed
 from actiondbg.bisection.report import Report, Text, ToolFacts
 from actiondbg.bisection.report_html import html_report
 from actiondbg.bisection.report_md import block, code, escape, markdown_report
@@ -20,6 +19,7 @@ from actiondbg.bisection.showing import Shown
 from actiondbg.difference import Diff
 from actiondbg.errors import FileNotWritten
 from actiondbg.protocol import Frame, Outcome
+from actiondbg.support.atomic_directory import placed
 
 # --- reports ------------------------------------------------------------------------------------
 

@@ -16,7 +16,7 @@ from actiondbg.bisection.oracle import Judgement
 from actiondbg.bisection.result import Entry, Guilty, Result
 from actiondbg.bisection.state import STATE, State
 from actiondbg.errors import NoAnswer, UsageError
-from actiondbg.globs import glob_matches
+from actiondbg.support.globs import glob_matches
 
 
 @pytest.fixture(autouse=True)

@@ -12,7 +12,7 @@ import pytest
 from actiondbg import protocol
 from actiondbg.client import Client, ConnectionEnded, decode_notification
 from actiondbg.errors import AgentError, ControlRefused, NoSuchUnit, ProtocolError
-from actiondbg.waiting import HeldInterrupts
+from actiondbg.support.interrupts import HeldInterrupts
 
 
 class Agent:

@@ -17,7 +17,7 @@ from actiondbg import protocol
 from actiondbg.errors import AgentError, NotStopped, ToolGone
 from actiondbg.forks import Forks
 from actiondbg.process import Listener
-from actiondbg.waiting import HeldInterrupts
+from actiondbg.support.interrupts import HeldInterrupts
 
 if TYPE_CHECKING:
     from fake_tool import Launch

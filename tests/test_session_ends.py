@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from actiondbg import directory, process
+from actiondbg import process
 from actiondbg.commands.scratch import scratch_directory
 from actiondbg.errors import NotStopped, ProtocolError, ToolGone
+from actiondbg.support import scratch_directory as directory
 
 if TYPE_CHECKING:
     from fake_tool import Launch

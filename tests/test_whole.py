@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from actiondbg.whole import write_whole
+from actiondbg.support.atomic_write import write_whole
 
 
 def test_what_cannot_be_written_leaves_what_was_there(tmp_path: Path) -> None:

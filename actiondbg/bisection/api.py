@@ -22,8 +22,8 @@ from actiondbg.bisection.reproduce import write_reproducer
 from actiondbg.bisection.result import Mode, Result
 from actiondbg.bisection.state import STATE, State
 from actiondbg.bisection.work import MakePool, Request, Work, spool
-from actiondbg.directory import make_directory, remove_directory
 from actiondbg.errors import ActiondbgError, UsageError
+from actiondbg.support.scratch_directory import make_directory, remove_directory
 
 _REDUCTION = 1200.0  # seconds after which an input is small enough
 _SHORTEST = 5.0  # seconds that a trial of it may take at least

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 
 from actiondbg.bisection.asking import Choice
 from actiondbg.bisection.candidates import Row
-from actiondbg.globs import check_glob, glob_matches
 from actiondbg.protocol import Term
+from actiondbg.support.globs import check_glob, glob_matches
 
 
 def choose(

@@ -21,10 +21,10 @@ from actiondbg.bisection.oracle import Evidence, Judgement, Oracle, Surroundings
 from actiondbg.bisection.running import Cancelled
 from actiondbg.bisection.trials import Scope, Task, Trials
 from actiondbg.bisection.work import Request
-from actiondbg.directory import make_directory, remove_directory
 from actiondbg.errors import ActiondbgError, ToolGone, UsageError
 from actiondbg.program import Program
 from actiondbg.stop import Stop
+from actiondbg.support.scratch_directory import make_directory, remove_directory
 
 _SECONDS = 10.0  # to reach the scheduler
 _WATCH_SECONDS = 0.5

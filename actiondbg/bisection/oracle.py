@@ -16,8 +16,8 @@ from actiondbg.bisection.inputs import is_file
 from actiondbg.bisection.result import Verdict
 from actiondbg.bisection.running import Completed, Runner
 from actiondbg.errors import OracleError
-from actiondbg.globs import check_glob
 from actiondbg.stop import Stop
+from actiondbg.support.globs import check_glob
 
 _UNTESTABLE = 125  # as in git bisect
 _SHOWN = 300  # characters of a reason

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from actiondbg.bisection import report as told
 from actiondbg.bisection.report import Report, Text
 from actiondbg.bisection.report_style import STYLE
-from actiondbg.page_style import PAGE_STYLE
 from actiondbg.painting import Piece, marks, pieces, sides, token_colors
+from actiondbg.support.html_page import PAGE_STYLE
 
 if TYPE_CHECKING:
     from actiondbg.difference import Diff, Row

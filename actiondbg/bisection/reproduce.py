@@ -18,7 +18,6 @@ from actiondbg.bisection.oracle import Command as TestCommand
 from actiondbg.bisection.oracle import Crash, Diagnostic, Oracle, Surroundings, Verify
 from actiondbg.bisection.oracle_shell import judge_of
 from actiondbg.bisection.pipelines import normal
-from actiondbg.bisection.placing import placed
 from actiondbg.bisection.portable import Command, Copies, make_portable, shown
 from actiondbg.bisection.report import Report, Text, ToolFacts, read_text
 from actiondbg.bisection.report_html import html_report
@@ -30,6 +29,7 @@ from actiondbg.bisection.showing import SCRIPT, Show, Shown
 from actiondbg.bisection.sides import Past, Sides, print_sides
 from actiondbg.bisection.ways import AFTER, BEFORE, BEFORE_PASS, Known, Way, fallback, ways
 from actiondbg.errors import FileNotWritten, UsageError
+from actiondbg.support.atomic_directory import placed
 from actiondbg.toolchain import Tool
 
 REPORT, PAGE = "report.md", "report.html"

@@ -10,13 +10,13 @@ from pathlib import Path
 
 from actiondbg.bisection.oracle import Evidence, Oracle, Surroundings
 from actiondbg.bisection.pipelines import dumped_pipelines
-from actiondbg.bisection.placing import executable_mode
 from actiondbg.bisection.portable import OUT, Command
 from actiondbg.bisection.result import Verdict
 from actiondbg.bisection.running import Runner
 from actiondbg.bisection.script import Judge, Step, make_script, read_verdicts
 from actiondbg.errors import ActiondbgError, FileNotWritten
 from actiondbg.stop import exit_of
+from actiondbg.support.atomic_directory import executable_mode
 
 SCRIPT = "repro.sh"
 _SECONDS = 600.0  # for one run of the tool, when no limit is given

@@ -10,7 +10,7 @@ import msgspec
 from actiondbg.bisection.oracle import Judgement
 from actiondbg.bisection.result import Verdict
 from actiondbg.errors import FileNotWritten, UsageError
-from actiondbg.whole import write_whole
+from actiondbg.support.atomic_write import write_whole
 
 STATE = "state.json"
 _VERSION = 1

@@ -17,7 +17,6 @@ from actiondbg import protocol
 from actiondbg.bisection.inputs import CommandLine
 from actiondbg.bisection.oracle import Evidence
 from actiondbg.bisection.running import Cancelled, Runner
-from actiondbg.closing import Closing
 from actiondbg.errors import ActiondbgError, LaunchError, ToolGone
 from actiondbg.forks import Forks
 from actiondbg.program import Program
@@ -25,7 +24,8 @@ from actiondbg.replica import Replica
 from actiondbg.run import Beginning, Run
 from actiondbg.stop import Stop
 from actiondbg.streams import Streams
-from actiondbg.waiting import HeldInterrupts
+from actiondbg.support.closing import Closing
+from actiondbg.support.interrupts import HeldInterrupts
 
 _KEPT = 3  # frozen good prefixes, besides the beginning
 

@@ -24,10 +24,10 @@ from actiondbg.bisection.sets import smallest
 from actiondbg.bisection.starting import Searched, find_end, find_start
 from actiondbg.bisection.state import State
 from actiondbg.bisection.trials import Scope, Trials
-from actiondbg.closing import Closing
-from actiondbg.directory import make_directory, remove_directory
 from actiondbg.errors import ActiondbgError
 from actiondbg.program import Program
+from actiondbg.support.closing import Closing
+from actiondbg.support.scratch_directory import make_directory, remove_directory
 
 
 @dataclass(frozen=True)

@@ -10,11 +10,11 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Literal, NamedTuple, ParamSpec
 
-from actiondbg.closing import Closing
 from actiondbg.errors import LaunchError, UsageError
 from actiondbg.program import Program
 from actiondbg.recording.kind import is_recording
 from actiondbg.streams import Redirection, Streams
+from actiondbg.support.closing import Closing
 
 P = ParamSpec("P")
 
@@ -75,7 +75,7 @@ class Running(Closing):
     def _ends_in(self, seconds: float) -> bool:
         """Wait for the end; Popen.wait asks again and again, and notices it up to 50 ms late."""
         # Imported only here, where the tool runs already.
-        from actiondbg.waiting import wait_for_end
+        from actiondbg.support.interrupts import wait_for_end
 
         if self.process.returncode is not None:
             return True

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from actiondbg.errors import AgentBuildError
-from actiondbg.toolchain.which import which
+from actiondbg.support.executables import which
 
 # Release semantics in both kinds of build: what NDEBUG adds to the headers is assertions and
 # dump(), never a member; the layout follows llvm/Config/abi-breaking.h.

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from actiondbg.globs import glob_matches
 from actiondbg.recording.arrow import Ints
 from actiondbg.recording.opened.columns import Actions
+from actiondbg.support.globs import glob_matches
 
 if TYPE_CHECKING:
     from actiondbg import protocol

@@ -11,12 +11,12 @@ from importlib.resources import files
 from string import Template
 from typing import TYPE_CHECKING, Any
 
-from actiondbg.page_style import PAGE_STYLE
 from actiondbg.painting import token_colors
 from actiondbg.recording.report.content import Content, content_of
 from actiondbg.recording.report.groups import OUTCOMES
 from actiondbg.recording.report.limits import SIZE, Limits
 from actiondbg.recording.report.overview import Source
+from actiondbg.support.html_page import PAGE_STYLE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from actiondbg.globs import check_glob, glob_matches
 from actiondbg.recording.actions import column_of_event
 from actiondbg.recording.arrow import call, pa
+from actiondbg.support.globs import check_glob, glob_matches
 
 if TYPE_CHECKING:
     from actiondbg.recording.recording import Recording

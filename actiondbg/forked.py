@@ -8,8 +8,8 @@ import signal
 import threading
 from collections.abc import Generator
 
-from actiondbg.client import Client
 from actiondbg.errors import NotStopped
+from actiondbg.protocol.client import Client
 from actiondbg.support.interrupts import wait_for_end
 
 _END_SECONDS = 5.0  # from SIGKILL to the end

@@ -14,10 +14,10 @@ from pathlib import Path
 import msgspec
 
 from actiondbg import protocol
-from actiondbg.client import Client, ConnectionEnded
 from actiondbg.errors import NoAnswer, ProtocolError, ToolGone
 from actiondbg.forked import Forked, kill_group
 from actiondbg.process import Listener, peer_of
+from actiondbg.protocol.client import Client, ConnectionEnded
 from actiondbg.replica import Replica
 from actiondbg.stop import Stop
 from actiondbg.support.interrupts import HeldInterrupts

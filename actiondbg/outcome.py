@@ -13,8 +13,8 @@ from typing import get_args
 
 from actiondbg.errors import UsageError
 from actiondbg.protocol import OutcomeFilter
+from actiondbg.protocol.types import ResultFilter
 from actiondbg.support.globs import check_glob
-from actiondbg.wire import ResultFilter
 
 _RESULTS: dict[str, ResultFilter] = {word: word for word in get_args(ResultFilter)}
 _REASON = "reason:"

@@ -7,9 +7,9 @@ import time
 from typing import TYPE_CHECKING, Literal, TypeVar
 
 from actiondbg import protocol
-from actiondbg.client import Client, ConnectionEnded, decode_notification
 from actiondbg.errors import AgentError, ProtocolError, ToolGone
 from actiondbg.forked import Forked
+from actiondbg.protocol.client import Client, ConnectionEnded, decode_notification
 from actiondbg.stop import Stop, exit_of, stop_of
 from actiondbg.support.closing import Closing
 

@@ -10,10 +10,10 @@ from actiondbg import protocol
 from actiondbg.beginning import Beginning
 from actiondbg.body import Adopted, Body
 from actiondbg.checkpoints import Automatic, Checkpoints, Frozen
-from actiondbg.client import Client, ConnectionEnded, decode_notification, quoted
 from actiondbg.errors import AgentError, NoAnswer, NotStopped, ProtocolError, ToolGone
 from actiondbg.forks import Forks
 from actiondbg.process import Listener
+from actiondbg.protocol.client import Client, ConnectionEnded, decode_notification, quoted
 from actiondbg.replica import Replica
 from actiondbg.stop import Stop, exit_of, stop_of
 from actiondbg.support.interrupts import HeldInterrupts

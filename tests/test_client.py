@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from actiondbg import protocol
-from actiondbg.client import Client, ConnectionEnded, decode_notification
 from actiondbg.errors import AgentError, ControlRefused, NoSuchUnit, ProtocolError
+from actiondbg.protocol.client import Client, ConnectionEnded, decode_notification
 from actiondbg.support.interrupts import HeldInterrupts
 
 

@@ -16,8 +16,8 @@ import msgspec
 import pytest
 
 from actiondbg import protocol
-from actiondbg.client import decode_envelope, decode_notification, encode_request
 from actiondbg.errors import error_of_code
+from actiondbg.protocol.client import decode_envelope, decode_notification, encode_request
 
 GOLDEN = [
     json.loads(line)

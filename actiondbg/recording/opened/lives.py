@@ -14,8 +14,8 @@ from actiondbg.recording.opened.changes import Changes
 from actiondbg.recording.opened.columns import Actions, Columns, location_of
 
 if TYPE_CHECKING:
+    from actiondbg.protocol.types import UnitState
     from actiondbg.recording.recording import Recording
-    from actiondbg.wire import UnitState
 
 _VERBS = {"inserted": "created"}  # what a watch says
 

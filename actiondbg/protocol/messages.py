@@ -1,8 +1,6 @@
 """The typed messages of the breakpoint-controller protocol (docs/protocol.md).
 
-One struct a message; encoding, decoding and validation are msgspec's. What the agent sends unasked
-is in ``actiondbg.notifications``, and what messages are made of in ``actiondbg.wire``; all of it is
-named here too.
+One struct a message; encoding, decoding and validation are msgspec's.
 """
 
 from __future__ import annotations
@@ -11,43 +9,25 @@ from typing import ClassVar, Generic, Literal, TypeVar
 
 import msgspec
 
-from actiondbg.notifications import NOTIFICATIONS as NOTIFICATIONS
-from actiondbg.notifications import Crashed as Crashed
-from actiondbg.notifications import Exited as Exited
-from actiondbg.notifications import Hello as Hello
-from actiondbg.notifications import Reason as Reason
-from actiondbg.notifications import Stopped as Stopped
-from actiondbg.wire import Action as Action
-from actiondbg.wire import Catch as Catch
-from actiondbg.wire import CatchKind as CatchKind
-from actiondbg.wire import Change as Change
-from actiondbg.wire import ChangeKind as ChangeKind
-from actiondbg.wire import CheckpointOptions as CheckpointOptions
-from actiondbg.wire import Condition as Condition
-from actiondbg.wire import Culprit as Culprit
-from actiondbg.wire import Cursor as Cursor
-from actiondbg.wire import Frame as Frame
-from actiondbg.wire import Hits as Hits
-from actiondbg.wire import Incoming as Incoming
-from actiondbg.wire import Key as Key
-from actiondbg.wire import Message as Message
-from actiondbg.wire import Operator as Operator
-from actiondbg.wire import Outcome as Outcome
-from actiondbg.wire import OutcomeFilter as OutcomeFilter
-from actiondbg.wire import Passed as Passed
-from actiondbg.wire import Printed as Printed
-from actiondbg.wire import Result as Result
-from actiondbg.wire import Role as Role
-from actiondbg.wire import Statistic as Statistic
-from actiondbg.wire import Term as Term
-from actiondbg.wire import Unit as Unit
-from actiondbg.wire import Until as Until
-from actiondbg.wire import ValueRef as ValueRef
-from actiondbg.wire import Watch as Watch
-from actiondbg.wire import When as When
-from actiondbg.wire import WireBreakpoint as WireBreakpoint
-from actiondbg.wire import WireError as WireError
-from actiondbg.wire import Written as Written
+from actiondbg.protocol.types import (
+    Action,
+    Change,
+    CheckpointOptions,
+    Cursor,
+    Frame,
+    Hits,
+    Key,
+    Message,
+    Passed,
+    Printed,
+    Role,
+    Statistic,
+    Term,
+    Unit,
+    Until,
+    WireBreakpoint,
+    Written,
+)
 
 VERSION = 3
 MAX_LINE = 16 << 20  # bytes in one message, the newline included

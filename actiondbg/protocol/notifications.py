@@ -6,7 +6,7 @@ from typing import ClassVar, Literal
 
 import msgspec
 
-from actiondbg.wire import Change, Culprit, Hits, Message, Outcome, Role, When, Written
+from actiondbg.protocol.types import Change, Culprit, Hits, Message, Outcome, Role, When, Written
 
 Reason = Literal[
     "start",

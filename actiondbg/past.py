@@ -21,7 +21,7 @@ from actiondbg.printed import PrintedText
 from actiondbg.replaying import Place, Replaying, go, logging, read_log
 from actiondbg.replica import Replica
 from actiondbg.reproducer import Reproducer, pass_around, write_reproducer
-from actiondbg.toolchain import Tool
+from actiondbg.tool import Tool
 from actiondbg.watching import parse_operation
 
 if TYPE_CHECKING:

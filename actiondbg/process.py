@@ -13,9 +13,9 @@ import sys
 from pathlib import Path
 
 from actiondbg.errors import ProtocolError
-from actiondbg.program import Program
 from actiondbg.streams import Redirection, Streams
 from actiondbg.support.interrupts import HeldInterrupts, Watch, wait_for_end
+from actiondbg.tool.program import Program
 
 _END_SECONDS = 5.0  # from the end of the connection to the end of the tool
 

@@ -13,16 +13,16 @@ from actiondbg import protocol
 from actiondbg.beginning import Beginning
 from actiondbg.belongings import Belongings
 from actiondbg.errors import ActiondbgError, LaunchError, UsageError
-from actiondbg.names import KINDS, KnownNames, NameKind
 from actiondbg.process import is_shared
-from actiondbg.program import Program
 from actiondbg.run import Run
 from actiondbg.skipping import Skipping
 from actiondbg.stop import Stop
 from actiondbg.streams import Redirection, Streams
 from actiondbg.support.closing import Closing
 from actiondbg.support.interrupts import HeldInterrupts
-from actiondbg.toolchain import Tool
+from actiondbg.tool import Tool
+from actiondbg.tool.known_names import KINDS, KnownNames, NameKind
+from actiondbg.tool.program import Program
 
 R = TypeVar("R", bound=protocol.Message)
 

@@ -11,8 +11,8 @@ from actiondbg.commands import manual
 from actiondbg.commands.command import COMMANDS, Argument, Command
 from actiondbg.commands.settings import SETTINGS
 from actiondbg.errors import ActiondbgError, UsageError
-from actiondbg.names import NameKind
 from actiondbg.protocol import CatchKind
+from actiondbg.tool.known_names import NameKind
 
 if TYPE_CHECKING:
     from actiondbg.commands.front import Front

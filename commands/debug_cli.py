@@ -65,7 +65,7 @@ def run(argv: list[str]) -> int:
 
 
 def _print_version(tool: list[str], options: argparse.Namespace) -> int:
-    from actiondbg.toolchain import agent_state, find_tool
+    from actiondbg.tool import agent_state, find_tool
 
     print(f"actiondbg {__version__}")
     include = Path(options.mlir_include) if options.mlir_include else None

@@ -76,7 +76,7 @@ def info_program(front: Front, _: Arguments) -> Any:
     needs_tool="the tool itself is not there, and info program tells of it",
 )
 def info_tool(front: Front, _: Arguments) -> Any:
-    from actiondbg import toolchain
+    from actiondbg.tool import agent_state
 
     tool = front.tool().tool
     facts = {
@@ -85,7 +85,7 @@ def info_tool(front: Front, _: Arguments) -> Any:
         "libmlir": str(tool.libmlir),
         "headers": ":".join(str(path) for path in tool.headers) or None,
         "build": tool.build_id,
-        "agent": toolchain.agent_state(tool),
+        "agent": agent_state(tool),
     }
     return Facts("tool", facts)
 

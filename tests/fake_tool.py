@@ -13,7 +13,7 @@ import pytest
 
 import actiondbg
 from actiondbg.session import Session
-from actiondbg.toolchain import Tool
+from actiondbg.tool import Tool
 
 Launch = Callable[..., Session]
 
@@ -44,9 +44,9 @@ def fake(base: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Launch]:
         (base / part.name).write_text(part.read_text())
     libc = re.findall(r"(/\S+/libc[.-]\S+)", Path("/proc/self/maps").read_text())[0]
     found = Tool(tool, Path(libc), (), "22.1.8", "fake")
-    monkeypatch.setattr("actiondbg.program.find_tool", lambda *_: found)
+    monkeypatch.setattr("actiondbg.tool.program.find_tool", lambda *_: found)
     # What is preloaded has to be something: the C library is there already.
-    monkeypatch.setattr("actiondbg.program.build_agent", lambda *_: Path(libc))
+    monkeypatch.setattr("actiondbg.tool.program.build_agent", lambda *_: Path(libc))
     sessions: list[Session] = []
 
     def launch(*options: str, **keywords: object) -> Session:

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from actiondbg.errors import AgentBuildError
-from actiondbg.toolchain import Tool, agent_state, build_agent
-from actiondbg.toolchain.build import cache_directory
+from actiondbg.tool import Tool, agent_state, build_agent
+from actiondbg.tool.agent_cache import cache_directory
 
 SOURCE = 'extern "C" __attribute__((visibility("default"))) int answer() { return 42; }\n'
 
@@ -194,7 +194,7 @@ def test_an_agent_that_nobody_used_for_long_is_removed(
 INTERRUPTED = """
 import sys
 from pathlib import Path
-from actiondbg.toolchain import Tool, build_agent
+from actiondbg.tool import Tool, build_agent
 tool = Tool(Path("t"), Path("l"), (Path("/"),), "22.1.8", "abc")
 build_agent(tool, source=Path(sys.argv[1]))
 """

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from actiondbg.toolchain import build_agent, find_tool
+from actiondbg.tool import build_agent, find_tool
 
 GOLDEN = Path(__file__).parent / "golden" / "protocol.jsonl"
 LINES = [json.loads(line) for line in GOLDEN.read_text().splitlines()]

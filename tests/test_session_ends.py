@@ -247,8 +247,8 @@ def test_a_forgotten_session_leaves_nothing(fake: Launch, base: Path) -> None:
     script = (
         "import sys, os, signal; sys.argv[1:2], tool = [], sys.argv[1]\n"
         "import tempfile; tempfile.tempdir = os.path.dirname(tool)\n"
-        "import actiondbg, actiondbg.program as program\n"
-        "from actiondbg.toolchain import Tool; from pathlib import Path\n"
+        "import actiondbg, actiondbg.tool.program as program\n"
+        "from actiondbg.tool import Tool; from pathlib import Path\n"
         "libc = Path(sys.argv[1])\n"
         "program.find_tool = lambda *_: Tool(Path(tool), libc, (), '22', 'fake')\n"
         "program.build_agent = lambda *_: libc\n"

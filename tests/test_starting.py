@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from actiondbg.recording import is_recording
-from actiondbg.toolchain import build_agent, find_tool
+from actiondbg.tool import build_agent, find_tool
 
 INPUT = "func.func @f(%x: i32) -> i32 {\n  return %x : i32\n}\n"
 # Says what is imported when a process is started. The last one is the tool: the first is the

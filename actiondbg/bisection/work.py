@@ -25,9 +25,9 @@ from actiondbg.bisection.starting import Searched, find_end, find_start
 from actiondbg.bisection.state import State
 from actiondbg.bisection.trials import Scope, Trials
 from actiondbg.errors import ActiondbgError
-from actiondbg.program import Program
 from actiondbg.support.closing import Closing
 from actiondbg.support.scratch_directory import make_directory, remove_directory
+from actiondbg.tool.program import Program
 
 
 @dataclass(frozen=True)

@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Literal, NamedTuple, ParamSpec
 
 from actiondbg.errors import LaunchError, UsageError
-from actiondbg.program import Program
 from actiondbg.recording.kind import is_recording
 from actiondbg.streams import Redirection, Streams
 from actiondbg.support.closing import Closing
+from actiondbg.tool.program import Program
 
 P = ParamSpec("P")
 

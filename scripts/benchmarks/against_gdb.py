@@ -13,7 +13,7 @@ from pathlib import Path
 import pexpect
 
 import actiondbg
-from actiondbg.toolchain import find_tool
+from actiondbg.tool import find_tool
 from scripts.benchmarks.inputs import many_functions
 from scripts.benchmarks.timing import seconds
 

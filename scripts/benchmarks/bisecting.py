@@ -10,7 +10,7 @@ from pathlib import Path
 
 import actiondbg
 from actiondbg.bisection.result import Result
-from actiondbg.toolchain import find_tool
+from actiondbg.tool import find_tool
 from scripts.benchmarks.inputs import additions
 from scripts.benchmarks.timing import best_of
 

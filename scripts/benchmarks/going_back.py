@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import actiondbg
-from actiondbg.toolchain import find_tool
+from actiondbg.tool import find_tool
 from scripts.benchmarks.inputs import PIPELINE, many_functions
 from scripts.benchmarks.timing import best_of, seconds
 

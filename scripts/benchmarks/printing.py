@@ -11,7 +11,7 @@ from pygments.token import Error
 
 import actiondbg
 from actiondbg.highlight import MlirLexer, colorize
-from actiondbg.toolchain import find_tool
+from actiondbg.tool import find_tool
 from scripts.benchmarks.inputs import PIPELINE, many_functions, one_function
 from scripts.benchmarks.memory import resident_peak
 from scripts.benchmarks.timing import seconds

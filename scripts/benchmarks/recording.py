@@ -11,7 +11,7 @@ from pathlib import Path
 
 from actiondbg.recording import open_recording
 from actiondbg.recording.running import record
-from actiondbg.toolchain import find_tool
+from actiondbg.tool import find_tool
 from scripts.benchmarks.inputs import PIPELINE, many_functions, one_function
 from scripts.benchmarks.memory import peak_of_run
 from scripts.benchmarks.timing import beside, best_of, seconds

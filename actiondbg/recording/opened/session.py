@@ -9,10 +9,10 @@ import numpy as np
 
 from actiondbg.belongings import Belongings
 from actiondbg.checkpoints import Checkpoint
-from actiondbg.names import NameKind
 from actiondbg.recording.opened.past import Past
 from actiondbg.recording.recording import Recording
 from actiondbg.support.closing import Closing
+from actiondbg.tool.known_names import NameKind
 
 _TAGS: dict[NameKind, str] = {"pattern": "apply-pattern", "pass": "pass-execution"}
 

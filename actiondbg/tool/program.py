@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from actiondbg.errors import LaunchError, UsageError
-from actiondbg.toolchain import Tool, build_agent, expand_driver, find_tool
+from actiondbg.tool import Tool, build_agent, expand_driver, find_tool
 
 if TYPE_CHECKING:
     from actiondbg.beginning import Beginning

@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 from actiondbg.errors import LaunchError
 from actiondbg.support.executables import which
-from actiondbg.toolchain.elf import read_elf
-from actiondbg.toolchain.headers import Headers, check_version, find_headers
+from actiondbg.tool.elf import read_elf
+from actiondbg.tool.headers import Headers, check_version, find_headers
 
 _LOADER_SECONDS = 30
 _LOADED = r"^\s*(\S+) => (?:(/.*?) \(0x[0-9a-f]+\)|(not found))\s*$"

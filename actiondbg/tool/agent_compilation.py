@@ -13,9 +13,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from actiondbg.errors import AgentBuildError
-from actiondbg.toolchain.compiler import FLAGS, LINK_FLAGS, STRICT, Compiler
-from actiondbg.toolchain.find import Tool
-from actiondbg.toolchain.headers import has_abi_checks
+from actiondbg.tool.compiler import FLAGS, LINK_FLAGS, STRICT, Compiler
+from actiondbg.tool.discovery import Tool
+from actiondbg.tool.headers import has_abi_checks
 
 _BUILD_PREFIX = "build-"
 _ABANDONED_SECONDS = 3600

@@ -8,8 +8,8 @@ from importlib.util import source_hash
 from pathlib import Path
 
 from actiondbg.errors import AgentBuildError
-from actiondbg.toolchain.compiler import FLAGS, LINK_FLAGS, Compiler, find_compiler
-from actiondbg.toolchain.find import Tool
+from actiondbg.tool.compiler import FLAGS, LINK_FLAGS, Compiler, find_compiler
+from actiondbg.tool.discovery import Tool
 
 AGENT_SOURCE = Path(__file__).resolve().parent.parent / "agent"
 
@@ -41,7 +41,7 @@ def build_agent(
     if agent.exists():
         return agent
     # Imported only now: each start looks for the agent, and one compiles it.
-    from actiondbg.toolchain.compiling import check_abi, compile_agent
+    from actiondbg.tool.agent_compilation import check_abi, compile_agent
 
     check_abi(tool)
     if on_start is not None:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from actiondbg import errors
     from actiondbg.bisection import bisect
-    from actiondbg.breakpoints import Breakpoint
+    from actiondbg.breakpoints.breakpoint import Breakpoint
     from actiondbg.errors import ActiondbgError
     from actiondbg.session import Session, launch
     from actiondbg.stop import Stop
@@ -37,7 +37,7 @@ __all__ = [
 
 _HOME = {
     "ActiondbgError": "actiondbg.errors",
-    "Breakpoint": "actiondbg.breakpoints",
+    "Breakpoint": "actiondbg.breakpoints.breakpoint",
     "Session": "actiondbg.session",
     "Stop": "actiondbg.stop",
     "bisect": "actiondbg.bisection",

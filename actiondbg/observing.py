@@ -8,14 +8,14 @@ from typing import Literal
 
 from actiondbg import protocol
 from actiondbg.breaking import Breaking
-from actiondbg.breakpoints import Breakpoint
-from actiondbg.condition import parse_condition
+from actiondbg.breakpoints.breakpoint import Breakpoint
+from actiondbg.breakpoints.condition import parse_condition
+from actiondbg.breakpoints.spec import parse_spec
+from actiondbg.breakpoints.watch import catch_spec, parse_catch, parse_target, watch_spec
 from actiondbg.controls import Controls
 from actiondbg.errors import NoSuchUnit, NotStopped, UnitErased, UsageError
-from actiondbg.spec import parse_spec
 from actiondbg.stop import Stop
 from actiondbg.support.globs import check_glob
-from actiondbg.watching import catch_spec, parse_catch, parse_target, watch_spec
 
 StatisticKind = Literal["pattern", "pass", "fold"]
 
@@ -46,8 +46,8 @@ class Observing(Controls, Breaking):
         """Go on to the next action that matches, but no further than the end of the parent action.
 
         Args:
-            spec: see ``actiondbg.spec``.
-            condition: see ``actiondbg.condition``; None for no further condition.
+            spec: see ``actiondbg.breakpoints.spec``.
+            condition: see ``actiondbg.breakpoints.condition``; None for no further condition.
         """
         return self._advance_to(spec, condition, within=True)
 
@@ -107,7 +107,7 @@ class Observing(Controls, Breaking):
             target: "cursor", an id such as "@12", an SSA name at the stop such as "%3" or
                 "%x#1"; "attribute NAME of" one of these; "op:GLOB count".
             exact: look at this operation only, not at what replaces it.
-            condition: when, see ``actiondbg.condition``; of the action that did it.
+            condition: when, see ``actiondbg.breakpoints.condition``; of the action that did it.
 
         Returns:
             The watch: a breakpoint that names the operation by its id, which is the same in

@@ -14,6 +14,7 @@ import msgspec
 
 from actiondbg import protocol
 from actiondbg.attempts import Attempt, Attempts, Group, attempts_of
+from actiondbg.breakpoints.watch import parse_operation
 from actiondbg.errors import AgentError, NoSuchUnit, UsageError
 from actiondbg.life import Event, History, history_of
 from actiondbg.observing import ANY, attempt_terms
@@ -22,7 +23,6 @@ from actiondbg.replaying import Place, Replaying, go, logging, read_log
 from actiondbg.replica import Replica
 from actiondbg.reproducer import Reproducer, pass_around, write_reproducer
 from actiondbg.tool import Tool
-from actiondbg.watching import parse_operation
 
 if TYPE_CHECKING:
     from actiondbg.cycle import Applied, Cycle

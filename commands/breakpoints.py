@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
+from actiondbg.breakpoints.spec import location_spec, split_spec_and_condition
 from actiondbg.commands.command import Arguments, arg, command, flag, index, subject
 from actiondbg.commands.results import Breakpoints, Text
 from actiondbg.errors import UsageError
-from actiondbg.spec import location_spec, split_spec_and_condition
 
 if TYPE_CHECKING:
     from actiondbg.commands.front import Front

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from actiondbg.breakpoints import Breakpoint
+from actiondbg.breakpoints.breakpoint import Breakpoint
 from actiondbg.commands import results
 from actiondbg.commands.words import Redirect
 from actiondbg.printed import PrintedText

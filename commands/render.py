@@ -6,7 +6,7 @@ import shutil
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TextIO, cast
 
-from actiondbg.breakpoints import Breakpoint
+from actiondbg.breakpoints.breakpoint import Breakpoint
 from actiondbg.checkpoints import Checkpoint
 from actiondbg.commands import render_outcomes as outcomes
 from actiondbg.commands import render_travel as travel

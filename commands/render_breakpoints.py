@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from actiondbg.breakpoints import Breakpoint
+from actiondbg.breakpoints.breakpoint import Breakpoint
 from actiondbg.commands import results
 
 if TYPE_CHECKING:

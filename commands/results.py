@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from actiondbg.breakpoints import Breakpoint
+from actiondbg.breakpoints.breakpoint import Breakpoint
 from actiondbg.checkpoints import Automatic, Checkpoint
 from actiondbg.protocol import Changes, Frame, Statistic, Unit
 

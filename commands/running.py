@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from actiondbg.breakpoints.spec import split_spec_and_condition
 from actiondbg.commands.command import Arguments, arg, command, count_argument, positive
 from actiondbg.commands.results import Text
 from actiondbg.commands.words import split_stdio
-from actiondbg.spec import split_spec_and_condition
 
 if TYPE_CHECKING:
     from actiondbg.commands.front import Front

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, get_args
 
+from actiondbg.breakpoints.spec import split_spec_and_condition
 from actiondbg.commands.breakpoints import BREAKPOINTS
 from actiondbg.commands.command import Arguments, command, flag
 from actiondbg.protocol import CatchKind
-from actiondbg.spec import split_spec_and_condition
 
 if TYPE_CHECKING:
     from actiondbg.commands.front import Front

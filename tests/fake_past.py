@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import Any
 
 from actiondbg import protocol
-from actiondbg.breakpoints import Breakpoint
+from actiondbg.breakpoints.breakpoint import Breakpoint
+from actiondbg.breakpoints.watch import catch_spec, parse_catch, parse_target, watch_spec
 from actiondbg.difference import Diff
 from actiondbg.life import Event, History
 from actiondbg.past import Attempt, Attempts, Reproducer
 from actiondbg.protocol import Change, Outcome, Statistic, ValueRef
-from actiondbg.watching import catch_spec, parse_catch, parse_target, watch_spec
 
 BEFORE = "func.func @main() {\n  %0 = test.a\n  return\n}\n"
 AFTER = "func.func @main() {\n  %0 = test.b\n  return\n}\n"

@@ -9,7 +9,7 @@ import msgspec
 from fake_past import FakePast
 from fake_travel import FakeTravel
 
-from actiondbg.breakpoints import Breakpoint
+from actiondbg.breakpoints.breakpoint import Breakpoint
 from actiondbg.errors import LaunchError, NotStopped, UsageError
 from actiondbg.printed import PrintedText
 from actiondbg.protocol import Action, Cursor, Frame, Status, Unit

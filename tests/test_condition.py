@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from actiondbg.condition import parse_condition
+from actiondbg.breakpoints.condition import parse_condition
 from actiondbg.errors import UsageError
 from actiondbg.protocol import Condition
 

@@ -6,10 +6,8 @@ from typing import Any
 
 import pytest
 
-from actiondbg.errors import UsageError
-from actiondbg.outcome import parse_outcome
-from actiondbg.protocol import Catch, Watch
-from actiondbg.watching import (
+from actiondbg.breakpoints.outcome_filter import parse_outcome
+from actiondbg.breakpoints.watch import (
     Target,
     catch_spec,
     parse_catch,
@@ -17,6 +15,8 @@ from actiondbg.watching import (
     parse_target,
     watch_spec,
 )
+from actiondbg.errors import UsageError
+from actiondbg.protocol import Catch, Watch
 
 
 @pytest.mark.parametrize(

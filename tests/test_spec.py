@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from actiondbg.breakpoints.spec import location_spec, parse_spec, split_spec_and_condition
 from actiondbg.errors import UsageError
 from actiondbg.protocol import Term
-from actiondbg.spec import location_spec, parse_spec, split_spec_and_condition
 
 
 def location(path: str, **where: int) -> Term:

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from actiondbg.condition import parse_condition
+from actiondbg.breakpoints.condition import parse_condition
+from actiondbg.breakpoints.outcome_filter import split_outcome
+from actiondbg.breakpoints.spec import parse_spec, split_spec_and_condition
 from actiondbg.errors import UsageError
-from actiondbg.outcome import split_outcome
 from actiondbg.protocol import Condition, Term
-from actiondbg.spec import parse_spec, split_spec_and_condition
 from actiondbg.support.globs import glob_regex
 
 # Where `lastComponent` of the agent begins: behind the last :: outside of <...>, which may be

@@ -12,7 +12,7 @@ from actiondbg.support.globs import glob_matches
 
 if TYPE_CHECKING:
     from actiondbg import protocol
-    from actiondbg.breakpoints import Breakpoint
+    from actiondbg.breakpoints.breakpoint import Breakpoint
     from actiondbg.recording.opened.changes import Changes
     from actiondbg.recording.opened.selecting import Selecting
 

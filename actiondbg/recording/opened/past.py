@@ -8,6 +8,7 @@ import msgspec
 import numpy as np
 
 from actiondbg import protocol
+from actiondbg.breakpoints.watch import parse_operation
 from actiondbg.errors import NoSuchUnit, UsageError
 from actiondbg.life import Event, EventKind, History
 from actiondbg.recording.arrow import Ints
@@ -16,7 +17,6 @@ from actiondbg.recording.opened.columns import locations_of
 from actiondbg.recording.opened.going import Going
 from actiondbg.recording.opened.statistics import Statistics
 from actiondbg.recording.recording import Recording
-from actiondbg.watching import parse_operation
 
 if TYPE_CHECKING:
     from actiondbg.cycle import Applied, Cycle

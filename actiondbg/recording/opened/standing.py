@@ -8,7 +8,8 @@ from typing import Any, Literal, TypeVar
 import numpy as np
 
 from actiondbg import protocol
-from actiondbg.breakpoints import Breakpoint
+from actiondbg.breakpoints.breakpoint import Breakpoint
+from actiondbg.breakpoints.watch import parse_target
 from actiondbg.errors import NotStopped, UsageError
 from actiondbg.observing import Observing
 from actiondbg.recording.arrow import Ints
@@ -21,7 +22,6 @@ from actiondbg.recording.opened.selecting import Selecting
 from actiondbg.recording.opened.telling import Telling
 from actiondbg.recording.recording import Recording
 from actiondbg.stop import Stop
-from actiondbg.watching import parse_target
 
 R = TypeVar("R", bound=protocol.Message)
 

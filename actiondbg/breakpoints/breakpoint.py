@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from actiondbg import protocol
-from actiondbg.condition import parse_condition
+from actiondbg.breakpoints.condition import parse_condition
+from actiondbg.breakpoints.outcome_filter import parse_outcome
+from actiondbg.breakpoints.spec import parse_spec
 from actiondbg.errors import UsageError
-from actiondbg.outcome import parse_outcome
-from actiondbg.spec import parse_spec
 
 
 @dataclass

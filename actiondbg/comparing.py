@@ -10,8 +10,8 @@ from pathlib import Path
 import msgspec
 
 from actiondbg import protocol
-from actiondbg.difference import Diff, make_diff
 from actiondbg.errors import NoSuchUnit, UnitErased
+from actiondbg.ir.diff import Diff, make_diff
 from actiondbg.named import NamedText, print_named
 from actiondbg.replica import Replica
 from actiondbg.stop import Stop

@@ -21,7 +21,7 @@ from itertools import accumulate
 
 import msgspec
 
-from actiondbg.difference import Diff
+from actiondbg.ir.diff import Diff
 
 _LONGEST = 64  # actions in a round
 _SURE = 8  # repetitions that are told from an ordinary run when little else tells

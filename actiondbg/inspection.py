@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Literal, TypeVar, cast
 
 from actiondbg import protocol
 from actiondbg.errors import IRNotParsed
-from actiondbg.printed import PrintedText
+from actiondbg.ir.printed import PrintedText
 
 if TYPE_CHECKING:
     from mlir.ir import Module, Operation, OpView  # pyright: ignore[reportMissingTypeStubs]
 
-    from actiondbg.ir import IRReader
+    from actiondbg.ir.bindings import IRReader
 
 R = TypeVar("R", bound=protocol.Message)
 
@@ -186,7 +186,7 @@ class Inspection(ABC):
         return reader.find(parsed, self.cursor().path)
 
     def _read_ir(self) -> tuple[IRReader, Module | Operation]:
-        from actiondbg.ir import IRReader
+        from actiondbg.ir.bindings import IRReader
 
         if self._reader is None:
             self._reader = IRReader()

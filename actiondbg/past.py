@@ -16,9 +16,9 @@ from actiondbg import protocol
 from actiondbg.attempts import Attempt, Attempts, Group, attempts_of
 from actiondbg.breakpoints.watch import parse_operation
 from actiondbg.errors import AgentError, NoSuchUnit, UsageError
+from actiondbg.ir.printed import PrintedText
 from actiondbg.life import Event, History, history_of
 from actiondbg.observing import ANY, attempt_terms
-from actiondbg.printed import PrintedText
 from actiondbg.replaying import Place, Replaying, go, logging, read_log
 from actiondbg.replica import Replica
 from actiondbg.reproducer import Reproducer, pass_around, write_reproducer
@@ -26,7 +26,7 @@ from actiondbg.tool import Tool
 
 if TYPE_CHECKING:
     from actiondbg.cycle import Applied, Cycle
-    from actiondbg.difference import Diff
+    from actiondbg.ir.diff import Diff
 
 __all__ = ["Attempt", "Attempts", "Event", "Group", "History", "Past", "Reproducer"]
 

@@ -10,7 +10,7 @@ import msgspec
 
 from actiondbg import protocol
 from actiondbg.errors import FileNotWritten, UsageError
-from actiondbg.printed import PrintedText
+from actiondbg.ir.printed import PrintedText
 
 # Options of the tool without which it may not read its own IR.
 _KEPT = (

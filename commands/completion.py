@@ -114,7 +114,7 @@ def _candidates_of_kind(
 def _values(before: list[str]) -> list[str]:
     name = before[-1] if before else ""
     if name == "style":
-        from actiondbg.highlight import style_names
+        from actiondbg.ir.lexer import style_names
 
         return ["off", *style_names()]
     setting = SETTINGS.get(name)

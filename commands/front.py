@@ -87,7 +87,7 @@ class Front:
         """Colour IR if ``out`` takes colour."""
         if not self.colored:
             return ir
-        from actiondbg.highlight import colorize
+        from actiondbg.ir.lexer import colorize
 
         return colorize(ir, self.settings["style"])
 

@@ -73,6 +73,6 @@ class IRWriter:
     def _paint(self, lines: str) -> str:
         if self._style is None:
             return lines
-        from actiondbg.highlight import colorize
+        from actiondbg.ir.lexer import colorize
 
         return colorize(lines, self._style)

@@ -10,7 +10,7 @@ import msgspec
 from actiondbg.breakpoints.breakpoint import Breakpoint
 from actiondbg.commands import results
 from actiondbg.commands.words import Redirect
-from actiondbg.printed import PrintedText
+from actiondbg.ir.printed import PrintedText
 from actiondbg.stop import Stop
 
 # Exactly these, whatever the API tells beside: scripts rely on it.

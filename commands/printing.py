@@ -10,7 +10,7 @@ from actiondbg.commands.results import Counted
 if TYPE_CHECKING:
     from actiondbg.commands.front import Front
     from actiondbg.inspection import What
-    from actiondbg.printed import PrintedText
+    from actiondbg.ir.printed import PrintedText
 
 PRINTING = "IR"
 

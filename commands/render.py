@@ -24,7 +24,7 @@ from actiondbg.commands.render_units import (
     rows,
     units_text,
 )
-from actiondbg.printed import PrintedText
+from actiondbg.ir.printed import PrintedText
 from actiondbg.protocol import Action, Cursor, Frame
 from actiondbg.stop import Stop
 from actiondbg.timeline import Timeline

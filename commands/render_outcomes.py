@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from actiondbg.commands.front import Front
     from actiondbg.cycle import Applied
-    from actiondbg.difference import Diff, Row
+    from actiondbg.ir.diff import Diff, Row
     from actiondbg.past import Attempt, Event, Group
 
 _COLUMNS = ("attempts", "succeeded", "unchanged", "failed", "skipped", "changes")

@@ -13,7 +13,7 @@ from actiondbg.protocol import Changes, Frame, Statistic, Unit
 if TYPE_CHECKING:
     from actiondbg.bisection.result import Result
     from actiondbg.cycle import Cycle
-    from actiondbg.difference import Diff
+    from actiondbg.ir.diff import Diff
     from actiondbg.past import Attempts, History
     from actiondbg.recording.opened.attempts import RecordedAttempts
 

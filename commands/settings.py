@@ -143,7 +143,7 @@ class Settings:
 
 
 def _check_style(name: str) -> None:
-    from actiondbg.highlight import style_names
+    from actiondbg.ir.lexer import style_names
 
     names = style_names()
     if name not in names:

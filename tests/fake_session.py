@@ -11,7 +11,7 @@ from fake_travel import FakeTravel
 
 from actiondbg.breakpoints.breakpoint import Breakpoint
 from actiondbg.errors import LaunchError, NotStopped, UsageError
-from actiondbg.printed import PrintedText
+from actiondbg.ir.printed import PrintedText
 from actiondbg.protocol import Action, Cursor, Frame, Status, Unit
 from actiondbg.stop import Stop
 

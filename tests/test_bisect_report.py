@@ -16,8 +16,8 @@ from actiondbg.bisection.result import Entry, Guilty, Result
 from actiondbg.bisection.script import Step
 from actiondbg.bisection.session_script import session_script
 from actiondbg.bisection.showing import Shown
-from actiondbg.difference import Diff
 from actiondbg.errors import FileNotWritten
+from actiondbg.ir.diff import Diff
 from actiondbg.protocol import Frame, Outcome
 from actiondbg.support.atomic_directory import placed
 

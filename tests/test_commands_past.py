@@ -12,7 +12,7 @@ from fake_past import attempt, lived
 from front_driver import Driver
 
 from actiondbg.commands.options import take_options
-from actiondbg.difference import Diff
+from actiondbg.ir.diff import Diff
 
 
 @pytest.fixture

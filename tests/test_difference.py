@@ -12,7 +12,7 @@ from string import ascii_letters
 
 import pytest
 
-from actiondbg.difference import Diff, Row, make_diff
+from actiondbg.ir.diff import Diff, Row, make_diff
 
 Names = list[tuple[str, str]]
 

@@ -16,7 +16,7 @@ from pygments.token import (
     String,
 )
 
-from actiondbg.highlight import MlirLexer, colorize, style_names
+from actiondbg.ir.lexer import MlirLexer, colorize, style_names
 
 SAMPLE = r"""
 #map = affine_map<(d0, d1) -> (d0 - 1, d1 floordiv 2)>

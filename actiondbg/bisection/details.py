@@ -18,7 +18,7 @@ from actiondbg.reproducer import pass_around
 from actiondbg.stop import Stop
 
 if TYPE_CHECKING:
-    from actiondbg.difference import Diff
+    from actiondbg.ir.diff import Diff
 
 
 def describe(near: Callable[[], Replica], row: Row, directory: Path) -> Guilty:

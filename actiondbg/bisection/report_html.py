@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 from actiondbg.bisection import report as told
 from actiondbg.bisection.report import Report, Text
 from actiondbg.bisection.report_style import STYLE
-from actiondbg.painting import Piece, marks, pieces, sides, token_colors
+from actiondbg.ir.html import Piece, marks, pieces, sides, token_colors
 from actiondbg.support.html_page import PAGE_STYLE
 
 if TYPE_CHECKING:
-    from actiondbg.difference import Diff, Row
+    from actiondbg.ir.diff import Diff, Row
 
 _WIDE = 100_000  # columns of a side: the page breaks lines itself
 _MOST_ROWS = 5_000  # of a diff

@@ -10,7 +10,7 @@ from actiondbg import protocol
 from actiondbg.bisection.verdict import Found as Found
 from actiondbg.bisection.verdict import Mode as Mode
 from actiondbg.bisection.verdict import Verdict as Verdict
-from actiondbg.difference import Diff
+from actiondbg.ir.diff import Diff
 
 
 class Entry(msgspec.Struct, kw_only=True, frozen=True):

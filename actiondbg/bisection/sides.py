@@ -12,8 +12,8 @@ from msgspec import structs
 from actiondbg import protocol
 from actiondbg.bisection.result import Guilty
 from actiondbg.bisection.ways import AFTER, BEFORE, BEFORE_PASS
-from actiondbg.difference import Diff, make_diff
 from actiondbg.errors import ActiondbgError, ToolGone
+from actiondbg.ir.diff import Diff, make_diff
 from actiondbg.named import print_named
 from actiondbg.replica import Replica
 

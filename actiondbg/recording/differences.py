@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from actiondbg.difference import Diff, make_diff
+from actiondbg.ir.diff import Diff, make_diff
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

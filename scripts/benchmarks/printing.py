@@ -10,7 +10,7 @@ from pathlib import Path
 from pygments.token import Error
 
 import actiondbg
-from actiondbg.highlight import MlirLexer, colorize
+from actiondbg.ir.lexer import MlirLexer, colorize
 from actiondbg.tool import find_tool
 from scripts.benchmarks.inputs import PIPELINE, many_functions, one_function
 from scripts.benchmarks.memory import resident_peak

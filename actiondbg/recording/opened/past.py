@@ -20,7 +20,7 @@ from actiondbg.recording.recording import Recording
 
 if TYPE_CHECKING:
     from actiondbg.cycle import Applied, Cycle
-    from actiondbg.difference import Diff
+    from actiondbg.ir.diff import Diff
 
 _STREAM = 20_000  # newest changing actions in which a cycle is looked for
 _SHOWN = 8  # actions of a cycle whose diffs are made

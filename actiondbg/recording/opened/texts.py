@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from actiondbg.difference import Diff, make_diff
 from actiondbg.errors import NoAnswer
+from actiondbg.ir.diff import Diff, make_diff
 from actiondbg.recording.arrow import Bools, Ints
 from actiondbg.recording.opened.columns import Actions, Columns
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from actiondbg.difference import Diff, Row
-from actiondbg.painting import Piece, marks, sides
+from actiondbg.ir.diff import Diff, Row
+from actiondbg.ir.html import Piece, marks, sides
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any, cast
 from pygments.formatters.html import HtmlFormatter
 from pygments.token import STANDARD_TYPES, Whitespace
 
-from actiondbg.highlight import MlirLexer
+from actiondbg.ir.lexer import MlirLexer
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pygments.token import _TokenType as TokenType  # pyright: ignore[reportPrivateUsage]
 
-    from actiondbg.difference import Row
+    from actiondbg.ir.diff import Row
 
 Piece = tuple[str, str]  # the class of a token, "" for none, and its text
 

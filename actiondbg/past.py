@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from actiondbg import protocol
-from actiondbg.attempts import Attempt, Attempts, Group, attempts_of
+from actiondbg.analysis.attempts import Attempt, Attempts, Group, attempts_of
+from actiondbg.analysis.history import Event, History, history_of
 from actiondbg.breakpoints.watch import parse_operation
 from actiondbg.errors import AgentError, NoSuchUnit, UsageError
 from actiondbg.ir.printed import PrintedText
-from actiondbg.life import Event, History, history_of
 from actiondbg.observing import ANY, attempt_terms
 from actiondbg.replaying import Place, Replaying, go, logging, read_log
 from actiondbg.replica import Replica
@@ -25,7 +25,7 @@ from actiondbg.reproducer import Reproducer, pass_around, write_reproducer
 from actiondbg.tool import Tool
 
 if TYPE_CHECKING:
-    from actiondbg.cycle import Applied, Cycle
+    from actiondbg.analysis.cycles import Applied, Cycle
     from actiondbg.ir.diff import Diff
 
 __all__ = ["Attempt", "Attempts", "Event", "Group", "History", "Past", "Reproducer"]
@@ -121,7 +121,7 @@ class Past(Replaying):
             The actions of one round and how often they came at the end of the stream up to now,
             with what each of the first of them does; None if nothing is repeated.
         """
-        from actiondbg.cycle import Applied, find_cycle
+        from actiondbg.analysis.cycles import Applied, find_cycle
 
         place = self._now()
         recent = protocol.Condition(

@@ -16,8 +16,8 @@ from actiondbg.protocol import Statistic
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from actiondbg.analysis.cycles import Applied
     from actiondbg.commands.front import Front
-    from actiondbg.cycle import Applied
     from actiondbg.ir.diff import Diff, Row
     from actiondbg.past import Attempt, Event, Group
 

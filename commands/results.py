@@ -11,8 +11,8 @@ from actiondbg.checkpoints import Automatic, Checkpoint
 from actiondbg.protocol import Changes, Frame, Statistic, Unit
 
 if TYPE_CHECKING:
+    from actiondbg.analysis.cycles import Cycle
     from actiondbg.bisection.result import Result
-    from actiondbg.cycle import Cycle
     from actiondbg.ir.diff import Diff
     from actiondbg.past import Attempts, History
     from actiondbg.recording.opened.attempts import RecordedAttempts

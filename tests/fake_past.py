@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Any
 
 from actiondbg import protocol
+from actiondbg.analysis.history import Event, History
 from actiondbg.breakpoints.breakpoint import Breakpoint
 from actiondbg.breakpoints.watch import catch_spec, parse_catch, parse_target, watch_spec
 from actiondbg.ir.diff import Diff
-from actiondbg.life import Event, History
 from actiondbg.past import Attempt, Attempts, Reproducer
 from actiondbg.protocol import Change, Outcome, Statistic, ValueRef
 

@@ -264,7 +264,7 @@ def test_info_patterns_in_json() -> None:
 
 
 def test_info_cycles(stopped: Driver) -> None:
-    cycle = pytest.importorskip("actiondbg.cycle")
+    cycle = pytest.importorskip("actiondbg.analysis.cycles")
     assert stopped.do("info cycles").startswith("No actions undo each other")
     applied = [
         cycle.Applied(ordinal=n, tag="apply-pattern", name=name, op="t.a", id=n, location=None)

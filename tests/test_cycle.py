@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from actiondbg.cycle import Applied, Cycle, find_cycle
+from actiondbg.analysis.cycles import Applied, Cycle, find_cycle
 
 Step = tuple[str, str, int | None, str | None]  # name, op, id, location
 

@@ -180,7 +180,7 @@ def test_no_cycle_in_a_short_stream(fake: Launch) -> None:
 
 
 def test_a_cycle_has_the_diffs_of_its_round(fake: Launch, monkeypatch: pytest.MonkeyPatch) -> None:
-    from actiondbg import cycle
+    from actiondbg.analysis import cycles as cycle
 
     session = fake()
     session.run()

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, overload
 
 import numpy as np
 
-from actiondbg.attempts import Attempt, Group
+from actiondbg.analysis.attempts import Attempt, Group
 
 if TYPE_CHECKING:
     from actiondbg.recording.arrow import Ints
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class RecordedAttempts:
-    """The attempts of a pattern; see ``actiondbg.attempts.Attempts``.
+    """The attempts of a pattern; see ``actiondbg.analysis.attempts.Attempts``.
 
     Args:
         name: of the pattern.

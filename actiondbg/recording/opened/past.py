@@ -8,9 +8,9 @@ import msgspec
 import numpy as np
 
 from actiondbg import protocol
+from actiondbg.analysis.history import Event, EventKind, History
 from actiondbg.breakpoints.watch import parse_operation
 from actiondbg.errors import NoSuchUnit, UsageError
-from actiondbg.life import Event, EventKind, History
 from actiondbg.recording.arrow import Ints
 from actiondbg.recording.opened.attempts import RecordedAttempts
 from actiondbg.recording.opened.columns import locations_of
@@ -19,7 +19,7 @@ from actiondbg.recording.opened.statistics import Statistics
 from actiondbg.recording.recording import Recording
 
 if TYPE_CHECKING:
-    from actiondbg.cycle import Applied, Cycle
+    from actiondbg.analysis.cycles import Applied, Cycle
     from actiondbg.ir.diff import Diff
 
 _STREAM = 20_000  # newest changing actions in which a cycle is looked for
@@ -129,7 +129,7 @@ class Past(Going):
 
     def cycles(self) -> Cycle | None:
         """Find the actions that repeat at the end of what is over; see ``Session.cycles``."""
-        from actiondbg.cycle import find_cycle
+        from actiondbg.analysis.cycles import find_cycle
 
         attempts = self._actions.is_tag("apply-pattern") | self._actions.is_tag("fold")
         changed = self._line.over(self._stop.event) & self._actions.numbers("changed") & attempts
@@ -141,7 +141,7 @@ class Past(Going):
         return msgspec.structs.replace(found, diffs=diffs)
 
     def _applied(self, places: Ints) -> list[Applied]:
-        from actiondbg.cycle import Applied
+        from actiondbg.analysis.cycles import Applied
 
         tags, names, ops = (
             self._actions.words(name).take(places) for name in ("tag", "name", "op")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from actiondbg import protocol
-from actiondbg.attempts import Attempt
+from actiondbg.analysis.attempts import Attempt
 from actiondbg.recording.arrow import Ints
 from actiondbg.recording.opened.changes import Changes
 from actiondbg.recording.opened.columns import Actions, Columns, location_of

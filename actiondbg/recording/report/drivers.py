@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from actiondbg.cycle import Applied, find_cycle
+from actiondbg.analysis.cycles import Applied, find_cycle
 from actiondbg.recording.report.asking import Columns, Shared, ask, ask_columns
 
 if TYPE_CHECKING:

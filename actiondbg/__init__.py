@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from actiondbg.bisection import bisect
     from actiondbg.breakpoints.breakpoint import Breakpoint
     from actiondbg.errors import ActiondbgError
+    from actiondbg.process.stop import Stop
     from actiondbg.session import Session, launch
-    from actiondbg.stop import Stop
 
 __version__ = "0.1.0"
 
@@ -39,7 +39,7 @@ _HOME = {
     "ActiondbgError": "actiondbg.errors",
     "Breakpoint": "actiondbg.breakpoints.breakpoint",
     "Session": "actiondbg.session",
-    "Stop": "actiondbg.stop",
+    "Stop": "actiondbg.process.stop",
     "bisect": "actiondbg.bisection",
     "launch": "actiondbg.session",
 }

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 from actiondbg import protocol
-from actiondbg.replica import Replica
+from actiondbg.process.forked_tool import Replica
 
 
 class Hit(NamedTuple):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from actiondbg.run import Run
+from actiondbg.process.execution import Run
 from actiondbg.support.scratch_directory import make_directory, remove_directory
 
 

@@ -11,7 +11,7 @@ from actiondbg import protocol
 from actiondbg.breakpoints.breakpoint import Breakpoint, BreakpointList, breakpoint_script
 from actiondbg.errors import AgentError, FileNotWritten, NotStopped, ToolGone, UsageError
 from actiondbg.inspection import Inspection
-from actiondbg.run import Run
+from actiondbg.process.execution import Run
 from actiondbg.support.atomic_write import write_whole
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 
 from actiondbg import protocol
-from actiondbg.stop import Stop
+from actiondbg.process.stop import Stop
 
 
 class Controls(ABC):

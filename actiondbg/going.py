@@ -8,9 +8,9 @@ from collections.abc import Callable
 from actiondbg import protocol
 from actiondbg.errors import AgentError, NotStopped, UsageError
 from actiondbg.past import Past
-from actiondbg.run import Run
-from actiondbg.stop import Stop
-from actiondbg.timeline import Branches
+from actiondbg.process.execution import Run
+from actiondbg.process.stop import Stop
+from actiondbg.process.timeline import Branches
 
 
 class Going(Past):

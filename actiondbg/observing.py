@@ -14,7 +14,7 @@ from actiondbg.breakpoints.spec import parse_spec
 from actiondbg.breakpoints.watch import catch_spec, parse_catch, parse_target, watch_spec
 from actiondbg.controls import Controls
 from actiondbg.errors import NoSuchUnit, NotStopped, UnitErased, UsageError
-from actiondbg.stop import Stop
+from actiondbg.process.stop import Stop
 from actiondbg.support.globs import check_glob
 
 StatisticKind = Literal["pattern", "pass", "fold"]

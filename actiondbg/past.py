@@ -19,8 +19,8 @@ from actiondbg.breakpoints.watch import parse_operation
 from actiondbg.errors import AgentError, NoSuchUnit, UsageError
 from actiondbg.ir.printed import PrintedText
 from actiondbg.observing import ANY, attempt_terms
+from actiondbg.process.forked_tool import Replica
 from actiondbg.replaying import Place, Replaying, go, logging, read_log
-from actiondbg.replica import Replica
 from actiondbg.reproducer import Reproducer, pass_around, write_reproducer
 from actiondbg.tool import Tool
 
@@ -195,7 +195,7 @@ class Past(Replaying):
     def _diff(
         self, make: Callable[[], Replica], ordinal: int, module: bool, skipped: list[int]
     ) -> Diff:
-        from actiondbg.comparing import compare_action
+        from actiondbg.process.action_diff import compare_action
 
         return compare_action(
             make, ordinal, self._new_print, module=module, skipped=ordinal in skipped

@@ -12,9 +12,9 @@ import msgspec
 from actiondbg import protocol
 from actiondbg.errors import NoAnswer, NotStopped, UsageError
 from actiondbg.observing import Observing
-from actiondbg.replica import Replica
-from actiondbg.run import Run
-from actiondbg.stop import Stop
+from actiondbg.process.execution import Run
+from actiondbg.process.forked_tool import Replica
+from actiondbg.process.stop import Stop
 
 Side = Literal["before", "after"]
 

@@ -11,12 +11,12 @@ import msgspec
 
 from actiondbg import protocol
 from actiondbg.errors import SkipMismatch, ToolGone, UsageError
+from actiondbg.process.execution import Run
+from actiondbg.process.forked_tool import Replica
+from actiondbg.process.stop import Stop
+from actiondbg.process.timeline import Skipped, skipped_at
 from actiondbg.replaying import Place, closed_on_error, logging, read_log
-from actiondbg.replica import Replica
-from actiondbg.run import Run
 from actiondbg.skips import Head, SkipEntry, read_skips, what_of, write_skips
-from actiondbg.stop import Stop
-from actiondbg.timeline import Skipped, skipped_at
 from actiondbg.travel import Travel
 
 _BARRIER = 1 << 30  # the id of a breakpoint that no user can have made

@@ -9,8 +9,8 @@ from typing import Literal
 import msgspec
 
 from actiondbg.errors import FileNotWritten, UsageError
+from actiondbg.process.timeline import Skipped
 from actiondbg.support.atomic_write import write_whole
-from actiondbg.timeline import Skipped
 
 FORMAT = 1
 

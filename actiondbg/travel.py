@@ -9,14 +9,14 @@ import msgspec
 
 from actiondbg import protocol
 from actiondbg.backwards import Hit, Segment, newest_hits
-from actiondbg.checkpoints import Automatic, Checkpoint, Frozen
 from actiondbg.errors import ControlRefused, NotStopped, ToolGone, UsageError
 from actiondbg.journey import Journey
+from actiondbg.process.checkpoints import Automatic, Checkpoint, Frozen
+from actiondbg.process.execution import Run
+from actiondbg.process.forked_tool import Replica
+from actiondbg.process.stop import Stop
+from actiondbg.process.timeline import Timeline, event_before
 from actiondbg.replaying import Side
-from actiondbg.replica import Replica
-from actiondbg.run import Run
-from actiondbg.stop import Stop
-from actiondbg.timeline import Timeline, event_before
 
 __all__ = ["Automatic", "Checkpoint", "Timeline", "Travel"]
 

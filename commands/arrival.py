@@ -11,7 +11,7 @@ from actiondbg.commands.complaint import message_of
 from actiondbg.commands.render import show
 from actiondbg.commands.results import Reproduced
 from actiondbg.errors import ActiondbgError
-from actiondbg.stop import Stop
+from actiondbg.process.stop import Stop
 
 if TYPE_CHECKING:
     from actiondbg.commands.front import Front

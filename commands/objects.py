@@ -11,7 +11,7 @@ from actiondbg.breakpoints.breakpoint import Breakpoint
 from actiondbg.commands import results
 from actiondbg.commands.words import Redirect
 from actiondbg.ir.printed import PrintedText
-from actiondbg.stop import Stop
+from actiondbg.process.stop import Stop
 
 # Exactly these, whatever the API tells beside: scripts rely on it.
 _STOP_KEYS = (

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TextIO, cast
 
 from actiondbg.breakpoints.breakpoint import Breakpoint
-from actiondbg.checkpoints import Checkpoint
 from actiondbg.commands import render_outcomes as outcomes
 from actiondbg.commands import render_travel as travel
 from actiondbg.commands import results
@@ -25,9 +24,10 @@ from actiondbg.commands.render_units import (
     units_text,
 )
 from actiondbg.ir.printed import PrintedText
+from actiondbg.process.checkpoints import Checkpoint
+from actiondbg.process.stop import Stop
+from actiondbg.process.timeline import Timeline
 from actiondbg.protocol import Action, Cursor, Frame
-from actiondbg.stop import Stop
-from actiondbg.timeline import Timeline
 
 if TYPE_CHECKING:
     from actiondbg.commands.front import Front

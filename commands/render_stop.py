@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from actiondbg.commands import results
 from actiondbg.commands.render_units import describe, operation
 from actiondbg.errors import ActiondbgError
+from actiondbg.process.stop import Stop
 from actiondbg.protocol import Change, Changes, Culprit, Outcome, ValueRef
-from actiondbg.stop import Stop
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from actiondbg.checkpoints import Checkpoint
 from actiondbg.commands import results
 from actiondbg.commands.render_units import describe
-from actiondbg.timeline import Branch, Skipped, Timeline
+from actiondbg.process.checkpoints import Checkpoint
+from actiondbg.process.timeline import Branch, Skipped, Timeline
 
 if TYPE_CHECKING:
     from actiondbg.commands.front import Front

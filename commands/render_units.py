@@ -8,9 +8,9 @@ from actiondbg.commands import results
 from actiondbg.protocol import Action, Cursor, Frame, Unit
 
 if TYPE_CHECKING:
-    from actiondbg.checkpoints import Checkpoint
     from actiondbg.commands.front import Front
-    from actiondbg.stop import Stop
+    from actiondbg.process.checkpoints import Checkpoint
+    from actiondbg.process.stop import Stop
 
 _NO_COLOR_KINDS = ("block", "region")  # their text is words, no IR
 

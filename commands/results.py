@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from actiondbg.breakpoints.breakpoint import Breakpoint
-from actiondbg.checkpoints import Automatic, Checkpoint
+from actiondbg.process.checkpoints import Automatic, Checkpoint
 from actiondbg.protocol import Changes, Frame, Statistic, Unit
 
 if TYPE_CHECKING:

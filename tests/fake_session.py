@@ -12,8 +12,8 @@ from fake_travel import FakeTravel
 from actiondbg.breakpoints.breakpoint import Breakpoint
 from actiondbg.errors import LaunchError, NotStopped, UsageError
 from actiondbg.ir.printed import PrintedText
+from actiondbg.process.stop import Stop
 from actiondbg.protocol import Action, Cursor, Frame, Status, Unit
-from actiondbg.stop import Stop
 
 MODULE = """\
 module {

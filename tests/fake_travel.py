@@ -5,10 +5,10 @@ from __future__ import annotations
 from abc import abstractmethod
 from typing import Any
 
-from actiondbg.checkpoints import Automatic, Checkpoint
 from actiondbg.errors import UsageError
-from actiondbg.stop import Stop
-from actiondbg.timeline import Branch, Skipped, Timeline
+from actiondbg.process.checkpoints import Automatic, Checkpoint
+from actiondbg.process.stop import Stop
+from actiondbg.process.timeline import Branch, Skipped, Timeline
 
 SKIPPED = Skipped(ordinal=4, event=7, tag="apply-pattern", name="Fold", op="arith.addi")
 TIMELINE = Timeline(

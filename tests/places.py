@@ -8,7 +8,7 @@ from pathlib import Path
 import stock
 
 import actiondbg
-from actiondbg.stop import Stop
+from actiondbg.process.stop import Stop
 
 Place = tuple[int, int, str]
 

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import actiondbg
+from actiondbg.process.stop import Stop
 from actiondbg.protocol import Change
-from actiondbg.stop import Stop
 
 Told = list[tuple[str, str]]  # kind and operation of each change, in order
 

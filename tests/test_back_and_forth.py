@@ -12,7 +12,7 @@ import stock
 from wander import Wanderer
 
 import actiondbg
-from actiondbg.stop import Stop
+from actiondbg.process.stop import Stop
 from scripts.benchmarks.inputs import PIPELINE, many_functions
 
 ROOT = Path(__file__).resolve().parent.parent

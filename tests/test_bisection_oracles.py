@@ -29,7 +29,7 @@ from actiondbg.bisection.oracle import (
 )
 from actiondbg.bisection.running import Cancelled, Runner
 from actiondbg.errors import OracleError, UsageError
-from actiondbg.stop import Stop
+from actiondbg.process.stop import Stop
 
 ENDED = Stop(when="exit", reason="exited", status=0, message="The tool ended with status 0.")
 FAILED = Stop(when="exit", reason="exited", status=1, message="The tool ended with status 1.")

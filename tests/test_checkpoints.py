@@ -17,7 +17,7 @@ from places import all_stops, alone, place, processes, processes_of, same
 
 import actiondbg
 from actiondbg import errors
-from actiondbg.stop import Stop
+from actiondbg.process.stop import Stop
 from scripts.benchmarks.inputs import PIPELINE, many_functions
 
 Launch = Callable[..., actiondbg.Session]
@@ -117,7 +117,7 @@ def test_an_interrupt_on_the_way_back_leaves_the_tool_where_it_was(
     stop = session.run()
     text, said, pid = stock.module(session), session.errors(), session.pid
     session.delete_breakpoints([1])
-    from actiondbg.replica import Replica
+    from actiondbg.process.forked_tool import Replica
 
     go = Replica.go
 

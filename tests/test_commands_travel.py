@@ -9,9 +9,9 @@ import pytest
 from fake_travel import TIMELINE, made
 from front_driver import Driver
 
-from actiondbg.checkpoints import Automatic
 from actiondbg.commands.completion import candidates
 from actiondbg.commands.interpreter import find_command
+from actiondbg.process.checkpoints import Automatic
 
 
 @pytest.fixture

@@ -15,14 +15,14 @@ import pytest
 
 from actiondbg import protocol
 from actiondbg.errors import AgentError, NotStopped, ToolGone
-from actiondbg.forks import Forks
-from actiondbg.process import Listener
+from actiondbg.process.fork_owner import Forks
+from actiondbg.process.tool_process import Listener
 from actiondbg.support.interrupts import HeldInterrupts
 
 if TYPE_CHECKING:
     from fake_tool import Launch
 
-    from actiondbg.replica import Replica
+    from actiondbg.process.forked_tool import Replica
     from actiondbg.session import Session
 
 pytest_plugins = ["fake_tool"]

@@ -11,10 +11,10 @@ from opened import EVENTS, actions, recorded_session
 from recorded import Action, Change, fake_recording, write_recording
 
 from actiondbg.errors import ControlRefused, NoAnswer, NotStopped, UsageError
+from actiondbg.process.stop import Stop
 from actiondbg.protocol import Culprit
 from actiondbg.recording.opened import open_session
 from actiondbg.recording.opened.session import RecordedSession
-from actiondbg.stop import Stop
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ import stock
 
 import actiondbg
 from actiondbg import errors
-from actiondbg.stop import Stop
+from actiondbg.process.stop import Stop
 
 Launch = Callable[..., actiondbg.Session]
 Debian = Callable[[str], str]

@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from actiondbg import forks, protocol
+from actiondbg import protocol
 from actiondbg.errors import (
     NoAnswer,
     NotStopped,
     ToolGone,
     UsageError,
 )
+from actiondbg.process import fork_owner as forks
 
 if TYPE_CHECKING:
     from fake_tool import Launch

@@ -13,8 +13,8 @@ import stock
 
 import actiondbg
 from actiondbg import errors, protocol
+from actiondbg.process.stop import Stop
 from actiondbg.replaying import logging, read_log
-from actiondbg.stop import Stop
 
 Launch = Callable[..., actiondbg.Session]
 Debian = Callable[[str], str]

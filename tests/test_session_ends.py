@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from actiondbg import process
 from actiondbg.commands.scratch import scratch_directory
 from actiondbg.errors import NotStopped, ProtocolError, ToolGone
+from actiondbg.process import tool_process as process
 from actiondbg.support import scratch_directory as directory
 
 if TYPE_CHECKING:

@@ -12,9 +12,9 @@ import pytest
 
 from actiondbg import protocol
 from actiondbg.backwards import Hit, Segment, newest_hits
-from actiondbg.checkpoints import least_missed, unshared
-from actiondbg.stop import Stop
-from actiondbg.timeline import Branches, actions_at, event_before
+from actiondbg.process.checkpoints import least_missed, unshared
+from actiondbg.process.stop import Stop
+from actiondbg.process.timeline import Branches, actions_at, event_before
 
 
 def before(ordinal: int, depth: int = 0, name: str = "X") -> Stop:

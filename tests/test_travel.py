@@ -15,7 +15,7 @@ from places import Place, all_stops, alone, place, same
 
 import actiondbg
 from actiondbg import errors
-from actiondbg.stop import Stop
+from actiondbg.process.stop import Stop
 from scripts.benchmarks.inputs import PIPELINE, many_functions
 
 Launch = Callable[..., actiondbg.Session]

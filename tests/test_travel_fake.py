@@ -12,10 +12,10 @@ import pytest
 import stock
 
 from actiondbg import errors
-from actiondbg.process import Listener
-from actiondbg.run import Run
+from actiondbg.process.execution import Run
+from actiondbg.process.stop import Stop
+from actiondbg.process.tool_process import Listener
 from actiondbg.session import Session
-from actiondbg.stop import Stop
 
 if TYPE_CHECKING:
     from fake_tool import Launch
@@ -167,7 +167,7 @@ def test_a_tool_that_was_gone_back_to_is_killed(fake: Launch) -> None:
 def test_when_the_fork_ends_the_tool_stays(fake: Launch, monkeypatch: pytest.MonkeyPatch) -> None:
     session = fake()
     stop = at_event(session, 6)
-    from actiondbg.replica import Replica
+    from actiondbg.process.forked_tool import Replica
 
     def ends(replica: Replica, *_: object) -> Stop:
         kill(replica.pid)
@@ -184,7 +184,7 @@ def test_when_the_fork_ends_the_tool_stays(fake: Launch, monkeypatch: pytest.Mon
 def test_a_place_that_is_not_found_again(fake: Launch, monkeypatch: pytest.MonkeyPatch) -> None:
     session = fake()
     stop = at_event(session, 6)
-    from actiondbg.replica import Replica
+    from actiondbg.process.forked_tool import Replica
 
     go: Callable[[Replica, int], Stop] = Replica.go
     with monkeypatch.context() as patch, pytest.raises(errors.NoAnswer, match="not do the same"):

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import actiondbg
 from actiondbg.errors import ControlRefused, UsageError
-from actiondbg.stop import Stop
+from actiondbg.process.stop import Stop
 
 Seen = dict[tuple[object, ...], tuple[object, ...]]
 

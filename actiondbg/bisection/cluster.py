@@ -22,7 +22,7 @@ from actiondbg.bisection.running import Cancelled
 from actiondbg.bisection.trials import Scope, Task, Trials
 from actiondbg.bisection.work import Request
 from actiondbg.errors import ActiondbgError, ToolGone, UsageError
-from actiondbg.stop import Stop
+from actiondbg.process.stop import Stop
 from actiondbg.support.scratch_directory import make_directory, remove_directory
 from actiondbg.tool.program import Program
 

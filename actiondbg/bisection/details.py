@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 from actiondbg import protocol
 from actiondbg.bisection.candidates import Row
 from actiondbg.bisection.result import Entry, Guilty
-from actiondbg.comparing import compare_action
 from actiondbg.errors import ActiondbgError, UsageError
-from actiondbg.replica import Replica
+from actiondbg.process.action_diff import compare_action
+from actiondbg.process.forked_tool import Replica
+from actiondbg.process.stop import Stop
 from actiondbg.reproducer import pass_around
-from actiondbg.stop import Stop
 
 if TYPE_CHECKING:
     from actiondbg.ir.diff import Diff

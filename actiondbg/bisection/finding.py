@@ -12,7 +12,7 @@ from actiondbg.bisection.oracle import Judgement
 from actiondbg.bisection.search import Found, Interval, search
 from actiondbg.bisection.starting import Searched
 from actiondbg.bisection.trials import Task
-from actiondbg.stop import Stop
+from actiondbg.process.stop import Stop
 
 _NAMED = 3  # actions in a pass that is to blame as a whole
 

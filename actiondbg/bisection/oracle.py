@@ -16,7 +16,7 @@ from actiondbg.bisection.inputs import is_file
 from actiondbg.bisection.result import Verdict
 from actiondbg.bisection.running import Completed, Runner
 from actiondbg.errors import OracleError
-from actiondbg.stop import Stop
+from actiondbg.process.stop import Stop
 from actiondbg.support.globs import check_glob
 
 _UNTESTABLE = 125  # as in git bisect

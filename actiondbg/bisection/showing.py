@@ -15,7 +15,7 @@ from actiondbg.bisection.result import Verdict
 from actiondbg.bisection.running import Runner
 from actiondbg.bisection.script import Judge, Step, make_script, read_verdicts
 from actiondbg.errors import ActiondbgError, FileNotWritten
-from actiondbg.stop import exit_of
+from actiondbg.process.stop import exit_of
 from actiondbg.support.atomic_directory import executable_mode
 
 SCRIPT = "repro.sh"

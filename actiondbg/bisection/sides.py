@@ -14,8 +14,8 @@ from actiondbg.bisection.result import Guilty
 from actiondbg.bisection.ways import AFTER, BEFORE, BEFORE_PASS
 from actiondbg.errors import ActiondbgError, ToolGone
 from actiondbg.ir.diff import Diff, make_diff
-from actiondbg.named import print_named
-from actiondbg.replica import Replica
+from actiondbg.process.forked_tool import Replica
+from actiondbg.process.value_names import print_named
 
 _NAMED = "named"  # a file for a moment
 

@@ -18,11 +18,11 @@ from actiondbg.bisection.inputs import CommandLine
 from actiondbg.bisection.oracle import Evidence
 from actiondbg.bisection.running import Cancelled, Runner
 from actiondbg.errors import ActiondbgError, LaunchError, ToolGone
-from actiondbg.forks import Forks
-from actiondbg.replica import Replica
-from actiondbg.run import Beginning, Run
-from actiondbg.stop import Stop
-from actiondbg.streams import Streams
+from actiondbg.process.execution import Beginning, Run
+from actiondbg.process.fork_owner import Forks
+from actiondbg.process.forked_tool import Replica
+from actiondbg.process.stop import Stop
+from actiondbg.process.streams import Streams
 from actiondbg.support.closing import Closing
 from actiondbg.support.interrupts import HeldInterrupts
 from actiondbg.tool.program import Program

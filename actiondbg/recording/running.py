@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Literal, NamedTuple, ParamSpec
 
 from actiondbg.errors import LaunchError, UsageError
+from actiondbg.process.streams import Redirection, Streams
 from actiondbg.recording.kind import is_recording
-from actiondbg.streams import Redirection, Streams
 from actiondbg.support.closing import Closing
 from actiondbg.tool.program import Program
 

@@ -12,9 +12,9 @@ from actiondbg.errors import LaunchError, UsageError
 from actiondbg.tool import Tool, build_agent, expand_driver, find_tool
 
 if TYPE_CHECKING:
-    from actiondbg.beginning import Beginning
-    from actiondbg.run import Run
-    from actiondbg.streams import Opened, Streams
+    from actiondbg.process.execution import Run
+    from actiondbg.process.launch_options import Beginning
+    from actiondbg.process.streams import Opened, Streams
 
 _PRELOAD = "LD_PRELOAD"
 
@@ -82,8 +82,8 @@ class Program:
             LaunchError: it cannot be started.
         """
         # A program that is only recorded needs neither.
-        from actiondbg.process import Listener, start_process
-        from actiondbg.run import Run
+        from actiondbg.process.execution import Run
+        from actiondbg.process.tool_process import Listener, start_process
 
         listener = Listener(directory / "sock")
         try:

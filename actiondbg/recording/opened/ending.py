@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from actiondbg import protocol
-from actiondbg.stop import Stop, exit_of
+from actiondbg.process.stop import Stop, exit_of
 
 if TYPE_CHECKING:
     from actiondbg.recording.opened.columns import Actions

@@ -10,13 +10,13 @@ import numpy as np
 from actiondbg import protocol
 from actiondbg.errors import ControlRefused, UsageError
 from actiondbg.observing import attempt_terms
+from actiondbg.process.stop import Stop
+from actiondbg.process.timeline import Branch, Timeline
 from actiondbg.recording.arrow import Ints
 from actiondbg.recording.opened.line import Side
 from actiondbg.recording.opened.refusing import needs_tool
 from actiondbg.recording.opened.standing import Standing
 from actiondbg.recording.recording import Recording
-from actiondbg.stop import Stop
-from actiondbg.timeline import Branch, Timeline
 
 _NOWHERE = np.empty(0, dtype=np.int64)
 _BEGINNING = "this is the beginning of the run"

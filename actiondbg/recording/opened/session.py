@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from actiondbg.belongings import Belongings
-from actiondbg.checkpoints import Checkpoint
+from actiondbg.process.checkpoints import Checkpoint
 from actiondbg.recording.opened.past import Past
 from actiondbg.recording.recording import Recording
 from actiondbg.support.closing import Closing

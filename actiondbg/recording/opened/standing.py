@@ -12,6 +12,7 @@ from actiondbg.breakpoints.breakpoint import Breakpoint
 from actiondbg.breakpoints.watch import parse_target
 from actiondbg.errors import NotStopped, UsageError
 from actiondbg.observing import Observing
+from actiondbg.process.stop import Stop
 from actiondbg.recording.arrow import Ints
 from actiondbg.recording.opened.answers import Answers
 from actiondbg.recording.opened.columns import Actions
@@ -21,7 +22,6 @@ from actiondbg.recording.opened.refusing import needs_tool
 from actiondbg.recording.opened.selecting import Selecting
 from actiondbg.recording.opened.telling import Telling
 from actiondbg.recording.recording import Recording
-from actiondbg.stop import Stop
 
 R = TypeVar("R", bound=protocol.Message)
 

@@ -8,13 +8,13 @@ import numpy as np
 
 from actiondbg import protocol
 from actiondbg.analysis.attempts import Attempt
+from actiondbg.process.stop import Stop
 from actiondbg.recording.arrow import Ints
 from actiondbg.recording.opened.changes import Changes
 from actiondbg.recording.opened.columns import Actions, Columns, location_of
 from actiondbg.recording.opened.lives import Held, Lives
 from actiondbg.recording.opened.statistics import ITERATION
 from actiondbg.recording.opened.texts import Texts
-from actiondbg.stop import Stop
 
 if TYPE_CHECKING:
     from actiondbg.recording.recording import Recording

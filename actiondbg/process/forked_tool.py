@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Literal, TypeVar
 
 from actiondbg import protocol
 from actiondbg.errors import AgentError, ProtocolError, ToolGone
-from actiondbg.forked import Forked
+from actiondbg.process.fork_process import Forked
+from actiondbg.process.stop import Stop, exit_of, stop_of
 from actiondbg.protocol.client import Client, ConnectionEnded, decode_notification
-from actiondbg.stop import Stop, exit_of, stop_of
 from actiondbg.support.closing import Closing
 
 if TYPE_CHECKING:
-    from actiondbg.forks import Forks
+    from actiondbg.process.fork_owner import Forks
 
 R = TypeVar("R", bound=protocol.Message)
 

@@ -12,11 +12,11 @@ import msgspec
 
 from actiondbg import protocol
 from actiondbg.errors import UsageError
-from actiondbg.forks import Forks
-from actiondbg.process import Listener
-from actiondbg.replica import Replica
-from actiondbg.stop import Stop
-from actiondbg.timeline import Branches
+from actiondbg.process.fork_owner import Forks
+from actiondbg.process.forked_tool import Replica
+from actiondbg.process.stop import Stop
+from actiondbg.process.timeline import Branches
+from actiondbg.process.tool_process import Listener
 
 _MOST = 64  # automatic ones that are held
 _WAITING = 4096  # that may have connected and were not accepted yet

@@ -7,17 +7,17 @@ import signal
 from typing import Literal, TypeVar
 
 from actiondbg import protocol
-from actiondbg.beginning import Beginning
-from actiondbg.body import Adopted, Body
-from actiondbg.checkpoints import Automatic, Checkpoints, Frozen
 from actiondbg.errors import AgentError, NoAnswer, NotStopped, ProtocolError, ToolGone
-from actiondbg.forks import Forks
-from actiondbg.process import Listener
+from actiondbg.process.body import Adopted, Body
+from actiondbg.process.checkpoints import Automatic, Checkpoints, Frozen
+from actiondbg.process.fork_owner import Forks
+from actiondbg.process.forked_tool import Replica
+from actiondbg.process.launch_options import Beginning
+from actiondbg.process.stop import Stop, exit_of, stop_of
+from actiondbg.process.timeline import Branches
+from actiondbg.process.tool_process import Listener
 from actiondbg.protocol.client import Client, ConnectionEnded, decode_notification, quoted
-from actiondbg.replica import Replica
-from actiondbg.stop import Stop, exit_of, stop_of
 from actiondbg.support.interrupts import HeldInterrupts
-from actiondbg.timeline import Branches
 
 R = TypeVar("R", bound=protocol.Message)
 

@@ -9,7 +9,7 @@ from typing import Literal
 
 import msgspec
 
-from actiondbg.stop import Stop
+from actiondbg.process.stop import Stop
 
 
 class Skipped(msgspec.Struct, kw_only=True, frozen=True):

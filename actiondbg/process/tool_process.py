@@ -13,7 +13,7 @@ import sys
 from pathlib import Path
 
 from actiondbg.errors import ProtocolError
-from actiondbg.streams import Redirection, Streams
+from actiondbg.process.streams import Redirection, Streams
 from actiondbg.support.interrupts import HeldInterrupts, Watch, wait_for_end
 from actiondbg.tool.program import Program
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import Protocol
 
-from actiondbg.forked import kill_group
+from actiondbg.process.fork_process import kill_group
 from actiondbg.support.interrupts import wait_for_end
 
 _END_SECONDS = 5.0  # from the end of the connection to the end of the tool

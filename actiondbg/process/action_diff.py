@@ -12,9 +12,9 @@ import msgspec
 from actiondbg import protocol
 from actiondbg.errors import NoSuchUnit, UnitErased
 from actiondbg.ir.diff import Diff, make_diff
-from actiondbg.named import NamedText, print_named
-from actiondbg.replica import Replica
-from actiondbg.stop import Stop
+from actiondbg.process.forked_tool import Replica
+from actiondbg.process.stop import Stop
+from actiondbg.process.value_names import NamedText, print_named
 
 
 def compare_action(

@@ -15,11 +15,11 @@ import msgspec
 
 from actiondbg import protocol
 from actiondbg.errors import NoAnswer, ProtocolError, ToolGone
-from actiondbg.forked import Forked, kill_group
-from actiondbg.process import Listener, peer_of
+from actiondbg.process.fork_process import Forked, kill_group
+from actiondbg.process.forked_tool import Replica
+from actiondbg.process.stop import Stop
+from actiondbg.process.tool_process import Listener, peer_of
 from actiondbg.protocol.client import Client, ConnectionEnded
-from actiondbg.replica import Replica
-from actiondbg.stop import Stop
 from actiondbg.support.interrupts import HeldInterrupts
 
 _HELLO_SECONDS = 10.0  # from the fork of the tool to the hello of the child

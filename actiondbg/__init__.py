@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from actiondbg.breakpoints.breakpoint import Breakpoint
     from actiondbg.errors import ActiondbgError
     from actiondbg.process.stop import Stop
-    from actiondbg.session import Session, launch
+    from actiondbg.session.session import Session, launch
 
 __version__ = "0.1.0"
 
@@ -38,10 +38,10 @@ __all__ = [
 _HOME = {
     "ActiondbgError": "actiondbg.errors",
     "Breakpoint": "actiondbg.breakpoints.breakpoint",
-    "Session": "actiondbg.session",
+    "Session": "actiondbg.session.session",
     "Stop": "actiondbg.process.stop",
     "bisect": "actiondbg.bisection",
-    "launch": "actiondbg.session",
+    "launch": "actiondbg.session.session",
 }
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from actiondbg.bisection.compare import Compare
     from actiondbg.bisection.oracle import Oracle
     from actiondbg.commands.front import Front
-    from actiondbg.session import Session
+    from actiondbg.session.session import Session
 
 BISECTION = "Finding the action to blame"
 

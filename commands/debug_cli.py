@@ -15,7 +15,7 @@ from actiondbg.commands.line_parser import LineParser
 if TYPE_CHECKING:
     import argparse
 
-    from actiondbg.session import Session
+    from actiondbg.session.session import Session
 
 _EPILOG = """\
 examples:
@@ -80,7 +80,7 @@ def _print_version(tool: list[str], options: argparse.Namespace) -> int:
 
 def _debug(tool: list[str], options: argparse.Namespace) -> int:
     from actiondbg.commands.front import Front
-    from actiondbg.session import launch
+    from actiondbg.session.session import launch
 
     spinner = Spinner()
     session = launch(

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from actiondbg.commands.recorded import Recorded
     from actiondbg.commands.shell import Shell
     from actiondbg.recording.opened.session import RecordedSession
-    from actiondbg.session import Session, Stop
+    from actiondbg.session.session import Session, Stop
 
 
 _LATE_SECONDS = 1.0  # from Ctrl-C to the advice

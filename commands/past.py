@@ -19,7 +19,7 @@ from actiondbg.errors import UsageError
 
 if TYPE_CHECKING:
     from actiondbg.commands.front import Front
-    from actiondbg.session import Stop
+    from actiondbg.session.session import Stop
 
 PAST = "What actions did"
 _OPERATION = re.compile(r"cursor|@\d+|%\S+")

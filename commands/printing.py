@@ -9,8 +9,8 @@ from actiondbg.commands.results import Counted
 
 if TYPE_CHECKING:
     from actiondbg.commands.front import Front
-    from actiondbg.inspection import What
     from actiondbg.ir.printed import PrintedText
+    from actiondbg.session.inspection import What
 
 PRINTING = "IR"
 

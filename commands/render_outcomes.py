@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from actiondbg.analysis.cycles import Applied
     from actiondbg.commands.front import Front
     from actiondbg.ir.diff import Diff, Row
-    from actiondbg.past import Attempt, Event, Group
+    from actiondbg.session.past import Attempt, Event, Group
 
 _COLUMNS = ("attempts", "succeeded", "unchanged", "failed", "skipped", "changes")
 _WIDTHS = tuple(max(len(column), 9) for column in _COLUMNS)

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from actiondbg.analysis.cycles import Cycle
     from actiondbg.bisection.result import Result
     from actiondbg.ir.diff import Diff
-    from actiondbg.past import Attempts, History
     from actiondbg.recording.opened.attempts import RecordedAttempts
+    from actiondbg.session.past import Attempts, History
 
 
 class Text(msgspec.Struct):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from actiondbg.errors import UsageError
 
 if TYPE_CHECKING:
-    from actiondbg.session import Session
+    from actiondbg.session.session import Session
 
 
 @dataclass(frozen=True)

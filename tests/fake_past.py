@@ -10,8 +10,8 @@ from actiondbg.analysis.history import Event, History
 from actiondbg.breakpoints.breakpoint import Breakpoint
 from actiondbg.breakpoints.watch import catch_spec, parse_catch, parse_target, watch_spec
 from actiondbg.ir.diff import Diff
-from actiondbg.past import Attempt, Attempts, Reproducer
 from actiondbg.protocol import Change, Outcome, Statistic, ValueRef
+from actiondbg.session.past import Attempt, Attempts, Reproducer
 
 BEFORE = "func.func @main() {\n  %0 = test.a\n  return\n}\n"
 AFTER = "func.func @main() {\n  %0 = test.b\n  return\n}\n"

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import actiondbg
-from actiondbg.session import Session
+from actiondbg.session.session import Session
 from actiondbg.tool import Tool
 
 Launch = Callable[..., Session]

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from fake_tool import Launch
 
     from actiondbg.process.forked_tool import Replica
-    from actiondbg.session import Session
+    from actiondbg.session.session import Session
 
 pytest_plugins = ["fake_tool"]
 

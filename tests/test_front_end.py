@@ -179,7 +179,7 @@ def run_cli(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., in
     def run(*argv: str, stdin: str = "", fails: bool = False) -> int:
         session = Closing()
         session.fail_to_start = fails
-        monkeypatch.setattr("actiondbg.session.launch", lambda *_, **__: session)
+        monkeypatch.setattr("actiondbg.session.session.launch", lambda *_, **__: session)
         monkeypatch.setattr("sys.stdin", io.StringIO(stdin))
         monkeypatch.setattr("signal.signal", lambda *_: None)
         return cli.main([*argv, "mlir-opt", "in.mlir"])

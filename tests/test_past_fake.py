@@ -18,12 +18,12 @@ from actiondbg.errors import (
     ToolGone,
     UsageError,
 )
-from actiondbg.reproducer import pass_around
+from actiondbg.session.reproducer import pass_around
 
 if TYPE_CHECKING:
     from fake_tool import Launch
 
-    from actiondbg.session import Session
+    from actiondbg.session.session import Session
 
 pytest_plugins = ["fake_tool"]
 
@@ -79,7 +79,7 @@ def test_groups_are_sorted_by_count(fake: Launch) -> None:
     session.run()
     attempts = session.why_not("Fold*").attempts
     more = [*attempts, attempts[1], attempts[1]]
-    from actiondbg.past import Attempts
+    from actiondbg.session.past import Attempts
 
     assert Attempts(name="x", attempts=more).grouped()[0].count == 3
 

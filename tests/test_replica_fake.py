@@ -23,7 +23,7 @@ from actiondbg.process import fork_owner as forks
 if TYPE_CHECKING:
     from fake_tool import Launch
 
-    from actiondbg.session import Session
+    from actiondbg.session.session import Session
 
 pytest_plugins = ["fake_tool"]
 

@@ -14,7 +14,7 @@ import stock
 import actiondbg
 from actiondbg import errors, protocol
 from actiondbg.process.stop import Stop
-from actiondbg.replaying import logging, read_log
+from actiondbg.session.replay import logging, read_log
 
 Launch = Callable[..., actiondbg.Session]
 Debian = Callable[[str], str]

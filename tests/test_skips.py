@@ -14,7 +14,7 @@ import stock
 
 import actiondbg
 from actiondbg import errors
-from actiondbg.skips import Head, SkipEntry, read_skips, write_skips
+from actiondbg.session.skip_file import Head, SkipEntry, read_skips, write_skips
 
 Launch = Callable[..., actiondbg.Session]
 

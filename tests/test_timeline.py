@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from actiondbg import protocol
-from actiondbg.backwards import Hit, Segment, newest_hits
 from actiondbg.process.checkpoints import least_missed, unshared
 from actiondbg.process.stop import Stop
 from actiondbg.process.timeline import Branches, actions_at, event_before
+from actiondbg.session.reverse_search import Hit, Segment, newest_hits
 
 
 def before(ordinal: int, depth: int = 0, name: str = "X") -> Stop:

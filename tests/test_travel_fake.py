@@ -15,7 +15,7 @@ from actiondbg import errors
 from actiondbg.process.execution import Run
 from actiondbg.process.stop import Stop
 from actiondbg.process.tool_process import Listener
-from actiondbg.session import Session
+from actiondbg.session.session import Session
 
 if TYPE_CHECKING:
     from fake_tool import Launch

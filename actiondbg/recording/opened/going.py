@@ -9,7 +9,6 @@ import numpy as np
 
 from actiondbg import protocol
 from actiondbg.errors import ControlRefused, UsageError
-from actiondbg.observing import attempt_terms
 from actiondbg.process.stop import Stop
 from actiondbg.process.timeline import Branch, Timeline
 from actiondbg.recording.arrow import Ints
@@ -17,6 +16,7 @@ from actiondbg.recording.opened.line import Side
 from actiondbg.recording.opened.refusing import needs_tool
 from actiondbg.recording.opened.standing import Standing
 from actiondbg.recording.recording import Recording
+from actiondbg.session.observing import attempt_terms
 
 _NOWHERE = np.empty(0, dtype=np.int64)
 _BEGINNING = "this is the beginning of the run"

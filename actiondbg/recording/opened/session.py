@@ -7,10 +7,10 @@ from pathlib import Path
 
 import numpy as np
 
-from actiondbg.belongings import Belongings
 from actiondbg.process.checkpoints import Checkpoint
 from actiondbg.recording.opened.past import Past
 from actiondbg.recording.recording import Recording
+from actiondbg.session.belongings import Belongings
 from actiondbg.support.closing import Closing
 from actiondbg.tool.known_names import NameKind
 

@@ -11,7 +11,6 @@ from actiondbg import protocol
 from actiondbg.breakpoints.breakpoint import Breakpoint
 from actiondbg.breakpoints.watch import parse_target
 from actiondbg.errors import NotStopped, UsageError
-from actiondbg.observing import Observing
 from actiondbg.process.stop import Stop
 from actiondbg.recording.arrow import Ints
 from actiondbg.recording.opened.answers import Answers
@@ -22,6 +21,7 @@ from actiondbg.recording.opened.refusing import needs_tool
 from actiondbg.recording.opened.selecting import Selecting
 from actiondbg.recording.opened.telling import Telling
 from actiondbg.recording.recording import Recording
+from actiondbg.session.observing import Observing
 
 R = TypeVar("R", bound=protocol.Message)
 

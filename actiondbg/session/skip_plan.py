@@ -15,9 +15,9 @@ from actiondbg.process.execution import Run
 from actiondbg.process.forked_tool import Replica
 from actiondbg.process.stop import Stop
 from actiondbg.process.timeline import Skipped, skipped_at
-from actiondbg.replaying import Place, closed_on_error, logging, read_log
-from actiondbg.skips import Head, SkipEntry, read_skips, what_of, write_skips
-from actiondbg.travel import Travel
+from actiondbg.session.replay import Place, closed_on_error, logging, read_log
+from actiondbg.session.skip_file import Head, SkipEntry, read_skips, what_of, write_skips
+from actiondbg.session.time_travel import Travel
 
 _BARRIER = 1 << 30  # the id of a breakpoint that no user can have made
 

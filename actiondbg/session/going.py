@@ -7,10 +7,10 @@ from collections.abc import Callable
 
 from actiondbg import protocol
 from actiondbg.errors import AgentError, NotStopped, UsageError
-from actiondbg.past import Past
 from actiondbg.process.execution import Run
 from actiondbg.process.stop import Stop
 from actiondbg.process.timeline import Branches
+from actiondbg.session.past import Past
 
 
 class Going(Past):

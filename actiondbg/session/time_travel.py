@@ -8,15 +8,15 @@ from typing import NamedTuple
 import msgspec
 
 from actiondbg import protocol
-from actiondbg.backwards import Hit, Segment, newest_hits
 from actiondbg.errors import ControlRefused, NotStopped, ToolGone, UsageError
-from actiondbg.journey import Journey
 from actiondbg.process.checkpoints import Automatic, Checkpoint, Frozen
 from actiondbg.process.execution import Run
 from actiondbg.process.forked_tool import Replica
 from actiondbg.process.stop import Stop
 from actiondbg.process.timeline import Timeline, event_before
-from actiondbg.replaying import Side
+from actiondbg.session.journey import Journey
+from actiondbg.session.replay import Side
+from actiondbg.session.reverse_search import Hit, Segment, newest_hits
 
 __all__ = ["Automatic", "Checkpoint", "Timeline", "Travel"]
 

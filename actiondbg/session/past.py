@@ -18,10 +18,10 @@ from actiondbg.analysis.history import Event, History, history_of
 from actiondbg.breakpoints.watch import parse_operation
 from actiondbg.errors import AgentError, NoSuchUnit, UsageError
 from actiondbg.ir.printed import PrintedText
-from actiondbg.observing import ANY, attempt_terms
 from actiondbg.process.forked_tool import Replica
-from actiondbg.replaying import Place, Replaying, go, logging, read_log
-from actiondbg.reproducer import Reproducer, pass_around, write_reproducer
+from actiondbg.session.observing import ANY, attempt_terms
+from actiondbg.session.replay import Place, Replaying, go, logging, read_log
+from actiondbg.session.reproducer import Reproducer, pass_around, write_reproducer
 from actiondbg.tool import Tool
 
 if TYPE_CHECKING:

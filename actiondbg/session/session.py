@@ -10,14 +10,14 @@ from pathlib import Path
 from typing import Literal, TypeVar
 
 from actiondbg import protocol
-from actiondbg.belongings import Belongings
 from actiondbg.errors import ActiondbgError, LaunchError, UsageError
 from actiondbg.process.execution import Run
 from actiondbg.process.launch_options import Beginning
 from actiondbg.process.stop import Stop
 from actiondbg.process.streams import Redirection, Streams
 from actiondbg.process.tool_process import is_shared
-from actiondbg.skipping import Skipping
+from actiondbg.session.belongings import Belongings
+from actiondbg.session.skip_plan import Skipping
 from actiondbg.support.closing import Closing
 from actiondbg.support.interrupts import HeldInterrupts
 from actiondbg.tool import Tool

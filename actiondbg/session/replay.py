@@ -11,10 +11,10 @@ import msgspec
 
 from actiondbg import protocol
 from actiondbg.errors import NoAnswer, NotStopped, UsageError
-from actiondbg.observing import Observing
 from actiondbg.process.execution import Run
 from actiondbg.process.forked_tool import Replica
 from actiondbg.process.stop import Stop
+from actiondbg.session.observing import Observing
 
 Side = Literal["before", "after"]
 

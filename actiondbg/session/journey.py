@@ -9,14 +9,14 @@ import msgspec
 
 from actiondbg import protocol
 from actiondbg.errors import AgentError, NoAnswer, NotStopped, ToolGone, UsageError
-from actiondbg.going import Going
 from actiondbg.process.checkpoints import Frozen
 from actiondbg.process.execution import Run
 from actiondbg.process.forked_tool import Replica
 from actiondbg.process.launch_options import Beginning
 from actiondbg.process.stop import Stop
 from actiondbg.process.timeline import Branches
-from actiondbg.replaying import closed_on_error
+from actiondbg.session.going import Going
+from actiondbg.session.replay import closed_on_error
 
 _NOTHING = protocol.CheckpointOptions(socket="", milliseconds=0, megabytes=0)
 _AGAIN = "the tool cannot be forked: it was started again, and has come here from its start"

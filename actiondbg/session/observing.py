@@ -7,14 +7,14 @@ from abc import abstractmethod
 from typing import Literal
 
 from actiondbg import protocol
-from actiondbg.breaking import Breaking
 from actiondbg.breakpoints.breakpoint import Breakpoint
 from actiondbg.breakpoints.condition import parse_condition
 from actiondbg.breakpoints.spec import parse_spec
 from actiondbg.breakpoints.watch import catch_spec, parse_catch, parse_target, watch_spec
-from actiondbg.controls import Controls
 from actiondbg.errors import NoSuchUnit, NotStopped, UnitErased, UsageError
 from actiondbg.process.stop import Stop
+from actiondbg.session.breaking import Breaking
+from actiondbg.session.controls import Controls
 from actiondbg.support.globs import check_glob
 
 StatisticKind = Literal["pattern", "pass", "fold"]

@@ -10,8 +10,8 @@ from collections.abc import Iterable
 from actiondbg import protocol
 from actiondbg.breakpoints.breakpoint import Breakpoint, BreakpointList, breakpoint_script
 from actiondbg.errors import AgentError, FileNotWritten, NotStopped, ToolGone, UsageError
-from actiondbg.inspection import Inspection
 from actiondbg.process.execution import Run
+from actiondbg.session.inspection import Inspection
 from actiondbg.support.atomic_write import write_whole
 
 
@@ -56,11 +56,11 @@ class Breaking(Inspection):
         """Set a breakpoint.
 
         Args:
-            spec: what to stop at, see ``actiondbg.breakpoints.spec``: ``pattern:*Select*``, ``in.mlir:3``.
-            condition: when, see ``actiondbg.breakpoints.condition``: ``depth > 1 and op ~ "arith.*"``.
+            spec: what to stop at, such as ``pattern:*Select*`` or ``in.mlir:3``.
+            condition: when, such as ``depth > 1 and op ~ "arith.*"``.
             temporary: only once.
             after: after the action instead of before it.
-            outcome: after the action, if it had this outcome, see ``actiondbg.breakpoints.outcome_filter``:
+            outcome: after the action, if it had this outcome, such as
                 ``failed,reason:*constant*``.
 
         Raises:

@@ -15,8 +15,8 @@ from actiondbg.commands.results import Bisected
 from actiondbg.errors import ActiondbgError, UsageError
 
 if TYPE_CHECKING:
-    from actiondbg.bisection.compare import Compare
-    from actiondbg.bisection.oracle import Oracle
+    from actiondbg.bisection.oracles.compare import Compare
+    from actiondbg.bisection.oracles.oracle import Oracle
     from actiondbg.commands.front import Front
     from actiondbg.session.session import Session
 
@@ -222,7 +222,7 @@ def oracle_of(args: Arguments) -> Oracle:
     Raises:
         UsageError: they name none, or several.
     """
-    from actiondbg.bisection.oracle import Command, Crash, Diagnostic, FileCheck, Verify
+    from actiondbg.bisection.oracles.oracle import Command, Crash, Diagnostic, FileCheck, Verify
 
     given = [option.name for option in ORACLES if _value(args, option) not in (None, False)]
     if len(given) != 1:
@@ -244,7 +244,7 @@ def oracle_of(args: Arguments) -> Oracle:
 
 
 def _compare(args: Arguments) -> Compare:
-    from actiondbg.bisection.compare import Compare
+    from actiondbg.bisection.oracles.compare import Compare
 
     given: dict[str, Any] = {
         "lower": args.lower,

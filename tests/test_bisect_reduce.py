@@ -11,9 +11,9 @@ import pytest
 import stock
 
 import actiondbg
-from actiondbg.bisection.reduce import Reduced, reduce_input
-from actiondbg.bisection.reduce_ir import read_operations
-from actiondbg.bisection.reduce_text import Chunks, Lines
+from actiondbg.bisection.reduction.operations import read_operations
+from actiondbg.bisection.reduction.reduction import Reduced, reduce_input
+from actiondbg.bisection.reduction.text import Chunks, Lines
 from actiondbg.errors import FileNotWritten, UsageError
 
 Debian = Callable[[str], str]

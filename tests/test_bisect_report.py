@@ -9,13 +9,13 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from actiondbg.bisection.report import Report, Text, ToolFacts
-from actiondbg.bisection.report_html import html_report
-from actiondbg.bisection.report_md import block, code, escape, markdown_report
+from actiondbg.bisection.report.content import Report, Text, ToolFacts
+from actiondbg.bisection.report.html import html_report
+from actiondbg.bisection.report.markdown import block, code, escape, markdown_report
+from actiondbg.bisection.reproducer.run import Shown
+from actiondbg.bisection.reproducer.script import Step
+from actiondbg.bisection.reproducer.session_script import session_script
 from actiondbg.bisection.result import Entry, Guilty, Result
-from actiondbg.bisection.script import Step
-from actiondbg.bisection.session_script import session_script
-from actiondbg.bisection.showing import Shown
 from actiondbg.errors import FileNotWritten
 from actiondbg.ir.diff import Diff
 from actiondbg.protocol import Frame, Outcome

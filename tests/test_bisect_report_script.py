@@ -8,15 +8,22 @@ from pathlib import Path
 
 import pytest
 
-from actiondbg.bisection.compare import Compare, first_difference
-from actiondbg.bisection.compare_shell import compare_judge
-from actiondbg.bisection.oracle import Command as Shell
-from actiondbg.bisection.oracle import Crash, Diagnostic, FileCheck, Oracle, Verify
-from actiondbg.bisection.oracle_shell import judge_of
-from actiondbg.bisection.pipelines import continuations, dumped_pipelines, parse_pipeline
-from actiondbg.bisection.portable import OUT, Command, Copies, make_portable, shown, with_source
-from actiondbg.bisection.script import Judge, Step, make_script, read_verdicts
-from actiondbg.bisection.ways import Known, ways
+from actiondbg.bisection.oracles.compare import Compare, first_difference
+from actiondbg.bisection.oracles.compare_shell import compare_judge
+from actiondbg.bisection.oracles.oracle import Command as Shell
+from actiondbg.bisection.oracles.oracle import Crash, Diagnostic, FileCheck, Oracle, Verify
+from actiondbg.bisection.oracles.shell import judge_of
+from actiondbg.bisection.reproducer.pipelines import continuations, dumped_pipelines, parse_pipeline
+from actiondbg.bisection.reproducer.portable import (
+    OUT,
+    Command,
+    Copies,
+    make_portable,
+    shown,
+    with_source,
+)
+from actiondbg.bisection.reproducer.script import Judge, Step, make_script, read_verdicts
+from actiondbg.bisection.reproducer.strategies import Known, ways
 
 # --- pipelines ----------------------------------------------------------------------------
 

@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from actiondbg.bisection.candidates import Record, Row, Scheme, candidates_of, read_record
-from actiondbg.bisection.choosing import choose
+from actiondbg.bisection.command_line import digest, look_at
+from actiondbg.bisection.filters import choose
 from actiondbg.bisection.folder import close_folder, open_folder, tidy_folder
-from actiondbg.bisection.inputs import digest, look_at
-from actiondbg.bisection.ladder import Ladder
-from actiondbg.bisection.oracle import Judgement
+from actiondbg.bisection.oracles.oracle import Judgement
 from actiondbg.bisection.result import Entry, Guilty, Result
+from actiondbg.bisection.schemes import Ladder
 from actiondbg.bisection.state import STATE, State
 from actiondbg.errors import NoAnswer, UsageError
 from actiondbg.support.globs import glob_matches

@@ -9,9 +9,9 @@ from collections.abc import Sequence
 
 import pytest
 
-from actiondbg.bisection.ddmin import Minimized
 from actiondbg.bisection.result import Verdict
-from actiondbg.bisection.search import Interval, Sequential, search
+from actiondbg.bisection.search.binary import Interval, Sequential, search
+from actiondbg.bisection.search.ddmin import Minimized
 
 
 class Counting(Sequential):

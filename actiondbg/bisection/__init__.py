@@ -10,8 +10,15 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from actiondbg.bisection.api import bisect
-    from actiondbg.bisection.compare import Compare
-    from actiondbg.bisection.oracle import Command, Crash, Diagnostic, FileCheck, Oracle, Verify
+    from actiondbg.bisection.oracles.compare import Compare
+    from actiondbg.bisection.oracles.oracle import (
+        Command,
+        Crash,
+        Diagnostic,
+        FileCheck,
+        Oracle,
+        Verify,
+    )
     from actiondbg.bisection.progress import Progress
     from actiondbg.bisection.result import Entry, Guilty, Result
 
@@ -31,9 +38,11 @@ __all__ = [
 ]
 
 _HOME = {
-    **dict.fromkeys(("Command", "Crash", "Diagnostic", "FileCheck", "Oracle", "Verify"), "oracle"),
+    **dict.fromkeys(
+        ("Command", "Crash", "Diagnostic", "FileCheck", "Oracle", "Verify"), "oracles.oracle"
+    ),
     **dict.fromkeys(("Entry", "Guilty", "Result"), "result"),
-    "Compare": "compare",
+    "Compare": "oracles.compare",
     "Progress": "progress",
     "bisect": "api",
 }

@@ -12,16 +12,16 @@ from typing import get_args
 
 import msgspec
 
-from actiondbg.bisection.choosing import choose
+from actiondbg.bisection.bisection import MakePool, Request, Work, spool
+from actiondbg.bisection.command_line import look_at
+from actiondbg.bisection.filters import choose
 from actiondbg.bisection.folder import close_folder, open_folder, tidy_folder
-from actiondbg.bisection.inputs import look_at
-from actiondbg.bisection.oracle import Oracle, Predicate, make_oracle
+from actiondbg.bisection.oracles.oracle import Oracle, Predicate, make_oracle
 from actiondbg.bisection.progress import Meter, Progress
-from actiondbg.bisection.reduce import reduce_input
-from actiondbg.bisection.reproduce import write_reproducer
+from actiondbg.bisection.reduction.reduction import reduce_input
+from actiondbg.bisection.reproducer.reproducer import write_reproducer
 from actiondbg.bisection.result import Mode, Result
 from actiondbg.bisection.state import STATE, State
-from actiondbg.bisection.work import MakePool, Request, Work, spool
 from actiondbg.errors import ActiondbgError, UsageError
 from actiondbg.support.scratch_directory import make_directory, remove_directory
 
@@ -237,7 +237,7 @@ def _stdin(
 def _pool_of(dask: str | None) -> MakePool | None:
     if dask is None:
         return None
-    from actiondbg.bisection.cluster import make_pool
+    from actiondbg.bisection.trials.cluster import make_pool
 
     return functools.partial(make_pool, dask)
 

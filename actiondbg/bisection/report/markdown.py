@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from actiondbg.bisection import report as told
-from actiondbg.bisection.report import Report
+from actiondbg.bisection.report.content import Report
 
 _MOST_LINES = 300  # of the diff
 _MOST_CHARACTERS = 50_000  # of it; an issue takes 65,536

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from actiondbg.bisection.candidates import Row
-from actiondbg.bisection.oracle import Judgement
+from actiondbg.bisection.oracles.oracle import Judgement
 from actiondbg.bisection.result import Found, Verdict
 
 

@@ -10,12 +10,12 @@ import msgspec
 
 from actiondbg import protocol
 from actiondbg.bisection.candidates import Record, Row, Scheme, read_record
-from actiondbg.bisection.judging import Judging, Outcome, Threads, check_same, digest_of
-from actiondbg.bisection.oracle import Evidence, Judgement
+from actiondbg.bisection.oracles.oracle import Evidence, Judgement
 from actiondbg.bisection.progress import Meter
-from actiondbg.bisection.running import Cancelled
 from actiondbg.bisection.state import State
-from actiondbg.bisection.trials import Scope, Task, Trials
+from actiondbg.bisection.trials.commands import Cancelled
+from actiondbg.bisection.trials.runner import Judging, Outcome, Threads, check_same, digest_of
+from actiondbg.bisection.trials.trials import Scope, Task, Trials
 
 
 @dataclass(frozen=True)

@@ -15,12 +15,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from actiondbg.bisection.inputs import look_at
-from actiondbg.bisection.judging import Judging, Outcome
-from actiondbg.bisection.oracle import Evidence, Judgement, Oracle, Surroundings
-from actiondbg.bisection.running import Cancelled
-from actiondbg.bisection.trials import Scope, Task, Trials
-from actiondbg.bisection.work import Request
+from actiondbg.bisection.bisection import Request
+from actiondbg.bisection.command_line import look_at
+from actiondbg.bisection.oracles.oracle import Evidence, Judgement, Oracle, Surroundings
+from actiondbg.bisection.trials.commands import Cancelled
+from actiondbg.bisection.trials.runner import Judging, Outcome
+from actiondbg.bisection.trials.trials import Scope, Task, Trials
 from actiondbg.errors import ActiondbgError, ToolGone, UsageError
 from actiondbg.process.stop import Stop
 from actiondbg.support.scratch_directory import make_directory, remove_directory

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, get_args
 
-from actiondbg.bisection.inputs import is_file
-from actiondbg.bisection.oracle import Judgement, Oracle, Surroundings, shortened
-from actiondbg.bisection.running import Completed, Runner
+from actiondbg.bisection.command_line import is_file
+from actiondbg.bisection.oracles.oracle import Judgement, Oracle, Surroundings, shortened
+from actiondbg.bisection.trials.commands import Completed, Runner
 from actiondbg.errors import OracleError
 
 EntryResult = Literal["void", "i32", "i64", "f32"]

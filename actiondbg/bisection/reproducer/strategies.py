@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from actiondbg.bisection.pipelines import continuations
-from actiondbg.bisection.portable import Command, with_source
-from actiondbg.bisection.script import Step, Wanted
+from actiondbg.bisection.reproducer.pipelines import continuations
+from actiondbg.bisection.reproducer.portable import Command, with_source
+from actiondbg.bisection.reproducer.script import Step, Wanted
 
 INPUT, BEFORE, AFTER, BEFORE_PASS = "input.mlir", "before.mlir", "after.mlir", "before-pass.mlir"
 _COUNTER = "apply-pattern"  # the only leaf action of which upstream's debug counters know

@@ -7,8 +7,8 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from actiondbg.bisection import report as told
-from actiondbg.bisection.report import Report, Text
-from actiondbg.bisection.report_style import STYLE
+from actiondbg.bisection.report.content import Report, Text
+from actiondbg.bisection.report.style import STYLE
 from actiondbg.ir.html import Piece, marks, pieces, sides, token_colors
 from actiondbg.support.html_page import PAGE_STYLE
 

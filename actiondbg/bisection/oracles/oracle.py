@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import NamedTuple, get_args
 
 from actiondbg import protocol
-from actiondbg.bisection.inputs import is_file
+from actiondbg.bisection.command_line import is_file
 from actiondbg.bisection.result import Verdict
-from actiondbg.bisection.running import Completed, Runner
+from actiondbg.bisection.trials.commands import Completed, Runner
 from actiondbg.errors import OracleError
 from actiondbg.process.stop import Stop
 from actiondbg.support.globs import check_glob

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from actiondbg import __version__
-from actiondbg.bisection.pipelines import normal
-from actiondbg.bisection.portable import shown
+from actiondbg.bisection.reproducer.pipelines import normal
+from actiondbg.bisection.reproducer.portable import shown
+from actiondbg.bisection.reproducer.run import Shown
 from actiondbg.bisection.result import Entry, Guilty, Result
-from actiondbg.bisection.showing import Shown
 
 _LARGEST = 1 << 17  # characters of a file of IR that are taken into a report
 _MOST = 20  # entries of a set that are listed

@@ -11,19 +11,19 @@ from pathlib import Path
 
 import msgspec
 
-from actiondbg.bisection import telling
-from actiondbg.bisection.asking import Asking, Choice
-from actiondbg.bisection.details import describe
-from actiondbg.bisection.finding import Finding
-from actiondbg.bisection.inputs import CommandLine, digest, look_at
-from actiondbg.bisection.judging import Disagreement, Judging, Pool, Threads
-from actiondbg.bisection.oracle import Oracle, Surroundings
+from actiondbg.bisection import messages as telling
+from actiondbg.bisection.bounds import Searched, find_end, find_start
+from actiondbg.bisection.command_line import CommandLine, digest, look_at
+from actiondbg.bisection.culprit import describe
+from actiondbg.bisection.culprit_search import Finding
+from actiondbg.bisection.minimal_sets import smallest
+from actiondbg.bisection.oracles.oracle import Oracle, Surroundings
 from actiondbg.bisection.progress import Meter
 from actiondbg.bisection.result import Guilty, Mode, Result
-from actiondbg.bisection.sets import smallest
-from actiondbg.bisection.starting import Searched, find_end, find_start
 from actiondbg.bisection.state import State
-from actiondbg.bisection.trials import Scope, Trials
+from actiondbg.bisection.trials.evaluator import Asking, Choice
+from actiondbg.bisection.trials.runner import Disagreement, Judging, Pool, Threads
+from actiondbg.bisection.trials.trials import Scope, Trials
 from actiondbg.errors import ActiondbgError
 from actiondbg.support.closing import Closing
 from actiondbg.support.scratch_directory import make_directory, remove_directory

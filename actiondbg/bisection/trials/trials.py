@@ -14,9 +14,9 @@ from typing import Literal
 import msgspec
 
 from actiondbg import protocol
-from actiondbg.bisection.inputs import CommandLine
-from actiondbg.bisection.oracle import Evidence
-from actiondbg.bisection.running import Cancelled, Runner
+from actiondbg.bisection.command_line import CommandLine
+from actiondbg.bisection.oracles.oracle import Evidence
+from actiondbg.bisection.trials.commands import Cancelled, Runner
 from actiondbg.errors import ActiondbgError, LaunchError, ToolGone
 from actiondbg.process.execution import Beginning, Run
 from actiondbg.process.fork_owner import Forks

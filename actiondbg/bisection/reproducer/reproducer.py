@@ -14,20 +14,28 @@ from pathlib import Path
 
 from msgspec import structs
 
-from actiondbg.bisection.oracle import Command as TestCommand
-from actiondbg.bisection.oracle import Crash, Diagnostic, Oracle, Surroundings, Verify
-from actiondbg.bisection.oracle_shell import judge_of
-from actiondbg.bisection.pipelines import normal
-from actiondbg.bisection.portable import Command, Copies, make_portable, shown
-from actiondbg.bisection.report import Report, Text, ToolFacts, read_text
-from actiondbg.bisection.report_html import html_report
-from actiondbg.bisection.report_md import markdown_report
+from actiondbg.bisection.oracles.oracle import Command as TestCommand
+from actiondbg.bisection.oracles.oracle import Crash, Diagnostic, Oracle, Surroundings, Verify
+from actiondbg.bisection.oracles.shell import judge_of
+from actiondbg.bisection.report.content import Report, Text, ToolFacts, read_text
+from actiondbg.bisection.report.html import html_report
+from actiondbg.bisection.report.markdown import markdown_report
+from actiondbg.bisection.reproducer.ir_snapshots import Past, Sides, print_sides
+from actiondbg.bisection.reproducer.pipelines import normal
+from actiondbg.bisection.reproducer.portable import Command, Copies, make_portable, shown
+from actiondbg.bisection.reproducer.run import SCRIPT, Show, Shown
+from actiondbg.bisection.reproducer.script import Judge
+from actiondbg.bisection.reproducer.session_script import SESSION, session_script
+from actiondbg.bisection.reproducer.strategies import (
+    AFTER,
+    BEFORE,
+    BEFORE_PASS,
+    Known,
+    Way,
+    fallback,
+    ways,
+)
 from actiondbg.bisection.result import Guilty, Result
-from actiondbg.bisection.script import Judge
-from actiondbg.bisection.session_script import SESSION, session_script
-from actiondbg.bisection.showing import SCRIPT, Show, Shown
-from actiondbg.bisection.sides import Past, Sides, print_sides
-from actiondbg.bisection.ways import AFTER, BEFORE, BEFORE_PASS, Known, Way, fallback, ways
 from actiondbg.errors import FileNotWritten, UsageError
 from actiondbg.support.atomic_directory import placed
 from actiondbg.tool import Tool

@@ -5,9 +5,9 @@ from __future__ import annotations
 import shlex
 from pathlib import Path
 
-from actiondbg.bisection.compare import Compare
-from actiondbg.bisection.portable import Copies
-from actiondbg.bisection.script import ENDED_WELL, KILLED, Judge
+from actiondbg.bisection.oracles.compare import Compare
+from actiondbg.bisection.reproducer.portable import Copies
+from actiondbg.bisection.reproducer.script import ENDED_WELL, KILLED, Judge
 
 _LIBRARIES = "libmlir_runner_utils.so libmlir_c_runner_utils.so"
 

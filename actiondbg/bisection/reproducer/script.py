@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from actiondbg.bisection.portable import OUT
+from actiondbg.bisection.reproducer.portable import OUT
 from actiondbg.bisection.result import Verdict
 
 Wanted = Literal["good", "bad"]

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 
-from actiondbg.bisection import telling
-from actiondbg.bisection.asking import Asking
+from actiondbg.bisection import messages as telling
+from actiondbg.bisection.bounds import Searched
 from actiondbg.bisection.candidates import Record, Row, candidates_of
-from actiondbg.bisection.judging import Outcome, Pool, Prefixes, forget
-from actiondbg.bisection.oracle import Judgement
-from actiondbg.bisection.search import Found, Interval, search
-from actiondbg.bisection.starting import Searched
-from actiondbg.bisection.trials import Task
+from actiondbg.bisection.oracles.oracle import Judgement
+from actiondbg.bisection.search.binary import Found, Interval, search
+from actiondbg.bisection.trials.evaluator import Asking
+from actiondbg.bisection.trials.runner import Outcome, Pool, Prefixes, forget
+from actiondbg.bisection.trials.trials import Task
 from actiondbg.process.stop import Stop
 
 _NAMED = 3  # actions in a pass that is to blame as a whole

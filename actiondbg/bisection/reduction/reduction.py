@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from actiondbg.bisection.reduce_ir import read_operations
-from actiondbg.bisection.reduce_text import Chunks, Lines
+from actiondbg.bisection.reduction.operations import read_operations
+from actiondbg.bisection.reduction.text import Chunks, Lines
 from actiondbg.errors import FileNotWritten, UsageError
 
 IsInteresting = Callable[[Path], bool]

@@ -7,11 +7,11 @@ import shlex
 import sys
 from pathlib import Path
 
-from actiondbg.bisection.compare import Compare
-from actiondbg.bisection.compare_shell import compare_judge
-from actiondbg.bisection.oracle import Command, Crash, Diagnostic, FileCheck, Oracle, Verify
-from actiondbg.bisection.portable import Copies
-from actiondbg.bisection.script import ENDED_WELL, KILLED, Judge
+from actiondbg.bisection.oracles.compare import Compare
+from actiondbg.bisection.oracles.compare_shell import compare_judge
+from actiondbg.bisection.oracles.oracle import Command, Crash, Diagnostic, FileCheck, Oracle, Verify
+from actiondbg.bisection.reproducer.portable import Copies
+from actiondbg.bisection.reproducer.script import ENDED_WELL, KILLED, Judge
 
 
 def judge_of(oracle: Oracle, copies: Copies, inside: Path | None = None) -> Judge:

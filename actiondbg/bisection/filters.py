@@ -6,8 +6,8 @@ import itertools
 import shlex
 from collections.abc import Sequence
 
-from actiondbg.bisection.asking import Choice
 from actiondbg.bisection.candidates import Row
+from actiondbg.bisection.trials.evaluator import Choice
 from actiondbg.protocol import Term
 from actiondbg.support.globs import check_glob, glob_matches
 

@@ -10,8 +10,8 @@ from typing import Literal, Protocol
 from msgspec import structs
 
 from actiondbg import protocol
+from actiondbg.bisection.reproducer.strategies import AFTER, BEFORE, BEFORE_PASS
 from actiondbg.bisection.result import Guilty
-from actiondbg.bisection.ways import AFTER, BEFORE, BEFORE_PASS
 from actiondbg.errors import ActiondbgError, ToolGone
 from actiondbg.ir.diff import Diff, make_diff
 from actiondbg.process.forked_tool import Replica

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from actiondbg.commands.line_parser import LineParser
 from actiondbg.errors import FileNotWritten
-from actiondbg.recording.needs import need_packages
+from actiondbg.recording.dependencies import need_packages
 
 _EPILOG = """\
 examples:
@@ -43,8 +43,8 @@ def run(argv: list[str]) -> int:
     parser = build_parser()
     options = parser.parse_args(argv)
     need_packages("actiondbg export")
-    from actiondbg.recording.export import export
-    from actiondbg.recording.sources import open_sources
+    from actiondbg.recording.query.export import export
+    from actiondbg.recording.query.sources import open_sources
 
     sources = open_sources(options.recordings, partial=options.partial)
     if sources.exports:

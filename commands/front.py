@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from actiondbg.commands.interpreter import Interpreter
     from actiondbg.commands.recorded import Recorded
     from actiondbg.commands.shell import Shell
-    from actiondbg.recording.opened.session import RecordedSession
+    from actiondbg.recording.session.session import RecordedSession
     from actiondbg.session.session import Session, Stop
 
 

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from actiondbg.recording.error import RecordingError
-from actiondbg.recording.kind import MAGIC, is_recording
+from actiondbg.recording.errors import RecordingError
+from actiondbg.recording.format.kind import MAGIC, is_recording
 from actiondbg.support.executables import which
 
 SUFFIX = ".adbrec"

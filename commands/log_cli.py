@@ -22,13 +22,13 @@ from actiondbg.commands.telling_tool import (
 )
 from actiondbg.commands.writing import writing
 from actiondbg.errors import FileNotWritten, UsageError
-from actiondbg.recording.needs import need_packages
-from actiondbg.recording.overwriting import check_overwritten, is_same
+from actiondbg.recording.dependencies import need_packages
+from actiondbg.recording.overwrite import check_overwritten, is_same
 
 if TYPE_CHECKING:
-    from actiondbg.recording.log import LiveLog
+    from actiondbg.recording.capture.recorder import Recorded, Running
+    from actiondbg.recording.log.log import LiveLog
     from actiondbg.recording.recording import Recording
-    from actiondbg.recording.running import Recorded, Running
 
 _SECONDS = 0.02  # between two looks at what came
 _EPILOG = """\
@@ -174,7 +174,7 @@ def _where(options: argparse.Namespace) -> str | None:
     """
     if not (options.filter or options.loc or options.outcome):
         return None
-    from actiondbg.recording.filtering import where, where_location, where_outcome
+    from actiondbg.recording.query.filters import where, where_location, where_outcome
 
     parts: list[str] = []
     if options.outcome:
@@ -203,7 +203,7 @@ def _log_recording(
 def _write(
     recording: Recording, options: argparse.Namespace, destination: Destination, where: str | None
 ) -> int:
-    from actiondbg.recording.log import write_json, write_log
+    from actiondbg.recording.log.log import write_json, write_log
 
     with destination.opened() as out:
         if options.json:
@@ -220,7 +220,7 @@ def _log_live(tool: list[str], options: argparse.Namespace, destination: Destina
         file = destination.file(directory)
         with _started(tool, options, directory / f"run{SUFFIX}") as running:
             # They take their time to be imported: the tool runs meanwhile.
-            from actiondbg.recording.log import LiveLog
+            from actiondbg.recording.log.log import LiveLog
 
             assert running.path is not None
             try:
@@ -256,7 +256,7 @@ def _log_afterwards(
     with scratch_directory("log") as directory:
         path = directory / f"run{SUFFIX}"
         with _started(tool, options, path) as running:
-            modules = ("actiondbg.recording.log", "actiondbg.recording.database")
+            modules = ("actiondbg.recording.log.log", "actiondbg.recording.query.database")
             done = wait_importing(running, *modules)
         count = 0
         if done.path is not None:
@@ -287,7 +287,7 @@ def _started(
     upstream_log: Path | None = None,
 ) -> AbstractContextManager[Running]:
     """Start the tool; Ctrl-C is for it while it runs, and what it did by then is logged."""
-    from actiondbg.recording.running import start_recording
+    from actiondbg.recording.capture.recorder import start_recording
 
     started = start_recording(
         tool,
@@ -305,7 +305,7 @@ def _started(
 
 
 def _report(done: Recorded, recording: Path, count: int) -> None:
-    from actiondbg.recording.tally import Tally
+    from actiondbg.recording.log.tally import Tally
 
     tally = Tally(recording)
     tally.update()

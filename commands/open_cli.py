@@ -37,7 +37,7 @@ def run(argv: list[str]) -> int:
     options = build_parser().parse_args(argv)
     from actiondbg.commands.front import Front
     from actiondbg.commands.recorded import Recorded
-    from actiondbg.recording.opened import open_session
+    from actiondbg.recording.session import open_session
 
     with open_session(options.file, partial=options.partial) as session:
         recorded = Recorded(session)

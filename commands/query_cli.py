@@ -13,12 +13,12 @@ from typing import IO, TYPE_CHECKING, Any
 from actiondbg.commands.line_parser import LineParser, file_or_stdout
 from actiondbg.commands.writing import writing
 from actiondbg.errors import UsageError
-from actiondbg.recording.needs import need_packages
-from actiondbg.recording.overwriting import check_overwritten
+from actiondbg.recording.dependencies import need_packages
+from actiondbg.recording.overwrite import check_overwritten
 from actiondbg.support.atomic_write import open_whole
 
 if TYPE_CHECKING:
-    from actiondbg.recording.results import Write
+    from actiondbg.recording.query.results import Write
 
 _FORMATS = ("table", "csv", "json", "parquet")
 _LISTING = """\
@@ -67,8 +67,8 @@ def run(argv: list[str]) -> int:
     parser = build_parser()
     options = parser.parse_intermixed_args(argv)
     need_packages("actiondbg query")
-    from actiondbg.recording.asking import ask
-    from actiondbg.recording.sources import open_sources
+    from actiondbg.recording.query.execution import ask
+    from actiondbg.recording.query.sources import open_sources
 
     paths, sql = _split(options.words)
     format = options.format or _format_of(options.output)
@@ -117,7 +117,7 @@ def _writer(format: str) -> Write:
         from actiondbg.commands.render_query import write_table
 
         return write_table
-    from actiondbg.recording.results import FORMATS
+    from actiondbg.recording.query.results import FORMATS
 
     return FORMATS[format]
 

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, get_args
 
 from actiondbg.commands.line_parser import SUFFIX, LineParser
 from actiondbg.commands.telling_tool import code_of, say, say_compiling, say_ending
-from actiondbg.recording.kind import is_recording
-from actiondbg.recording.running import Recorded, RecordedIR, Running, start_recording
+from actiondbg.recording.capture.recorder import Recorded, RecordedIR, Running, start_recording
+from actiondbg.recording.format.kind import is_recording
 
 if TYPE_CHECKING:
-    from actiondbg.recording.tally import Tally
+    from actiondbg.recording.log.tally import Tally
 
 _SECONDS = 0.2  # between two looks at how far it is
 _CLEAR = "\r\x1b[K"
@@ -81,7 +81,7 @@ def run(argv: list[str]) -> int:
         on_compile=say_compiling,
     ) as running:
         # Imported only now, while the tool runs.
-        from actiondbg.recording.tally import Tally
+        from actiondbg.recording.log.tally import Tally
 
         tally = Tally(running.path or output)
         done = _follow(running, tally) if _shows_progress() else running.wait()

@@ -6,11 +6,11 @@ import datetime
 import shlex
 from typing import TYPE_CHECKING, Any
 
-from actiondbg.recording.opened.refusing import needs_tool
+from actiondbg.recording.session.refusing import needs_tool
 
 if TYPE_CHECKING:
     from actiondbg.commands.command import Command
-    from actiondbg.recording.opened.session import RecordedSession
+    from actiondbg.recording.session.session import RecordedSession
 
 
 class Recorded:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from actiondbg.recording.stat.opening import Tried
+    from actiondbg.recording.statistics.event_probe import Tried
 
 
 def event_lines(tried: Iterable[Tried], why: dict[int, str]) -> str:

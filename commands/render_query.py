@@ -9,7 +9,7 @@ from importlib import import_module
 from itertools import islice
 from typing import IO, Any
 
-from actiondbg.recording.results import text_of
+from actiondbg.recording.query.results import text_of
 
 MOST_ROWS = 1000  # on a terminal
 _NARROWEST = 6  # cells that a column has on a terminal at least, if it needs as many

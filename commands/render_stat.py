@@ -6,8 +6,8 @@ import shlex
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from actiondbg.recording.stat.statistics import DURATION
-from actiondbg.recording.stat.words import (
+from actiondbg.recording.statistics.statistics import DURATION
+from actiondbg.recording.statistics.units import (
     constant_words,
     correlation_text,
     range_text,
@@ -15,10 +15,10 @@ from actiondbg.recording.stat.words import (
 )
 
 if TYPE_CHECKING:
-    from actiondbg.recording.stat.measured import Measured
-    from actiondbg.recording.stat.samples import Floats
-    from actiondbg.recording.stat.statistics import Quantity, Relation, Statistics
-    from actiondbg.recording.stat.totals import Total
+    from actiondbg.recording.statistics.measurement import Measured
+    from actiondbg.recording.statistics.samples import Floats
+    from actiondbg.recording.statistics.statistics import Quantity, Relation, Statistics
+    from actiondbg.recording.statistics.totals import Total
 
 _SHADES = ((0.64, "██"), (0.36, "▓▓"), (0.16, "▒▒"), (0.04, "░░"), (1e-300, "· "))
 _LEGEND = "Probabilities: ██ from 64 %, ▓▓ 36 %, ▒▒ 16 %, ░░ 4 %, · rarer, blank never"

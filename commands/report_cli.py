@@ -11,9 +11,9 @@ from actiondbg.commands.sources import Source, source_of
 from actiondbg.commands.telling_tool import say, say_cut
 from actiondbg.commands.writing import writing
 from actiondbg.errors import UsageError
-from actiondbg.recording.needs import need_packages
-from actiondbg.recording.overwriting import check_overwritten
-from actiondbg.recording.running import RecordedIR
+from actiondbg.recording.capture.recorder import RecordedIR
+from actiondbg.recording.dependencies import need_packages
+from actiondbg.recording.overwrite import check_overwritten
 from actiondbg.support.atomic_write import write_whole
 
 _IR: RecordedIR = "changed"  # of a tool that is run: else there were no diffs
@@ -85,7 +85,7 @@ def run(argv: list[str]) -> int:
         partial=options.partial,
         ir=options.ir or _IR,
         mlir_include=options.mlir_include,
-        modules=("actiondbg.recording.report", "actiondbg.recording.database"),
+        modules=("actiondbg.recording.report", "actiondbg.recording.query.database"),
     ) as source:
         return _report(source, options)
 

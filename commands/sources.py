@@ -18,7 +18,7 @@ from actiondbg.commands.telling_tool import (
 )
 from actiondbg.errors import ActiondbgError
 from actiondbg.recording import open_recording
-from actiondbg.recording.running import RecordedIR, start_recording
+from actiondbg.recording.capture.recorder import RecordedIR, start_recording
 
 if TYPE_CHECKING:
     from actiondbg.recording.recording import Recording

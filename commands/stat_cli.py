@@ -13,18 +13,18 @@ from actiondbg.commands.line_parser import LineParser
 from actiondbg.commands.sources import Source, source_of
 from actiondbg.commands.writing import writing
 from actiondbg.errors import UsageError
-from actiondbg.recording.needs import need_packages
-from actiondbg.recording.overwriting import check_overwritten
-from actiondbg.recording.stat.events import DEFAULT, KNOWN
-from actiondbg.recording.stat.keys import check_key
-from actiondbg.recording.stat.opening import choose, try_event, why_refused
+from actiondbg.recording.dependencies import need_packages
+from actiondbg.recording.overwrite import check_overwritten
+from actiondbg.recording.statistics.event_probe import choose, try_event, why_refused
+from actiondbg.recording.statistics.events import DEFAULT, KNOWN
+from actiondbg.recording.statistics.sort_keys import check_key
 from actiondbg.support.atomic_write import write_whole
 from actiondbg.support.globs import check_glob
 
 if TYPE_CHECKING:
-    from actiondbg.recording.stat.measured import Measured, Selection
+    from actiondbg.recording.statistics.measurement import Measured, Selection
 
-_MODULES = ("actiondbg.recording.stat.measured", "actiondbg.commands.render_stat")
+_MODULES = ("actiondbg.recording.statistics.measurement", "actiondbg.commands.render_stat")
 _MOST_BUCKETS = 64
 _PICTURES = (".pdf", ".png", ".svg")
 _EPILOG = """\
@@ -129,7 +129,7 @@ def _list_events() -> int:
 
 
 def _measure(source: Source, options: argparse.Namespace) -> int:
-    from actiondbg.recording.stat.measured import measure
+    from actiondbg.recording.statistics.measurement import measure
 
     check_key(options.sort, source.recording.events)
     measured = measure(source.recording, _selection(options))
@@ -178,7 +178,7 @@ def _events(options: argparse.Namespace) -> list[str]:
 
 
 def _selection(options: argparse.Namespace) -> Selection:
-    from actiondbg.recording.stat.measured import Selection
+    from actiondbg.recording.statistics.measurement import Selection
 
     return Selection(
         options.name, options.buckets, options.own, options.skip_start, sort=options.sort
@@ -188,12 +188,12 @@ def _selection(options: argparse.Namespace) -> Selection:
 def _write(measured: Measured, options: argparse.Namespace, out: TextIO) -> None:
     """Write the files that are asked for, and print what was measured."""
     if options.csv is not None:
-        from actiondbg.recording.stat.raw import write_csv
+        from actiondbg.recording.statistics.samples_csv import write_csv
 
         with writing(options.csv):
             write_csv(measured.samples, options.csv)
     if options.plot is not None and measured.statistics is not None:
-        from actiondbg.recording.stat.plot import write_plot
+        from actiondbg.recording.statistics.plot import write_plot
 
         with writing(options.plot):
             write_plot(measured.statistics, options.plot)

@@ -10,7 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from actiondbg.recording.running import Recorded, Running
+    from actiondbg.recording.capture.recorder import Recorded, Running
 
 
 def say(sentence: str) -> None:

@@ -22,12 +22,18 @@ from actiondbg.commands.telling_tool import (
 )
 from actiondbg.commands.writing import writing
 from actiondbg.errors import UsageError
-from actiondbg.recording.needs import need_packages
-from actiondbg.recording.overwriting import check_overwritten
-from actiondbg.recording.trace.formats import Failed, Format, Selection, check_output, format_of
+from actiondbg.recording.dependencies import need_packages
+from actiondbg.recording.overwrite import check_overwritten
+from actiondbg.recording.trace.formats.names import (
+    Failed,
+    Format,
+    Selection,
+    check_output,
+    format_of,
+)
 
 if TYPE_CHECKING:
-    from actiondbg.recording.trace.writing import Progress, Written
+    from actiondbg.recording.trace.writer import Progress, Written
 
 _UNITS = {"ns": 1, "us": 10**3, "ms": 10**6, "s": 10**9}
 _CLEAR = "\r\x1b[K"
@@ -111,7 +117,7 @@ def run(argv: list[str]) -> int:
 def _selection(options: argparse.Namespace) -> Selection:
     where = None
     if options.filter:
-        from actiondbg.recording.filtering import where as where_spec
+        from actiondbg.recording.query.filters import where as where_spec
 
         where = " OR ".join(f"({where_spec(spec)})" for spec in options.filter)
     return Selection(options.failed, options.min_duration, where)
@@ -120,7 +126,7 @@ def _selection(options: argparse.Namespace) -> Selection:
 def _trace_recording(
     words: list[str], options: argparse.Namespace, kind: Format, selection: Selection
 ) -> int:
-    from actiondbg.recording.trace.writing import write_trace
+    from actiondbg.recording.trace.writer import write_trace
 
     with _progress() as progress, writing(options.output):
         written = write_trace(
@@ -139,7 +145,7 @@ def _trace_recording(
 def _trace_tool(
     tool: list[str], options: argparse.Namespace, kind: Format, selection: Selection
 ) -> int:
-    from actiondbg.recording.running import start_recording
+    from actiondbg.recording.capture.recorder import start_recording
 
     with scratch_directory("trace") as directory:
         started = start_recording(
@@ -150,10 +156,10 @@ def _trace_tool(
         )
         with passing_interrupts(started) as running:
             # They take their time to be imported: the tool runs meanwhile.
-            from actiondbg.recording.trace.writing import trace_run
+            from actiondbg.recording.trace.writer import trace_run
 
             if selection.where is not None:
-                import_module("actiondbg.recording.database")
+                import_module("actiondbg.recording.query.database")
             with writing(options.output):
                 done, written = trace_run(running, options.output, kind, selection)
     say_ending(done, is_whole=written is None or written.cut is None)

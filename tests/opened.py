@@ -7,8 +7,8 @@ from typing import Any
 
 from recorded import Action, Change, Operation, write_recording
 
-from actiondbg.recording.opened import open_session
-from actiondbg.recording.opened.session import RecordedSession
+from actiondbg.recording.session import open_session
+from actiondbg.recording.session.session import RecordedSession
 
 ITERATION = "GreedyPatternRewriteIteration"
 BEFORE = "func.func @f() {\n  %0 = arith.addi %a, %b : i32\n  return %0 : i32\n}\n"

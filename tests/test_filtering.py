@@ -12,9 +12,9 @@ from recorded import Action, Operation, write_recording
 import actiondbg
 from actiondbg.errors import UsageError
 from actiondbg.recording import open_recording
-from actiondbg.recording.filtering import where, where_location, where_outcome
+from actiondbg.recording.capture.recorder import record
+from actiondbg.recording.query.filters import where, where_location, where_outcome
 from actiondbg.recording.recording import Recording
-from actiondbg.recording.running import record
 
 _PLACES = """\
 func.func @sum(%a: i32, %b: i32) -> i32 {

@@ -10,7 +10,7 @@ import pytest
 from recorded import Action, write_recording
 
 from actiondbg.recording import RecordingError
-from actiondbg.recording.sources import open_sources
+from actiondbg.recording.query.sources import open_sources
 
 COMMAND = str(Path(sys.executable).with_name("actiondbg"))
 EMPTY = "'fleet/a.adbrec' is empty: "

@@ -16,10 +16,10 @@ from recorded import Action, Change, Operation, fake_recording, write_recording
 
 from actiondbg.commands.log_output import colored
 from actiondbg.recording import open_recording
-from actiondbg.recording.filtering import where
-from actiondbg.recording.log import write_json, write_log
-from actiondbg.recording.log_fields import Fields
-from actiondbg.recording.log_text import joined
+from actiondbg.recording.log.fields import Fields
+from actiondbg.recording.log.log import write_json, write_log
+from actiondbg.recording.log.text import joined
+from actiondbg.recording.query.filters import where
 
 COMMAND = str(Path(sys.executable).with_name("actiondbg"))
 _MODULE = Operation(1, "builtin.module", line=1, column=0, function="")

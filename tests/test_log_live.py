@@ -12,8 +12,8 @@ import pytest
 from recorded import Action, Operation, fake_recording, write_recording
 
 from actiondbg.recording import open_recording
-from actiondbg.recording.follow import Follower
-from actiondbg.recording.log import LiveLog, write_log
+from actiondbg.recording.log.follower import Follower
+from actiondbg.recording.log.log import LiveLog, write_log
 
 _START = 16  # bytes, of the file's header
 
@@ -178,7 +178,7 @@ def test_what_has_come_is_written_though_nothing_follows(
     live = LiveLog(path, tmp_path / "log")
     live.update()
     assert live.count < 3000
-    monkeypatch.setattr("actiondbg.recording.log._QUIET_SECONDS", 0)
+    monkeypatch.setattr("actiondbg.recording.log.log._QUIET_SECONDS", 0)
     live.update()
     assert live.count == 3000
     assert (tmp_path / "log").read_text().count("\n") == 3000

@@ -21,7 +21,7 @@ import stock
 from test_fortran import FORTRAN
 
 from actiondbg.recording import open_recording
-from actiondbg.recording.running import record
+from actiondbg.recording.capture.recorder import record
 
 COMMAND = str(Path(sys.executable).with_name("actiondbg"))
 _LINE = re.compile(

@@ -8,9 +8,9 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from actiondbg.recording.error import RecordingError
-from actiondbg.recording.log_text import Coded, distinct, joined, number_parts
-from actiondbg.recording.packed import unpack
+from actiondbg.recording.errors import RecordingError
+from actiondbg.recording.format.packed import unpack
+from actiondbg.recording.log.text import Coded, distinct, joined, number_parts
 
 
 def leb128(number: int) -> bytes:

@@ -13,8 +13,8 @@ from recorded import Action, Change, fake_recording, write_recording
 from actiondbg.errors import ControlRefused, NoAnswer, NotStopped, UsageError
 from actiondbg.process.stop import Stop
 from actiondbg.protocol import Culprit
-from actiondbg.recording.opened import open_session
-from actiondbg.recording.opened.session import RecordedSession
+from actiondbg.recording.session import open_session
+from actiondbg.recording.session.session import RecordedSession
 
 
 @pytest.fixture

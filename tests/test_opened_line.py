@@ -7,7 +7,7 @@ import random
 import numpy as np
 import pytest
 
-from actiondbg.recording.opened.line import Line, depths_of, is_line, order_of
+from actiondbg.recording.session.line import Line, depths_of, is_line, order_of
 
 
 def _depths(dice: random.Random) -> list[int]:

@@ -10,8 +10,8 @@ from opened import AFTER, BEFORE, FOLDED, OPERATIONS, actions, recorded_session
 from recorded import Action, Change, fake_recording, write_recording
 
 from actiondbg.errors import NoAnswer, NoSuchUnit, UnitErased, UsageError
-from actiondbg.recording.opened import open_session
-from actiondbg.recording.opened.session import RecordedSession
+from actiondbg.recording.session import open_session
+from actiondbg.recording.session.session import RecordedSession
 
 
 @pytest.fixture

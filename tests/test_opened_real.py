@@ -14,9 +14,9 @@ import actiondbg
 from actiondbg.errors import ActiondbgError
 from actiondbg.process.stop import Stop
 from actiondbg.protocol import Outcome
-from actiondbg.recording.opened import open_session
-from actiondbg.recording.opened.session import RecordedSession
-from actiondbg.recording.running import record
+from actiondbg.recording.capture.recorder import record
+from actiondbg.recording.session import open_session
+from actiondbg.recording.session.session import RecordedSession
 
 PASSES = ("--canonicalize", "--cse", "--mlir-disable-threading")
 PIPELINE = "--pass-pipeline=builtin.module(func.func(canonicalize,cse))"

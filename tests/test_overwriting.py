@@ -11,7 +11,7 @@ import pytest
 from recorded import Action, write_recording
 
 from actiondbg.errors import UsageError
-from actiondbg.recording.overwriting import check_overwritten
+from actiondbg.recording.overwrite import check_overwritten
 
 COMMAND = str(Path(sys.executable).with_name("actiondbg"))
 TOOL = ("--", "mlir-opt", "in.mlir", "--canonicalize", "-o=out.mlir")  # refused before it is run

@@ -19,9 +19,9 @@ from recorded import Action, Operation, fake_recording, write_recording
 from recorded_chunks import chunk_bytes
 
 from actiondbg.recording import open_recording
-from actiondbg.recording.asking import ask
-from actiondbg.recording.results import write_json
-from actiondbg.recording.sources import open_sources
+from actiondbg.recording.query.execution import ask
+from actiondbg.recording.query.results import write_json
+from actiondbg.recording.query.sources import open_sources
 
 COMMAND = str(Path(sys.executable).with_name("actiondbg"))
 ODD = 'a "quoted", one\nof two lines'

@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 from actiondbg.recording import open_recording
+from actiondbg.recording.capture.recorder import record
 from actiondbg.recording.recording import Recording
-from actiondbg.recording.running import record
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = (ROOT / "docs/recordings.md").read_text()
@@ -117,7 +117,7 @@ def test_every_column_is_on_the_page(recording: Recording) -> None:
     named = set(re.findall(r'`"?(\w+)"?`', tables))
     for name in recording.tables:
         assert {name, *recording.columns(name)} <= named
-    from actiondbg.recording.runs import runs_table
+    from actiondbg.recording.tables.runs import runs_table
 
     assert {"runs", *runs_table({}).column_names} <= named
 

@@ -13,7 +13,7 @@ from recorded import Action, Change, Operation, fake_recording, write_recording
 
 from actiondbg.recording import RecordingError, is_recording, open_recording
 from actiondbg.recording.recording import Recording
-from actiondbg.recording.texts import Snapshot
+from actiondbg.recording.tables.snapshots import Snapshot
 
 OPERATIONS = [
     Operation(1, "builtin.module", line=0, function="", location="unknown"),
@@ -347,7 +347,7 @@ def test_the_database_builds_what_is_asked_for(tmp_path: Path) -> None:
 def test_texts_that_no_row_needs_are_not_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from actiondbg.recording.texts import Texts
+    from actiondbg.recording.tables.snapshots import Texts
 
     actions = [Action(ir=[(2, f"a{i}", f"b{i}")]) for i in range(1000)]
     recording = opened(tmp_path, actions, OPERATIONS, ir="changed")

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from actiondbg.recording import open_recording
-from actiondbg.recording.running import record
+from actiondbg.recording.capture.recorder import record
 
 PARTS = 60
 # Names differ from part to part, and so does what stands at one address in memory.

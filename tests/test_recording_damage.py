@@ -11,7 +11,7 @@ from recorded import Action, fake_recording, write_recording
 from recorded_chunks import chunk_bytes
 
 from actiondbg.recording import DamagedError, RecordingError, open_recording
-from actiondbg.recording.tally import Tally
+from actiondbg.recording.log.tally import Tally
 
 START = 16  # bytes before the first chunk
 

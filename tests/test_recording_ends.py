@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 from actiondbg.recording import RecordingError, open_recording
+from actiondbg.recording.capture.recorder import record, start_recording
 from actiondbg.recording.recording import Recording
-from actiondbg.recording.running import record, start_recording
 
 FUNCTION = """\
 func.func @f{n}(%x: i32, %m: memref<4xi1>, %v: i1, %i: index) -> i32 {{

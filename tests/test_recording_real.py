@@ -20,8 +20,8 @@ from stock import ANONYMOUS
 import actiondbg
 from actiondbg.errors import LaunchError, UsageError
 from actiondbg.recording import is_recording, open_recording
+from actiondbg.recording.capture.recorder import record, start_recording
 from actiondbg.recording.recording import Recording
-from actiondbg.recording.running import record, start_recording
 
 COMMAND = str(Path(sys.executable).with_name("actiondbg"))
 FUNCTION = """\

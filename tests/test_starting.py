@@ -41,7 +41,7 @@ def imported(command: list[str], mlir_opt: str, directory: Path) -> set[str]:
 
 def test_a_recording_begins_at_once(mlir_opt: str, tmp_path: Path) -> None:
     modules = imported(["record", "-o", "run.adbrec"], mlir_opt, tmp_path)
-    assert "actiondbg.recording.running" in modules
+    assert "actiondbg.recording.capture.recorder" in modules
     assert not modules & (READING | SLOW)
     assert is_recording(tmp_path / "run.adbrec")
 

@@ -20,8 +20,8 @@ from recorded import Action, fake_recording, write_recording
 from actiondbg.commands import stat_cli
 from actiondbg.errors import ActiondbgError
 from actiondbg.recording import open_recording
-from actiondbg.recording.stat.measured import Measured, Selection, measure
-from actiondbg.recording.stat.samples import samples_of
+from actiondbg.recording.statistics.measurement import Measured, Selection, measure
+from actiondbg.recording.statistics.samples import samples_of
 
 DOCS = Path(__file__).resolve().parent.parent / "docs/stat.md"
 COMMAND = str(Path(sys.executable).with_name("actiondbg"))

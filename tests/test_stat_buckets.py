@@ -9,8 +9,8 @@ from itertools import chain, pairwise
 import numpy as np
 import pytest
 
-from actiondbg.recording.stat.buckets import Buckets, conditional, pearson, ranks, split
-from actiondbg.recording.stat.samples import Floats
+from actiondbg.recording.statistics.buckets import Buckets, conditional, pearson, ranks, split
+from actiondbg.recording.statistics.samples import Floats
 
 
 def floats(*values: float) -> Floats:

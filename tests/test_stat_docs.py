@@ -13,9 +13,9 @@ from recorded import Action, write_recording
 
 from actiondbg.commands.stat_cli import build_parser
 from actiondbg.recording import open_recording
-from actiondbg.recording.stat.events import KNOWN
-from actiondbg.recording.stat.measured import Selection, measure
-from actiondbg.recording.stat.raw import write_csv
+from actiondbg.recording.statistics.events import KNOWN
+from actiondbg.recording.statistics.measurement import Selection, measure
+from actiondbg.recording.statistics.samples_csv import write_csv
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = (ROOT / "docs/stat.md").read_text()

@@ -10,9 +10,9 @@ import pytest
 from forbidden import filtered, unprivileged
 
 from actiondbg.errors import UsageError
-from actiondbg.recording.stat import opening
-from actiondbg.recording.stat.events import KNOWN, MOST, Event, is_clock, parse_events
-from actiondbg.recording.stat.opening import PARANOID, CountingRefused, choose, try_event
+from actiondbg.recording.statistics import event_probe as opening
+from actiondbg.recording.statistics.event_probe import PARANOID, CountingRefused, choose, try_event
+from actiondbg.recording.statistics.events import KNOWN, MOST, Event, is_clock, parse_events
 
 COMMAND = str(Path(sys.executable).with_name("actiondbg"))
 

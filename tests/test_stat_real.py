@@ -19,10 +19,10 @@ import pytest
 from forbidden import unprivileged
 
 from actiondbg.recording import open_recording
+from actiondbg.recording.capture.recorder import record
 from actiondbg.recording.recording import Recording
-from actiondbg.recording.running import record
-from actiondbg.recording.stat.events import KNOWN
-from actiondbg.recording.stat.opening import PARANOID, try_event
+from actiondbg.recording.statistics.event_probe import PARANOID, try_event
+from actiondbg.recording.statistics.events import KNOWN
 from scripts.benchmarks.inputs import PIPELINE, many_functions
 
 COMMAND = str(Path(sys.executable).with_name("actiondbg"))

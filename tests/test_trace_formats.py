@@ -22,9 +22,10 @@ from traced import (
 )
 
 from actiondbg.recording import open_recording
-from actiondbg.recording.trace import tracy, writing
-from actiondbg.recording.trace.formats import Failed, Format, Selection, format_of
-from actiondbg.recording.trace.writing import write_trace
+from actiondbg.recording.trace import writer as writing
+from actiondbg.recording.trace.formats import tracy
+from actiondbg.recording.trace.formats.names import Failed, Format, Selection, format_of
+from actiondbg.recording.trace.writer import write_trace
 
 FAILED: tuple[Failed, ...] = ("fold", "keep", "drop")
 

@@ -8,10 +8,8 @@ import numpy as np
 import pytest
 from google.protobuf.internal import encoder
 
-from actiondbg.recording.trace.nesting import Times, ends_of_nested, give_times, nesting_of
-from actiondbg.recording.trace.pieces import content_of
-from actiondbg.recording.trace.texts import string_array, tallies
-from actiondbg.recording.trace.wire import (
+from actiondbg.recording.trace.formats.byte_columns import content_of
+from actiondbg.recording.trace.formats.protobuf import (
     bytes_field,
     bytes_fields,
     fixed64_fields,
@@ -19,6 +17,8 @@ from actiondbg.recording.trace.wire import (
     varint,
     varints,
 )
+from actiondbg.recording.trace.nesting import Times, ends_of_nested, give_times, nesting_of
+from actiondbg.recording.trace.texts import string_array, tallies
 
 EDGES = [0, 1, 127, 128, 16383, 16384, 2**31, 2**32 - 1, 2**32, 2**56 - 1, 2**62]
 

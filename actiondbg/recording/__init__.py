@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from actiondbg.recording.error import DamagedError, RecordingError
-from actiondbg.recording.kind import is_recording
-from actiondbg.recording.needs import need_packages
+from actiondbg.recording.dependencies import need_packages
+from actiondbg.recording.errors import DamagedError, RecordingError
+from actiondbg.recording.format.kind import is_recording
 
 if TYPE_CHECKING:
     from actiondbg.recording.recording import Recording
@@ -28,7 +28,7 @@ def open_recording(path: str | os.PathLike[str], *, partial: bool = False) -> Re
         ActiondbgError: a package is missing that this needs.
     """
     need_packages("Reading a recording")
-    from actiondbg.recording.file import read_file
+    from actiondbg.recording.format.file import read_file
     from actiondbg.recording.recording import Recording
 
     return Recording(read_file(path, partial))

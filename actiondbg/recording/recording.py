@@ -7,21 +7,21 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from actiondbg.recording.actions import Actions
-from actiondbg.recording.arrow import Table
-from actiondbg.recording.changes import Changes, Reasons
-from actiondbg.recording.described import Describer
-from actiondbg.recording.error import RecordingError
-from actiondbg.recording.file import RecordingFile
-from actiondbg.recording.header import Ending, Header, parse_ending
-from actiondbg.recording.life import Lives
-from actiondbg.recording.operations import Definitions
-from actiondbg.recording.rows import Rows
-from actiondbg.recording.scan import Chunk, Section
-from actiondbg.recording.strings import StringTables
-from actiondbg.recording.structs import Kind
-from actiondbg.recording.tables import LazyTable
-from actiondbg.recording.texts import Snapshot, Snapshots, Texts
+from actiondbg.recording.errors import RecordingError
+from actiondbg.recording.format.arrow import Table
+from actiondbg.recording.format.file import RecordingFile
+from actiondbg.recording.format.header import Ending, Header, parse_ending
+from actiondbg.recording.format.scan import Chunk, Section
+from actiondbg.recording.format.strings import StringTables
+from actiondbg.recording.format.structs import Kind
+from actiondbg.recording.tables.actions import Actions
+from actiondbg.recording.tables.changes import Changes, Reasons
+from actiondbg.recording.tables.definitions import Definitions
+from actiondbg.recording.tables.descriptions import Describer
+from actiondbg.recording.tables.lazy_table import LazyTable
+from actiondbg.recording.tables.operations import Lives
+from actiondbg.recording.tables.rows import Rows
+from actiondbg.recording.tables.snapshots import Snapshot, Snapshots, Texts
 
 if TYPE_CHECKING:
     import duckdb
@@ -134,7 +134,7 @@ class Recording:
 
         A query builds only the columns that it needs.
         """
-        from actiondbg.recording.database import connect
+        from actiondbg.recording.query.database import connect
 
         return connect({Path(self.path).stem: self}, alone=True)
 

@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 
 from actiondbg.recording import open_recording
-from actiondbg.recording.running import record
+from actiondbg.recording.capture.recorder import record
 from actiondbg.tool import find_tool
 from scripts.benchmarks.inputs import PIPELINE, many_functions, one_function
 from scripts.benchmarks.memory import peak_of_run

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 from typing import TYPE_CHECKING
 
-from actiondbg.bisection import report as told
+from actiondbg.bisection.report import content as told
 from actiondbg.bisection.report.content import Report, Text
 from actiondbg.bisection.report.style import STYLE
 from actiondbg.ir.html import Piece, marks, pieces, sides, token_colors

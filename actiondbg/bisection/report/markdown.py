@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from actiondbg.bisection import report as told
+from actiondbg.bisection.report import content as told
 from actiondbg.bisection.report.content import Report
 
 _MOST_LINES = 300  # of the diff

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from actiondbg.recording.report.asking import Columns, Shared, ask_columns
+from actiondbg.recording.report.queries import Columns, Shared, ask_columns
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection

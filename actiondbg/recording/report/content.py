@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from actiondbg.recording.report import changing, groups, overview, telling
-from actiondbg.recording.report.asking import Columns, Shared, Table
+from actiondbg.recording.report import changes as changing
+from actiondbg.recording.report import groups, overview
+from actiondbg.recording.report import summary as telling
 from actiondbg.recording.report.density import density
+from actiondbg.recording.report.detail import held_actions
 from actiondbg.recording.report.diffs import PaintedDiffs
-from actiondbg.recording.report.held import held_actions
+from actiondbg.recording.report.queries import Columns, Shared, Table
 from actiondbg.recording.report.suspects import suspects
 
 if TYPE_CHECKING:

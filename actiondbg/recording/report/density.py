@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from actiondbg.recording.report.asking import ask
+from actiondbg.recording.report.queries import ask
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection

@@ -6,7 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from actiondbg.analysis.cycles import Applied, find_cycle
-from actiondbg.recording.report.asking import Columns, Shared, ask, ask_columns
+from actiondbg.recording.report.queries import Columns, Shared, ask, ask_columns
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from actiondbg.recording.actions import column_of_event
-from actiondbg.recording.report.asking import NAME, Shared, Table, ask_table
+from actiondbg.recording.report.queries import NAME, Shared, Table, ask_table
+from actiondbg.recording.tables.actions import column_of_event
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -7,8 +7,8 @@ import signal
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, NamedTuple
 
-from actiondbg.recording.report.asking import ask
 from actiondbg.recording.report.groups import CHANGES, OUTCOMES
+from actiondbg.recording.report.queries import ask
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection

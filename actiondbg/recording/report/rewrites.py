@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from actiondbg.recording.report.asking import NAME
+from actiondbg.recording.report.queries import NAME
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection

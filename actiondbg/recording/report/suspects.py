@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from actiondbg.recording.report.asking import Columns, Shared, ask, ask_columns
 from actiondbg.recording.report.chains import chains
 from actiondbg.recording.report.drivers import drivers
+from actiondbg.recording.report.queries import Columns, Shared, ask, ask_columns
 from actiondbg.recording.report.rewrites import make_rewrites
 
 if TYPE_CHECKING:

@@ -11,10 +11,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from actiondbg.recording.file import RecordingFile
+from actiondbg.recording.format.file import RecordingFile
+from actiondbg.recording.format.scan import Chunk
+from actiondbg.recording.format.structs import Kind
 from actiondbg.recording.recording import Recording
-from actiondbg.recording.scan import Chunk
-from actiondbg.recording.structs import Kind
 from actiondbg.recording.trace.texts import Numbers
 
 _DICTIONARIES = (Kind.HEADER, Kind.STRINGS, Kind.LOCATIONS, Kind.OPERATIONS)

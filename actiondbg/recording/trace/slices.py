@@ -8,13 +8,13 @@ from itertools import pairwise
 
 import numpy as np
 
-from actiondbg.recording.trace.choosing import Chosen, choose, count_undecided
-from actiondbg.recording.trace.formats import Selection
+from actiondbg.recording.trace.formats.byte_columns import Argument
+from actiondbg.recording.trace.formats.names import Selection
+from actiondbg.recording.trace.labels import Earlier, Sayer
+from actiondbg.recording.trace.locations import Places, find_places
 from actiondbg.recording.trace.nesting import Times, give_times, nesting_of
-from actiondbg.recording.trace.pieces import Argument
-from actiondbg.recording.trace.places import Places, find_places
 from actiondbg.recording.trace.rows import Recorded, Rows
-from actiondbg.recording.trace.saying import Earlier, Sayer
+from actiondbg.recording.trace.selection import Chosen, choose, count_undecided
 from actiondbg.recording.trace.texts import NONE, Mask, Numbers, Texts
 
 

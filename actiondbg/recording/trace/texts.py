@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from actiondbg.recording.arrow import Array, pa
+from actiondbg.recording.format.arrow import Array, pa
 
 pc: Any = import_module("pyarrow.compute")
 

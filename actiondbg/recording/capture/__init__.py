@@ -1,0 +1,4 @@
+"""Runs a tool and has its actions recorded.
+
+May import: errors to session, recording.format.
+"""

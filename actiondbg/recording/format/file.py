@@ -1,0 +1,152 @@
+"""The file of a recording, mapped into memory: its header, and its whole chunks."""
+
+from __future__ import annotations
+
+import mmap
+import os
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from actiondbg.recording.errors import DamagedError, RecordingError
+from actiondbg.recording.format.header import Header, parse_header
+from actiondbg.recording.format.kind import MAGIC
+from actiondbg.recording.format.scan import Chunk, Scan, Section, scan_chunks
+from actiondbg.recording.format.structs import FILE_HEADER, VERSION, Kind
+
+
+@dataclass(frozen=True)
+class RecordingFile:
+    """A recording that was read.
+
+    Args:
+        path: as it was given.
+        unit: ticks of a unit of time.
+        header: of the run.
+        chunks: all that are whole, up to the damage.
+        cut: why what there is may not be everything, in a sentence; or None.
+        mapped: its content, as a buffer.
+        content: its content, as an array.
+    """
+
+    path: str
+    unit: int
+    header: Header
+    chunks: list[Chunk]
+    cut: str | None
+    mapped: mmap.mmap
+    content: npt.NDArray[np.uint8]
+
+    def payload(self, section: Section) -> npt.NDArray[np.uint8]:
+        """Return the bytes of a section, which are not copied."""
+        return self.content[section.offset : section.offset + section.size]
+
+    def items(self, section: Section, layout: np.dtype[Any]) -> npt.NDArray[Any]:
+        """Return the items of a section, which are not copied; raises RecordingError."""
+        if section.item != layout.itemsize:
+            raise RecordingError(
+                f"{self.path!r} has items of {section.item} bytes at byte {section.offset:,} where "
+                f"{layout.itemsize} are due: record it again."
+            )
+        return np.frombuffer(self.content, layout, section.count, section.offset)
+
+
+def read_file(path: str | os.PathLike[str], partial: bool = False) -> RecordingFile:
+    """Read a recording's chunks and verify them.
+
+    Args:
+        path: of the recording.
+        partial: read a damaged one up to the damage.
+
+    Raises:
+        RecordingError: it cannot be read, is none, or is of a newer version.
+        DamagedError: it is damaged, and not ``partial``.
+    """
+    name = os.fspath(path)
+    mapped = _map(name)
+    content = np.frombuffer(mapped, np.uint8)
+    unit = _check_start(name, content[: FILE_HEADER.size].tobytes())
+    scan = scan_chunks(mapped)
+    header = _header(name, scan, mapped)
+    if scan.damage is not None and not partial:
+        readable = count_actions(scan.chunks)
+        raise DamagedError(name, scan.damage.offset, scan.damage.why, readable)
+    return RecordingFile(name, unit, header, scan.chunks, _cut(scan), mapped, content)
+
+
+def count_actions(chunks: list[Chunk]) -> int:
+    """Return how many actions stand in some chunks."""
+    return sum(each.count for c in chunks for each in c.sections if each.kind == Kind.ACTIONS)
+
+
+def _map(name: str) -> mmap.mmap:
+    try:
+        with open(name, "rb") as file:
+            size = os.fstat(file.fileno()).st_size
+            if not size:
+                raise RecordingError(
+                    f"{name!r} is empty: the tool that it is of has not started, or the disk was "
+                    "full; record it again."
+                )
+            return mmap.mmap(file.fileno(), size, access=mmap.ACCESS_READ)
+    except (OSError, ValueError) as error:
+        why = error.strerror if isinstance(error, OSError) else error
+        raise RecordingError(
+            f"{name!r} cannot be read ({why}): give the path of a recording."
+        ) from error
+
+
+def _check_start(name: str, start: bytes) -> int:
+    """Return the unit; raise RecordingError if it is no recording that can be read."""
+    if not start.startswith(MAGIC):
+        raise RecordingError(
+            f"{name!r} is no recording (it begins with {start[: len(MAGIC)]!r}): make one with "
+            "'actiondbg record -o FILE -- TOOL ARGS...'."
+        )
+    if len(start) < FILE_HEADER.size:
+        raise RecordingError(f"{name!r} was cut within its first bytes: record it again.")
+    _, version, unit = FILE_HEADER.unpack(start)
+    if version > VERSION:
+        raise RecordingError(
+            f"{name!r} is of version {version} of the format, and this actiondbg reads up to "
+            f"version {VERSION}: use a newer actiondbg."
+        )
+    if not version or not unit:
+        raise RecordingError(f"{name!r} is damaged at byte {len(MAGIC)}: record it again.")
+    return unit
+
+
+def _header(name: str, scan: Scan, mapped: mmap.mmap) -> Header:
+    """Return the header, which the first chunk holds."""
+    sections = scan.chunks[0].sections if scan.chunks else []
+    for each in sections:
+        if each.kind == Kind.HEADER:
+            try:
+                return parse_header(mapped[each.offset : each.offset + each.size])
+            except (ValueError, TypeError) as error:
+                raise DamagedError(name, each.offset, f"its header: {error}", 0) from error
+    if scan.damage is not None:
+        raise DamagedError(name, scan.damage.offset, scan.damage.why, 0)
+    if scan.chunks:
+        raise DamagedError(name, FILE_HEADER.size, "its header is missing", 0)
+    raise RecordingError(
+        f"{name!r} was cut within its header, before the first action: record it again."
+    )
+
+
+def _cut(scan: Scan) -> str | None:
+    """Say why there may be more than can be read, apart from a missing end."""
+    count = f"{count_actions(scan.chunks):,}"
+    if scan.damage is not None:
+        return (
+            f"The recording is damaged at byte {scan.damage.offset:,} ({scan.damage.why}): "
+            f"only the {count} actions before that are read."
+        )
+    if scan.cut:
+        return (
+            f"The recording was cut in the middle of a block: the {count} actions before that are "
+            "read."
+        )
+    return None

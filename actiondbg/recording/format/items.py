@@ -1,0 +1,94 @@
+"""The items of one kind from all chunks, thread by thread."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from actiondbg.recording.format.arrow import Ints
+from actiondbg.recording.format.file import RecordingFile
+from actiondbg.recording.format.layout import PACKED, layout_of
+from actiondbg.recording.format.packed import unpack
+from actiondbg.recording.format.scan import Chunk, Section
+
+
+class Items:
+    """All items of a kind: those of the first thread, in the order of the file, then the next.
+
+    Args:
+        file: the recording.
+        kind: of the section.
+        threads: the numbers of the threads, sorted.
+    """
+
+    def __init__(self, file: RecordingFile, kind: int, threads: Sequence[int]) -> None:
+        self.file = file
+        self.kind = kind
+        self.sections: list[tuple[Chunk, Section]] = []
+        self.slices: list[slice] = []  # of each thread
+        self.count = 0
+        self._unpacked: dict[str, Ints] | None = None
+        found: dict[int, list[tuple[Chunk, Section]]] = {}
+        for chunk in file.chunks:
+            for section in chunk.sections:
+                if section.kind == kind:
+                    found.setdefault(chunk.thread, []).append((chunk, section))
+        for thread in threads:
+            of_thread = found.get(thread, [])
+            self.sections += of_thread
+            count = sum(section.count for _, section in of_thread)
+            self.slices.append(slice(self.count, self.count + count))
+            self.count += count
+
+    @cached_property
+    def layout(self) -> np.dtype[Any]:
+        """The layout of an item that is not packed."""
+        return layout_of(self.kind, len(self.file.header.events))
+
+    def field(self, name: str) -> Ints:
+        """Return one field of all items."""
+        if self.kind in PACKED:
+            if self._unpacked is None:  # no cached_property: in Python 3.11 one waits for another
+                self._unpacked = self._unpack()
+            return self._unpacked[name]
+        parts = [self.file.items(section, self.layout)[name] for _, section in self.sections]
+        return np.concatenate(parts) if parts else np.zeros(0, np.int64)
+
+    def _unpack(self) -> dict[str, Ints]:
+        payloads = [self.file.payload(section) for _, section in self.sections]
+        counts = [section.count for _, section in self.sections]
+        return unpack(payloads, counts, *PACKED[self.kind])
+
+    def repeat(self, values: Sequence[int] | Ints) -> Ints:
+        """Return for each item the value of its section; there is one for each section."""
+        counts = [section.count for _, section in self.sections]
+        return np.repeat(np.asarray(values, np.int64), counts)
+
+    def resolve(self, numbers: Ints, places: Sequence[Ints]) -> Ints:
+        """Translate numbers that each thread gives out by itself.
+
+        Args:
+            numbers: of all items.
+            places: for each thread, what each number stands for; the last is for those beyond.
+        """
+        result = np.empty(len(numbers), np.int32)
+        for part, known in zip(self.slices, places, strict=True):
+            np.take(known, numbers[part], out=result[part], mode="clip")
+        return result
+
+
+def places_of(numbers: Ints, values: Ints) -> Ints:
+    """Return an array that gives the value of each number, and -1 for one that has none.
+
+    Args:
+        numbers: small ones, such as ids that count from 1.
+        values: of each.
+    """
+    size = int(numbers.max()) + 2 if len(numbers) else 1
+    places = np.full(size, -1, np.int32)
+    places[numbers] = values
+    places[-1] = -1
+    return places

@@ -1,0 +1,47 @@
+"""The layouts of the items of sections; see structs.py."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from actiondbg.recording.format.structs import Kind
+
+
+def _layout(**fields: str) -> np.dtype[Any]:
+    return np.dtype([(name, f"<{form}") for name, form in fields.items()])
+
+
+LAYOUTS: dict[int, np.dtype[Any]] = {
+    Kind.LOCATIONS: _layout(id="u4", file="u4", line="u4", col="u4", text="u4"),
+    Kind.ACTIONS: _layout(
+        start="u4", duration="u4", operation="u4", name="u4", depth="u2", outcome="u1", flags="u1"
+    ),
+    Kind.PATCHES: _layout(row="u4", outcome="u1", flags="u1", pad="u2", duration="u8"),
+    Kind.REASONS: _layout(row="u4", reason="u4"),
+    Kind.IR: _layout(row="u4", operation="u4", before="u8", after="u8"),
+}
+
+
+# The numbers of a packed item, and how many of them are differences to the item before.
+PACKED: dict[int, tuple[tuple[str, ...], int]] = {
+    Kind.OPERATIONS: (("row", "operation", "location", "function", "name"), 4),
+    Kind.CHANGES: (("row", "operation", "code", "by", "by_result"), 2),
+}
+
+
+def layout_of(kind: int, events: int) -> np.dtype[Any]:
+    """Return the layout of an item of a kind in a recording with a number of events."""
+    if kind == Kind.SAMPLES:
+        return np.dtype([("row", "<u4"), ("pad", "<u4"), ("values", "<u8", (events,))])
+    return LAYOUTS[kind]
+
+
+OUTCOMES = ("unfinished", "succeeded", "unchanged", "failed", "skipped")
+UNFINISHED = 0
+FOLDS = ("in-place", "constants", "values", "constants and values")
+CHANGE_KINDS = ("inserted", "erased", "replaced", "modified", "moved")
+CHANGED, ROLLED_BACK = 1, 2  # flags of an action
+FOLD_SHIFT, FOLD_MASK = 4, 7
+CHANGE_KIND_MASK, BLOCK, GUESS = 7, 8, 16  # in the code of a change

@@ -1,0 +1,162 @@
+"""Find the chunks of a recording, and how far it can be read."""
+
+from __future__ import annotations
+
+import mmap
+from dataclasses import dataclass
+
+import numpy as np
+
+from actiondbg.recording.format.layout import LAYOUTS
+from actiondbg.recording.format.structs import (
+    CHECKSUM_WORD,
+    CHUNK_HEADER,
+    CHUNK_MAGIC,
+    FILE_HEADER,
+    SECTION_HEADER,
+    WORD,
+)
+
+_WEIGHTS = 1 << 16  # words, at first; more if a chunk is longer
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A section: where its payload begins in the file, and how long it is, in bytes."""
+
+    kind: int
+    item: int
+    count: int
+    offset: int
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """A whole chunk; ``base`` in ticks, ``flushed``: when it was written, in ticks and in ns."""
+
+    offset: int
+    size: int
+    thread: int
+    first_row: int
+    flushed: tuple[int, int]
+    base: int
+    sections: list[Section]
+
+
+@dataclass(frozen=True)
+class Damage:
+    """Where a recording stops making sense, in bytes from 0, and why."""
+
+    offset: int
+    why: str
+
+
+@dataclass(frozen=True)
+class Scan:
+    """What was found: the whole chunks, then either damage, or a part of a chunk that was cut."""
+
+    chunks: list[Chunk]
+    damage: Damage | None
+    cut: bool
+
+
+class _Bad(Exception):
+    """A chunk is not what the format says."""
+
+
+def scan_chunks(content: mmap.mmap | bytes, offset: int = FILE_HEADER.size) -> Scan:
+    """Find all chunks, and verify each.
+
+    Args:
+        content: of the file.
+        offset: of the first chunk, in bytes from 0.
+    """
+    return _Scanner(content).scan(offset)
+
+
+class _Scanner:
+    def __init__(self, content: mmap.mmap | bytes) -> None:
+        self._content = content
+        self._words = np.frombuffer(content, "<u8", len(content) // WORD)
+        self._weights = np.zeros(0, np.uint64)
+
+    def scan(self, offset: int) -> Scan:
+        chunks: list[Chunk] = []
+        end = len(self._content)
+        while offset < end:
+            try:
+                size = self._whole_size(offset)
+                if size is None:
+                    return Scan(chunks, None, cut=True)
+                chunks.append(self._chunk(offset, size))
+            except _Bad as why:
+                return Scan(chunks, Damage(offset, str(why)), cut=False)
+            offset += size
+        return Scan(chunks, None, cut=False)
+
+    def _whole_size(self, offset: int) -> int | None:
+        """Return how long the chunk is; None if it was cut."""
+        left = len(self._content) - offset
+        if left < CHUNK_HEADER.size:
+            return None
+        magic, _, size, *_ = CHUNK_HEADER.unpack_from(self._content, offset)
+        if magic == CHUNK_MAGIC and size > left and not self._goes_on(offset):
+            return None
+        if magic == CHUNK_MAGIC and size == left and not self._is_intact(offset, size):
+            return None  # the last one, which the machine did not bring to the disk as a whole
+        if magic != CHUNK_MAGIC:
+            if not any(self._content[offset:]):
+                return None  # so does a file end whose length reached the disk, and nothing else
+            raise _Bad("no chunk begins there")
+        if size > left or size < CHUNK_HEADER.size or size % WORD:
+            raise _Bad(f"a chunk of {size:,} bytes cannot be there")
+        return size
+
+    def _goes_on(self, offset: int) -> bool:
+        """Tell whether a whole chunk stands somewhere behind: then the length is wrong here."""
+        content = self._content[offset:]
+        at = content.find(CHUNK_MAGIC, 1)
+        while at >= 0 and len(content) - at >= CHUNK_HEADER.size:
+            size = CHUNK_HEADER.unpack_from(content, at)[2]
+            fits = CHUNK_HEADER.size <= size <= len(content) - at
+            if not (at % WORD or size % WORD) and fits and self._is_intact(offset + at, size):
+                return True
+            at = content.find(CHUNK_MAGIC, at + 1)
+        return False
+
+    def _is_intact(self, offset: int, size: int) -> bool:
+        count, first = size // WORD, offset // WORD
+        if count > len(self._weights):
+            self._weights = np.arange(1, 2 * max(count, _WEIGHTS), 2, dtype=np.uint64)
+        words = self._words[first : first + count]
+        given = int(words[CHECKSUM_WORD])
+        total = int(np.dot(words, self._weights[:count]))
+        return (total - given * (2 * CHECKSUM_WORD + 1)) % 2**64 == given
+
+    def _chunk(self, offset: int, size: int) -> Chunk:
+        if not self._is_intact(offset, size):
+            raise _Bad("the checksum of a chunk is wrong")
+        header = CHUNK_HEADER.unpack_from(self._content, offset)
+        _, thread, _, count, _, first_row, ticks, ns, base, _ = header
+        sections: list[Section] = []
+        at, end = offset + CHUNK_HEADER.size, offset + size
+        for _ in range(count):
+            if at + SECTION_HEADER.size > end:
+                raise _Bad("a section is longer than its chunk")
+            kind, item, items, payload, _ = SECTION_HEADER.unpack_from(self._content, at)
+            at += SECTION_HEADER.size
+            section = Section(kind, item, items, at, payload)
+            _check(section, end)
+            sections.append(section)
+            at += payload + -payload % WORD
+        return Chunk(offset, size, thread, first_row, (ticks, ns), base, sections)
+
+
+def _check(section: Section, end: int) -> None:
+    if section.offset + section.size > end:
+        raise _Bad("a section is longer than its chunk")
+    layout = LAYOUTS.get(section.kind)
+    known = layout is None or section.item == layout.itemsize
+    if not known or (section.item and section.item * section.count != section.size):
+        raise _Bad(f"a section of kind {section.kind} has items of {section.item} bytes")

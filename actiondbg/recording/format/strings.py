@@ -1,0 +1,79 @@
+"""The strings of a recording, each once, and what each thread calls them."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+
+from actiondbg.recording.format.arrow import Array, Ints, pa
+from actiondbg.recording.format.file import RecordingFile
+from actiondbg.recording.format.items import places_of
+from actiondbg.recording.format.structs import STRING, Kind, Space
+
+_ALIGNMENT = 4  # bytes
+_Entry = tuple[int, int, int, int]  # thread, id, begin and end of its bytes
+
+
+class Strings:
+    """The strings of a space.
+
+    Args:
+        texts: all of them, different from each other.
+        places: for each thread, the index in ``texts`` of each of its ids; see ``Items.resolve``.
+    """
+
+    def __init__(self, texts: list[str], places: list[Ints]) -> None:
+        self.texts = texts
+        self.places = places
+
+    @cached_property
+    def words(self) -> Array:
+        """The texts, as an array."""
+        return pa.array(self.texts, type=pa.string())
+
+
+class StringTables:
+    """The strings of all spaces; they are read when the first of them is asked for."""
+
+    def __init__(self, file: RecordingFile, threads: list[int]) -> None:
+        self._file = file
+        self._threads = threads
+        self._made: dict[Space, Strings] = {}
+
+    def __getitem__(self, space: Space) -> Strings:
+        if space not in self._made:
+            self._made[space] = self._make(self._entries.get(space, []))
+        return self._made[space]
+
+    def _make(self, entries: list[_Entry]) -> Strings:
+        content = self._file.mapped
+        known: dict[bytes, int] = {}
+        ids: dict[int, list[tuple[int, int]]] = {thread: [] for thread in self._threads}
+        for thread, number, start, end in entries:
+            place = known.setdefault(content[start:end], len(known))
+            ids[thread].append((number, place))
+        texts = [each.decode(errors="replace") for each in known]
+        return Strings(texts, [_places(ids[thread]) for thread in self._threads])
+
+    @cached_property
+    def _entries(self) -> dict[int, list[_Entry]]:
+        found: dict[int, list[_Entry]] = {}
+        for chunk in self._file.chunks:
+            for section in chunk.sections:
+                if section.kind == Kind.STRINGS:
+                    self._read(chunk.thread, section.offset, section.count, found)
+        return found
+
+    def _read(self, thread: int, offset: int, count: int, found: dict[int, list[_Entry]]) -> None:
+        content, unpack = self._file.mapped, STRING.unpack_from
+        for _ in range(count):
+            number, space, _, size = unpack(content, offset)
+            start = offset + STRING.size
+            found.setdefault(space, []).append((thread, number, start, start + size))
+            offset = start + size + -size % _ALIGNMENT
+
+
+def _places(pairs: list[tuple[int, int]]) -> Ints:
+    numbers = np.array(pairs, np.int64).reshape(-1, 2)
+    return places_of(numbers[:, 0], numbers[:, 1])

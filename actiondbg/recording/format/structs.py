@@ -1,0 +1,51 @@
+"""The format .adbrec, version 1, as docs/recordings.md has it: what is read piece by piece.
+
+All is little endian. The layouts of items, which are read as arrays, are in layout.py.
+"""
+
+from __future__ import annotations
+
+import struct
+from enum import IntEnum
+
+from actiondbg.recording.format.kind import MAGIC
+
+VERSION = 1
+WORD = 8  # bytes; chunks and sections begin at a multiple of it
+FILE_HEADER = struct.Struct(f"<{len(MAGIC)}sII")  # magic, version, ticks of a unit
+CHUNK_MAGIC = b"ADBC"
+# magic, thread, bytes, sections, checksum, first row, ticks and ns at the flush, base ticks, 0
+CHUNK_HEADER = struct.Struct("<4sIIIQQQQQQ")
+CHECKSUM_WORD = 2  # its place among the 64-bit words of a chunk
+SECTION_HEADER = struct.Struct("<HHIII")  # kind, bytes of an item, count, bytes of payload, 0
+STRING = struct.Struct("<IHHI")  # id, space, 0, bytes; the bytes are padded to 4
+TEXT = struct.Struct("<QIIII")  # hash, bytes, stored bytes, codec, 0; the bytes are padded to 8
+RAW, ZLIB = 0, 1  # codecs
+
+
+class Kind(IntEnum):
+    """What a section holds."""
+
+    HEADER = 1
+    STRINGS = 2
+    LOCATIONS = 3
+    OPERATIONS = 4
+    ACTIONS = 5
+    PATCHES = 6
+    CHANGES = 7
+    REASONS = 8
+    TEXTS = 9
+    IR = 10
+    SAMPLES = 11
+    END = 12
+
+
+class Space(IntEnum):
+    """What a string is; each space counts its own ids."""
+
+    ACTION = 1
+    OPERATION = 2
+    FILE = 3
+    FUNCTION = 4
+    REASON = 5
+    LOCATION = 6

@@ -1,0 +1,238 @@
+"""Read a recording as it grows: the actions that came since the last time."""
+
+from __future__ import annotations
+
+import contextlib
+import mmap
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from actiondbg.recording.format.arrow import Bools, Ints
+from actiondbg.recording.format.layout import CHANGED, FOLD_MASK, FOLD_SHIFT, LAYOUTS, PACKED
+from actiondbg.recording.format.packed import unpack
+from actiondbg.recording.format.scan import Chunk, Section, scan_chunks
+from actiondbg.recording.format.structs import FILE_HEADER, STRING, Kind
+from actiondbg.recording.log.definitions import Known
+from actiondbg.recording.log.fields import Paint, no_paint
+from actiondbg.recording.log.lines import Actions
+from actiondbg.recording.log.text import Coded, distinct
+
+# Of an item of ACTIONS; the duration may be longer where it comes later.
+_COLUMNS = {
+    **{"duration": np.int64, "operation": np.int32, "name": np.int32},
+    **{"depth": np.int32, "outcome": np.uint8, "flags": np.uint8},
+}
+_READ_BYTES = 1 << 21  # at a time
+_ALIGNMENT = 4  # bytes, of strings
+
+
+@dataclass(frozen=True)
+class Late:
+    """Actions of before that are over now.
+
+    Args:
+        rows: of each.
+        outcomes: places in ``layout.OUTCOMES``.
+        durations: in ns.
+        noted: whether there is more to say of them: a reason, what it folded to.
+    """
+
+    rows: Ints
+    outcomes: Ints
+    durations: Ints
+    noted: Bools
+
+
+@dataclass(frozen=True)
+class Batch:
+    """What came: actions, the first of which has the row ``first_row``, and those that ended."""
+
+    first_row: int
+    actions: Actions
+    late: Late
+
+
+class Follower:
+    """Reads what is appended to a recording.
+
+    The actions of one thread come in the order of their ordinals. With a second thread that does
+    actions the order is known at the end only: ``several`` tells so, and nothing more is read.
+
+    Args:
+        path: of the recording, which need not be there.
+        paint: see ``LineWriter``.
+    """
+
+    def __init__(self, path: Path, paint: Paint = no_paint) -> None:
+        self.several = False
+        self._path = path
+        self._offset = FILE_HEADER.size
+        self._thread: int | None = None
+        self._next_row = 0
+        self._known = Known(paint)
+        self._unit = 1
+        self._clock: tuple[tuple[int, int], tuple[int, int]] | None = None
+
+    def read(self, *, final: bool) -> Batch | None:
+        """Read what came since, but not too much at a time; return None if nothing came.
+
+        Args:
+            final: nothing more will come, or not soon. Before that, the newest chunk is left for
+                the next time: most actions in it that are not over yet will be then.
+        """
+        size = _READ_BYTES
+        while not self.several:
+            content, is_all = self._content(size)
+            chunks = scan_chunks(content, self._offset).chunks
+            if not (final and is_all):
+                chunks = chunks[:-1]
+            if chunks:
+                self._offset += sum(chunk.size for chunk in chunks)
+                batch = self._batch(content, chunks)
+                if batch is not None:
+                    return batch
+            elif is_all:
+                return None
+            else:
+                size *= 2
+        return None
+
+    def _content(self, size: int) -> tuple[mmap.mmap | bytes, bool]:
+        """Return the file up to some bytes behind the last chunk that was read.
+
+        Returns:
+            What is there, mapped, and whether it is all there is.
+        """
+        with contextlib.suppress(FileNotFoundError), self._path.open("rb", buffering=0) as file:
+            whole = os.fstat(file.fileno()).st_size
+            end = min(whole, self._offset + size)
+            if end > self._offset:
+                return mmap.mmap(file.fileno(), end, access=mmap.ACCESS_READ), end == whole
+        return b"", True
+
+    def _batch(self, content: mmap.mmap | bytes, chunks: list[Chunk]) -> Batch | None:
+        """Read chunks; None if no action is in them, or they are of several threads."""
+        self._unit = FILE_HEADER.unpack_from(content)[2]
+        first = self._clock[0] if self._clock else chunks[0].flushed
+        self._clock = first, chunks[-1].flushed
+        for chunk in chunks:
+            kinds = {section.kind for section in chunk.sections}
+            if self._thread is None and kinds & {Kind.STRINGS, Kind.ACTIONS}:
+                self._thread = chunk.thread
+            self.several |= chunk.thread != self._thread and Kind.ACTIONS in kinds
+        own = _Parts(content, [chunk for chunk in chunks if chunk.thread == self._thread])
+        return None if self.several else self._read(own)
+
+    def _read(self, parts: _Parts) -> Batch | None:
+        for entry in parts.strings():
+            self._known.add_string(*entry)
+        self._known.add_locations(parts.items(Kind.LOCATIONS))
+        self._known.add_operations(parts.operations())
+        items, patches = parts.items(Kind.ACTIONS), parts.items(Kind.PATCHES)
+        if not len(items) and not len(patches):
+            return None
+        reasons = parts.items(Kind.REASONS)
+        first = parts.first_row if len(items) else self._next_row
+        self._next_row = first + len(items)
+        ended_rows = patches["row"].astype(np.int64)
+        is_late = ended_rows < first
+        columns = {name: items[name].astype(kind) for name, kind in _COLUMNS.items()}
+        for name in ("outcome", "flags", "duration"):
+            columns[name][ended_rows[~is_late] - first] = patches[name][~is_late]
+        rows = first + np.arange(len(items))
+        return Batch(
+            first,
+            self._actions(columns, rows, _first_reasons(reasons, first, len(items))),
+            self._late(patches[is_late], reasons["row"]),
+        )
+
+    def _actions(self, items: Mapping[str, Ints], rows: Ints, reasons: Ints) -> Actions:
+        known = self._known
+        return Actions(
+            ordinals=rows + 1,
+            threads=np.full(len(rows), self._thread),
+            depths=items["depth"],
+            outcomes=items["outcome"],
+            durations=self._nanoseconds(items["duration"]),
+            subjects=Coded(items["name"], known.subjects),
+            operations=self._operations(items["operation"], rows),
+            reasons=Coded(reasons, known.reasons),
+            folds=_folds(items["flags"]),
+            changed=(items["flags"] & CHANGED) != 0,
+        )
+
+    def _late(self, patches: npt.NDArray[Any], reasoned: Ints) -> Late:
+        return Late(
+            rows=patches["row"],
+            outcomes=patches["outcome"],
+            durations=self._nanoseconds(patches["duration"].astype(np.int64)),
+            noted=(_folds(patches["flags"]) > 0) | np.isin(patches["row"], reasoned),
+        )
+
+    def _operations(self, operations: Ints, rows: Ints) -> Coded:
+        found = self._known.definitions_of(operations, rows)
+        which, places = distinct(found)
+        return Coded(np.where(found >= 0, places, -1), self._known.texts(found[which]))
+
+    def _nanoseconds(self, units: Ints) -> Ints:
+        """Translate lengths of time by the readings of both clocks so far."""
+        assert self._clock is not None
+        (first, first_ns), (last, last_ns) = self._clock
+        rate = (last_ns - first_ns) / (last - first) if last > first else 1.0
+        return np.rint(units * (self._unit * rate)).astype(np.int64)
+
+
+class _Parts:
+    """The sections of some chunks of one thread."""
+
+    def __init__(self, content: mmap.mmap | bytes, chunks: list[Chunk]) -> None:
+        self._content = content
+        self._sections: dict[int, list[Section]] = {}
+        self.first_row = chunks[0].first_row if chunks else 0
+        for chunk in chunks:
+            for section in chunk.sections:
+                self._sections.setdefault(section.kind, []).append(section)
+
+    def items(self, kind: Kind) -> npt.NDArray[Any]:
+        """Return the items of a kind that is not packed."""
+        parts = self._payloads(kind)
+        return (np.concatenate(parts) if parts else np.zeros(0, np.uint8)).view(LAYOUTS[kind])
+
+    def operations(self) -> dict[str, Ints]:
+        """Return the fields of the items OPERATIONS."""
+        kind = Kind.OPERATIONS
+        counts = [section.count for section in self._sections.get(kind, [])]
+        return unpack(self._payloads(kind), counts, *PACKED[kind])
+
+    def _payloads(self, kind: Kind) -> list[npt.NDArray[np.uint8]]:
+        sections = self._sections.get(kind, [])
+        return [np.frombuffer(self._content, np.uint8, each.size, each.offset) for each in sections]
+
+    def strings(self) -> Iterator[tuple[int, int, str]]:
+        """Yield the space, the id and the text of each string."""
+        for section in self._sections.get(Kind.STRINGS, []):
+            offset = section.offset
+            for _ in range(section.count):
+                number, space, _, size = STRING.unpack_from(self._content, offset)
+                start = offset + STRING.size
+                text = self._content[start : start + size].decode(errors="replace")
+                yield space, number, text
+                offset = start + size + -size % _ALIGNMENT
+
+
+def _folds(flags: Ints) -> Ints:
+    return flags >> FOLD_SHIFT & FOLD_MASK
+
+
+def _first_reasons(items: npt.NDArray[Any], first: int, count: int) -> Ints:
+    """Return the first reason of each of so many rows from ``first`` on; -1 for none."""
+    reasons = np.full(count, -1, np.int64)
+    mine = items[items["row"] >= first]
+    reasons[mine["row"][::-1] - first] = mine["reason"][::-1]
+    return reasons

@@ -1,0 +1,180 @@
+"""The text log of a recording, and of a run while it goes on."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import time
+from collections.abc import Sequence
+from io import BufferedWriter
+from pathlib import Path
+from typing import IO, TYPE_CHECKING
+
+import numpy as np
+
+from actiondbg.recording import open_recording
+from actiondbg.recording.format.arrow import Array, Table, pa
+from actiondbg.recording.format.layout import UNFINISHED
+from actiondbg.recording.log.fields import Paint, no_paint
+from actiondbg.recording.log.follower import Batch, Follower
+from actiondbg.recording.log.lines import LineWriter
+from actiondbg.recording.log.table import COLUMNS, TableActions
+
+if TYPE_CHECKING:
+    from actiondbg.recording.recording import Recording
+
+_ROWS = 1 << 16  # that are written at a time
+# Without anything new what is there is written. Before that most of it is not over, and would be
+# written over when it is.
+_QUIET_SECONDS = 0.5
+
+
+def write_log(
+    recording: Recording, out: IO[bytes], where: str | None = None, paint: Paint = no_paint
+) -> int:
+    """Write the actions of a recording, a line each, in the order in which they began.
+
+    Args:
+        recording: the recording.
+        out: what the lines are written to.
+        where: which actions, as ``filtering.where`` writes it; None for all.
+        paint: see ``LineWriter``.
+
+    Returns:
+        How many actions were written.
+
+    Raises:
+        OSError: they could not be written.
+    """
+    writer = LineWriter(paint)
+    table = _selected(recording, COLUMNS, where)
+    actions = TableActions(table, paint)
+    for start in range(0, table.num_rows, _ROWS):
+        out.write(_content(writer.lines(actions.part(start, _ROWS))))
+    return table.num_rows
+
+
+def write_json(recording: Recording, out: IO[bytes], where: str | None = None) -> int:
+    """Write the actions as JSON lines, with all columns of the table; see ``write_log``."""
+    table = _selected(recording, recording.columns("actions"), where)
+    with contextlib.closing(recording.database()) as database:
+        for start in range(0, table.num_rows, _ROWS):
+            database.register("selected", table.slice(start, _ROWS))
+            lines = database.sql(
+                "SELECT CAST(to_json(selected) AS VARCHAR) || chr(10) FROM selected"
+            )
+            for (line,) in lines.fetchall():
+                out.write(line.encode())
+    return table.num_rows
+
+
+def _selected(recording: Recording, columns: Sequence[str], where: str | None) -> Table:
+    table = recording.table("actions", columns)
+    if where is None:
+        return table
+    with contextlib.closing(recording.database()) as database:
+        found = database.sql(f"SELECT ordinal FROM actions WHERE {where} ORDER BY ordinal")
+        ordinals = found.fetchnumpy()["ordinal"]
+    known = recording.table("actions", ["ordinal"]).column("ordinal").to_numpy()
+    return table.take(pa.array(np.searchsorted(known, ordinals)))
+
+
+def _emptied(path: Path) -> BufferedWriter:
+    """Open a file to write it anew.
+
+    A new one is not cut to nothing: when such a file is closed, ext4 writes all of it to the disk
+    at once.
+    """
+    file = os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o666), "wb")
+    if os.fstat(file.fileno()).st_size:
+        file.truncate()
+    return file
+
+
+def _content(lines: Array) -> memoryview:
+    """Return the text of some lines, which are not null; it is not copied."""
+    offsets, text = lines.buffers()[1:]
+    ends = np.frombuffer(offsets, np.int32)
+    return memoryview(text)[ends[lines.offset] : ends[lines.offset + len(lines)]]
+
+
+class LiveLog:
+    """Writes the log of a run into a file while the tool runs.
+
+    The outcome and the duration of an action that is not over are written over when it is. With
+    actions in several threads their order is known at the end: then all is written anew.
+
+    Args:
+        recording: where the tool's actions are recorded; it need not be there.
+        output: what the log is written to; an existing file is replaced.
+        paint: see ``LineWriter``.
+
+    Attributes:
+        count: the actions that were written.
+
+    Raises:
+        OSError: the file cannot be written.
+    """
+
+    def __init__(self, recording: Path, output: Path, paint: Paint = no_paint) -> None:
+        self.count = 0
+        self._paint = paint
+        self._recording = recording
+        self._output = output
+        self._follower = Follower(recording, paint)
+        self._writer = LineWriter(paint)
+        self._open: dict[int, int] = {}  # of unfinished rows: where in the file their end goes
+        self._is_noted = False  # there is more to say of an action than there is room for
+        self._size = 0  # of the recording, and when it had another
+        self._grew = time.monotonic()
+        self._file = _emptied(output)
+
+    def update(self) -> None:
+        """Write what came since; raises OSError if that cannot be done."""
+        size = self._recording.stat().st_size if self._recording.exists() else 0
+        if size != self._size:
+            self._size, self._grew = size, time.monotonic()
+        self._write_batches(final=time.monotonic() - self._grew >= _QUIET_SECONDS)
+
+    def finish(self) -> None:
+        """Write what is left when the tool has ended, and close the file.
+
+        Raises:
+            OSError: it could not be written.
+            RecordingError: the recording is damaged.
+        """
+        with self._file:
+            self._write_batches(final=True)
+            if self._follower.several or self._is_noted:
+                self._file.seek(0)
+                self._file.truncate()
+                recording = open_recording(self._recording, partial=True)
+                self.count = write_log(recording, self._file, paint=self._paint)
+
+    def _write_batches(self, final: bool) -> None:
+        while (batch := self._follower.read(final=final)) is not None:
+            self._write(batch)
+        self._file.flush()
+
+    def _write(self, batch: Batch) -> None:
+        self._patch(batch)
+        lines = self._writer.lines(batch.actions)
+        unfinished = np.flatnonzero(batch.actions.outcomes == UNFINISHED)
+        starts = np.frombuffer(lines.buffers()[1], np.int32)[unfinished].astype(np.int64)
+        starts += self._file.tell() + self._writer.fields.ending_start(batch.actions.ordinals)
+        rows = unfinished + batch.first_row
+        self._open.update(zip(rows.tolist(), starts.tolist(), strict=True))
+        self._file.write(_content(lines))
+        self.count += len(lines)
+
+    def _patch(self, batch: Batch) -> None:
+        late = batch.late
+        if not len(late.rows):
+            return
+        self._file.flush()
+        self._is_noted |= bool(late.noted.any())
+        for row, outcome, duration in zip(late.rows, late.outcomes, late.durations, strict=True):
+            start = self._open.pop(int(row), None)
+            if start is not None:
+                ending = self._writer.fields.ending(outcome, int(duration))
+                os.pwrite(self._file.fileno(), ending, start)

@@ -1,0 +1,115 @@
+"""The actions of a recording as the log's lines are made of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+import numpy as np
+
+from actiondbg.recording.format.arrow import Array, Ints, Table, pa
+from actiondbg.recording.format.layout import FOLDS, OUTCOMES
+from actiondbg.recording.format.structs import Space
+from actiondbg.recording.log.fields import Paint
+from actiondbg.recording.log.lines import (
+    BEFORE,
+    Actions,
+    Operations,
+    operation_texts,
+    reason_note,
+    subject,
+)
+from actiondbg.recording.log.text import Coded, distinct, piece
+
+_WORD_COLUMNS = {"op": Space.OPERATION, "function": Space.FUNCTION, "file": Space.FILE}
+_OPERATION_COLUMNS = ("operation", *_WORD_COLUMNS, "line", "col")
+COLUMNS = (
+    *("ordinal", "thread", "depth", "tag", "name", *_OPERATION_COLUMNS),
+    *("outcome", "changed", "fold", "reason", "duration_ns"),
+)
+
+
+class TableActions:
+    """The rows of the table actions.
+
+    Args:
+        table: with the columns ``COLUMNS``.
+        paint: see ``LineWriter``.
+    """
+
+    def __init__(self, table: Table, paint: Paint) -> None:
+        self._columns = {name: _whole(table.column(name)) for name in COLUMNS}
+        self._paint = paint
+        # The words of a column are the same for all rows, so they are written once.
+        self._words = {
+            name: self._written(name, partial(piece, BEFORE[space]))
+            for name, space in _WORD_COLUMNS.items()
+        }
+        self._reasons = self._written("reason", reason_note)
+        self._outcomes = self._places("outcome", OUTCOMES)
+        self._folds = self._places("fold", FOLDS) + 1
+
+    def part(self, start: int, count: int) -> Actions:
+        """Return the actions in some rows."""
+        columns = {name: column.slice(start, count) for name, column in self._columns.items()}
+        return Actions(
+            ordinals=columns["ordinal"].to_numpy(),
+            threads=columns["thread"].to_numpy(),
+            depths=columns["depth"].to_numpy(),
+            outcomes=self._outcomes[_codes(columns["outcome"])],
+            durations=_numbers(columns["duration_ns"]),
+            subjects=self._subjects(columns["tag"], columns["name"]),
+            operations=self._operations(columns),
+            reasons=Coded(_codes(columns["reason"]), self._reasons),
+            folds=self._folds[_codes(columns["fold"])],
+            changed=columns["changed"].to_numpy(zero_copy_only=False),
+        )
+
+    def _subjects(self, tags: Array, names: Array) -> Coded:
+        rows, places = distinct(_codes(tags) * len(names.dictionary) + _codes(names))
+        texts = (each.take(pa.array(rows)).to_pylist() for each in (tags, names))
+        words = [
+            subject(tag or "", name or "", self._paint) for tag, name in zip(*texts, strict=True)
+        ]
+        return Coded(places, pa.array(words, pa.string()))
+
+    def _operations(self, columns: dict[str, Array]) -> Coded:
+        """Describe each different operation once; one that has moved is another."""
+        numbers, functions = _numbers(columns["operation"]), _codes(columns["function"])
+        rows, places = distinct(numbers * (len(self._words["function"]) + 1) + functions + 1)
+        of = {name: columns[name].take(pa.array(rows)) for name in _OPERATION_COLUMNS}
+        words = {name: Coded(_codes(of[name]), self._words[name]) for name in self._words}
+        texts = operation_texts(
+            Operations(
+                numbers=_numbers(of["operation"]),
+                names=words["op"],
+                functions=words["function"],
+                files=words["file"],
+                lines=_numbers(of["line"], -1),
+                columns=_numbers(of["col"], -1),
+            )
+        )
+        return Coded(np.where(numbers > 0, places, -1), texts)
+
+    def _written(self, column: str, write: Callable[[str], str]) -> Array:
+        words = self._columns[column].dictionary.to_pylist()
+        return pa.array(list(map(write, words)), pa.string())
+
+    def _places(self, column: str, known: tuple[str, ...]) -> Ints:
+        """Return the place of each word of a column in ``known``; the last, of null, is -1."""
+        words = self._columns[column].dictionary.to_pylist()
+        return np.array([*map(known.index, words), -1])
+
+
+def _whole(column: Array) -> Array:
+    return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
+
+
+def _codes(words: Array) -> Ints:
+    """Return the place of each word in the dictionary, -1 for null."""
+    return words.indices.fill_null(-1).to_numpy()
+
+
+def _numbers(numbers: Array, absent: int = 0) -> Ints:
+    """Return numbers, and another for null."""
+    return numbers.fill_null(absent).to_numpy()

@@ -1,0 +1,55 @@
+"""How far a recording has grown, told without reading it."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from pathlib import Path
+
+from actiondbg.recording.format.structs import CHUNK_HEADER, FILE_HEADER, SECTION_HEADER, WORD, Kind
+
+
+class Tally:
+    """Counts what stands in a recording that may still be written to; needs no package.
+
+    Args:
+        path: of the recording, which need not be there yet.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.actions = 0
+        self.ended = False  # there is an END: the tool was not killed
+        self._path = path
+        self._offset = FILE_HEADER.size
+
+    @property
+    def size(self) -> int:
+        """How many bytes are in whole chunks."""
+        return self._offset
+
+    def update(self) -> None:
+        """Count what was written since the last time."""
+        with contextlib.suppress(OSError), self._path.open("rb", buffering=0) as file:
+            descriptor = file.fileno()
+            whole = os.fstat(descriptor).st_size
+            while (end := self._offset + _chunk_size(descriptor, self._offset)) <= whole:
+                if end == self._offset:
+                    return
+                self._count(descriptor, self._offset + CHUNK_HEADER.size, end)
+                self._offset = end
+
+    def _count(self, descriptor: int, at: int, end: int) -> None:
+        while at < end:
+            header = os.pread(descriptor, SECTION_HEADER.size, at)
+            if len(header) < SECTION_HEADER.size:
+                return
+            kind, _, count, size, _ = SECTION_HEADER.unpack(header)
+            self.actions += count if kind == Kind.ACTIONS else 0
+            self.ended |= kind == Kind.END
+            at += SECTION_HEADER.size + size + -size % WORD
+
+
+def _chunk_size(descriptor: int, offset: int) -> int:
+    """Return how long the chunk at an offset is, in bytes; 0 if there is none."""
+    header = os.pread(descriptor, CHUNK_HEADER.size, offset)
+    return CHUNK_HEADER.unpack(header)[2] if len(header) == CHUNK_HEADER.size else 0

@@ -1,0 +1,80 @@
+"""Recordings as Parquet files: many of them can lie in one bucket, and be asked together."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import shutil
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from actiondbg.recording.query.database import TABLES
+from actiondbg.recording.tables.lazy_table import LazyTable
+from actiondbg.recording.tables.runs import RUNS, run_table
+
+if TYPE_CHECKING:
+    from actiondbg.recording.recording import Recording
+
+FOLDER = "run="  # what the name of a run's folder begins with, for Hive partitioning
+_ROWS = 1 << 18  # of a row group
+
+
+def is_export(folder: Path) -> bool:
+    """Tell whether a folder holds one exported recording."""
+    return folder.name.startswith(FOLDER) and (folder / f"{RUNS}.parquet").is_file()
+
+
+def export(recording: Recording, directory: str | os.PathLike[str]) -> Path:
+    """Write a recording's tables as Parquet files into a folder of their own, whole or not at all.
+
+    The folder is ``run=NAME-ID``: the same recording has the same each time, and is replaced; no
+    two have the same, whatever machines they come from.
+
+    Args:
+        recording: to export.
+        directory: where the folder is made; it may be the copy of a bucket.
+
+    Returns:
+        The folder.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    target = Path(directory) / f"{FOLDER}{_name(recording)}"
+    new = target.with_name(f".{target.name}.{os.getpid()}")
+    try:
+        new.mkdir(parents=True)
+        _parquet().write_table(run_table(recording), new / f"{RUNS}.parquet", compression="zstd")
+        for name in TABLES:
+            _write(recording.tables[name], new / f"{name}.parquet")
+            recording.tables[name].forget()
+        shutil.rmtree(target, ignore_errors=True)
+        new.rename(target)
+    except BaseException:
+        shutil.rmtree(new, ignore_errors=True)
+        raise
+    return target
+
+
+def _name(recording: Recording) -> str:
+    stem = re.sub(r"[^\w.+-]", "_", Path(recording.path).stem)
+    return f"{stem}-{hashlib.sha256(repr(recording.header).encode()).hexdigest()[:8]}"
+
+
+def _parquet() -> Any:
+    return import_module("pyarrow.parquet")
+
+
+def _write(table: LazyTable, path: Path) -> None:
+    names = table.names
+    with _parquet().ParquetWriter(path, table.schema(), compression="zstd") as writer:
+        if not table.large:
+            writer.write_table(table.table(), row_group_size=_ROWS)
+            return
+        small = [name for name in names if name not in table.large]
+        for part in table.parts(names, np.arange(len(table.table(small[:1])))):
+            writer.write_batch(part)

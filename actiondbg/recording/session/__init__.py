@@ -1,0 +1,31 @@
+"""The debugger's session over a recording."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from actiondbg.recording.dependencies import need_packages
+
+if TYPE_CHECKING:
+    from actiondbg.recording.session.session import RecordedSession
+
+__all__ = ["open_session"]
+
+
+def open_session(path: str | os.PathLike[str], *, partial: bool = False) -> RecordedSession:
+    """Open a recording as a session, which stands before the first action.
+
+    Args:
+        path: of the recording.
+        partial: read a damaged one up to the damage.
+
+    Raises:
+        RecordingError: it cannot be read, or is no recording.
+        ActiondbgError: a package is missing that this needs.
+    """
+    need_packages("A session over a recording")
+    from actiondbg.recording import open_recording
+    from actiondbg.recording.session.session import RecordedSession
+
+    return RecordedSession(open_recording(path, partial=partial))

@@ -1,0 +1,194 @@
+"""What a recording answers at a stop, in place of the agent."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+from actiondbg import protocol
+from actiondbg.errors import NoAnswer, NoSuchUnit, UnitErased
+from actiondbg.recording.session.lives import Held
+from actiondbg.recording.session.refusing import needs_tool
+from actiondbg.recording.session.texts import without_regions
+
+if TYPE_CHECKING:
+    from actiondbg.recording.recording import Recording
+    from actiondbg.recording.session.columns import Actions
+    from actiondbg.recording.session.telling import Telling
+
+R = TypeVar("R", bound=protocol.Message)
+
+
+class Answers:
+    """Answers requests as the agent does where it stands; the front end stands at an event.
+
+    Args:
+        recording: the recording.
+        actions: its actions.
+        telling: tells of them.
+
+    Attributes:
+        event: where it stands.
+    """
+
+    def __init__(self, recording: Recording, actions: Actions, telling: Telling) -> None:
+        self._recording = recording
+        self._actions = actions
+        self._telling = telling
+        self.event = 1
+        self._selected = 0
+        self._moved: Held | None = None  # where the cursor was moved to
+        self._handlers: dict[type[protocol.Message], Callable[[Any], protocol.Message]] = {
+            protocol.Backtrace: self._backtrace,
+            protocol.SelectFrame: self._select,
+            protocol.GetAction: self._action,
+            protocol.GetContext: self._context,
+            protocol.GetCursor: self._cursor,
+            protocol.MoveCursor: self._move,
+            protocol.GetStatus: self._status,
+            protocol.GetChanges: self._changes,
+            protocol.Print: self._print,
+        }
+
+    def stand(self, event: int) -> None:
+        """Stand at an event; the innermost frame is selected."""
+        self.event = event
+        self._selected = 0
+        self._moved = None
+
+    def answer(self, message: protocol.Request[R]) -> R:
+        """Answer a request.
+
+        Raises:
+            NoAnswer: the recording does not hold what is asked for.
+        """
+        handler = self._handlers.get(type(message))
+        if handler is None:
+            what = f"{message.method} cannot be answered from it"
+            raise NoAnswer(needs_tool(self._recording, what))
+        return cast("R", handler(message))
+
+    # --- the stack ---
+
+    def _stack(self) -> list[int]:
+        return self._actions.line.stack(self._actions.line.at(self.event).place)
+
+    def _backtrace(self, _: protocol.Backtrace) -> protocol.Frames:
+        return protocol.Frames(frames=self._telling.frames(self.event))
+
+    def _select(self, message: protocol.SelectFrame) -> protocol.Frame:
+        frames = self._telling.frames(self.event)
+        if message.index >= len(frames):
+            raise NoSuchUnit(f"There is no frame {message.index}: there are {len(frames)}, from 0.")
+        self._selected, self._moved = message.index, None
+        return frames[message.index]
+
+    def _action(self, _: protocol.GetAction) -> protocol.Action:
+        return self._telling.action(self.event, self._selected)
+
+    def _context(self, _: protocol.GetContext) -> protocol.Units:
+        place = self._stack()[self._selected]
+        return protocol.Units(units=self._telling.units(place, self.event))
+
+    def _status(self, _: protocol.GetStatus) -> protocol.Status:
+        event = self.event
+        place = self._actions.line.begun(event) - 1
+        return protocol.Status(
+            ordinal=self._actions.ordinal(place),
+            contexts=1,
+            threading=self._recording.header.threads,
+            tracked=0,
+            event=event,
+            written=(0, 0),
+            passed=[],
+        )
+
+    def _changes(self, message: protocol.GetChanges) -> protocol.Changes:
+        place = self._stack()[self._selected]
+        rows = self._telling.changes.by(place, self.event, message.nested)
+        return protocol.Changes(
+            changes=self._telling.lives.described(rows[: message.count]),
+            total=len(rows),
+            counts=self._telling.changes.counts(rows),
+            forgotten=0,
+        )
+
+    # --- the cursor ---
+
+    def _cursor(self, _: protocol.GetCursor) -> protocol.Cursor:
+        held = self._at_cursor()
+        row = self._telling.lives.row(held.id)
+        function = None if row is None else self._telling.lives.words("function").of(row)
+        unit = self._telling.unit(held, self.event)
+        return protocol.Cursor(unit=unit, function=function, path=[])
+
+    def _at_cursor(self) -> Held:
+        held = self._moved or self._telling.lives.cursor(
+            self._stack()[self._selected :], self.event
+        )
+        if held is None:
+            raise UnitErased(
+                "The action's IR unit is erased, and no action around it has one that is alive; "
+                "step or continue to the next stop."
+            )
+        return Held(held.id, "alive")
+
+    def _move(self, message: protocol.MoveCursor) -> protocol.Cursor:
+        if message.to == "action":
+            self._moved = None
+        elif message.to == "context":
+            self._moved = self._unit(message.index or 0)
+        elif message.to == "id":
+            self._moved = self._alive(message.index or 0)
+        else:
+            raise NoAnswer(needs_tool(self._recording, "only ids lead to an operation in it"))
+        return self._cursor(protocol.GetCursor())
+
+    def _unit(self, index: int) -> Held:
+        units = self._context(protocol.GetContext()).units
+        if index >= len(units):
+            raise NoSuchUnit(
+                f"There is no IR unit {index} in the context: it has {len(units)}, from 0."
+            )
+        if units[index].state == "erased":
+            raise UnitErased(f"IR unit {index} ({units[index].name}) is erased.")
+        return Held(units[index].id or 0, "alive")
+
+    def _alive(self, id: int) -> Held:
+        if not self._telling.lives.is_alive(id, self.event):
+            raise NoSuchUnit(f"There is no operation @{id} now.")
+        return Held(id, "alive")
+
+    # --- IR ---
+
+    def _print(self, message: protocol.Print) -> protocol.Printed:
+        """Write what is held of it into the file; see ``Texts``."""
+        text = self._text(message)
+        content = text.encode()
+        Path(message.path).write_bytes(content)
+        return protocol.Printed(
+            bytes=len(content),
+            mark_first=None,
+            mark_last=None,
+            generic=text.lstrip().startswith('"'),
+            path=[],
+        )
+
+    def _text(self, message: protocol.Print) -> str:
+        if message.generic or message.locations:
+            option = "--generic" if message.generic else "--locations"
+            raise NoAnswer(
+                f"{self._recording.path} holds IR as it was printed then: leave out {option}."
+            )
+        text = self._held(message)
+        return without_regions(text) if message.skip_regions else text
+
+    def _held(self, message: protocol.Print) -> str:
+        texts = self._telling.texts
+        if message.what == "module":
+            return texts.module(self.event)
+        if message.what == "function":
+            return texts.function(self._cursor(protocol.GetCursor()), self.event)
+        id = self._at_cursor().id if message.what == "cursor" else self._unit(0).id
+        return texts.operation(id, self.event)

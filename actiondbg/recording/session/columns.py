@@ -1,0 +1,180 @@
+"""The columns of a recording's tables as numpy arrays, read when they are asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from actiondbg.recording.format.arrow import Bools, Ints
+from actiondbg.recording.session.line import Line, depths_of, is_line, order_of
+from actiondbg.recording.session.numbering import Numbering
+
+if TYPE_CHECKING:
+    from actiondbg.recording.recording import Recording
+
+
+class Words(NamedTuple):
+    """A column of text.
+
+    Attributes:
+        codes: of each row, the index of its text; -1 where there is none.
+        values: the texts, each once.
+    """
+
+    codes: Ints
+    values: list[str]
+
+    def of(self, row: int) -> str | None:
+        """Return the text of a row."""
+        code = int(self.codes[row])
+        return None if code < 0 else self.values[code]
+
+    def take(self, rows: Ints) -> list[str | None]:
+        """Return the texts of some rows."""
+        values = [*self.values, None]
+        return [values[code] for code in self.codes[rows].tolist()]
+
+    def where(self, holds: Callable[[str], bool]) -> Bools:
+        """Tell of each row whether its text is one that something holds of; of no text, not."""
+        found = np.array([*(holds(value) for value in self.values), False], dtype=np.bool_)
+        return found[self.codes]
+
+    def code(self, value: str) -> int:
+        """Return the index of a text; one that no row has, if it is none of them."""
+        return self.values.index(value) if value in self.values else len(self.values)
+
+
+class Columns:
+    """The columns of one table.
+
+    Args:
+        recording: the recording.
+        table: its name.
+    """
+
+    def __init__(self, recording: Recording, table: str) -> None:
+        self._recording = recording
+        self._table = table
+        self._numbers: dict[str, npt.NDArray[Any]] = {}
+        self._words: dict[str, Words] = {}
+
+    def numbers(self, name: str) -> npt.NDArray[Any]:
+        """Return a column of numbers or of truth; 0 where there is none."""
+        if name not in self._numbers:
+            column = self._read(name)
+            filled = column.fill_null(0) if column.null_count else column
+            self._numbers[name] = self.in_order(filled.to_numpy(zero_copy_only=False))
+        return self._numbers[name]
+
+    def words(self, name: str) -> Words:
+        """Return a column of text."""
+        if name not in self._words:
+            column = self._read(name)
+            codes = column.indices.fill_null(-1).to_numpy(zero_copy_only=False)
+            self._words[name] = Words(self.in_order(codes), column.dictionary.to_pylist())
+        return self._words[name]
+
+    def _read(self, name: str) -> Any:
+        column = self._recording.table(self._table, [name]).column(name)
+        return column.combine_chunks()
+
+    def in_order(self, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """Put values, one for each row of the table, into the order of these columns."""
+        return values
+
+
+class Actions(Columns):
+    """The recorded actions, in the order of the line of events.
+
+    Attributes:
+        count: how many there are.
+    """
+
+    def __init__(self, recording: Recording) -> None:
+        super().__init__(recording, "actions")
+        self.count: int = recording.count
+
+    @cached_property
+    def line(self) -> Line:
+        """The line of their events."""
+        outcomes = self.words("outcome")
+        unfinished = np.flatnonzero(outcomes.codes == outcomes.code("unfinished"))
+        return Line(self.in_order(self._nested[0]), unfinished)
+
+    @cached_property
+    def numbering(self) -> Numbering:
+        """Their ordinals."""
+        return Numbering(self._column("ordinal"), self._nested[1])
+
+    @cached_property
+    def _nested(self) -> tuple[Ints, Ints | None]:
+        """How many actions are around each row, and its place; None: they are in order."""
+        depths, threads = self._column("depth"), self._column("thread")
+        if is_line(depths) and (not self.count or threads.min() == threads.max()):
+            return depths, None
+        ordinals, around = self._column("ordinal"), self._column("parent")
+        parents = np.where(around > 0, np.searchsorted(ordinals, around), -1)
+        depths = depths_of(parents)
+        return depths, order_of(parents, depths)
+
+    def _column(self, name: str) -> Ints:
+        """Return a column in the order of the table."""
+        return self._read(name).fill_null(0).to_numpy(zero_copy_only=False)
+
+    def in_order(self, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        return self.numbering.in_order(values)
+
+    def ordinal(self, place: int) -> int:
+        """Return the ordinal, from 1, of the action at a place."""
+        return int(self.numbering.ordinals(np.array([place]))[0])
+
+    def place(self, ordinal: int) -> int:
+        """Return the place of an action that there is."""
+        return int(self.numbering.places(np.array([ordinal]))[0])
+
+    # --- what they did ---
+
+    def operation(self, place: int) -> int:
+        """Return the id of the operation that an action is about; 0 if there is none."""
+        return int(self.numbers("operation")[place])
+
+    @cached_property
+    def hands_over(self) -> Bools:
+        """Of each, whether it is a fold that has found what its caller puts in place after it."""
+        how = self.words("fold")
+        return (how.codes >= 0) & (how.codes != how.code("in-place"))
+
+    @cached_property
+    def own_changes(self) -> Ints:
+        """How many changes each made, its nested actions' not counted."""
+        kinds = ("inserted", "erased", "replaced", "modified", "moved")
+        return sum((self.numbers(kind) for kind in kinds), np.zeros(self.count, dtype=np.int64))
+
+    @cached_property
+    def change_counts(self) -> Ints:
+        """How many changes each made while it ran, its nested actions' counted."""
+        before = np.concatenate(([0], np.cumsum(self.own_changes)))
+        counts = before[self.line.behind] - before[:-1]
+        # What a fold hands over is told of it, and made after it.
+        return np.where(self.hands_over, counts - self.own_changes, counts)
+
+    def is_tag(self, tag: str) -> Bools:
+        """Tell of each action whether it is of a tag."""
+        tags = self.words("tag")
+        return tags.codes == tags.code(tag)
+
+
+def location_of(columns: Columns, row: int) -> str | None:
+    """Return FILE:LINE:COL of a row; None where it has none."""
+    return locations_of(columns, np.array([row]))[0]
+
+
+def locations_of(columns: Columns, rows: Ints) -> list[str | None]:
+    """Return FILE:LINE:COL of some rows; see ``location_of``."""
+    numbers = (columns.numbers(name)[rows].tolist() for name in ("line", "col"))
+    places = zip(columns.words("file").take(rows), *numbers, strict=True)
+    return [None if file is None else f"{file}:{line}:{column}" for file, line, column in places]

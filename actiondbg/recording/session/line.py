@@ -1,0 +1,212 @@
+"""The line of events of a recording: where each action begins and ends on it.
+
+Every action has two events, its beginning and its end, which are numbered from 1. Nested actions
+lie between those of the action around them. In a recording of one thread that is the order in which
+all happened, and the order of the ordinals. Where threads ran at once, what is nested in one action
+comes together, in the order of the ordinals: so ``next`` and ``finish`` stay with one action, and
+the line is the same however the threads took turns.
+
+A place is an action's place on the line, from 0; arrays of a line are in the order of the places.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Literal, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from actiondbg.recording.format.arrow import Ints
+
+Side = Literal["before", "after"]
+
+
+class Spot(NamedTuple):
+    """One side of an action.
+
+    Attributes:
+        place: of the action, from 0.
+        when: the side.
+    """
+
+    place: int
+    when: Side
+
+
+class Line:
+    """Begins and ends of actions, in numpy; nothing here is done action by action.
+
+    Args:
+        depths: how many actions are around each, in the order of the places.
+        unfinished: the places of the actions that have no end, sorted.
+    """
+
+    def __init__(self, depths: Ints, unfinished: Ints) -> None:
+        self.count = len(depths)
+        # Stable sorting of 16 bits is a radix sort.
+        self._depths = depths.astype(np.uint16)
+        # Before an action begins, all before it have begun, and all but those around it are over.
+        self.begins = (2 * np.arange(self.count, dtype=np.int64) + 1) - depths
+        self._unfinished = unfinished
+
+    # --- where an event is ---
+
+    def at(self, event: int) -> Spot:
+        """Return what an event is, from 1 to twice the number of actions."""
+        begun = int(np.searchsorted(self.begins, event, side="right"))
+        if self.begins[begun - 1] == event:
+            return Spot(begun - 1, "before")
+        return Spot(int(self._ended[event - begun - 1]), "after")
+
+    def event(self, place: int, when: Side) -> int:
+        """Return the event at which an action begins or ends."""
+        return int(self.begins[place] if when == "before" else self.ends[place])
+
+    def begun(self, event: int) -> int:
+        """Return how many actions have begun at an event: those of lower places."""
+        return int(np.searchsorted(self.begins, event, side="right"))
+
+    @cached_property
+    def ends(self) -> Ints:
+        """At which event each action ends; one that has no end would, at the end of the line."""
+        ends = np.empty(self.count, dtype=np.int32)
+        # Those of one depth do not overlap: they end in the order in which they begin.
+        ends[self._by_depth] = self._end_events[self._ends_by_depth]
+        return ends
+
+    @cached_property
+    def _ended(self) -> Ints:
+        """Of each end, in their order, the action."""
+        ended = np.empty(self.count, dtype=np.int32)
+        ended[self._ends_by_depth] = self._by_depth
+        return ended
+
+    @cached_property
+    def _end_events(self) -> Ints:
+        is_end = np.ones(2 * self.count + 1, dtype=np.bool_)
+        is_end[0] = False
+        is_end[self.begins] = False
+        return np.flatnonzero(is_end).astype(np.int32)
+
+    @cached_property
+    def _by_depth(self) -> Ints:
+        return np.argsort(self._depths, kind="stable").astype(np.int32)
+
+    @cached_property
+    def _ends_by_depth(self) -> Ints:
+        # At an end, so many actions have begun and are not over.
+        depths = self._end_events - 2 * np.arange(1, self.count + 1)
+        return np.argsort(depths.astype(np.uint16), kind="stable").astype(np.int32)
+
+    @cached_property
+    def _levels(self) -> Ints:
+        """Where each depth begins among the actions by depth."""
+        return np.concatenate(([0], np.cumsum(np.bincount(self._depths))))
+
+    # --- nesting ---
+
+    def depth(self, place: int) -> int:
+        """Return how many actions are around one."""
+        return int(self._depths[place])
+
+    def around(self, place: int, depth: int) -> int:
+        """Return the action of a depth that is around one, or is it."""
+        level = self._by_depth[self._levels[depth] : self._levels[depth + 1]]
+        return int(level[np.searchsorted(level, place, side="right") - 1])
+
+    def stack(self, place: int) -> list[int]:
+        """Return an action and those around it, the innermost first."""
+        return [self.around(place, depth) for depth in range(self.depth(place), -1, -1)]
+
+    def last_inside(self, place: int) -> int:
+        """Return the last action that is nested in one; itself, if none is."""
+        return int(self.behind[place]) - 1
+
+    @cached_property
+    def behind(self) -> Ints:
+        """Of each action, the place behind the last one that is nested in it."""
+        return (self.ends + self._depths) // 2
+
+    # --- the end of the line ---
+
+    @cached_property
+    def _missing(self) -> frozenset[int]:
+        """The events that did not come: the ends of actions that are not over."""
+        return frozenset(self.ends[self._unfinished].tolist())
+
+    def onwards(self, event: int) -> int | None:
+        """Return the first event from one on that came; None behind the last."""
+        while event in self._missing:
+            event += 1
+        return event if event <= 2 * self.count else None
+
+    def backwards(self, event: int) -> int:
+        """Return the last event up to one that came; 0 if there is none."""
+        while event in self._missing:
+            event -= 1
+        return event
+
+    @cached_property
+    def last(self) -> int:
+        """The last event; 0 if there was no action."""
+        return self.backwards(2 * self.count)
+
+    def is_over(self, place: int, event: int) -> bool:
+        """Tell whether an action has ended at an event."""
+        end = int(self.ends[place])
+        return end <= event and end not in self._missing
+
+    def over(self, event: int) -> npt.NDArray[np.bool_]:
+        """Tell of each action whether it has ended at an event."""
+        over = self.ends <= event
+        over[self._unfinished] = False
+        return over
+
+
+def is_line(depths: Ints) -> bool:
+    """Tell whether actions begin within those of which they are said to be nested in."""
+    steps = np.diff(depths.astype(np.int64), prepend=-1)
+    return not len(depths) or bool(steps.max() <= 1)
+
+
+def depths_of(parents: Ints) -> Ints:
+    """Return how many actions are around each; see ``order_of``."""
+    depths = np.zeros(len(parents), dtype=np.int64)
+    around = parents
+    while (inside := around >= 0).any():
+        depths += inside
+        around = np.where(inside, parents[around], -1)
+    return depths
+
+
+def order_of(parents: Ints, depths: Ints) -> Ints:
+    """Return the places of actions whose threads ran at once.
+
+    Args:
+        parents: of each action, in the order of the ordinals, the index of that around it, or -1.
+        depths: how many actions are around each.
+
+    Returns:
+        The place of each action, from 0.
+    """
+    sizes = np.ones(len(parents), dtype=np.int64)
+    by_depth = np.argsort(depths.astype(np.uint16), kind="stable")
+    levels = np.split(by_depth, np.cumsum(np.bincount(depths))[:-1])
+    for level in levels[:0:-1]:  # what is inside of an action is summed up before it is
+        np.add.at(sizes, parents[level], sizes[level])
+    places = np.empty(len(parents), dtype=np.int64)
+    for level in levels:
+        _put_in_order(places, sizes, parents, level)
+    return places
+
+
+def _put_in_order(places: Ints, sizes: Ints, parents: Ints, level: Ints) -> None:
+    """Give the actions of one depth their places, as those around them have theirs."""
+    level = level[np.argsort(parents[level], kind="stable")]
+    around = parents[level]
+    begins = np.cumsum(sizes[level]) - sizes[level]
+    is_first = np.concatenate(([True], around[1:] != around[:-1]))
+    first = begins[is_first][np.cumsum(is_first) - 1]
+    outer = np.where(around < 0, -1, places[around])
+    places[level] = outer + 1 + begins - first

@@ -1,0 +1,158 @@
+"""What a recording tells of operations: what they are, and what became of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple, cast
+
+import numpy as np
+
+from actiondbg import protocol
+from actiondbg.recording.format.arrow import Ints
+from actiondbg.recording.session.changes import Changes
+from actiondbg.recording.session.columns import Actions, Columns, location_of
+
+if TYPE_CHECKING:
+    from actiondbg.protocol.types import UnitState
+    from actiondbg.recording.recording import Recording
+
+_VERBS = {"inserted": "created"}  # what a watch says
+
+
+class Held(NamedTuple):
+    """What became of an operation.
+
+    Attributes:
+        id: of the operation, or, if it was replaced, of what did it.
+        state: of the operation.
+    """
+
+    id: int
+    state: UnitState
+
+
+class Lives(Columns):
+    """The operations of a recording.
+
+    Args:
+        recording: the recording.
+        actions: its actions.
+        changes: its changes.
+    """
+
+    def __init__(self, recording: Recording, actions: Actions, changes: Changes) -> None:
+        super().__init__(recording, "operations")
+        self._actions = actions
+        self._changes = changes
+
+    def row(self, id: int) -> int | None:
+        """Return the row of an operation; None if there is none of that id."""
+        at = int(np.searchsorted(self._ids, id))
+        return int(self._by_id[at]) if at < len(self._ids) and self._ids[at] == id else None
+
+    @cached_property
+    def _by_id(self) -> Ints:
+        return np.argsort(self.numbers("operation"), kind="stable")
+
+    @cached_property
+    def _ids(self) -> Ints:
+        return self.numbers("operation")[self._by_id]
+
+    def name(self, id: int) -> str | None:
+        """Return the name of an operation."""
+        row = self.row(id)
+        return None if row is None else self.words("op").of(row)
+
+    def location(self, id: int) -> str | None:
+        """Return the location of an operation, as it is printed."""
+        row = self.row(id)
+        text = None if row is None else self._read("location")[row].as_py()
+        if row is None or text is None or text != location_of(self, row):
+            return text
+        file, line, column = text.rsplit(":", 2)
+        return f'loc("{file}":{line}:{column})'
+
+    def is_alive(self, id: int, event: int) -> bool:
+        """Tell whether there is an operation at an event."""
+        rows = self._changes.of(id)
+        made = self._changes.made(rows, event)
+        inserted = self._changes.is_kind(rows, "inserted")
+        erased = self._changes.is_kind(rows, "erased")
+        is_to_come = inserted.any() and not (inserted & made).any()
+        return self.row(id) is not None and not is_to_come and not (erased & made).any()
+
+    def unit(self, held: Held, text: str | None = None) -> protocol.Unit:
+        """Return an operation as an IR unit."""
+        row = self.row(held.id)
+        return protocol.Unit(
+            kind="operation",
+            name=self.name(held.id),
+            state=held.state,
+            text=text,
+            location=None if row is None else location_of(self, row),
+            id=held.id,
+        )
+
+    def cursor(self, stack: Iterable[int], event: int) -> Held | None:
+        """Return the first operation of a stack of actions that is alive, or what replaced it."""
+        for place in stack:
+            id = self._actions.operation(place)
+            held = self.held(id, place, event) if id else None
+            if held and held.state != "erased":
+                return held
+        return None
+
+    def held(self, id: int, place: int, event: int) -> Held:
+        """Return what became of an operation from the beginning of an action to an event."""
+        now, after = Held(id, "alive"), -1
+        while len(rows := self._ends(now.id, place, event, after)):
+            by = self._changes.numbers("by")[rows]
+            if not by.any():
+                return Held(id, "erased")
+            newest = int(np.flatnonzero(by)[-1])
+            now, after = Held(int(by[newest]), "replaced"), int(rows[newest])
+        return now
+
+    def _ends(self, id: int, place: int, event: int, after: int) -> Ints:
+        """Return what replaced or erased an operation in an action, behind the row ``after``."""
+        rows = self._changes.of(id)
+        rows = rows[(rows > after) & self._changes.is_kind(rows, "erased", "replaced")]
+        rows = rows[self._changes.made(rows, event)]
+        places = self._changes.places[rows]
+        return rows[(places >= place) & (places <= self._actions.line.last_inside(place))]
+
+    def sentence(self, row: int) -> str:
+        """Return a change of an operation as a watch tells of it."""
+        id = int(self._changes.numbers("operation")[row])
+        kind = self._changes.words("kind").of(row) or ""
+        op = self._changes.words("op").of(row) or "operation"
+        told = f"@{id} {op} was {_VERBS.get(kind, kind)}"
+        by = int(self._changes.numbers("by")[row])
+        if by:
+            return f"{told} by @{by} {self.name(by) or 'operation'}"
+        return told + (" by a block argument" if kind == "replaced" else "")
+
+    def described(self, rows: Ints) -> list[protocol.Change]:
+        """Return changes in the words of the protocol."""
+        return [self._described(int(row)) for row in rows]
+
+    def _described(self, row: int) -> protocol.Change:
+        changes = self._changes
+        by = int(changes.numbers("by")[row])
+        values: list[protocol.ValueRef] = []
+        if by:
+            result = int(changes.numbers("by_result")[row])
+            values.append(protocol.ValueRef(id=by, op=self.name(by) or "", result=result))
+        place = int(changes.places[row])
+        kind = cast("protocol.ChangeKind", changes.words("kind").of(row))
+        return protocol.Change(
+            kind=kind,
+            what="block" if changes.numbers("block")[row] else "operation",
+            op=changes.words("op").of(row) or "",
+            id=int(changes.numbers("operation")[row]) or None,
+            by=values if kind == "replaced" else None,
+            location=location_of(changes, row),
+            ordinal=self._actions.ordinal(place),
+            guess=bool(changes.numbers("guess")[row] or self._actions.hands_over[place]),
+        )

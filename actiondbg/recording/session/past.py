@@ -1,0 +1,167 @@
+"""Questions about what is over in a recording."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+import numpy as np
+
+from actiondbg import protocol
+from actiondbg.analysis.history import Event, EventKind, History
+from actiondbg.breakpoints.watch import parse_operation
+from actiondbg.errors import NoSuchUnit, UsageError
+from actiondbg.recording.format.arrow import Ints
+from actiondbg.recording.recording import Recording
+from actiondbg.recording.session.attempts import RecordedAttempts
+from actiondbg.recording.session.columns import locations_of
+from actiondbg.recording.session.going import Going
+from actiondbg.recording.session.statistics import Statistics
+
+if TYPE_CHECKING:
+    from actiondbg.analysis.cycles import Applied, Cycle
+    from actiondbg.ir.diff import Diff
+
+_STREAM = 20_000  # newest changing actions in which a cycle is looked for
+_SHOWN = 8  # actions of a cycle whose diffs are made
+_EVENTS: dict[str, EventKind] = {
+    "inserted": "created",
+    "erased": "erased",
+    "replaced": "replaced",
+    "modified": "modified",
+    "moved": "moved",
+}
+
+
+class Past(Going):
+    """The part of the session that answers questions about all up to where it stands.
+
+    Args:
+        recording: the recording.
+    """
+
+    def __init__(self, recording: Recording) -> None:
+        super().__init__(recording)
+        self._statistics = Statistics(self._actions)
+
+    def why_not(
+        self, name: str, location: str | None = None, op_id: int | None = None
+    ) -> RecordedAttempts:
+        """Find all attempts of a pattern up to now; see ``Session.why_not``."""
+        places = self._attempts(name, location)
+        places = places[self._line.over(self._stop.event)[places]]
+        if op_id is not None:
+            places = places[self._actions.numbers("operation")[places] == op_id]
+        return RecordedAttempts(name, places, self._telling)
+
+    def history(self, target: str = "cursor") -> History:
+        """Tell the life of an operation up to now; see ``Session.history``."""
+        id = self._operation_id(parse_operation(target))
+        changes, lives = self._telling.changes, self._telling.lives
+        rows = changes.life(id, exact=True)
+        rows = rows[changes.made(rows, self._stop.event)]
+        is_to_come = changes.is_kind(changes.of(id)[:1], "inserted").any() and not len(rows)
+        if lives.row(id) is None or is_to_come:
+            raise NoSuchUnit(f"There is no operation @{id} in this run up to now.")
+        events = [self._life_event(int(row), id) for row in rows]
+        if not events or events[0].kind != "created":
+            events.insert(0, _parsed(id))
+        replaced = changes.is_kind(rows, "replaced")
+        became = changes.numbers("by")[rows[replaced]]
+        return History(
+            id=id,
+            op=lives.name(id) or "",
+            events=events,
+            made_from=self._replaced_by(id),
+            became=list(dict.fromkeys(became[became > 0].tolist())),
+        )
+
+    def _life_event(self, row: int, id: int) -> Event:
+        culprit = self._telling.culprit(int(self._telling.changes.places[row]))
+        return Event(
+            ordinal=culprit.ordinal,
+            tag=culprit.tag,
+            name=culprit.name,
+            kind=_EVENTS[self._telling.changes.words("kind").of(row) or ""],
+            message=self._telling.lives.sentence(row),
+            guess=culprit.guess,
+            id=id,
+        )
+
+    def _replaced_by(self, id: int) -> list[int]:
+        """Return the operations that one has replaced up to now."""
+        changes = self._telling.changes
+        rows = np.flatnonzero(changes.numbers("by") == id)
+        rows = rows[changes.made(rows, self._stop.event)]
+        return list(dict.fromkeys(changes.numbers("operation")[rows].tolist()))
+
+    def diff(self, ordinal: int | None = None, module: bool = False) -> Diff:
+        """Compare the IR before an action with that after it, as far as it is held.
+
+        Args:
+            ordinal: the action, from 1; None for the one after which this stands.
+            module: of the whole module, which is held only of actions on it.
+
+        Raises:
+            UsageError: the action has not begun, or is not over.
+            NoAnswer: the IR is not held.
+        """
+        if ordinal is None:
+            if self._stop.when != "after":
+                raise UsageError(
+                    "This place is not after an action: go to its end with next, or name an "
+                    "action that is over by its ordinal, such as #17."
+                )
+            ordinal = self._stop.ordinal
+        self._check_over(ordinal)
+        fields = self._telling.fields(self._actions.place(ordinal))
+        title = " ".join(word for word in (f"#{ordinal}", fields["tag"], fields["name"]) if word)
+        found = self._telling.texts.difference(ordinal, module)
+        return msgspec.structs.replace(found, ordinal=ordinal, title=title)
+
+    def _check_over(self, ordinal: int) -> None:
+        self._check_there(ordinal)
+        place = self._actions.place(ordinal)
+        if self._line.begins[place] > self._stop.event:
+            raise UsageError(f"The action #{ordinal} has not begun here: go on to it first.")
+        if not self._line.is_over(place, self._stop.event):
+            raise UsageError(f"The action #{ordinal} is not over: go on to its end first.")
+
+    def cycles(self) -> Cycle | None:
+        """Find the actions that repeat at the end of what is over; see ``Session.cycles``."""
+        from actiondbg.analysis.cycles import find_cycle
+
+        attempts = self._actions.is_tag("apply-pattern") | self._actions.is_tag("fold")
+        changed = self._line.over(self._stop.event) & self._actions.numbers("changed") & attempts
+        newest = np.flatnonzero(changed)[-_STREAM:]
+        found = find_cycle(self._applied(newest))
+        if found is None or self._recording.header.ir == "none":
+            return found
+        diffs = [self.diff(one.ordinal) for one in found.round[:_SHOWN]]
+        return msgspec.structs.replace(found, diffs=diffs)
+
+    def _applied(self, places: Ints) -> list[Applied]:
+        from actiondbg.analysis.cycles import Applied
+
+        tags, names, ops = (
+            self._actions.words(name).take(places) for name in ("tag", "name", "op")
+        )
+        ordinals = self._actions.numbering.ordinals(places).tolist()
+        ids = self._actions.numbers("operation")[places].tolist()
+        columns = zip(
+            ordinals, tags, names, ops, ids, locations_of(self._actions, places), strict=True
+        )
+        return [
+            Applied(ordinal, tag or "", name or "", op, id or None, location)
+            for ordinal, tag, name, op, id, location in columns
+        ]
+
+    def _all_statistics(self) -> list[protocol.Statistic]:
+        return self._statistics.of(self._line.over(self._stop.event))
+
+
+def _parsed(id: int) -> Event:
+    """Return the beginning of an operation that no action made."""
+    return Event(
+        ordinal=0, tag="", name="the parser", kind="created", message=None, guess=False, id=id
+    )

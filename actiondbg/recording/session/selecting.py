@@ -1,0 +1,139 @@
+"""Which actions a SPEC, a condition and an OUTCOME select.
+
+What they mean is SQL (``actiondbg.recording.query.filters``). A million actions have few different
+names, tags, depths ...: the question is put to a table that has each combination once, unless it is
+about more than these.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import duckdb
+import numpy as np
+
+from actiondbg.recording.format.arrow import Bools, Ints, Table, pa, word_array
+from actiondbg.recording.query.filters import where, where_outcome
+from actiondbg.recording.session.columns import Actions
+from actiondbg.recording.session.numbering import Numbering
+
+if TYPE_CHECKING:
+    from actiondbg.recording.recording import Recording
+
+_WORDS = ("tag", "name", "full_name", "op", "file", "function", "outcome")
+_NUMBERS = ("depth", "line", "col", "changed")
+# A query that names one of these is about single actions.
+_SINGLE = frozenset(("ordinal", "operation", "parent"))
+_MOST = 1 << 62  # combinations that a number can tell apart
+
+
+class Selecting:
+    """Finds actions by queries.
+
+    Args:
+        recording: the recording.
+        actions: its actions.
+    """
+
+    def __init__(self, recording: Recording, actions: Actions) -> None:
+        self._recording = recording
+        self._actions = actions
+        self._known: dict[tuple[str, ...], tuple[Ints, Table]] = {}
+
+    def close(self) -> None:
+        """Let go of the databases."""
+        for name in ("_database", "_combined"):
+            if name in self.__dict__:
+                getattr(self, name).close()
+
+    @cached_property
+    def _database(self) -> duckdb.DuckDBPyConnection:
+        return self._recording.database()
+
+    @cached_property
+    def _combined(self) -> duckdb.DuckDBPyConnection:
+        """A database for the table of combinations."""
+        database = duckdb.connect(":memory:")
+        # Else a SPEC could name variables of ours as tables.
+        database.execute("SET python_enable_replacements = false")
+        return database
+
+    def places(self, spec: str, condition: str | None = None, outcome: str | None = None) -> Ints:
+        """Return the places of the actions that match, sorted.
+
+        Args:
+            spec: a SPEC.
+            condition: an EXPR; None for any.
+            outcome: an OUTCOME; None for any.
+
+        Raises:
+            UsageError: one of them is written wrongly.
+        """
+        selected = self._select(where(spec))
+        if condition is not None:
+            selected &= self._select(self._condition(spec, condition))
+        if outcome is not None:
+            selected &= self._select(where_outcome(outcome))
+        return np.flatnonzero(selected)
+
+    def _condition(self, spec: str, condition: str) -> str:
+        """Write a condition as SQL; one about hits is about those of the SPEC."""
+        counts_hits = re.search(r"\bhits\b", condition)
+        return where(f"{spec if counts_hits else 'tag:*'} if {condition}")
+
+    def _select(self, sql: str) -> Bools:
+        """Tell of each action whether an SQL condition holds."""
+        named = set(re.findall(r"\w+", sql))
+        columns = [name for name in (*_WORDS, *_NUMBERS) if name in named]
+        sizes = {name: self._size(name) for name in columns}
+        if named & _SINGLE or math.prod(sizes.values()) > _MOST:
+            return self._where(self._database, sql, self._actions.numbering)
+        of_each, table = self._combinations(sizes)
+        self._combined.register("actions", table)
+        numbering = Numbering(np.arange(1, len(table) + 1), None)
+        return self._where(self._combined, sql, numbering)[of_each]
+
+    def _combinations(self, sizes: dict[str, int]) -> tuple[Ints, Table]:
+        """Return which combination each action has of some columns, and a table of them."""
+        columns = tuple(sizes)
+        if columns not in self._known:
+            keys = np.zeros(self._actions.count, dtype=np.int64)
+            for name, size in sizes.items():
+                keys = keys * size + self._codes(name)
+            combined = pa.array(keys).dictionary_encode()
+            table = self._decoded(combined.dictionary.to_numpy(), sizes)
+            self._known[columns] = combined.indices.to_numpy(), table
+        return self._known[columns]
+
+    @staticmethod
+    def _where(database: duckdb.DuckDBPyConnection, sql: str, numbering: Numbering) -> Bools:
+        """Tell of each row of a table of actions whether a condition holds."""
+        answer: Any = database.execute(f"SELECT ordinal FROM actions WHERE {sql}")
+        return numbering.marked(answer.fetchnumpy()["ordinal"])
+
+    # --- combinations as numbers ---
+
+    def _size(self, name: str) -> int:
+        """Return how many numbers are needed for a column."""
+        if name in _WORDS:
+            return len(self._actions.words(name).values) + 1
+        return int(self._actions.numbers(name).max(initial=0)) + 1
+
+    def _codes(self, name: str) -> Ints:
+        """Return a column as numbers from 0; a missing word is 0."""
+        is_word = name in _WORDS
+        return self._actions.words(name).codes + 1 if is_word else self._actions.numbers(name)
+
+    def _decoded(self, keys: Ints, sizes: dict[str, int]) -> Table:
+        """Return a table of the columns that numbers stand for."""
+        columns: dict[str, Any] = {"ordinal": np.arange(1, len(keys) + 1)}
+        for name, size in reversed(sizes.items()):
+            keys, codes = np.divmod(keys, size)
+            if name in _WORDS:
+                columns[name] = word_array(codes - 1, self._actions.words(name).values)
+            else:
+                columns[name] = codes.astype(self._actions.numbers(name).dtype)
+        return pa.table(columns)

@@ -1,0 +1,196 @@
+"""What a recording tells of an action: as a stop, a frame of the stack, an outcome."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+
+from actiondbg import protocol
+from actiondbg.analysis.attempts import Attempt
+from actiondbg.process.stop import Stop
+from actiondbg.recording.format.arrow import Ints
+from actiondbg.recording.session.changes import Changes
+from actiondbg.recording.session.columns import Actions, Columns, location_of
+from actiondbg.recording.session.lives import Held, Lives
+from actiondbg.recording.session.statistics import ITERATION
+from actiondbg.recording.session.texts import Texts
+
+if TYPE_CHECKING:
+    from actiondbg.recording.recording import Recording
+
+_MOST_CHANGES = 100  # that a stop tells, as the agent's
+
+
+class Telling:
+    """Tells of actions in the words of the protocol.
+
+    Args:
+        recording: the recording.
+        actions: its actions.
+    """
+
+    def __init__(self, recording: Recording, actions: Actions) -> None:
+        self._actions = actions
+        self.changes = Changes(recording, actions)
+        self.lives = Lives(recording, actions, self.changes)
+        self.texts = Texts(recording, actions, self.changes, self.lives)
+        self._reasons = Columns(recording, "reasons")
+
+    # --- stops and frames ---
+
+    def stop(self, event: int, reason: Any, **told: Any) -> Stop:
+        """Return the stop at an event.
+
+        Args:
+            event: from 1; it came.
+            reason: of the stop.
+            told: further fields of the stop.
+        """
+        place, when = self._actions.line.at(event)
+        after = self._after(place) if when == "after" else {}
+        cursor = self.lives.cursor(self._actions.line.stack(place), event)
+        return Stop(
+            when=when,
+            reason=reason,
+            event=event,
+            nth=int(self._actions.numbers("nth")[place]),
+            cursor_id=cursor.id if cursor else None,
+            **{**self.fields(place), **after, **told},
+        )
+
+    def frames(self, event: int) -> list[protocol.Frame]:
+        """Return the stack of actions at an event, the innermost first."""
+        stack = self._actions.line.stack(self._actions.line.at(event).place)
+        return [
+            protocol.Frame(index=index, units=self.units(place, event), **self.fields(place))
+            for index, place in enumerate(stack)
+        ]
+
+    def action(self, event: int, index: int) -> protocol.Action:
+        """Return the action of a frame in full."""
+        here, when = self._actions.line.at(event)
+        place = self._actions.line.stack(here)[index]
+        labels = self._actions.words("labels").of(place)
+        return protocol.Action(
+            **self.fields(place),
+            index=index,
+            units=self.units(place, event),
+            full_name=self._actions.words("full_name").of(place) or "",
+            labels=labels.split(",") if labels else [],
+            iteration=self._iteration(place),
+            text="",
+            full_location=self.lives.location(self._actions.operation(place)),
+            when=when if index == 0 else "before",
+        )
+
+    def fields(self, place: int) -> dict[str, Any]:
+        """Return what stops and frames tell alike of an action."""
+        return {
+            "ordinal": self._actions.ordinal(place),
+            "tag": self._actions.words("tag").of(place) or "",
+            "name": self._actions.words("name").of(place) or "",
+            "op": self._actions.words("op").of(place),
+            "location": location_of(self._actions, place),
+            "function": self._actions.words("function").of(place),
+            "depth": self._actions.line.depth(place),
+            "id": self._actions.operation(place) or None,
+        }
+
+    def units(self, place: int, event: int) -> list[protocol.Unit]:
+        """Return the unit that an action is about, if it is known; of several, the first."""
+        id = self._actions.operation(place)
+        return [self.unit(self.lives.held(id, place, event), event)] if id else []
+
+    def unit(self, held: Held, event: int) -> protocol.Unit:
+        """Return an operation as an IR unit, with its text where that is held."""
+        is_there = held.state != "erased"
+        return self.lives.unit(held, self.texts.first_line(held.id, event) if is_there else None)
+
+    def culprit(self, place: int) -> protocol.Culprit:
+        """Return an action as the one that did something."""
+        fields = self.fields(place)
+        told = {name: fields[name] for name in ("ordinal", "tag", "name")}
+        return protocol.Culprit(**told, guess=bool(self._actions.hands_over[place]))
+
+    def _after(self, place: int) -> dict[str, Any]:
+        """Return what a stop after an action tells beside."""
+        rows = self.changes.by(place, int(self._actions.line.ends[place]))
+        outcome = self.outcome(place)
+        return {
+            "outcome": outcome,
+            "skipped": outcome.result == "skipped",
+            "changes": self.lives.described(rows[:_MOST_CHANGES]),
+            "change_count": int(self._actions.change_counts[place]),
+        }
+
+    def _iteration(self, place: int) -> int | None:
+        """Return the number of the greedy iteration that an action is, or is in."""
+        tags, names = self._actions.words("tag"), self._actions.words("name")
+        for outer in self._actions.line.stack(place):
+            if tags.of(outer) == ITERATION:
+                digits = (names.of(outer) or "").removeprefix("iteration ")
+                return int(digits) if digits.isdecimal() else None
+        return None
+
+    # --- outcomes ---
+
+    def outcome(self, place: int) -> protocol.Outcome:
+        """Return what an action that is over came to."""
+        result = self._actions.words("outcome").of(place)
+        how = self._actions.words("fold").of(place)
+        if self._actions.words("tag").of(place) == "apply-conversion":
+            how = self._conversion(place)
+        return protocol.Outcome(
+            result=cast("protocol.Result", result), reasons=self.reasons(place), how=how
+        )
+
+    def reasons(self, place: int) -> list[str]:
+        """Return why an action did not match, in the order in which it was told."""
+        first, last = (int(rows[0]) for rows in self._reason_rows(np.array([place])))
+        told = self._reasons.words("reason").take(np.arange(first, last))
+        return [reason for reason in told if reason is not None]
+
+    def _reason_rows(self, places: Ints) -> tuple[Ints, Ints]:
+        """Return the first row of the reasons of actions, and that behind the last."""
+        ordinals = self._reasons.numbers("ordinal")
+        wanted = self._actions.numbering.ordinals(places)
+        return (
+            np.searchsorted(ordinals, wanted),
+            np.searchsorted(ordinals, wanted, side="right"),
+        )
+
+    def outcome_keys(self, places: Ints) -> Ints:
+        """Return for each action a number that it shares with those of its outcome and reasons."""
+        keys = self._actions.words("outcome").codes[places].astype(np.int64)
+        first, last = self._reason_rows(places)
+        words = self._reasons.words("reason")
+        codes = np.append(words.codes.astype(np.int64), -1)
+        for at in range(int((last - first).max(initial=0))):
+            code = codes[np.where(first + at < last, first + at, len(codes) - 1)]
+            _, keys = np.unique(keys * (len(words.values) + 1) + code + 1, return_inverse=True)
+        return keys
+
+    def attempt(self, place: int) -> Attempt:
+        """Return an application of a pattern that is over."""
+        fields = self.fields(place)
+        told = ("ordinal", "op", "id", "location", "function")
+        return Attempt(
+            **{name: fields[name] for name in told},
+            outcome=self.outcome(place),
+            change_count=int(self._actions.change_counts[place]),
+        )
+
+    def _conversion(self, place: int) -> str:
+        """Return what became of the patterns of a dialect conversion."""
+        inside = slice(place + 1, self._actions.line.last_inside(place) + 1)
+        patterns = self._actions.is_tag("apply-pattern")[inside]
+        outcomes = self._actions.words("outcome")
+        succeeded = [outcomes.code(result) for result in ("succeeded", "unchanged")]
+        legalized = np.isin(outcomes.codes[inside], succeeded) & patterns
+        rolled_back = self._actions.numbers("rolled_back")[inside] & patterns
+        words = ((legalized, "legalized", "operation"), (rolled_back, "rolled back", "pattern"))
+        return ", ".join(
+            f"{verb} {count} {noun}{'s'[: count != 1]}"
+            for count, verb, noun in ((int(which.sum()), verb, noun) for which, verb, noun in words)
+        )

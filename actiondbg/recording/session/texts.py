@@ -1,0 +1,218 @@
+"""The IR that a recording holds, at a place."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from actiondbg.errors import NoAnswer
+from actiondbg.ir.diff import Diff, make_diff
+from actiondbg.recording.format.arrow import Bools, Ints
+from actiondbg.recording.session.columns import Actions, Columns
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from actiondbg import protocol
+    from actiondbg.recording.recording import Recording
+    from actiondbg.recording.session.changes import Changes
+    from actiondbg.recording.session.lives import Lives
+
+
+class Texts:
+    """Finds IR as it was at an event.
+
+    A recording holds the IR before and after the actions that changed it: with ``--ir function``
+    all of the function, with ``--ir changed`` a line for each operation. Between two actions it is
+    known where nothing was changed meanwhile.
+
+    Args:
+        recording: the recording.
+        actions: its actions.
+        changes: its changes.
+        lives: its operations.
+    """
+
+    def __init__(
+        self, recording: Recording, actions: Actions, changes: Changes, lives: Lives
+    ) -> None:
+        self._recording = recording
+        self._actions = actions
+        self._changes = changes
+        self._lives = lives
+        self._ir = Columns(recording, "ir")
+
+    # --- around an action ---
+
+    def difference(self, ordinal: int, module: bool) -> Diff:
+        """Compare the IR before an action with that after it, if it changed it.
+
+        Raises:
+            NoAnswer: the recording holds no IR, or not that of the module.
+        """
+        if not self._actions.numbers("changed")[self._actions.place(ordinal)]:
+            return Diff("", "")
+        self._check_held()
+        found = self._recording.snapshots(ordinal)
+        if not found and not self.is_of_functions:
+            raise NoAnswer(
+                f"{self._recording.path} holds what #{ordinal} changed by its nested actions with "
+                "these only: next-change goes to them."
+            )
+        if module and any(self._lives.name(one.operation) != "builtin.module" for one in found):
+            raise NoAnswer(
+                f"{self._recording.path} does not hold the module before and after #{ordinal}: "
+                "leave --module out."
+            )
+        before, after = (
+            "".join(_line(text) for text in texts if text is not None)
+            for texts in ([one.before for one in found], [one.after for one in found])
+        )
+        # The lines of operations name values by ids, which stay the same.
+        return make_diff(before, after, {}, {}) if self.is_of_functions else Diff(before, after)
+
+    @property
+    def is_of_functions(self) -> bool:
+        """Whether what is held is the IR of functions, not that of each operation."""
+        return self._recording.header.ir == "function"
+
+    def _check_held(self) -> None:
+        if self._recording.header.ir == "none":
+            raise NoAnswer(f"{self._recording.path} holds no IR: record it with --ir function.")
+
+    def _check_functions(self) -> None:
+        self._check_held()
+        if not self.is_of_functions:
+            raise NoAnswer(
+                f"{self._recording.path} holds a line for each operation that was changed, and no "
+                "functions: record it with --ir function."
+            )
+
+    # --- at an event ---
+
+    def function(self, cursor: protocol.Cursor, event: int) -> str:
+        """Return the function in which the cursor is.
+
+        Raises:
+            NoAnswer: it is not held, or not as it was at the event.
+        """
+        self._check_functions()
+        name = cursor.function
+        if name is None:
+            raise NoAnswer("The cursor is not in a function.")
+        functions = self._lives.words("function")
+        ids = self._lives.numbers("operation")[functions.codes == functions.code(name)]
+        inside = self._changes.words("function").where(lambda function: function == name)
+        # A function that is converted is there twice for a while.
+        first = ids[ids == cursor.unit.id].tolist()
+        return self._whole([*first, *self._newest(ids)], inside, f"@{name}", event)
+
+    def module(self, event: int) -> str:
+        """Return the module; raises NoAnswer as ``function`` does."""
+        self._check_functions()
+        is_module = self._lives.words("op").where(lambda op: op == "builtin.module")
+        ids = self._lives.numbers("operation")[is_module]
+        everywhere = np.ones(len(self._changes.places), dtype=np.bool_)
+        return self._whole(self._newest(ids), everywhere, "the module", event)
+
+    def operation(self, id: int, event: int) -> str:
+        """Return an operation; raises NoAnswer as ``function`` does."""
+        self._check_held()
+        inside = np.zeros(len(self._changes.places), dtype=np.bool_)
+        inside[self._changes.of(id)] = True
+        return self._text(id, inside, f"@{id}", event)
+
+    def first_line(self, id: int, event: int) -> str | None:
+        """Return an operation without its regions; None where it is not held."""
+        if id not in self._held:
+            return None
+        try:
+            return without_regions(self.operation(id, event))
+        except NoAnswer:
+            return None
+
+    def _newest(self, ids: Ints) -> list[int]:
+        """Return those of some operations that are held, the newest first."""
+        return sorted(self._held.intersection(ids.tolist()), reverse=True)
+
+    def _whole(self, ids: Iterable[int], inside: Bools, what: str, event: int) -> str:
+        """Return the first of some operations that is held and alive."""
+        for id in ids:
+            if id in self._held and self._lives.is_alive(id, event):
+                return self._text(id, inside, what, event)
+        raise NoAnswer(f"{self._recording.path} holds no IR of {what}: no action changed it.")
+
+    def _text(self, id: int, inside: Bools, what: str, event: int) -> str:
+        """Return the IR of an operation at an event.
+
+        Args:
+            id: of the operation.
+            inside: of each change, whether it is in the operation.
+            what: it is, for a message.
+            event: when.
+        """
+        rows = np.flatnonzero(self._ir.numbers("operation") == id)
+        rows = rows[np.argsort(self._events[rows], kind="stable")]
+        events = self._events[rows]
+        at = int(np.searchsorted(events, event, side="right"))
+        before, after = rows[:at][-1:], rows[at:][:1]
+        if len(before) and self._unchanged(inside, int(events[at - 1]), event):
+            return self._of(before[0])
+        if len(after) and self._unchanged(inside, event, int(events[at])):
+            return self._of(after[0])
+        if len(before) and len(after) and self._of(before[0]) == self._of(after[0]):
+            return self._of(before[0])
+        places = [f"{self._when(row)} #{self._ordinal(row)}" for row in (*before, *after)]
+        held = f"it holds it {' and '.join(places)}" if places else "no action changed it"
+        raise NoAnswer(f"{self._recording.path} does not hold the IR of {what} here: {held}.")
+
+    def _unchanged(self, inside: Bools, first: int, last: int) -> bool:
+        """Tell whether nothing can have been changed after an event, up to another."""
+        if first == last:
+            return True
+        rows = np.flatnonzero(inside)
+        meanwhile = (self._changes.since[rows] < last) & (self._changes.told_at[rows] > first)
+        places = self._changes.places[rows[meanwhile]]
+        # What was undone is as it was.
+        return bool(self._actions.numbers("rolled_back")[places].all())
+
+    # --- what is held ---
+
+    @cached_property
+    def _held(self) -> frozenset[int]:
+        return frozenset(np.unique(self._ir.numbers("operation")).tolist())
+
+    @cached_property
+    def _events(self) -> Ints:
+        """Of each text, the event at which the IR was so."""
+        places = self._actions.numbering.places(self._ir.numbers("ordinal"))
+        line = self._actions.line
+        after = line.ends[places] + self._actions.hands_over[places]
+        when = self._ir.words("when")
+        return np.where(when.codes == when.code("before"), line.begins[places], after)
+
+    def _ordinal(self, row: int) -> int:
+        return int(self._ir.numbers("ordinal")[row])
+
+    def _when(self, row: int) -> str:
+        return self._ir.words("when").of(row) or ""
+
+    def _of(self, row: int) -> str:
+        id = int(self._ir.numbers("operation")[row])
+        is_before = self._when(row) == "before"
+        for each in self._recording.snapshots(self._ordinal(row)):
+            if each.operation == id:
+                return (each.before if is_before else each.after) or ""
+        return ""
+
+
+def _line(text: str) -> str:
+    return text if text.endswith("\n") else f"{text}\n"
+
+
+def without_regions(text: str) -> str:
+    """Return the first line of an operation, with dots for its regions."""
+    line = text.lstrip("\n").partition("\n")[0]
+    return f"{line}...}}" if line.endswith("{") else line

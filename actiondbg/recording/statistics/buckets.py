@@ -1,0 +1,116 @@
+"""Quantile buckets, and how two quantities depend on each other by them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from actiondbg.recording.statistics.samples import Floats, Integers
+
+
+@dataclass(frozen=True)
+class Buckets:
+    """Samples cut by their value into buckets of about equal size, smallest values first.
+
+    Equal values are in one bucket, so there may be fewer buckets than were wanted.
+
+    Args:
+        wanted: how many buckets were wanted.
+        of: the bucket of each sample, from 0.
+        calls: samples of each bucket, at least 1.
+        low: the smallest value of each bucket.
+        high: its largest value.
+        mean: the mean of its values.
+    """
+
+    wanted: int
+    of: Integers
+    calls: Integers
+    low: Floats
+    high: Floats
+    mean: Floats
+
+    @property
+    def size(self) -> int:
+        """How many buckets there are."""
+        return len(self.calls)
+
+    def as_json(self) -> list[dict[str, Any]]:
+        """Return them as ``--json`` prints them."""
+        columns = zip(self.calls, self.low, self.high, self.mean, strict=True)
+        return [
+            {"calls": int(calls), "low": float(low), "high": float(high), "mean": float(mean)}
+            for calls, low, high, mean in columns
+        ]
+
+
+def split(values: Floats, wanted: int) -> Buckets:
+    """Cut samples into quantile buckets.
+
+    A cut that would part equal values is moved to the nearer end of them; of equal cuts one
+    remains. Without equal values the sizes differ by one at most.
+
+    Args:
+        values: one a sample, at least one, all of them numbers.
+        wanted: how many buckets, from 1.
+    """
+    order = np.argsort(values, kind="stable")
+    ordered = values[order]
+    starts = _starts(ordered, wanted)
+    calls = np.diff([*starts, len(values)])
+    of = np.empty(len(values), dtype=np.int64)
+    of[order] = np.repeat(np.arange(len(starts)), calls)
+    ends = starts + calls - 1
+    mean = np.add.reduceat(ordered, starts) / calls
+    # The mean of equal values is that value, however it was rounded.
+    mean = np.clip(mean, ordered[starts], ordered[ends])
+    return Buckets(wanted, of, calls, ordered[starts], ordered[ends], mean)
+
+
+def _starts(ordered: Floats, wanted: int) -> Integers:
+    """Return the index of the first sample of each bucket."""
+    count = len(ordered)
+    cuts = np.arange(1, wanted) * count // wanted
+    cuts = cuts[cuts > 0]
+    left = np.searchsorted(ordered, ordered[cuts], side="left")
+    right = np.searchsorted(ordered, ordered[cuts], side="right")
+    nearer = np.where(cuts - left <= right - cuts, left, right)
+    nearer = np.where(left == cuts, cuts, nearer)
+    return np.unique([0, *nearer[nearer < count]]).astype(np.int64)
+
+
+def pearson(x: Floats, y: Floats) -> float | None:
+    """Return the correlation of two quantities, None where one of them is constant."""
+    if len(x) < 2 or np.ptp(x) == 0 or np.ptp(y) == 0:
+        return None
+    # Scaled first: the squares of large counts must not overflow or lose what is small.
+    x, y = (x - np.mean(x)) / np.ptp(x), (y - np.mean(y)) / np.ptp(y)
+    cosine = np.dot(x, y) / np.sqrt(np.dot(x, x) * np.dot(y, y))
+    return float(np.clip(cosine, -1.0, 1.0))
+
+
+def ranks(values: Floats) -> Floats:
+    """Return the rank of each value, from 1; equal values share the mean of theirs.
+
+    The correlation of ranks is Spearman's.
+    """
+    _, group, calls = np.unique(values, return_inverse=True, return_counts=True)
+    last = np.cumsum(calls)
+    return (last - (calls - 1) / 2)[group]
+
+
+def conditional(given: Buckets, of: Buckets) -> Floats:
+    """Return the probabilities of the buckets of one quantity, given those of another.
+
+    Args:
+        given: of the same samples.
+        of: of the same samples.
+
+    Returns:
+        Shape (given.size, of.size); each row sums to 1.
+    """
+    cells = np.bincount(given.of * of.size + of.of, minlength=given.size * of.size)
+    table = cells.reshape(given.size, of.size)
+    return table / given.calls[:, np.newaxis]

@@ -1,0 +1,215 @@
+"""Which events the kernel lets us count here, found out by opening them as the agent will."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import os
+import platform
+import struct
+from collections.abc import Generator, Iterable, Sequence
+from errno import EACCES, EINVAL, ENODEV, ENOENT, ENOSYS, EOPNOTSUPP, EPERM
+from pathlib import Path
+from typing import NamedTuple
+
+from actiondbg.errors import ActiondbgError
+from actiondbg.recording.statistics.events import DEFAULT, KNOWN, NONE, Event, parse_events
+
+PARANOID = Path("/proc/sys/kernel/perf_event_paranoid")
+
+# Of perf_event_open, by `uname -m`.
+_NUMBERS = {
+    **{"x86_64": 298, "ppc64le": 319, "s390x": 331},
+    **dict.fromkeys(("aarch64", "loongarch64", "riscv64"), 241),
+}
+_ATTRIBUTES = struct.Struct("=IIQQQQQIIQ")  # PERF_ATTR_SIZE_VER0
+_READ_GROUP = 1 << 3
+_DISABLED, _PINNED, _EXCLUDE_KERNEL, _EXCLUDE_HYPERVISOR = 1 << 0, 1 << 2, 1 << 5, 1 << 6
+_CLOSE_ON_EXEC = 1 << 3
+_ENABLE = 0x2400  # PERF_EVENT_IOC_ENABLE
+_ABSENT = (ENOENT, ENODEV, EOPNOTSUPP)
+_HARDWARE_DEFAULT = ("cycles", "instructions", "cache-misses", "branch-misses")
+_SOFTWARE_DEFAULT = ("task-clock", "page-faults", "context-switches")
+_WITHOUT = "'--events none' measures durations alone"
+_CONTAINER = "in a container, start it with --security-opt seccomp=unconfined --cap-add PERFMON"
+_WAYS_OUT = {
+    EACCES: "run 'sysctl kernel.perf_event_paranoid={}' as root, or actiondbg with CAP_PERFMON",
+    EPERM: _CONTAINER,
+    ENOSYS: _CONTAINER,
+}
+
+
+class CountingRefused(ActiondbgError):
+    """The kernel or the machine does not count an event; the sentence names the setting."""
+
+
+class Tried(NamedTuple):
+    """An event that was tried.
+
+    Args:
+        asked: the event.
+        counted: what can be counted of it: itself, or what is outside the kernel; None: nothing.
+        refusal: the errno of what was refused, 0 if nothing was.
+    """
+
+    asked: Event
+    counted: Event | None
+    refusal: int = 0
+
+
+def choose(names: Iterable[str]) -> list[Event]:
+    """Return the events to count.
+
+    Args:
+        names: of events, or ``default`` alone: those of a fixed list that open here, or ``none``.
+
+    Raises:
+        UsageError: there is no such event.
+        CountingRefused: one cannot be counted, or not all at once.
+    """
+    wanted = list(names)
+    if wanted == [NONE]:
+        return []
+    if wanted == [DEFAULT]:
+        return _default()
+    events = [_counted(try_event(event)) for event in parse_events(wanted)]
+    _check_together(events)
+    return events
+
+
+def try_event(event: Event) -> Tried:
+    """Open an event; where the kernel may not be counted, what is outside it."""
+    refusal = _refusal([event])
+    if refusal == 0:
+        return Tried(event, event)
+    limited = event.without_kernel() if refusal == EACCES and not event.user_only else None
+    if limited is None or _refusal([limited]):
+        return Tried(event, None, refusal)
+    return Tried(event, limited, refusal)
+
+
+def why_refused(refusal: int) -> str:
+    """Say why an event is not counted, in a few words with the name of the setting."""
+    if refusal in _ABSENT:
+        return "this machine has no counter for it, as most virtual machines"
+    if refusal == EACCES:
+        return f"{PARANOID} is {_paranoid()}"
+    if refusal == EPERM:
+        return f"perf_event_open is refused (EPERM){_seccomp()}"
+    if refusal == ENOSYS:
+        return f"perf_event_open is not there (ENOSYS){_seccomp()}"
+    return f"perf_event_open fails: {os.strerror(refusal)}"
+
+
+# --- choosing ---------------------------------------------------------------------
+
+
+def _default() -> list[Event]:
+    """Return the hardware's events if the machine gives any, else software's."""
+    hardware = _opened(_HARDWARE_DEFAULT)
+    events = hardware + _opened(("page-faults",) if hardware else _SOFTWARE_DEFAULT)
+    if not events:
+        raise CountingRefused(_sentence(try_event(KNOWN["task-clock"])))
+    while _refusal(events):
+        events.pop()  # too few counters
+    return events
+
+
+def _opened(names: Sequence[str]) -> list[Event]:
+    tried = (try_event(KNOWN[name]) for name in names)
+    return [one.counted for one in tried if one.counted is not None]
+
+
+def _counted(tried: Tried) -> Event:
+    if tried.counted is None:
+        raise CountingRefused(_sentence(tried))
+    return tried.counted
+
+
+def _check_together(events: list[Event]) -> None:
+    for count in range(2, len(events) + 1):
+        refusal = _refusal(events[:count])
+        if refusal:
+            others = ", ".join(event.name for event in events[: count - 1])
+            raise CountingRefused(
+                f"{events[count - 1].name!r} cannot be counted together with {others} "
+                f"({os.strerror(refusal)}): the machine has too few counters, name fewer events."
+            )
+
+
+def _sentence(tried: Tried) -> str:
+    name, why = tried.asked.name, why_refused(tried.refusal)
+    if tried.refusal in _ABSENT:
+        return (
+            f"{name!r} cannot be counted: {why}. 'actiondbg stat --list-events' lists what it has."
+        )
+    if tried.refusal not in _WAYS_OUT:
+        return f"{name!r} cannot be counted ({why}): {_WITHOUT}."
+    value = 2 if tried.asked.without_kernel() else 1
+    way = _WAYS_OUT[tried.refusal].format(value)
+    return f"The kernel forbids counting {name!r} ({why}): {way}; {_WITHOUT}."
+
+
+def _paranoid() -> str:
+    try:
+        return PARANOID.read_text().strip()
+    except OSError:
+        return "not there"
+
+
+def _seccomp() -> str:
+    """Say that a filter of system calls holds us, if one does."""
+    try:
+        status = Path("/proc/self/status").read_text()
+    except OSError:
+        return ""
+    return ", a seccomp filter is in force" if "\nSeccomp:\t2" in status else ""
+
+
+# --- the system call --------------------------------------------------------------
+
+
+def _refusal(events: Sequence[Event]) -> int:
+    """Count events for a moment, as one group; return the errno of what failed, or 0."""
+    with _closing() as opened:
+        for event in events:
+            descriptor = _open(event, opened[0] if opened else -1)
+            if descriptor < 0:
+                return -descriptor
+            opened.append(descriptor)
+        return _run(opened[0], len(opened))
+
+
+@contextlib.contextmanager
+def _closing() -> Generator[list[int]]:
+    opened: list[int] = []
+    try:
+        yield opened
+    finally:
+        for descriptor in reversed(opened):
+            os.close(descriptor)
+
+
+def _run(leader: int, size: int) -> int:
+    """Start a group, and read it; return 0, or what hinders."""
+    import fcntl
+
+    fcntl.ioctl(leader, _ENABLE, 0)
+    # A pinned group that finds no counter free gives no bytes.
+    return 0 if len(os.read(leader, 8 * (1 + size))) == 8 * (1 + size) else EINVAL
+
+
+def _open(event: Event, leader: int) -> int:
+    """Open an event for this thread, disabled if it leads; return a descriptor or -errno."""
+    number = _NUMBERS.get(platform.machine())
+    if number is None:
+        return -ENOSYS
+    flags = _EXCLUDE_HYPERVISOR | (_EXCLUDE_KERNEL if event.user_only else 0)
+    flags |= _DISABLED | _PINNED if leader < 0 else 0
+    size = _ATTRIBUTES.size
+    words = (event.type, size, event.config, 0, 0, _READ_GROUP, flags, 0, 0, 0)
+    attributes = ctypes.create_string_buffer(_ATTRIBUTES.pack(*words), size)
+    arguments = (ctypes.byref(attributes), 0, -1, leader, ctypes.c_ulong(_CLOSE_ON_EXEC))
+    libc = ctypes.CDLL(None, use_errno=True)
+    descriptor: int = libc.syscall(ctypes.c_long(number), *arguments)
+    return descriptor if descriptor >= 0 else -ctypes.get_errno()

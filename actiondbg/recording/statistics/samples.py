@@ -1,0 +1,180 @@
+"""What was measured of each action, as columns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from actiondbg.recording.format.arrow import call, pa
+from actiondbg.recording.tables.actions import column_of_event
+from actiondbg.support.globs import check_glob, glob_matches
+
+if TYPE_CHECKING:
+    from actiondbg.recording.recording import Recording
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+Flags = NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Texts:
+    """A column of texts.
+
+    Args:
+        codes: of each action, an index into ``values``.
+        values: each text once.
+    """
+
+    codes: Integers
+    values: list[str]
+
+    def matching(self, glob: str) -> Flags:
+        """Tell of each action whether a glob that was checked matches its text."""
+        matched = [glob_matches(glob, value) for value in self.values]
+        return np.array(matched, dtype=np.bool_)[self.codes]
+
+
+@dataclass(frozen=True)
+class Samples:
+    """The finished actions of a run; arrays have one item an action, all in the same order.
+
+    Args:
+        ordinal: from 1.
+        thread: 0 made the context.
+        tag: of each action.
+        name: of each action.
+        full_name: with namespaces.
+        start: nanoseconds from the first action.
+        duration: nanoseconds.
+        events: how often each happened, by its name; not a number where it was not counted.
+        unfinished: how many actions had no end, and are not here.
+        early: how many were left out since they began too early.
+    """
+
+    ordinal: Integers
+    thread: Integers
+    tag: Texts
+    name: Texts
+    full_name: Texts
+    start: Floats
+    duration: Floats
+    events: dict[str, Floats]
+    unfinished: int = 0
+    early: int = 0
+
+    @property
+    def size(self) -> int:
+        """How many actions there are."""
+        return len(self.ordinal)
+
+    @property
+    def counted(self) -> Flags:
+        """Of which actions all events were counted."""
+        flags = np.ones(self.size, dtype=np.bool_)
+        for values in self.events.values():
+            flags &= ~np.isnan(values)
+        return flags
+
+    def only(self, flags: Flags) -> Samples:
+        """Return the actions whose flag is set."""
+        return replace(
+            self,
+            ordinal=self.ordinal[flags],
+            thread=self.thread[flags],
+            tag=replace(self.tag, codes=self.tag.codes[flags]),
+            name=replace(self.name, codes=self.name.codes[flags]),
+            full_name=replace(self.full_name, codes=self.full_name.codes[flags]),
+            start=self.start[flags],
+            duration=self.duration[flags],
+            events={name: values[flags] for name, values in self.events.items()},
+        )
+
+    def named(self, glob: str) -> Samples:
+        """Return the actions whose name, or full name, matches.
+
+        Raises:
+            UsageError: the glob is not one.
+        """
+        check_glob(glob, glob, 0)
+        return self.only(self.name.matching(glob) | self.full_name.matching(glob))
+
+    def from_time(self, milliseconds: float) -> Samples:
+        """Return the actions that began so long after the first one, or later."""
+        if not milliseconds:
+            return self
+        late = self.start >= milliseconds * 1e6
+        return replace(self.only(late), early=self.early + int(np.sum(~late)))
+
+
+def samples_of(recording: Recording, own: bool = False) -> Samples:
+    """Read what was measured.
+
+    Args:
+        recording: with events or without.
+        own: leave out of each action what was measured in those nested in it.
+    """
+    columns = {name: column_of_event(name) for name in recording.events}
+    duration = "self_ns" if own else "duration_ns"
+    wanted = ["ordinal", "parent", "thread", "tag", "name", "full_name", "start_ns", "duration_ns"]
+    table = recording.table("actions", list(dict.fromkeys((*wanted, duration, *columns.values()))))
+    events = {name: _floats(table, column) for name, column in columns.items()}
+    ordinal, thread = _integers(table, "ordinal"), _integers(table, "thread")
+    if own:
+        above = _rows_above(ordinal, thread, _floats(table, "parent"))
+        events = {name: _own(values, above) for name, values in events.items()}
+    samples = Samples(
+        ordinal,
+        thread,
+        *(_texts(table, name) for name in ("tag", "name", "full_name")),
+        start=_floats(table, "start_ns"),
+        duration=_floats(table, duration),
+        events=events,
+    )
+    finished = ~np.isnan(_floats(table, "duration_ns"))
+    return replace(samples.only(finished), unfinished=int(np.sum(~finished)))
+
+
+# --- columns ----------------------------------------------------------------------
+
+
+def _floats(table: Any, name: str) -> Floats:
+    """Return a column of numbers; null is not a number."""
+    return np.asarray(table.column(name).to_numpy(), dtype=np.float64)
+
+
+def _integers(table: Any, name: str) -> Integers:
+    return np.asarray(table.column(name).to_numpy(), dtype=np.int64)
+
+
+def _texts(table: Any, name: str) -> Texts:
+    """Return a column of texts; null is the empty text."""
+    column = table.column(name).unify_dictionaries()
+    values: list[str | None] = column.chunk(0).dictionary.to_pylist() if column.num_chunks else []
+    null = pa.scalar(len(values), pa.int32())
+    codes = [call("coalesce", chunk.indices, null).to_numpy() for chunk in column.chunks]
+    joined = np.concatenate([np.zeros(0, dtype=np.int64), *codes]).astype(np.int64)
+    return Texts(joined, [*(value or "" for value in values), ""])
+
+
+# --- without what is nested -------------------------------------------------------
+
+
+def _rows_above(ordinal: Integers, thread: Integers, parent: Floats) -> Integers:
+    """Return the row of each action's parent in the same thread, -1 where there is none."""
+    rows = np.searchsorted(ordinal, np.nan_to_num(parent, nan=0.0).astype(np.int64))
+    rows = np.minimum(rows, max(len(ordinal) - 1, 0))
+    is_here = ~np.isnan(parent)
+    is_here &= thread[rows] == thread if len(rows) else is_here
+    return np.where(is_here, rows, -1)
+
+
+def _own(values: Floats, above: Integers) -> Floats:
+    nested = above >= 0
+    inside = np.bincount(
+        above[nested], weights=np.nan_to_num(values[nested], nan=0.0), minlength=len(values)
+    )
+    return values - inside

@@ -1,0 +1,58 @@
+"""Measured values as words, with their units."""
+
+from __future__ import annotations
+
+from actiondbg.recording.statistics.buckets import Buckets
+from actiondbg.recording.statistics.events import is_clock
+from actiondbg.recording.statistics.statistics import DURATION, Quantity
+
+_UNITS = ((1e9, "s"), (1e6, "ms"), (1e3, "us"))
+
+
+def value_text(name: str, value: float | None) -> str:
+    """Return a value of the duration, or of an event; None is what is not known."""
+    if value is None:
+        return "-"
+    return _time_text(value) if is_time(name) else _count_text(value)
+
+
+def is_time(name: str) -> bool:
+    """Tell whether the duration, or an event, is counted in nanoseconds."""
+    return name == DURATION or is_clock(name)
+
+
+def range_text(name: str, buckets: Buckets, bucket: int) -> str:
+    """Return the smallest and the largest value of a bucket."""
+    low, high = (value_text(name, float(ends[bucket])) for ends in (buckets.low, buckets.high))
+    return low if low == high else f"{low} .. {high}"
+
+
+def constant_words(quantity: Quantity) -> str:
+    """Say of a quantity that is the same for all actions what it is."""
+    value = value_text(quantity.name, quantity.mean)
+    return f"{quantity.name} is {value} in all {len(quantity.values):,} calls"
+
+
+def correlation_text(correlation: float | None) -> str:
+    """Return a correlation."""
+    return "undefined" if correlation is None else f"{correlation:.2f}"
+
+
+def _time_text(nanoseconds: float) -> str:
+    for size, unit in _UNITS:
+        # What would be rounded to 1000 is told in the larger unit.
+        if abs(nanoseconds) >= size * 0.9995:
+            return f"{_three_digits(nanoseconds / size)} {unit}"
+    whole = nanoseconds == int(nanoseconds)
+    return f"{nanoseconds:.0f} ns" if whole else f"{_three_digits(nanoseconds)} ns"
+
+
+def _three_digits(value: float) -> str:
+    decimals = 2 if abs(value) < 9.995 else 1 if abs(value) < 99.95 else 0
+    return f"{value:,.{decimals}f}"
+
+
+def _count_text(value: float) -> str:
+    if value == int(value) or abs(value) >= 99.95:
+        return f"{value:,.0f}"
+    return f"{value:.3g}"

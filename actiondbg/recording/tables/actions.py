@@ -1,0 +1,226 @@
+"""The table of the actions."""
+
+from __future__ import annotations
+
+from functools import cached_property, partial
+
+import numpy as np
+
+from actiondbg.recording.format.arrow import (
+    PLACE,
+    WORD,
+    Array,
+    Bools,
+    DataType,
+    Ints,
+    bool_array,
+    int_array,
+    pa,
+    word_array,
+)
+from actiondbg.recording.format.layout import (
+    CHANGE_KINDS,
+    CHANGED,
+    FOLD_MASK,
+    FOLD_SHIFT,
+    FOLDS,
+    OUTCOMES,
+    ROLLED_BACK,
+)
+from actiondbg.recording.format.strings import StringTables
+from actiondbg.recording.format.structs import Kind, Space
+from actiondbg.recording.tables.changes import Changes, OfActions, Reasons
+from actiondbg.recording.tables.definitions import Definitions
+from actiondbg.recording.tables.descriptions import Describer
+from actiondbg.recording.tables.lazy_table import Column, LazyTable
+from actiondbg.recording.tables.nesting import Nesting
+from actiondbg.recording.tables.rows import Rows
+
+_WORDS = ("tag", "name", "full_name", "labels")  # in a string of the space ACTION
+
+
+class Actions:
+    """Builds the columns of the actions, in the order of the ordinals.
+
+    Args:
+        rows: all actions.
+        strings: all strings.
+        definitions: of the operations.
+        describer: of them, as well.
+        changes: that the actions made.
+        reasons: of their failures.
+    """
+
+    def __init__(
+        self,
+        rows: Rows,
+        strings: StringTables,
+        definitions: Definitions,
+        describer: Describer,
+        changes: Changes,
+        reasons: Reasons,
+    ) -> None:
+        self._rows = rows
+        self._strings = strings
+        self._definitions = definitions
+        self._describer = describer
+        self._changes = changes
+        self._reasons = reasons
+        self._nesting = Nesting(rows)
+
+    def table(self) -> LazyTable:
+        """Return the table."""
+        return LazyTable(
+            [
+                ("ordinal", pa.int64(), lambda: int_array(self._rows.ordinals, pa.int64())),
+                ("parent", pa.int64(), self._parent),
+                ("thread", pa.int32(), self._thread),
+                ("depth", pa.int32(), self._depth),
+                *((word, WORD, partial(self._word, word)) for word in _WORDS),
+                ("nth", pa.int64(), self._nth),
+                ("operation", pa.int64(), self._operation),
+                *self._describer.columns(lambda: self._found),
+                *self._outcome_columns(),
+                *((kind, pa.int32(), partial(self._count, kind)) for kind in CHANGE_KINDS),
+                ("start_ns", pa.int64(), self._start),
+                ("duration_ns", pa.int64(), self._duration),
+                ("self_ns", pa.int64(), self._own_time),
+                *self._event_columns(),
+            ]
+        )
+
+    # --- the order, and the nesting ---
+
+    def _parent(self) -> Array:
+        parents = self._rows.ordinals_of(self._rows.ordered(self._nesting.parents))
+        return int_array(parents, pa.int64(), parents == 0)
+
+    def _depth(self) -> Array:
+        return self._ints(self._nesting.depths, pa.int32())
+
+    def _thread(self) -> Array:
+        slices = self._rows.items.slices
+        counts = [part.stop - part.start for part in slices]
+        return self._ints(np.repeat(self._rows.threads, counts), pa.int32())
+
+    def _ints(self, values: Ints, kind: DataType, absent: Bools | None = None) -> Array:
+        """Return a column of one value for each place of the rows."""
+        absent = None if absent is None else self._rows.ordered(absent)
+        return int_array(self._rows.ordered(values), kind, absent)
+
+    # --- names ---
+
+    @cached_property
+    def _names(self) -> Ints:
+        """The name of each, as an index into the strings of ACTION; -1 for none."""
+        items = self._rows.items
+        places = self._strings[Space.ACTION].places
+        return self._rows.ordered(items.resolve(items.field("name"), places))
+
+    def _word_codes(self, word: str) -> tuple[Ints, list[str]]:
+        """Return for each name which word it has, and the words; -1 is behind the last name."""
+        known: dict[str, int] = {}
+        codes: list[int] = []
+        index = _WORDS.index(word)
+        for text in self._strings[Space.ACTION].texts:
+            part = [*text.split("\0"), "", "", "", ""][index]
+            part = part.replace("\x1f", ",")
+            absent = word == "labels" and not part
+            codes.append(-1 if absent else known.setdefault(part, len(known)))
+        return np.array([*codes, -1], np.int32), list(known)
+
+    def _word(self, word: str) -> Array:
+        codes, words = self._word_codes(word)
+        return word_array(codes[self._names], words)
+
+    def _nth(self) -> Array:
+        codes, words = self._word_codes("tag")
+        tags = codes[self._names]
+        by_tag = np.argsort(tags.astype(np.min_scalar_type(-1 - len(words))), kind="stable")
+        counts = np.bincount(tags + 1, minlength=1)
+        firsts = np.cumsum(counts) - counts
+        nth = np.empty(len(tags), np.int64)
+        nth[by_tag] = np.arange(1, len(tags) + 1) - np.repeat(firsts, counts)
+        return int_array(nth, pa.int64())
+
+    # --- operations ---
+
+    @cached_property
+    def _operations(self) -> Ints:
+        return self._rows.ordered(self._rows.items.field("operation"))
+
+    def _operation(self) -> Array:
+        return int_array(self._operations, pa.int64(), self._operations == 0)
+
+    @cached_property
+    def _found(self) -> Ints:
+        return self._definitions.find(self._operations, np.arange(self._rows.count, dtype=PLACE))
+
+    # --- outcomes ---
+
+    def _outcome_columns(self) -> list[Column]:
+        return [
+            ("outcome", WORD, self._outcome),
+            ("changed", pa.bool_(), lambda: self._flag(CHANGED)),
+            ("rolled_back", pa.bool_(), lambda: self._flag(ROLLED_BACK)),
+            ("fold", WORD, self._fold),
+            ("reason", WORD, self._reasons.first),
+        ]
+
+    def _outcome(self) -> Array:
+        codes = self._rows.ordered(self._rows.outcomes)
+        return word_array(np.minimum(codes, len(OUTCOMES) - 1), OUTCOMES)
+
+    @cached_property
+    def _flags(self) -> Ints:
+        return self._rows.ordered(self._rows.flags)
+
+    def _flag(self, flag: int) -> Array:
+        return bool_array(self._flags & flag > 0)
+
+    def _fold(self) -> Array:
+        codes = (self._flags >> FOLD_SHIFT & FOLD_MASK).astype(np.int32) - 1
+        return word_array(np.minimum(codes, len(FOLDS) - 1), FOLDS)
+
+    def _count(self, kind: str) -> Array:
+        return int_array(self._changes.counts(kind), pa.int32())
+
+    # --- times and events ---
+
+    def _start(self) -> Array:
+        return self._ints(self._rows.nanoseconds(self._rows.ticks), pa.int64())
+
+    def _duration(self) -> Array:
+        return self._time(self._rows.duration_ticks)
+
+    def _own_time(self) -> Array:
+        return self._time(self._nesting.own_ticks)
+
+    def _time(self, ticks: Ints) -> Array:
+        return self._ints(self._rows.nanoseconds(ticks), pa.int64(), self._rows.unfinished)
+
+    @cached_property
+    def _samples(self) -> OfActions:
+        return OfActions(self._rows, Kind.SAMPLES)
+
+    def _event_columns(self) -> list[Column]:
+        names = self._rows.file.header.events
+        return [
+            (column_of_event(name), pa.int64(), partial(self._event, index))
+            for index, name in enumerate(names)
+        ]
+
+    def _event(self, index: int) -> Array:
+        counted = np.zeros(self._rows.count, np.int64)
+        absent = np.ones(self._rows.count, np.bool_)
+        ranks = self._samples.ranks
+        if not len(ranks):  # no thread could count, and there is no field of the values
+            return int_array(counted, pa.int64(), absent)
+        counted[ranks] = self._samples.field("values")[:, index].astype(np.int64)
+        absent[ranks] = False
+        return int_array(counted, pa.int64(), absent)
+
+
+def column_of_event(name: str) -> str:
+    """Return what the column of an event is called."""
+    return name.replace("-", "_").replace(":", "_")

@@ -1,0 +1,175 @@
+"""The tables of the changes and of the reasons, and what the actions have of them."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+
+from actiondbg.recording.format.arrow import (
+    PLACE,
+    WORD,
+    Array,
+    Bools,
+    Ints,
+    bool_array,
+    int_array,
+    pa,
+    word_array,
+)
+from actiondbg.recording.format.items import Items
+from actiondbg.recording.format.layout import BLOCK, CHANGE_KIND_MASK, CHANGE_KINDS, GUESS
+from actiondbg.recording.format.packed import unzigzag
+from actiondbg.recording.format.strings import StringTables
+from actiondbg.recording.format.structs import Kind, Space
+from actiondbg.recording.tables.definitions import Definitions
+from actiondbg.recording.tables.descriptions import Describer
+from actiondbg.recording.tables.lazy_table import LazyTable
+from actiondbg.recording.tables.rows import Rows
+
+
+class OfActions:
+    """Items that each belong to an action, in the order of the actions; see ``Items``."""
+
+    def __init__(self, rows: Rows, kind: int) -> None:
+        self.rows = rows
+        self.items = Items(rows.file, kind, rows.threads)
+
+    @cached_property
+    def _action_places(self) -> Ints:
+        """The place of the action of each item of the file, -1 where it is not there."""
+        return self.rows.places(self.items, self.items.field("row"))
+
+    @cached_property
+    def _sorted(self) -> tuple[Ints, Ints]:
+        """The order of the items, and the rank of the action of each."""
+        places = self._action_places
+        known = np.flatnonzero(places >= 0)
+        ranks = self.rows.ranks_of(places[known])
+        order = np.argsort(ranks, kind="stable")
+        return known[order].astype(PLACE), ranks[order]
+
+    @property
+    def ranks(self) -> Ints:
+        """The rank of the action of each; see ``Rows.ranks``."""
+        return self._sorted[1]
+
+    @property
+    def ordinals(self) -> Ints:
+        """The ordinal of the action of each."""
+        return self.rows.ordinals[self.ranks]
+
+    def field(self, name: str) -> Ints:
+        """Return a field of all."""
+        return self.sorted(self.items.field(name))
+
+    def sorted(self, values: Ints) -> Ints:
+        """Return an array of one value for each item of the file in the order of the actions."""
+        return values[self._sorted[0]]
+
+    def firsts(self) -> Ints:
+        """Return the first of each action that has one."""
+        ranks = self.ranks
+        return np.flatnonzero(np.r_[True, ranks[1:] != ranks[:-1]][: len(ranks)])
+
+
+class Changes(OfActions):
+    """All changes, in order."""
+
+    def __init__(self, rows: Rows, definitions: Definitions, describer: Describer) -> None:
+        super().__init__(rows, Kind.CHANGES)
+        self._definitions = definitions
+        self._describer = describer
+
+    @cached_property
+    def operations(self) -> Ints:
+        """The operation of each; of a block, the one that holds it."""
+        return self.field("operation")
+
+    @cached_property
+    def kinds(self) -> Ints:
+        """The code of the kind of each."""
+        return self._codes & CHANGE_KIND_MASK
+
+    @cached_property
+    def blocks(self) -> Bools:
+        """Whether each is of a block."""
+        return self._codes & BLOCK > 0
+
+    def sequence(self) -> Ints:
+        """Return the place of each among all, from 1: in its thread, the order of their making."""
+        return self._sorted[0] + 1
+
+    def counts(self, kind: str) -> Ints:
+        """Return how many of a kind each action made, in the order of the ordinals."""
+        codes = self.items.field("code")
+        places = self._action_places[codes & CHANGE_KIND_MASK == CHANGE_KINDS.index(kind)]
+        # The first is of those whose action is not there.
+        counts = np.bincount(places + 1, minlength=self.rows.count + 1)[1:]
+        return self.rows.ordered(counts)
+
+    def table(self) -> LazyTable:
+        """Return the table."""
+        return LazyTable(
+            [
+                ("ordinal", pa.int64(), lambda: int_array(self.ordinals, pa.int64())),
+                ("seq", pa.int64(), lambda: int_array(self.sequence(), pa.int64())),
+                ("kind", WORD, lambda: word_array(self.kinds, CHANGE_KINDS)),
+                ("operation", pa.int64(), lambda: self._numbers(self.operations)),
+                *self._describer.columns(lambda: self._found),
+                ("block", pa.bool_(), lambda: bool_array(self.blocks)),
+                ("guess", pa.bool_(), lambda: bool_array(self._codes & GUESS > 0)),
+                ("by", pa.int64(), lambda: self._numbers(self._by)),
+                ("by_result", pa.int32(), self._by_result),
+            ]
+        )
+
+    @cached_property
+    def _codes(self) -> Ints:
+        return self.field("code")
+
+    @cached_property
+    def _by(self) -> Ints:
+        by = self.field("by")
+        return np.where(by > 0, self.operations + unzigzag(by - 1), 0)
+
+    @cached_property
+    def _found(self) -> Ints:
+        return self._definitions.find(self.operations, self.ranks)
+
+    def _by_result(self) -> Array:
+        return int_array(self.field("by_result"), pa.int32(), self._by == 0)
+
+    @staticmethod
+    def _numbers(operations: Ints) -> Array:
+        return int_array(operations, pa.int64(), operations == 0)
+
+
+class Reasons(OfActions):
+    """All reasons, in order."""
+
+    def __init__(self, rows: Rows, strings: StringTables) -> None:
+        super().__init__(rows, Kind.REASONS)
+        self._strings = strings
+
+    @cached_property
+    def _codes(self) -> Ints:
+        reasons = self.items.resolve(self.items.field("reason"), self._strings[Space.REASON].places)
+        return self.sorted(reasons)
+
+    def first(self) -> Array:
+        """Return the first reason of each action, in the order of the ordinals, or null."""
+        first = np.full(self.rows.count, -1, np.int32)
+        which = self.firsts()
+        first[self.ranks[which]] = self._codes[which]
+        return word_array(first, self._strings[Space.REASON].words)
+
+    def table(self) -> LazyTable:
+        """Return the table."""
+        words = self._strings[Space.REASON]
+        return LazyTable(
+            [
+                ("ordinal", pa.int64(), lambda: int_array(self.ordinals, pa.int64())),
+                ("reason", WORD, lambda: word_array(self._codes, words.words)),
+            ]
+        )

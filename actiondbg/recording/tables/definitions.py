@@ -1,0 +1,140 @@
+"""What operations are called, and where they are."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+
+from actiondbg.recording.format.arrow import Ints
+from actiondbg.recording.format.items import Items, places_of
+from actiondbg.recording.format.strings import StringTables
+from actiondbg.recording.format.structs import Kind, Space
+from actiondbg.recording.tables.rows import Rows
+
+_STEPS = 3
+
+
+class Locations:
+    """The locations of all threads; -1 stands for what one does not have."""
+
+    def __init__(self, rows: Rows, strings: StringTables) -> None:
+        self._items = Items(rows.file, Kind.LOCATIONS, rows.threads)
+        self._strings = strings
+
+    @cached_property
+    def places(self) -> list[Ints]:
+        """For each thread, the index of each of its ids; see ``Items.resolve``."""
+        ids = self._items.field("id")
+        indices = np.arange(len(ids))
+        return [places_of(ids[part], indices[part]) for part in self._items.slices]
+
+    @cached_property
+    def files(self) -> Ints:
+        """The file of each, as an index into the strings of FILE."""
+        return self._items.resolve(self._items.field("file"), self._strings[Space.FILE].places)
+
+    @cached_property
+    def texts(self) -> Ints:
+        """The whole text of each, as an index into the strings of LOCATION."""
+        return self._items.resolve(self._items.field("text"), self._strings[Space.LOCATION].places)
+
+    @cached_property
+    def lines(self) -> Ints:
+        return self._number("line")
+
+    @cached_property
+    def columns(self) -> Ints:
+        return self._number("col")
+
+    def _number(self, name: str) -> Ints:
+        return np.where(self.files < 0, -1, self._items.field(name).astype(np.int64))
+
+
+class Definitions:
+    """The definitions of operations, in the order of their numbers and of when they hold.
+
+    An operation is defined again when it has moved to another function, or in another thread.
+    """
+
+    def __init__(self, rows: Rows, strings: StringTables) -> None:
+        self._rows = rows
+        self._strings = strings
+        self._items = Items(rows.file, Kind.OPERATIONS, rows.threads)
+        self.locations = Locations(rows, strings)
+
+    @cached_property
+    def _sorted(self) -> tuple[Ints, Ints, Ints]:
+        """The order of the definitions, their operations, and from which rank they hold."""
+        operations = self._items.field("operation")
+        places = self._rows.next_places(self._items, self._items.field("row"))
+        # Some are made for a row that never came.
+        ranks = np.where(places < 0, self._rows.count, self._rows.ranks_of(places))
+        # Both are nearly sorted, of which a stable sort by one key makes more than lexsort does.
+        order = np.argsort(operations, kind="stable")
+        if (ranks[1:] < ranks[:-1]).any():  # more than one thread
+            order = np.argsort(ranks, kind="stable")
+            order = order[np.argsort(operations[order], kind="stable")]
+        return order, operations[order], ranks[order]
+
+    @property
+    def operations(self) -> Ints:
+        """The number of the operation of each."""
+        return self._sorted[1]
+
+    @cached_property
+    def names(self) -> Ints:
+        """The name of each, as an index into the strings of OPERATION."""
+        return self._resolved("name", self._strings[Space.OPERATION].places)
+
+    @cached_property
+    def functions(self) -> Ints:
+        """The function of each, as an index into the strings of FUNCTION."""
+        return self._resolved("function", self._strings[Space.FUNCTION].places)
+
+    @cached_property
+    def location_places(self) -> Ints:
+        """The location of each, as an index into ``locations``."""
+        return self._resolved("location", self.locations.places)
+
+    def _resolved(self, name: str, places: list[Ints]) -> Ints:
+        return self._items.resolve(self._items.field(name), places)[self._sorted[0]]
+
+    def find(self, operations: Ints, ranks: Ints) -> Ints:
+        """Return which definition holds of each operation at an action; -1 for none.
+
+        Args:
+            operations: numbers, 0 for none.
+            ranks: of the action of each; see ``Rows.ranks``.
+        """
+        _, defined, since = self._sorted
+        last = self.find_newest()
+        found = np.take(places_of(defined[last], last), operations, mode="clip")
+        # Behind the last definition is one that always holds: it is at the place -1.
+        holds_from = np.append(since, -1)
+        which = np.flatnonzero(holds_from[found] > ranks)
+        # Few are defined more often than once or twice: back from the last one, step by step.
+        for _ in range(_STEPS):
+            before = found[which] - 1
+            has_one = (before >= 0) & (defined[before] == operations[which])
+            which = which[has_one]
+            found[which] = before[has_one]
+            which = which[since[found[which]] > ranks[which]]
+        if len(which):
+            self._search(found, which, operations, ranks)
+        return found
+
+    def _search(self, found: Ints, which: Ints, operations: Ints, ranks: Ints) -> None:
+        """Find some of them by a search; ``found`` is one of the definitions of each."""
+        _, defined, since = self._sorted
+        scale = self._rows.count + 1  # operation and rank as one number
+        wanted = operations[which].astype(np.int64) * scale + ranks[which]
+        known = defined.astype(np.int64) * scale + since
+        newest = np.searchsorted(known, wanted, side="right") - 1
+        # None holds yet: the first.
+        found[which] = np.maximum(newest, np.searchsorted(defined, operations[which]))
+
+    def find_newest(self) -> Ints:
+        """Return the last definition of each operation, sorted by its number."""
+        defined = self.operations
+        return np.flatnonzero(np.r_[defined[1:] != defined[:-1], True][: len(defined)])

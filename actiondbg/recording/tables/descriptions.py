@@ -1,0 +1,74 @@
+"""The columns that say what an operation is, and where."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from actiondbg.recording.format.arrow import WORD, Array, Ints, int_array, pa, word_array
+from actiondbg.recording.format.strings import StringTables
+from actiondbg.recording.format.structs import Space
+from actiondbg.recording.tables.definitions import Definitions
+from actiondbg.recording.tables.lazy_table import Column
+
+
+class Describer:
+    """Makes the columns op, file, line, col and function, and the text of a location."""
+
+    def __init__(self, definitions: Definitions, strings: StringTables) -> None:
+        self._definitions = definitions
+        self._locations = definitions.locations
+        self._strings = strings
+
+    def columns(self, found: Callable[[], Ints]) -> list[Column]:
+        """Return the columns.
+
+        Args:
+            found: gives the place among the definitions of each operation, -1 for none.
+        """
+        return [
+            ("op", WORD, lambda: self._op(found())),
+            ("file", WORD, lambda: self._file(found())),
+            ("line", pa.int32(), lambda: self._number(self._locations.lines, found())),
+            ("col", pa.int32(), lambda: self._number(self._locations.columns, found())),
+            ("function", WORD, lambda: self._function(found())),
+        ]
+
+    def location(self, found: Ints) -> Array:
+        """Return the text of the locations: the whole, or file:line:col."""
+        import pyarrow.compute as compute  # pyright: ignore[reportMissingTypeStubs]
+
+        whole = taken(self._locations.texts, self._place(found))
+        texts = word_array(whole, self._strings[Space.LOCATION].words).dictionary_decode()
+        parts = [
+            self._file(found).dictionary_decode(),
+            self._number(self._locations.lines, found).cast(pa.string()),
+            self._number(self._locations.columns, found).cast(pa.string()),
+        ]
+        short = compute.binary_join_element_wise(*parts, ":")  # pyright: ignore
+        return compute.coalesce(texts, short)  # pyright: ignore
+
+    def _place(self, found: Ints) -> Ints:
+        return taken(self._definitions.location_places, found)
+
+    def _op(self, found: Ints) -> Array:
+        names = taken(self._definitions.names, found)
+        return word_array(names, self._strings[Space.OPERATION].words)
+
+    def _function(self, found: Ints) -> Array:
+        functions = taken(self._definitions.functions, found)
+        return word_array(functions, self._strings[Space.FUNCTION].words)
+
+    def _file(self, found: Ints) -> Array:
+        files = taken(self._locations.files, self._place(found))
+        return word_array(files, self._strings[Space.FILE].words)
+
+    def _number(self, values: Ints, found: Ints) -> Array:
+        numbers = taken(values, self._place(found))
+        return int_array(numbers, pa.int32(), numbers < 0)
+
+
+def taken(values: Ints, places: Ints) -> Ints:
+    """Return the value at each place, and -1 for the place -1."""
+    return np.append(values, -1)[places]

@@ -1,0 +1,76 @@
+"""Tables whose columns are built when they are asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from actiondbg.recording.format.arrow import Array, DataType, Ints, Table, int_array, pa
+from actiondbg.recording.format.threads import do_all
+
+Build = Callable[[], Array]
+BuildPart = Callable[[Ints], Array]
+Column = tuple[str, DataType, Build]  # its name, its type, and what builds it
+
+_PART = 256  # rows: a part of long texts fits into memory
+
+
+class LazyTable:
+    """A table: its columns have names and types, and are built once, the first time.
+
+    Args:
+        columns: in order.
+        large: columns that need not fit into memory, and what builds them for some rows only,
+            given by their indices.
+    """
+
+    def __init__(
+        self, columns: Iterable[Column], large: Mapping[str, BuildPart] | None = None
+    ) -> None:
+        self._builders = {name: (kind, build) for name, kind, build in columns}
+        self._built: dict[str, Array] = {}
+        self.large = large or {}
+
+    @property
+    def names(self) -> list[str]:
+        return list(self._builders)
+
+    def schema(self, names: Sequence[str] | None = None) -> Any:
+        """Return the pyarrow.Schema of some columns, or of all."""
+        wanted = self.names if names is None else names
+        return pa.schema([(name, self._builders[name][0]) for name in wanted])
+
+    def table(self, names: Sequence[str] | None = None) -> Table:
+        """Return some columns, or all, as a pyarrow.Table; raises KeyError for an unknown one."""
+        wanted = self.names if names is None else names
+        missing = [name for name in dict.fromkeys(wanted) if name not in self._built]
+        do_all(self._column, missing)
+        columns = [self._column(name) for name in wanted]
+        return pa.table(columns, schema=self.schema(wanted))
+
+    def parts(self, names: Sequence[str], rows: Ints) -> Iterator[Any]:
+        """Yield some columns of some rows as a pyarrow.RecordBatch each.
+
+        Args:
+            names: of the columns; those that are large are built part by part, and not kept.
+            rows: the indices of the rows.
+        """
+        kept = [name for name in names if name not in self.large]
+        small = self.table(kept).take(int_array(rows, pa.int64())).combine_chunks()
+        for first in range(0, len(rows), _PART):
+            which = rows[first : first + _PART]
+            cut = small.slice(first, len(which))
+            columns = [
+                self.large[name](which) if name in self.large else cut.column(name).combine_chunks()
+                for name in names
+            ]
+            yield pa.record_batch(columns, schema=self.schema(names))
+
+    def forget(self) -> None:
+        """Keep no column any longer; one that is asked for again is built again."""
+        self._built.clear()
+
+    def _column(self, name: str) -> Array:
+        if name not in self._built:
+            self._built[name] = self._builders[name][1]()
+        return self._built[name]

@@ -1,0 +1,67 @@
+"""The table of the runs: which recordings there are, of which command lines."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from actiondbg.recording.format.arrow import Table, pa
+
+if TYPE_CHECKING:
+    from actiondbg.recording.recording import Recording
+
+RUNS = "runs"
+
+
+def runs_table(recordings: Mapping[str, Recording]) -> Table:
+    """Return a row for each recording; nothing in it names the machine or its user.
+
+    Args:
+        recordings: by what the column ``run`` says.
+    """
+    rows = [{"run": run, **run_columns(recording)} for run, recording in recordings.items()]
+    schema = pa.schema([("run", pa.string()), *_SCHEMA.items()])
+    return pa.Table.from_pylist(rows, schema=schema)
+
+
+def run_table(recording: Recording) -> Table:
+    """Return the row of one recording, without its name."""
+    return pa.Table.from_pylist([run_columns(recording)], schema=pa.schema(list(_SCHEMA.items())))
+
+
+def run_columns(recording: Recording) -> dict[str, object]:
+    """Return what is told of a run, by column."""
+    header, ending = recording.header, recording.ending
+    # A command line may be any bytes; a text of Arrow may not.
+    argv = [word.encode(errors="replace").decode() for word in header.argv]
+    return {
+        "command": shlex.join(argv),
+        "argv": argv,
+        "llvm": header.llvm,
+        "agent": header.agent,
+        "started": header.started // 1000,
+        "threads": header.threads,
+        "ir": header.ir,
+        "events": list(header.events),
+        "actions": recording.count,
+        "ended": ending.ended,
+        "status": ending.status,
+        "signal": ending.signal,
+    }
+
+
+_SCHEMA = {
+    "command": pa.string(),
+    "argv": pa.list_(pa.string()),
+    "llvm": pa.string(),
+    "agent": pa.string(),
+    "started": pa.timestamp("us", tz="UTC"),
+    "threads": pa.bool_(),
+    "ir": pa.string(),
+    "events": pa.list_(pa.string()),
+    "actions": pa.int64(),
+    "ended": pa.string(),
+    "status": pa.int32(),
+    "signal": pa.int32(),
+}

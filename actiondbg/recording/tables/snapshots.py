@@ -1,0 +1,147 @@
+"""The texts of IR, each stored once, and the table of what the actions made of them."""
+
+from __future__ import annotations
+
+import zlib
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from actiondbg.recording.errors import RecordingError
+from actiondbg.recording.format.arrow import WORD, Array, Ints, int_array, pa, word_array
+from actiondbg.recording.format.file import RecordingFile
+from actiondbg.recording.format.structs import RAW, TEXT, ZLIB, Kind
+from actiondbg.recording.tables.changes import OfActions
+from actiondbg.recording.tables.lazy_table import LazyTable
+from actiondbg.recording.tables.rows import Rows
+
+_ALIGNMENT = 8  # bytes
+_WHEN = ("before", "after")
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """The IR of an operation around an action.
+
+    Args:
+        operation: its number.
+        before: its text, None if it was not there.
+        after: its text, None if it is not there any more.
+    """
+
+    operation: int
+    before: str | None
+    after: str | None
+
+
+class _Stored(NamedTuple):
+    offset: int
+    size: int
+    codec: int
+
+
+class Texts:
+    """The texts, by their hash; each is decompressed when it is asked for."""
+
+    def __init__(self, file: RecordingFile) -> None:
+        self._file = file
+
+    def has(self, hash: int) -> bool:
+        """Tell whether there is a text with a hash."""
+        return hash in self._stored
+
+    def __getitem__(self, hash: int) -> str:
+        """Return a text.
+
+        Raises:
+            KeyError: there is none with the hash.
+            RecordingError: it cannot be decompressed.
+        """
+        offset, size, codec = self._stored[hash]
+        content = self._file.mapped[offset : offset + size]
+        if codec == RAW:
+            return content.decode(errors="replace")
+        try:
+            if codec != ZLIB:
+                raise zlib.error(f"it is compressed in a way, {codec}, that is not known")
+            return zlib.decompress(content).decode(errors="replace")
+        except zlib.error as error:
+            raise RecordingError(
+                f"A text of {self._file.path!r} at byte {offset:,} cannot be read ({error}): "
+                "record it again, or use a newer actiondbg."
+            ) from error
+
+    @cached_property
+    def _stored(self) -> dict[int, _Stored]:
+        stored: dict[int, _Stored] = {}
+        for chunk in self._file.chunks:
+            for section in chunk.sections:
+                offset = section.offset
+                for _ in range(section.count if section.kind == Kind.TEXTS else 0):
+                    hash, _, size, codec, _ = TEXT.unpack_from(self._file.mapped, offset)
+                    offset += TEXT.size
+                    stored[hash] = _Stored(offset, size, codec)
+                    offset += size + -size % _ALIGNMENT
+        return stored
+
+
+class Snapshots(OfActions):
+    """What was kept of the IR, in the order of the actions."""
+
+    def __init__(self, rows: Rows, texts: Texts) -> None:
+        super().__init__(rows, Kind.IR)
+        self._texts = texts
+
+    def of(self, ordinal: int) -> list[Snapshot]:
+        """Return what was kept of the IR around an action."""
+        first, last = (np.searchsorted(self._ordinals, ordinal, side) for side in ("left", "right"))
+        return [
+            Snapshot(int(self._numbers[at]), *(self._text(int(h)) for h in self._hashes[at]))
+            for at in range(int(first), int(last))
+        ]
+
+    def table(self) -> LazyTable:
+        """Return the table."""
+        return LazyTable(
+            [
+                ("ordinal", pa.int64(), lambda: self._column(self._ordinals)),
+                ("operation", pa.int64(), lambda: self._column(self._numbers)),
+                ("when", WORD, self._when),
+                ("text", pa.large_string(), lambda: self._texts_at(np.arange(len(self._places)))),
+            ],
+            large={"text": self._texts_at},
+        )
+
+    def _text(self, hash: int) -> str | None:
+        return self._texts[hash] if self._texts.has(hash) else None
+
+    @cached_property
+    def _ordinals(self) -> Ints:
+        return self.ordinals
+
+    @cached_property
+    def _numbers(self) -> Ints:
+        return self.field("operation")
+
+    @cached_property
+    def _hashes(self) -> Ints:
+        """Two for each: before and after, 0 for none."""
+        return np.stack([self.field(when) for when in _WHEN], axis=1)
+
+    @cached_property
+    def _places(self) -> Ints:
+        """Where in the hashes, one after the other, those of the table are."""
+        return np.flatnonzero(self._hashes.ravel())
+
+    def _column(self, values: Ints) -> Array:
+        return int_array(values[self._places // len(_WHEN)], pa.int64())
+
+    def _when(self) -> Array:
+        return word_array(self._places % len(_WHEN), _WHEN)
+
+    def _texts_at(self, rows: Ints) -> Array:
+        hashes = self._hashes.ravel()[self._places[rows]].tolist()
+        known = {hash: self._text(hash) for hash in set(hashes)}
+        return pa.array([known[hash] for hash in hashes], type=pa.large_string())

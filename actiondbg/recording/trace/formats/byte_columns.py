@@ -1,0 +1,167 @@
+"""Columns of bytes, and how they are put together: what both writers build their files of."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Protocol, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from actiondbg.recording.format.arrow import Array, pa
+from actiondbg.recording.trace.texts import NONE, Mask, Numbers, Texts, pc
+
+Pieces: TypeAlias = Array  # a pyarrow.LargeBinaryArray: some bytes for each row
+_FEW = 1 << 12  # numbers below are encoded once each
+_MOST_PAIRS = 1 << 16  # that are encoded once each
+
+
+@dataclass(frozen=True)
+class Argument:
+    """What is said of slices under a name: texts, numbers (NONE for none), or that it is so."""
+
+    name: str
+    content: Texts | Numbers | Mask = field(repr=False)
+
+    @property
+    def says_something(self) -> bool:
+        """Whether it is said of any slice."""
+        if isinstance(self.content, Texts):
+            return bool((self.content.codes != NONE).any())
+        is_mask = self.content.dtype == np.bool_
+        return bool(self.content.any() if is_mask else (self.content != NONE).any())
+
+
+class Encoder(Protocol):
+    """How a format writes an argument."""
+
+    def texts(self, name: str, texts: Array) -> Pieces:
+        """Encode texts."""
+        ...
+
+    def truth(self, name: str) -> bytes:
+        """Encode that it is so."""
+        ...
+
+    def numbers(self, name: str, numbers: Numbers) -> Pieces:
+        """Encode numbers that are not negative."""
+        ...
+
+
+class Column(Protocol):
+    """Bytes for each slice."""
+
+    def block(self, rows: slice) -> Pieces:
+        """Return those of some slices."""
+        ...
+
+
+class Lookup:
+    """Bytes by codes; none for NONE."""
+
+    def __init__(self, codes: Numbers, values: Pieces) -> None:
+        self._codes = codes
+        self._values = pa.concat_arrays([values, pa.array([b""], type=pa.large_binary())])
+
+    def block(self, rows: slice) -> Pieces:
+        """Return those of some slices."""
+        codes = self._codes[rows]
+        return self._values.take(pa.array(np.where(codes < 0, len(self._values) - 1, codes)))
+
+    def merged(self, other: Lookup) -> Lookup | None:
+        """Return both as one, each pair of values once; None if there may be too many pairs."""
+        width = len(other._values)
+        if len(self._values) * width > _MOST_PAIRS:
+            return None
+        pairs = self._filled() * width + other._filled()
+        used = np.zeros(len(self._values) * width, np.bool_)
+        used[pairs] = True
+        first, second = np.divmod(np.flatnonzero(used), width)
+        values = joined(self._values.take(pa.array(first)), other._values.take(pa.array(second)))
+        return Lookup((np.cumsum(used) - 1)[pairs], values)
+
+    def _filled(self) -> Numbers:
+        """Return the codes, those of the last value, which is empty, for NONE."""
+        return np.where(self._codes < 0, len(self._values) - 1, self._codes)
+
+
+class _Numbers:
+    """Many different numbers, encoded block by block; no bytes for NONE."""
+
+    def __init__(self, name: str, numbers: Numbers, encoder: Encoder) -> None:
+        self._name, self._numbers, self._encoder = name, numbers, encoder
+
+    def block(self, rows: slice) -> Pieces:
+        """Return those of some slices."""
+        numbers = self._numbers[rows]
+        absent = numbers == NONE
+        pieces = self._encoder.numbers(self._name, np.where(absent, 0, numbers))
+        if not absent.any():
+            return pieces
+        return pc.if_else(pa.array(absent), pa.scalar(b"", pa.large_binary()), pieces)
+
+
+def column_of(argument: Argument, encoder: Encoder) -> Column:
+    """Return an argument, encoded."""
+    name, content = argument.name, argument.content
+    if isinstance(content, Texts):
+        return Lookup(content.codes, encoder.texts(name, content.values))
+    if content.dtype == np.bool_:
+        truth = pa.array([encoder.truth(name)], type=pa.large_binary())
+        return Lookup(np.where(content, 0, NONE), truth)
+    numbers = content.astype(np.int64, copy=False)
+    most = int(numbers.max(initial=0))
+    if most >= min(_FEW, len(numbers)):
+        return _Numbers(name, numbers, encoder)
+    return Lookup(numbers, encoder.numbers(name, np.arange(most + 1)))
+
+
+def merge(columns: Sequence[Column]) -> list[Column]:
+    """Make one column of neighbours that have few values: it takes half the time to write."""
+    result: list[Column] = []
+    for column in columns:
+        last = result[-1] if result else None
+        both = None
+        if isinstance(last, Lookup) and isinstance(column, Lookup):
+            both = last.merged(column)
+        if both is None:
+            result.append(column)
+        else:
+            result[-1] = both
+    return result
+
+
+def joined(*parts: Pieces | bytes) -> Pieces:
+    """Put columns together, row by row; bytes stand in each row, and one part is a column."""
+    kind = pa.large_binary()
+    large = [pa.scalar(p, kind) if isinstance(p, bytes) else p.cast(kind) for p in parts]
+    return pc.binary_join_element_wise(*large, pa.scalar(b"", kind))
+
+
+def decimal(numbers: Numbers) -> Pieces:
+    """Write numbers in decimal."""
+    return pc.cast(pa.array(numbers), pa.large_string()).cast(pa.large_binary())
+
+
+def pieces_of(content: NDArray[np.uint8], offsets: Numbers) -> Pieces:
+    """Cut bytes into pieces.
+
+    Args:
+        content: all bytes.
+        offsets: of shape (rows + 1,), rising: where the bytes of each row begin.
+    """
+    buffers = [None, pa.py_buffer(offsets.astype(np.int64)), pa.py_buffer(content)]
+    return pa.LargeBinaryArray.from_buffers(pa.large_binary(), len(offsets) - 1, buffers)
+
+
+def lengths(pieces: Pieces) -> Numbers:
+    """Return how many bytes each row has."""
+    return np.asarray(pc.binary_length(pieces)).astype(np.int64, copy=False)
+
+
+def content_of(pieces: Pieces) -> memoryview:
+    """Return the bytes of all rows, one after the other."""
+    _, offsets, content = pieces.buffers()
+    bounds = np.frombuffer(offsets, np.int64)[pieces.offset : pieces.offset + len(pieces) + 1]
+    return memoryview(content or b"")[int(bounds[0]) : int(bounds[-1])]

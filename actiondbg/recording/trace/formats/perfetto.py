@@ -1,0 +1,300 @@
+"""Perfetto's protobuf: TrackEvents with interned texts, on a track for each thread.
+
+Source: ``protos/perfetto/trace`` of Perfetto. All events are one sequence of packets; what a
+batch of slices names is interned before it. Packets are not in the order of time, which Perfetto
+does not ask for: no two times of a thread are the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+
+import numpy as np
+
+from actiondbg.recording.format.arrow import Array, pa
+from actiondbg.recording.trace.flows import FlowFinder, Flows
+from actiondbg.recording.trace.formats.byte_columns import (
+    Column,
+    Lookup,
+    Pieces,
+    column_of,
+    content_of,
+    merge,
+)
+from actiondbg.recording.trace.formats.protobuf import (
+    bytes_field,
+    bytes_fields,
+    fixed64_fields,
+    message,
+    message_columns,
+    messages,
+    number_field,
+    number_fields,
+)
+from actiondbg.recording.trace.program import Program
+from actiondbg.recording.trace.rows import Recorded
+from actiondbg.recording.trace.slices import Slices, Span
+from actiondbg.recording.trace.texts import NONE, Numbers, string_array
+
+_BLOCK = 1 << 15  # slices
+_INTERNED = 1 << 12  # entries in a packet
+_SEQUENCE = 1  # the only one
+_PROCESS_TRACK = 1  # those of the threads follow
+_PACKET = 1  # Trace.packet
+_REALTIME, _BOOTTIME = 1, 6  # BuiltinClock
+_CLEARED, _NEEDS = 1, 2  # SequenceFlags
+_BEGIN, _END = 1, 2  # TrackEvent.Type
+_ORDINAL = "ordinal"
+
+
+class _Packet(IntEnum):
+    CLOCK_SNAPSHOT = 6
+    TIMESTAMP = 8
+    SEQUENCE = 10
+    TRACK_EVENT = 11
+    INTERNED = 12
+    FLAGS = 13
+    TRACK_DESCRIPTOR = 60
+
+
+class _Event(IntEnum):
+    CATEGORY = 3
+    ANNOTATION = 4
+    TYPE = 9
+    NAME = 10
+    TRACK = 11
+    SOURCE_LOCATION = 34
+    FLOW = 47
+
+
+class _Interned(IntEnum):
+    CATEGORIES = 1
+    NAMES = 2
+    ANNOTATION_NAMES = 3
+    SOURCE_LOCATIONS = 4
+    ANNOTATION_TEXTS = 29
+
+
+class _Annotation(IntEnum):
+    NAME = 1
+    BOOL = 2
+    NUMBER = 3
+    TEXT = 17
+
+
+class _Descriptor(IntEnum):
+    UUID = 1
+    PROCESS = 3
+    THREAD = 4
+    PARENT = 5
+
+
+class _Texts:
+    """The texts of a kind that are interned: each batch adds its own."""
+
+    def __init__(self, field: int) -> None:
+        self.field = field
+        self.count = 0
+        self.fresh: list[tuple[Pieces, ...]] = []
+
+    def add(self, *fields: Pieces) -> int:
+        """Intern some; return the number of the first."""
+        first = self.count + 1
+        self.count += len(fields[0])
+        self.fresh.append((number_fields(1, np.arange(first, self.count + 1)), *fields))
+        return first
+
+    def entries(self) -> Iterator[Pieces]:
+        """Yield what was added since the last time, as fields of InternedData."""
+        fresh, self.fresh = self.fresh, []
+        for fields in fresh:
+            yield messages(self.field, *fields)
+
+
+class _Encoder:
+    """Encodes arguments."""
+
+    def __init__(self) -> None:
+        self.names = _Texts(_Interned.ANNOTATION_NAMES)
+        self.values = _Texts(_Interned.ANNOTATION_TEXTS)
+        self._numbers: dict[str, int] = {}
+
+    def texts(self, name: str, texts: Array) -> Pieces:
+        first = self.values.add(bytes_fields(2, texts))
+        return self._annotations(name, _Annotation.TEXT, np.arange(first, first + len(texts)))
+
+    def truth(self, name: str) -> bytes:
+        return message(_Event.ANNOTATION, self._name(name), number_field(_Annotation.BOOL, 1))
+
+    def numbers(self, name: str, numbers: Numbers) -> Pieces:
+        return self._annotations(name, _Annotation.NUMBER, numbers)
+
+    def intern(self, name: str) -> None:
+        """Intern the name of an argument."""
+        if name not in self._numbers:
+            self._numbers[name] = self.names.add(bytes_fields(2, string_array([name])))
+
+    def _annotations(self, name: str, field: int, numbers: Numbers) -> Pieces:
+        return messages(_Event.ANNOTATION, self._name(name), number_fields(field, numbers))
+
+    def _name(self, name: str) -> bytes:
+        return number_field(_Annotation.NAME, self._numbers[name])
+
+
+@dataclass(frozen=True)
+class _Batch:
+    """Some slices, with their columns encoded."""
+
+    slices: Slices
+    flows: Flows
+    columns: Sequence[Column]
+
+
+class PerfettoTrace:
+    """Writes a trace as Perfetto's protobuf.
+
+    Args:
+        program: whose trace it is.
+    """
+
+    def __init__(self, program: Program) -> None:
+        self._program = program
+        self._flows = FlowFinder()
+        self._threads: set[int] = set()  # that were introduced
+        self._encoder = _Encoder()
+        self._categories = _Texts(_Interned.CATEGORIES)
+        self._names = _Texts(_Interned.NAMES)
+        self._locations = _Texts(_Interned.SOURCE_LOCATIONS)
+
+    def head(self) -> bytes:
+        """Return the beginning of the file."""
+        clocks = ((_BOOTTIME, 0), (_REALTIME, self._program.started))
+        snapshot = [message(1, number_field(1, clock), number_field(2, ns)) for clock, ns in clocks]
+        cleared = _packet(_in_sequence(_CLEARED | _NEEDS))
+        return _packet(message(_Packet.CLOCK_SNAPSHOT, *snapshot)) + self._process() + cleared
+
+    def batch(self, slices: Slices, recorded: Recorded) -> Iterator[tuple[bytes | memoryview, int]]:
+        """Yield some slices, in parts, each with how many of them it has."""
+        columns = self._columns(slices)
+        for part in self._interned():
+            yield part, 0
+        batch = _Batch(slices, self._flows.find(recorded, slices), columns)
+        for span in slices.spans:
+            yield self._introduction(span.thread), 0
+            for first in range(span.first, span.last, _BLOCK):
+                rows = slice(first, min(first + _BLOCK, span.last))
+                yield content_of(self._begins(batch, span, rows)), 0
+                yield content_of(self._ends(batch, span, rows)), rows.stop - rows.start
+
+    def tail(self, note: str) -> bytes:
+        """Return the end of the file; ``note`` says what is to be known of the run, or ""."""
+        return self._process(note) if note else b""
+
+    # --- tracks -------------------------------------------------------------------
+
+    def _process(self, note: str = "") -> bytes:
+        program = self._program
+        process = [
+            number_field(1, program.pid),
+            *(bytes_field(2, word) for word in program.arguments),
+            bytes_field(6, program.name),
+            *([bytes_field(8, note)] if note else []),
+        ]
+        return _track(_PROCESS_TRACK, message(_Descriptor.PROCESS, *process))
+
+    def _introduction(self, thread: int) -> bytes:
+        if thread in self._threads:
+            return b""
+        self._threads.add(thread)
+        program = self._program
+        fields = [
+            number_field(1, program.pid),
+            number_field(2, program.thread_id(thread)),
+            bytes_field(5, program.thread_name(thread)),
+        ]
+        parent = number_field(_Descriptor.PARENT, _PROCESS_TRACK)
+        return _track(_track_of(thread), parent, message(_Descriptor.THREAD, *fields))
+
+    # --- what is interned ---------------------------------------------------------
+
+    def _columns(self, slices: Slices) -> list[Column]:
+        """Encode the columns of slices, and intern what they name."""
+        places = slices.places
+        files = places.files.values.take(pa.array(places.files.codes))
+        location = self._locations.add(bytes_fields(2, files), number_fields(4, places.lines))
+        category = self._categories.add(bytes_fields(2, slices.categories.values))
+        name = self._names.add(bytes_fields(2, slices.names.values))
+        for each in (_ORDINAL, *(argument.name for argument in slices.arguments)):
+            self._encoder.intern(each)
+        columns: list[Column] = [
+            _identifiers(_Event.CATEGORY, slices.categories.codes, category),
+            _identifiers(_Event.NAME, slices.names.codes, name),
+            _identifiers(_Event.SOURCE_LOCATION, places.codes, location),
+            *(column_of(each, self._encoder) for each in slices.arguments),
+        ]
+        return merge(columns)
+
+    def _interned(self) -> Iterator[bytes]:
+        """Yield packets of what is to be interned before the events that name it."""
+        encoder = self._encoder
+        for texts in (
+            *(self._categories, self._names, encoder.names, encoder.values, self._locations),
+        ):
+            for entries in texts.entries():
+                for first in range(0, len(entries), _INTERNED):
+                    block = content_of(entries[first : first + _INTERNED])
+                    yield _packet(_in_sequence(_NEEDS), bytes_field(_Packet.INTERNED, bytes(block)))
+
+    # --- events -------------------------------------------------------------------
+
+    def _begins(self, batch: _Batch, span: Span, rows: slice) -> Pieces:
+        event = [
+            _event(_BEGIN, span.thread),
+            _flowing(batch.flows, rows),
+            self._encoder.numbers(_ORDINAL, batch.slices.ordinals[rows]),
+            *(column.block(rows) for column in batch.columns),
+        ]
+        columns = message_columns(_Packet.TRACK_EVENT, event)
+        return _event_packets(batch.slices.start[rows], columns)
+
+    def _ends(self, batch: _Batch, span: Span, rows: slice) -> Pieces:
+        event = message(_Packet.TRACK_EVENT, _event(_END, span.thread))
+        return _event_packets(batch.slices.end[rows], [event])
+
+
+def _flowing(flows: Flows, rows: slice) -> Pieces:
+    offsets = flows.offsets(rows.start, rows.stop)
+    operations = flows.operations[int(offsets[0]) : int(offsets[-1])]
+    return fixed64_fields(_Event.FLOW, operations, offsets - offsets[0])
+
+
+def _event(kind: int, thread: int) -> bytes:
+    return number_field(_Event.TYPE, kind) + number_field(_Event.TRACK, _track_of(thread))
+
+
+def _event_packets(times: Numbers, event: Sequence[Pieces | bytes]) -> Pieces:
+    timestamps = number_fields(_Packet.TIMESTAMP, times)
+    return messages(_PACKET, timestamps, _in_sequence(_NEEDS), *event)
+
+
+def _identifiers(field: int, codes: Numbers, first: int) -> Lookup:
+    numbers = np.arange(first, first + int(codes.max(initial=NONE)) + 1)
+    return Lookup(codes, number_fields(field, numbers))
+
+
+def _track_of(thread: int) -> int:
+    return _PROCESS_TRACK + 1 + thread
+
+
+def _packet(*fields: bytes) -> bytes:
+    return message(_PACKET, *fields)
+
+
+def _in_sequence(flags: int) -> bytes:
+    return number_field(_Packet.SEQUENCE, _SEQUENCE) + number_field(_Packet.FLAGS, flags)
+
+
+def _track(uuid: int, *fields: bytes) -> bytes:
+    return _packet(message(_Packet.TRACK_DESCRIPTOR, number_field(_Descriptor.UUID, uuid), *fields))

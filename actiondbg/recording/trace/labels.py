@@ -1,0 +1,202 @@
+"""What is said of each slice: its name, its category, its arguments."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from actiondbg.recording.format.arrow import pa
+from actiondbg.recording.trace.folding import ranges
+from actiondbg.recording.trace.formats.byte_columns import Argument, joined
+from actiondbg.recording.trace.locations import Places
+from actiondbg.recording.trace.rows import Rows, column_numbers
+from actiondbg.recording.trace.selection import Chosen
+from actiondbg.recording.trace.texts import (
+    NONE,
+    Numbers,
+    Texts,
+    string_array,
+    tallies,
+    texts_of,
+)
+
+FOLDED = "failed-attempts"  # the category of a slice that stands for several actions
+_FOLD = "fold"
+_CHANGES = ("inserted", "erased", "replaced", "modified", "moved")
+
+
+@dataclass(frozen=True)
+class Earlier:
+    """What is known of an action that began in an earlier part of the recording.
+
+    Args:
+        begin: the time of its slice, in ns.
+        changes: how many of each kind it had made.
+        reason: why it fails, or None.
+    """
+
+    begin: int
+    changes: Mapping[str, int] = field(default_factory=dict[str, int])
+    reason: str | None = None
+
+
+class Sayer:
+    """Says what slices are.
+
+    Args:
+        rows: the actions.
+        chosen: those that become slices.
+        earlier: what is known already, by ordinal.
+    """
+
+    def __init__(self, rows: Rows, chosen: Chosen, earlier: Mapping[int, Earlier]) -> None:
+        self._rows, self._chosen, self._earlier = rows, chosen, earlier
+
+    def names(self) -> Texts:
+        """Return the names of slices."""
+        rows, chosen = self._rows, self._chosen
+        names = _names(rows, chosen.rows)
+        # The name of a fold is what it folds.
+        folds = rows.is_text("tag", _FOLD)[chosen.rows]
+        of_folds = names.take(folds)
+        prefixed = joined(f"{_FOLD} ".encode(), of_folds.values).cast(pa.large_string())
+        names = names.changed(folds, Texts(of_folds.codes, prefixed))
+        return names.changed(chosen.is_run, self._names_of_runs())
+
+    def categories(self) -> Texts:
+        """Return the categories of slices: the tags of their actions."""
+        chosen = self._chosen
+        runs = _same(FOLDED, len(chosen.runs.first))
+        return self._rows.texts("tag", chosen.rows).changed(chosen.is_run, runs)
+
+    def arguments(self, places: Places) -> list[Argument]:
+        """Return what is said of slices beside their ordinal, in the order in which it is shown."""
+        rows, chosen = self._rows, self._chosen
+        said = [
+            *self._of_runs(),
+            Argument("operation", rows.texts("op", chosen.rows)),
+            Argument("operation_id", rows.numbers("operation")[chosen.rows]),
+            Argument("location", places.texts()),
+            Argument("function", rows.texts("function", chosen.rows)),
+            Argument("outcome", rows.texts("outcome", chosen.rows)),
+            *self._of_singles(),
+            Argument("fold", rows.texts("fold", chosen.rows)),
+            Argument("rolled_back", rows.mask("rolled_back")[chosen.rows]),
+            Argument("unfinished", chosen.open),
+        ]
+        return [argument for argument in said if argument.says_something]
+
+    def earlier(self, waiting: Chosen) -> dict[int, Earlier]:
+        """Return what is to be known of actions in the next part."""
+        rows = self._rows
+        counts = {name: rows.numbers(name)[waiting.rows].tolist() for name in _CHANGES}
+        why = reasons(rows, waiting.rows)
+        words = [*why.values.to_pylist(), None]
+        known: dict[int, Earlier] = {}
+        for index, ordinal in enumerate(rows.ordinal[waiting.rows].tolist()):
+            before = self._earlier.get(ordinal, Earlier(NONE))
+            changes = {name: counts[name][index] + before.changes.get(name, 0) for name in _CHANGES}
+            reason = words[int(why.codes[index])] or before.reason
+            known[ordinal] = Earlier(int(waiting.start[index]), changes, reason)
+        return known
+
+    # --- slices that stand for one action -----------------------------------------
+
+    def _of_singles(self) -> Iterator[Argument]:
+        rows, chosen = self._rows, self._chosen
+        why = reasons(rows, chosen.rows)
+        why = Texts(np.where(chosen.is_run, NONE, why.codes), why.values)
+        known = self._known()
+        for index, before in known.items():
+            if before.reason is not None and why.codes[index] == NONE:
+                only = np.arange(len(chosen.rows)) == index
+                why = why.changed(only, _same(before.reason, 1))
+        yield Argument("reason", why)
+        for name in _CHANGES:
+            counts = rows.numbers(name)[chosen.rows]
+            for index, before in known.items():
+                counts[index] += before.changes.get(name, 0)
+            yield Argument(name, np.where(counts > 0, counts, NONE))
+
+    def _known(self) -> dict[int, Earlier]:
+        """Return what is known already of slices, by their index."""
+        ordinals = self._rows.ordinal[self._chosen.rows]
+        index = np.flatnonzero(np.isin(ordinals, list(self._earlier)))
+        return {int(each): self._earlier[int(ordinals[each])] for each in index}
+
+    # --- slices that stand for several attempts -----------------------------------
+
+    def _names_of_runs(self) -> Texts:
+        runs = self._chosen.runs
+        operations = self._rows.texts("op", runs.first)
+        words = operations.values.to_pylist()
+        kinds = len(words) + 1  # one more: no name
+
+        def name(key: int) -> str:
+            length, code = divmod(key, kinds)
+            on = f" on {words[code - 1]}" if code else ""
+            return f"{length} attempts failed{on}"
+
+        return texts_of(runs.length * kinds + operations.codes + 1, name)
+
+    def _of_runs(self) -> Iterator[Argument]:
+        rows, chosen = self._rows, self._chosen
+        runs = chosen.runs
+        if not len(runs.first):
+            return
+        lasts = rows.ordinal[runs.last]
+        for name, numbers in (("last_ordinal", lasts), ("attempts", runs.length)):
+            of_all = np.full(len(chosen.rows), NONE)
+            of_all[chosen.is_run] = numbers
+            yield Argument(name, of_all)
+        none = Texts(np.full(len(chosen.rows), NONE), string_array(()))
+        yield Argument("patterns", none.changed(chosen.is_run, self._patterns()))
+
+    def _patterns(self) -> Texts:
+        """Return what each run has tried, and why it failed."""
+        offsets, members = self._chosen.runs.members()
+        names = _names(self._rows, members)
+        is_fold = self._rows.is_text("tag", _FOLD)[members]
+        names = names.changed(is_fold, _same(_FOLD, int(is_fold.sum())))
+        why = reasons(self._rows, members)
+        tried, failed = names.values.to_pylist(), why.values.to_pylist()
+        kinds = len(failed) + 1  # one more: no reason
+
+        def word(key: int) -> str:
+            name, reason = divmod(key, kinds)
+            return f"{tried[name]} ({failed[reason - 1]})" if reason else tried[name]
+
+        return tallies(offsets, names.codes * kinds + why.codes + 1, word)
+
+
+def reasons(rows: Rows, of: Numbers) -> Texts:
+    """Return why the actions of some rows failed; several reasons of one are in one text."""
+    first = rows.texts("reason", of)
+    table = rows.recorded.table("reasons", ["ordinal", "reason"])
+    ordinals = column_numbers(table, "ordinal")  # rising
+    begins = np.flatnonzero(np.diff(ordinals, prepend=NONE))
+    counts = np.diff(begins, append=len(ordinals))
+    several = counts > 1
+    if not several.any():
+        return first
+    said = Texts.of(table.column("reason"))
+    offsets, members = ranges(begins[several], counts[several])
+    texts = tallies(offsets, said.codes[members], said.values.to_pylist().__getitem__)
+    group = np.full(int(ordinals[-1]) + 1, NONE)
+    group[ordinals[begins[several]]] = np.arange(len(offsets) - 1)
+    groups = group[np.minimum(rows.ordinal[of], len(group) - 1)]
+    groups[rows.ordinal[of] >= len(group)] = NONE
+    return first.changed(groups != NONE, texts.take(groups[groups != NONE]))
+
+
+def _names(rows: Rows, of: Numbers) -> Texts:
+    """Return what actions are called: those that have no name by their tags."""
+    names = rows.texts("name", of)
+    nameless = names.codes == names.code_of("")
+    return names.changed(nameless, rows.texts("tag", of[nameless]))
+
+
+def _same(text: str, count: int) -> Texts:
+    return Texts(np.zeros(count, np.int64), string_array([text]))

@@ -1,0 +1,272 @@
+"""Write a trace: of a recording, or of one that still grows."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+from actiondbg.recording.capture.recorder import Recorded as Ended
+from actiondbg.recording.capture.recorder import Running
+from actiondbg.recording.errors import RecordingError
+from actiondbg.recording.format.file import RecordingFile, read_file
+from actiondbg.recording.recording import Recording
+from actiondbg.recording.trace.formats.chrome import ChromeTrace
+from actiondbg.recording.trace.formats.names import Format, Selection
+from actiondbg.recording.trace.formats.output import can_begin_anew, open_trace
+from actiondbg.recording.trace.formats.perfetto import PerfettoTrace
+from actiondbg.recording.trace.formats.tracy import TracyTrace
+from actiondbg.recording.trace.parts import divide, is_of_one_thread, part_of
+from actiondbg.recording.trace.program import Program
+from actiondbg.recording.trace.rows import Recorded
+from actiondbg.recording.trace.slices import SliceMaker, Slices
+
+Progress = Callable[[int, int], None]  # how many actions are written, and of how many
+
+_PART = 1 << 19  # actions
+_GROWTH = 1 << 20  # bytes by which a recording grows before a part of it is written
+_SECONDS = 0.05  # between two looks at how far a recording is
+_SHARE = 16  # but at least by this part of it: each part costs something for all before it
+
+
+@dataclass(frozen=True)
+class Written:
+    """What a trace holds.
+
+    Args:
+        actions: how many the recording has.
+        slices: how many stand in the trace.
+        threads: how many threads they are of.
+        cut: why there may have been more actions, in a sentence; or None.
+    """
+
+    actions: int
+    slices: int
+    threads: int
+    cut: str | None
+
+
+class Writer(Protocol):
+    """Writes a format."""
+
+    def head(self) -> bytes:
+        """Return the beginning of the file."""
+        ...
+
+    def batch(self, slices: Slices, recorded: Recorded) -> Iterator[tuple[bytes | memoryview, int]]:
+        """Yield some slices, in parts, each with how many of them it has."""
+        ...
+
+    def tail(self, note: str) -> bytes:
+        """Return the end of the file; ``note`` says what is to be known of the run, or ""."""
+        ...
+
+
+_WRITERS: dict[Format, Callable[[Program], Writer]] = {
+    "chrome": ChromeTrace,
+    "perfetto": PerfettoTrace,
+    "tracy": TracyTrace,
+}
+
+
+class _Nothing(Exception):
+    """A tool ended before there was anything to write."""
+
+    def __init__(self, done: Ended) -> None:
+        self.done = done
+
+
+class _SeveralThreads(Exception):
+    """A recording that was followed turned out to be of several threads."""
+
+
+def write_trace(
+    path: str | os.PathLike[str],
+    output: str,
+    kind: Format,
+    selection: Selection | None = None,
+    *,
+    partial: bool = False,
+    progress: Progress | None = None,
+) -> Written:
+    """Write a recording as a trace.
+
+    Args:
+        path: of the recording.
+        output: of the trace; compressed if it ends with .gz or .zst.
+        kind: the format.
+        selection: which actions become slices; None for all, failed attempts folded.
+        partial: read a damaged recording up to the damage.
+        progress: is told how far it is.
+
+    Raises:
+        RecordingError: the recording cannot be read.
+        OSError: the trace cannot be written.
+    """
+    file = read_file(path, partial)
+    with open_trace(output) as out:
+        trace = _Trace(out, kind, selection or Selection())
+        if trace.takes_parts(file):
+            for last in divide(file.chunks, _PART):
+                trace.add_part(file, last)
+                if progress is not None:
+                    progress(last, len(file.chunks))
+        return trace.finish(file)
+
+
+def trace_run(
+    running: Running, output: str, kind: Format, selection: Selection
+) -> tuple[Ended, Written | None]:
+    """Write the trace of a tool that is being recorded, as it runs.
+
+    Args:
+        running: the tool.
+        output: of the trace, as in ``write_trace``.
+        kind: the format.
+        selection: which actions become slices.
+
+    Returns:
+        How the tool ended, and what was written; None if there was nothing to write.
+
+    Raises:
+        OSError: the trace cannot be written.
+    """
+    assert running.path is not None
+    try:
+        if can_begin_anew(output):
+            return _follow(running, running.path, output, kind, selection)
+    except _SeveralThreads:
+        pass
+    except OSError:
+        running.wait()  # that there is no trace is no reason to stop the tool
+        raise
+    done = running.wait()
+    if done.path is None:
+        return done, None
+    return done, write_trace(done.path, output, kind, selection, partial=True)
+
+
+def _follow(
+    running: Running, path: Path, output: str, kind: Format, selection: Selection
+) -> tuple[Ended, Written | None]:
+    """Write the trace as the tool runs; raises _SeveralThreads if that cannot be."""
+    try:
+        with open_trace(output) as out:
+            follower = _Follower(path, out, kind, selection)
+            while (done := running.poll(_SECONDS)) is None:
+                follower.update()
+            if done.path is None:
+                raise _Nothing(done)
+            return done, follower.finish()
+    except _Nothing as nothing:
+        return nothing.done, None
+
+
+class _Follower:
+    """Writes a trace of a recording while it grows.
+
+    Args:
+        path: of the recording.
+        out: the open file that the trace goes into.
+        kind: the format.
+        selection: which actions become slices.
+    """
+
+    def __init__(
+        self, path: str | os.PathLike[str], out: Any, kind: Format, selection: Selection
+    ) -> None:
+        self._path = path
+        self._trace = _Trace(out, kind, selection)
+        self._read = 0  # bytes
+
+    def update(self) -> None:
+        """Write what came since the last time, if that is worth it.
+
+        Raises:
+            _SeveralThreads: it cannot be written before its end is known.
+        """
+        size = os.stat(self._path).st_size
+        if size - self._read < max(_GROWTH, size // _SHARE):
+            return
+        try:
+            file = read_file(self._path, partial=True)
+        except RecordingError:
+            return  # not even its header is there
+        if not self._trace.takes_parts(file):
+            raise _SeveralThreads
+        self._trace.add_part(file, len(file.chunks))
+        self._read = size
+
+    def finish(self) -> Written:
+        """Write the rest, as the recording is whole.
+
+        Raises:
+            RecordingError: it cannot be read.
+            _SeveralThreads: it cannot be written part by part.
+        """
+        file = read_file(self._path, partial=True)
+        if self._read and not self._trace.takes_parts(file):
+            raise _SeveralThreads
+        return self._trace.finish(file)
+
+
+class _Trace:
+    """What is written of a trace by now."""
+
+    def __init__(self, out: Any, kind: Format, selection: Selection) -> None:
+        self._out = out
+        self._make = _WRITERS[kind]
+        self._selection = selection
+        self._maker = SliceMaker(selection)
+        self._writer: Writer | None = None
+        self._chunks = 0  # that are written
+        self._slices = 0
+        self._threads: set[int] = set()
+
+    def takes_parts(self, file: RecordingFile) -> bool:
+        """Tell whether a recording can be written part by part.
+
+        Over threads, actions have ordinals and parents only when all of them are known.
+        """
+        return self._selection.where is None and is_of_one_thread(file.chunks)
+
+    def add_part(self, file: RecordingFile, last: int) -> None:
+        """Write what is over of the chunks from where the last part ended to ``last``."""
+        self._add(file, self._part(file, last), last=False)
+        self._chunks = last
+
+    def finish(self, file: RecordingFile) -> Written:
+        """Write the last part and the end."""
+        whole = Recording(file)
+        self._add(file, self._part(file, len(file.chunks)) if self._chunks else whole, last=True)
+        self._out.write(self._the_writer(file).tail(_note(whole)))
+        return Written(whole.count, self._slices, len(self._threads), whole.cut)
+
+    def _part(self, file: RecordingFile, last: int) -> Recording:
+        if not self._chunks:
+            return part_of(file, 0, last, (), 0)
+        return part_of(file, self._chunks, last, self._maker.kept, self._maker.undecided)
+
+    def _add(self, file: RecordingFile, part: Recording, *, last: bool) -> None:
+        writer = self._the_writer(file)
+        slices = self._maker.make(part, last=last)
+        for content, count in writer.batch(slices, part):
+            self._out.write(content)
+            self._slices += count
+        self._threads |= {span.thread for span in slices.spans}
+
+    def _the_writer(self, file: RecordingFile) -> Writer:
+        if self._writer is None:
+            header = file.header
+            program = Program(header.pid or 1, header.argv, header.llvm, header.started)
+            self._writer = self._make(program)
+            self._out.write(self._writer.head())
+        return self._writer
+
+
+def _note(recording: Recording) -> str:
+    ending = recording.ending
+    crash = f"It crashed with signal {ending.signal}." if ending.ended == "crash" else ""
+    return recording.cut or crash

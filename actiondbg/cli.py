@@ -73,8 +73,8 @@ def _delegate(words: list[str]) -> int:
         signal.signal(number, _leave)
     # Imported only then: each brings packages that the others do not need.
     if words and words[0] in SUBCOMMANDS:
-        return import_module(f"actiondbg.commands.{words[0]}_cli").run(words[1:])
-    return import_module("actiondbg.commands.debug_cli").run(words)
+        return import_module(f"actiondbg.commands.cli.{words[0]}").run(words[1:])
+    return import_module("actiondbg.commands.cli.debug").run(words)
 
 
 def _end_quickly() -> None:
@@ -85,7 +85,7 @@ def _end_quickly() -> None:
 
 
 def _complain(error: Exception, code: int) -> int:
-    from actiondbg.commands.complaint import message_of
+    from actiondbg.commands.interpreter.error_text import message_of
 
     _drop_output()
     print(f"actiondbg: {message_of(error)}", file=sys.stderr)

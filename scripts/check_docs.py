@@ -6,11 +6,11 @@ import difflib
 import sys
 from pathlib import Path
 
-from actiondbg.commands import builtin
-from actiondbg.commands.manual import tables
+from actiondbg.commands.interpreter.help import tables
+from actiondbg.commands.shell import topics as builtin
 
 DOCUMENT = Path(__file__).resolve().parent.parent / "docs" / "commands.md"
-REMEDY = "put what `python -m actiondbg.commands.manual` prints into it."
+REMEDY = "put what `python -m actiondbg.commands.interpreter.help` prints into it."
 
 
 def main() -> int:

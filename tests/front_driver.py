@@ -8,8 +8,8 @@ from typing import Any
 
 from fake_session import FakeSession
 
-from actiondbg.commands.front import Front
-from actiondbg.commands.interpreter import Interpreter, Lines
+from actiondbg.commands.interpreter.console import Front
+from actiondbg.commands.interpreter.interpreter import Interpreter, Lines
 
 
 class Driver:

@@ -67,7 +67,7 @@ def test_every_option_and_verdict_is_on_the_page() -> None:
     from typing import get_args
 
     from actiondbg.bisection.result import Found, Result
-    from actiondbg.commands.bisecting import OPTIONS
+    from actiondbg.commands.shell.bisection import OPTIONS
 
     missing = [option.name for option in OPTIONS if option.name not in PAGE]
     missing += [verdict for verdict in get_args(Found) if f"`{verdict}`" not in PAGE]

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from front_driver import Driver
 
-from actiondbg.commands.completion import candidates
-from actiondbg.commands.interpreter import find_command
+from actiondbg.commands.interpreter.completion import candidates
+from actiondbg.commands.interpreter.interpreter import find_command
 from actiondbg.errors import FileNotWritten
 
 HEAD = "Stopped after #2 apply-pattern (Fold) in @main at in.mlir:3:10: "

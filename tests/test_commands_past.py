@@ -11,7 +11,7 @@ import pytest
 from fake_past import attempt, lived
 from front_driver import Driver
 
-from actiondbg.commands.options import take_options
+from actiondbg.commands.interpreter.option_text import take_options
 from actiondbg.ir.diff import Diff
 
 

@@ -9,8 +9,8 @@ import pytest
 from fake_travel import TIMELINE, made
 from front_driver import Driver
 
-from actiondbg.commands.completion import candidates
-from actiondbg.commands.interpreter import find_command
+from actiondbg.commands.interpreter.completion import candidates
+from actiondbg.commands.interpreter.interpreter import find_command
 from actiondbg.process.checkpoints import Automatic
 
 

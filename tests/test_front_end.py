@@ -12,11 +12,12 @@ from fake_session import MODULE, FakeSession
 from front_driver import Driver
 
 from actiondbg import cli
-from actiondbg.commands import debug_cli, manual
-from actiondbg.commands.command import COMMANDS
-from actiondbg.commands.completion import candidates
-from actiondbg.commands.history import HistoryFile
-from actiondbg.commands.interpreter import find_command
+from actiondbg.commands.cli import debug as debug_cli
+from actiondbg.commands.interpreter import help as manual
+from actiondbg.commands.interpreter.completion import candidates
+from actiondbg.commands.interpreter.declaration import COMMANDS
+from actiondbg.commands.interpreter.history_file import HistoryFile
+from actiondbg.commands.interpreter.interpreter import find_command
 
 DOCS = Path(__file__).parent.parent / "docs" / "commands.md"
 
@@ -126,7 +127,9 @@ def test_history_that_cannot_be_written_is_no_error(tmp_path: Path) -> None:
 
 def test_every_command_has_help_and_a_line_in_the_manual(driver: Driver) -> None:
     text = DOCS.read_text()
-    assert manual.tables() in text, "run python -m actiondbg.commands.manual and paste its tables"
+    assert manual.tables() in text, (
+        "run python -m actiondbg.commands.interpreter.help and paste its tables"
+    )
     overview = driver.do("help")
     for each in COMMANDS.values():
         assert each.example in overview

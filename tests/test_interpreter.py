@@ -11,9 +11,9 @@ import pytest
 from fake_session import MODULE, FakeSession
 from front_driver import Driver
 
-from actiondbg.commands.command import COMMANDS
-from actiondbg.commands.interpreter import find_command
-from actiondbg.commands.irtext import IRWriter
+from actiondbg.commands.interpreter.declaration import COMMANDS
+from actiondbg.commands.interpreter.interpreter import find_command
+from actiondbg.commands.render.ir_text import IRWriter
 from actiondbg.errors import UsageError
 
 DOCS = Path(__file__).parent.parent / "docs" / "commands.md"
@@ -362,7 +362,7 @@ def test_late_stop_brings_advice(monkeypatch: pytest.MonkeyPatch) -> None:
     driver = Driver(interactive=True)
     driver.do("break x")
     driver.session.interrupts = 1
-    monkeypatch.setattr("actiondbg.commands.front._LATE_SECONDS", 0.01)
+    monkeypatch.setattr("actiondbg.commands.interpreter.console._LATE_SECONDS", 0.01)
     wait = driver.session.wait
     monkeypatch.setattr(driver.session, "wait", lambda: time.sleep(0.5) or wait())
     printed = driver.do("run")

@@ -14,7 +14,7 @@ import pexpect
 import pytest
 from recorded import Action, Change, Operation, fake_recording, write_recording
 
-from actiondbg.commands.log_output import colored
+from actiondbg.commands.cli.log_output import colored
 from actiondbg.recording import open_recording
 from actiondbg.recording.log.fields import Fields
 from actiondbg.recording.log.log import write_json, write_log

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from actiondbg.commands.log_cli import build_parser
+from actiondbg.commands.cli.log import build_parser
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = (ROOT / "docs/log.md").read_text()

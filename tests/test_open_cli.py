@@ -19,8 +19,8 @@ from opened import OPERATIONS, actions
 from recorded import fake_recording, write_recording
 
 from actiondbg.cli import main
-from actiondbg.commands import open_cli
-from actiondbg.commands.command import COMMANDS
+from actiondbg.commands.cli import open as open_cli
+from actiondbg.commands.interpreter.declaration import COMMANDS
 from actiondbg.recording import RecordingError
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -241,7 +241,7 @@ def test_the_examples(
 
 
 def test_every_option_is_in_the_manual() -> None:
-    from actiondbg.commands.report_cli import build_parser
+    from actiondbg.commands.cli.report import build_parser
 
     options = {word for action in build_parser()._actions for word in action.option_strings}  # type: ignore[attr-defined]
     assert [word for word in sorted(options - {"-h", "--help"}) if f"`{word}" not in PAGE] == []

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from actiondbg.commands.scratch import scratch_directory
+from actiondbg.commands.cli.scratch import scratch_directory
 from actiondbg.errors import NotStopped, ProtocolError, ToolGone
 from actiondbg.process import tool_process as process
 from actiondbg.support import scratch_directory as directory
@@ -284,7 +284,7 @@ def test_a_killed_commands_directory_is_removed(
 ) -> None:
     monkeypatch.setenv("TMPDIR", str(base))
     script = (
-        "import os, signal; from actiondbg.commands.scratch import scratch_directory\n"
+        "import os, signal; from actiondbg.commands.cli.scratch import scratch_directory\n"
         "with scratch_directory('log') as directory:\n"
         "    (directory / 'run.adbrec').write_bytes(b'large')\n"
         "    os.kill(os.getpid(), signal.SIGKILL)\n"

@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 from recorded import Action, fake_recording, write_recording
 
-from actiondbg.commands import stat_cli
+from actiondbg.commands.cli import stat as stat_cli
 from actiondbg.errors import ActiondbgError
 from actiondbg.recording import open_recording
 from actiondbg.recording.statistics.measurement import Measured, Selection, measure

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from recorded import Action, write_recording
 
-from actiondbg.commands.stat_cli import build_parser
+from actiondbg.commands.cli.stat import build_parser
 from actiondbg.recording import open_recording
 from actiondbg.recording.statistics.events import KNOWN
 from actiondbg.recording.statistics.measurement import Selection, measure

@@ -13,7 +13,7 @@ from recorded import fake_recording
 from trace_engine import Engine, find_engine
 from traced import chrome_slices, read_json
 
-from actiondbg.commands.trace_cli import build_parser
+from actiondbg.commands.cli.trace import build_parser
 from actiondbg.recording.trace.formats.names import SUFFIXES
 from actiondbg.recording.trace.writer import write_trace
 

@@ -1,0 +1,94 @@
+"""``actiondbg bisect [options] -- TOOL ARGS...``."""
+
+from __future__ import annotations
+
+import json
+import signal
+import sys
+from pathlib import Path
+
+from actiondbg.commands.cli.bisect_progress import showing_progress
+from actiondbg.commands.cli.child_process import say_compiling
+from actiondbg.commands.cli.line_parser import LineParser
+from actiondbg.commands.interpreter.console import color_allowed
+from actiondbg.commands.interpreter.declaration import Argument
+from actiondbg.commands.render.bisection import bisection_text
+from actiondbg.commands.shell.bisection import (
+    OPTIONS,
+    folder_of,
+    interrupted,
+    keywords_of,
+    oracle_of,
+)
+
+NOT_FOUND = 1  # exit code
+_OFF = "\x1b[39m"
+_COLORS = {"-": "\x1b[31m", "+": "\x1b[32m", "@": "\x1b[36m"}
+_EPILOG = """\
+examples:
+  actiondbg bisect --test './judge.sh {}' -- mlir-opt in.mlir --canonicalize
+  actiondbg bisect --compare -- mlir-opt in.mlir --affine-loop-fusion
+  actiondbg bisect --filecheck expected.mlir -j 2 -- mlir-opt in.mlir --canonicalize --cse
+  mlir-opt in.mlir -A | actiondbg bisect --test 'mlir-opt -C {} | ./judge.sh' -- mlir-opt -B
+
+exit status: 0 found, 1 not found or an error, 2 bad usage, 3 the tool could not be started.
+docs/bisect.md says how to read a report, and what to do when the verdict is untestable.
+"""
+
+
+def build_parser() -> LineParser:
+    """Return the parser of the options; TOOL and its arguments are cut off before."""
+    description = "Find the action that breaks a program."
+    parser = LineParser("actiondbg bisect", "[options] -- TOOL ARGS...", description, _EPILOG)
+    for option in OPTIONS:
+        parser.add_argument(*_names(option), **option.options)
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    parser.add_shared("--mlir-include", "--no-color")
+    return parser
+
+
+def run(argv: list[str]) -> int:
+    """Run the command line after the word bisect; return the exit code.
+
+    Raises:
+        ActiondbgError: it could not be bisected.
+    """
+    parser = build_parser()
+    ours, tool = parser.split(argv)
+    options = parser.parse_args(ours)
+    if not tool:
+        parser.error("name the tool: actiondbg bisect [options] -- TOOL ARGS...")
+    from actiondbg.bisection.api import bisect
+    from actiondbg.bisection.folder import open_folder
+
+    oracle = oracle_of(options)
+    folder = open_folder(folder_of(options), Path(tool[0]).name, options.resume)
+    try:
+        with showing_progress(sys.stderr, quiet=options.json) as progress:
+            result = bisect(
+                tool,
+                oracle,
+                **keywords_of(options),
+                output=folder,
+                mlir_include=options.mlir_include,
+                on_compile=say_compiling,
+                progress=progress,
+            )
+    except KeyboardInterrupt:
+        print(f"actiondbg: {interrupted(folder, '-o')}", file=sys.stderr)
+        return 128 + signal.SIGINT
+    if options.json:
+        print(json.dumps(result.as_json(), ensure_ascii=False))
+    else:
+        colored = not options.no_color and color_allowed() and sys.stdout.isatty()
+        print(bisection_text(result, _paint if colored else str))
+    return 0 if result.found else NOT_FOUND
+
+
+def _names(option: Argument) -> list[str]:
+    return [option.short, option.name] if option.short else [option.name]
+
+
+def _paint(line: str) -> str:
+    on = _COLORS.get(line[:1])
+    return f"{on}{line}{_OFF}" if on else line

@@ -1,0 +1,154 @@
+"""``actiondbg [options] [--] TOOL ARGS...``."""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from actiondbg import __version__
+from actiondbg.commands.cli.line_parser import LineParser
+from actiondbg.commands.interpreter.startup import add_options, drive, is_interactive, reads_stdin
+
+if TYPE_CHECKING:
+    import argparse
+
+    from actiondbg.session.session import Session
+
+_EPILOG = """\
+examples:
+  actiondbg mlir-opt in.mlir --canonicalize
+  actiondbg -ex 'break pattern:Fold*' -ex run mlir-opt in.mlir --canonicalize
+  actiondbg --batch -x steps.adbg mlir-opt in.mlir --canonicalize
+  echo 'break-on-tag fold' | actiondbg --json mlir-opt in.mlir --canonicalize
+  actiondbg bisect --test './judge.sh {}' -- mlir-opt in.mlir --canonicalize
+
+'actiondbg bisect --help' is about finding the action that breaks a program; record, log, trace,
+report and stat watch a whole run, and query, export and open are for what was recorded:
+'actiondbg record --help' and so on.
+
+exit status: 0 all commands succeeded, 1 a command failed, 2 bad usage,
+3 the tool could not be started; with --return-child-result the tool's.
+"""
+
+
+def build_parser() -> LineParser:
+    """Return the parser of our own options; TOOL and its arguments are cut off before."""
+    description = "Stop a running MLIR compiler at any action, look, skip, apply."
+    parser = LineParser("actiondbg", "[options] [--] TOOL ARGS...", description, _EPILOG)
+    add = parser.add_argument
+    add_options(parser)
+    add("--return-child-result", action="store_true", help="exit with the tool's status")
+    parser.add_shared("--mlir-include")
+    add("--skips", metavar="FILE", help="skip what 'save skips' wrote into a file")
+    add("--tool-stdout", metavar="FILE", help="where the tool's standard output goes")
+    add("--version", action="store_true", help="print the versions of actiondbg and the tool")
+    return parser
+
+
+def run(argv: list[str]) -> int:
+    """Run the command line; return the exit code.
+
+    Raises:
+        ActiondbgError: the session could not be begun.
+    """
+    parser = build_parser()
+    ours, tool = parser.split(argv)
+    options = parser.parse_args(ours)
+    if options.version:
+        return _print_version(tool, options)
+    if not tool:
+        parser.error("name the tool: actiondbg [options] TOOL ARGS...")
+    return _debug(tool, options)
+
+
+def _print_version(tool: list[str], options: argparse.Namespace) -> int:
+    from actiondbg.tool import agent_state, find_tool
+
+    print(f"actiondbg {__version__}")
+    include = Path(options.mlir_include) if options.mlir_include else None
+    found = find_tool(tool[0] if tool else "mlir-opt", include)
+    print(f"tool {found.path}: LLVM {found.llvm}")
+    print(f"agent: {agent_state(found)}")
+    return 0
+
+
+# --- the session --------------------------------------------------------------
+
+
+def _debug(tool: list[str], options: argparse.Namespace) -> int:
+    from actiondbg.commands.interpreter.console import Front
+    from actiondbg.session.session import launch
+
+    spinner = Spinner()
+    session = launch(
+        tool,
+        mlir_include=options.mlir_include,
+        stdin=os.devnull if reads_stdin(options) else None,
+        stdout=_tool_stdout(options),
+        stderr="inherit",
+        on_compile=spinner.start,
+        skips=options.skips,
+    )
+    spinner.session = session
+    with session:
+        front = Front(
+            session,
+            json=options.json,
+            interactive=is_interactive(options),
+            color=not options.no_color,
+            after_resume=spinner.stop,
+        )
+        code = drive(front, options)
+    return _child_result(session, code) if options.return_child_result else code
+
+
+def _tool_stdout(options: argparse.Namespace) -> Any:
+    if options.tool_stdout:
+        return os.path.abspath(options.tool_stdout)
+    return sys.stderr if options.json else "inherit"
+
+
+class Spinner:
+    """Says on stderr that the agent is compiled; turns there if stderr is a terminal."""
+
+    session: Session
+
+    def __init__(self) -> None:
+        self._over = threading.Event()
+        self._thread: threading.Thread | None = None
+
+    def start(self) -> None:
+        """Begin: the compiler has been started."""
+        text = f"Compiling the agent for LLVM {self.session.tool.llvm} ..."
+        if not sys.stderr.isatty():
+            print(text, file=sys.stderr, flush=True)
+            return
+        self._over.clear()
+        self._thread = threading.Thread(target=self._turn, args=(text,), daemon=True)
+        self._thread.start()
+
+    def stop(self) -> None:
+        """End: the tool has stopped, or could not be started."""
+        self._over.set()
+        if self._thread is not None:
+            self._thread.join()
+            self._thread = None
+
+    def _turn(self, text: str) -> None:
+        from rich.console import Console
+
+        with Console(stderr=True).status(text):
+            # Until the tool runs: what it prints must not be mixed with the spinner.
+            while self.session.state != "running" and not self._over.wait(0.1):
+                pass
+
+
+def _child_result(session: Session, code: int) -> int:
+    """Return the tool's status as a shell gives it, if it ended."""
+    status = session.exit_status
+    if code or status is None:
+        return code
+    return status if status >= 0 else 128 - status

@@ -1,0 +1,69 @@
+"""``actiondbg export --parquet DIR RUN.adbrec...``."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from actiondbg.commands.cli.line_parser import LineParser
+from actiondbg.errors import FileNotWritten
+from actiondbg.recording.dependencies import need_packages
+
+_EPILOG = """\
+examples:
+  actiondbg export --parquet bucket run.adbrec
+  actiondbg query bucket "select run, sum(self_ns) from actions group by run"
+  duckdb -c "select run, count(*) from read_parquet('bucket/*/actions.parquet') group by run"
+
+Each recording becomes a folder run=NAME-ID in DIR with a Parquet file for each table: folders of
+many machines can lie in one bucket. The same recording always gets the same folder.
+
+exit status: 0 exported, 1 an error, 2 bad usage.
+"""
+
+
+def build_parser() -> LineParser:
+    """Return the parser of the command line."""
+    description = "Write recordings as files that other programs read."
+    rest = "--parquet DIR [options] RUN.adbrec..."
+    parser = LineParser("actiondbg export", rest, description, _EPILOG)
+    add = parser.add_argument
+    add("--parquet", metavar="DIR", type=Path, required=True, help="the folder to write into")
+    add("recordings", nargs="+", metavar="RUN.adbrec", help="recordings, or folders of them")
+    parser.add_shared("--partial")
+    return parser
+
+
+def run(argv: list[str]) -> int:
+    """Run the command line after the word export; return the exit code.
+
+    Raises:
+        ActiondbgError: a recording cannot be read, or what is exported not be written.
+    """
+    parser = build_parser()
+    options = parser.parse_args(argv)
+    need_packages("actiondbg export")
+    from actiondbg.recording.query.export import export
+    from actiondbg.recording.query.sources import open_sources
+
+    sources = open_sources(options.recordings, partial=options.partial)
+    if sources.exports:
+        parser.error(
+            f"{sources.exports[0]!r} is exported already: name recordings, or their folder."
+        )
+    for sentence in sources.sentences():
+        print(f"actiondbg: {sentence}", file=sys.stderr)
+    for recording in sources.recordings.values():
+        try:
+            folder = export(recording, options.parquet)
+        except OSError as error:
+            raise FileNotWritten(
+                f"{recording.path!r} cannot be exported to {str(options.parquet)!r} "
+                f"({error.strerror or error}): name another folder."
+            ) from error
+        print(f"{folder}: {recording.count:,} actions, {_megabytes(folder)}")
+    return 0
+
+
+def _megabytes(folder: Path) -> str:
+    return f"{sum(file.stat().st_size for file in folder.iterdir()) / 1e6:.1f} MB"

@@ -1,0 +1,141 @@
+"""``actiondbg query [options] RUN.adbrec... "SQL"``."""
+
+from __future__ import annotations
+
+import contextlib
+import glob
+import os
+import sys
+from collections.abc import Generator
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+from actiondbg.commands.cli.line_parser import LineParser, file_or_stdout
+from actiondbg.commands.cli.output_file import writing
+from actiondbg.errors import UsageError
+from actiondbg.recording.dependencies import need_packages
+from actiondbg.recording.overwrite import check_overwritten
+from actiondbg.support.atomic_write import open_whole
+
+if TYPE_CHECKING:
+    from actiondbg.recording.query.results import Write
+
+_FORMATS = ("table", "csv", "json", "parquet")
+_LISTING = """\
+SELECT table_name AS "table", column_name AS "column", data_type AS "type"
+FROM information_schema.columns
+WHERE table_name IN ('actions', 'changes', 'operations', 'reasons', 'ir', 'runs')
+ORDER BY list_position(
+  ['actions', 'changes', 'operations', 'reasons', 'ir', 'runs'], table_name), ordinal_position"""
+_EPILOG = """\
+examples:
+  actiondbg query run.adbrec
+  actiondbg query run.adbrec "select name, count(*) from actions group by name"
+  actiondbg query -o slow.csv run.adbrec "from actions order by self_ns desc limit 100"
+  actiondbg query 'nightly/*.adbrec' "select run, sum(self_ns) from actions group by run"
+
+Several recordings, a folder or a glob of them, or a folder that 'actiondbg export' has written are
+asked together: the tables then have a column run. Without SQL the tables and columns are listed;
+SQL - is read from standard input. docs/recordings.md describes the tables, with useful queries.
+
+exit status: 0 answered, 1 an error, 2 bad usage.
+"""
+
+
+def build_parser() -> LineParser:
+    """Return the parser of the command line."""
+    rest = '[options] RUN.adbrec... ["SQL"]'
+    parser = LineParser("actiondbg query", rest, "Ask recordings in SQL.", _EPILOG)
+    add = parser.add_argument
+    add("words", nargs="+", metavar="RUN.adbrec", help="recordings; then the SQL")
+    add(
+        "--format",
+        choices=_FORMATS,
+        help="table by default, or what the suffix of the output says",
+    )
+    add("-o", "--output", metavar="FILE", type=file_or_stdout, help="write the answer into a file")
+    parser.add_shared("--partial")
+    return parser
+
+
+def run(argv: list[str]) -> int:
+    """Run the command line after the word query; return the exit code.
+
+    Raises:
+        ActiondbgError: it cannot be answered.
+    """
+    parser = build_parser()
+    options = parser.parse_intermixed_args(argv)
+    need_packages("actiondbg query")
+    from actiondbg.recording.query.execution import ask
+    from actiondbg.recording.query.sources import open_sources
+
+    paths, sql = _split(options.words)
+    format = options.format or _format_of(options.output)
+    if options.output is not None:
+        try:
+            check_overwritten(options.output, paths)
+        except UsageError as error:
+            parser.error(str(error))
+    shows = format == "table" and options.output is None and sys.stdout.isatty()
+    if format == "parquet" and options.output is None and sys.stdout.isatty():
+        raise UsageError("Parquet is not for a terminal: name a file with -o.")
+    sources = open_sources(paths, partial=options.partial)
+    for sentence in sources.sentences():
+        print(f"actiondbg: {sentence}", file=sys.stderr)
+    with contextlib.closing(sources.connect()) as database:
+        if shows:
+            _show(ask, database, sql)
+        else:
+            with _output(options.output) as out:
+                write = _writer(format)
+                ask(database, sql, lambda reader: write(reader, out))
+    return 0
+
+
+def _split(words: list[str]) -> tuple[list[str], str]:
+    """Split the words into the paths and the SQL."""
+    *paths, last = words
+    if not paths or _is_path(last):
+        return words, _LISTING
+    return paths, sys.stdin.read() if last == "-" else last
+
+
+def _is_path(word: str) -> bool:
+    if os.path.lexists(word):
+        return True
+    return " " not in word and (word.endswith(".adbrec") or ("/" in word and glob.has_magic(word)))
+
+
+def _format_of(output: Path | None) -> str:
+    suffix = output.suffix.removeprefix(".") if output is not None else ""
+    return suffix if suffix in _FORMATS else "table"
+
+
+def _writer(format: str) -> Write:
+    if format == "table":
+        from actiondbg.commands.render.query import write_table
+
+        return write_table
+    from actiondbg.recording.query.results import FORMATS
+
+    return FORMATS[format]
+
+
+def _show(ask: Any, database: Any, sql: str) -> None:
+    from actiondbg.commands.render.query import show_table
+
+    left_out: str | None = ask(database, sql, show_table)
+    if left_out is not None:
+        print(f"actiondbg: {left_out}", file=sys.stderr)
+
+
+@contextlib.contextmanager
+def _output(path: Path | None) -> Generator[IO[bytes]]:
+    """Yield what the answer is written to; a file appears as a whole, or not at all."""
+    if path is None:
+        yield sys.stdout.buffer
+        sys.stdout.buffer.flush()
+        return
+    with writing(path), open_whole(path) as out:
+        yield out

@@ -1,0 +1,238 @@
+"""``actiondbg stat [options] -- TOOL ARGS...``."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, TextIO
+
+from actiondbg.commands.cli.line_parser import LineParser
+from actiondbg.commands.cli.output_file import writing
+from actiondbg.commands.cli.recording_source import Source, source_of
+from actiondbg.errors import UsageError
+from actiondbg.recording.dependencies import need_packages
+from actiondbg.recording.overwrite import check_overwritten
+from actiondbg.recording.statistics.event_probe import choose, try_event, why_refused
+from actiondbg.recording.statistics.events import DEFAULT, KNOWN
+from actiondbg.recording.statistics.sort_keys import check_key
+from actiondbg.support.atomic_write import write_whole
+from actiondbg.support.globs import check_glob
+
+if TYPE_CHECKING:
+    from actiondbg.recording.statistics.measurement import Measured, Selection
+
+_MODULES = ("actiondbg.recording.statistics.measurement", "actiondbg.commands.render.statistics")
+_MOST_BUCKETS = 64
+_PICTURES = (".pdf", ".png", ".svg")
+_EPILOG = """\
+examples:
+  actiondbg stat -- mlir-opt in.mlir --canonicalize -o /dev/null
+  actiondbg stat --self --sort page-faults -- mlir-opt in.mlir --canonicalize -o /dev/null
+  actiondbg stat --name 'AddI*' --plot addi.png -- mlir-opt in.mlir --canonicalize -o /dev/null
+  actiondbg record --events default -o run.adbrec -- mlir-opt in.mlir --canonicalize
+  actiondbg stat --csv raw run.adbrec
+
+What is measured of a tool goes to stderr, as the tool has stdout; of a recording to stdout.
+exit status: the tool's (128 + N for a signal); 0 for a recording; 1 an error, 2 bad usage,
+3 the tool could not be started. docs/stat.md says how to read what is printed.
+"""
+
+
+def build_parser() -> LineParser:
+    """Return the parser of the options; TOOL and its arguments are cut off before."""
+    parser = LineParser(
+        "actiondbg stat",
+        "[options] (-- TOOL ARGS... | RUN.adbrec)",
+        "Count what each action costs: time, page faults, cycles, cache misses ...",
+        _EPILOG,
+    )
+    add = parser.add_argument
+    add(
+        "--events",
+        metavar="LIST",
+        help="events, with commas between; 'default': those that this machine gives; 'none'",
+    )
+    add("--list-events", action="store_true", help="try each event, and say what hinders it")
+    add("--name", metavar="GLOB", help="the statistics of the actions with such a name")
+    add(
+        "--buckets",
+        metavar="N",
+        type=_bucket_count,
+        default=16,
+        help="quantile buckets of --name, 16 by default",
+    )
+    add("--no-tables", action="store_true", help="no tables of probabilities with --name")
+    add("--plot", metavar="FILE.png", type=Path, help="draw the statistics of --name")
+    add("--self", action="store_true", dest="own", help="leave out what nested actions took")
+    add(
+        "--skip-start",
+        metavar="MS",
+        type=_milliseconds,
+        default=0.0,
+        help="leave out actions that began in the first MS milliseconds",
+    )
+    add(
+        "--sort",
+        metavar="KEY",
+        default="duration",
+        help="duration (default), calls, name or an event; duration/call, EVENT/call",
+    )
+    add("--limit", metavar="N", type=_limit, default=30, help="names to list, 0 for all; 30")
+    add("--csv", metavar="DIR", type=Path, help="write what was measured into DIR/samples.csv")
+    add("--json", action="store_true", help="print one JSON object")
+    add("-o", "--output", metavar="FILE", type=Path, help="print into a file")
+    parser.add_shared("--partial", "--mlir-include")
+    return parser
+
+
+def run(argv: list[str]) -> int:
+    """Run the command line after the word stat; return the exit code.
+
+    Raises:
+        ActiondbgError: it could not be measured.
+    """
+    parser = build_parser()
+    options, tool, is_made = parser.parse_around(argv)
+    if options.list_events:
+        return _list_events()
+    if not tool:
+        parser.error("name the tool: actiondbg stat [options] -- TOOL ARGS...")
+    if is_made and options.events is not None:
+        parser.error(f"--events is for a tool that is run: {tool[0]} is recorded already")
+    try:
+        _check(options, tool)
+        with source_of(
+            tool,
+            "measure",
+            partial=options.partial,
+            events=() if is_made else _events(options),
+            mlir_include=options.mlir_include,
+            modules=_MODULES,
+        ) as source:
+            return _measure(source, options)
+    except UsageError as error:
+        parser.error(str(error))
+
+
+def _list_events() -> int:
+    from actiondbg.commands.render.events import event_lines
+
+    tried = [try_event(event) for event in KNOWN.values()]
+    print(event_lines(tried, {one.refusal: why_refused(one.refusal) for one in tried}))
+    return 0
+
+
+# --- measuring --------------------------------------------------------------------
+
+
+def _measure(source: Source, options: argparse.Namespace) -> int:
+    from actiondbg.recording.statistics.measurement import measure
+
+    check_key(options.sort, source.recording.events)
+    measured = measure(source.recording, _selection(options))
+    _write(measured, options, sys.stdout if source.status is None else sys.stderr)
+    return source.status or 0
+
+
+def _check(options: argparse.Namespace, tool: Sequence[str]) -> None:
+    """Find out before the tool runs what cannot be done after it.
+
+    Raises:
+        UsageError: an option cannot be followed.
+        ActiondbgError: a package is missing.
+    """
+    need_packages("actiondbg stat")
+    if options.plot is not None:
+        _check_plot(options)
+    if options.name is not None:
+        check_glob(options.name, options.name, 0)
+    if options.csv is not None and options.csv.exists() and not options.csv.is_dir():
+        raise UsageError(f"{str(options.csv)!r} is no directory: name one for --csv.")
+    for path in (options.plot, options.output):
+        if path is None:
+            continue
+        if not path.absolute().parent.is_dir():
+            raise UsageError(f"{str(path)!r} cannot be written: its directory is not there.")
+        check_overwritten(path, tool)
+
+
+def _check_plot(options: argparse.Namespace) -> None:
+    need_packages("--plot", ("matplotlib",), "plot")
+    if options.name is None:
+        raise UsageError("--plot draws the statistics of --name GLOB: give that, too.")
+    if options.plot.suffix not in _PICTURES:
+        raise UsageError(
+            f"{str(options.plot)!r} is no name of a picture: it has to end in one of "
+            f"{', '.join(_PICTURES)}."
+        )
+
+
+def _events(options: argparse.Namespace) -> list[str]:
+    """Return what is to be counted of a tool; raises if that cannot be, before it runs."""
+    events = [event.name for event in choose((options.events or DEFAULT).split(","))]
+    check_key(options.sort, events)
+    return events
+
+
+def _selection(options: argparse.Namespace) -> Selection:
+    from actiondbg.recording.statistics.measurement import Selection
+
+    return Selection(
+        options.name, options.buckets, options.own, options.skip_start, sort=options.sort
+    )
+
+
+def _write(measured: Measured, options: argparse.Namespace, out: TextIO) -> None:
+    """Write the files that are asked for, and print what was measured."""
+    if options.csv is not None:
+        from actiondbg.recording.statistics.samples_csv import write_csv
+
+        with writing(options.csv):
+            write_csv(measured.samples, options.csv)
+    if options.plot is not None and measured.statistics is not None:
+        from actiondbg.recording.statistics.plot import write_plot
+
+        with writing(options.plot):
+            write_plot(measured.statistics, options.plot)
+    text = _text(measured, options)
+    if options.output is not None:
+        with writing(options.output):
+            write_whole(options.output, f"{text}\n".encode(errors="replace"))
+    else:
+        print(text, file=out)
+
+
+def _text(measured: Measured, options: argparse.Namespace) -> str:
+    if options.json:
+        return json.dumps(measured.as_json(), ensure_ascii=False)
+    from actiondbg.commands.render.statistics import stat_text
+
+    return stat_text(measured, options.limit, tables=not options.no_tables)
+
+
+# --- values of options ------------------------------------------------------------
+
+
+def _bucket_count(text: str) -> int:
+    if not text.isdecimal() or not 2 <= int(text) <= _MOST_BUCKETS:
+        raise argparse.ArgumentTypeError(f"{text!r} is not from 2 to {_MOST_BUCKETS}")
+    return int(text)
+
+
+def _limit(text: str) -> int:
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"{text!r} is not 0 or more")
+    return int(text)
+
+
+def _milliseconds(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not 0 <= value < float("inf"):
+        raise argparse.ArgumentTypeError(f"{text!r} is no number of milliseconds from 0 on")
+    return value

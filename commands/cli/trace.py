@@ -1,0 +1,211 @@
+"""``actiondbg trace -o FILE [options] (RUN.adbrec | -- TOOL ARGS...)``."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import re
+import sys
+from collections.abc import Generator
+from importlib import import_module
+from typing import TYPE_CHECKING, get_args
+
+from actiondbg.commands.cli.child_process import (
+    code_of,
+    passing_interrupts,
+    say,
+    say_compiling,
+    say_cut,
+    say_ending,
+)
+from actiondbg.commands.cli.line_parser import SUFFIX, LineParser
+from actiondbg.commands.cli.output_file import writing
+from actiondbg.commands.cli.scratch import scratch_directory
+from actiondbg.errors import UsageError
+from actiondbg.recording.dependencies import need_packages
+from actiondbg.recording.overwrite import check_overwritten
+from actiondbg.recording.trace.formats.names import (
+    Failed,
+    Format,
+    Selection,
+    check_output,
+    format_of,
+)
+
+if TYPE_CHECKING:
+    from actiondbg.recording.trace.writer import Progress, Written
+
+_UNITS = {"ns": 1, "us": 10**3, "ms": 10**6, "s": 10**9}
+_CLEAR = "\r\x1b[K"
+_OPEN_WITH: dict[Format, str] = {
+    "chrome": "open it in https://ui.perfetto.dev or chrome://tracing",
+    "perfetto": "open it in https://ui.perfetto.dev",
+    "tracy": "tracy-import-chrome makes a file of it that Tracy opens",
+}
+_EPILOG = """\
+examples:
+  actiondbg trace -o run.json -- mlir-opt in.mlir --canonicalize
+  actiondbg trace -o run.pftrace --min-duration 10us -- mlir-opt in.mlir --canonicalize
+  actiondbg trace -o run.json.gz --filter 'func:sum' --failed keep run.adbrec
+
+The name says the format, unless --format does: .json is Chrome's, .pftrace and .perfetto-trace are
+Perfetto's, .tracy.json is Chrome's as Tracy imports it; .gz is compressed (.zst for Tracy).
+exit status: 0, or the tool's if one was run (128 + N for a signal); 1 an error, 2 bad usage, 3 the
+tool could not be started. docs/trace.md says what is in a trace.
+"""
+
+
+def build_parser() -> LineParser:
+    """Return the parser of the options; TOOL and its arguments are cut off before."""
+    parser = LineParser(
+        "actiondbg trace",
+        "-o FILE [options] (RUN.adbrec | -- TOOL ARGS...)",
+        "Write the actions of a tool as a trace: what ran when, nested, by thread.",
+        _EPILOG,
+    )
+    add = parser.add_argument
+    add("-o", "--output", metavar="FILE", required=True, help="the trace")
+    add("--format", choices=get_args(Format), help="the format; by default the name says it")
+    add(
+        "--min-duration",
+        metavar="TIME",
+        type=_nanoseconds,
+        default=0,
+        help="leave out what is shorter, such as 10us (ns, us, ms, s)",
+    )
+    add(
+        "--failed",
+        choices=get_args(Failed),
+        default="fold",
+        help="consecutive failed attempts on one operation: fold them into one slice (default), "
+        "keep each, or drop them",
+    )
+    add(
+        "--filter",
+        metavar="SPEC",
+        action="append",
+        default=[],
+        help="only actions that 'break SPEC [if EXPR]' would stop at, and those around them; "
+        "again: or these",
+    )
+    parser.add_shared("--partial", "--quiet", "--mlir-include")
+    return parser
+
+
+def run(argv: list[str]) -> int:
+    """Run the command line after the word trace; return the exit code.
+
+    Raises:
+        ActiondbgError: it could not be traced.
+    """
+    parser = build_parser()
+    options, tool, is_made = parser.parse_around(argv)
+    if not tool:
+        parser.error("name a recording or the tool: actiondbg trace -o FILE -- TOOL ARGS...")
+    try:
+        kind: Format = options.format or format_of(options.output)
+        check_output(options.output, kind)
+        check_overwritten(options.output, tool)
+        selection = _selection(options)
+    except UsageError as error:
+        parser.error(str(error))
+    need_packages("actiondbg trace")
+    trace = _trace_recording if is_made else _trace_tool
+    return trace(tool, options, kind, selection)
+
+
+def _selection(options: argparse.Namespace) -> Selection:
+    where = None
+    if options.filter:
+        from actiondbg.recording.query.filters import where as where_spec
+
+        where = " OR ".join(f"({where_spec(spec)})" for spec in options.filter)
+    return Selection(options.failed, options.min_duration, where)
+
+
+def _trace_recording(
+    words: list[str], options: argparse.Namespace, kind: Format, selection: Selection
+) -> int:
+    from actiondbg.recording.trace.writer import write_trace
+
+    with _progress() as progress, writing(options.output):
+        written = write_trace(
+            words[0],
+            options.output,
+            kind,
+            selection,
+            partial=options.partial,
+            progress=progress,
+        )
+    say_cut(words[0], written.cut)
+    _report(written, options, kind)
+    return 0
+
+
+def _trace_tool(
+    tool: list[str], options: argparse.Namespace, kind: Format, selection: Selection
+) -> int:
+    from actiondbg.recording.capture.recorder import start_recording
+
+    with scratch_directory("trace") as directory:
+        started = start_recording(
+            tool,
+            directory / f"run{SUFFIX}",
+            mlir_include=options.mlir_include,
+            on_compile=say_compiling,
+        )
+        with passing_interrupts(started) as running:
+            # They take their time to be imported: the tool runs meanwhile.
+            from actiondbg.recording.trace.writer import trace_run
+
+            if selection.where is not None:
+                import_module("actiondbg.recording.query.database")
+            with writing(options.output):
+                done, written = trace_run(running, options.output, kind, selection)
+    say_ending(done, is_whole=written is None or written.cut is None)
+    if written is None:
+        say("There is no trace: the tool ended before it made an MLIR context.")
+    else:
+        _report(written, options, kind)
+    return code_of(done.status)
+
+
+# --- what is said -----------------------------------------------------------------
+
+
+def _report(written: Written, options: argparse.Namespace, kind: Format) -> None:
+    if not options.quiet:
+        threads = f", {written.threads} threads" if written.threads > 1 else ""
+        say(
+            f"{options.output}: {_many(written.slices, 'slice')} of "
+            f"{_many(written.actions, 'action')}{threads}; {_OPEN_WITH[kind]}."
+        )
+
+
+def _many(count: int, what: str) -> str:
+    return f"{count:,} {what}{'s'[: count != 1]}"
+
+
+@contextlib.contextmanager
+def _progress() -> Generator[Progress | None]:
+    """Yield what shows how far it is, where there is a terminal."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+
+    def show(done: int, total: int) -> None:
+        print(f"{_CLEAR}Tracing: {100 * done // total}%", end="", file=sys.stderr, flush=True)
+
+    try:
+        yield show
+    finally:
+        print(_CLEAR, end="", file=sys.stderr, flush=True)
+
+
+def _nanoseconds(text: str) -> int:
+    if text == "0":
+        return 0
+    match = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)(ns|us|ms|s)", text)
+    if match is None:
+        raise argparse.ArgumentTypeError(f"{text!r} is no time, such as 10us (ns, us, ms, s)")
+    return round(float(match[1]) * _UNITS[match[2]])

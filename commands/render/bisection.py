@@ -1,0 +1,82 @@
+"""The text of what a bisection found."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from actiondbg.commands.render.stop import outcome_lines, result_words
+from actiondbg.commands.render.units import describe
+
+if TYPE_CHECKING:
+    from actiondbg.bisection.result import Entry, Guilty, Result
+
+_MOST_LINES = 40  # of a diff
+_MOST_ENTRIES = 20  # of a set
+
+_VERDICTS = {
+    "found": "Found",
+    "untestable": "Untestable",
+    "not-bad": "Not bad",
+    "not-good-at-start": "Not good at the start",
+    "flaky": "Flaky",
+}
+
+
+def bisection_text(result: Result, paint: Callable[[str], str] = str) -> str:
+    """Return what was found, for people.
+
+    Args:
+        result: of the bisection.
+        paint: colours a line of a diff.
+    """
+    lines = [f"{_VERDICTS[result.verdict]}: {result.message}"]
+    if result.guilty is not None:
+        lines += _guilty_lines(result.guilty, paint)
+    if result.mode == "minimize" and result.applied:
+        lines += ["Applied, all others skipped:", *_entries(result.applied)]
+    if result.mode == "skip" and result.skips:
+        lines += ["Skipped, all others applied:", *_entries(result.skips)]
+    lines += [f"Note: {note}" for note in result.notes]
+    trials = _plural(result.trials, "trial")
+    candidates = _plural(result.candidates, "candidate")
+    lines.append(f"{trials}, {candidates}, {result.seconds:.1f} s.")
+    return "\n".join([*lines, *_reproducer_lines(result)])
+
+
+def _plural(count: int, noun: str) -> str:
+    return f"{count:,} {noun}{'s'[: count != 1]}"
+
+
+def _guilty_lines(guilty: Guilty, paint: Callable[[str], str]) -> list[str]:
+    lines = [f"  {i}  {describe(frame)}" for i, frame in enumerate(guilty.stack)]
+    if guilty.pass_pipeline is not None:
+        lines.append(f"Pass: {guilty.pass_pipeline}")
+    if guilty.outcome is not None:
+        words = [result_words(guilty.outcome, 1), *outcome_lines(guilty.outcome, guilty.tag)]
+        lines.append(f"Outcome: {'; '.join(words)}")
+    if guilty.diff is None or guilty.diff.is_empty:
+        return lines
+    diff = [f"--- before {guilty.diff.title}", "+++ after", *guilty.diff.unified()]
+    lines += [paint(line) for line in diff[:_MOST_LINES]]
+    if len(diff) > _MOST_LINES:
+        lines.append(f"... and {len(diff) - _MOST_LINES} more lines")
+    return lines
+
+
+def _entries(entries: list[Entry]) -> list[str]:
+    lines = [f"  {entry.words()}" for entry in entries[:_MOST_ENTRIES]]
+    if len(entries) > _MOST_ENTRIES:
+        lines.append(f"  ... and {len(entries) - _MOST_ENTRIES:,} more")
+    return lines
+
+
+def _reproducer_lines(result: Result) -> list[str]:
+    if result.reproducer is None:
+        return []
+    folder = shlex.quote(result.reproducer)
+    showed = "it was run, and shows good and bad"
+    if not result.reproducer_verified:
+        showed = "it was run, and does not show both: see the report"
+    return [f"Report: {folder}/report.md", f"Reproducer: {folder}/repro.sh ({showed})"]

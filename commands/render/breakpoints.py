@@ -1,0 +1,41 @@
+"""The text of breakpoints, watches and catches."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from actiondbg.breakpoints.breakpoint import Breakpoint
+from actiondbg.commands.render import results
+
+if TYPE_CHECKING:
+    from actiondbg.commands.interpreter.console import Front
+
+
+def breakpoint_text(_: Front, breakpoint: Breakpoint) -> str:
+    kind = breakpoint.kind.capitalize()
+    if breakpoint.temporary:
+        kind = f"Temporary {breakpoint.kind}"
+    return f"{kind} {breakpoint.id}: {_words(breakpoint).removeprefix(f'{breakpoint.kind} ')}"
+
+
+def _words(breakpoint: Breakpoint) -> str:
+    words = breakpoint.spec
+    if breakpoint.condition:
+        words += f" if {breakpoint.condition}"
+    if breakpoint.outcome:
+        return f"{words}, after the action if {breakpoint.outcome}"
+    return words + (", after the action" if breakpoint.after else "")
+
+
+def breakpoints_text(_: Front, listed: results.Breakpoints) -> str:
+    if not listed.breakpoints:
+        return "There are no breakpoints."
+    lines = ["id   enabled  hits    what"]
+    for each in listed.breakpoints:
+        temporary = ", once" if each.temporary else ""
+        ignore = f", ignored {each.ignore} times more" if each.ignore else ""
+        enabled = "yes" if each.enabled else "no"
+        what = f"{_words(each)}{temporary}{ignore}"
+        lines.append(f"{each.id:<4} {enabled:<8} {each.hits:<7} {what}")
+        lines += [f"{'':<22}{line}" for line in each.commands]
+    return "\n".join(lines)

@@ -1,0 +1,206 @@
+"""The text of a stop: where, what the action did, and who was caught."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from actiondbg.commands.render import results
+from actiondbg.commands.render.units import describe, operation
+from actiondbg.errors import ActiondbgError
+from actiondbg.process.stop import Stop
+from actiondbg.protocol import Change, Changes, Culprit, Outcome, ValueRef
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from actiondbg.commands.interpreter.console import Front
+
+_MOST_CHANGES = 8  # that a stop shows
+
+
+def stop_text(front: Front, stop: Stop) -> str:
+    """Return where the tool stands and what the action did, a line each."""
+    if stop.when == "exit":
+        return stop.message or f"The tool exited with status {stop.status}."
+    lines = [_head(front, stop), *_message_lines(stop)]
+    if stop.outcome is not None:
+        lines += [f"  {line}" for line in outcome_lines(stop.outcome, stop.tag)]
+    shown = stop.changes[:_MOST_CHANGES]
+    lines += [f"  {change_line(change, stop.ordinal)}" for change in shown]
+    if stop.change_count > len(shown):
+        lines.append(f"  ... and {stop.change_count - len(shown)} more: info changes")
+    if stop.when == "after" and stop.id is not None and stop.cursor_id != stop.id:
+        lines.append(_cursor_line(front, stop))
+    if front.settings.on("print-stop"):
+        lines.append(_operation_line(front, stop))
+    return "\n".join(line for line in lines if line.strip())
+
+
+# --- where ---------------------------------------------------------------------
+
+
+def _head(front: Front, stop: Stop) -> str:
+    if stop.when == "during":
+        place = f"inside {describe(stop)}" if stop.ordinal else "outside of any action"
+        return f"{_reason(front, stop)} {place}"
+    head = f"{_reason(front, stop)} {stop.when} {describe(stop)}"
+    if stop.outcome is not None:
+        return f"{head}: {result_words(stop.outcome, stop.change_count)}"
+    verb = "is" if stop.when == "before" else "was"
+    return head + (f", which {verb} skipped" if stop.skipped else "")
+
+
+def _reason(front: Front, stop: Stop) -> str:
+    if stop.reason == "interrupt":
+        return "Interrupted, stopped"
+    if stop.reason == "verify":
+        return "The IR does not verify, stopped"
+    if not stop.breakpoints:
+        return "Stopped"
+    kinds = {each.id: each.kind for each in front.session.breakpoints}
+    hit: dict[str, list[str]] = {}
+    for number in stop.breakpoints:  # a temporary one is gone by now
+        hit.setdefault(kinds.get(number, "breakpoint"), []).append(str(number))
+    words = (_plural(kind, numbers) for kind, numbers in hit.items())
+    return f"{', '.join(words).capitalize()}, stopped"
+
+
+def _plural(kind: str, numbers: list[str]) -> str:
+    ending = ("es" if kind.endswith("ch") else "s") if len(numbers) > 1 else ""
+    return f"{kind}{ending} {', '.join(numbers)}"
+
+
+def _message_lines(stop: Stop) -> list[str]:
+    """Return what was watched or caught, and by whom, if that is not the action of the stop."""
+    message = stop.message or ""
+    if stop.reason == "watch":  # what several watches saw is joined
+        message = message.replace("; ", "\n")
+    lines = [line for line in dict.fromkeys(message.splitlines()) if line]
+    if stop.culprit is not None and (stop.culprit.ordinal != stop.ordinal or stop.culprit.guess):
+        by = f"by {culprit_words(stop.culprit)}"
+        lines = [f"{lines[0]}, {by}"] if len(lines) == 1 else [*lines, by]
+    return [f"  {line}" for line in lines]
+
+
+def culprit_words(culprit: Culprit) -> str:
+    """Return who did it: ``#17 apply-pattern (X)``."""
+    words = f"#{culprit.ordinal} {culprit.tag} ({culprit.name or 'nameless'})"
+    if not culprit.ordinal:
+        words = culprit.name or "no action"
+    return words + (" (a guess)" if culprit.guess else "")
+
+
+# --- what the action did ----------------------------------------------------------
+
+
+def result_words(outcome: Outcome, changes: int) -> str:
+    """Return an outcome's result in a few words."""
+    if outcome.result == "unchanged":
+        return "succeeded, but changed nothing"
+    if outcome.result == "failed" and changes:
+        return "failed, though it changed the IR"
+    return outcome.result
+
+
+def outcome_lines(outcome: Outcome, tag: str) -> list[str]:
+    """Return why or how an action came to its result, a line each."""
+    label = "no match: " if tag == "apply-pattern" and outcome.result == "failed" else ""
+    lines = [f"{label}{reason}" for reason in outcome.reasons]
+    if outcome.how in ("constants", "values", "constants and values"):
+        values = f": {', '.join(outcome.values)}" if outcome.values else ""
+        lines.append(f"folded to {outcome.how}{values}")
+    elif outcome.how == "in-place":
+        lines.append("folded in place")
+    elif outcome.how:
+        lines.append(outcome.how)
+    return lines
+
+
+def change_line(change: Change, ordinal: int) -> str:
+    """Return a change in one line; ``ordinal`` is of the action that is told about."""
+    what = operation(change.id, change.op)
+    if change.what == "block":
+        what = f"a block of {what}"
+    by = _values_words(change.by) if change.by else ""
+    guess = " (a guess)" if change.guess else ""
+    elsewhere = f", in #{change.ordinal}" if change.ordinal != ordinal else ""
+    return f"{change.kind:<9} {what}{f' by {by}' if by else ''}{guess}{elsewhere}"
+
+
+def _values_words(values: Iterable[ValueRef]) -> str:
+    return ", ".join(dict.fromkeys(_value_words(each) for each in values))
+
+
+def _value_words(value: ValueRef) -> str:
+    if value.op == "block argument":
+        holder = f" of @{value.id}" if value.id is not None else ""
+        return f"block argument {value.result}{holder}"
+    return operation(value.id, value.op)
+
+
+def outcome_text(_: Front, shown: results.OutcomeShown) -> str:
+    """Return what ``info outcome`` says."""
+    outcome = Outcome(
+        result=shown.result,  # pyright: ignore[reportArgumentType] # it was an Outcome's
+        reasons=shown.reasons,
+        how=shown.how,
+        values=shown.values,
+    )
+    head = f"#{shown.ordinal} {shown.tag} ({shown.name or 'nameless'}): "
+    lines = [head + result_words(outcome, shown.changes)]
+    lines += [f"  {line}" for line in outcome_lines(outcome, shown.tag)]
+    changes = f"{shown.changes} change{'' if shown.changes == 1 else 's'}"
+    return "\n".join([*lines, f"  {changes}{': info changes' if shown.changes else ''}"])
+
+
+def changes_text(_: Front, shown: results.ChangesShown) -> str:
+    """Return what ``info changes`` says."""
+    found: Changes = shown.changes
+    if not found.total:
+        return f"#{shown.ordinal} has changed nothing so far."
+    counts = ", ".join(f"{count} {kind}" for kind, count in found.counts.items() if count)
+    lines = [f"#{shown.ordinal} made {found.total} change{'s'[: found.total > 1]}: {counts}"]
+    if found.forgotten:
+        lines.append(f"  ... the first {found.forgotten} are not remembered any more")
+    for change in found.changes:
+        place = f"  at {change.location}" if change.location else ""
+        lines.append(f"  {change_line(change, shown.ordinal)}{place}")
+    rest = found.total - found.forgotten - len(found.changes)
+    if rest > 0:
+        lines.append(f"  ... and {rest} more: info changes --count {found.total}")
+    return "\n".join(lines)
+
+
+# --- where the cursor is -------------------------------------------------------------
+
+
+def _cursor_line(front: Front, stop: Stop) -> str:
+    """Say where the cursor is, as what the action was about is not there any more."""
+    was = f"@{stop.id}"
+    if stop.cursor_id is None:
+        return f"{was} was erased."
+    try:
+        name = front.session.cursor().unit.name
+    except ActiondbgError:
+        name = None
+    replaced = any(
+        change.kind == "replaced"
+        and change.id == stop.id
+        and any(value.id == stop.cursor_id for value in change.by or [])
+        for change in stop.changes
+    )
+    tail = f", which replaced {was}" if replaced else f"; {was} is not there any more"
+    return f"The cursor is on {operation(stop.cursor_id, name)}{tail}."
+
+
+def _operation_line(front: Front, stop: Stop) -> str:
+    """Return the cursor's operation in one line, without its regions."""
+    limit = front.settings["elide"]
+    elide = int(limit) if limit != "off" else None
+    try:
+        with front.session.print("cursor", skip_regions=True, elide=elide) as printed:
+            text = printed.text.strip()
+    except ActiondbgError as error:  # such as an operation that the action erased
+        return f"  {stop.op or 'operation'}: {error}"
+    first, newline, _ = text.partition("\n")
+    return "  " + front.paint(first) + (" ..." if newline else "")

@@ -1,0 +1,74 @@
+"""The text of checkpoints and timelines."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from actiondbg.commands.render import results
+from actiondbg.commands.render.units import describe
+from actiondbg.process.checkpoints import Checkpoint
+from actiondbg.process.timeline import Branch, Skipped, Timeline
+
+if TYPE_CHECKING:
+    from actiondbg.commands.interpreter.console import Front
+
+_MOST_SKIPS = 5  # that a branch shows
+
+
+def checkpoint_text(_: Front, made: Checkpoint) -> str:
+    """Return what ``checkpoint`` says."""
+    return f"Checkpoint {made.number}, {_place(made)}"
+
+
+def checkpoints_text(_: Front, shown: results.CheckpointsShown) -> str:
+    """Return what ``info checkpoints`` says."""
+    branches = {one.branch for one in shown.checkpoints}
+    lines = [
+        f"{one.number}: {_place(one)}" + (f", branch {one.branch}" if branches != {1} else "")
+        for one in shown.checkpoints
+    ]
+    automatic = shown.automatic
+    if automatic.count:
+        lines.append(
+            f"The tool has made {automatic.count} of itself, which hold "
+            f"{automatic.bytes / (1 << 20):.0f} MB."
+        )
+    return "\n".join(lines or ["There are no checkpoints."])
+
+
+def _place(made: Checkpoint) -> str:
+    if made.when == "during":
+        return f"inside {describe(made)}" if made.ordinal else "outside of any action"
+    return f"{made.when} {describe(made)}"
+
+
+def timeline_text(_: Front, timeline: Timeline) -> str:
+    """Return what ``info timeline`` says."""
+    lines = [
+        f"{'*' if one.number == timeline.current else ' '} {_branch(one)}"
+        for one in timeline.branches
+    ]
+    return "\n".join([*lines, _here(timeline)])
+
+
+def _branch(branch: Branch) -> str:
+    came = f"came to {'its end after ' if branch.ended else ''}#{branch.actions}"
+    if branch.parent is not None:
+        came = f"leaves branch {branch.parent} at #{branch.ordinal}, {came}"
+    skips = f"; skips {_skips(branch.skips)}" if branch.skips else ""
+    return f"branch {branch.number}: {came}{skips}"
+
+
+def _skips(skips: list[Skipped]) -> str:
+    shown = [f"#{one.ordinal} {one.tag} ({one.name or 'nameless'})" for one in skips]
+    more = len(shown) - _MOST_SKIPS
+    return ", ".join(shown[:_MOST_SKIPS]) + (f" and {more} more" if more > 0 else "")
+
+
+def _here(timeline: Timeline) -> str:
+    if timeline.when is None:
+        return "The tool is running."
+    if timeline.when == "exit":
+        return "The tool has ended."
+    where = "inside" if timeline.when == "during" else timeline.when
+    return f"The tool stands {where} #{timeline.ordinal}, at event {timeline.event}."

@@ -1,0 +1,199 @@
+"""The interactive shell: cmd2's line editing around our interpreter.
+
+Only this module imports cmd2, which costs about 0.4 s: it is imported only when
+a person is at the prompt. cmd2 reads lines, completes, and keeps alias, macro,
+history, edit and the Python shell; every other line is the interpreter's, as
+written, because cmd2 would take the ``>`` of ``break x if depth > 3`` for a file.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from types import FrameType
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import cmd2
+
+from actiondbg.commands.interpreter.completion import candidates
+from actiondbg.commands.interpreter.declaration import COMMANDS, Command
+from actiondbg.commands.interpreter.history_file import HistoryFile, history_file
+from actiondbg.commands.interpreter.interpreter import (
+    Interpreter,
+    Lines,
+    find_command,
+    split_command,
+)
+from actiondbg.errors import UsageError
+
+if TYPE_CHECKING:
+    from actiondbg.commands.interpreter.console import Front
+
+PROMPT = "(actiondbg) "
+_HIDDEN = ["_eof", "_relative_run_script", "run_script", "run_pyscript", "shortcuts"]
+_CMD2_COMMANDS = ("alias", "edit", "history", "macro", "py")
+
+
+class Shell(cmd2.Cmd):
+    """The prompt of one front."""
+
+    def __init__(self, front: Front) -> None:
+        super().__init__(
+            allow_cli_args=False,
+            allow_clipboard=False,
+            allow_redirection=False,
+            auto_suggest=False,
+            complete_in_thread=False,  # completing asks the agent: one thread, one conversation
+            include_py=True,
+            shortcuts={"!": "shell", "?": "help"},
+            terminators=(),
+        )
+        self.front = front
+        self.interpreter: Interpreter = front.interpreter
+        self.prompt = PROMPT
+        self.continuation_prompt = "> "
+        self.hidden_commands = list(_HIDDEN)
+        self.py_locals = front.python
+        self._history_file = HistoryFile(history_file())
+        self._load_history()
+        self.interpreter.lines = Lines(self._block_lines())
+
+    def _load_history(self) -> None:
+        for line in self._history_file.load():
+            self._remember(line)
+            self.main_session.history.append_string(line)
+        self.history.start_session()
+
+    def _remember(self, line: str) -> None:
+        """Put a line into cmd2's history, for the command ``history``."""
+        word, _ = split_command(line)
+        self.history.append(cmd2.Statement("", raw=line, command=word))
+
+    def _block_lines(self) -> Iterator[str]:
+        """Read the lines of ``commands ... end``; Ctrl-D and Ctrl-C end the block."""
+        while True:
+            try:
+                line = self.read_input(self.continuation_prompt)
+            except EOFError:
+                line = "end"
+            yield line
+
+    # --- lines ----------------------------------------------------------------
+
+    def _read_command_line(self, prompt: str) -> str:
+        """Read a line; cmd2 takes Ctrl-C for an empty one, which must repeat nothing."""
+        try:
+            return super()._read_command_line(prompt)
+        except KeyboardInterrupt:
+            self.interpreter.repeat = ""
+            raise
+
+    def onecmd_plus_hooks(self, line: str, **options: Any) -> bool:
+        """Run a line of the prompt: cmd2's own commands by cmd2, all others by us."""
+        if line == "_eof":
+            self.poutput("")
+            return True
+        typed = line.strip()
+        line = self._expand_alias(typed) or self.interpreter.repeat
+        if typed:
+            self._history_file.append(typed)
+            self._remember(typed)
+        try:
+            if split_command(line)[0] in self.macros:
+                return super().onecmd_plus_hooks(line, **{**options, "add_to_history": False})
+            self.interpreter.execute(line)
+        except KeyboardInterrupt:
+            self.interpreter.repeat = ""
+            self.front.note("Interrupted.")
+        return self.front.quitting
+
+    def _expand_alias(self, line: str) -> str:
+        """Replace an alias, and aliases in what it stands for, each once."""
+        used: set[str] = set()
+        while (word := split_command(line)[0]) in self.aliases and word not in used:
+            used.add(word)
+            line = f"{self.aliases[word]} {split_command(line)[1]}".strip()
+        return line
+
+    def builtin(self, line: str) -> None:
+        """Run a line of cmd2's own commands."""
+        super().onecmd_plus_hooks(line, add_to_history=False)
+
+    def run_statement(self, statement: cmd2.Statement) -> bool:
+        """Run what a macro or ``app("...")`` of the Python shell stands for."""
+        self.interpreter.execute(statement.expanded_command_line)
+        return self.front.quitting
+
+    def emptyline(self) -> bool:
+        """Do nothing: repeating is onecmd_plus_hooks'."""
+        return False
+
+    # --- completion -----------------------------------------------------------
+
+    def completedefault(self, *where: Any) -> cmd2.Completions:
+        """Complete the arguments of our commands, after unique prefixes too."""
+        text, line, begin, end = where
+        word, _ = split_command(line)
+        try:
+            found = find_command(self._expand_alias(word).partition(" ")[0])
+        except UsageError:
+            return cmd2.Completions()
+        before = line[:begin].split()[1:]
+        names = candidates(self.front, found, before, text)
+        if names is None:
+            return self.path_complete(text, line, begin, end)
+        is_open = len(names) == 1 and names[0].endswith(":")  # a name follows, not a blank
+        return cmd2.Completions(
+            items=[cmd2.CompletionItem(name) for name in names], allow_finalization=not is_open
+        )
+
+    def complete_history(self, *where: Any) -> cmd2.Completions:
+        """Complete our history of operations, not cmd2's of lines."""
+        return self.completedefault(*where)
+
+    # --- signals --------------------------------------------------------------
+
+    def sigint_handler(self, signum: int, frame: FrameType | None) -> None:
+        """Raise KeyboardInterrupt: whoever is waited for handles it (Front.resume)."""
+        raise KeyboardInterrupt
+
+    def termination_signal_handler(self, signum: int, _: FrameType | None) -> None:
+        """Leave; the session is closed on the way out."""
+        leave(signum)
+
+
+def leave(signum: int) -> NoReturn:
+    """End as a process that a signal has ended, through every ``finally``."""
+    # A second signal must not interrupt the cleaning up.
+    for each in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(each, signal.SIG_IGN)
+    sys.exit(128 + signum)
+
+
+def _add_commands() -> None:
+    """Give the shell a do_* for each declared command, which cmd2's own do not have to be."""
+
+    def method(command: Command) -> Callable[[Shell, cmd2.Statement], bool]:
+        def do(self: Shell, statement: cmd2.Statement) -> bool:
+            return self.run_statement(statement)
+
+        do.__name__ = f"do_{command.name}"
+        do.__doc__ = command.summary
+        cmd2.categorize(do, command.category)
+        return do
+
+    for command in COMMANDS.values():
+        if command.name not in _CMD2_COMMANDS:
+            setattr(Shell, f"do_{command.name}", method(command))
+
+
+_add_commands()
+
+
+def run(shell: Shell) -> None:
+    """Read and run lines until quit, Ctrl-D or a signal."""
+    with contextlib.suppress(EOFError):
+        shell.cmdloop()
+    shell.front.quitting = True

@@ -117,16 +117,16 @@ def test_an_interrupt_on_the_way_back_leaves_the_tool_where_it_was(
     stop = session.run()
     text, said, pid = stock.module(session), session.errors(), session.pid
     session.delete_breakpoints([1])
-    from actiondbg.process.forked_tool import Replica
+    from actiondbg.process.forked_tool import ForkedTool
 
-    go = Replica.go
+    go = ForkedTool.go
 
-    def interrupted(replica: Replica, event: int, keep: int = 0) -> Stop:
+    def interrupted(replica: ForkedTool, event: int, keep: int = 0) -> Stop:
         go(replica, event, keep)
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(Replica, "go", interrupted)
+        patch.setattr(ForkedTool, "go", interrupted)
         with pytest.raises(KeyboardInterrupt):
             session.reverse_step(3)
     assert (session.stop, session.pid) == (stop, pid)

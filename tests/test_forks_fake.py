@@ -1,4 +1,4 @@
-"""Forks of a fake tool: what they are for, how they end, and closing them from another thread."""
+"""Forks of a fake tool: what they are for, how they end, and closing them in other threads."""
 
 from __future__ import annotations
 
@@ -15,25 +15,25 @@ import pytest
 
 from actiondbg import protocol
 from actiondbg.errors import AgentError, NotStopped, ToolGone
-from actiondbg.process.fork_owner import Forks
+from actiondbg.process.fork_owner import ForkOwner
 from actiondbg.process.tool_process import Listener
 from actiondbg.support.interrupts import HeldInterrupts
 
 if TYPE_CHECKING:
     from fake_tool import Launch
 
-    from actiondbg.process.forked_tool import Replica
+    from actiondbg.process.forked_tool import ForkedTool
     from actiondbg.session.session import Session
 
 pytest_plugins = ["fake_tool"]
 
 
-def origin_of(session: Session) -> Replica:
+def origin_of(session: Session) -> ForkedTool:
     assert session._current is not None
     return session._current.origin
 
 
-def at_start(fake: Launch, *options: str) -> Replica:
+def at_start(fake: Launch, *options: str) -> ForkedTool:
     """Start the fake, and return the checkpoint of its beginning."""
     session = fake(*options)
     session.start()
@@ -191,7 +191,7 @@ def test_a_trial_that_takes_too_long_is_closed(fake: Launch) -> None:
     "wait", [lambda one: one.complete(), lambda one: one.go(4), lambda one: one.resume("continue")]
 )
 def test_closing_one_that_another_thread_waits_for(
-    fake: Launch, wait: Callable[[Replica], object]
+    fake: Launch, wait: Callable[[ForkedTool], object]
 ) -> None:
     origin = at_start(fake, "--slow-replica")
     before = descriptors()
@@ -319,7 +319,7 @@ def test_checkpoints_that_have_ended_are_dropped(fake: Launch, listener: Listene
 
 
 def test_what_only_connects_is_no_checkpoint(base: Path, listener: Listener) -> None:
-    forks = Forks(base, HeldInterrupts())
+    forks = ForkOwner(base, HeldInterrupts())
     before = descriptors()
     with socket.socket(socket.AF_UNIX) as silent, socket.socket(socket.AF_UNIX) as wrong:
         silent.connect(str(listener.path))

@@ -12,7 +12,7 @@ import pytest
 import stock
 
 from actiondbg import errors
-from actiondbg.process.execution import Run
+from actiondbg.process.execution import Execution
 from actiondbg.process.stop import Stop
 from actiondbg.process.tool_process import Listener
 from actiondbg.session.session import Session
@@ -99,12 +99,12 @@ def test_an_interrupt_of_a_repeated_run(fake: Launch, monkeypatch: pytest.Monkey
     session = fake("--no-fork", "--print", "words")
     stop = at_event(session, 6)
 
-    def interrupted(_: Run) -> Stop:
+    def interrupted(_: Execution) -> Stop:
         raise KeyboardInterrupt
 
     pid = session.pid
     with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
-        patch.setattr(Run, "wait", interrupted)
+        patch.setattr(Execution, "wait", interrupted)
         session.reverse_step()
     assert (session.stop, session.pid, session.output()) == (stop, pid, "words")
     assert len(processes(session)) == 1
@@ -167,15 +167,15 @@ def test_a_tool_that_was_gone_back_to_is_killed(fake: Launch) -> None:
 def test_when_the_fork_ends_the_tool_stays(fake: Launch, monkeypatch: pytest.MonkeyPatch) -> None:
     session = fake()
     stop = at_event(session, 6)
-    from actiondbg.process.forked_tool import Replica
+    from actiondbg.process.forked_tool import ForkedTool
 
-    def ends(replica: Replica, *_: object) -> Stop:
+    def ends(replica: ForkedTool, *_: object) -> Stop:
         kill(replica.pid)
         return replica.resume("step")
 
     pid = session.pid
     with monkeypatch.context() as patch, pytest.raises(errors.ToolGone):
-        patch.setattr(Replica, "go", ends)
+        patch.setattr(ForkedTool, "go", ends)
         session.reverse_step()
     assert (session.stop, session.pid) == (stop, pid)
     assert session.step().event == 7
@@ -184,11 +184,11 @@ def test_when_the_fork_ends_the_tool_stays(fake: Launch, monkeypatch: pytest.Mon
 def test_a_place_that_is_not_found_again(fake: Launch, monkeypatch: pytest.MonkeyPatch) -> None:
     session = fake()
     stop = at_event(session, 6)
-    from actiondbg.process.forked_tool import Replica
+    from actiondbg.process.forked_tool import ForkedTool
 
-    go: Callable[[Replica, int], Stop] = Replica.go
+    go: Callable[[ForkedTool, int], Stop] = ForkedTool.go
     with monkeypatch.context() as patch, pytest.raises(errors.NoAnswer, match="not do the same"):
-        patch.setattr(Replica, "go", lambda replica, event: go(replica, event - 1))
+        patch.setattr(ForkedTool, "go", lambda replica, event: go(replica, event - 1))
         session.reverse_step()
     assert session.stop == stop
 

@@ -25,7 +25,7 @@ from actiondbg.bisection.trials.evaluator import Asking, Choice
 from actiondbg.bisection.trials.runner import Disagreement, Judging, Pool, Threads
 from actiondbg.bisection.trials.trials import Scope, Trials
 from actiondbg.errors import ActiondbgError
-from actiondbg.support.closing import Closing
+from actiondbg.support.closeable import Closeable
 from actiondbg.support.scratch_directory import make_directory, remove_directory
 from actiondbg.tool.program import Program
 
@@ -105,7 +105,7 @@ class Request:
 MakePool = Callable[[Request, Callable[[], Scope]], Pool]
 
 
-class Work(Closing):
+class Work(Closeable):
     """The tool, frozen before its first action; use it as a context manager.
 
     Args:

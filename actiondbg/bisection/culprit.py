@@ -13,7 +13,7 @@ from actiondbg.bisection.candidates import Row
 from actiondbg.bisection.result import Entry, Guilty
 from actiondbg.errors import ActiondbgError, UsageError
 from actiondbg.process.action_diff import compare_action
-from actiondbg.process.forked_tool import Replica
+from actiondbg.process.forked_tool import ForkedTool
 from actiondbg.process.stop import Stop
 from actiondbg.session.reproducer import pass_around
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from actiondbg.ir.diff import Diff
 
 
-def describe(near: Callable[[], Replica], row: Row, directory: Path) -> Guilty:
+def describe(near: Callable[[], ForkedTool], row: Row, directory: Path) -> Guilty:
     """Describe an action.
 
     Args:
@@ -69,20 +69,20 @@ def _pass_frame(stack: list[protocol.Frame]) -> protocol.Frame | None:
     return None
 
 
-def _pipeline(replica: Replica) -> str | None:
+def _pipeline(replica: ForkedTool) -> str | None:
     with contextlib.suppress(ActiondbgError):
         return replica.request(protocol.GetPipeline()).text
     return None
 
 
-def _outcome(replica: Replica, ordinal: int) -> protocol.Outcome | None:
+def _outcome(replica: ForkedTool, ordinal: int) -> protocol.Outcome | None:
     """Carry it out; None if the tool does not come to its end."""
     with contextlib.suppress(ActiondbgError):
         return replica.advance(ordinal, "after").outcome
     return None
 
 
-def _diff(near: Callable[[], Replica], stop: Stop, directory: Path) -> Diff | None:
+def _diff(near: Callable[[], ForkedTool], stop: Stop, directory: Path) -> Diff | None:
     numbers = itertools.count()
     with contextlib.suppress(ActiondbgError):
         return compare_action(

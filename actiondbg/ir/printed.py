@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import IO, Any, cast
 
 from actiondbg import protocol
-from actiondbg.support.closing import Closing
+from actiondbg.support.closeable import Closeable
 
 _CHUNK = 1 << 20  # bytes
 
 
-class PrintedText(Closing):
+class PrintedText(Closeable):
     """Printed IR: on disk until it is read, removed when it is closed or forgotten.
 
     Attributes:

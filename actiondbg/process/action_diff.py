@@ -12,13 +12,13 @@ import msgspec
 from actiondbg import protocol
 from actiondbg.errors import NoSuchUnit, UnitErased
 from actiondbg.ir.diff import Diff, make_diff
-from actiondbg.process.forked_tool import Replica
+from actiondbg.process.forked_tool import ForkedTool
 from actiondbg.process.stop import Stop
 from actiondbg.process.value_names import NamedText, print_named
 
 
 def compare_action(
-    make: Callable[[], Replica],
+    make: Callable[[], ForkedTool],
     ordinal: int,
     new_file: Callable[[], Path],
     *,
@@ -54,7 +54,7 @@ def compare_action(
 
 
 def _sides(
-    make: Callable[[], Replica],
+    make: Callable[[], ForkedTool],
     ordinal: int,
     new_file: Callable[[], Path],
     skipped: bool,
@@ -75,13 +75,13 @@ def _sides(
         return before, print_named(replica, root, new_file(), generic), stop
 
 
-def _put_in_place(replica: Replica, outcome: protocol.Outcome) -> None:
+def _put_in_place(replica: ForkedTool, outcome: protocol.Outcome) -> None:
     """Go on until what a fold has found stands in the IR: its caller puts it there."""
     if outcome.result == "succeeded":
         replica.resume("step")
 
 
-def _function_of(replica: Replica) -> int | None:
+def _function_of(replica: ForkedTool) -> int | None:
     """Return the id of the function that holds the action's operation, or None."""
     with contextlib.suppress(NoSuchUnit, UnitErased):
         return replica.request(protocol.MoveCursor(to="function")).unit.id

@@ -12,8 +12,8 @@ import msgspec
 
 from actiondbg import protocol
 from actiondbg.errors import UsageError
-from actiondbg.process.fork_owner import Forks
-from actiondbg.process.forked_tool import Replica
+from actiondbg.process.fork_owner import ForkOwner
+from actiondbg.process.forked_tool import ForkedTool
 from actiondbg.process.stop import Stop
 from actiondbg.process.timeline import Branches
 from actiondbg.process.tool_process import Listener
@@ -72,7 +72,7 @@ class Frozen:
             does not.
     """
 
-    replica: Replica
+    replica: ForkedTool
     branch: int
     number: int | None = None
     inside: int = 0
@@ -122,7 +122,7 @@ class Checkpoints:
     when the run is on another one.
     """
 
-    def __init__(self, forks: Forks, directory: Path) -> None:
+    def __init__(self, forks: ForkOwner, directory: Path) -> None:
         self._forks = forks
         self._directory = directory
         # Each with the timelines as they were when a process was told of it.
@@ -144,7 +144,7 @@ class Checkpoints:
 
     # --- the user's ---
 
-    def add(self, replica: Replica, branch: int, inside: int) -> Checkpoint:
+    def add(self, replica: ForkedTool, branch: int, inside: int) -> Checkpoint:
         """Take up one that the user made, which stands at a stop; see ``Frozen``."""
         self._newest += 1
         made = self._manual[self._newest] = Frozen(replica, branch, self._newest, inside)

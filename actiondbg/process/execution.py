@@ -4,27 +4,30 @@ from __future__ import annotations
 
 import contextlib
 import signal
+from pathlib import Path
 from typing import Literal, TypeVar
 
 from actiondbg import protocol
 from actiondbg.errors import AgentError, NoAnswer, NotStopped, ProtocolError, ToolGone
-from actiondbg.process.body import Adopted, Body
 from actiondbg.process.checkpoints import Automatic, Checkpoints, Frozen
-from actiondbg.process.fork_owner import Forks
-from actiondbg.process.forked_tool import Replica
-from actiondbg.process.launch_options import Beginning
+from actiondbg.process.fork_owner import ForkOwner
+from actiondbg.process.fork_process import AdoptedFork
+from actiondbg.process.forked_tool import ForkedTool
+from actiondbg.process.launch_options import LaunchOptions
 from actiondbg.process.stop import Stop, exit_of, stop_of
+from actiondbg.process.streams import Streams
 from actiondbg.process.timeline import Branches
-from actiondbg.process.tool_process import Listener
+from actiondbg.process.tool_process import Listener, ToolBody, start_process
 from actiondbg.protocol.client import Client, ConnectionEnded, decode_notification, quoted
 from actiondbg.support.interrupts import HeldInterrupts
+from actiondbg.tool.program import Program
 
 R = TypeVar("R", bound=protocol.Message)
 
 RunState = Literal["running", "stopped", "exited"]
 
 
-class Run:
+class Execution:
     """A process of the tool and the connection to its agent.
 
     ``wait`` first takes it to where it runs: the agent connects, says hello, forks the origin,
@@ -46,7 +49,7 @@ class Run:
         checkpoints: of the user's, and those that the tool made of itself.
     """
 
-    def __init__(self, process: Body, listener: Listener, beginning: Beginning) -> None:
+    def __init__(self, process: ToolBody, listener: Listener, beginning: LaunchOptions) -> None:
         self.hello: protocol.Hello | None = None
         self.stop: Stop | None = None
         self.last: Stop | None = None
@@ -57,9 +60,9 @@ class Run:
         self._listener = listener
         self._beginning = beginning
         self._held = HeldInterrupts()
-        self._forks = Forks(self.directory, self._held)
+        self._forks = ForkOwner(self.directory, self._held)
         self.checkpoints = Checkpoints(self._forks, self.directory)
-        self._origin: Replica | None = None
+        self._origin: ForkedTool | None = None
         self._no_origin: str | None = None
         self._client: Client | None = None
         self._running = True
@@ -87,7 +90,7 @@ class Run:
         return self._origin is not None and not self._origin.is_closed
 
     @property
-    def origin(self) -> Replica:
+    def origin(self) -> ForkedTool:
         """The frozen beginning of the run; raises NoAnswer when there is none, saying why."""
         if self._origin is not None and not self._origin.is_closed:
             return self._origin
@@ -134,7 +137,7 @@ class Run:
 
     # --- forks, and going back ---
 
-    def fork(self, fork: protocol.Fork) -> Replica:
+    def fork(self, fork: protocol.Fork) -> ForkedTool:
         """Fork the stopped tool; raises NotStopped or an AgentError."""
         return self._forks.make(self.request, self.stop, fork)
 
@@ -179,7 +182,7 @@ class Run:
         last = self._exited or self._crashed
         return last.written if last else None
 
-    def adopt(self, replica: Replica, stop: Stop, branches: Branches, muted: bool) -> None:
+    def adopt(self, replica: ForkedTool, stop: Stop, branches: Branches, muted: bool) -> None:
         """Have a fork take the tool's place, which ends; Ctrl-C has no effect meanwhile.
 
         Args:
@@ -196,7 +199,7 @@ class Run:
             client, pidfd = replica.hand_over()
             self._body.end(kill=True)
             self._close()
-            self._body, self._client, self.hello = Adopted(pid, pidfd), client, hello
+            self._body, self._client, self.hello = AdoptedFork(pid, pidfd), client, hello
             self.stop = self.last = stop
             self.branches = branches
             self._running, self._muted = False, muted
@@ -386,3 +389,27 @@ class Run:
         if self._client is not None:
             self._client.close()
             self._client = None
+
+
+def start_execution(
+    program: Program, agent: Path, directory: Path, streams: Streams, options: LaunchOptions
+) -> Execution:
+    """Start a program's tool with the agent in it.
+
+    Args:
+        program: the command line and its environment.
+        agent: what ``program.agent`` returned.
+        directory: of the session, or in it.
+        streams: where the tool's standard streams go.
+        options: how it goes on after its first context.
+
+    Raises:
+        LaunchError: it cannot be started.
+    """
+    listener = Listener(directory / "sock")
+    try:
+        process = start_process(program, agent, listener, streams, directory)
+    except BaseException:
+        listener.close()
+        raise
+    return Execution(process, listener, options)

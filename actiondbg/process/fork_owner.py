@@ -15,8 +15,8 @@ import msgspec
 
 from actiondbg import protocol
 from actiondbg.errors import NoAnswer, ProtocolError, ToolGone
-from actiondbg.process.fork_process import Forked, kill_group
-from actiondbg.process.forked_tool import Replica
+from actiondbg.process.fork_process import ForkProcess, kill_group
+from actiondbg.process.forked_tool import ForkedTool
 from actiondbg.process.stop import Stop
 from actiondbg.process.tool_process import Listener, peer_of
 from actiondbg.protocol.client import Client, ConnectionEnded
@@ -29,7 +29,7 @@ _SOCKETS = 1 << 12  # a name of three digits: the path of a socket must not be l
 _REPLICA = protocol.Fork(role="replica")
 
 
-class Forks:
+class ForkOwner:
     """The forks of one run; threads may share it.
 
     Args:
@@ -42,16 +42,16 @@ class Forks:
         self._directory = directory
         self._numbers = itertools.count()
         self._lock = threading.Lock()  # of what follows
-        self._alive: set[Replica] = set()
+        self._alive: set[ForkedTool] = set()
         self._closed = False
-        self._accepted: list[Replica] = []  # and not given to anybody yet
+        self._accepted: list[ForkedTool] = []  # and not given to anybody yet
 
     def make(
         self,
         ask: Callable[[protocol.Fork], protocol.Forked],
         stop: Stop | None = None,
         fork: protocol.Fork = _REPLICA,
-    ) -> Replica:
+    ) -> ForkedTool:
         """Make one.
 
         Args:
@@ -65,7 +65,7 @@ class Forks:
             ProtocolError: it said what it must not.
             ToolGone: the run was ended meanwhile.
         """
-        made: list[Replica] = []
+        made: list[ForkedTool] = []
         try:
             with self.held:
                 made.append(self._make(ask, stop, fork))
@@ -75,7 +75,7 @@ class Forks:
                 one.close()
             raise
 
-    def accept_all(self, listener: Listener) -> list[Replica]:
+    def accept_all(self, listener: Listener) -> list[ForkedTool]:
         """Accept what has connected by itself, without waiting for more.
 
         Args:
@@ -102,7 +102,7 @@ class Forks:
                     one.close()
             return [one for one in accepted if not one.is_closed]
 
-    def forget(self, replica: Replica) -> None:
+    def forget(self, replica: ForkedTool) -> None:
         """No longer end a replica with the run: it has ended."""
         with self._lock:
             self._alive.discard(replica)
@@ -115,7 +115,7 @@ class Forks:
         for one in alive:
             one.close()
 
-    def _keep(self, replica: Replica) -> Replica:
+    def _keep(self, replica: ForkedTool) -> ForkedTool:
         with self._lock:
             if not self._closed:
                 self._alive.add(replica)
@@ -128,7 +128,7 @@ class Forks:
         ask: Callable[[protocol.Fork], protocol.Forked],
         stop: Stop | None,
         fork: protocol.Fork,
-    ) -> Replica:
+    ) -> ForkedTool:
         listener = Listener(self._directory / f"f{next(self._numbers) % _SOCKETS:x}")
         try:
             forked = ask(msgspec.structs.replace(fork, socket=str(listener.path)))
@@ -137,7 +137,7 @@ class Forks:
             listener.close()
         return self._keep(replica)
 
-    def _greet(self, listener: Listener, pid: int, stop: Stop | None) -> Replica:
+    def _greet(self, listener: Listener, pid: int, stop: Stop | None) -> ForkedTool:
         """Wait for a fork's hello; a fork that is not waited for ends, as nobody listens."""
         try:
             pidfd = os.pidfd_open(pid)
@@ -160,9 +160,9 @@ class Forks:
                     "room left in memory and on the disk?"
                 ) from error
             undo.pop_all()
-        return Replica(self, Forked(client, pidfd, pid), hello, stop)
+        return ForkedTool(self, ForkProcess(client, pidfd, pid), hello, stop)
 
-    def _greet_pending(self, connection: socket.socket) -> Replica | None:
+    def _greet_pending(self, connection: socket.socket) -> ForkedTool | None:
         """Read the hello of one that has connected; one that is not kept ends with this."""
         pid, _ = peer_of(connection)
         with contextlib.ExitStack() as undo:
@@ -178,7 +178,7 @@ class Forks:
             if _has_ended(connection):
                 return None
             undo.pop_all()
-        return Replica(self, Forked(client, pidfd, pid), hello, None)
+        return ForkedTool(self, ForkProcess(client, pidfd, pid), hello, None)
 
 
 def _has_ended(connection: socket.socket) -> bool:

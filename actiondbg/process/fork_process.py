@@ -12,10 +12,10 @@ from actiondbg.errors import NotStopped
 from actiondbg.protocol.client import Client
 from actiondbg.support.interrupts import wait_for_end
 
-_END_SECONDS = 5.0  # from SIGKILL to the end
+_END_SECONDS = 5.0  # from SIGKILL, or the end of the connection, to the end of the process
 
 
-class Forked:
+class ForkProcess:
     """A fork, which is not our child, and the connection to it.
 
     One thread at a time talks to it. Another may end it meanwhile: what the first waits for ends
@@ -111,3 +111,26 @@ def kill_group(pid: int, pidfd: int) -> None:
         if not wait_for_end(pidfd, 0):  # else the pid may be another's
             os.killpg(pid, signal.SIGKILL)
     kill(pidfd)
+
+
+class AdoptedFork:
+    """A fork of the tool, which is not our child: how it ends is told by its agent only.
+
+    Args:
+        pid: of the process, the leader of a group of its own.
+        pidfd: of it; it is closed with its end.
+    """
+
+    def __init__(self, pid: int, pidfd: int) -> None:
+        self.pid = pid
+        self.pidfd = pidfd
+        self._ended = False
+
+    def end(self, kill: bool) -> None:
+        """Wait for the end, bounded; see ``ToolBody``."""
+        if self._ended:
+            return
+        self._ended = True
+        if not wait_for_end(self.pidfd, 0 if kill else _END_SECONDS):
+            kill_group(self.pid, self.pidfd)
+        os.close(self.pidfd)

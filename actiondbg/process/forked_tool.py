@@ -1,27 +1,48 @@
-"""Forks of the tool: they repeat its run up to some action, or go on from there."""
+"""ForkOwner of the tool: they repeat its run up to some action, or go on from there."""
 
 from __future__ import annotations
 
 import signal
 import time
-from typing import TYPE_CHECKING, Literal, TypeVar
+from collections.abc import Callable
+from typing import Literal, Protocol, TypeVar
 
 from actiondbg import protocol
 from actiondbg.errors import AgentError, ProtocolError, ToolGone
-from actiondbg.process.fork_process import Forked
+from actiondbg.process.fork_process import ForkProcess
 from actiondbg.process.stop import Stop, exit_of, stop_of
 from actiondbg.protocol.client import Client, ConnectionEnded, decode_notification
-from actiondbg.support.closing import Closing
-
-if TYPE_CHECKING:
-    from actiondbg.process.fork_owner import Forks
+from actiondbg.support.closeable import Closeable
+from actiondbg.support.interrupts import HeldInterrupts
 
 R = TypeVar("R", bound=protocol.Message)
 
 _END_SECONDS = 5.0  # from the end of the connection to the end of the process
 
 
-class Replica(Closing):
+class Owner(Protocol):
+    """The owner of forked tools: makes them, and ends those that are left."""
+
+    @property
+    def held(self) -> HeldInterrupts:
+        """Opened while a fork is waited for."""
+        ...
+
+    def make(
+        self,
+        ask: Callable[[protocol.Fork], protocol.Forked],
+        stop: Stop | None = None,
+        fork: protocol.Fork = ...,
+    ) -> ForkedTool:
+        """Make a fork of the process that ``ask`` asks."""
+        ...
+
+    def forget(self, replica: ForkedTool) -> None:
+        """No longer end a fork with the run."""
+        ...
+
+
+class ForkedTool(Closeable):
     """A fork of the tool; close it. Another thread may close it while it is waited for.
 
     What it is for is its ``role``: a "replica" writes nothing, a "checkpoint" keeps the tool's
@@ -37,7 +58,7 @@ class Replica(Closing):
     """
 
     def __init__(
-        self, forks: Forks, process: Forked, hello: protocol.Hello, stop: Stop | None
+        self, forks: Owner, process: ForkProcess, hello: protocol.Hello, stop: Stop | None
     ) -> None:
         self.hello = hello
         self.stop = stop
@@ -112,7 +133,7 @@ class Replica(Closing):
         output: str | None = None,
         muted: tuple[int, int] | None = None,
         shared: list[int] | None = None,
-    ) -> Replica:
+    ) -> ForkedTool:
         """Make another that stands where this one stands.
 
         Args:

@@ -8,7 +8,7 @@ from actiondbg import protocol
 
 
 @dataclass
-class Beginning:
+class LaunchOptions:
     """How a run begins, after the agent has said hello.
 
     Attributes:

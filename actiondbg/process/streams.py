@@ -8,9 +8,9 @@ from collections.abc import Generator
 from typing import IO, NamedTuple, TypeAlias
 
 from actiondbg.errors import LaunchError
+from actiondbg.tool.program import OpenedStream
 
 Redirection: TypeAlias = str | os.PathLike[str] | int | IO[str] | IO[bytes] | None
-Opened: TypeAlias = int | IO[str] | IO[bytes] | None  # as subprocess takes it
 
 
 class Streams(NamedTuple):
@@ -28,7 +28,7 @@ class Streams(NamedTuple):
     stderr: Redirection = None
 
     @contextlib.contextmanager
-    def opened(self) -> Generator[tuple[Opened, Opened, Opened]]:
+    def opened(self) -> Generator[tuple[OpenedStream, OpenedStream, OpenedStream]]:
         """Open the files that are named by paths, to start a tool in the block.
 
         Raises:
@@ -42,7 +42,7 @@ class Streams(NamedTuple):
             )
 
 
-def _opened(where: Redirection, mode: str, files: contextlib.ExitStack) -> Opened:
+def _opened(where: Redirection, mode: str, files: contextlib.ExitStack) -> OpenedStream:
     if where is None or where == "inherit":
         return None
     if not isinstance(where, str | os.PathLike):

@@ -11,6 +11,7 @@ import struct
 import subprocess
 import sys
 from pathlib import Path
+from typing import Protocol
 
 from actiondbg.errors import ProtocolError
 from actiondbg.process.streams import Redirection, Streams
@@ -89,6 +90,26 @@ def peer_of(connection: socket.socket) -> tuple[int, int]:
         "3i", connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, size)
     )
     return pid, uid
+
+
+class ToolBody(Protocol):
+    """The process that a run consists of at a time: one that was started, or a fork."""
+
+    @property
+    def pid(self) -> int: ...
+
+    @property
+    def pidfd(self) -> int: ...
+
+    def end(self, kill: bool) -> int | None:
+        """Wait for the end, bounded.
+
+        Args:
+            kill: kill the process and its children at once.
+
+        Returns:
+            The exit status, negative for a signal; None where nobody can tell.
+        """
 
 
 class Process:

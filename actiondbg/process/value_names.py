@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from actiondbg import protocol
-from actiondbg.process.forked_tool import Replica
+from actiondbg.process.forked_tool import ForkedTool
 
 
 class NamedText(NamedTuple):
@@ -25,7 +25,7 @@ class NamedText(NamedTuple):
 
 
 def print_named(
-    replica: Replica, operation: int | None, file: Path, generic: bool = False
+    replica: ForkedTool, operation: int | None, file: Path, generic: bool = False
 ) -> NamedText:
     """Print an operation.
 

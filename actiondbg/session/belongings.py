@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from actiondbg.process.execution import Run
+from actiondbg.process.execution import Execution
 from actiondbg.support.scratch_directory import make_directory, remove_directory
 
 
@@ -13,7 +13,7 @@ class Belongings:
     """A session's run and its directory, which go with it also when it is forgotten."""
 
     def __init__(self) -> None:
-        self.run: Run | None = None
+        self.run: Execution | None = None
         self._directory: Path | None = None
         self._owner = os.getpid()
 

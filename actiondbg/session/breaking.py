@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from actiondbg import protocol
 from actiondbg.breakpoints.breakpoint import Breakpoint, BreakpointList, breakpoint_script
 from actiondbg.errors import AgentError, FileNotWritten, NotStopped, ToolGone, UsageError
-from actiondbg.process.execution import Run
+from actiondbg.process.execution import Execution
 from actiondbg.session.inspection import Inspection
 from actiondbg.support.atomic_write import write_whole
 
@@ -28,7 +28,7 @@ class Breaking(Inspection):
 
     @property
     @abstractmethod
-    def _current(self) -> Run | None:
+    def _current(self) -> Execution | None:
         """The run, if there is one."""
 
     @property

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from actiondbg import protocol
 from actiondbg.errors import AgentError, NotStopped, UsageError
-from actiondbg.process.execution import Run
+from actiondbg.process.execution import Execution
 from actiondbg.process.stop import Stop
 from actiondbg.process.timeline import Branches
 from actiondbg.session.past import Past
@@ -29,14 +29,14 @@ class Going(Past):
         """Take note of the tool's end."""
 
     @abstractmethod
-    def _begin_branch(self, run: Run) -> None:
+    def _begin_branch(self, run: Execution) -> None:
         """Have the tool, at a stop, write on a new timeline."""
 
     @abstractmethod
     def _replan(self, planned: list[int]) -> None:
         """Plan anew what was to be skipped at these ordinals, as another answer was given."""
 
-    def _need_run(self) -> Run:
+    def _need_run(self) -> Execution:
         run = self._current
         if run is None:
             raise NotStopped("The tool is not running: start it with run or start.")
@@ -58,7 +58,7 @@ class Going(Past):
                 self._send_skips(run)
             raise
 
-    def _decide(self, run: Run, control: protocol.Control) -> Branches | None:
+    def _decide(self, run: Execution, control: protocol.Control) -> Branches | None:
         """Note an answer; return the timelines as they were if it is a new one."""
         stop = run.stop
         answers = control in ("skip", "apply") and run.state == "stopped"
@@ -75,7 +75,7 @@ class Going(Past):
         self._replan(planned)
         return before
 
-    def _send_skips(self, run: Run) -> None:
+    def _send_skips(self, run: Execution) -> None:
         run.request(protocol.SetSkips(ordinals=run.branches.ordinals()))
 
     def _arrive(self, wait: Callable[[], Stop]) -> Stop:

@@ -10,9 +10,9 @@ import msgspec
 from actiondbg import protocol
 from actiondbg.errors import AgentError, NoAnswer, NotStopped, ToolGone, UsageError
 from actiondbg.process.checkpoints import Frozen
-from actiondbg.process.execution import Run
-from actiondbg.process.forked_tool import Replica
-from actiondbg.process.launch_options import Beginning
+from actiondbg.process.execution import Execution
+from actiondbg.process.forked_tool import ForkedTool
+from actiondbg.process.launch_options import LaunchOptions
 from actiondbg.process.stop import Stop
 from actiondbg.process.timeline import Branches
 from actiondbg.session.going import Going
@@ -36,11 +36,11 @@ class Journey(Going):
         self._is_quiet = False  # whether the tool has the breakpoints for the way
 
     @abstractmethod
-    def _start_again(self, beginning: Beginning) -> Run:
+    def _start_again(self, beginning: LaunchOptions) -> Execution:
         """Start another process of the tool, beside the one that there is."""
 
     @abstractmethod
-    def _take_over(self, run: Run) -> None:
+    def _take_over(self, run: Execution) -> None:
         """Make another run the session's; the old one is ended."""
 
     @abstractmethod
@@ -104,7 +104,7 @@ class Journey(Going):
     def _go_from(
         self,
         starts: list[Frozen],
-        run: Run,
+        run: Execution,
         branches: Branches,
         event: int | None,
         inside: int = 0,
@@ -118,7 +118,7 @@ class Journey(Going):
                 )
         return None
 
-    def _begin_branch(self, run: Run) -> None:
+    def _begin_branch(self, run: Execution) -> None:
         """Have the tool write on a new timeline, also what it was to be silent about."""
         stop = run.stop
         if not run.is_muted or stop is None:
@@ -129,13 +129,13 @@ class Journey(Going):
             self._prepare(run, made, run.branches)
         run.adopt(made, stop, run.branches, muted=False)
 
-    def _usable(self, run: Run, event: int) -> list[Frozen]:
+    def _usable(self, run: Execution, event: int) -> list[Frozen]:
         """Return from where one can go to an event, the nearest first."""
         return [
             one for one in run.frozen() if one.event < event or (one.event == event and one.stands)
         ]
 
-    def _fork_tool(self, run: Run, frozen: Frozen, branches: Branches) -> Replica | None:
+    def _fork_tool(self, run: Execution, frozen: Frozen, branches: Branches) -> ForkedTool | None:
         """Fork a frozen process to be the tool; None, and it is of no use, if that fails."""
         same = branches.current.number == run.branches.current.number
         try:
@@ -148,8 +148,8 @@ class Journey(Going):
 
     def _replace(
         self,
-        run: Run,
-        made: Replica,
+        run: Execution,
+        made: ForkedTool,
         branches: Branches,
         event: int | None = None,
         inside: int = 0,
@@ -175,7 +175,7 @@ class Journey(Going):
         self._list.recount(hits)
         return stop
 
-    def _prepare(self, run: Run, made: Replica, branches: Branches) -> None:
+    def _prepare(self, run: Execution, made: ForkedTool, branches: Branches) -> None:
         """Tell a fork on its way to be the tool what holds on the timeline."""
         made.request(protocol.SetBreakpoints(breakpoints=self._quiet()))
         made.request(protocol.SetSkips(ordinals=branches.ordinals()))
@@ -184,7 +184,7 @@ class Journey(Going):
 
     def _repeat(
         self,
-        run: Run,
+        run: Execution,
         resume: protocol.Resume,
         breakpoints: list[protocol.WireBreakpoint],
         inside: int = 0,
@@ -242,8 +242,8 @@ class Journey(Going):
     def _options(self) -> protocol.SetOptions:
         return protocol.SetOptions(verify_each_action=self._verifies, count=self._counts)
 
-    def _beginning(self, resume: protocol.Resume) -> Beginning:
-        return Beginning(
+    def _beginning(self, resume: protocol.Resume) -> LaunchOptions:
+        return LaunchOptions(
             resume=resume,
             breakpoints=self._on_wire(),
             options=self._options(),
@@ -253,14 +253,14 @@ class Journey(Going):
 
     # --- looking there first ---
 
-    def _scout(self, start: Replica, breakpoints: list[protocol.WireBreakpoint]) -> Replica:
+    def _scout(self, start: ForkedTool, breakpoints: list[protocol.WireBreakpoint]) -> ForkedTool:
         """Fork a frozen process to look at what is to come on this timeline; close it."""
         replica = start.fork()
         with closed_on_error(replica):
             self._tell_scout(replica, breakpoints)
         return replica
 
-    def _tell_scout(self, replica: Replica, breakpoints: list[protocol.WireBreakpoint]) -> None:
+    def _tell_scout(self, replica: ForkedTool, breakpoints: list[protocol.WireBreakpoint]) -> None:
         verifies = self._verifies and bool(breakpoints)
         replica.request(protocol.SetBreakpoints(breakpoints=breakpoints))
         replica.request(protocol.SetSkips(ordinals=self._past_run().branches.ordinals()))
@@ -268,7 +268,7 @@ class Journey(Going):
             protocol.SetOptions(verify_each_action=verifies, count=False, checkpoints=_NOTHING)
         )
 
-    def _nearest(self, event: int) -> Replica:
+    def _nearest(self, event: int) -> ForkedTool:
         """Return the frozen process from which the way to an event is the shortest.
 
         Raises:
@@ -284,7 +284,7 @@ class Journey(Going):
             return replica.go(event)
 
 
-def _go(made: Replica, event: int, inside: int) -> Stop:
+def _go(made: ForkedTool, event: int, inside: int) -> Stop:
     stop = made.go(event)
     for _ in range(inside):
         stop = made.resume("continue")

@@ -18,7 +18,7 @@ from actiondbg.analysis.history import Event, History, history_of
 from actiondbg.breakpoints.watch import parse_operation
 from actiondbg.errors import AgentError, NoSuchUnit, UsageError
 from actiondbg.ir.printed import PrintedText
-from actiondbg.process.forked_tool import Replica
+from actiondbg.process.forked_tool import ForkedTool
 from actiondbg.session.observing import ANY, attempt_terms
 from actiondbg.session.replay import Place, Replaying, go, logging, read_log
 from actiondbg.session.reproducer import Reproducer, pass_around, write_reproducer
@@ -193,7 +193,7 @@ class Past(Replaying):
             return [self._diff(first.fork, one.ordinal, False, skipped) for one in actions]
 
     def _diff(
-        self, make: Callable[[], Replica], ordinal: int, module: bool, skipped: list[int]
+        self, make: Callable[[], ForkedTool], ordinal: int, module: bool, skipped: list[int]
     ) -> Diff:
         from actiondbg.process.action_diff import compare_action
 
@@ -217,7 +217,7 @@ class Past(Replaying):
             return replica.request(protocol.GetStatistics()).rows
 
 
-def _name_of(replica: Replica, id: int) -> str | None:
+def _name_of(replica: ForkedTool, id: int) -> str | None:
     """Return the name of an operation, or None when there is none of that id any more."""
     with contextlib.suppress(AgentError):
         return replica.request(protocol.MoveCursor(to="id", index=id)).unit.name

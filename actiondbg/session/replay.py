@@ -11,8 +11,8 @@ import msgspec
 
 from actiondbg import protocol
 from actiondbg.errors import NoAnswer, NotStopped, UsageError
-from actiondbg.process.execution import Run
-from actiondbg.process.forked_tool import Replica
+from actiondbg.process.execution import Execution
+from actiondbg.process.forked_tool import ForkedTool
 from actiondbg.process.stop import Stop
 from actiondbg.session.observing import Observing
 
@@ -44,7 +44,7 @@ class Replaying(Observing):
         super().__init__()
         self._logs = 0
 
-    def replay(self, ordinal: int, when: Side = "before") -> Replica:
+    def replay(self, ordinal: int, when: Side = "before") -> ForkedTool:
         """Make a replica of the tool that stands at an action of the past; close it.
 
         Args:
@@ -59,7 +59,7 @@ class Replaying(Observing):
 
     # --- where the run is ---
 
-    def _past_run(self) -> Run:
+    def _past_run(self) -> Execution:
         run = self._current
         if run is None:
             raise NotStopped("The tool is not running: start it with run or start.")
@@ -102,7 +102,7 @@ class Replaying(Observing):
 
     # --- going there again ---
 
-    def _replica(self) -> Replica:
+    def _replica(self) -> ForkedTool:
         """Make a replica at the beginning of the run."""
         skipped = self._skipped()
         replica = self._past_run().origin.fork()
@@ -110,7 +110,7 @@ class Replaying(Observing):
             replica.request(protocol.SetSkips(ordinals=skipped))
         return replica
 
-    def _replica_at(self, place: Place) -> Replica:
+    def _replica_at(self, place: Place) -> ForkedTool:
         replica = self._replica()
         with closed_on_error(replica):
             go(replica, place)
@@ -118,7 +118,7 @@ class Replaying(Observing):
 
     def _watch_run(
         self, breakpoints: list[protocol.WireBreakpoint], place: Place, log: Path
-    ) -> Replica:
+    ) -> ForkedTool:
         """Repeat the run up to a place, and log what breakpoints see on the way.
 
         Args:
@@ -147,7 +147,7 @@ class Replaying(Observing):
             file.unlink(missing_ok=True)
 
 
-def go(replica: Replica, place: Place) -> None:
+def go(replica: ForkedTool, place: Place) -> None:
     """Repeat the run up to a place."""
     if not place.ordinal:
         return
@@ -160,7 +160,7 @@ def _place_of(stop: Stop) -> Place:
     return Place(stop.ordinal, "after" if stop.when == "after" else "before")
 
 
-def _end_of(run: Run, stop: Stop) -> Place:
+def _end_of(run: Execution, stop: Stop) -> Place:
     """Return how far a run came that has ended."""
     if stop.ordinal:
         return Place(stop.ordinal)
@@ -210,7 +210,7 @@ def read_log(file: Path) -> Iterator[protocol.Stopped]:
 
 
 @contextlib.contextmanager
-def closed_on_error(replica: Replica) -> Generator[None]:
+def closed_on_error(replica: ForkedTool) -> Generator[None]:
     try:
         yield
     except BaseException:

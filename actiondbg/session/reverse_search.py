@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 from actiondbg import protocol
-from actiondbg.process.forked_tool import Replica
+from actiondbg.process.forked_tool import ForkedTool
 
 
 class Hit(NamedTuple):
@@ -33,7 +33,7 @@ class Segment(NamedTuple):
 
     event: int
     stands: bool
-    start: Callable[[], Replica]
+    start: Callable[[], ForkedTool]
 
 
 def newest_hits(segments: Iterable[Segment], bound: Hit, count: int) -> list[Hit]:
@@ -67,7 +67,7 @@ def _is_before(segment: Segment, bound: Hit) -> bool:
     return segment.event == bound.event and segment.stands and bound.inside != 0
 
 
-def _hits_in(replica: Replica, bound: Hit, count: int) -> list[Hit]:
+def _hits_in(replica: ForkedTool, bound: Hit, count: int) -> list[Hit]:
     """Return the newest hits from where a replica stands up to the bound, the oldest first."""
     found: list[Hit] = []
     if replica.event < bound.event:

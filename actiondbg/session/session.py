@@ -11,14 +11,14 @@ from typing import Literal, TypeVar
 
 from actiondbg import protocol
 from actiondbg.errors import ActiondbgError, LaunchError, UsageError
-from actiondbg.process.execution import Run
-from actiondbg.process.launch_options import Beginning
+from actiondbg.process.execution import Execution, start_execution
+from actiondbg.process.launch_options import LaunchOptions
 from actiondbg.process.stop import Stop
 from actiondbg.process.streams import Redirection, Streams
 from actiondbg.process.tool_process import is_shared
 from actiondbg.session.belongings import Belongings
 from actiondbg.session.skip_plan import Skipping
-from actiondbg.support.closing import Closing
+from actiondbg.support.closeable import Closeable
 from actiondbg.support.interrupts import HeldInterrupts
 from actiondbg.tool import Tool
 from actiondbg.tool.known_names import KINDS, KnownNames, NameKind
@@ -67,7 +67,7 @@ def launch(
     return session
 
 
-class Session(Skipping, Closing):
+class Session(Skipping, Closeable):
     """One debugged program; use it as a context manager, or ``close`` it.
 
     A KeyboardInterrupt while it waits for a stop leaves the tool running: ``interrupt`` has it
@@ -254,7 +254,7 @@ class Session(Skipping, Closing):
     # --- behind them ---
 
     @property
-    def _current(self) -> Run | None:
+    def _current(self) -> Execution | None:
         return self._kept.run
 
     def _ask(self, message: protocol.Request[R]) -> R:
@@ -292,22 +292,24 @@ class Session(Skipping, Closing):
         control = "step" if replays else self._control
         beginning = self._beginning(protocol.Resume(control=control))
         with self._held:
-            self._kept.run = self._program.start(agent, directory, self._run_streams, beginning)
+            self._kept.run = start_execution(
+                self._program, agent, directory, self._run_streams, beginning
+            )
             self._spool = ""
         stop = self.wait()
         if self._control == control or stop.when != "before" or stop.breakpoints:
             return stop
         return self._resume(self._control)
 
-    def _start_again(self, beginning: Beginning) -> Run:
+    def _start_again(self, beginning: LaunchOptions) -> Execution:
         agent = self._program.agent()
         with self._held:
             self._attempts += 1
             directory = self._file(f"{self._attempts}")
             directory.mkdir()
-            return self._program.start(agent, directory, self._run_streams, beginning)
+            return start_execution(self._program, agent, directory, self._run_streams, beginning)
 
-    def _take_over(self, run: Run) -> None:
+    def _take_over(self, run: Execution) -> None:
         with self._held:
             if self._kept.run is not None:
                 self._kept.run.kill()

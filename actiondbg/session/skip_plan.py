@@ -11,8 +11,8 @@ import msgspec
 
 from actiondbg import protocol
 from actiondbg.errors import SkipMismatch, ToolGone, UsageError
-from actiondbg.process.execution import Run
-from actiondbg.process.forked_tool import Replica
+from actiondbg.process.execution import Execution
+from actiondbg.process.forked_tool import ForkedTool
 from actiondbg.process.stop import Stop
 from actiondbg.process.timeline import Skipped, skipped_at
 from actiondbg.session.replay import Place, closed_on_error, logging, read_log
@@ -124,7 +124,7 @@ class Skipping(Travel):
         self._place()
         return stop
 
-    def _go_on(self, run: Run, event: int) -> Stop:
+    def _go_on(self, run: Execution, event: int) -> Stop:
         self._place()
         if self._misfit is not None and self._misfit.stop is not None:
             event = min(event, self._misfit.stop.event)
@@ -167,7 +167,7 @@ class Skipping(Travel):
                 f"'goto #{over[0]}', or start the tool again."
             )
 
-    def _to_come(self, run: Run, entries: list[SkipEntry]) -> list[SkipEntry]:
+    def _to_come(self, run: Execution, entries: list[SkipEntry]) -> list[SkipEntry]:
         skipped = run.branches.ordinals()
         return [one for one in entries if one.ordinal not in skipped]
 
@@ -189,7 +189,7 @@ class Skipping(Travel):
             self._end_replay(run.stop, misfit.message)
 
     def _fit(
-        self, run: Run, entries: list[SkipEntry]
+        self, run: Execution, entries: list[SkipEntry]
     ) -> tuple[list[tuple[Skipped, SkipEntry]], Misfit | None]:
         """Find out where entries are, up to the first that is nowhere."""
         wanted = {entry: entry.ordinal for entry in entries}
@@ -207,7 +207,7 @@ class Skipping(Travel):
             wanted[entry] = ordinal
 
     def _try(
-        self, run: Run, wanted: dict[SkipEntry, int]
+        self, run: Execution, wanted: dict[SkipEntry, int]
     ) -> tuple[list[tuple[Skipped, SkipEntry]], SkipEntry | None, Stop | None, int | None]:
         """Repeat the run with entries skipped where they are wanted.
 
@@ -229,7 +229,7 @@ class Skipping(Travel):
         return placed, None, None, None
 
     def _find(
-        self, run: Run, entry: SkipEntry, placed: list[tuple[Skipped, SkipEntry]]
+        self, run: Execution, entry: SkipEntry, placed: list[tuple[Skipped, SkipEntry]]
     ) -> int | None:
         """Find where the action that was meant comes for the nth time, after here."""
         if not entry.nth or not run.has_origin:
@@ -243,13 +243,13 @@ class Skipping(Travel):
                     return stop.ordinal if self._is_to_come(run, stop) else None
         return None
 
-    def _is_to_come(self, run: Run, stop: Stop) -> bool:
+    def _is_to_come(self, run: Execution, stop: Stop) -> bool:
         here = run.stop
         if here is None:
             return True
         return stop.event > here.event or (stop.event == here.event and here.when == "before")
 
-    def _last_stop(self, run: Run, placed: list[tuple[Skipped, SkipEntry]]) -> Stop | None:
+    def _last_stop(self, run: Execution, placed: list[tuple[Skipped, SkipEntry]]) -> Stop | None:
         """Return the last stop before the end of the tool, as it goes on from here."""
         ordinals = [action.ordinal for action, _ in placed]
         with self._look_ahead(run, ordinals) as replica:
@@ -259,7 +259,7 @@ class Skipping(Travel):
         with self._look_ahead(run, ordinals) as replica:
             return replica.go(end.event)
 
-    def _look_ahead(self, run: Run, planned: Iterable[int]) -> Replica:
+    def _look_ahead(self, run: Execution, planned: Iterable[int]) -> ForkedTool:
         """Make a replica that goes on from here, and skips what is planned."""
         replica = self._told(run.fork(protocol.Fork(role="replica")))
         with closed_on_error(replica):
@@ -268,7 +268,7 @@ class Skipping(Travel):
 
     # --- numbers ---
 
-    def _numbered(self, run: Run, actions: list[Skipped]) -> list[SkipEntry]:
+    def _numbered(self, run: Execution, actions: list[Skipped]) -> list[SkipEntry]:
         """Count which of their like they are."""
         numbers: dict[int, int] = {}
         if actions and run.has_origin:
@@ -302,13 +302,13 @@ class Skipping(Travel):
         return numbers
 
 
-def _skip(replica: Replica, run: Run, planned: Iterable[int]) -> None:
+def _skip(replica: ForkedTool, run: Execution, planned: Iterable[int]) -> None:
     """Have a replica skip what was skipped so far, and what is planned."""
     made = [one.ordinal for one in run.branches.skips() if not _is_planned(run, one)]
     replica.request(protocol.SetSkips(ordinals=sorted({*made, *planned})))
 
 
-def _is_planned(run: Run, action: Skipped) -> bool:
+def _is_planned(run: Execution, action: Skipped) -> bool:
     """Tell whether an action is to be skipped that has not come yet."""
     return action.event > run.branches.current.reached
 

@@ -10,8 +10,8 @@ import msgspec
 from actiondbg import protocol
 from actiondbg.errors import ControlRefused, NotStopped, ToolGone, UsageError
 from actiondbg.process.checkpoints import Automatic, Checkpoint, Frozen
-from actiondbg.process.execution import Run
-from actiondbg.process.forked_tool import Replica
+from actiondbg.process.execution import Execution
+from actiondbg.process.forked_tool import ForkedTool
 from actiondbg.process.stop import Stop
 from actiondbg.process.timeline import Timeline, event_before
 from actiondbg.session.journey import Journey
@@ -134,13 +134,13 @@ class Travel(Journey):
             return self._go_on(run, event)
         return self._travel(event)
 
-    def _go_on(self, run: Run, event: int) -> Stop:
+    def _go_on(self, run: Execution, event: int) -> Stop:
         message = protocol.Resume(control="continue", event=event)
         self._is_quiet = True
         self._ask(protocol.SetBreakpoints(breakpoints=self._quiet()))
         return self._arrive(lambda: run.resume(message))
 
-    def _goto_without_forks(self, run: Run, ordinal: int, when: Side) -> Stop:
+    def _goto_without_forks(self, run: Execution, ordinal: int, when: Side) -> Stop:
         """Go on, or start the tool again; nobody knows where that action is."""
         until = protocol.Until(
             terms=[protocol.Term(kind="ordinal", ordinal=ordinal)],
@@ -158,7 +158,7 @@ class Travel(Journey):
         self._ask(protocol.SetBreakpoints(breakpoints=silent))
         return self._arrive(lambda: run.resume(message))
 
-    def _event_of(self, run: Run, ordinal: int, when: Side) -> int:
+    def _event_of(self, run: Execution, ordinal: int, when: Side) -> int:
         """Find out at which event an action of this timeline begins or ends."""
         stop = run.stop
         if stop is not None and stop.ordinal == ordinal and when == "before":
@@ -170,7 +170,7 @@ class Travel(Journey):
                 place = f"end of #{ordinal}" if when == "after" else f"#{ordinal}"
                 raise UsageError(f"{_how_it_ended(replica)}: there is no {place}.") from gone
 
-    def _scout_before(self, run: Run, ordinal: int) -> Replica:
+    def _scout_before(self, run: Execution, ordinal: int) -> ForkedTool:
         """Return a replica that stands before an action has begun."""
         stop = run.stop
         is_behind = stop is not None and (stop.ordinal, stop.when) == (ordinal, "before")
@@ -250,7 +250,7 @@ class Travel(Journey):
             run.freeze(milliseconds, megabytes)
         self._milliseconds, self._megabytes = milliseconds, megabytes
 
-    def _told(self, replica: Replica) -> Replica:
+    def _told(self, replica: ForkedTool) -> ForkedTool:
         try:
             self._tell_scout(replica, [])
         except BaseException:
@@ -290,7 +290,7 @@ class Travel(Journey):
             replica.go(event)
             return replica.request(protocol.Backtrace()).frames
 
-    def _bound(self, run: Run, spot: _Spot) -> Hit:
+    def _bound(self, run: Execution, spot: _Spot) -> Hit:
         """Return the place before which hits are looked for."""
         if spot.when == "exit":
             catches = any(one.catch is not None and one.enabled for one in self._list.all())
@@ -302,7 +302,7 @@ class Travel(Journey):
         interrupted = run.stop is not None and run.stop.reason == "interrupt"
         return Hit(spot.event, number + interrupted)
 
-    def _segments(self, run: Run) -> list[Segment]:
+    def _segments(self, run: Execution) -> list[Segment]:
         """Return the frozen processes, the newest first; raises NoAnswer without the first."""
         quiet = self._quiet()
         all_frozen = [*run.frozen(), Frozen(run.origin, 1)]
@@ -331,7 +331,7 @@ def _back_over(spot: _Spot) -> int:
     return event_before(spot.ordinal, spot.depth)
 
 
-def _how_it_ended(replica: Replica) -> str:
+def _how_it_ended(replica: ForkedTool) -> str:
     if replica.crashed is not None:
         return f"The tool crashes in #{replica.crashed.ordinal}"
     actions = replica.exited.actions if replica.exited else None

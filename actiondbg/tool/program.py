@@ -6,15 +6,12 @@ import os
 import subprocess
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import IO, TypeAlias
 
 from actiondbg.errors import LaunchError, UsageError
 from actiondbg.tool import Tool, build_agent, expand_driver, find_tool
 
-if TYPE_CHECKING:
-    from actiondbg.process.execution import Run
-    from actiondbg.process.launch_options import Beginning
-    from actiondbg.process.streams import Opened, Streams
+OpenedStream: TypeAlias = int | IO[str] | IO[bytes] | None  # as subprocess takes it
 
 _PRELOAD = "LD_PRELOAD"
 
@@ -63,41 +60,11 @@ class Program:
         """Return the agent for the tool, compiled if need be; raises LaunchError."""
         return build_agent(self.tool, self._on_compile)
 
-    def start(
-        self,
-        agent: Path,
-        directory: Path,
-        streams: Streams,
-        beginning: Beginning,
-    ) -> Run:
-        """Start the tool with the agent in it, which is to be talked to.
-
-        Args:
-            agent: what ``agent`` returned.
-            directory: of the session, or in it.
-            streams: where the tool's standard streams go.
-            beginning: how it goes on after its first context.
-
-        Raises:
-            LaunchError: it cannot be started.
-        """
-        # A program that is only recorded needs neither.
-        from actiondbg.process.execution import Run
-        from actiondbg.process.tool_process import Listener, start_process
-
-        listener = Listener(directory / "sock")
-        try:
-            process = start_process(self, agent, listener, streams, directory)
-        except BaseException:
-            listener.close()
-            raise
-        return Run(process, listener, beginning)
-
     def popen(
         self,
         agent: Path,
         orders: Mapping[str, str],
-        streams: tuple[Opened, Opened, Opened],
+        streams: tuple[OpenedStream, OpenedStream, OpenedStream],
         group: int | None = None,
     ) -> subprocess.Popen[bytes]:
         """Start the tool's process with the agent in it.

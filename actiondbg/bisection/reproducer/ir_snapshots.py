@@ -14,7 +14,7 @@ from actiondbg.bisection.reproducer.strategies import AFTER, BEFORE, BEFORE_PASS
 from actiondbg.bisection.result import Guilty
 from actiondbg.errors import ActiondbgError, ToolGone
 from actiondbg.ir.diff import Diff, make_diff
-from actiondbg.process.forked_tool import Replica
+from actiondbg.process.forked_tool import ForkedTool
 from actiondbg.process.value_names import print_named
 
 _NAMED = "named"  # a file for a moment
@@ -28,7 +28,7 @@ class Past(Protocol):
         """What the agent said of itself and the tool."""
         ...
 
-    def replay(self, ordinal: int, when: Literal["before", "after"] = "before") -> Replica:
+    def replay(self, ordinal: int, when: Literal["before", "after"] = "before") -> ForkedTool:
         """Make a replica that stands at an action; close it."""
         ...
 
@@ -129,7 +129,7 @@ def _before_pass(past: Past, place: int, folder: Path, found: Sides) -> None:
             found.first = replica.resume("apply", until=until).nth
 
 
-def _print(replica: Replica, file: Path, found: Sides) -> None:
+def _print(replica: ForkedTool, file: Path, found: Sides) -> None:
     printed = replica.request(protocol.Print(what="module", path=str(file)))
     found.texts.add(file.name)
     if printed.generic:

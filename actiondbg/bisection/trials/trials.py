@@ -18,12 +18,13 @@ from actiondbg.bisection.command_line import CommandLine
 from actiondbg.bisection.oracles.oracle import Evidence
 from actiondbg.bisection.trials.commands import Cancelled, Runner
 from actiondbg.errors import ActiondbgError, LaunchError, ToolGone
-from actiondbg.process.execution import Beginning, Run
-from actiondbg.process.fork_owner import Forks
-from actiondbg.process.forked_tool import Replica
+from actiondbg.process.execution import Execution, start_execution
+from actiondbg.process.fork_owner import ForkOwner
+from actiondbg.process.forked_tool import ForkedTool
+from actiondbg.process.launch_options import LaunchOptions
 from actiondbg.process.stop import Stop
 from actiondbg.process.streams import Streams
-from actiondbg.support.closing import Closing
+from actiondbg.support.closeable import Closeable
 from actiondbg.support.interrupts import HeldInterrupts
 from actiondbg.tool.program import Program
 
@@ -55,16 +56,16 @@ class Scope:
         directory.mkdir()
         self.directory = directory
         self.runner = Runner(directory)
-        self.ahead: Replica | None = None  # stands at the place of the trial
+        self.ahead: ForkedTool | None = None  # stands at the place of the trial
         self._lock = threading.Lock()
-        self._replicas: list[Replica] = []
+        self._replicas: list[ForkedTool] = []
         self._cancelled = False
 
     @property
     def is_cancelled(self) -> bool:
         return self._cancelled
 
-    def own(self, replica: Replica) -> Replica:
+    def own(self, replica: ForkedTool) -> ForkedTool:
         """Have a replica end with the trial; raises Cancelled when that is over."""
         with self._lock:
             if not self._cancelled:
@@ -73,7 +74,7 @@ class Scope:
         replica.close()
         raise Cancelled
 
-    def release(self, replica: Replica) -> None:
+    def release(self, replica: ForkedTool) -> None:
         """Let a replica live on; raises Cancelled when the trial is over."""
         with self._lock:
             if self._cancelled:
@@ -100,7 +101,7 @@ class _Base:
     """A frozen process that stands before the action ``place``."""
 
     place: int
-    replica: Replica
+    replica: ForkedTool
     users: int = 0
     retired: bool = False
 
@@ -130,7 +131,7 @@ class _Bases:
             if unused:
                 base.replica.close()
 
-    def add(self, place: int, replica: Replica) -> None:
+    def add(self, place: int, replica: ForkedTool) -> None:
         """Keep one more, and let the oldest go."""
         unused: list[_Base] = []
         with self.lock:
@@ -144,7 +145,7 @@ class _Bases:
             one.replica.close()
 
 
-class Trials(Closing):
+class Trials(Closeable):
     """The tool, stopped before its first action, and its forks. Threads may share it.
 
     Args:
@@ -172,14 +173,16 @@ class Trials(Closing):
         self.directory = directory
         self._breakpoints = [_breakpoint(id, catch) for id, catch in enumerate(catches, 1)]
         self._held = HeldInterrupts()
-        self._forks = Forks(directory, self._held)
+        self._forks = ForkOwner(directory, self._held)
         self._numbers = itertools.count()
         self._bases = _Bases()
-        self._run: Run | None = None
+        self._run: Execution | None = None
         agent = program.agent()
         with self._held:
-            beginning = Beginning(resume=protocol.Resume(control="step"))
-            self._run = run = program.start(agent, directory, self._streams(stdin), beginning)
+            beginning = LaunchOptions(resume=protocol.Resume(control="step"))
+            self._run = run = start_execution(
+                program, agent, directory, self._streams(stdin), beginning
+            )
         try:
             self.stop = run.wait()
             if self.stop.when != "exit":
@@ -227,7 +230,7 @@ class Trials(Closing):
             scope.release(scope.ahead)
             self._bases.add(task.place, scope.ahead)
 
-    def near(self, ordinal: int) -> Replica:
+    def near(self, ordinal: int) -> ForkedTool:
         """Make a replica that stands at or before an action of the run with all applied."""
         with self._bases.near(ordinal) as base:
             replica = base.replica.fork()
@@ -235,7 +238,7 @@ class Trials(Closing):
             replica.request(protocol.SetBreakpoints(breakpoints=[]))
         return replica
 
-    def replay(self, ordinal: int, when: Literal["before", "after"] = "before") -> Replica:
+    def replay(self, ordinal: int, when: Literal["before", "after"] = "before") -> ForkedTool:
         """Make a replica that stands at an action of the run with all applied; close it."""
         replica = self.near(ordinal)
         try:
@@ -267,7 +270,7 @@ class Trials(Closing):
         trial.close()
         return self._evidence(scope.directory / "trial", stop)
 
-    def _first(self, run: Run, keys: bool) -> Replica:
+    def _first(self, run: Execution, keys: bool) -> ForkedTool:
         if run.hello is None or "fork" not in run.hello.capabilities:
             raise LaunchError("The tool cannot be forked, which a bisection needs.")
         fork = protocol.Fork(role="checkpoint")
@@ -294,7 +297,7 @@ class Trials(Closing):
         return Evidence(output, stem.with_suffix(".err"), stop)
 
 
-def _fork(replica: Replica, role: protocol.Role, stem: Path) -> Replica:
+def _fork(replica: ForkedTool, role: protocol.Role, stem: Path) -> ForkedTool:
     """Fork a process that gets files of its own, which begin with what was written so far."""
     return replica.fork(role, stdout=f"{stem}.out", stderr=f"{stem}.err", output=f"{stem}.output")
 

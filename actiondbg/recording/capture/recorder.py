@@ -13,7 +13,7 @@ from typing import Literal, NamedTuple, ParamSpec
 from actiondbg.errors import LaunchError, UsageError
 from actiondbg.process.streams import Redirection, Streams
 from actiondbg.recording.format.kind import is_recording
-from actiondbg.support.closing import Closing
+from actiondbg.support.closeable import Closeable
 from actiondbg.tool.program import Program
 
 P = ParamSpec("P")
@@ -35,7 +35,7 @@ class Recorded(NamedTuple):
     status: int
 
 
-class Running(Closing):
+class Running(Closeable):
     """A tool that is recorded; leaving its ``with`` block ends it, if it has not ended."""
 
     def __init__(self, process: subprocess.Popen[bytes], path: Path | None) -> None:

@@ -11,13 +11,13 @@ from actiondbg.process.checkpoints import Checkpoint
 from actiondbg.recording.recording import Recording
 from actiondbg.recording.session.past import Past
 from actiondbg.session.belongings import Belongings
-from actiondbg.support.closing import Closing
+from actiondbg.support.closeable import Closeable
 from actiondbg.tool.known_names import NameKind
 
 _TAGS: dict[NameKind, str] = {"pattern": "apply-pattern", "pass": "pass-execution"}
 
 
-class RecordedSession(Past, Closing):
+class RecordedSession(Past, Closeable):
     """A session over a recording; use it as a context manager, or ``close`` it.
 
     It offers what ``Session`` does as far as a recording holds it: going to and fro, breakpoints,

@@ -1,4 +1,4 @@
-"""What is closed at the end of a ``with`` block."""
+"""A context manager whose block ends with ``close``."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from types import TracebackType
 from typing import Self
 
 
-class Closing(ABC):
-    """A context manager that is closed when the block is left."""
+class Closeable(ABC):
+    """A resource that is closed at the end of a ``with`` block."""
 
     def __enter__(self) -> Self:
         return self
@@ -23,4 +23,4 @@ class Closing(ABC):
 
     @abstractmethod
     def close(self) -> None:
-        """Let go of what it holds; once is enough."""
+        """Release the resource; a second call does nothing."""

@@ -17,12 +17,11 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT / "tests"))
-
-from browser import Browser, find_chromium  # noqa: E402
-from trace_engine import Engine, find_viewer  # noqa: E402
+sys.path.insert(0, str(ROOT))
 
 from actiondbg.recording import open_recording  # noqa: E402
+from tests.fakes.chromium import Browser, find_chromium  # noqa: E402
+from tests.fakes.trace_engine import Engine, find_viewer  # noqa: E402
 
 PICTURE = ROOT / "docs" / "images" / "trace.png"
 MOST = 150_000  # bytes of the picture

@@ -12,6 +12,8 @@ import pytest
 
 import actiondbg
 
+pytest_plugins = ["tests.fakes.agent.fixtures"]
+
 DEBIAN = Path("/usr/lib/llvm-22/bin")
 PYPI = Path(sys.prefix) / "lib" / f"python3.{sys.version_info.minor}" / "site-packages/mlir/bin"
 

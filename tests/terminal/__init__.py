@@ -1,0 +1,1 @@
+"""Tests that type into a real terminal."""

@@ -1,0 +1,1 @@
+"""Tests that run real MLIR tools with the agent inside."""

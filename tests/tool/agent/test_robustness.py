@@ -1,0 +1,334 @@
+"""Patterns, passes and IR that behave badly: the session tells, and stays of use."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import actiondbg
+from actiondbg import errors, protocol
+from actiondbg.process.stop import Stop
+from actiondbg.session.replay import logging, read_log
+from tests.fakes import stock_tool as stock
+
+Launch = Callable[..., actiondbg.Session]
+Debian = Callable[[str], str]
+
+# In a graph region: to fold the extraction, the insertions are followed for ever.
+HANG = """\
+%f = arith.constant 1.0 : f32
+%v = vector.insert %f, %w[0] : f32 into vector<4xf32>
+%w = vector.insert %f, %v[1] : f32 into vector<4xf32>
+%e = vector.extract %v[2] : f32 from vector<4xf32>
+"test.use"(%e) : (f32) -> ()
+"""
+# This one is folded in place for ever: each fold is over at once.
+AGAIN = """\
+%f = arith.constant 1.0 : f32
+%v = vector.insert %f, %v[0] : f32 into vector<4xf32>
+"test.use"(%v) : (vector<4xf32>) -> ()
+"""
+STRICT = """\
+func.func @nested() -> i32 {
+  %0 = "test.replace_with_new_op"() : () -> i32
+  "test.erase_op"() ({
+    %x = "test.dummy_op"() : () -> (i1)
+    cf.br ^bb1(%x: i1)
+  ^bb1(%arg0: i1):
+    "test.foo"() ({
+      "test.nested_a"() : () -> ()
+    }) : () -> ()
+    cf.br ^bb1(%arg0: i1)
+  }) : () -> ()
+  "test.inline_blocks_into_parent"() ({
+    "test.op_1"() : () -> ()
+    "test.op_2"() : () -> ()
+  }) : () -> ()
+  return %0 : i32
+}
+"""
+NULL = """\
+func.func @null() -> i32 {
+  %0 = "test.erase_op"() : () -> i32
+  "test.insert_same_op"() : () -> ()
+  return %0 : i32
+}
+"""
+ROLLBACK = """\
+func.func @blocks() {
+  "test.create_illegal_block"() : () -> ()
+  return
+}
+func.func @moves() {
+  "test.one_region_op"() ({
+    %0 = "test.hoist_me"() : () -> (i32)
+    "test.valid"(%0) : (i32) -> ()
+  }) : () -> ()
+  "test.return"() : () -> ()
+}
+func.func @erases() {
+  "test.undo_block_erase"() ({
+    "unregistered.return"()[^bb1] : () -> ()
+  ^bb1:
+    "unregistered.return"() : () -> ()
+  }) : () -> ()
+}
+func.func @converts(%arg0: i64) {
+  "test.invalid"(%arg0) : (i64) -> ()
+}
+func.func @legalizes() -> i32 {
+  %result = "test.illegal_op_a"() : () -> (i32)
+  return %result : i32
+}
+"""
+SECONDS = 30  # a tool that hangs in a request fails a test instead of hanging it
+TO_LLVM = (
+    "--pass-pipeline=builtin.module(convert-scf-to-cf,convert-arith-to-llvm,convert-cf-to-llvm,"
+    "convert-func-to-llvm,reconcile-unrealized-casts,canonicalize,cse)"
+)
+
+
+def strict(debian: Debian, source: str) -> list[str]:
+    flags = ["--allow-unregistered-dialect", "--test-strict-pattern-driver"]
+    return [debian("mlir-opt"), stock.write("in.mlir", source), *flags]
+
+
+def look(session: actiondbg.Session) -> None:
+    """Ask for all that can be asked for at a stop; what is refused is refused with a sentence."""
+    for what in ("module", "function", "action", "cursor"):
+        try:
+            with session.print(what, generic=what == "function") as printed:
+                assert printed.text
+        except (errors.NoSuchUnit, errors.UnitErased) as error:
+            assert what == "action" and "erased" in str(error)
+    for frame in session.backtrace():
+        assert all(unit.text for unit in frame.units if unit.state == "alive")
+    changes = session.changes(limit=20)
+    assert changes.total >= len(changes.changes)
+    session.context()
+    session.statistics()
+    session.count("*")
+
+
+def walk(session: actiondbg.Session) -> list[Stop]:
+    """Step through all, and look at everything everywhere."""
+    found = [session.start()]
+    assert session.pid is not None
+    watchdog = threading.Timer(SECONDS, os.kill, (session.pid, signal.SIGKILL))
+    watchdog.start()
+    try:
+        while found[-1].when != "exit":
+            look(session)
+            found.append(session.step())
+    finally:
+        watchdog.cancel()
+    return found
+
+
+@pytest.mark.parametrize("source", [STRICT, NULL], ids=["erased", "null"])
+def test_everything_can_be_looked_at_everywhere(debian: Debian, folds: str, source: str) -> None:
+    """Roots and parents are erased, regions move, and an operand is null for a while."""
+    argv = strict(debian, source)
+    alone = stock.run(argv)
+    with actiondbg.launch(argv) as session:
+        end = walk(session)[-1]
+        assert (end.reason, end.status) == ("exited", alone.returncode)
+        assert (session.output(), session.errors()) == (alone.stdout, alone.stderr)
+
+
+def test_everything_can_be_looked_at_in_conversions(launch: Launch) -> None:
+    session = launch(TO_LLVM, source=stock.write("mixed.mlir", stock.MIXED))
+    assert walk(session)[-1].status == 0
+    assert session.output() == stock.run(session.argv).stdout
+
+
+def test_everything_can_be_looked_at_while_it_is_rolled_back(debian: Debian, folds: str) -> None:
+    argv = [debian("mlir-opt"), stock.write("in.mlir", ROLLBACK), "--allow-unregistered-dialect"]
+    argv.append("--test-legalize-patterns")
+    with actiondbg.launch(argv) as session:
+        stops = walk(session)
+        assert session.output() == stock.run(argv, check=True).stdout
+    failed = {s.name for s in stops if s.outcome and s.outcome.result == "failed"}
+    assert {"TestCreateIllegalBlock", "TestUndoMoveOpBefore", "TestUndoBlockErase"} <= failed
+
+
+def test_ids_survive_a_rollback(debian: Debian, folds: str) -> None:
+    argv = [debian("mlir-opt"), stock.write("in.mlir", ROLLBACK), "--allow-unregistered-dialect"]
+    argv.append("--test-legalize-patterns")
+    with actiondbg.launch(argv) as session:
+        session.start()
+        ids: dict[int, int | None] = {}
+        for line in (2, 7, 8, 14, 16):
+            ids[line] = session.move_cursor("location", path="in.mlir", line=line).unit.id
+        session.next()
+        for line, id in ids.items():
+            assert session.move_cursor("location", path="in.mlir", line=line).unit.id == id
+
+
+def test_nested_pass_managers(launch: Launch) -> None:
+    """The inliner runs canonicalize in a pass manager of its own."""
+    session = launch("--inline", source=stock.write("mixed.mlir", stock.MIXED))
+    stops = walk(session)
+    depths = {s.name: s.depth for s in stops if s.tag == "pass-execution"}
+    assert depths["canonicalize"] > depths["inline"] == 0
+    assert session.output() == stock.run(session.argv).stdout
+
+
+def test_a_pattern_that_erases_its_root(debian: Debian, folds: str) -> None:
+    with actiondbg.launch(strict(debian, STRICT)) as session:
+        session.add_breakpoint("pattern:*EraseOp")
+        stop = session.run()
+        root = session.cursor().unit.id
+        after = session.next()
+        assert after.outcome is not None and after.outcome.result == "succeeded"
+        assert root in [one.id for one in after.changes if one.kind == "erased"]
+        [unit] = session.context()
+        assert (unit.state, unit.text) == ("erased", None)
+        assert (after.ordinal, after.op) == (stop.ordinal, "test.erase_op")
+        with pytest.raises(errors.UnitErased):
+            session.print("action")
+        assert session.continue_().when == "exit"
+
+
+def test_a_pattern_that_erases_the_parent_of_the_cursor(debian: Debian, folds: str) -> None:
+    with actiondbg.launch(strict(debian, STRICT)) as session:
+        session.add_breakpoint("pattern:*EraseOp")
+        session.run()
+        session.move_cursor("location", path="in.mlir", line=8)
+        inner = session.cursor().unit
+        assert inner.name == "test.nested_a"
+        watch = session.watch("cursor")
+        after = session.continue_()
+        assert (after.when, after.reason, after.breakpoints) == ("after", "watch", [watch.id])
+        assert "was erased" in (after.message or "")
+        assert inner.id in [one.id for one in session.changes().changes if one.kind == "erased"]
+        with pytest.raises(errors.NoSuchUnit):
+            session.move_cursor("id", index=inner.id)
+        look(session)
+        assert session.move_cursor("symbol", name="nested").unit.name == "func.func"
+        assert session.continue_().when == "exit"
+
+
+def test_the_cursor_goes_to_what_replaced_its_unit(debian: Debian, folds: str) -> None:
+    with actiondbg.launch(strict(debian, STRICT)) as session:
+        session.add_breakpoint("pattern:ReplaceWithNewOp")
+        session.run()
+        after = session.next()
+        [new] = [one.id for one in after.changes if one.kind == "inserted"]
+        [unit] = session.context()
+        assert (unit.state, unit.name, unit.id) == ("replaced", "test.new_op", new)
+        assert session.cursor().unit.id == after.cursor_id == new != after.id
+
+
+def test_null_operands_are_printed_generically(debian: Debian, folds: str) -> None:
+    with actiondbg.launch(strict(debian, NULL)) as session:
+        session.add_breakpoint("pattern:*EraseOp", after=True)
+        stop = session.run()
+        assert stop.outcome is not None and stop.outcome.result == "succeeded"
+        printed = session.print("function")
+        assert printed.generic
+        assert '"func.return"(<<NULL VALUE>>)' in printed.text
+        session.move_cursor("location", path="in.mlir", line=4)
+        assert session.cursor().unit.name == "func.return"
+        assert "NULL" in session.print("cursor").text
+        assert session.links("defs") == [] or session.links("defs")[0].name is None
+        session.diff()
+        session.history("cursor")
+        assert session.continue_().status == 1
+
+
+def test_a_fold_that_loops_for_ever(launch: Launch) -> None:
+    """The first interrupt waits for the next action, which never comes; the second does not."""
+    session = launch(
+        "--allow-unregistered-dialect", "--canonicalize", source=stock.write("hang.mlir", HANG)
+    )
+    one = session.add_breakpoint("fold:vector.extract")
+    before = session.run()
+    session.delete_breakpoints([one.id])
+    for seconds in (0.3, 0.6):
+        threading.Timer(seconds, session.interrupt).start()
+    stop = session.continue_()
+    assert (stop.when, stop.reason) == ("during", "interrupt")
+    assert (stop.ordinal, stop.tag, stop.op) == (before.ordinal, "fold", before.op)
+    assert "vector.extract" in session.print("module").text
+    assert [frame.tag for frame in session.backtrace()] == [
+        "fold",
+        "GreedyPatternRewriteIteration",
+        "pass-execution",
+    ]
+    session.kill()
+    assert session.state == "not-running"
+
+
+def test_folds_in_place_that_never_end(launch: Launch) -> None:
+    """One interrupt is enough, and the driver is seen not to settle."""
+    session = launch(
+        "--allow-unregistered-dialect", "--canonicalize", source=stock.write("again.mlir", AGAIN)
+    )
+    session.start()
+    stop = session.advance("#50")
+    assert (stop.tag, stop.op) == ("fold", "vector.insert")
+    after = session.next()
+    assert after.outcome is not None
+    assert (after.outcome.result, after.outcome.how) == ("succeeded", "in-place")
+    cycle = session.cycles()
+    assert cycle is not None
+    assert [(one.tag, one.op) for one in cycle.round] == [("fold", "vector.insert")]
+    threading.Timer(0.3, session.interrupt).start()
+    assert session.continue_().reason == "interrupt"
+    session.catch("nonconvergence")
+    enough = threading.Timer(5, session.interrupt)
+    enough.start()
+    stop = session.continue_()
+    enough.cancel()
+    assert stop.reason == "catch" and "settle" in (stop.message or "")
+
+
+def test_output_is_byte_identical_with_everything_set(launch: Launch) -> None:
+    session = launch(stock.PASSES, source=stock.write("mixed.mlir", stock.MIXED))
+    session.add_breakpoint("tag:apply-pattern", outcome="failed,reason:*MulIOp*")
+    session.add_breakpoint("tag:fold", "depth > 1", outcome="changed")
+    session.add_breakpoint("tag:pass-execution", outcome="unchanged")
+    session.watch("@12")
+    session.watch("op:arith.* count")
+    for event in ("failure", "crash", "verify", "diagnostic", "nonconvergence"):
+        session.catch(event)
+    session.verify_each_action = True
+    stops = stock.stops(session)
+    assert {"breakpoint", "watch"} == {stop.reason for stop in stops}
+    alone = stock.run(session.argv)
+    assert (session.output(), session.errors()) == (alone.stdout, alone.stderr)
+
+
+def test_output_is_byte_identical_with_a_log(launch: Launch) -> None:
+    session = launch(stock.PASSES, source=stock.write("mixed.mlir", stock.MIXED))
+    session.start()
+    every = logging([protocol.Term(kind="tag", glob="*")], protocol.OutcomeFilter())
+    session._ask(protocol.OpenLog(path=str(Path("log.jsonl").absolute())))
+    session._ask(protocol.SetBreakpoints(breakpoints=[every]))
+    end = session.continue_()
+    assert end.when == "exit" and end.actions
+    lines = list(read_log(Path("log.jsonl")))
+    # The breakpoint was set when the first action was about to run: it may come too late for that.
+    ordinals = {line.ordinal for line in lines}
+    assert ordinals | {1} == set(range(1, end.actions + 1))
+    assert len(ordinals) == len(lines) > 50
+    assert all(line.outcome is not None for line in lines)
+    assert session.output() == stock.run(session.argv).stdout
+
+
+@pytest.mark.parametrize("source", [STRICT, NULL], ids=["erased", "null"])
+def test_test_passes_are_byte_identical(debian: Debian, folds: str, source: str) -> None:
+    """Listeners of the test pass print what they are told, in the same order as without us."""
+    argv = strict(debian, source)
+    alone = stock.run(argv)
+    with actiondbg.launch(argv) as session:
+        session.add_breakpoint("tag:apply-pattern", outcome="changed")
+        session.watch("op:test.* count")
+        stock.stops(session)
+        assert (session.output(), session.errors()) == (alone.stdout, alone.stderr)

@@ -1,0 +1,1 @@
+"""Tests of bisections of real tools."""

@@ -1,0 +1,313 @@
+"""``actiondbg bisect`` as a person types it, and the command of the shell."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pexpect
+import pytest
+
+from tests.fakes.folds import write_folds
+
+COMMAND = str(Path(sys.executable).with_name("actiondbg"))
+COUNT = 40
+# Bad where the addition in @f24 was folded.
+JUDGE = "grep -A2 '@f24(' {} | grep -q addi"
+
+
+@pytest.fixture
+def source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    monkeypatch.chdir(tmp_path)
+    return write_folds(Path("folds.mlir"), COUNT)
+
+
+def run(*words: str, stdin: str | None = None) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [COMMAND, "bisect", *words],
+        capture_output=True,
+        text=True,
+        input=stdin,
+        stdin=subprocess.DEVNULL if stdin is None else None,
+    )
+
+
+def found(*words: str, stdin: str | None = None) -> dict[str, Any]:
+    done = run("--json", *words, stdin=stdin)
+    assert (done.returncode, done.stderr) == (0, "")
+    (line,) = done.stdout.splitlines()
+    return json.loads(line)
+
+
+def without(result: dict[str, Any], *keys: str) -> dict[str, Any]:
+    return {key: value for key, value in result.items() if key not in keys}
+
+
+# --- what is printed --------------------------------------------------------------------
+
+
+def test_one_object_is_printed(mlir_opt: str, source: str) -> None:
+    result = found("--test", JUDGE, "--", mlir_opt, source, "--canonicalize")
+    assert (result["verdict"], result["confirmed"]) == ("found", "good")
+    assert (result["tag"], result["name"], result["op"]) == ("fold", "arith.addi", "arith.addi")
+    assert (result["pass"], result["location"]) == ("canonicalize", "folds.mlir:123:8")
+    assert (result["candidates"], result["skips"]) == (COUNT, [])
+    assert result["trials"] <= 6 + 3
+    assert result["reproducer"] == str(Path("bisect-mlir-opt").absolute())
+    assert result["reproducer_verified"] is True
+
+
+def test_words_are_printed(mlir_opt: str, source: str) -> None:
+    done = run("--test", JUDGE, "-o", "here", mlir_opt, source, "--canonicalize")
+    assert done.returncode == 0
+    first, *lines = done.stdout.splitlines()
+    assert first.startswith("Found: #") and "fold (arith.addi)" in first
+    assert "turns good to bad. The run that skips only it is good." in first
+    assert any("GreedyPatternRewriteIteration (iteration 1)" in line for line in lines)
+    assert any(line.startswith("Pass: builtin.module(canonicalize{") for line in lines)
+    assert "Outcome: succeeded; folded to values: block argument 0 of @" in done.stdout
+    assert f"Reproducer: {Path('here').absolute()}/repro.sh (it was run, and shows good" in (
+        done.stdout
+    )
+    assert "bisect: the search: 3 trials, about" in done.stderr
+    assert "\x1b" not in done.stdout + done.stderr
+
+
+def test_the_exit_code_is_0_only_for_found(mlir_opt: str, source: str) -> None:
+    for judge, verdict in (("true", "not-bad"), ("false", "not-good-at-start")):
+        done = run("--json", "--test", judge, "--", mlir_opt, source, "--canonicalize")
+        assert (done.returncode, json.loads(done.stdout)["verdict"]) == (1, verdict)
+    assert os.listdir() == ["folds.mlir"]
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "told"),
+    [
+        (["--test", "no-such-command"], 1, "cannot be run"),
+        (["--test", "true", "--crash"], 1, "--test and --crash are given"),
+        ([], 1, "no oracle is given"),
+        (["--crash", "--entry", "f"], 1, "--entry is of --compare"),
+        (["--test", "true", "-j", "0"], 2, "not a number from 1"),
+        (["--test", "true", "--mode", "last"], 2, "none of first, minimize, skip"),
+        (["--filecheck", "nowhere"], 1, "no file 'nowhere'"),
+        (["--test", "true", "--resume"], 1, "no bisection of mlir-opt to resume"),
+    ],
+)
+def test_what_is_wrong_is_said_in_one_sentence(
+    mlir_opt: str, source: str, words: list[str], code: int, told: str
+) -> None:
+    done = run(*words, "--", mlir_opt, source, "--canonicalize")
+    assert (done.returncode, done.stdout) == (code, "")
+    assert told in done.stderr and "Traceback" not in done.stderr
+    assert os.listdir() == ["folds.mlir"]
+
+
+def test_the_tool_has_to_be_there(source: str) -> None:
+    assert run("--crash").returncode == 2
+    done = run("--crash", "--", "no-such-tool", source)
+    assert done.returncode == 3 and "no-such-tool" in done.stderr
+    assert "--filecheck FILE" in run("--help").stdout
+
+
+def test_a_file_named_bisect_is_no_tool(source: str) -> None:
+    words = ["-nx", "--batch", "-ex", "run", "--", "bisect"]
+    done = subprocess.run([COMMAND, *words], capture_output=True, text=True)
+    assert done.returncode == 3 and "'bisect'" in done.stderr
+
+
+# --- modes and jobs -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("mode", ["first", "minimize", "skip"])
+def test_jobs_find_the_same(mlir_opt: str, source: str, mode: str) -> None:
+    words = ("--mode", mode, "--test", JUDGE)
+    tool = ("--", mlir_opt, source, "--canonicalize")
+    alone = found(*words, "-o", "alone", *tool)
+    together = found(*words, "-j2", "-o", "together", *tool)
+    differ = ("seconds", "trials", "reproducer")
+    assert without(alone, *differ) == without(together, *differ)
+    if mode == "skip":
+        assert [skip["function"] for skip in alone["skips"]] == ["f24"]
+    if mode == "minimize":
+        assert [each["function"] for each in alone["applied"]] == ["f24"]
+        assert len(alone["skips"]) == COUNT - 1
+
+
+# --- a stage of a chain -------------------------------------------------------------------
+
+
+def test_a_stage_of_a_chain(mlir_opt: str, source: str) -> None:
+    """What comes before is the input, what comes after is the oracle's."""
+    after = f"'{mlir_opt}' --cse {{}} -o after.mlir && grep -A2 '@f24(' after.mlir | grep -q addi"
+    before = subprocess.run([mlir_opt, source, "--cse"], capture_output=True, text=True)
+    result = found("--test", after, "--", mlir_opt, "--canonicalize", stdin=before.stdout)
+    assert result["function"] == "f24"
+    assert (Path("bisect-mlir-opt") / "input.mlir").read_text() == before.stdout
+
+
+# --- an end in the middle ------------------------------------------------------------------
+
+
+def _children(pid: int) -> list[int]:
+    """Return the processes that have a process for an ancestor, or are in the group of one."""
+    parents: dict[int, int] = {}
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):
+            parents[int(stat.parent.name)] = int(stat.read_text().rpartition(")")[2].split()[1])
+    family = {pid}
+    while True:
+        more = {child for child, parent in parents.items() if parent in family} - family
+        if not more:
+            return sorted(family - {pid})
+        family |= more
+
+
+def _is_alive(pid: int) -> bool:
+    try:
+        stat = Path(f"/proc/{pid}/stat").read_text()
+    except OSError:
+        return False
+    return stat.rpartition(")")[2].split()[0] != "Z"
+
+
+def _wait_until(condition: Callable[[], object]) -> None:
+    deadline = time.monotonic() + 60
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+def _begin(mlir_opt: str, source: str, *words: str) -> subprocess.Popen[str]:
+    """Begin a bisection whose test waits from its fifth trial on until a file is there."""
+    here = Path.cwd()
+    Path("judge.sh").write_text(
+        f"echo x >> {here}/judged\n"
+        f'[ "$(wc -l < {here}/judged)" -lt 5 ] || while [ ! -e {here}/go ]; do sleep 0.05; done\n'
+        "grep -A2 '@f24(' \"$1\" | grep -q addi\n"
+    )
+    tool = [mlir_opt, source, "--canonicalize"]
+    return subprocess.Popen(
+        [COMMAND, "bisect", *words, "--test", "sh judge.sh {}", "-o", "here", "--", *tool],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def _is_waiting() -> bool:
+    judged = Path("judged")
+    return judged.is_file() and len(judged.read_text().splitlines()) >= 5
+
+
+@pytest.mark.parametrize("jobs", ["-j1", "-j2"])
+def test_ctrl_c_keeps_what_is_known(mlir_opt: str, source: str, jobs: str) -> None:
+    process = _begin(mlir_opt, source, jobs, "--json")
+    _wait_until(_is_waiting)
+    family = _children(process.pid)
+    assert len(family) >= 3
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert (process.returncode, out) == (130, "")
+    assert "--resume -o here" in err and "Traceback" not in err
+    _wait_until(lambda: not any(map(_is_alive, family)))
+    known = json.loads(Path("here/state.json").read_text())["verdicts"]
+    assert len(known) >= 3
+
+    Path("go").touch()
+    Path("judged").write_text("")
+    tool = (mlir_opt, source, "--canonicalize")
+    words = ("--test", "sh judge.sh {}", "-o", "here", "--resume", "--", *tool)
+    result = found(jobs, *words)
+    again = found("--test", "sh judge.sh {}", "-o", "anew", "--", *tool)
+    differ = ("seconds", "trials", "reproducer", "notes")
+    assert without(result, *differ) == without(again, *differ)
+    assert result["notes"][0] == f"{len(known)} verdicts are known from before."
+    if jobs == "-j1":
+        assert result["trials"] == again["trials"] - len(known)
+
+
+def test_another_bisection_is_not_resumed(mlir_opt: str, source: str) -> None:
+    process = _begin(mlir_opt, source)
+    _wait_until(_is_waiting)
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=60)
+    Path("go").touch()
+    kept = Path("here/state.json").read_text()
+    words = ("-o", "here", "--resume", "--test", "sh judge.sh {}")
+    for other in ([mlir_opt, source, "--cse"], [mlir_opt, source, "--canonicalize"]):
+        if "--canonicalize" in other:
+            Path(source).write_text(Path(source).read_text() + "\n")
+        done = run(*words, "--", *other)
+        assert done.returncode == 1 and "cannot be resumed" in done.stderr
+        assert Path("here/state.json").read_text() == kept
+    done = run("-o", "here", "--test", "sh judge.sh {}", "--", mlir_opt, source)
+    assert done.returncode == 1 and "give --resume" in done.stderr
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize("jobs", ["-j1", "-j2"])
+def test_no_process_is_left(mlir_opt: str, source: str, number: signal.Signals, jobs: str) -> None:
+    process = _begin(mlir_opt, source, jobs)
+    _wait_until(_is_waiting)
+    family = _children(process.pid)
+    assert len([pid for pid in family if _is_alive(pid)]) >= 5  # the tool, its forks, the test
+    process.send_signal(number)
+    process.communicate(timeout=60)
+    _wait_until(lambda: not any(map(_is_alive, family)))
+
+
+# --- the command of the shell ----------------------------------------------------------------
+
+
+def test_the_command_of_the_shell(mlir_opt: str, source: str) -> None:
+    line = f'bisect --test "{JUDGE}" --jobs 2 -o here'
+    words = ["-nx", "--json", "--batch", "-ex", "start", "-ex", line, "-ex", "info program"]
+    done = subprocess.run(
+        [COMMAND, *words, mlir_opt, source, "--canonicalize"],
+        capture_output=True,
+        text=True,
+        stdin=subprocess.DEVNULL,
+    )
+    assert done.returncode == 0, done.stderr
+    started, bisected, program = map(json.loads, done.stdout.splitlines())
+    assert started["ok"] and bisected["ok"]
+    assert bisected["result"]["function"] == "f24"
+    assert program["result"]["state"] == "stopped"  # where it was
+    assert Path("here/report.md").is_file()
+
+
+def test_the_command_of_the_shell_in_words(mlir_opt: str, source: str) -> None:
+    lines = [f'bisect --test "{JUDGE}"', "bisect", "bisect --test true --output other"]
+    words = ["-nx", "--batch", "--keep-going", *(w for e in lines for w in ("-ex", e))]
+    done = subprocess.run(
+        [COMMAND, *words, mlir_opt, source, "--canonicalize"],
+        capture_output=True,
+        text=True,
+        stdin=subprocess.DEVNULL,
+    )
+    assert "Found: #" in done.stdout and "Not bad: " in done.stdout
+    assert "bisect needs one oracle" in done.stderr
+
+
+def test_a_bar_is_shown_on_a_terminal(mlir_opt: str, source: str) -> None:
+    words = ["bisect", "--test", JUDGE, "--", mlir_opt, source, "--canonicalize"]
+    environment = {**os.environ, "TERM": "xterm", "NO_COLOR": ""}
+    process = pexpect.spawn(
+        COMMAND, words, encoding="utf-8", timeout=60, env=environment, dimensions=(24, 120)
+    )
+    process.expect("the search: .* trials.*, about .* to go")
+    process.expect("Found: #")
+    process.expect(re.escape("\x1b[32m+  return %arg0 : i32"))
+    process.expect(pexpect.EOF)
+    process.close()
+    assert process.exitstatus == 0

@@ -1,0 +1,87 @@
+"""Each of examples/miscompiles, bisected from the command line with its own test."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.paths import ROOT
+
+FOLDER = "examples/miscompiles"
+COPY = "--pass-pipeline=builtin.module(func.func(cse,affine-data-copy-generate{fast-mem-space=0}))"
+HOIST = ["--canonicalize", "--affine-loop-invariant-code-motion", "--cse"]
+
+# file, options of mlir-opt, the guilty action's ordinal, tag, name and operation
+GUILTY = [
+    ("while-if", ["--canonicalize"], 8, "apply-pattern", "WhileMoveIfDown", "scf.while"),
+    ("masked-write", ["--canonicalize"], 6, "fold", "vector.transfer_write", None),
+    ("hoisted-store", HOIST, 15, "pass-execution", "affine-loop-invariant-code-motion", None),
+    ("index-casts", ["--canonicalize=max-iterations=1"], 18, "apply-pattern", None, None),
+    ("unfilled-copy", [COPY], 3, "pass-execution", "affine-data-copy-generate", "func.func"),
+    ("index-compare", ["--canonicalize"], 6, "apply-pattern", None, "index.cmp"),
+    ("wide-switch", ["--convert-scf-to-cf"], 1, "pass-execution", "convert-scf-to-cf", None),
+]
+
+
+def bisect(mlir_opt: str, name: str, flags: list[str], output: Path, *words: str) -> dict[str, Any]:
+    oracle = ["--test", f"{FOLDER}/{name}.test {{}}"]
+    if name == "index-compare":
+        oracle = ["--filecheck", f"{FOLDER}/{name}.check"]
+    tools = Path(mlir_opt).parent
+    command = [sys.executable, "-m", "actiondbg", "bisect", "--json", *oracle, "-o", str(output)]
+    done = subprocess.run(
+        [*command, *words, "--", mlir_opt, f"{FOLDER}/{name}.mlir", *flags],
+        capture_output=True,
+        text=True,
+        stdin=subprocess.DEVNULL,
+        cwd=ROOT,
+        env={**os.environ, "PATH": f"{tools}:{os.environ['PATH']}"},
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return json.loads(done.stdout)
+
+
+@pytest.mark.parametrize(
+    ("name", "flags", "ordinal", "tag", "pattern", "op"), GUILTY, ids=[row[0] for row in GUILTY]
+)
+def test_the_guilty_one_is_found(
+    mlir_opt: str,
+    tmp_path: Path,
+    name: str,
+    flags: list[str],
+    ordinal: int,
+    tag: str,
+    pattern: str | None,
+    op: str | None,
+) -> None:
+    result = bisect(mlir_opt, name, flags, tmp_path / "found")
+    assert (result["verdict"], result["ordinal"], result["tag"]) == ("found", ordinal, tag)
+    assert pattern in (None, result["name"]) and op in (None, result["op"])
+    assert result["confirmed"] == "good"
+    assert result["location"].startswith(f"{FOLDER}/{name}.mlir:")
+    assert result["reproducer_verified"] is True
+    alone = subprocess.run(["sh", str(tmp_path / "found/repro.sh")], capture_output=True, text=True)
+    assert alone.returncode == 0, alone.stdout + alone.stderr
+
+
+def test_a_conversion_names_what_it_applied(mlir_opt: str, tmp_path: Path) -> None:
+    result = bisect(mlir_opt, "wide-switch", ["--convert-scf-to-cf"], tmp_path / "found")
+    assert any("#4 apply-pattern (IndexSwitchLowering)" in note for note in result["notes"])
+
+
+def test_two_that_it_takes_together(mlir_opt: str, tmp_path: Path) -> None:
+    flags = ["--canonicalize=max-iterations=1"]
+    result = bisect(mlir_opt, "index-casts", flags, tmp_path / "found", "--mode", "minimize")
+    assert [each["name"] for each in result["applied"]] == [
+        "IndexCastOfExtSI",
+        "IndexCastOfIndexCast",
+    ]
+    assert [each["ordinal"] for each in result["applied"]] == [12, 18]
+    result = bisect(mlir_opt, "index-casts", flags, tmp_path / "skip", "--mode", "skip")
+    assert [each["ordinal"] for each in result["skips"]] == [18]

@@ -1,0 +1,261 @@
+"""Inputs are made small: by operations, by modules, and by lines where nothing else is known."""
+
+from __future__ import annotations
+
+import itertools
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import actiondbg
+from actiondbg.bisection.reduction.operations import read_operations
+from actiondbg.bisection.reduction.reduction import Reduced, reduce_input
+from actiondbg.bisection.reduction.text import Chunks, Lines
+from actiondbg.errors import FileNotWritten, UsageError
+from tests.fakes import stock_tool as stock
+
+Debian = Callable[[str], str]
+
+LOOP = """\
+memref.global "private" @cell : memref<1xi32> = dense<7>
+func.func private @unused(%a: i32) -> i32 {
+  return %a : i32
+}
+func.func @main(%m: memref<8xi32>, %n: index, %other: f32) -> i32 {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %seven = arith.constant 7 : i32
+  %r = scf.for %i = %c0 to %n step %c1 iter_args(%s = %seven) -> (i32) {
+    %v = memref.load %m[%i] : memref<8xi32>
+    %w = arith.addi %v, %s : i32
+    %x = arith.muli %w, %seven : i32
+    scf.yield %x : i32
+  }
+  %q = arith.divsi %r, %seven : i32
+  %z = call @unused(%q) : (i32) -> i32
+  return %z : i32
+}
+"""
+
+
+def tool_says(tool: str, *needles: str, flags: tuple[str, ...] = ()) -> Callable[[Path], bool]:
+    """Return a predicate: the tool's output has all these texts."""
+
+    def is_interesting(path: Path) -> bool:
+        done = stock.run([tool, str(path), *flags])
+        return done.returncode == 0 and all(needle in done.stdout for needle in needles)
+
+    return is_interesting
+
+
+def reduce(source: str, is_interesting: Callable[[Path], bool], folder: Path) -> Reduced:
+    path = Path(stock.write("big.mlir", source))
+    assert is_interesting(path)
+    found = reduce_input(path, is_interesting, directory=folder)
+    assert is_interesting(found.path)
+    assert path.read_text() == source
+    return found
+
+
+@pytest.fixture
+def folder(tmp_path: Path, folds: str) -> Path:
+    """Where candidates are written; the current directory is another."""
+    (tmp_path / "work").mkdir()
+    return tmp_path / "work"
+
+
+def test_operations_that_do_not_matter_go(mlir_opt: str, folder: Path) -> None:
+    found = reduce(LOOP, tool_says(mlir_opt, "arith.divsi"), folder)
+    assert (found.unit, found.ended, found.path) == ("operations", "", folder / "reduced.mlir")
+    assert found.after < found.before == 15
+    names = [line.split("=")[-1].split()[0] for line in found.path.read_text().splitlines()[2:-2]]
+    assert names.count("arith.divsi") == 1 and len(names) <= 4
+    assert "@unused" not in found.path.read_text()
+    assert sorted(file.name for file in folder.iterdir()) == ["reduced.mlir"]
+
+
+def test_what_is_in_a_loop_stays_in_it(mlir_opt: str, folder: Path) -> None:
+    found = reduce(LOOP, tool_says(mlir_opt, "scf.for", "arith.muli"), folder)
+    text = found.path.read_text()
+    assert "memref.load" not in text and "arith.divsi" not in text and "f32" not in text
+    assert text.index("scf.for") < text.index("arith.muli") < text.index("scf.yield")
+
+
+def test_what_a_pass_did_can_be_looked_for(mlir_opt: str, folder: Path) -> None:
+    """It takes two constants and their sum, in a function."""
+    said = tool_says(mlir_opt, "arith.constant 5", flags=("--sccp",))
+    found = reduce(stock.MIXED, said, folder)
+    assert found.after == 5
+
+
+@pytest.mark.parametrize("count", [1, 300])
+def test_the_search_is_short(folder: Path, count: int) -> None:
+    functions = [f"func.func @f{n}(%a: i32) -> i32 {{\n  return %a : i32\n}}" for n in range(count)]
+    source = "\n".join(functions)
+    found = reduce(source, lambda path: "@f0" in path.read_text(), folder)
+    assert found.after == 2
+    assert found.trials <= 40
+
+
+def test_the_smallest_of_a_set_is_found(folder: Path) -> None:
+    """Two operations that are far apart stay, and all between them goes."""
+    ops = "\n".join(f'  "test.op{n}"() : () -> ()' for n in range(64))
+    source = f"func.func @f() {{\n{ops}\n  return\n}}\n"
+
+    def is_interesting(path: Path) -> bool:
+        text = path.read_text()
+        return 'op3"' in text and 'op60"' in text
+
+    found = reduce(source, is_interesting, folder)
+    left = [line.strip() for line in found.path.read_text().splitlines() if "test." in line]
+    assert left == ['"test.op3"() : () -> ()', '"test.op60"() : () -> ()']
+
+
+@pytest.mark.parametrize("source", [LOOP, stock.MIXED])
+def test_no_candidate_is_invalid(mlir_opt: str, folder: Path, source: str) -> None:
+    def is_interesting(path: Path) -> bool:
+        done = stock.run([mlir_opt, str(path)])
+        assert done.returncode == 0, f"{done.stderr}\n{path.read_text()}"
+        return "scf.yield" in done.stdout
+
+    reduce(source, is_interesting, folder)
+
+
+def test_modules_of_a_split_input_go(mlir_opt: str, folder: Path) -> None:
+    source = f"{LOOP}// -----\n{stock.MIXED}// -----\nmodule {{}}\n"
+    flags = ("--split-input-file",)
+    found = reduce(source, tool_says(mlir_opt, "arith.remsi", flags=flags), folder)
+    text = found.path.read_text()
+    assert "-----" not in text and "scf.for" not in text
+    assert found.unit == "operations" and found.after <= 4
+
+
+def test_what_the_bindings_do_not_read_goes_by_lines(debian: Debian, folder: Path) -> None:
+    """Its dialect is Fortran's, and a comment of it has an unbalanced brace."""
+    source = """\
+// A comment with a {
+func.func @first(%a: !fir.ref<i32>) {
+  %0 = fir.load %a : !fir.ref<i32>
+  fir.store %0 to %a : !fir.ref<i32>
+  return
+}
+func.func @second(%a: !fir.ref<f32>, %c: i1) {
+  fir.if %c {
+    %0 = fir.load %a : !fir.ref<f32>
+    fir.store %0 to %a : !fir.ref<f32>
+  } else {
+  }
+  return
+}
+"""
+    assert read_operations(source.encode()) is None
+    fir_opt = debian("fir-opt")
+    found = reduce(source, tool_says(fir_opt, "fir.store", "f32"), folder)
+    assert (found.unit, found.before) == ("lines", 14)
+    assert found.path.read_text() == (
+        "func.func @second(%a: !fir.ref<f32>, %c: i1) {\n"
+        "    %0 = fir.load %a : !fir.ref<f32>\n"
+        "    fir.store %0 to %a : !fir.ref<f32>\n"
+        "  return\n"
+        "}\n"
+    )
+
+
+def test_lines_and_blocks() -> None:
+    text = 'a {\n  b {\n  }\n  "}"\n} // }\nc\n'
+    lines = Lines(text)
+    assert lines.text == text
+    assert lines.count(0) == 2 and lines.count(1) == 6
+    assert lines.without(0, [0]) == 'a {\n  "}"\n} // }\nc\n'
+    assert lines.without(0, [1]) == "c\n"
+    assert lines.without(1, [5, 0]) == text[4:-2]
+    assert lines.without(1, range(6)) is None
+    chunks = Chunks("a\n// -----\nb\n// ----- more\nc\n")
+    assert chunks.size == 3
+    assert chunks.without(0, [1]) == "a\n// -----\nc\n"
+    assert chunks.without(0, [0, 1, 2]) is None
+
+
+def test_an_interrupt_keeps_the_smallest(mlir_opt: str, folder: Path) -> None:
+    calls = itertools.count(1)
+
+    def is_interesting(path: Path) -> bool:
+        if next(calls) == 8:
+            raise KeyboardInterrupt
+        return "arith.divsi" in path.read_text()
+
+    path = Path(stock.write("big.mlir", LOOP))
+    lines: list[str] = []
+    found = reduce_input(path, is_interesting, lines.append, directory=folder)
+    assert found.ended == "interrupt"
+    assert found.after < found.before
+    operations = read_operations(found.path.read_bytes())
+    assert operations is not None and operations.size == found.after
+    assert lines[-1].startswith(f"{found.after} of {found.before} operations are left")
+    assert [file.name for file in folder.iterdir()] == ["reduced.mlir"]
+
+
+def test_the_time_is_bounded(folder: Path) -> None:
+    path = Path(stock.write("big.mlir", LOOP))
+    found = reduce_input(path, lambda _: pytest.fail("tried"), directory=folder, seconds=0)
+    assert (found.ended, found.trials, found.path) == ("time", 0, path)
+
+
+def test_nothing_smaller_is_the_input_itself(folder: Path) -> None:
+    path = Path(stock.write("small.mlir", LOOP))
+    found = reduce_input(path, lambda _: False, directory=folder)
+    assert found.path == path and list(folder.iterdir()) == []
+
+
+def test_no_input_is_tried_twice(folder: Path) -> None:
+    seen: list[str] = []
+
+    def is_interesting(path: Path) -> bool:
+        seen.append(path.read_text())
+        return "muli" in seen[-1]
+
+    found = reduce(LOOP, is_interesting, folder)
+    tried = seen[1:-1]  # but for the checks of this test
+    assert len(tried) == len(set(tried)) == found.trials
+
+
+def test_errors_are_told(folder: Path) -> None:
+    with pytest.raises(UsageError, match="check the path"):
+        reduce_input(Path("missing.mlir"), lambda _: True, directory=folder)
+    with pytest.raises(FileNotWritten):
+        reduce_input(
+            Path(stock.write("big.mlir", LOOP)), lambda _: True, directory=folder / "missing"
+        )
+
+    def fails(_: Path) -> bool:
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        reduce_input(Path("big.mlir"), fails, directory=folder)
+    assert list(folder.iterdir()) == []
+
+
+def test_bytecode_is_read(mlir_opt: str, folder: Path) -> None:
+    source = stock.write("loop.mlir", LOOP)
+    argv = [mlir_opt, source, "--emit-bytecode", "-o", "loop.mlirbc"]
+    subprocess.run(argv, check=True)
+    found = reduce_input(Path("loop.mlirbc"), tool_says(mlir_opt, "arith.divsi"), directory=folder)
+    assert found.unit == "operations" and found.after < found.before
+    assert tool_says(mlir_opt, "arith.divsi")(found.path)
+
+
+def test_a_bisection_finds_the_same_in_the_reduced_input(mlir_opt: str, folds: str) -> None:
+    source = stock.write("mixed.mlir", stock.MIXED)
+    test = "! grep -q 'arith.constant 5 ' {}"
+    result = actiondbg.bisect([mlir_opt, source, "--sccp"], test, output="out", reduce=True)
+    assert result.verdict == "found", result.message
+    assert result.reproducer_verified is True
+    small = read_operations(Path("out/input.mlir").read_bytes())
+    large = read_operations(stock.MIXED.encode())
+    assert small is not None and large is not None
+    assert small.size < large.size / 2
+    whole = actiondbg.bisect([mlir_opt, source, "--sccp"], test)
+    for key in ("tag", "name"):
+        assert result.as_json()[key] == whole.as_json()[key]

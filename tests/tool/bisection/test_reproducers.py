@@ -1,0 +1,303 @@
+"""Reproducers of real bisections: each is run again here, by the stock tool and nothing of ours."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Literal
+
+import pytest
+
+import actiondbg
+from actiondbg import errors
+from actiondbg.bisection import Crash, Diagnostic, FileCheck, Oracle, Result, Verify
+from tests.fakes import stock_tool as stock
+
+Debian = Callable[[str], str]
+
+LOWER = "canonicalize,convert-arith-to-llvm"
+STORE = """\
+func.func @store(%m: memref<4xi1>, %v: i1, %i: index) {
+  %c0 = arith.constant false
+  %x = arith.ori %v, %c0 : i1
+  memref.store %x, %m[%i] : memref<4xi1>
+  return
+}
+"""
+TENSOR = """\
+func.func @f(%a: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = "test.foo"(%a) : (tensor<4xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+"""
+ALL = {"after.mlir", "before.mlir", "report.html", "report.md", "repro.sh", "session.adb"}
+
+
+def find(
+    argv: list[str], oracle: Oracle | str | Callable[[Path], bool], folder: str = "out"
+) -> tuple[Result, Path]:
+    """Bisect; what is found has a reproducer."""
+    result = actiondbg.bisect(argv, oracle, output=folder)
+    assert result.verdict == "found", result.message
+    assert result.reproducer is not None
+    return result, Path(result.reproducer)
+
+
+def script(folder: Path, tool: str | None = None) -> subprocess.CompletedProcess[str]:
+    """Run the script from elsewhere, with an environment that has nothing of ours."""
+    environment = {"PATH": "/usr/bin:/bin"}
+    if tool is not None:
+        environment["MLIR_OPT"] = tool
+    return subprocess.run(
+        ["sh", str(folder.absolute() / "repro.sh")],
+        capture_output=True,
+        text=True,
+        env=environment,
+        cwd="/",
+    )
+
+
+def shows_both(folder: Path) -> str:
+    """Run the script and check that it showed good and bad; return what it wrote."""
+    done = script(folder)
+    assert (done.returncode, done.stderr) == (0, ""), done.stdout
+    assert "expected good" in done.stdout and "expected bad" in done.stdout
+    return done.stdout
+
+
+def report(folder: Path) -> str:
+    return (folder / "report.md").read_text()
+
+
+def test_a_pattern_is_shown_by_a_debug_counter(mlir_opt: str, folds: str) -> None:
+    argv = [mlir_opt, folds, "--canonicalize"]
+    result, folder = find(argv, "! grep -q 'arith.constant 7 ' {}")
+    found = result.as_json()
+    assert (found["tag"], found["name"]) == ("apply-pattern", "AddIAddConstant")
+    assert result.reproducer_verified is True
+    assert {file.name for file in folder.iterdir()} == {*ALL, "input.mlir"}
+    shows_both(folder)
+    # What it says of the stock tool is so.
+    counts = re.findall(r"apply-pattern-skip=0,apply-pattern-count=(\d+)$", report(folder), re.M)
+    assert len(counts) == 2 and int(counts[0]) == int(counts[1]) + 1
+    for count, is_bad in zip(counts, (True, False), strict=True):
+        counter = f"--mlir-debug-counter=apply-pattern-skip=0,apply-pattern-count={count}"
+        done = stock.run([*argv, "--mlir-disable-threading", counter], check=True)
+        assert ("arith.constant 7 " in done.stdout) == is_bad
+    assert re.search(r"(?m)^\+ +%c7_i32 = arith\.constant 7", report(folder))
+
+
+def test_the_ir_before_and_after_is_that_of_the_session(mlir_opt: str, folds: str) -> None:
+    argv = [mlir_opt, folds, "--canonicalize"]
+    result, folder = find(argv, "! grep -q 'arith.constant 7 ' {}")
+    with actiondbg.launch(argv) as session:
+        session.add_breakpoint(f"#{result.as_json()['ordinal']}")
+        session.run()
+        assert (folder / "before.mlir").read_text() == session.print("module").text
+        session.next()
+        assert (folder / "after.mlir").read_text() == session.print("module").text
+
+
+def test_the_session_script_comes_to_the_action(mlir_opt: str, folds: str) -> None:
+    result, folder = find([mlir_opt, folds, "--canonicalize"], "! grep -q 'constant 7 ' {}")
+    words = ["--batch", "-nx", "-x", "session.adb", mlir_opt, "input.mlir", "--canonicalize"]
+    done = subprocess.run(
+        [sys.executable, "-m", "actiondbg", *words], cwd=folder, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    ordinal = result.as_json()["ordinal"]
+    assert f"before #{ordinal} apply-pattern AddIAddConstant" in done.stdout
+    assert "arith.constant 7 " in done.stdout
+
+
+def test_a_fold_is_shown_by_the_ir_around_it(mlir_opt: str, folds: str) -> None:
+    """Folding x + 0 leaves the constant without a use; no counter of upstream's knows of it."""
+    argv = [mlir_opt, folds, "--canonicalize", "-o", "mine.mlir"]
+    result, folder = find(argv, "grep -q 'arith.constant 0 ' {}")
+    assert (result.as_json()["tag"], result.as_json()["op"]) == ("fold", "arith.addi")
+    assert result.reproducer_verified is True
+    said = shows_both(folder)
+    assert "good, expected good: before-pass.mlir without any pass" in said
+    assert "good, expected good: before.mlir, the IR just before" in said
+    assert "bad, expected bad: after.mlir, the IR just after" in said
+    assert "arith.addi %arg0, %c0_i32" in (folder / "before.mlir").read_text()
+    assert "arith.addi %arg0, %c0_i32" not in (folder / "after.mlir").read_text()
+    assert re.search(r"(?m)^-.*arith\.addi %arg0, %c0_i32", report(folder))
+    assert not Path("mine.mlir").exists()
+
+
+def test_a_whole_pass_is_shown_by_the_ir_before_it(mlir_opt: str, folds: str) -> None:
+    source = stock.write("mixed.mlir", stock.MIXED)
+    argv = [mlir_opt, source, "--cse", "--symbol-dce", "--sccp"]
+    result, folder = find(argv, "grep -q @unused {}")
+    assert (result.as_json()["tag"], result.as_json()["name"]) == ("pass-execution", "symbol-dce")
+    assert result.reproducer_verified is True
+    said = shows_both(folder)
+    assert "bad, expected bad: before.mlir, the pass alone" in said
+    assert "good, expected good: before.mlir without any pass" in said
+    assert not (folder / "before-pass.mlir").exists()
+    assert "@unused" in (folder / "before.mlir").read_text()
+
+
+def test_a_test_of_the_last_pass_is_shown_with_the_passes_that_follow(
+    mlir_opt: str, folds: str
+) -> None:
+    """The output can be judged only when it is lowered, so the guilty pass is not run alone."""
+    test = "grep -q llvm.add {} || exit 125; grep -q 'llvm.mlir.constant(0 ' {}"
+    argv = [mlir_opt, folds, f"--pass-pipeline=builtin.module(func.func({LOWER}))"]
+    result, folder = find(argv, test)
+    assert result.as_json()["tag"] == "fold"
+    assert result.reproducer_verified is True
+    said = shows_both(folder)
+    assert "bad, expected bad: before-pass.mlir, the pass and those after it" in said
+    assert "good, expected good: before-pass.mlir, those after it alone" in said
+
+
+def test_a_crash_is_shown(debian: Debian, mlir_opt: str, folds: str) -> None:
+    source = stock.write("crash.mlir", STORE)
+    is_debian = mlir_opt == debian("mlir-opt")
+    flags = ["--test-pass-crash"] if is_debian else ["--finalize-memref-to-llvm"]
+    result, folder = find([mlir_opt, source, "--canonicalize", *flags], Crash())
+    assert result.as_json()["pass"] == flags[0].removeprefix("--")
+    assert result.reproducer_verified is True
+    shows_both(folder)
+    assert "There is no IR after the action, as the tool ended in it." in report(folder)
+    assert not (folder / "after.mlir").exists()
+
+
+def test_invalid_ir_is_shown(debian: Debian, folds: str) -> None:
+    passes = "func.func(cse,test-pass-create-invalid-ir,canonicalize)"
+    argv = [debian("mlir-opt"), folds, f"--pass-pipeline=builtin.module({passes})"]
+    result, folder = find(argv, Verify())
+    assert result.as_json()["name"] == "test-pass-create-invalid-ir"
+    assert result.reproducer_verified is True
+    shows_both(folder)
+    assert "in generic form" in (folder / "report.html").read_text()
+
+
+def test_a_diagnostic_is_shown(mlir_opt: str, folds: str) -> None:
+    source = stock.write("t.mlir", TENSOR)
+    argv = [mlir_opt, source, "--allow-unregistered-dialect", "--cse", "--one-shot-bufferize"]
+    result, folder = find(argv, Diagnostic("*not bufferized*"))
+    assert result.as_json()["pass"] == "one-shot-bufferize"
+    assert result.reproducer_verified is True
+    shows_both(folder)
+
+
+def test_checks_are_shown(mlir_opt: str, folds: str) -> None:
+    Path("checks").write_text("CHECK-LABEL: func.func @sum\nCHECK: arith.constant 4 : i32\n")
+    result, folder = find([mlir_opt, folds, "--canonicalize"], FileCheck(Path("checks")))
+    assert result.as_json()["name"] == "AddIAddConstant"
+    assert result.reproducer_verified is True
+    assert (folder / "checks").read_text() == Path("checks").read_text()
+    shows_both(folder)
+
+
+@pytest.mark.parametrize("mode", ["minimize", "skip"])
+def test_a_set_is_told_of(mlir_opt: str, folds: str, mode: Literal["minimize", "skip"]) -> None:
+    argv = [mlir_opt, folds, "--canonicalize"]
+    result = actiondbg.bisect(argv, "! grep -q 'constant 7 ' {}", mode=mode, output="out")
+    assert result.reproducer_verified is True, result.notes
+    shows_both(Path("out"))
+    entries = result.applied if mode == "minimize" else result.skips
+    text = report(Path("out"))
+    assert entries and all(entry.words() in text for entry in entries)
+    assert "The smallest set of" in text
+    breaks = [f"break #{entry.ordinal}" for entry in entries]
+    lines = Path("out/session.adb").read_text().splitlines()
+    assert [line for line in lines if line.startswith("break ")] == breaks
+    assert "session.adb was run" not in text  # it came to its end
+
+
+def test_a_predicate_is_asked_of_what_the_script_leaves(mlir_opt: str, folds: str) -> None:
+    def is_good(output: Path) -> bool:
+        return "arith.constant 7 " not in output.read_text()
+
+    result, folder = find([mlir_opt, folds, "--canonicalize"], is_good)
+    assert result.reproducer_verified is True
+    done = script(folder)
+    assert done.returncode == 0 and "unjudged" in done.stdout
+    assert "| 2 | bad | bad |" in report(folder) and "| 3 | good | good |" in report(folder)
+
+
+def test_the_folder_works_elsewhere_with_another_tool(
+    debian: Debian, folds: str, tmp_path: Path
+) -> None:
+    """The test of a test: it has files of its own, and the input is in another directory."""
+    Path("in").mkdir()
+    shutil.move(folds, "in/x y.mlir")
+    Path("in/check.sh").write_text('#!/bin/sh\n. "${0%/*}/lib.sh"\nno_seven "$1"\n')
+    Path("in/lib.sh").write_text("no_seven() { ! grep -q 'arith.constant 7 ' \"$1\"; }\n")
+    os.chmod("in/check.sh", 0o755)
+    result, folder = find(["mlir-opt", "in/x y.mlir", "--canonicalize"], "in/check.sh {}")
+    assert result.reproducer_verified is True
+    moved = tmp_path / "moved here"
+    shutil.move(folder, moved)
+    shutil.rmtree("in")
+    shows_both(moved)
+    done = script(moved, debian("mlir-opt"))
+    assert done.returncode == 0, done.stdout
+    # A tool that does nothing is not bad.
+    assert script(moved, "/bin/true").returncode == 1
+
+
+def test_a_test_that_works_in_its_place_only_is_run_there(mlir_opt: str, folds: str) -> None:
+    Path("data").mkdir()
+    Path("data/words").write_text("arith.constant 7 \n")
+    result, folder = find([mlir_opt, folds, "--canonicalize"], 'd=data; ! grep -qf "$d/words" {}')
+    assert result.reproducer_verified is True
+    shows_both(folder)
+    assert "only, so repro.sh runs it there" in report(folder)
+
+
+def test_the_standard_input_is_kept(mlir_opt: str, folds: str) -> None:
+    result = actiondbg.bisect(
+        [mlir_opt, "--canonicalize"], "! grep -q 'constant 7 ' {}", output="out", stdin=folds
+    )
+    assert result.reproducer_verified is True
+    assert Path("out/input.mlir").read_text() == Path(folds).read_text()
+    shows_both(Path("out"))
+
+
+def test_nothing_is_left_by_an_interrupt(mlir_opt: str, folds: str) -> None:
+    asked: list[str] = []
+
+    def is_good(output: Path) -> bool:
+        if output.name.endswith(".out") and "kept" in output.parts:  # of the reproducer
+            asked.append(output.name)
+            raise KeyboardInterrupt
+        return "arith.constant 7 " not in output.read_text()
+
+    before = set(Path().iterdir())
+    with pytest.raises(KeyboardInterrupt):
+        actiondbg.bisect([mlir_opt, folds, "--canonicalize"], is_good, output="out")
+    assert asked
+    left = {file.name for file in {*Path().iterdir()} - before}
+    assert left <= {"out"}  # what is known, to go on from
+    if Path("out").exists():
+        assert not ALL & {file.name for file in Path("out").iterdir()}
+
+
+def test_what_is_not_confirmed_is_said(mlir_opt: str, folds: str) -> None:
+    """A predicate that knows where it is called finds nothing good of what the script left."""
+
+    def is_good(output: Path) -> bool:
+        return "kept" not in output.parts and "constant 7 " not in output.read_text()
+
+    result, folder = find([mlir_opt, folds, "--canonicalize"], is_good)
+    assert result.reproducer_verified is False
+    assert "Tried, but not confirmed" in report(folder)
+    assert "no run of a stock tool alone shows good" in report(folder)
+
+
+def test_the_folder_of_another_is_refused(mlir_opt: str, folds: str) -> None:
+    Path("out").mkdir()
+    Path("out/thesis").write_text("x")
+    with pytest.raises((errors.FileNotWritten, errors.UsageError)):
+        find([mlir_opt, folds, "--canonicalize"], "! grep -q 'constant 7 ' {}")
+    assert [file.name for file in Path("out").iterdir()] == ["thesis"]

@@ -1,0 +1,206 @@
+"""Bisections of the real tool: what it reads and writes, each oracle, the folder."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import actiondbg
+from actiondbg.bisection import Compare, Crash, Diagnostic, FileCheck, Progress, Verify
+from actiondbg.errors import OracleError
+from tests.fakes.folds import folded, write_folds
+
+COUNT = 50
+
+
+@pytest.fixture
+def source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    monkeypatch.chdir(tmp_path)
+    return write_folds(Path("folds.mlir"), COUNT)
+
+
+# --- what the tool writes -----------------------------------------------------------------
+
+
+def test_the_output_file_of_the_user_is_not_touched(mlir_opt: str, source: str) -> None:
+    Path("out.mlir").write_text("mine")
+    argv = [mlir_opt, source, "--canonicalize", "-o", "out.mlir"]
+    result = actiondbg.bisect(argv, lambda output: 24 not in folded(output), jobs=2)
+    assert result.guilty is not None and result.guilty.function == "f24"
+    assert Path("out.mlir").read_text() == "mine"
+    assert sorted(os.listdir()) == ["folds.mlir", "out.mlir"]
+
+
+def test_the_output_is_what_the_stock_tool_writes(mlir_opt: str, source: str) -> None:
+    seen: list[bytes] = []
+
+    def judge(output: Path) -> bool:
+        seen.append(output.read_bytes())
+        return 24 not in folded(output)
+
+    assert actiondbg.bisect([mlir_opt, source, "--canonicalize"], judge).found
+    alone = subprocess.run([mlir_opt, source, "--canonicalize"], capture_output=True, check=True)
+    assert seen[0] == alone.stdout
+    start = subprocess.run([mlir_opt, source], capture_output=True, check=True)
+    assert start.stdout.split(b"func.func")[1:] == seen[1].split(b"func.func")[1:]
+
+
+def test_the_standard_input_is_read_anew(mlir_opt: str, source: str) -> None:
+    result = actiondbg.bisect(
+        [mlir_opt, "--canonicalize"], lambda output: 24 not in folded(output), stdin=source
+    )
+    assert result.guilty is not None and result.guilty.function == "f24"
+
+
+# --- the other oracles --------------------------------------------------------------------
+
+
+def test_filecheck(mlir_opt: str, source: str) -> None:
+    Path("in.check").write_text("CHECK-LABEL: @f24(\nCHECK: arith.addi\nCHECK-LABEL: @f25(\n")
+    result = actiondbg.bisect([mlir_opt, source, "--canonicalize"], FileCheck(Path("in.check")))
+    assert result.guilty is not None and result.guilty.function == "f24"
+
+
+CRASHING = """\
+func.func @store(%m: memref<4xi1>, %v: i1, %i: index) {
+  %c0 = arith.constant false
+  %x = arith.ori %v, %c0 : i1
+  memref.store %x, %m[%i] : memref<4xi1>
+  return
+}
+"""
+
+
+def test_a_crash(debian: Callable[[str], str], source: str) -> None:
+    argv = [debian("mlir-opt"), source, "--canonicalize", "--test-pass-crash", "--cse"]
+    result = actiondbg.bisect(argv, Crash())
+    assert result.guilty is not None and result.confirmed == "good"
+    assert (result.guilty.tag, result.guilty.name) == ("pass-execution", "test-pass-crash")
+    assert result.guilty.outcome is None
+
+
+def test_a_crash_in_a_pattern_of_a_conversion(source: str) -> None:
+    Path("crash.mlir").write_text(CRASHING)
+    argv = ["mlir-opt", "crash.mlir", "--canonicalize", "--finalize-memref-to-llvm"]
+    result = actiondbg.bisect(argv, Crash())
+    assert result.guilty is not None
+    assert (result.guilty.name, result.guilty.location) == ("StoreOpLowering", "crash.mlir:4:3")
+    assert result.guilty.pass_name == "finalize-memref-to-llvm"
+
+
+def test_what_the_verifier_finds(debian: Callable[[str], str], source: str) -> None:
+    flags = "builtin.module(func.func(cse,test-pass-create-invalid-ir,canonicalize))"
+    argv = [debian("mlir-opt"), source, f"--pass-pipeline={flags}"]
+    result = actiondbg.bisect(argv, Verify())
+    assert result.guilty is not None
+    assert (result.guilty.name, result.guilty.function) == ("test-pass-create-invalid-ir", "f0")
+    assert result.confirmed == "bad"  # it does so in every function
+
+
+def test_a_diagnostic(mlir_opt: str, source: str) -> None:
+    Path("t.mlir").write_text(
+        "func.func @f(%t: tensor<4xf32>) -> tensor<4xf32> {\n"
+        '  %0 = "test.foo"(%t) : (tensor<4xf32>) -> tensor<4xf32>\n'
+        "  return %0 : tensor<4xf32>\n}\n"
+    )
+    flags = ("--cse", "--allow-unregistered-dialect", "--one-shot-bufferize", "--canonicalize")
+    result = actiondbg.bisect([mlir_opt, "t.mlir", *flags], Diagnostic("*not bufferized*"))
+    assert result.guilty is not None and result.guilty.name == "one-shot-bufferize"
+    result = actiondbg.bisect([mlir_opt, "t.mlir", *flags], Diagnostic("no such text"))
+    assert (result.verdict, result.trials) == ("not-bad", 1)
+
+
+RUN = """\
+func.func private @low(%x: index) -> index {
+  %a = arith.index_cast %x : index to i8
+  %b = arith.index_cast %a : i8 to index
+  return %b : index
+}
+func.func @main() {
+  %c = arith.constant 300 : index
+  %z = arith.constant 0 : index
+  %y = func.call @low(%c) : (index) -> index
+  %s = arith.addi %y, %z : index
+  vector.print %s : index
+  return
+}
+"""
+
+
+def test_programs_are_compared(source: str) -> None:
+    """Casting to i8 and back is no identity (llvm-project issue 90238 was of this kind)."""
+    Path("run.mlir").write_text(RUN)
+    argv = ["mlir-opt", "run.mlir", "--cse", "--canonicalize"]
+    result = actiondbg.bisect(argv, Compare())
+    assert result.guilty is not None and result.guilty.name == "IndexCastOfIndexCast"
+    result = actiondbg.bisect([*argv, "-o", "x"], Compare(), mode="skip")
+    assert result.guilty is not None and result.guilty.name == "IndexCastOfIndexCast"
+
+
+def test_a_program_that_cannot_be_compared(source: str) -> None:
+    argv = ["mlir-opt", source, "--canonicalize"]
+    with pytest.raises(OracleError, match=r"cannot be executed.*--entry"):
+        actiondbg.bisect(argv, Compare())
+    with pytest.raises(OracleError, match=r"cannot be lowered.*--lower"):
+        actiondbg.bisect(argv, Compare(lower="builtin.module(no-such-pass)"))
+    with pytest.raises(OracleError, match="returns 'f64'"):
+        Compare(entry_result="f64")  # pyright: ignore[reportArgumentType]
+
+
+# --- limits and progress ------------------------------------------------------------------
+
+
+def test_a_trial_that_takes_too_long_is_untestable(mlir_opt: str, source: str) -> None:
+    result = actiondbg.bisect([mlir_opt, source, "--canonicalize"], "sleep 600", timeout=0.5)
+    assert result.verdict == "untestable" and "did not end in 0.5 s" in result.message
+
+
+def test_progress_is_told(mlir_opt: str, source: str) -> None:
+    seen: list[Progress] = []
+    argv = [mlir_opt, source, "--canonicalize"]
+    assert actiondbg.bisect(argv, lambda out: 24 not in folded(out), progress=seen.append).found
+    assert [one.trials for one in seen] == sorted(one.trials for one in seen)
+    searching = [one for one in seen if one.phase == "the search" and one.range is not None]
+    widths = [one.range[1] - one.range[0] for one in searching if one.range]
+    assert widths == sorted(widths, reverse=True) and len(widths) >= 5
+    assert all(one.to_go is not None for one in searching)
+    assert searching[-1].left is not None
+
+
+# --- the folder ---------------------------------------------------------------------------
+
+
+def test_the_folder_holds_a_report_and_a_reproducer(mlir_opt: str, folds: str) -> None:
+    argv = [mlir_opt, folds, "--canonicalize"]
+    result = actiondbg.bisect(argv, "! grep -q c7_i32 {}", output="found")
+    assert result.found and result.reproducer == str(Path("found").absolute())
+    assert result.reproducer_verified
+    names = set(os.listdir("found"))
+    assert {"report.md", "report.html", "before.mlir", "after.mlir", "repro.sh", "session.adb"} <= (
+        names
+    )
+    assert "state.json" not in names
+    assert "AddIAddConstant" in Path("found/report.md").read_text()
+
+
+def test_no_folder_is_left_where_nothing_was_found(mlir_opt: str, folds: str) -> None:
+    argv = [mlir_opt, folds, "--canonicalize"]
+    assert not actiondbg.bisect(argv, "true", output="nothing").found
+    with pytest.raises(OracleError):
+        actiondbg.bisect(argv, "no-such-command", output="nothing")
+    assert not Path("nothing").exists()
+
+
+def test_the_input_is_made_small(mlir_opt: str, source: str) -> None:
+    argv = [mlir_opt, source, "--canonicalize"]
+    result = actiondbg.bisect(
+        argv, "grep -A2 @f24 {} | grep -q addi || ! grep -q @f24 {}", output="small", reduce=True
+    )
+    assert result.guilty is not None and result.guilty.function == "f24"
+    assert any("reduced from" in note for note in result.notes)
+    text = (Path("small") / "input.mlir").read_text()
+    assert text.count("func.func") == 1 and result.candidates == 1

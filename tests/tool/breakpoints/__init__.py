@@ -1,0 +1,1 @@
+"""Tests of catches and watches."""

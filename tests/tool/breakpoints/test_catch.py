@@ -1,0 +1,354 @@
+"""Catches, verify-each-action and the reproducer, with tools that fail, crash and complain."""
+
+from __future__ import annotations
+
+import lzma
+import os
+import signal
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import actiondbg
+from actiondbg import errors
+from actiondbg.process.stop import Stop
+from tests.fakes import stock_tool as stock
+from tests.paths import INPUTS
+
+Launch = Callable[..., actiondbg.Session]
+Debian = Callable[[str], str]
+
+NOT_CONVERGED = (
+    "--pass-pipeline=builtin.module(canonicalize{test-convergence=true max-iterations=1})"
+)
+INVALID = "func.func @bad() -> i32 {\n  return\n}\n"
+TENSOR = """\
+func.func @f(%t: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = "test.foo"(%t) : (tensor<4xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+"""
+# The pattern erases an operation that is used: its user is left with a null operand.
+NULL = """\
+func.func @f() -> i32 {
+  %0 = "test.erase_op"() : () -> i32
+  "test.insert_same_op"() : () -> ()
+  return %0 : i32
+}
+"""
+CRASHING = """\
+func.func @store(%m: memref<4xi1>, %v: i1, %i: index) {
+  %c0 = arith.constant false
+  %x = arith.ori %v, %c0 : i1
+  memref.store %x, %m[%i] : memref<4xi1>
+  return
+}
+"""
+# A GPT of six layers, exported by JAX; its lowering dies of an assertion.
+GPT = INPUTS / "gpt6_fwd.linalg.mlir.xz"
+LOWER = (
+    "--pass-pipeline=builtin.module(canonicalize,cse,eliminate-empty-tensors,"
+    "empty-tensor-to-alloc-tensor,one-shot-bufferize{bufferize-function-boundaries "
+    "function-boundary-type-conversion=identity-layout-map},func.func(convert-linalg-to-loops),"
+    "canonicalize,cse,convert-scf-to-cf,expand-strided-metadata,lower-affine,convert-math-to-llvm,"
+    "convert-math-to-libm,convert-arith-to-llvm,finalize-memref-to-llvm,convert-func-to-llvm,"
+    "convert-cf-to-llvm,reconcile-unrealized-casts,canonicalize)"
+)
+
+
+def culprit(stop: Stop) -> tuple[int, str, str]:
+    assert stop.culprit is not None
+    return stop.culprit.ordinal, stop.culprit.tag, stop.culprit.name
+
+
+# --- failure ------------------------------------------------------------------------
+
+
+def test_catch_failure(launch: Launch) -> None:
+    session = launch(NOT_CONVERGED)
+    catch = session.catch("failure")
+    assert (catch.kind, catch.spec) == ("catch", "catch failure")
+    stop = session.run()
+    assert (stop.reason, stop.breakpoints) == ("catch", [catch.id])
+    assert (stop.when, stop.name) == ("after", "canonicalize")
+    assert stop.outcome is not None and stop.outcome.result == "failed"
+    assert culprit(stop) == (stop.ordinal, "pass-execution", "canonicalize")
+    assert stop.message and "canonicalize" in stop.message
+    assert "func.func @sum" in session.print("module").text
+    assert session.continue_().status == 1
+    assert session.breakpoint(catch.id).hits == 1
+
+
+def test_catch_failure_of_some_passes(launch: Launch) -> None:
+    session = launch(NOT_CONVERGED)
+    session.catch("failure", "cs*")
+    assert session.run().when == "exit"
+    session.catch("failure", "canon*")
+    assert session.run().breakpoints == [2]
+
+
+def test_catch_failure_in_a_nested_pipeline(debian: Debian, folds: str) -> None:
+    """The pass that fails is told, not the managers around it."""
+    flags = "--pass-pipeline=builtin.module(cse,func.func(canonicalize,test-pass-failure))"
+    with actiondbg.launch([debian("mlir-opt"), folds, flags]) as session:
+        session.catch("failure")
+        stop = session.run()
+        assert (stop.when, stop.name, stop.function) == ("after", "test-pass-failure", "sum")
+        names = [session.run().name]
+        while (stop := session.continue_()).when != "exit":
+            names.append(stop.name)
+        assert set(names) == {"test-pass-failure"}
+
+
+# --- diagnostics ----------------------------------------------------------------------
+
+
+def tensor(launch: Launch) -> actiondbg.Session:
+    flags = ("--allow-unregistered-dialect", "--one-shot-bufferize")
+    return launch(*flags, source=stock.write("t.mlir", TENSOR))
+
+
+def test_catch_diagnostic_before_it_is_printed(launch: Launch) -> None:
+    session = tensor(launch)
+    catch = session.catch("diagnostic", "*not bufferized*")
+    assert catch.spec == "catch diagnostic *not bufferized*"
+    stop = session.run()
+    assert (stop.when, stop.reason, stop.breakpoints) == ("during", "catch", [catch.id])
+    assert stop.message is not None and "op was not bufferized" in stop.message
+    assert culprit(stop) == (stop.ordinal, "pass-execution", "one-shot-bufferize")
+    assert stop.outcome is None
+    assert "bufferized" not in session.errors()
+    assert '"test.foo"' in session.print("module").text
+    assert session.backtrace()[0].name == "one-shot-bufferize"
+    end = session.continue_()
+    assert (end.when, end.status) == ("exit", 1)
+    alone = stock.run(session.argv)
+    assert session.errors() == alone.stderr and "not bufferized" in alone.stderr
+
+
+def test_diagnostics_that_do_not_match_pass(launch: Launch) -> None:
+    session = tensor(launch)
+    session.catch("diagnostic", "*no such text*")
+    assert session.run().when == "exit"
+
+
+def test_control_at_a_stop_inside_an_action(launch: Launch) -> None:
+    session = tensor(launch)
+    session.catch("diagnostic")
+    stop = session.run()
+    with pytest.raises(errors.ControlRefused):
+        session.skip()
+    after = session.next()
+    assert (after.when, after.ordinal) == ("after", stop.ordinal)
+
+
+def test_catch_a_diagnostic_of_the_parser(launch: Launch) -> None:
+    session = launch("--canonicalize", source=stock.write("bad.mlir", "func.func @f( {\n"))
+    session.catch("diagnostic")
+    stop = session.run()
+    assert (stop.when, stop.reason) == ("during", "catch")
+    assert (stop.ordinal, stop.tag, stop.name) == (0, "", "")
+    assert session.backtrace() == []
+    assert session.continue_().status == 1
+    assert session.errors() == stock.run(session.argv).stderr != ""
+
+
+def test_remarks_are_diagnostics_too(debian: Debian, folds: str) -> None:
+    flags = "--pass-pipeline=builtin.module(func.func(test-interface-pass))"
+    with actiondbg.launch([debian("mlir-opt"), folds, flags]) as session:
+        session.catch("diagnostic", "Executing interface pass*")
+        stops = stock.stops(session)
+    assert [stop.function for stop in stops] == ["sum", "twice"]
+    assert {stop.name for stop in stops} == {"test-interface-pass"}
+
+
+# --- verify -----------------------------------------------------------------------------
+
+
+def test_catch_verify_of_the_input(launch: Launch) -> None:
+    session = launch("--canonicalize", source=stock.write("bad.mlir", INVALID))
+    catch = session.catch("verify")
+    stop = session.run()
+    assert (stop.when, stop.breakpoints, stop.ordinal) == ("during", [catch.id], 0)
+    assert stop.message and "verifier failed" in stop.message
+    assert session.continue_().status == 1
+    assert session.errors() == stock.run(session.argv).stderr
+
+
+def test_catch_verify_after_a_pass(debian: Debian, folds: str) -> None:
+    flags = (
+        "--pass-pipeline=builtin.module(func.func(cse,test-pass-create-invalid-ir,canonicalize))"
+    )
+    argv = [debian("mlir-opt"), folds, flags]
+    with actiondbg.launch(argv) as session:
+        session.catch("verify")
+        stop = session.run()
+        assert stop.reason == "catch"
+        assert culprit(stop)[1:] == ("pass-execution", "test-pass-create-invalid-ir")
+        assert stop.message and "verifier failed on func.func" in stop.message
+        printed = session.print("module")
+        assert "test.any_attr_of_i32_str" in printed.text and printed.generic
+        while stop.when != "exit":
+            stop = session.continue_()
+        assert session.errors() == stock.run(argv).stderr
+
+
+def test_verify_each_action_finds_the_first_that_breaks_the_ir(debian: Debian, folds: str) -> None:
+    argv = [debian("mlir-opt"), stock.write("null.mlir", NULL), "--allow-unregistered-dialect"]
+    argv.append("--test-strict-pattern-driver")
+    with actiondbg.launch(argv) as session:
+        session.verify_each_action = True
+        stop = session.run()
+        assert (stop.when, stop.reason) == ("after", "verify")
+        assert stop.name.endswith("EraseOp")
+        assert culprit(stop) == (stop.ordinal, "apply-pattern", stop.name)
+        assert stop.message and "func.return" in stop.message and "null" in stop.message
+        printed = session.print("function")
+        assert printed.generic and "NULL" in printed.text
+        # It is broken already: what comes after is not to blame.
+        assert session.continue_().when == "exit"
+        assert session.errors() == stock.run(argv).stderr
+        session.verify_each_action = False
+        assert session.run().when == "exit"
+
+
+def test_verify_each_action_finds_the_pass(debian: Debian, folds: str) -> None:
+    flags = (
+        "--pass-pipeline=builtin.module(func.func(cse,test-pass-create-invalid-ir,canonicalize))"
+    )
+    with actiondbg.launch([debian("mlir-opt"), folds, flags]) as session:
+        session.start()
+        session.verify_each_action = True
+        assert session.verify_each_action
+        stop = session.continue_()
+        assert (stop.reason, stop.when) == ("verify", "after")
+        assert (stop.name, stop.function) == ("test-pass-create-invalid-ir", "sum")
+
+
+@pytest.mark.parametrize("flags", [stock.PASSES, "--convert-scf-to-cf", "--convert-func-to-llvm"])
+def test_verify_each_action_has_nothing_to_say_of_good_passes(launch: Launch, flags: str) -> None:
+    session = launch(flags, source=stock.write("mixed.mlir", stock.MIXED))
+    session.verify_each_action = True
+    assert stock.stops(session) == []
+    assert (session.output(), session.errors()) == (stock.run(session.argv).stdout, "")
+
+
+# --- nonconvergence ---------------------------------------------------------------------
+
+
+def test_catch_nonconvergence(launch: Launch) -> None:
+    """max-iterations=1 is never enough for input that changes; upstream says nothing of it."""
+    session = launch("--canonicalize=max-iterations=1")
+    catch = session.catch("nonconvergence")
+    stop = session.run()
+    assert (stop.reason, stop.breakpoints) == ("catch", [catch.id])
+    assert "canonicalize" in [frame.name for frame in session.backtrace()]
+    assert stop.message and "did not settle in 1 iteration" in stop.message
+    assert session.continue_().when == "exit"
+
+
+def test_what_converges_is_not_caught(launch: Launch) -> None:
+    session = launch("--canonicalize")
+    session.catch("nonconvergence")
+    assert session.run().when == "exit"
+
+
+# --- crash --------------------------------------------------------------------------------
+
+
+def crashing(debian: Debian, build: str) -> list[str]:
+    """A command that dies of a failed assertion, or of abort in the build without those."""
+    source = stock.write("crash.mlir", CRASHING)
+    if build == "pypi":
+        return ["mlir-opt", source, "--canonicalize", "--finalize-memref-to-llvm"]
+    return [debian("mlir-opt"), source, "--canonicalize", "--test-pass-crash"]
+
+
+@pytest.mark.parametrize("build", ["pypi", "debian"])
+def test_catch_crash(debian: Debian, folds: str, build: str) -> None:
+    with actiondbg.launch(crashing(debian, build)) as session:
+        catch = session.catch("crash")
+        stop = session.run()
+        assert (stop.when, stop.reason, stop.breakpoints) == ("during", "catch", [catch.id])
+        assert stop.message and "die" in stop.message
+        assert culprit(stop) == (stop.ordinal, stop.tag, stop.name)
+        frames = session.backtrace()
+        assert frames[0].ordinal == stop.ordinal
+        if build == "pypi":
+            assert (stop.tag, stop.name) == ("apply-pattern", "StoreOpLowering")
+            assert (stop.op, stop.location) == ("memref.store", "crash.mlir:4:3")
+        assert frames[-1].tag == "pass-execution"
+        # The IR as it is: canonicalize has been there.
+        text = session.print("module").text
+        assert "memref.store" in text and "arith.ori" not in text
+
+        made = session.reproducer("again.mlir")
+        end = session.continue_()
+        assert (end.when, end.reason, end.status) == ("exit", "crashed", -signal.SIGABRT)
+    again = subprocess.run(made.command, capture_output=True, text=True)
+    assert again.returncode == -signal.SIGABRT
+    written = Path(made.path).read_text()
+    assert "memref.store" in written and "arith.ori" not in written
+    name = "finalize-memref-to-llvm" if build == "pypi" else "test-pass-crash"
+    assert name in made.pipeline and "canonicalize" not in made.pipeline
+
+
+def test_the_past_of_a_crash(debian: Debian, folds: str) -> None:
+    with actiondbg.launch(crashing(debian, "pypi")) as session:
+        session.catch("crash")
+        stop = session.run()
+        changed = [row for row in session.statistics("pass") if row.name == "canonicalize"]
+        assert [row.changes > 0 for row in changed] == [True]
+        with session.replay(stop.ordinal) as replica:
+            assert replica.stop is not None and replica.stop.name == "StoreOpLowering"
+
+
+def test_a_crash_that_is_not_caught(debian: Debian, folds: str) -> None:
+    with actiondbg.launch(crashing(debian, "debian")) as session:
+        stop = session.run()
+        assert (stop.when, stop.reason, stop.status) == ("exit", "crashed", -signal.SIGABRT)
+        assert stop.message and "test-pass-crash" in stop.message
+        made = session.reproducer("again.mlir")
+    assert subprocess.run(made.command, capture_output=True).returncode == -signal.SIGABRT
+
+
+def test_catch_crash_of_a_real_lowering(folds: str) -> None:
+    source = stock.write("gpt6.mlir", lzma.decompress(GPT.read_bytes()).decode())
+    with actiondbg.launch(["mlir-opt", source, LOWER, "-o", os.devnull]) as session:
+        session.catch("crash")
+        stop = session.run()
+        assert (stop.when, stop.name, stop.op) == ("during", "StoreOpLowering", "memref.store")
+        assert [frame.name for frame in session.backtrace()][-1] == "finalize-memref-to-llvm"
+        assert "xi1>" in session.print("cursor").text
+        made = session.reproducer("again.mlir")
+        assert session.continue_().status == -signal.SIGABRT
+    alone = subprocess.run([*made.command, "-o", os.devnull], capture_output=True, text=True)
+    assert alone.returncode == -signal.SIGABRT and "StoreOpLowering" in alone.stderr
+
+
+# --- catches are breakpoints ----------------------------------------------------------------
+
+
+def test_catches_are_breakpoints(launch: Launch) -> None:
+    session = launch(NOT_CONVERGED)
+    catch = session.catch("failure")
+    session.add_breakpoint("pass:no-such-pass")
+    assert [one.kind for one in session.breakpoints] == ["catch", "breakpoint"]
+    session.disable([catch.id])
+    assert session.run().when == "exit"
+    session.enable([catch.id])
+    assert session.run().reason == "catch"
+    session.delete_breakpoints([catch.id])
+    assert session.continue_().when == "exit"
+
+
+@pytest.mark.parametrize(
+    ("kind", "glob", "text"), [("crsh", None, "crsh"), ("crash", "x*", "glob"), ("", None, "''")]
+)
+def test_what_cannot_be_caught(launch: Launch, kind: str, glob: str | None, text: str) -> None:
+    session = launch()
+    with pytest.raises(errors.UsageError, match=text):
+        session.catch(kind, glob)
+    assert session.breakpoints == []

@@ -1,0 +1,297 @@
+"""Watches: what they stop at, what they say, and by whom it was done."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import pytest
+
+import actiondbg
+from actiondbg import errors
+from actiondbg.process.stop import Stop
+from tests.fakes import stock_tool as stock
+
+Launch = Callable[..., actiondbg.Session]
+Debian = Callable[[str], str]
+
+# canonicalize turns ((a + 1) + 2) + 3 into a + 6, in two steps; see the debug output.
+CHAIN = """\
+func.func @chain(%a: i32) -> i32 {
+  %c1 = arith.constant 1 : i32
+  %c2 = arith.constant 2 : i32
+  %c3 = arith.constant 3 : i32
+  %x = arith.addi %a, %c1 : i32
+  %y = arith.addi %x, %c2 : i32
+  %z = arith.addi %y, %c3 : i32
+  return %z : i32
+}
+"""
+ATTRIBUTE = """\
+func.func @f() {
+  "test.any_attr_of_i32_str"() {attr = 0 : i32} : () -> ()
+  return
+}
+"""
+
+
+@pytest.fixture
+def chain(launch: Launch) -> actiondbg.Session:
+    """At the start of canonicalize, with the cursor on %y."""
+    session = launch(source=stock.write("chain.mlir", CHAIN))
+    session.start()
+    session.move_cursor("location", path="chain.mlir", line=6)
+    return session
+
+
+def on(session: actiondbg.Session) -> list[Stop]:
+    """Go on to the end; return the stops, each of which is the watch's."""
+    found: list[Stop] = []
+    while (stop := session.continue_()).when != "exit":
+        assert (stop.reason, stop.breakpoints) == ("watch", [1])
+        assert stop.message and not stop.message.endswith(".")
+        assert stop.culprit is not None
+        found.append(stop)
+    assert stop.status == 0
+    return found
+
+
+def who(stop: Stop) -> tuple[str, str]:
+    assert stop.culprit is not None
+    return stop.culprit.tag, stop.culprit.name
+
+
+def test_watch_follows_what_replaces_it(chain: actiondbg.Session) -> None:
+    """%y becomes a + 3, and that is dead when %z has become a + 6."""
+    id = chain.cursor().unit.id
+    watch = chain.watch("cursor")
+    assert (watch.kind, watch.spec) == ("watch", f"watch @{id}")
+    replaced, *rest = on(chain)
+    assert who(replaced) == ("apply-pattern", "AddIAddConstant")
+    assert (replaced.when, replaced.location) == ("after", "chain.mlir:6:8")
+    assert replaced.culprit is not None and not replaced.culprit.guess
+    assert replaced.culprit.ordinal == replaced.ordinal
+    by = re.search(rf"@{id} arith\.addi was replaced by @(\d+)", replaced.message or "")
+    assert by is not None and int(by[1]) != id
+    erased = rest[-1]
+    assert f"@{by[1]} arith.addi was erased" in (erased.message or "")
+    assert who(erased)[0] == "GreedyPatternRewriteIteration"
+    assert chain.breakpoint(1).hits == 1 + len(rest)
+
+
+def test_exact_does_not_follow(chain: actiondbg.Session) -> None:
+    id = chain.cursor().unit.id
+    watch = chain.watch("cursor", exact=True)
+    assert watch.spec == f"watch --exact @{id}"
+    stops = on(chain)
+    assert "was replaced by" in (stops[-1].message or "")
+    assert all(f"@{id} " in (stop.message or "") for stop in stops)
+    assert who(stops[-1]) == ("apply-pattern", "AddIAddConstant")
+
+
+def test_watch_says_what_was_modified(chain: actiondbg.Session) -> None:
+    """%y is replaced, which changes an operand of %z, before %z is replaced too."""
+    watch = chain.watch("%2")
+    chain.move_cursor("location", path="chain.mlir", line=7)
+    id = chain.cursor().unit.id
+    assert watch.spec == f"watch @{id}"
+    modified, replaced = on(chain)
+    assert "modified" in (modified.message or "") and "operands" in (modified.message or "")
+    assert modified.location == "chain.mlir:6:8"
+    assert who(modified) == ("apply-pattern", "AddIAddConstant")
+    assert "was replaced by" in (replaced.message or "")
+    assert replaced.location == "chain.mlir:7:8"
+    assert replaced.ordinal > modified.ordinal
+
+
+def test_watch_of_an_id_that_is_not_made_yet(chain: actiondbg.Session) -> None:
+    chain.watch("cursor")
+    first = chain.continue_()
+    [new] = [one.id for one in first.changes if one.kind == "inserted" and one.op == "arith.addi"]
+    chain.delete_breakpoints([1])
+    chain.kill()
+    watch = chain.watch(f"@{new}")
+    assert watch.id == 2
+    stop = chain.run()
+    assert (stop.reason, stop.ordinal) == ("watch", first.ordinal)
+    assert f"@{new} arith.addi was created" in (stop.message or "")
+    assert who(stop) == ("apply-pattern", "AddIAddConstant")
+
+
+def test_watch_before_a_run(launch: Launch) -> None:
+    """Ids are the same in each run, so that a watch can be set before the next one."""
+    session = launch(source=stock.write("chain.mlir", CHAIN))
+    session.start()
+    session.move_cursor("location", path="chain.mlir", line=6)
+    id = session.cursor().unit.id
+    session.kill()
+    session.watch(f"@{id}")
+    stop = session.run()
+    assert (stop.reason, who(stop)[1]) == ("watch", "AddIAddConstant")
+    assert f"@{id}" in (stop.message or "")
+
+
+def test_a_fold_is_the_culprit_of_what_its_caller_does(launch: Launch) -> None:
+    session = launch()  # sum: %x = a + 0
+    session.start()
+    session.move_cursor("location", path="folds.mlir", line=5)
+    session.watch("cursor")
+    stops = on(session)
+    assert who(stops[0]) == ("fold", "arith.addi")
+    assert stops[0].culprit is not None and stops[0].culprit.guess
+    assert "replaced by block argument 0 of" in (stops[0].message or "")
+
+
+def numbers(stop: Stop) -> tuple[int, int]:
+    before, after = re.findall(r"from (\d+) to (\d+)", stop.message or "")[-1]
+    return int(before), int(after)
+
+
+def test_watch_of_a_count(launch: Launch) -> None:
+    """The numbers are those of the printed module, and none is missed."""
+    session = launch(source=stock.write("mixed.mlir", stock.MIXED))
+    session.start()
+    expected = [stock.operations(stock.module(session))["arith.constant"]]
+    watch = session.watch("op:arith.constant count")
+    assert watch.spec == "watch op:arith.constant count"
+    culprits: set[str] = set()
+    while (stop := session.continue_()).when != "exit":
+        before, after = numbers(stop)
+        assert before == expected[-1] != after
+        assert after == stock.operations(stock.module(session))["arith.constant"]
+        expected.append(after)
+        culprits.add(who(stop)[0])
+    assert len(expected) > 3
+    assert expected[-1] == session.output().count("arith.constant")
+    # Between two iterations the driver merges equal constants, which is the pass's doing.
+    tags = {"fold", "apply-pattern", "GreedyPatternRewriteIteration", "pass-execution"}
+    assert culprits == tags
+
+
+def test_watch_of_a_count_stops_at_each_pattern_that_changes_it(launch: Launch) -> None:
+    session = launch(source=stock.write("chain.mlir", CHAIN))
+    session.watch("op:arith.* count", condition="name == 'AddIAddConstant'")
+    stops = stock.stops(session)
+    assert len(stops) == 2  # each makes a constant and an addition, and erases an addition
+    assert [stop.name for stop in stops] == ["AddIAddConstant"] * 2
+    assert all(after == before + 1 for before, after in map(numbers, stops))
+
+
+def test_watch_of_an_attribute_of_a_pass(launch: Launch) -> None:
+    session = launch("--pass-pipeline=builtin.module(canonicalize,symbol-privatize,cse)")
+    session.start()
+    session.move_cursor("symbol", name="sum")
+    session.watch("attribute sym_visibility of cursor")
+    [stop] = on(session)
+    assert who(stop) == ("pass-execution", "symbol-privatize")
+    assert (stop.when, stop.name) == ("after", "symbol-privatize")
+    assert "private" in (stop.message or "") and "sym_visibility" in (stop.message or "")
+
+
+def test_watch_of_an_attribute_of_a_pattern(debian: Debian, folds: str) -> None:
+    argv = [debian("mlir-opt"), stock.write("a.mlir", ATTRIBUTE), "--test-greedy-patterns"]
+    with actiondbg.launch(argv) as session:
+        session.start()
+        session.move_cursor("location", path="a.mlir", line=2)
+        id = session.cursor().unit.id
+        session.watch(f"attribute attr of @{id}")
+        stops = on(session)
+    steps = [re.findall(r"(\d) : i32", stop.message or "") for stop in stops]
+    assert steps == [["0", "1"], ["1", "2"], ["2", "3"]]
+    assert {who(stop)[0] for stop in stops} == {"apply-pattern"}
+    assert "attr = 3" in stock.run(argv, check=True).stdout
+
+
+def test_a_watch_of_an_attribute_sees_no_operands(chain: actiondbg.Session) -> None:
+    """An operand of %z changes when %y is replaced, but none of its attributes."""
+    chain.watch("attribute overflowFlags of %2")
+    assert all(stop.location == "chain.mlir:7:8" for stop in on(chain))
+
+
+def test_watches_are_breakpoints(chain: actiondbg.Session) -> None:
+    watch = chain.watch("cursor")
+    [listed] = chain.breakpoints
+    assert (listed.id, listed.kind) == (watch.id, "watch")
+    chain.disable([watch.id])
+    assert chain.continue_().when == "exit"
+    chain.enable([watch.id])
+    stop = chain.run()
+    assert stop.breakpoints == [watch.id]
+    chain.delete_breakpoints([watch.id])
+    assert chain.continue_().when == "exit"
+    assert chain.breakpoints == []
+
+
+def test_a_watch_counts_hits_to_ignore(chain: actiondbg.Session) -> None:
+    chain.watch("cursor")
+    all_of_them = [stop.message for stop in on(chain)]
+    assert len(all_of_them) >= 2
+    chain.set_ignore(1, 1)
+    assert chain.run().message == all_of_them[1]
+
+
+@pytest.mark.parametrize(
+    ("target", "error", "text"),
+    [
+        ("", errors.UsageError, "nothing to watch"),
+        ("cursro", errors.UsageError, "cursro"),
+        ("@0", errors.UsageError, "@0"),
+        ("op:arith.addi", errors.UsageError, "count"),
+        ("attribute of cursor", errors.UsageError, "attribute"),
+        ("%arg0", errors.UsageError, "block argument"),
+        ("%no", errors.NoSuchUnit, "%no"),
+    ],
+)
+def test_what_cannot_be_watched(
+    chain: actiondbg.Session, target: str, error: type[Exception], text: str
+) -> None:
+    cursor = chain.cursor().unit.id
+    with pytest.raises(error, match=re.escape(text)):
+        chain.watch(target)
+    assert chain.breakpoints == []
+    assert chain.cursor().unit.id == cursor
+
+
+def test_a_name_of_a_value_needs_a_stop(launch: Launch) -> None:
+    session = launch()
+    for target in ("cursor", "%1"):
+        with pytest.raises(errors.NotStopped):
+            session.watch(target)
+
+
+def test_watch_sees_an_operation_that_moves(launch: Launch) -> None:
+    session = launch(source=stock.write("mixed.mlir", stock.MIXED))
+    session.start()
+    session.move_cursor("location", path="mixed.mlir", line=20)
+    session.watch("cursor")
+    moved = on(session)[0]
+    assert "was moved" in (moved.message or "")
+    assert who(moved) == ("apply-pattern", "RemoveStaticCondition")
+
+
+def test_watch_of_what_a_dying_region_holds(launch: Launch) -> None:
+    """symbol-dce erases a function, and with it the operations inside."""
+    session = launch("--symbol-dce", source=stock.write("mixed.mlir", stock.MIXED))
+    session.start()
+    session.move_cursor("location", path="mixed.mlir", line=2)
+    assert session.cursor().unit.name == "func.return"
+    session.watch("cursor")
+    [erased] = on(session)
+    assert "was erased" in (erased.message or "")
+    assert (erased.when, who(erased)) == ("after", ("pass-execution", "symbol-dce"))
+
+
+def test_a_step_leaves_a_stop_between_two_actions(launch: Launch) -> None:
+    """What the watch saw and the breakpoint on the next action are one stop, not two."""
+    session = launch("--canonicalize")
+    session.start()
+    watch = session.watch("op:arith.addi count")
+    stop = session.continue_()
+    assert (stop.when, stop.reason) == ("before", "watch")
+    here = session.add_breakpoint(f"#{stop.ordinal}")
+    session.restart()
+    both = session.continue_()
+    assert (both.reason, both.ordinal) == ("watch", stop.ordinal)
+    assert set(both.breakpoints) == {watch.id, here.id}
+    after = session.step()
+    assert (after.when, after.ordinal) != ("before", stop.ordinal)

@@ -1,0 +1,126 @@
+"""Each command about outcomes and the past, typed to the real tool of both builds."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.fakes import stock_tool as stock
+
+ACTIONDBG = str(Path(sys.executable).with_name("actiondbg"))
+Run = Callable[..., list[dict[str, Any]]]
+
+
+@pytest.fixture
+def run(mlir_opt: str, folds: str) -> Run:
+    """Type commands, and return what --json says of each."""
+
+    def typed(
+        *commands: str, flags: tuple[str, ...] = ("--canonicalize", "--cse"), source: str = folds
+    ) -> list[dict[str, Any]]:
+        typed = [word for command in commands for word in ("-ex", command)]
+        argv = [ACTIONDBG, "-nx", "--batch", "--json", *typed, mlir_opt, source, *flags]
+        result = subprocess.run(argv, capture_output=True, text=True)
+        return [json.loads(line) for line in result.stdout.splitlines() if line.startswith("{")]
+
+    return typed
+
+
+def last(said: list[dict[str, Any]]) -> Any:
+    assert all(one["ok"] for one in said), said
+    return said[-1]["result"]
+
+
+def test_break_outcome_and_info_outcome(run: Run) -> None:
+    said = run("break pattern:AddIAddConstant --outcome succeeded", "run", "info outcome")
+    stop = said[1]["result"]
+    assert (stop["when"], stop["outcome"]["result"]) == ("after", "succeeded")
+    assert [change["kind"] for change in stop["changes"]].count("replaced") == 1
+    assert last(said)["result"] == "succeeded"
+
+
+def test_break_reason(run: Run) -> None:
+    stop = last(run("break pattern:* --outcome 'reason:*operation that defines operand 0*'", "run"))
+    assert stop["outcome"]["result"] == "failed" and not stop["changes"]
+
+
+def test_next_change_and_info_changes(run: Run) -> None:
+    said = run("start", "next-change", "next-change", "info changes")
+    assert [one["result"]["tag"] for one in said[1:3]] == ["fold", "apply-pattern"]
+    assert {change["kind"] for change in last(said)["changes"]} >= {"inserted", "erased"}
+
+
+def test_diff(run: Run) -> None:
+    said = run(
+        "tbreak pattern:AddIAddConstant --outcome changed",
+        "run",
+        "diff",
+        "diff --side-by-side --module",
+    )
+    assert last(said)
+    text = json.dumps(said[2]["result"])
+    assert "arith.constant 7" in text and "-  " in text
+
+
+def test_why_not(run: Run) -> None:
+    said = run(
+        "break pass:cse", "run", "why-not AddIAddConstant", "why-not AddIAddConstant folds.mlir:6"
+    )
+    text = json.dumps(said[2]["result"])
+    assert "no operation that defines operand 0" in text and "succeeded" in text
+    assert last(said)
+
+
+def test_watch_history_and_count(run: Run) -> None:
+    said = run(
+        "start",
+        "cursor-goto folds.mlir:7",
+        "watch cursor",
+        "continue",
+        "history @7",
+        "count arith.addi",
+    )
+    stop = said[3]["result"]
+    assert stop["reason"] == "watch" and "was replaced by" in stop["message"]
+    assert [event["kind"] for event in said[4]["result"]["events"]] == ["created", "replaced"]
+    assert last(said)["count"] >= 1
+
+
+def test_watch_a_count_and_an_attribute(run: Run) -> None:
+    said = run("start", "watch op:arith.addi count", "continue")
+    assert "arith.addi went from" in last(said)["message"]
+    said = run("start", "cursor-goto folds.mlir:2", "watch attribute value of cursor", "continue")
+    assert "value" in json.dumps(said[2]["result"]) and said[3]["ok"]
+
+
+def test_catch_failure_diagnostic_and_nonconvergence(run: Run) -> None:
+    flags = ("--canonicalize=max-iterations=1 test-convergence",)
+    for kind, when in (("failure", "after"), ("nonconvergence", "during")):
+        stop = last(run(f"catch {kind}", "run", flags=flags))
+        assert (stop["when"], stop["reason"]) == (when, "catch"), kind
+    bad = stock.write("bad.mlir", "func.func @f() -> i32 {\n}\n")
+    stop = last(run("catch diagnostic", "run", source=bad))
+    assert (stop["when"], stop["reason"]) == ("during", "catch")
+
+
+def test_verify_each_action_and_displays(run: Run) -> None:
+    said = run("set verify-each-action on", "display count arith.addi", "break pass:cse", "run")
+    assert last(said)["name"] == "cse"  # all was valid on the way
+    [shown] = said[-1]["result"]["displays"]
+    assert "arith.addi" in json.dumps(shown)
+
+
+def test_info_patterns_passes_folds_and_cycles(run: Run) -> None:
+    subjects = ("patterns --sort succeeded", "passes", "folds arith.*", "cycles")
+    said = run("break pass:cse", "run", *(f"info {subject}" for subject in subjects))
+    patterns = {row["name"]: row for row in said[2]["result"]["rows"]}
+    assert patterns["AddIAddConstant"]["succeeded"] == 2
+    assert [row["name"] for row in said[3]["result"]["rows"]] == ["canonicalize"]
+    assert all(row["name"].startswith("arith.") for row in said[4]["result"]["rows"])
+    assert said[5]["ok"]

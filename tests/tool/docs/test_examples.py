@@ -1,0 +1,62 @@
+"""The examples of the documentation, run."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.paths import ROOT
+
+COMMAND = str(Path(sys.executable).with_name("actiondbg"))
+
+
+def _blocks(page: str, language: str) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```$", (ROOT / page).read_text(), re.M | re.S)
+
+
+@pytest.fixture(autouse=True)
+def _examples(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for file in (ROOT / "examples").iterdir():
+        if file.is_file():
+            shutil.copy(file, tmp_path)
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "example", [*_blocks("docs/api.md", "python"), *_blocks("docs/time-travel.md", "python")]
+)
+def test_example_of_the_api(example: str) -> None:
+    subprocess.run([sys.executable, "-c", example], check=True)
+
+
+@pytest.mark.parametrize(
+    "session", [*_blocks("README.md", "text"), *_blocks("docs/time-travel.md", "text")]
+)
+def test_a_recorded_session(session: str) -> None:
+    first, *lines = session.splitlines()
+    tool = first.removeprefix("$ actiondbg ").split()
+    commands = [
+        line.removeprefix("(actiondbg) ") for line in lines if line.startswith("(actiondbg) ")
+    ]
+    said = [line for line in lines if not line.startswith("(actiondbg) ")]
+    run = subprocess.run(
+        [COMMAND, "-nx", "--batch", *[w for c in commands for w in ("-ex", c)], *tool],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert run.stdout.splitlines() == said
+    assert len(commands) > 5
+
+
+def test_the_demo_shows_both_outputs() -> None:
+    run = subprocess.run(
+        [str(ROOT / "scripts/demo")], capture_output=True, text=True, check=True, cwd=ROOT
+    )
+    assert "+    %c5_i32 = arith.constant 5 : i32" in run.stdout
+    assert "apply-pattern (AddIAddConstant)" in run.stdout

@@ -1,0 +1,204 @@
+"""``actiondbg record`` as a person types it."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pexpect
+import pytest
+
+from actiondbg.recording import open_recording
+from tests.fakes.recording.recordings import fake_recording
+
+COMMAND = str(Path(sys.executable).with_name("actiondbg"))
+
+
+def run(*words: str, stdin: str | None = None) -> subprocess.CompletedProcess[str]:
+    command = [COMMAND, "record", *words]
+    done = subprocess.run(command, capture_output=True, text=True, input=stdin)
+    # So it is the first time.
+    done.stderr = done.stderr.removeprefix("Compiling the agent ...\n")
+    return done
+
+
+def long_input(count: int = 20_000) -> str:
+    function = "func.func @f{}(%x: i32) -> i32 {{\n  {}\n  return %x : i32\n}}\n"
+    body = "\n  ".join(f"%c{i} = arith.constant {i} : i32" for i in range(10))
+    Path("long.mlir").write_text("".join(function.format(n, body) for n in range(count)))
+    return "long.mlir"
+
+
+def test_one_line_says_what_was_recorded(mlir_opt: str, folds: str) -> None:
+    alone = subprocess.run([mlir_opt, folds, "--canonicalize"], capture_output=True, text=True)
+    done = run("-o", "run.adbrec", "--", mlir_opt, folds, "--canonicalize")
+    assert (done.returncode, done.stdout) == (0, alone.stdout)
+    count, size = open_recording("run.adbrec").count, Path("run.adbrec").stat().st_size
+    assert done.stderr == (
+        f"actiondbg: {count} actions ({size / 1000:.1f} kB, {size / count:.1f} bytes each) "
+        "in run.adbrec.\n"
+    )
+
+
+def test_no_recording_is_lost(mlir_opt: str, folds: str) -> None:
+    """Each goes into a new file, unless the user names one: then it is said."""
+    for number in ("", "-2", "-3"):
+        done = run(mlir_opt, folds, "--canonicalize")
+        assert done.stderr.endswith(f"in mlir-opt{number}.adbrec.\n")
+    done = run("-o", "mlir-opt-2.adbrec", mlir_opt, folds, "--cse")
+    assert done.stderr.endswith("in mlir-opt-2.adbrec, which replaces the one of before.\n")
+    assert open_recording("mlir-opt-2.adbrec").header.argv[-1] == "--cse"
+    done = run("-o", folds, mlir_opt, folds)
+    assert done.returncode == 1 and "is no recording, and is not overwritten" in done.stderr
+    Path("empty.adbrec").touch()
+    assert run("-o", "empty.adbrec", mlir_opt, folds).returncode == 0
+
+
+def test_a_recording_is_a_regular_file(folds: str) -> None:
+    for output, code in (("/dev/stdout", 1), ("/dev/null", 1), (".", 1), ("-", 2)):
+        done = run("-o", output, "--", "mlir-opt", folds)
+        assert (done.returncode, done.stdout) == (code, "")
+        assert f"'{output}' is no " in done.stderr and "regular file" in done.stderr
+    assert os.listdir() == [folds]
+
+
+@pytest.mark.parametrize(
+    ("words", "status", "told"),
+    [
+        (["--no-such-option"], 1, "Unknown command line argument"),
+        (["nowhere.mlir"], 1, "No such file or directory"),
+        (["--version"], 0, "There is no recording: the tool ended before it made an MLIR context"),
+    ],
+)
+def test_the_status_is_the_tools(
+    mlir_opt: str, folds: str, words: list[str], status: int, told: str
+) -> None:
+    done = run("-o", "run.adbrec", "--", mlir_opt, *words)
+    assert done.returncode == status
+    assert told in done.stderr and "Traceback" not in done.stderr
+
+
+def test_quiet_is_quiet(mlir_opt: str, folds: str) -> None:
+    done = run("-q", "--ir", "changed", "--", mlir_opt, folds, "--canonicalize")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert open_recording("mlir-opt.adbrec").header.ir == "changed"
+
+
+def test_input_goes_through(mlir_opt: str, folds: str) -> None:
+    done = run("--", mlir_opt, "--canonicalize", stdin=Path(folds).read_text())
+    assert done.returncode == 0 and "arith.constant 7" in done.stdout
+
+
+def test_what_is_wrong_is_said_in_one_sentence(folds: str) -> None:
+    for words, code, told in (
+        ([], 2, "name the tool"),
+        (["--ir", "all", "x"], 2, "invalid choice: 'all'"),
+        (["no-such-tool"], 3, "There is no tool 'no-such-tool'"),
+        (["-o", "nowhere/x", "mlir-opt", folds], 3, "nowhere/x' cannot be written"),
+    ):
+        done = run(*words)
+        assert done.returncode == code
+        assert told in done.stderr and "Traceback" not in done.stderr
+    assert os.listdir() == [folds]
+
+
+def begin(tool: list[str]) -> subprocess.Popen[str]:
+    """Begin a recording, and wait until something of it is there."""
+    process = subprocess.Popen(
+        [COMMAND, "record", "-o", "run.adbrec", "--", *tool],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        process_group=0,
+    )
+    deadline = time.monotonic() + 60
+    while not (Path("run.adbrec").exists() and Path("run.adbrec").stat().st_size > 300_000):
+        assert time.monotonic() < deadline and process.poll() is None
+        time.sleep(0.005)
+    return process
+
+
+def test_ctrl_c_ends_the_tool_and_keeps_the_recording(mlir_opt: str, folds: str) -> None:
+    process = begin([mlir_opt, long_input(), "--canonicalize", "--cse"])
+    os.killpg(process.pid, signal.SIGINT)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 128 + signal.SIGINT
+    assert "The tool was killed by SIGINT." in err and "Traceback" not in err
+    assert re.search(r"[\d,]+ actions \(.*\) in run.adbrec\.", err)
+    assert open_recording("run.adbrec").count > 1000
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_to_us_ends_the_tool(mlir_opt: str, folds: str, number: signal.Signals) -> None:
+    process = begin([mlir_opt, long_input(), "--canonicalize", "--cse"])
+    (child,) = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+    process.send_signal(number)
+    process.communicate(timeout=60)
+    assert process.returncode == 128 + number
+    assert not Path(f"/proc/{child}").exists()
+    assert open_recording("run.adbrec").count > 1000
+
+
+def test_a_count_grows_on_a_terminal(mlir_opt: str, folds: str) -> None:
+    words = (
+        f"{COMMAND} record -o run.adbrec -- {mlir_opt} {long_input(40_000)} --canonicalize --cse"
+    )
+    process = pexpect.spawn("sh", ["-c", f"{words} > out"], encoding="utf-8", timeout=60)
+    counts: list[int] = []
+    while process.expect([r"([\d,]+) actions? \(.*?\)\r", r"in run.adbrec"]) == 0:
+        assert process.match is not None
+        counts.append(int(process.match.group(1).replace(",", "")))
+    process.expect(pexpect.EOF)
+    process.close()
+    assert process.exitstatus == 0
+    assert counts == sorted(counts) and counts[-1] > counts[0]
+    assert Path("out").stat().st_size > 1_000_000
+
+
+def test_a_full_disk_is_told(mlir_opt: str, folds: str) -> None:
+    """What could be written can be read."""
+    tool = f"{mlir_opt} {long_input()} --canonicalize --cse -o /dev/null"
+    limited = f"ulimit -f 8000; exec {COMMAND} record -- {tool}"
+    trap = "import signal, os, sys; signal.signal(signal.SIGXFSZ, signal.SIG_IGN); "
+    trap += "os.execv('/bin/sh', ['sh', '-c', sys.argv[1]])"
+    done = subprocess.run([sys.executable, "-c", trap, limited], capture_output=True, text=True)
+    assert done.returncode == 0
+    assert "has no end, as not all of it could be written" in done.stderr
+    recording = open_recording("mlir-opt.adbrec")
+    assert recording.count > 0 and recording.ending.ended == "killed"
+
+
+def test_the_packages_are_named_that_are_missing(tmp_path: Path) -> None:
+    """``record`` needs none of them; who reads does."""
+    block = """\
+import sys
+from importlib.machinery import PathFinder
+
+class Blocked(PathFinder):
+    @classmethod
+    def find_spec(cls, name, path=None, target=None):
+        if name in ("numpy", "pyarrow", "duckdb"):
+            return None
+        return PathFinder.find_spec(name, path, target)
+
+sys.meta_path = [f for f in sys.meta_path if f is not PathFinder] + [Blocked]
+from actiondbg.cli import main
+sys.exit(main(sys.argv[1:]))
+"""
+    path = str(fake_recording(tmp_path / "run.adbrec", 10))
+    for words in (["query", path, "FROM actions"], ["export", "--parquet", "x", path]):
+        done = subprocess.run([sys.executable, "-c", block, *words], capture_output=True, text=True)
+        assert done.returncode == 1
+        assert done.stderr == (
+            f"actiondbg: actiondbg {words[0]} needs the packages duckdb, pyarrow and numpy: "
+            "pip install 'actiondbg[recordings]'.\n"
+        )
+    done = subprocess.run(
+        [sys.executable, "-c", block, "record", "no-such-tool"], capture_output=True, text=True
+    )
+    assert done.returncode == 3 and "no-such-tool" in done.stderr

@@ -1,0 +1,213 @@
+"""What a SPEC, a condition and an OUTCOME select of a recording, against the agent's own word."""
+
+from __future__ import annotations
+
+import contextlib
+from pathlib import Path
+
+import pytest
+
+import actiondbg
+from actiondbg.errors import UsageError
+from actiondbg.recording import open_recording
+from actiondbg.recording.capture.recorder import record
+from actiondbg.recording.query.filters import where, where_location, where_outcome
+from actiondbg.recording.recording import Recording
+from tests.fakes import stock_tool as stock
+from tests.fakes.recording.recordings import Action, Operation, write_recording
+
+_PLACES = """\
+func.func @sum(%a: i32, %b: i32) -> i32 {
+  %c0 = arith.constant 0 : i32
+  %c3 = arith.constant 3 : i32
+  %u = arith.addi %a, %c0 : i32 loc("dir/b.mlir":30:7)
+  %v = arith.addi %u, %c3 : i32 loc(fused["a.mlir":1:2, "dir/b.mlir":31:9])
+  %w = arith.addi %v, %c3 : i32 loc(callsite("callee.mlir":5:6 at "caller.mlir":70:8))
+  %x = arith.muli %w, %c3 : i32 loc("a name"("named.mlir":40:4))
+  %y = arith.addi %x, %b : i32 loc("range.mlir":10:2 to 12:5)
+  %z = arith.subi %y, %b : i32 loc("we\\\\ird\\C3\\A9.mlir":3:1)
+  %n = arith.xori %z, %a : i32 loc(unknown)
+  return %n : i32
+}
+func.func @"odd \\C3\\A9 [name]"(%a: i32, %c: i1) -> i32 {
+  %c1 = arith.constant 1 : i32
+  %x = arith.addi %a, %c1 : i32
+  %y = scf.if %c -> (i32) {
+    %p = arith.muli %x, %c1 : i32
+    %q = arith.addi %p, %c1 : i32
+    scf.yield %q : i32
+  } else {
+    scf.yield %a : i32
+  }
+  return %y : i32
+}
+"""
+_PASSES = (
+    "--pass-pipeline=builtin.module(canonicalize,func.func(cse),convert-scf-to-cf,canonicalize)"
+)
+
+_SPECS = [
+    *("tag:*", "tag:fold", "tag:apply-*", "tag:GreedyPatternRewriteIteration", "tag:[af]*"),
+    *("pattern:*", "pattern:AddI*", "pattern:*AddIAddConstant", "pattern:AddIAdd?onstant"),
+    *("pattern:{anonymous}::*", "pattern:\\{anonymous\\}::*", "pattern:(anonymous namespace)::*"),
+    *("pattern:[!A]*", "pattern:[^A]*", "pattern:[]A]*", "pattern:*[I-O]*", "pattern:*<*"),
+    *("pass:canonicalize", "pass:Canonicalizer", "pass:C*", "pass:*c*", "pass:*Pass", "pass:*"),
+    *("canonicalize", "fold", "*Constant*", "AddIAddConstant", "cse", "apply-*", "iteration*"),
+    *("fold:arith.addi", "fold:arith.*", "fold:*.[ma]*", "op:builtin.module", "op:func.*", "op:*"),
+    *(
+        "func:sum",
+        "func:s?m",
+        "func:*",
+        "func:odd*",
+        '"func:odd é \\[name]"',
+        '"func:odd é [name]"',
+    ),
+    *(
+        "places.mlir:15",
+        "places.mlir:15:8",
+        "places.mlir:14-17",
+        "laces.mlir:15",
+        "file:places.mlir",
+    ),
+    *("b.mlir:30", "dir/b.mlir:30", "ir/b.mlir:30", "b.mlir:30:7", "b.mlir:30:8", "b.mlir:29-31"),
+    *("a.mlir:1", "a.mlir:1:2", "b.mlir:31:9", "b.mlir:31", "callee.mlir:5", "caller.mlir:70:8"),
+    *("named.mlir:40", "range.mlir:9", "range.mlir:11", "range.mlir:12-90", "range.mlir:13"),
+    *("range.mlir:10:2", "range.mlir:11:2", "range.mlir:11:5", "file:range.mlir", "file:mlir"),
+    *("file:caller.mlir", "#1", "#7", "#7 and tag:fold", "op:arith.* and func:sum and tag:fold"),
+    *('file:"we\\irdé.mlir"', "tag:fold and b.mlir:1-99", "AddI* and places.mlir:1-99"),
+]
+_CONDITIONS = [
+    *("depth == 2", "depth > 1 and tag == 'fold'", "not depth < 2", "ordinal <= 20", "hits == 3"),
+    *("hits > 2 and hits < 6", "iteration == 1", "iteration > 1", "iteration < 1", "line > 14"),
+    *("line == 0", "name == 'AddIAddConstant'", "name ~ '*Add*'", "name !~ '*Add*'", "op < 'b'"),
+    *("op >= 'func' or op == ''", "func == ''", "func ~ '[st]*'", "file ~ '*b.mlir'", "file == ''"),
+    *("func > 'sum'", "func !~ 'sum'", "name ~ op", "name !~ op", "tag != name", "3 < depth"),
+    *("hits != 2 || not (line == 15 && tag != 'fold')", "op ~ 'arith.[am]*' and iteration == 2"),
+]
+
+
+@pytest.fixture
+def places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    monkeypatch.chdir(tmp_path)
+    return stock.write("places.mlir", _PLACES)
+
+
+def recording_of(tool: str, source: str) -> Recording:
+    argv = [tool, source, _PASSES, "--mlir-disable-threading", "-o", "out"]
+    recorded = record(argv, "run.adbrec")
+    assert recorded.path is not None and recorded.status == 0
+    return open_recording(recorded.path)
+
+
+def selected(recording: Recording, sql: str) -> list[int]:
+    with contextlib.closing(recording.database()) as database:
+        found = database.sql(f"SELECT ordinal, {sql} FROM actions ORDER BY ordinal").fetchall()
+    assert all(is_selected is not None for _, is_selected in found), sql
+    return [ordinal for ordinal, is_selected in found if is_selected]
+
+
+def hit(tool: str, source: str, breakpoints: list[tuple[str, str | None]]) -> list[list[int]]:
+    """Return the ordinals at which each of some breakpoints stops."""
+    with actiondbg.launch([tool, source, _PASSES, "-o", "out"]) as session:
+        ids = [session.add_breakpoint(*each).id for each in breakpoints]
+        found: dict[int, list[int]] = {id: [] for id in ids}
+        for stop in stock.each(session):
+            for id in stop.breakpoints:
+                found[id].append(stop.ordinal)
+        return list(found.values())
+
+
+def test_what_a_breakpoint_stops_at_is_selected(mlir_opt: str, places: str) -> None:
+    recording = recording_of(mlir_opt, places)
+    wanted: list[tuple[str, str | None]] = [(spec, None) for spec in _SPECS]
+    wanted += [("tag:*", condition) for condition in _CONDITIONS]
+    wanted += [("op:arith.*", condition) for condition in _CONDITIONS]
+    hits = hit(mlir_opt, places, wanted)
+    for (spec, condition), ordinals in zip(wanted, hits, strict=True):
+        text = spec if condition is None else f"{spec} if {condition}"
+        assert selected(recording, where(text)) == ordinals, text
+    # Else it says little.
+    assert sum(map(bool, hits)) > 0.8 * len(hits)
+
+
+@pytest.mark.parametrize(
+    "outcome",
+    [
+        *("succeeded", "failed", "changed", "unchanged", "skipped", "failed,changed"),
+        *("reason:*castedOp1*", "unchanged,reason:*operand ? of*", "reason:no such, *"),
+    ],
+)
+def test_what_a_breakpoint_stops_after_is_selected(
+    mlir_opt: str, places: str, outcome: str
+) -> None:
+    recording = recording_of(mlir_opt, places)
+    with actiondbg.launch([mlir_opt, places, _PASSES, "-o", "out"]) as session:
+        session.add_breakpoint("tag:*", outcome=outcome)
+        ordinals = sorted(stop.ordinal for stop in stock.each(session))
+    assert selected(recording, where_outcome(outcome)) == ordinals
+
+
+# --- what the tools at hand do not show -------------------------------------------------
+
+
+def names_recording(path: Path, names: list[str]) -> Recording:
+    """Record an application of a pattern of each name, as the compiler spelled it."""
+    plain = [each.replace("(anonymous namespace)::", "") for each in names]
+    actions = [Action(short, full_name=name) for short, name in zip(plain, names, strict=True)]
+    return open_recording(write_recording(path, actions))
+
+
+@pytest.mark.parametrize(
+    ("glob", "ordinals"),
+    [
+        ("X", [1, 2, 3, 4]),
+        ("ns::X", [3]),
+        ("(anonymous namespace)::X", [2]),
+        ("X<*", [5, 6]),
+        ("X<a::b<c::d>, e::f>", [6]),
+        ("operator<", [7]),
+        ("b::X", []),
+        ("d>>", []),
+        ("?", [1, 2, 3, 4]),
+    ],
+)
+def test_names_match_by_their_last_component(
+    tmp_path: Path, glob: str, ordinals: list[int]
+) -> None:
+    names = ["X", "(anonymous namespace)::X", "ns::X", "a<b::c>::X"]
+    names += ["m::X<n::Y>", "ns::X<a::b<c::d>, e::f>", "ns::operator<"]
+    recording = names_recording(tmp_path / "r", names)
+    assert selected(recording, where(f'pattern:"{glob}"')) == ordinals
+
+
+def test_a_pattern_without_a_name_matches_by_what_is_shown(tmp_path: Path) -> None:
+    shown = "<unnamed, root arith.addi, benefit 1>"
+    path = write_recording(tmp_path / "r", [Action(shown, full_name=""), Action("A")])
+    recording = open_recording(path)
+    assert selected(recording, where('pattern:"<unnamed*addi*"')) == [1]
+    assert selected(recording, where("pattern:*")) == [1, 2]
+
+
+def test_quotes_in_a_spec_are_no_end_of_the_text(tmp_path: Path) -> None:
+    path = write_recording(
+        tmp_path / "r", [Action("it's", operation=1)], [Operation(1, file="o'b/in.mlir")]
+    )
+    recording = open_recording(path)
+    for spec in ("pattern:it's", "pattern:*t's", "file:o'b/in.mlir", 'tag:* if name == "it\'s"'):
+        assert selected(recording, where(spec)) == [1]
+        assert selected(recording, where(spec.replace("'s", "''s").replace("o'b", "o''b"))) == []
+
+
+@pytest.mark.parametrize(
+    "text", ["", "tag:", "#0", "in.mlir:0", "tag:[", "nothing:x:", "tag:fold if", "tag:* if depth"]
+)
+def test_what_break_refuses_is_refused(text: str) -> None:
+    with pytest.raises(UsageError):
+        where(text)
+
+
+def test_a_location_is_only_a_place() -> None:
+    assert where_location("in.mlir:3") == where("in.mlir:3")
+    for text in ("canonicalize", "tag:fold", "in.mlir:3 and tag:fold", "#3", "in.mlir:0"):
+        with pytest.raises(UsageError):
+            where_location(text)

@@ -1,0 +1,340 @@
+"""Questions about the past: why not, history, diff, cycles, replay, reproducer."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable
+
+import pytest
+
+import actiondbg
+from actiondbg import errors
+from tests.fakes import stock_tool as stock
+
+Launch = Callable[..., actiondbg.Session]
+Debian = Callable[[str], str]
+
+CHAIN = """\
+func.func @chain(%a: i32) -> i32 {
+  %c1 = arith.constant 1 : i32
+  %c2 = arith.constant 2 : i32
+  %c3 = arith.constant 3 : i32
+  %x = arith.addi %a, %c1 : i32
+  %y = arith.addi %x, %c2 : i32
+  %z = arith.addi %y, %c3 : i32
+  return %z : i32
+}
+"""
+# Two patterns of upstream that undo each other, for ever.
+CYCLE = """\
+module attributes {transform.with_named_sequence} {
+  func.func @f(%a: vector<4xf32>, %b: vector<4xf32>) -> vector<8xf32> {
+    %0 = vector.interleave %a, %b : vector<4xf32> -> vector<8xf32>
+    return %0 : vector<8xf32>
+  }
+  transform.named_sequence @__transform_main(%m: !transform.any_op {transform.readonly}) {
+    %f = transform.structured.match ops{["func.func"]} in %m
+      : (!transform.any_op) -> !transform.any_op
+    transform.apply_patterns to %f {
+      transform.apply_patterns.canonicalization
+      transform.apply_patterns.vector.interleave_to_shuffle
+    } : !transform.any_op
+    transform.yield
+  }
+}
+"""
+PDL = """\
+module @patterns {
+  pdl.pattern : benefit(1) {
+    %root = pdl.operation "test.a"
+    pdl.rewrite %root {
+      %n = pdl.operation "test.b"
+      pdl.replace %root with %n
+    }
+  }
+  pdl.pattern : benefit(1) {
+    %root = pdl.operation "test.b"
+    pdl.rewrite %root {
+      %n = pdl.operation "test.a"
+      pdl.replace %root with %n
+    }
+  }
+}
+module @ir { "test.a"() : () -> () }
+"""
+
+
+@pytest.fixture
+def over(launch: Launch) -> actiondbg.Session:
+    """After canonicalize of the mixed input."""
+    session = launch(source=stock.write("mixed.mlir", stock.MIXED))
+    session.start()
+    session.next()
+    return session
+
+
+def mixed(launch: Launch, *flags: str) -> actiondbg.Session:
+    return launch(*flags, source=stock.write("mixed.mlir", stock.MIXED))
+
+
+# --- why not -----------------------------------------------------------------------------
+
+
+def test_why_not_tells_what_the_debug_output_says(folds: str) -> None:
+    argv = ["mlir-opt", stock.write("mixed.mlir", stock.MIXED), "--canonicalize"]
+    with actiondbg.launch(argv) as session:
+        said = [one for one in stock.greedy(session).tried if one.name == "AddIAddConstant"]
+        session.start()
+        session.next()
+        attempts = session.why_not("AddIAddConstant").attempts
+    assert len(said) == len(attempts) > 2
+    for ours, tried in zip(attempts, said, strict=True):
+        assert (ours.op, ours.outcome.reasons) == (tried.op, tried.reasons)
+        assert (ours.outcome.result == "succeeded") == tried.succeeded
+        assert (ours.change_count > 0) == bool(tried.changes)
+        assert ours.function == "mixed"
+
+
+def test_why_not_groups_and_counts(over: actiondbg.Session) -> None:
+    found = over.why_not("AddIAddConstant")
+    groups = found.grouped()
+    assert [group.count for group in groups] == sorted((g.count for g in groups), reverse=True)
+    assert sum(group.count for group in groups) == len(found.attempts)
+    by_result = {group.result: group for group in groups}
+    assert by_result["succeeded"].count == 1 and by_result["succeeded"].reason == ""
+    failed = by_result["failed"]
+    assert failed.reason == "There's no operation that defines operand 0 of castedOp0"
+    assert failed.first == next(a for a in found.attempts if a.outcome.result == "failed")
+
+
+def test_why_not_of_a_location_and_of_an_operation(over: actiondbg.Session) -> None:
+    every = over.why_not("AddIAddConstant").attempts
+    there = over.why_not("AddIAddConstant", "mixed.mlir:16").attempts
+    assert there == [one for one in every if one.location == "mixed.mlir:16:8"]
+    assert 0 < len(there) < len(every)
+    id = every[0].id
+    assert id is not None
+    mine = over.why_not("AddIAddConstant", op_id=id).attempts
+    assert mine == [one for one in every if one.id == id] != every
+
+
+def test_why_not_takes_a_glob(over: actiondbg.Session) -> None:
+    names = over.why_not("AddI*").attempts
+    single = ["AddIAddConstant", "AddIMulNegativeOneLhs", "AddIMulNegativeOneRhs"]
+    single += ["AddISubConstantLHS", "AddISubConstantRHS"]
+    ordinals = sorted(one.ordinal for name in single for one in over.why_not(name).attempts)
+    assert [one.ordinal for one in names] == ordinals
+
+
+def test_why_not_knows_nothing_of_what_is_to_come(launch: Launch) -> None:
+    session = mixed(launch)
+    session.add_breakpoint("pattern:AddIAddConstant")
+    first = session.run()
+    assert session.why_not("AddIAddConstant").attempts == []
+    session.continue_()
+    assert [one.ordinal for one in session.why_not("AddIAddConstant").attempts] == [first.ordinal]
+    assert session.why_not("NoSuchPattern").attempts == []
+
+
+def test_why_not_after_the_end(launch: Launch) -> None:
+    session = mixed(launch)
+    assert session.run().when == "exit"
+    assert len(session.why_not("AddIAddConstant").attempts) > 2
+    assert session.output() == stock.run(session.argv).stdout
+
+
+# --- history -------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def chained(launch: Launch) -> actiondbg.Session:
+    """Before the first action, with the cursor on %y."""
+    session = launch(source=stock.write("chain.mlir", CHAIN))
+    session.start()
+    session.move_cursor("location", path="chain.mlir", line=6)
+    return session
+
+
+def test_history_of_an_operation(chained: actiondbg.Session) -> None:
+    """%y is a + 3 after the first pattern, and that is dead after the second."""
+    id = chained.cursor().unit.id
+    assert id is not None
+    assert [event.kind for event in chained.history("cursor").events] == ["created"]
+    chained.next()
+    old = chained.history(f"@{id}")
+    assert (old.id, old.op) == (id, "arith.addi")
+    assert (old.events[0].ordinal, old.events[0].kind) == (0, "created")
+    assert old.events[0].name == "the parser"
+    ends = [event for event in old.events if event.kind in ("replaced", "erased")]
+    assert {(event.tag, event.name) for event in ends} == {("apply-pattern", "AddIAddConstant")}
+    assert ends[0].kind == "replaced"
+    [heir] = old.became
+    new = chained.history(f"@{heir}")
+    assert new.made_from == [id]
+    assert (new.events[0].kind, new.events[0].name) == ("created", "AddIAddConstant")
+    assert new.events[0].ordinal == ends[0].ordinal
+    last = new.events[-1]
+    assert (last.kind, last.tag) == ("erased", "GreedyPatternRewriteIteration")
+
+
+def test_history_up_to_now(chained: actiondbg.Session) -> None:
+    id = chained.cursor().unit.id
+    chained.add_breakpoint("pattern:AddIAddConstant and chain.mlir:6")
+    chained.continue_()
+    assert len(chained.history(f"@{id}").events) == 1
+    chained.step()
+    assert len(chained.history(f"@{id}").events) > 1
+    assert len(chained.history(f"@{id}").became) == 1
+
+
+def test_history_of_an_operand_and_a_move(over: actiondbg.Session) -> None:
+    over.move_cursor("symbol", name="mixed")
+    with over.print("function") as printed:
+        [name] = re.findall(r"(%\S+) = arith\.remsi", printed.text)
+    kinds = [(event.kind, event.name) for event in over.history(name).events]
+    assert ("moved", "RemoveStaticCondition") in kinds
+
+
+def test_history_of_what_never_was(chained: actiondbg.Session) -> None:
+    with pytest.raises(errors.NoSuchUnit):
+        chained.history("@99999")
+    with pytest.raises(errors.UsageError):
+        chained.history("12")
+
+
+# --- diff ----------------------------------------------------------------------------------
+
+
+def changed(lines: list[str]) -> list[str]:
+    return [f"{line[0]} {line[1:].strip()}" for line in lines if line[0] in "+-"]
+
+
+def test_diff_of_a_pattern(launch: Launch) -> None:
+    session = launch(source=stock.write("chain.mlir", CHAIN))
+    session.add_breakpoint("pattern:AddIAddConstant and chain.mlir:6")
+    session.run()
+    before = session.print("function").text
+    stop = session.next()
+    assert session.print("function").text != before
+    diff = session.diff()
+    assert diff.ordinal == stop.ordinal and "AddIAddConstant" in diff.title
+    assert diff.before == before
+    # The result of the new operation is another value: it has another name, in its use too.
+    assert changed(diff.unified()) == [
+        "- %1 = arith.addi %0, %c2_i32 : i32",
+        "- %2 = arith.addi %1, %c3_i32 : i32",
+        "+ %c3_i32_0 = arith.constant 3 : i32",
+        "+ %3 = arith.addi %arg0, %c3_i32_0 : i32",
+        "+ %2 = arith.addi %3, %c3_i32 : i32",
+    ]
+    assert session.diff(stop.ordinal) == diff
+    rows = diff.side_by_side(120)
+    assert {row.kind for row in rows} <= {" ", "-", "+", "!"} and any(r.kind != " " for r in rows)
+
+
+def test_diff_does_not_show_renumbering(launch: Launch) -> None:
+    """CSE removes a value: all after it have another number, and only two lines differ."""
+    session = mixed(launch, "--cse")
+    session.start()
+    session.next()
+    diff = session.diff(module=True)
+    lines = changed(diff.unified())
+    assert len([line for line in lines if line.startswith("-")]) == 2
+    [new] = [line for line in lines if line.startswith("+")]
+    match = re.fullmatch(r"\+ (%\w+) = arith\.xori (%\w+), \2 : i32", new)
+    assert match is not None
+    assert any(line.startswith(f"- {match[1]} = arith.xori {match[2]}, ") for line in lines)
+    assert not any("return" in line for line in lines)
+
+
+def test_diff_of_a_fold_shows_what_is_put_in_place_after_it(launch: Launch) -> None:
+    session = launch()
+    session.add_breakpoint("fold:arith.addi", after=True, outcome="changed")
+    stop = session.run()
+    assert stop.tag == "fold" and stop.outcome and stop.outcome.values
+    diff = session.diff()
+    assert "arith.addi %arg0, %c0_i32" in diff.before
+    assert "%c0_i32" not in diff.after
+    assert session.stop == stop
+
+
+def test_diff_of_the_past(over: actiondbg.Session) -> None:
+    """Of an action that is long over; without the module, its function is enough."""
+    [applied] = [
+        one
+        for one in over.why_not("RemoveStaticCondition").attempts
+        if one.outcome.result == "succeeded"
+    ]
+    diff = over.diff(applied.ordinal)
+    assert diff.before.lstrip().startswith("func.func @mixed(")
+    lines = changed(diff.unified())
+    assert sum("scf." in line for line in lines) == 3 and not any("+ scf" in line for line in lines)
+    whole = over.diff(applied.ordinal, module=True)
+    assert "func.func private @unused" in whole.before
+    assert changed(whole.unified()) == lines or len(whole.before) > len(diff.before)
+    failed = next(one for one in over.why_not("AddI*").attempts if one.outcome.result == "failed")
+    assert over.diff(failed.ordinal).is_empty
+
+
+def test_diff_of_a_skipped_action_is_empty(launch: Launch) -> None:
+    session = launch()
+    session.add_breakpoint("pattern:AddIAddConstant and func:twice", temporary=True)
+    session.add_breakpoint("pattern:AddIAddConstant and func:twice", after=True)
+    skipped = session.run()
+    assert session.skip().ordinal == skipped.ordinal
+    assert session.diff().is_empty
+
+
+def test_diff_of_what_is_not_over(launch: Launch) -> None:
+    session = mixed(launch)
+    stop = session.start()
+    with pytest.raises(errors.UsageError):
+        session.diff()
+    with pytest.raises(errors.UsageError, match=f"#{stop.ordinal}"):
+        session.diff(stop.ordinal)
+    with pytest.raises(errors.UsageError, match="#7777"):
+        session.diff(7777)
+    with pytest.raises(errors.UsageError):
+        session.diff(0)
+
+
+# --- cycles ----------------------------------------------------------------------------------
+
+
+def test_patterns_of_upstream_that_undo_each_other(launch: Launch) -> None:
+    session = launch("--transform-interpreter", source=stock.write("cycle.mlir", CYCLE))
+    session.start()
+    session.advance("#200")
+    cycle = session.cycles()
+    assert cycle is not None
+    names = Counter((one.name, one.op) for one in cycle.round)
+    assert names == {
+        ("InterleaveToShuffle", "vector.interleave"): 1,
+        ("ShuffleInterleave", "vector.shuffle"): 1,
+    }
+    assert cycle.times >= 10
+    assert len(cycle.diffs) == len(cycle.round) == 2
+    texts = [" ".join(changed(diff.unified())) for diff in cycle.diffs]
+    for text, one in zip(texts, cycle.round, strict=True):
+        gone, new = "vector.interleave", "vector.shuffle"
+        if one.op == "vector.shuffle":
+            gone, new = new, gone
+        assert re.search(rf"- \S+ = {gone}", text) and re.search(rf"\+ \S+ = {new}", text)
+    ordinals = [one.ordinal for one in cycle.round]
+    assert ordinals == sorted(ordinals) and ordinals[-1] <= 200
+
+
+def test_cycles_of_patterns_without_a_name(debian: Debian, folds: str) -> None:
+    argv = [debian("mlir-opt"), stock.write("pdl.mlir", PDL), "--allow-unregistered-dialect"]
+    with actiondbg.launch([*argv, "--test-pdl-bytecode-pass"]) as session:
+        session.start()
+        session.advance("#100")
+        cycle = session.cycles()
+        assert cycle is not None
+        assert {one.op for one in cycle.round} == {"test.a", "test.b"}
+        assert all(one.op and one.op in one.name for one in cycle.round)
+
+
+def test_there_is_no_cycle_in_what_converges(over: actiondbg.Session) -> None:
+    assert over.cycles() is None

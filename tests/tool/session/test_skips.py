@@ -1,0 +1,294 @@
+"""Saving what was skipped, and replaying it: where it fits, and where it does not."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import actiondbg
+from actiondbg import errors
+from actiondbg.session.skip_file import Head, SkipEntry, read_skips, write_skips
+from tests.fakes import stock_tool as stock
+
+Launch = Callable[..., actiondbg.Session]
+
+COMMAND = str(Path(sys.executable).with_name("actiondbg"))
+FLAGS = "--pass-pipeline=builtin.module(func.func(cse),canonicalize,symbol-dce)"
+SPECS = ("pass:cse and func:mixed", "pattern:RemoveStaticCondition", "pass:symbol-dce")
+
+
+def mixed(launch: Launch, source: str = stock.MIXED) -> actiondbg.Session:
+    return launch(FLAGS, source=stock.write("mixed.mlir", source))
+
+
+def saved(launch: Launch, path: str = "my.skips") -> tuple[list[dict[str, Any]], str]:
+    """Skip three actions, save them; the entries, and the output."""
+    session = mixed(launch)
+    for spec in SPECS:
+        session.add_breakpoint(spec)
+    stop = session.run()
+    names: list[str] = []
+    while stop.when != "exit":
+        answer = session.continue_ if stop.name in names else session.skip
+        names.append(stop.name)
+        stop = answer()
+    assert session.save_skips(path) == 3
+    _, *lines = Path(path).read_text().splitlines()
+    return [json.loads(line) for line in lines], session.output()
+
+
+def rewrite(path: str, *entries: dict[str, Any]) -> None:
+    head = Path(path).read_text().splitlines()[0]
+    Path(path).write_text("\n".join([head, *map(json.dumps, entries)]) + "\n")
+
+
+# --- the file -------------------------------------------------------------------------------------
+
+
+def test_the_file_can_be_read_by_people(launch: Launch) -> None:
+    entries, _ = saved(launch)
+    session = mixed(launch)
+    head = json.loads(Path("my.skips").read_text().splitlines()[0])
+    assert head == {
+        "actiondbg": "skips",
+        "format": 1,
+        "tool": str(session.tool.path),
+        "argv": session.argv,
+        "build": session.tool.build_id,
+    }
+    assert [one["name"] for one in entries] == ["cse", "RemoveStaticCondition", "symbol-dce"]
+    for one in entries:
+        assert list(one) == ["ordinal", "tag", "name", "location", "function", "nth", "control"]
+        assert one["control"] == "skip"
+    assert [one["function"] for one in entries] == ["mixed", "mixed", None]
+    assert [one["nth"] for one in entries] == [1, 1, 1]
+
+
+def test_nth_is_counted_among_the_same_actions(launch: Launch) -> None:
+    session = launch("--canonicalize", "--canonicalize")
+    session.add_breakpoint("tag:apply-pattern")
+    session.add_breakpoint("tag:fold")
+    kinds: dict[object, list[int]] = {}
+    for stop in stock.stops(session):
+        kinds.setdefault((stop.tag, stop.name, stop.location), []).append(stop.ordinal)
+    often = [ordinals for ordinals in kinds.values() if len(ordinals) > 2]
+    assert often
+    for ordinals in often[:3]:
+        session.goto(ordinals[2])
+        session.skip()
+        session.save_skips("my.skips")
+        [entry] = read_skips("my.skips")
+        assert (entry.ordinal, entry.nth) == (ordinals[2], 3)
+        session.goto(ordinals[2])
+        session.apply()
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "is no file of skips"),
+        ("{}", "is no file of skips"),
+        ("break x\n", "is no file of skips"),
+        (b"\xff\xfe", "is no file of skips"),
+        ('{"actiondbg":"skips","format":2,"tool":"t","argv":[]}', "format 2"),
+        ('{"actiondbg":"skips","format":1,"tool":"t","argv":[]}\n\n{"ordinal":1}', ":3 is no skip"),
+        ('{"actiondbg":"skips","format":1,"tool":"t","argv":[]}\nno', ":2 is no skip"),
+    ],
+)
+def test_files_that_are_none(tmp_path: Path, text: str | bytes, message: str) -> None:
+    file = tmp_path / "my.skips"
+    file.write_bytes(text if isinstance(text, bytes) else text.encode())
+    with pytest.raises(errors.UsageError, match=message):
+        read_skips(file)
+
+
+def test_files_that_are_not_there(tmp_path: Path) -> None:
+    with pytest.raises(errors.UsageError, match="cannot be read"):
+        read_skips(tmp_path / "none")
+    with pytest.raises(errors.UsageError, match="cannot be read"):
+        actiondbg.launch(["mlir-opt"], skips=tmp_path / "none")
+    with pytest.raises(errors.FileNotWritten, match="cannot be written"):
+        write_skips(tmp_path / "no/such", Head(tool="t", argv=[]), [])
+
+
+def test_what_is_written_is_read(tmp_path: Path) -> None:
+    entry = SkipEntry(
+        ordinal=3, tag="fold", name='a"é', location=None, function="@ f", nth=0, control="skip"
+    )
+    write_skips(tmp_path / "x", Head(tool="t", argv=["t", "é"]), [entry])
+    assert read_skips(tmp_path / "x") == [entry]
+    assert len((tmp_path / "x").read_text().splitlines()) == 2
+
+
+# --- where it fits --------------------------------------------------------------------------------
+
+
+def test_a_replay_does_the_same(launch: Launch) -> None:
+    entries, output = saved(launch)
+    session = mixed(launch)
+    assert session.load_skips("my.skips") == 3
+    for _ in range(2):  # in each run
+        assert session.run().status == 0
+        assert session.output() == output
+    assert [one.ordinal for one in session.timeline().branches[0].skips] == [
+        one["ordinal"] for one in entries
+    ]
+    assert session.save_skips("again.skips") == 3
+    assert Path("again.skips").read_bytes() == Path("my.skips").read_bytes()
+
+
+def test_a_replay_keeps_to_breakpoints_and_steps(launch: Launch) -> None:
+    entries, output = saved(launch)
+    session = launch(FLAGS, source="mixed.mlir")
+    session.add_breakpoint("pass:*")
+    by_hand = mixed(launch)
+    by_hand.add_breakpoint("pass:*")
+    by_hand.run()
+    session.load_skips("my.skips")
+    stop = session.run()
+    assert (stop.ordinal, stop.reason) == (1, "breakpoint")
+    skipped: list[int] = []
+    while stop.when != "exit":
+        if stop.when == "before" and stop.skipped:
+            skipped.append(stop.ordinal)
+        stop = session.continue_() if stop.ordinal % 2 else session.step(3)
+    assert skipped
+    assert session.output() == output
+    stop = session.start()
+    assert stop.ordinal == 1
+    assert session.goto(entries[1]["ordinal"], "after").skipped
+
+
+def test_skips_are_loaded_at_a_stop(launch: Launch) -> None:
+    entries, output = saved(launch)
+    session = mixed(launch)
+    session.start()
+    session.goto(entries[0]["ordinal"])
+    session.load_skips("my.skips")
+    assert session.continue_().status == 0
+    assert session.output() == output
+    session.restart()
+    assert session.output() == ""
+    other = mixed(launch)
+    other.start()
+    other.goto(entries[0]["ordinal"], "after")
+    with pytest.raises(errors.UsageError, match=f"#{entries[0]['ordinal']} is over"):
+        other.load_skips("my.skips")
+    assert other.continue_().status == 0
+    assert other.output() == stock.run(other.argv).stdout
+
+
+def test_an_entry_that_has_moved_is_found(launch: Launch) -> None:
+    entries, output = saved(launch)
+    moved = [{**one, "ordinal": one["ordinal"] + 3} for one in entries]
+    rewrite("my.skips", *moved)
+    session = mixed(launch)
+    session.load_skips("my.skips")
+    assert session.run().status == 0
+    assert session.output() == output
+    found = [one.ordinal for one in session.timeline().branches[0].skips]
+    assert found == [one["ordinal"] for one in entries]
+    rewrite("my.skips", *[{**one, "ordinal": one["ordinal"] * 100} for one in entries[::-1]])
+    session = mixed(launch)
+    session.load_skips("my.skips")
+    assert session.run().status == 0
+    assert session.output() == output
+
+
+def test_a_replay_goes_on_after_another_answer(launch: Launch) -> None:
+    entries, _ = saved(launch)
+    session = mixed(launch)
+    session.load_skips("my.skips")
+    session.start()
+    session.goto(entries[0]["ordinal"])
+    session.apply()  # and so does not skip cse: later ordinals are others
+    skips = session.timeline().branches[0].skips
+    assert [one.name for one in skips] == ["RemoveStaticCondition", "symbol-dce"]
+    by_hand = mixed(launch)
+    for spec in SPECS[1:]:
+        by_hand.add_breakpoint(spec, temporary=True)
+    by_hand.run()
+    by_hand.skip()
+    by_hand.skip()
+    assert session.output() == by_hand.output()
+
+
+# --- where it does not ----------------------------------------------------------------------------
+
+
+def test_an_entry_that_is_not_there_ends_the_replay(launch: Launch) -> None:
+    entries, _ = saved(launch)
+    wrong = {**entries[1], "name": "NoSuchPattern"}
+    rewrite("my.skips", entries[0], wrong, entries[2])
+    session = mixed(launch)
+    session.load_skips("my.skips")
+    with pytest.raises(errors.SkipMismatch) as raised:
+        session.run()
+    ordinal = entries[1]["ordinal"]
+    assert f"The skip of #{ordinal} apply-pattern (NoSuchPattern) in @mixed" in str(raised.value)
+    assert f"there is #{ordinal} apply-pattern (RemoveStaticCondition)" in str(raised.value)
+    stop = session.stop
+    assert stop is not None
+    assert (stop.ordinal, stop.when, stop.skipped) == (ordinal, "before", False)
+    assert (stop.breakpoints, stop.reason) == ([], "until")
+    assert [one.ordinal for one in session.timeline().branches[0].skips] == [entries[0]["ordinal"]]
+    assert session.step().ordinal == ordinal + 1 or session.stop is not None
+    assert session.continue_().status == 0  # it is the user's from here on
+
+
+def test_steps_end_where_the_replay_does(launch: Launch) -> None:
+    entries, _ = saved(launch)
+    wrong = {**entries[1], "location": "mixed.mlir:1:1"}
+    rewrite("my.skips", entries[0], wrong)
+    ordinal = wrong["ordinal"]
+    for go in ("step", "continue_", "goto"):
+        session = mixed(launch)
+        session.add_breakpoint("tag:fold")
+        session.load_skips("my.skips")
+        session.start()
+        count = 1_000_000 if go != "goto" else ordinal + 5
+        with pytest.raises(errors.SkipMismatch, match=r"mixed\.mlir:1:1"):
+            getattr(session, go)(count)
+        assert session.stop is not None and session.stop.ordinal == ordinal
+        session.close()
+
+
+def test_an_entry_behind_the_end(launch: Launch) -> None:
+    entries, _ = saved(launch)
+    rewrite("my.skips", entries[0], {**entries[2], "ordinal": 9999, "nth": 5})
+    session = mixed(launch)
+    session.load_skips("my.skips")
+    with pytest.raises(errors.SkipMismatch, match=r"there are only \d+ actions.*fewer than 5"):
+        session.run()
+    assert session.stop is not None
+    assert (session.stop.when, session.stop.depth) == ("after", 0)
+    assert session.output() == ""
+    assert session.continue_().when == "exit"
+
+
+def test_a_batch_fails_where_the_replay_does(launch: Launch) -> None:
+    entries, output = saved(launch)
+    session = mixed(launch)
+    argv = [COMMAND, "-nx", "--batch", "-ex", "run"]
+
+    def batch(*options: str) -> subprocess.CompletedProcess[str]:
+        tool = [str(session.tool.path), *session.argv[1:]]
+        command = [*argv, *options, *tool]
+        return subprocess.run(command, capture_output=True, text=True)
+
+    ran = batch("--skips", "my.skips")
+    assert ran.returncode == 0
+    assert output in ran.stdout
+    rewrite("my.skips", entries[0], {**entries[1], "tag": "fold"})
+    ran = batch("--skips", "my.skips", "-ex", "echo went on")
+    assert ran.returncode == 1
+    assert "does not fit" in ran.stderr and "went on" not in ran.stdout
+    assert output not in ran.stdout
+    ran = batch("-ex", "load skips none")
+    assert ran.returncode == 1 and "cannot be read" in ran.stderr

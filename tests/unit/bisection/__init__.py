@@ -1,0 +1,1 @@
+"""Tests of bisections without a tool."""

@@ -1,0 +1,1 @@
+"""Tests of specs, conditions and outcomes."""

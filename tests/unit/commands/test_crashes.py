@@ -1,0 +1,202 @@
+"""What comes beside a stop, ids and completion, against a Session without a tool."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from actiondbg.commands.interpreter.completion import candidates
+from actiondbg.commands.interpreter.interpreter import find_command
+from actiondbg.errors import FileNotWritten
+from tests.fakes.session.driver import Driver
+
+HEAD = "Stopped after #2 apply-pattern (Fold) in @main at in.mlir:3:10: "
+IR = "  %0 = arith.addi %arg0, %arg0 : i32"
+
+
+@pytest.fixture
+def driver() -> Driver:
+    return Driver()
+
+
+@pytest.fixture
+def stopped() -> Driver:
+    driver = Driver()
+    driver.do("start")
+    driver.session.calls.clear()
+    return driver
+
+
+# --- crashes -------------------------------------------------------------------------
+
+
+@pytest.fixture
+def crashing(driver: Driver, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Driver:
+    monkeypatch.chdir(tmp_path)
+    driver.do("start", "catch crash")
+    driver.session.next_stop = {"when": "during", "reason": "catch", "breakpoints": [1]}
+    return driver
+
+
+def test_crash_leaves_a_reproducer(crashing: Driver) -> None:
+    Path("actiondbg-reproducer-2.mlir").write_text("mine")
+    printed = crashing.do("continue")
+    assert printed.splitlines()[-2:] == [
+        "A reproducer was written to actiondbg-reproducer-2-2.mlir; it is run by:",
+        "  mlir-opt actiondbg-reproducer-2-2.mlir --run-reproducer",
+    ]
+    assert Path("actiondbg-reproducer-2.mlir").read_text() == "mine"
+    assert sorted(os.listdir()) == ["actiondbg-reproducer-2-2.mlir", "actiondbg-reproducer-2.mlir"]
+
+
+def test_reproducer_that_cannot_be_written_is_told(crashing: Driver) -> None:
+    crashing.session.reproducer_fails = FileNotWritten("No room.")
+    printed = crashing.do("continue")
+    assert printed.endswith("No reproducer was written to actiondbg-reproducer-2.mlir: No room.\n")
+    assert crashing.interpreter.failure is None
+
+
+def test_interrupted_reproducer_keeps_the_stop(crashing: Driver) -> None:
+    crashing.session.reproducer_fails = KeyboardInterrupt
+    crashing.front.interactive = True
+    printed = crashing.do("continue")
+    assert "stopped inside #2" in printed
+    assert "It was interrupted." in printed
+
+
+def test_other_catches_write_no_reproducer(crashing: Driver) -> None:
+    crashing.do("catch verify")
+    crashing.session.next_stop = {"when": "during", "reason": "catch", "breakpoints": [2]}
+    assert "reproducer" not in crashing.do("continue")
+    assert os.listdir() == []
+
+
+def test_reproducer_in_json(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    driver = Driver(json=True)
+    driver.do("start", "catch crash")
+    driver.session.next_stop = {"when": "during", "reason": "catch", "breakpoints": [1]}
+    result = driver.results("continue")[0]["result"]
+    assert result["reproducer"]["path"] == "actiondbg-reproducer-2.mlir"
+    assert result["reproducer"]["pipeline"] == "builtin.module(cse)"
+
+
+# --- displays ------------------------------------------------------------------------
+
+
+def test_displays_are_run_at_each_stop(driver: Driver) -> None:
+    assert driver.do("display count arith.*") == "Display 1: count arith.*\n"
+    assert "\n1: count arith.*\n3 arith.* in the module\n" in driver.do("start")
+    assert driver.do("display info outcome").splitlines()[0] == "2: info outcome"
+    lines = driver.do("step").splitlines()
+    assert lines[-4:-1] == ["1: count arith.*", "3 arith.* in the module", "2: info outcome"]
+    assert "no outcome yet" in lines[-1]
+    assert driver.interpreter.failure is None
+    assert (
+        driver.do("display") == driver.do("info displays") == "1: count arith.*\n2: info outcome\n"
+    )
+    assert driver.do("undisplay 1", "step").splitlines()[-2] == "2: info outcome"
+    assert "There is no display 1: there are 2." in driver.do("undisplay 1")
+    assert driver.do("undisplay", "display") == "There are no displays.\n"
+
+
+def test_display_prints_ir_and_takes_redirections(stopped: Driver, tmp_path: Path) -> None:
+    file = tmp_path / "ir"
+    stopped.do(f"display print module > {file}", "display print")
+    file.unlink()
+    assert stopped.do("step").splitlines()[-2:] == [
+        "2: print",
+        "--> %0 = arith.addi %arg0, %arg0 : i32",
+    ]
+    assert file.read_text() == stopped.session.module_text
+    assert all(printed.closed for printed in stopped.session.printed)
+
+
+@pytest.mark.parametrize("line", ["step", "nc", "display print", "commands 1", "source x", "bogus"])
+def test_what_cannot_be_displayed(stopped: Driver, line: str) -> None:
+    assert stopped.do(f"display {line}") != ""
+    assert stopped.interpreter.failure is not None
+    assert stopped.do("display") == "There are no displays.\n"
+
+
+def test_display_does_not_let_the_tool_run(stopped: Driver) -> None:
+    assert "A display cannot let the tool run." in stopped.do("display why-not Fold")
+    assert stopped.session.stop is not None and stopped.session.stop.ordinal == 1
+    assert "Stopped before #2" in stopped.do("undisplay", "step")
+
+
+def test_silent_stop_displays_nothing(driver: Driver) -> None:
+    driver.do("display count x", "break x", "commands", "silent", "end")
+    assert "count" not in driver.do("run")
+
+
+def test_displays_in_json() -> None:
+    driver = Driver(json=True)
+    added, stop, now = driver.results("display count x", "start", "display info outcome")
+    assert added["result"] == {"id": 1, "command": "count x"}
+    assert stop["result"]["displays"] == [
+        {
+            "id": 1,
+            "command": "count x",
+            "ok": True,
+            "result": {"glob": "x", "function": False, "count": 3},
+            "error": None,
+        }
+    ]
+    assert (now["ok"], now["result"]["ok"]) == (True, False)
+
+
+# --- ids, and completion -----------------------------------------------------------
+
+
+def test_ids_are_shown(stopped: Driver) -> None:
+    assert stopped.do("context") == f"0: operation @7:{IR[1:]}  at in.mlir:3:10\n"
+    assert stopped.do("backtrace").splitlines()[0].endswith("in @main at in.mlir:3:10 on @7")
+    assert "operation @7: %0" in stopped.do("info cursor")
+    assert "operation  @7 arith.addi" in stopped.do("info action")
+
+
+@pytest.mark.parametrize(
+    ("line", "word", "expected"),
+    [
+        ("why-not", "Fold", ["FoldA", "FoldB"]),
+        ("why-not FoldA", "c", ["cursor"]),
+        ("why-not FoldA", "--n", ["--next"]),
+        ("history", "c", ["cursor"]),
+        ("catch", "d", ["diagnostic"]),
+        ("catch failure", "cs", ["cse"]),
+        ("catch diagnostic", "c", []),
+        ("watch", "", ["cursor", "attribute", "op:"]),
+        ("watch", "op:", ["op:arith.addi"]),
+        ("watch op:arith.addi", "", ["count"]),
+        ("watch attribute value", "", ["of"]),
+        ("watch attribute value of", "", ["cursor"]),
+        ("watch cursor", "", ["if"]),
+        ("watch cursor if", "dep", ["depth"]),
+        ("break --outcome", "s", ["succeeded", "skipped"]),
+        ("break --outcome", "failed,sk", ["failed,skipped"]),
+        ("info", "pat", ["patterns"]),
+        ("info patterns", "--s", ["--sort"]),
+        ("info patterns --sort", "t", ["time"]),
+        ("info patterns --sort time", "FoldA", ["FoldA"]),
+        ("info passes", "c", ["canonicalize", "cse"]),
+        ("info bogus", "", []),
+        ("help info", "cyc", ["cycles"]),
+        ("display", "back", ["backtrace"]),
+        ("display info", "out", ["outcome"]),
+        ("undisplay", "", ["1", "all"]),
+        ("count", "", ["arith.addi"]),
+        ("diff", "--si", ["--side-by-side"]),
+    ],
+)
+def test_completion(driver: Driver, line: str, word: str, expected: list[str]) -> None:
+    driver.do("display info outcome")
+    name, *before = line.split()
+    assert candidates(driver.front, find_command(name), before, word) == expected
+
+
+def test_help_of_a_subject(driver: Driver) -> None:
+    assert "info patterns [--sort COLUMN] [GLOB]" in driver.do("help info patterns")
+    assert "cycles" in driver.do("help info")

@@ -1,0 +1,240 @@
+"""JSON, completion, history, the manual and the command line, without a tool."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from actiondbg import cli
+from actiondbg.commands.cli import debug as debug_cli
+from actiondbg.commands.interpreter import help as manual
+from actiondbg.commands.interpreter.completion import candidates
+from actiondbg.commands.interpreter.declaration import COMMANDS
+from actiondbg.commands.interpreter.history_file import HistoryFile
+from actiondbg.commands.interpreter.interpreter import find_command
+from tests.fakes.session.driver import Driver
+from tests.fakes.session.session import MODULE, FakeSession
+from tests.paths import ROOT
+
+DOCS = ROOT / "docs" / "commands.md"
+
+
+@pytest.fixture
+def driver() -> Driver:
+    return Driver()
+
+
+# --- JSON --------------------------------------------------------------------
+
+EXIT_KEYS = [
+    *("when", "reason", "ordinal", "tag", "name"),
+    *("op", "location", "function", "depth", "breakpoints"),
+]
+STOP_KEYS = [*EXIT_KEYS, "id", "outcome", "changes", "message", "culprit"]
+
+
+def test_json_is_one_object_a_command() -> None:
+    driver = Driver(json=True)
+    driver.interpreter.keep_going = True
+    objects = driver.results("break x", "run", "bogus", "print", "show", "delete 1", "continue")
+    assert [each["command"] for each in objects][:3] == ["break x", "run", "bogus"]
+    assert list(objects[1]["result"]) == STOP_KEYS
+    assert objects[2] == {
+        "command": "bogus",
+        "ok": False,
+        "error": "There is no command 'bogus': 'help' lists the commands.",
+    }
+    assert objects[3]["result"] == {
+        "text": "%0 = arith.addi %arg0, %arg0 : i32\n",
+        "generic": False,
+    }
+    assert objects[5]["result"] is None
+    assert list(objects[6]["result"]) == [*EXIT_KEYS, "status"]
+
+
+@pytest.mark.parametrize(
+    ("line", "keys"),
+    [
+        ("break x", "id kind spec condition enabled temporary after outcome ignore hits commands"),
+        ("list", "breakpoints"),
+        ("info b", "breakpoints"),
+        ("backtrace", "frames selected"),
+        ("up", "index ordinal tag name depth op location function units id"),
+        ("context", "units"),
+        ("cursor-next", "unit function path"),
+        ("info cursor", "kind name state text location function path id"),
+        ("info program", "command state status ordinal contexts threading tracked event"),
+        ("echo x", "text"),
+    ],
+)
+def test_json_keys(line: str, keys: str) -> None:
+    driver = Driver(json=True)
+    result = driver.results("start", line)[1]["result"]
+    assert sorted(result) == sorted(keys.split())
+
+
+def test_json_of_redirected_ir(tmp_path: Path) -> None:
+    driver = Driver(json=True)
+    file = tmp_path / "m.mlir"
+    result = driver.results("start", f"print module > {file}")[1]["result"]
+    assert result == {"target": str(file), "operator": ">", "bytes": len(MODULE)}
+    assert file.read_text() == MODULE
+
+
+# --- completion, history, documentation, the command line ----------------------
+
+
+@pytest.mark.parametrize(
+    ("line", "word", "expected"),
+    [
+        ("break", "pattern:", ["pattern:FoldA", "pattern:FoldB"]),
+        ("break", "pat", ["pattern:"]),
+        ("break op:x if", "de", ["depth"]),
+        ("break-on-tag", "f", ["fold"]),
+        ("delete", "", ["1", "all", "checkpoint"]),
+        ("print", "--ge", ["--generic"]),
+        ("print --elide 3", "f", ["function"]),
+        ("info", "b", ["breakpoints"]),
+        ("set", "st", ["style"]),
+        ("set style", "mono", ["monokai"]),
+        ("set print-stop", "o", ["on", "off"]),
+        ("help", "tb", ["tbreak"]),
+        ("source", "x", None),
+    ],
+)
+def test_completion(driver: Driver, line: str, word: str, expected: list[str] | None) -> None:
+    driver.do("break x")
+    name, *before = line.split()
+    assert candidates(driver.front, find_command(name), before, word) == expected
+
+
+def test_history_survives_and_keeps_no_repetition(tmp_path: Path) -> None:
+    path = tmp_path / "state" / "history"
+    first = HistoryFile(path)
+    assert first.load() == []
+    for line in ("step", "step", "", "break x if depth > 3"):
+        first.append(line)
+    assert HistoryFile(path).load() == ["step", "break x if depth > 3"]
+
+
+def test_history_that_cannot_be_written_is_no_error(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    HistoryFile(tmp_path / "file" / "history").append("step")
+
+
+def test_every_command_has_help_and_a_line_in_the_manual(driver: Driver) -> None:
+    text = DOCS.read_text()
+    assert manual.tables() in text, (
+        "run python -m actiondbg.commands.interpreter.help and paste its tables"
+    )
+    overview = driver.do("help")
+    for each in COMMANDS.values():
+        assert each.example in overview
+        assert each.summary in driver.do(f"help {each.name}")
+    for topic in manual.TOPICS.values():
+        assert topic in text
+
+
+@pytest.mark.parametrize("name", sorted(COMMANDS))
+def test_examples_parse(name: str) -> None:
+    example = COMMANDS[name].example
+    if example.startswith("!"):
+        return
+    word, _, text = example.partition(" ")
+    assert find_command(word).name == name
+    found, text = COMMANDS[name].resolve(text)
+    found.parse(text.partition(" > ")[0] if found.redirects else text)
+    for each in found.subjects.values():
+        subject, text = COMMANDS[name].resolve(each.example.removeprefix(f"{name} "))
+        assert subject is each
+        subject.parse(text)
+
+
+@pytest.mark.parametrize(
+    ("argv", "ours", "tool"),
+    [
+        (["mlir-opt", "--batch"], [], ["mlir-opt", "--batch"]),
+        (["--batch", "-ex", "run", "t", "-x"], ["--batch", "-ex", "run"], ["t", "-x"]),
+        (["--json", "--", "--tool"], ["--json"], ["--tool"]),
+        (["-nx"], ["-nx"], []),
+    ],
+)
+def test_our_options_end_at_the_tool(argv: list[str], ours: list[str], tool: list[str]) -> None:
+    assert debug_cli.build_parser().split(argv) == (ours, tool)
+
+
+@pytest.fixture
+def run_cli(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., int]:
+    """Run the command line over a session without a tool; return the exit code."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    monkeypatch.chdir(tmp_path)
+
+    class Closing(FakeSession):
+        def __enter__(self) -> FakeSession:
+            return self
+
+        def __exit__(self, *_: object) -> None: ...
+
+    def run(*argv: str, stdin: str = "", fails: bool = False) -> int:
+        session = Closing()
+        session.fail_to_start = fails
+        monkeypatch.setattr("actiondbg.session.session.launch", lambda *_, **__: session)
+        monkeypatch.setattr("sys.stdin", io.StringIO(stdin))
+        monkeypatch.setattr("signal.signal", lambda *_: None)
+        return cli.main([*argv, "mlir-opt", "in.mlir"])
+
+    return run
+
+
+def test_exit_codes(run_cli: Callable[..., int]) -> None:
+    assert run_cli("--batch", "-ex", "run") == 0
+    assert run_cli("--batch", "-ex", "bogus") == 1
+    assert run_cli("--batch", "-ex", "run", fails=True) == 3
+    assert run_cli("--batch", "-ex", "run", "--return-child-result") == 0
+    with pytest.raises(SystemExit) as usage:
+        run_cli("--bogus")
+    assert usage.value.code == 2
+
+
+def test_commands_from_a_pipe(
+    run_cli: Callable[..., int], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run_cli("-ex", "echo first", stdin="echo second\nbogus\necho third\n") == 1
+    captured = capsys.readouterr()
+    assert captured.out == "first\nsecond\n"
+    assert captured.err.startswith("<stdin>:2: There is no command 'bogus'")
+
+
+def test_json_from_a_pipe_goes_on(
+    run_cli: Callable[..., int], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run_cli("--json", stdin="bogus\necho x\n") == 1
+    assert [json.loads(s)["ok"] for s in capsys.readouterr().out.splitlines()] == [False, True]
+
+
+def test_project_init_is_run_only_when_trusted(
+    run_cli: Callable[..., int],
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    (tmp_path / ".actiondbginit").write_text("echo user's\n")
+    project = tmp_path / "project"
+    project.mkdir()
+    (project / ".actiondbginit").write_text("echo project's\n")
+    monkeypatch.chdir(project)
+    run_cli("--batch")
+    captured = capsys.readouterr()
+    assert captured.out == "user's\n"
+    assert "was not run: say 'trust'" in captured.err
+    run_cli("--batch", "-ex", "trust")
+    capsys.readouterr()
+    run_cli("--batch")
+    assert capsys.readouterr().out == "user's\nproject's\n"
+    run_cli("--batch", "-nx")
+    assert capsys.readouterr().out == ""

@@ -1,0 +1,227 @@
+"""Diffs, attempts, lives, watches and catches, against a Session without a tool."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from actiondbg.commands.interpreter.option_text import take_options
+from actiondbg.ir.diff import Diff
+from tests.fakes.session.driver import Driver
+from tests.fakes.session.past import attempt, lived
+
+
+@pytest.fixture
+def driver() -> Driver:
+    return Driver()
+
+
+@pytest.fixture
+def stopped() -> Driver:
+    driver = Driver()
+    driver.do("start")
+    driver.session.calls.clear()
+    return driver
+
+
+# --- the past --------------------------------------------------------------------
+
+
+def test_diff_is_unified_or_side_by_side(stopped: Driver) -> None:
+    assert stopped.do("diff").splitlines() == [
+        "--- before #1 apply-pattern Fold",
+        "+++ after",
+        "@@ -1,4 +1,4 @@",
+        " func.func @main() {",
+        "-  %0 = test.a",
+        "+  %0 = test.b",
+        "   return",
+        " }",
+    ]
+    assert "return" not in stopped.do("diff #17 --module --context 0")
+    assert stopped.session.calls == [("diff", None, False), ("diff", 17, True)]
+    side = stopped.do("diff --side-by-side").splitlines()
+    assert side[0].startswith("before #1 apply-pattern Fold") and side[0].endswith("| after")
+    assert re.fullmatch(r"  %0 = test\.a +\|   %0 = test\.b", side[2])
+    assert "give one of them" in stopped.do("diff --side-by-side --unified")
+    assert "'x' is not an ordinal, such as #17" in stopped.do("diff x")
+
+
+def test_diff_that_is_empty_says_so(stopped: Driver) -> None:
+    stopped.session.difference = Diff("a", "a", 3, "#3 fold test.a")
+    assert stopped.do("diff 3") == "#3 fold test.a made no difference.\n"
+
+
+def test_diff_is_coloured_on_a_terminal_only(stopped: Driver, tmp_path: Path) -> None:
+    stopped.front.out.isatty = lambda: True  # type: ignore[method-assign]
+    stopped.front._color = True
+    assert "\x1b[31m-  %0 = test.a\x1b[39m\n\x1b[32m+  %0 = test.b\x1b[39m" in stopped.do("diff")
+    stopped.do(f"diff > {tmp_path / 'd'}")
+    assert "\x1b" not in (tmp_path / "d").read_text()
+    assert "\x1b" not in stopped.do("set style off", "diff")
+
+
+def test_why_not_groups_attempts(stopped: Driver) -> None:
+    reason, where = "not a constant", "@7 arith.addi at in.mlir:3:10"
+    stopped.session.attempts = [
+        attempt(4, "failed", reason),
+        attempt(5, "succeeded", changes=2),
+        attempt(6, "failed", reason),
+        attempt(8, "unchanged"),
+    ]
+    assert stopped.do("why-not Fold").splitlines() == [
+        "4 attempts of Fold: 1 succeeded, 1 succeeded but changed nothing, 2 failed",
+        f'  2 x  failed: "not a constant"        first #4 {where}',
+        f"  1 x  succeeded                       first #5 {where}",
+        f"  1 x  succeeded, but changed nothing  first #8 {where}",
+    ]
+    assert stopped.do("why-not Fold --all").splitlines()[1:] == [
+        "  #4 @7 arith.addi at in.mlir:3:10 in @main: failed: not a constant",
+        "  #5 @7 arith.addi at in.mlir:3:10 in @main: succeeded",
+        "  #6 @7 arith.addi at in.mlir:3:10 in @main: failed: not a constant",
+        "  #8 @7 arith.addi at in.mlir:3:10 in @main: succeeded, but changed nothing",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("line", "call"),
+    [
+        ("why-not Fold", ("why_not", "Fold", None, None)),
+        ("why-not Fold in.mlir:3", ("why_not", "Fold", "in.mlir:3", None)),
+        ("why-not Fold cursor", ("why_not", "Fold", None, 7)),
+        ("why-not Fold @12", ("why_not", "Fold", None, 12)),
+        ("why-not Fold --next", ("next_attempt", "Fold", None)),
+        ("why-not Fold cursor --next", ("next_attempt", "Fold", "in.mlir:3:10")),
+        ("history", ("history", "cursor")),
+        ("history @12", ("history", "@12")),
+        ("history %x#1", ("history", "%x#1")),
+    ],
+)
+def test_questions_about_the_past(stopped: Driver, line: str, call: tuple[Any, ...]) -> None:
+    stopped.session.attempts = [attempt(4, "failed")]
+    stopped.do(line)
+    assert stopped.session.calls[0] == call
+
+
+def test_why_not_goes_on_where_there_was_no_attempt(stopped: Driver) -> None:
+    printed = stopped.do("why-not Fold")
+    assert "There was no attempt of Fold so far: going on to the next." in printed
+    assert "Stopped before #2" in printed
+    assert stopped.session.stop is not None
+    for when in ("during", "exit"):
+        stopped.session.stop = msgspec.structs.replace(stopped.session.stop, when=when)
+        assert stopped.do("why-not Fold") == "There was no attempt of Fold.\n"
+
+
+def test_why_not_in_json() -> None:
+    driver = Driver(json=True)
+    driver.session.attempts = [attempt(4, "failed", "x"), attempt(5, "failed", "x")]
+    result = driver.results("start", "why-not Fold")[1]["result"]
+    assert [each["ordinal"] for each in result["attempts"]] == [4, 5]
+    assert result["attempts"][0]["outcome"]["reasons"] == ["x"]
+    assert result["groups"] == [{"result": "failed", "reason": "x", "count": 2, "first": 4}]
+
+
+def test_history_is_a_table(stopped: Driver) -> None:
+    stopped.session.lived = lived()
+    assert stopped.do("history @7").splitlines() == [
+        "@7 arith.addi",
+        "  #0    created             by the parser",
+        "  #12   modified: operands  by apply-pattern (FoldA) (a guess)",
+        "  #123  replaced            by apply-pattern (FoldA)",
+        "  It replaced @3.",
+        "  It became @12, @13.",
+    ]
+
+
+def test_history_of_lines_is_the_shells(stopped: Driver) -> None:
+    assert "'history' works at the prompt only" in stopped.do("history 10:")
+
+
+# --- breakpoints, watches, catches --------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("line", "text", "listed"),
+    [
+        (
+            "break x --outcome failed,changed",
+            "Breakpoint 1: x, after the action if failed,changed",
+            "x, after the action if failed,changed",
+        ),
+        (
+            "tbreak --outcome skipped --outcome 'reason:*a b*' x if depth > 1",
+            "Temporary breakpoint 1: x if depth > 1, after the action if skipped,reason:*a b*",
+            "after the action if skipped,reason:*a b*, once",
+        ),
+        ("watch cursor --exact if depth > 1", "Watch 1: --exact @7 if depth > 1", "watch --exact"),
+        ("watch op:arith.* count", "Watch 1: op:arith.* count", "watch op:arith.* count"),
+        (
+            "watch attribute value of @12",
+            "Watch 1: attribute value of @12",
+            "watch attribute value of @12",
+        ),
+        ("catch crash", "Catch 1: crash", "catch crash"),
+    ],
+)
+def test_set_and_list(driver: Driver, line: str, text: str, listed: str) -> None:
+    assert driver.do(line) == f"{text}\n"
+    assert listed in driver.do("info breakpoints")
+    assert driver.do("disable 1", "delete 1", "list") == "There are no breakpoints.\n"
+
+
+@pytest.mark.parametrize(
+    ("line", "glob"),
+    [
+        ("catch diag *a b*", "*a b*"),
+        ("catch diagnostic '*a  b*'", "*a  b*"),
+        ("catch diagnostic *can't > x*", "*can't > x*"),
+        ("catch failure", None),
+    ],
+)
+def test_catch_takes_the_rest_of_the_line(driver: Driver, line: str, glob: str | None) -> None:
+    driver.do(line)
+    assert driver.session.breakpoints[0].catch is not None
+    assert driver.session.breakpoints[0].catch.glob == glob
+    driver.do(driver.session.breakpoints[0].spec)  # as a saved script sets it again
+    assert driver.session.breakpoints[1].spec == driver.session.breakpoints[0].spec
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("break x --outcome maybe", "There is no outcome 'maybe'"),
+        ("watch nothing", "There is nothing to watch in 'nothing'"),
+        ("catch nothing", "There is no event 'nothing' to catch: take failure, crash, verify"),
+        ("catch crash x", "catch crash takes no glob"),
+    ],
+)
+def test_what_is_written_wrongly_is_told(driver: Driver, line: str, message: str) -> None:
+    assert message in driver.do(line)
+    assert driver.session.breakpoints == []
+
+
+def test_verifying_is_a_setting_of_the_sessions(driver: Driver) -> None:
+    assert driver.do("set verify on", "show verify-each-action") == "verify-each-action  on\n"
+    assert driver.session.verify_each_action is True
+    driver.session.verify_each_action = False
+    assert "verify-each-action  off" in driver.do("show")
+
+
+@pytest.mark.parametrize(
+    ("text", "taken", "rest"),
+    [
+        ("--exact @1 if a > 1", ["--exact"], "@1 if a > 1"),
+        ("@1 --exact if a > 1", ["--exact"], "@1 if a > 1"),
+        ("@1 if a > 1 --exact", ["--exact"], "@1 if a > 1"),
+        ("x if n ~ '--exact if' --out=a", ["--out=a"], "x if n ~ '--exact if'"),
+        ("x --out 'a b' --out c", ["--out=c", "--out=a b"], "x"),
+        ("x --outer", [], "x --outer"),
+    ],
+)
+def test_options_are_taken_off_a_text(text: str, taken: list[str], rest: str) -> None:
+    assert take_options(text, {"--exact": False, "--out": True}) == (taken, rest)

@@ -1,0 +1,183 @@
+"""Going back, checkpoints, timelines and skips, against a Session without a tool."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+import pytest
+
+from actiondbg.commands.interpreter.completion import candidates
+from actiondbg.commands.interpreter.interpreter import find_command
+from actiondbg.process.checkpoints import Automatic
+from tests.fakes.session.driver import Driver
+from tests.fakes.session.time_travel import TIMELINE, made
+
+
+@pytest.fixture
+def stopped() -> Driver:
+    driver = Driver()
+    driver.do("start")
+    driver.session.calls.clear()
+    return driver
+
+
+@pytest.mark.parametrize(
+    ("line", "call"),
+    [
+        ("goto #17", ("goto", 17, "before")),
+        ("goto 17 --after", ("goto", 17, "after")),
+        ("reverse-step", ("reverse_step", 1)),
+        ("rs 5", ("reverse_step", 5)),
+        ("rn 2", ("reverse_next", 2)),
+        ("rf", ("reverse_finish", 1)),
+        ("rfin 2", ("reverse_finish", 2)),
+        ("rc 3", ("reverse_continue", 3)),
+        ("reverse-c", ("reverse_continue", 1)),
+        ("restart 2", ("restart_from", 2)),
+        ("save skips my.skips", ("save_skips", "my.skips")),
+        ("load skips my.skips", ("load_skips", "my.skips")),
+    ],
+)
+def test_what_is_asked_for(stopped: Driver, line: str, call: tuple[Any, ...]) -> None:
+    printed = stopped.do(line)
+    assert call in stopped.session.calls
+    if call[0].endswith("skips"):
+        assert "skip" in printed and "my.skips." in printed
+    else:
+        assert printed.startswith("Stopped before #2")
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("goto", "the following arguments are required"),
+        ("goto x", "'x' is not an ordinal, such as #17"),
+        ("rs 0", "'0' is not a number from 1"),
+        ("restart x", "'x' is not a number from 1"),
+        ("delete checkpoint", "the following arguments are required"),
+        ("delete checkpoint 1", "There is no checkpoint 1"),
+        ("delete chk 1", "'chk'"),
+        ("save", "save needs more words"),
+        ("load", "load needs more words"),
+        ("load breakpoints x", "'breakpoints' is none of skips"),
+        ("set checkpoints maybe", "it takes on or off or a number of milliseconds"),
+        ("set checkpoint-memory on", "it takes a number of megabytes"),
+    ],
+)
+def test_what_is_written_wrongly_is_told(stopped: Driver, line: str, message: str) -> None:
+    assert message in stopped.do(line)
+    assert stopped.session.calls == []
+
+
+def test_without_a_number_restart_starts_again(stopped: Driver) -> None:
+    stopped.do("restart")
+    assert stopped.session.calls[0] == ("start", None, {})
+
+
+def test_going_back_is_repeated_by_enter(stopped: Driver) -> None:
+    for line in ("rs 2", "reverse-next", "rf", "rc"):
+        stopped.do(line)
+        assert stopped.interpreter.repeat == line
+    stopped.do("goto #1")
+    assert stopped.interpreter.repeat == ""
+
+
+def test_checkpoints(stopped: Driver) -> None:
+    place = "before #2 apply-pattern (Fold) in @main at in.mlir:3:10"
+    assert stopped.do("info checkpoints") == "There are no checkpoints.\n"
+    assert stopped.do("checkpoint") == f"Checkpoint 1, {place}\n"
+    stopped.session.frozen.append(made(2, branch=3))
+    stopped.session.automatic = Automatic(count=7, bytes=3 << 20)
+    assert stopped.do("info checkpoints").splitlines() == [
+        f"1: {place}, branch 1",
+        f"2: {place}, branch 3",
+        "The tool has made 7 of itself, which hold 3 MB.",
+    ]
+    assert stopped.do("delete checkpoint 1", "delete c 2") == ""
+    assert stopped.session.frozen == []
+    stopped.session.frozen = [
+        msgspec.structs.replace(made(1), when="during"),
+        msgspec.structs.replace(made(2), when="during", ordinal=0),
+    ]
+    assert stopped.do("info checkpoints").splitlines()[:2] == [
+        f"1: {place.replace('before', 'inside')}",
+        "2: outside of any action",
+    ]
+
+
+def test_delete_still_deletes_breakpoints(stopped: Driver) -> None:
+    stopped.do("break x", "break y", "delete 1")
+    assert [one.id for one in stopped.session.breakpoints] == [2]
+    stopped.do("delete all")
+    assert stopped.session.breakpoints == []
+
+
+def test_the_timeline(stopped: Driver) -> None:
+    assert stopped.do("info timeline").splitlines() == [
+        "  branch 1: came to its end after #20",
+        "* branch 2: leaves branch 1 at #4, came to #6; skips #4 apply-pattern (Fold)",
+        "The tool stands before #6, at event 11.",
+    ]
+    for when, words in (
+        (None, "The tool is running."),
+        ("exit", "The tool has ended."),
+        ("during", "The tool stands inside #6, at event 11."),
+    ):
+        timeline = msgspec.structs.replace(TIMELINE, when=when)
+        stopped.session.timeline = lambda timeline=timeline: timeline  # type: ignore[method-assign]
+        assert stopped.do("info timeline").splitlines()[-1] == words
+    many = [msgspec.structs.replace(TIMELINE.branches[1].skips[0], ordinal=n) for n in range(1, 9)]
+    branch = msgspec.structs.replace(TIMELINE.branches[0], skips=many)
+    timeline = msgspec.structs.replace(TIMELINE, branches=[branch], current=1)
+    stopped.session.timeline = lambda: timeline  # type: ignore[method-assign]
+    assert (
+        stopped.do("info timeline").splitlines()[0].endswith("#5 apply-pattern (Fold) and 3 more")
+    )
+
+
+def test_settings(stopped: Driver) -> None:
+    session = stopped.session
+    assert "checkpoints         on" in stopped.do("show")
+    stopped.do("set checkpoints off", "set checkpoint-memory 64")
+    assert (session.checkpoint_spacing, session.checkpoint_memory) == (0, 64)
+    assert stopped.do("show checkpoints") == "checkpoints  off\n"
+    assert stopped.do("show checkpoint-memory") == "checkpoint-memory  64\n"
+    stopped.do("set checkpoints 200")
+    assert stopped.do("show checkpoints") == "checkpoints  200\n"
+    stopped.do("set checkpoints on")
+    assert session.checkpoint_spacing == 50
+
+
+def test_json() -> None:
+    driver = Driver(json=True)
+    results = driver.results(
+        "start", "checkpoint", "info checkpoints", "info timeline", "rs", "load skips x"
+    )
+    _, frozen, listed, timeline, stop, loaded = [each["result"] for each in results]
+    assert frozen == msgspec.to_builtins(made(1))
+    assert listed == {"checkpoints": [frozen], "automatic": {"count": 0, "bytes": 0}}
+    assert timeline == msgspec.to_builtins(TIMELINE)
+    assert (stop["when"], stop["ordinal"]) == ("before", 2)
+    assert loaded == {"text": "Loaded 2 skips from x."}
+
+
+@pytest.mark.parametrize(
+    ("line", "word", "expected"),
+    [
+        ("delete", "ch", ["checkpoint"]),
+        ("delete checkpoint", "", ["1"]),
+        ("delete 1", "", ["all"]),
+        ("restart", "", ["1"]),
+        ("save", "", ["breakpoints", "skips"]),
+        ("load", "", ["skips"]),
+        ("load skips", "x", None),
+        ("goto", "--", ["--after"]),
+        ("set checkpoints", "o", ["on", "off"]),
+        ("info", "ti", ["timeline"]),
+    ],
+)
+def test_completion(stopped: Driver, line: str, word: str, expected: list[str] | None) -> None:
+    stopped.do("checkpoint")
+    name, *before = line.split()
+    assert candidates(stopped.front, find_command(name), before, word) == expected

@@ -1,0 +1,1 @@
+"""Tests of highlighting and comparing IR."""

@@ -1,0 +1,1 @@
+"""Tests of recordings that are written for the test."""

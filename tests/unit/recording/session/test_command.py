@@ -1,0 +1,332 @@
+"""``actiondbg open``: the commands over a recording, and docs/open.md."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pexpect
+import pytest
+
+from actiondbg.cli import main
+from actiondbg.commands.cli import open as open_cli
+from actiondbg.commands.interpreter.declaration import COMMANDS
+from actiondbg.recording import RecordingError
+from tests.fakes.recording.recordings import fake_recording, write_recording
+from tests.fakes.recording.session import OPERATIONS, actions
+from tests.paths import ROOT
+
+TOOL = "start the tool with `actiondbg mlir-opt in.mlir --canonicalize`."
+NO_IR = "run.adbrec holds no IR: record it with --ir function."
+Open = Callable[..., str]
+
+
+@pytest.fixture(autouse=True)
+def _recording(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    cache = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
+    monkeypatch.setenv("XDG_CACHE_HOME", cache)  # which has the agent, compiled
+    monkeypatch.setenv("HOME", str(tmp_path))
+    write_recording("run.adbrec", actions(), OPERATIONS, ir="function")
+
+
+@pytest.fixture
+def do(capsys: pytest.CaptureFixture[str]) -> Open:
+    """Execute commands; return what they print, errors too."""
+
+    def execute(*lines: str, code: int = 0, file: str = "run.adbrec") -> str:
+        words = [word for line in lines for word in ("-ex", line)]
+        assert open_cli.run(["--batch", "-nx", *words, file]) == code
+        captured = capsys.readouterr()
+        return captured.out + captured.err
+
+    return execute
+
+
+def _without_ir() -> None:
+    plain = actions()
+    for each in plain:
+        each.ir = ()
+    write_recording("run.adbrec", plain, OPERATIONS)
+
+
+def test_stops_are_told_as_those_of_a_tool(do: Open) -> None:
+    assert do("goto #5", "next", "backtrace", "context") == (
+        "Stopped before #5 apply-pattern (B) in @f at in.mlir:3:8\n"
+        "Stopped after #5 apply-pattern (B) in @f at in.mlir:3:8: succeeded\n"
+        "  inserted  @10 arith.muli\n"
+        "  replaced  @3 arith.addi by @10 arith.muli\n"
+        "  erased    @3 arith.addi\n"
+        "The cursor is on @10 arith.muli, which replaced @3.\n"
+        "-> 0  #5 apply-pattern (B) in @f at in.mlir:3:8 on @3\n"
+        "   1  #2 GreedyPatternRewriteIteration (iteration 1) in @f at in.mlir:1:1 on @1\n"
+        "   2  #1 pass-execution (canonicalize) in @f at in.mlir:1:1 on @1\n"
+        "0: operation @10, replaced: arith.muli  at in.mlir:3:8\n"
+    )
+
+
+def test_questions_are_answered_as_those_of_a_tool(do: Open) -> None:
+    told = do("run", "why-not A --all", "history @3", "info cycles", "diff #5")
+    assert told == (
+        "The tool ended with status 0 after 8 actions.\n"
+        "2 attempts of A: 2 failed\n"
+        "  #4 @3 arith.addi at in.mlir:3:8 in @f: failed: no constant\n"
+        "  #7 @10 arith.muli at in.mlir:3:8 in @f: failed: no constant; again\n"
+        "@3 arith.addi\n"
+        "  #0  created                     by the parser\n"
+        "  #5  replaced by @10 arith.muli  by apply-pattern (B)\n"
+        "  It became @10.\n"
+        "No actions undo each other: the newest of them do not repeat.\n"
+        "--- before #5 apply-pattern B\n"
+        "+++ after\n"
+        "@@ -1,4 +1,4 @@\n"
+        " func.func @f() {\n"
+        "-  %0 = arith.constant 7 : i32\n"
+        "+  %0 = arith.muli %a, %b : i32\n"
+        "   return %0 : i32\n"
+        " }\n"
+    )
+    assert re.search(r"2 +0 +0 +2 +0 +0 +0\.001 ms  A\n", do("run", "info patterns A"))
+    assert do("goto 5", "info cursor", "info action") == (
+        "Stopped before #5 apply-pattern (B) in @f at in.mlir:3:8\n"
+        "@f\n"
+        "operation @3: arith.addi  at in.mlir:3:8\n"
+        "action     #5, before it\n"
+        "tag        apply-pattern\n"
+        "name       (anonymous namespace)::B\n"
+        "labels     one, two\n"
+        "iteration  1\n"
+        "depth      2\n"
+        "operation  @3 arith.addi\n"
+        "function   f\n"
+        'location   loc("in.mlir":3:8)\n'
+        "unit 0: operation @3: arith.addi  at in.mlir:3:8\n"
+    )
+
+
+def test_the_recorded_run_is_told(do: Open) -> None:
+    told = do("info program")
+    assert "command    mlir-opt in.mlir --canonicalize\n" in told
+    assert "recording  run.adbrec\nactions    8\ndirectory  /somewhere\n" in told
+    assert "llvm       22.1.8\n" in told
+
+
+def test_ir_is_printed(do: Open) -> None:
+    assert do("print function") == (
+        "func.func @f() {\n  %0 = arith.addi %a, %b : i32\n  return %0 : i32\n}\n"
+    )
+    assert do("goto 8", "print function --skip-regions").endswith("func.func @f() {...}\n")
+    assert do("goto 8", "print function > f.mlir") and "muli" in Path("f.mlir").read_text()
+    told = do("set print-stop on", "goto 4", code=0)
+    assert "does not hold the IR of @3 here" in told
+
+
+@pytest.mark.parametrize(
+    ("line", "why"),
+    [
+        ("skip", f"This is a recording: actions cannot be skipped in it; {TOOL}"),
+        ("apply 3", f"This is a recording: actions cannot be applied anew in it; {TOOL}"),
+        ("kill", f"This is a recording: no tool runs that could be ended; {TOOL}"),
+        ("restart 1", f"This is a recording: it has no checkpoints; {TOOL}"),
+        ("run in.mlir", f"This is a recording: run takes no arguments in it; {TOOL}"),
+        ("start > out", f"This is a recording: start takes no arguments in it; {TOOL}"),
+        ("count arith.*", f"This is a recording: operations cannot be counted in it; {TOOL}"),
+        ("cursor-parent", f"This is a recording: the IR cannot be walked through in it; {TOOL}"),
+        ("cursor-goto %0", f"This is a recording: only ids lead to an operation in it; {TOOL}"),
+        ("load skips x", f"This is a recording: actions cannot be skipped in it; {TOOL}"),
+        (
+            "set checkpoints off",
+            f"This is a recording: checkpoints is a setting of the tool's; {TOOL}",
+        ),
+        (
+            "watch attribute value of cursor",
+            "This is a recording: watch attribute value of cursor looks for what is not in it, "
+            f"and only operations are; {TOOL}",
+        ),
+    ],
+)
+def test_what_needs_the_tool_is_refused_in_a_sentence(do: Open, line: str, why: str) -> None:
+    assert do(line, code=1) == f"{why}\n"
+
+
+@pytest.mark.parametrize("line", ["print", "print module", "diff #5", "cursor-print"])
+def test_without_ir_the_way_to_it_is_said(do: Open, line: str) -> None:
+    _without_ir()
+    assert do(line, code=1) == f"{NO_IR}\n"
+
+
+def test_every_command_works_or_is_refused_in_a_sentence(do: Open) -> None:
+    """No command of the front end meets something that a recording's session has not."""
+    _without_ir()
+    skipped = {"quit", "shell", "py", "edit", "alias", "macro", "trust", "source", "commands"}
+    for command in COMMANDS.values():
+        for each in [command, *command.subjects.values()]:
+            if each.name in skipped or (each.subjects and not each.arguments):
+                continue
+            for code in (0, 1):
+                try:
+                    told = do("goto #4", each.example, code=code)
+                except AssertionError:
+                    assert code == 0, each.name
+                    continue
+                assert "Traceback" not in told
+                break
+
+
+def test_help_lists_what_works(do: Open) -> None:
+    _without_ir()
+    told = do("help")
+    assert "\n  reverse-step, rs  " in told and "\n  skip  " not in told
+    missing = " ".join(told.partition("Not here, and help tells why: ")[2].split())
+    assert missing.startswith("kill, skip, apply, delete checkpoint, save skips, print, count, cur")
+    assert f"Not here. This is a recording: actions cannot be skipped in it; {TOOL}" in do(
+        "help skip"
+    )
+    assert f"Not here. {NO_IR}" in do("help diff")
+    write_recording("run.adbrec", actions(), OPERATIONS, ir="function")
+    assert "Not here" not in do("help diff")
+    assert "\n  diff  " in do("help")
+
+
+def test_settings_are_those_of_the_front_end(do: Open) -> None:
+    names = [line.split()[0] for line in do("show").splitlines()]
+    assert names == ["style", "print-stop", "pagination", "elide"]
+    assert do("show checkpoints", code=1).endswith(f"{TOOL}\n")
+
+
+def test_scripts_and_standard_input(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Path("s.adbg").write_text("break pattern:A\ncommands\n  silent\n  info outcome\nend\nrun\n")
+    monkeypatch.setattr(sys, "stdin", io.StringIO("next\ninfo outcome\nskip\nstep\n"))
+    assert open_cli.run(["-nx", "-x", "s.adbg", "--keep-going", "run.adbrec"]) == 1
+    captured = capsys.readouterr()
+    assert captured.out == (
+        "Breakpoint 1: pattern:A\n"
+        "Stopped after #4 apply-pattern (A) in @f at in.mlir:3:8: failed\n"
+        "  no match: no constant\n"
+        "#4 apply-pattern (A): failed\n  no match: no constant\n  0 changes\n"
+        "Stopped before #5 apply-pattern (B) in @f at in.mlir:3:8\n"
+    )
+    assert captured.err.startswith("The action is not over, and has no outcome yet")
+    assert captured.err.endswith(f"<stdin>:3: This is a recording: actions cannot be s{_REST}")
+
+
+_REST = f"kipped in it; {TOOL}\n"
+
+
+def test_json(capsys: pytest.CaptureFixture[str]) -> None:
+    lines = ("goto 5 --after", "why-not A", "info changes", "info patterns", "skip")
+    words = [word for line in lines for word in ("-ex", line)]
+    assert open_cli.run(["--batch", "--keep-going", "--json", "-nx", *words, "run.adbrec"]) == 1
+    results: list[Any] = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    stop = results[0]["result"]
+    assert (stop["when"], stop["ordinal"], stop["outcome"]["result"]) == ("after", 5, "succeeded")
+    assert results[1]["result"]["groups"] == [
+        {"result": "failed", "reason": "no constant", "count": 1, "first": 4}
+    ]
+    assert results[2]["result"]["counts"] == {"erased": 1, "inserted": 1, "replaced": 1}
+    assert results[3]["result"]["rows"][0]["name"] == "A"
+    assert not results[4]["ok"] and results[4]["error"].endswith(TOOL)
+
+
+def test_what_is_no_recording_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("in.mlir").write_text("module {}")
+    assert main(["open", "in.mlir"]) == 1
+    assert "actiondbg: 'in.mlir' is no recording" in capsys.readouterr().err
+    assert main(["open", "missing.adbrec"]) == 1
+    assert "'missing.adbrec' cannot be read" in capsys.readouterr().err
+    with pytest.raises(SystemExit) as usage:
+        open_cli.run([])
+    assert usage.value.code == 2
+
+
+def test_a_damaged_recording_is_read_on_demand(do: Open) -> None:
+    content = bytearray(fake_recording("run.adbrec", 30_000).read_bytes())
+    content[len(content) // 2] ^= 255
+    Path("run.adbrec").write_bytes(content)
+    with pytest.raises(RecordingError, match="say --partial"):
+        do("step")
+    assert open_cli.run(["--partial", "--batch", "-nx", "-ex", "run", "run.adbrec"]) == 0
+
+
+def test_a_terminal(tmp_path: Path) -> None:
+    child = pexpect.spawn(
+        sys.executable,
+        ["-m", "actiondbg", "open", "run.adbrec"],
+        env={**os.environ, "TERM": "xterm", "PAGER": "cat", "PROMPT_TOOLKIT_NO_CPR": "1"},
+        dimensions=(30, 120),
+        encoding="utf-8",
+        timeout=30,
+    )
+    child.expect_exact("run.adbrec: 8 actions of mlir-opt in.mlir --canonicalize")
+    child.expect_exact("(actiondbg)")
+    child.send("break pattern:A\r")
+    child.expect_exact("Breakpoint 1: pattern:A")
+    child.send("continue\r")
+    child.expect_exact("Breakpoint 1, stopped before #4")
+    child.send("\r")  # Enter repeats it
+    child.expect_exact("Breakpoint 1, stopped before #7")
+    child.send("why-not \t")
+    child.expect_exact("A")
+    child.send("\x03quit\r")
+    child.expect(pexpect.EOF)
+    child.close()
+    assert child.exitstatus == 0
+
+
+# --- docs/open.md ----------------------------------------------------------------------
+
+
+def _blocks(language: str) -> list[str]:
+    page = (ROOT / "docs" / "open.md").read_text()
+    return re.findall(rf"^```{language}\n(.*?)^```$", page, re.M | re.S)
+
+
+@pytest.mark.parametrize("block", _blocks("text"))
+def test_the_sessions_of_the_page(block: str) -> None:
+    shutil.copy(ROOT / "examples" / "fold.mlir", ".")
+    recording, opening, *lines = block.splitlines()
+    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+    environment = {**os.environ, "PATH": path}
+    subprocess.run(recording.removeprefix("$ "), shell=True, check=True, env=environment)
+    commands = [
+        line.removeprefix("(actiondbg) ") for line in lines if line.startswith("(actiondbg) ")
+    ]
+    said = [line for line in lines if not line.startswith("(actiondbg) ")]
+    words = [word for line in commands for word in ("-ex", line)]
+    *program, file = opening.removeprefix("$ ").split()
+    run = subprocess.run(
+        [*program, "-nx", "--batch", "--keep-going", *words, file],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        env=environment,
+    )
+    assert run.stdout.splitlines() == said
+    assert len(commands) >= 3
+
+
+@pytest.mark.parametrize("block", _blocks("python"))
+def test_the_python_of_the_page(block: str) -> None:
+    shutil.copy(ROOT / "examples" / "fold.mlir", ".")
+    run = subprocess.run([sys.executable, "-c", block], check=True, capture_output=True, text=True)
+    assert run.stdout.startswith("5 [")
+
+
+def test_the_page_names_every_command_that_works() -> None:
+    page = (ROOT / "docs" / "open.md").read_text()
+    table = page.partition("## What works")[2].partition("## What is different")[0]
+    named = set(re.findall(r"`([a-z][a-z -]*)", table))
+    for command in COMMANDS.values():
+        for each in [command, *command.subjects.values()]:
+            if each.name in named:
+                assert not each.needs_tool, each.name

@@ -1,0 +1,339 @@
+"""Going to and fro in a recording, and stopping there, without a tool."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from actiondbg.errors import ControlRefused, NoAnswer, NotStopped, UsageError
+from actiondbg.process.stop import Stop
+from actiondbg.protocol import Culprit
+from actiondbg.recording.session import open_session
+from actiondbg.recording.session.session import RecordedSession
+from tests.fakes.recording.recordings import Action, Change, fake_recording, write_recording
+from tests.fakes.recording.session import EVENTS, actions, recorded_session
+
+
+@pytest.fixture
+def session(tmp_path: Path) -> Iterator[RecordedSession]:
+    with recorded_session(tmp_path) as opened:
+        yield opened
+
+
+def _place(stop: Stop) -> tuple[str, int]:
+    return stop.when, stop.ordinal
+
+
+def test_it_stands_before_the_first_action(session: RecordedSession) -> None:
+    assert (session.state, session.stop.reason) == ("stopped", "start")
+    assert _place(session.stop) == ("before", 1)
+    assert session.argv == ["mlir-opt", "in.mlir", "--canonicalize"]
+
+
+def test_step_meets_every_event_and_the_end(session: RecordedSession) -> None:
+    stops = [session.stop, *(session.step() for _ in range(EVENTS))]
+    assert [stop.event for stop in stops[:-1]] == list(range(1, EVENTS + 1))
+    places = [f"{stop.when[0]}{stop.ordinal}" for stop in stops[:-1]]
+    assert " ".join(places) == "b1 b2 b3 a3 b4 a4 b5 a5 a2 b6 b7 a7 a6 a1 b8 a8"
+    assert {stop.reason for stop in stops[1:-1]} == {"step"}
+    assert stops[-1].message == "The tool ended with status 0 after 8 actions."
+    assert (session.state, session.exit_status) == ("exited", 0)
+    with pytest.raises(NotStopped, match="status 0 after 8 actions; run begins again"):
+        session.step()
+
+
+def test_step_back_meets_them_too(session: RecordedSession) -> None:
+    session.continue_()
+    stops = [session.reverse_step() for _ in range(EVENTS)]
+    assert [stop.event for stop in stops] == list(range(EVENTS, 0, -1))
+    with pytest.raises(ControlRefused, match="the first action comes next"):
+        session.reverse_step()
+
+
+def test_a_count_is_as_often_as_that(session: RecordedSession) -> None:
+    assert _place(session.step(4)) == ("before", 4)
+    assert session.step(99).when == "exit"
+    assert _place(session.reverse_step(3)) == ("after", 1)
+    with pytest.raises(UsageError, match="at least 1"):
+        session.step(0)
+
+
+def test_next_passes_what_is_nested(session: RecordedSession) -> None:
+    session.goto(2)
+    assert [_place(session.next()) for _ in range(4)] == [
+        ("after", 2),
+        ("before", 6),
+        ("after", 6),
+        ("before", 8),
+    ]
+    session.goto(2)
+    assert _place(session.next(3)) == ("after", 6)
+    assert _place(session.reverse_next()) == ("before", 6)
+    assert _place(session.reverse_next()) == ("after", 2)
+
+
+def test_finish_ends_the_actions_around(session: RecordedSession) -> None:
+    session.goto(4)
+    assert _place(session.finish()) == ("after", 2)
+    session.goto(4, "after")
+    assert _place(session.finish(2)) == ("after", 1)
+    with pytest.raises(ControlRefused, match="no action around"):
+        session.finish()
+    session.goto(7)
+    assert _place(session.reverse_finish()) == ("before", 6)
+    with pytest.raises(ControlRefused, match="1 actions are around"):
+        session.reverse_finish(2)
+
+
+def test_goto(session: RecordedSession) -> None:
+    stop = session.goto(5, "after")
+    assert (_place(stop), stop.reason, stop.event) == (("after", 5), "until", 8)
+    assert session.goto(5, "after") is stop
+    with pytest.raises(UsageError, match="ends after 8 actions: there is no #9"):
+        session.goto(9)
+    with pytest.raises(UsageError, match="numbered from 1"):
+        session.goto(0)
+
+
+def test_breakpoints_stop_it_in_both_directions(session: RecordedSession) -> None:
+    found = session.add_breakpoint("pattern:A")
+    stop = session.continue_()
+    assert (_place(stop), stop.reason, stop.breakpoints) == (("before", 4), "breakpoint", [1])
+    assert _place(session.continue_()) == ("before", 7)
+    assert found.hits == 2
+    assert session.continue_().when == "exit"
+    assert _place(session.reverse_continue(2)) == ("before", 4)
+    assert found.hits == 1
+    back = session.reverse_continue()
+    assert (_place(back), back.reason) == (("before", 1), "start")
+    assert back.message == "nothing was hit before: this is the beginning of the run"
+    assert _place(session.continue_(2)) == ("before", 7)
+
+
+@pytest.mark.parametrize(
+    ("given", "places"),
+    [
+        ({"spec": "tag:* if depth == 1"}, ["before 2", "before 6"]),
+        ({"spec": "pattern:A", "after": True}, ["after 4", "after 7"]),
+        ({"spec": "tag:apply-pattern", "outcome": "succeeded"}, ["after 5"]),
+        ({"spec": "tag:apply-pattern", "outcome": "reason:ag*"}, ["after 7"]),
+        ({"spec": "op:arith.muli"}, ["before 7"]),
+        ({"spec": "in.mlir:3"}, ["before 4", "before 5", "before 7"]),
+        ({"spec": "#6"}, ["before 6"]),
+        ({"spec": "fold:arith.*"}, ["before 3"]),
+        ({"spec": "pattern:A if hits == 2"}, ["before 7"]),
+        ({"spec": "B"}, ["before 5"]),
+        ({"spec": "func:f and tag:pass-execution if ordinal > 1"}, ["before 8"]),
+    ],
+)
+def test_what_a_breakpoint_can_be(
+    session: RecordedSession, given: dict[str, Any], places: list[str]
+) -> None:
+    spec, _, condition = given.pop("spec").partition(" if ")
+    session.add_breakpoint(spec, condition or None, **given)
+    stops: list[str] = []
+    while (stop := session.continue_()).when != "exit":
+        stops.append(f"{stop.when} {stop.ordinal}")
+    assert stops == places
+
+
+def test_a_breakpoint_is_met_on_the_way_of_a_control(session: RecordedSession) -> None:
+    session.add_breakpoint("pattern:B")
+    stop = session.next()
+    assert (_place(stop), stop.reason) == (("before", 5), "breakpoint")
+    assert session.next().reason == "next"
+    session.start()
+    assert _place(session.goto(8)) == ("before", 8)  # nothing stops that
+
+
+def test_ignored_temporary_and_disabled_ones(session: RecordedSession) -> None:
+    session.add_breakpoint("tag:apply-pattern")
+    session.set_ignore(1, 1)
+    once = session.add_breakpoint("tag:fold", temporary=True)
+    assert session.continue_().breakpoints == [once.id]
+    assert [each.id for each in session.breakpoints] == [1]
+    assert _place(session.continue_()) == ("before", 5)  # the first was ignored
+    assert session.breakpoint(1).ignore == 0
+    session.disable([1])
+    assert session.continue_().when == "exit"
+    session.enable([1])
+    session.set_condition(1, "depth > 5")
+    assert session.run().when == "exit"
+    assert session.hits()[0].hits == 0
+
+
+def test_a_breakpoint_that_is_written_wrongly_is_refused(session: RecordedSession) -> None:
+    with pytest.raises(UsageError, match="no kind of term"):
+        session.add_breakpoint("patern:A")
+    with pytest.raises(UsageError, match="no field"):
+        session.add_breakpoint("pattern:A", "dept > 1")
+    assert session.breakpoints == []
+
+
+def test_until_advance_and_next_change(session: RecordedSession) -> None:
+    session.goto(4)
+    assert _place(session.until("pass:cse")) == ("after", 2)  # no further than the parent
+    assert _place(session.advance("pass:cse")) == ("before", 8)
+    session.start()
+    assert [_place(session.next_change()) for _ in range(2)] == [("after", 3), ("after", 5)]
+    session.start()
+    assert _place(session.next_change(2)) == ("after", 5)
+    assert _place(session.next_attempt("A")) == ("after", 7)
+    assert session.next_attempt("A").when == "exit"
+
+
+def test_a_pass_that_fails_is_caught(session: RecordedSession) -> None:
+    session.catch("failure")
+    stop = session.continue_()
+    assert (_place(stop), stop.reason) == (("after", 8), "catch")
+    assert stop.message == "the pass cse failed"
+    assert stop.culprit == Culprit(ordinal=8, tag="pass-execution", name="cse", guess=False)
+    with pytest.raises(UsageError, match=r"a recording: catch crash .*; start the tool with"):
+        session.catch("crash")
+
+
+def test_an_operation_is_watched_through_what_replaces_it(session: RecordedSession) -> None:
+    session.watch("@3")
+    stop = session.continue_()
+    assert (_place(stop), stop.reason) == (("after", 5), "watch")
+    assert stop.message == "@3 arith.addi was replaced by @10 arith.muli"
+    assert session.continue_().when == "exit"
+    with pytest.raises(UsageError, match="only operations are"):
+        session.watch("op:arith.* count")
+
+
+def test_what_a_fold_found_is_put_in_place_after_it(session: RecordedSession) -> None:
+    session.watch("@2")
+    stop = session.continue_()
+    # The caller does it, before the next action.
+    assert (_place(stop), stop.message) == (
+        ("before", 4),
+        "@2 arith.addi was replaced by @9 arith.constant",
+    )
+    assert stop.culprit is not None
+    assert (stop.culprit.ordinal, stop.culprit.guess) == (3, True)
+
+
+def test_what_needs_the_tool_is_refused(session: RecordedSession) -> None:
+    with pytest.raises(UsageError, match="run takes no arguments in it; start the tool with"):
+        session.run(["--cse"])
+    with pytest.raises(UsageError, match="start takes no arguments"):
+        session.start(stdout="out.mlir")
+    with pytest.raises(NoAnswer, match=r"`actiondbg mlir-opt in\.mlir --canonicalize`"):
+        session.move_cursor("parent")
+    with pytest.raises(NoAnswer, match="cursor/links cannot be answered"):
+        session.links("users")
+
+
+def test_a_tool_that_crashed(tmp_path: Path) -> None:
+    ran = actions()[:4]
+    for each in (ran[0], ran[1], ran[3]):
+        each.duration, each.outcome = None, "unfinished"
+    ran[3].changes = [Change("modified", 3)]
+    ending = {"ended": "crash", "signal": 6, "row": 3}
+    with recorded_session(tmp_path, actions=ran, ending=ending) as session:
+        stop = session.continue_()
+        assert (stop.reason, stop.status, stop.event) == ("crashed", -6, 5)
+        assert stop.message == "The tool died of SIGABRT in #4 apply-pattern A on arith.addi."
+        assert _place(session.reverse_step()) == ("before", 4)
+        assert session.next().when == "exit"
+        with pytest.raises(UsageError, match="there is no end of #4"):
+            session.goto(4, "after")
+        assert session.statistics("pattern") == []
+        session.watch("@3")
+        assert session.run().when == "exit"
+
+
+def test_a_tool_that_was_killed(tmp_path: Path) -> None:
+    fake_recording(tmp_path / "killed.adbrec", 500, killed=True)
+    with open_session(tmp_path / "killed.adbrec") as session:
+        stop = session.continue_()
+        assert (stop.reason, stop.status) == ("killed", None)
+        assert stop.message is not None and "500 actions" in stop.message
+        assert session.reverse_step().when == "after"
+        assert session.finish(99).when == "exit"
+
+
+def test_a_recording_without_actions(tmp_path: Path) -> None:
+    write_recording(tmp_path / "empty.adbrec")
+    with open_session(tmp_path / "empty.adbrec") as session:
+        assert session.state == "exited"
+        assert session.stop.message == "The tool ended with status 0 after 0 actions."
+        with pytest.raises(ControlRefused):
+            session.reverse_step()
+        assert session.statistics() == []
+        assert session.start().when == "exit"
+
+
+def _threads() -> list[Action]:
+    """Two threads in one pass, which take turns."""
+    return [
+        Action("outer", "pass-execution", start=0, duration=100_000),
+        Action("canonicalize", "pass-execution", thread=1, start=1000, duration=9000),
+        Action("canonicalize", "pass-execution", thread=2, start=2000, duration=9000),
+        Action("A", thread=1, depth=1, start=3000),
+        Action("B", thread=2, depth=1, start=4000),
+        Action("C", thread=1, depth=1, start=5000),
+    ]
+
+
+def test_threads_are_told_one_after_the_other(tmp_path: Path) -> None:
+    write_recording(tmp_path / "run.adbrec", _threads())
+    with open_session(tmp_path / "run.adbrec") as session:
+        stops: list[str] = []
+        stop = session.stop
+        while stop.when != "exit":
+            stops.append(f"{stop.when[0]}{stop.ordinal}")
+            assert [frame.ordinal for frame in session.backtrace()][-1] == 1
+            stop = session.step()
+        assert " ".join(stops) == "b1 b2 b4 a4 b6 a6 a2 b3 b5 a5 a3 a1"
+        session.goto(2)
+        assert _place(session.next()) == ("after", 2)
+        session.add_breakpoint("tag:apply-pattern")
+        session.start()
+        assert [session.continue_().ordinal for _ in range(3)] == [4, 6, 5]
+        assert _place(session.reverse_continue()) == ("before", 6)
+
+
+def test_a_large_recording_is_walked_through(tmp_path: Path) -> None:
+    fake_recording(tmp_path / "run.adbrec", 3000, threads=True)
+    with open_session(tmp_path / "run.adbrec") as session:
+        parents = session.recording.table("actions", ["parent"]).column("parent").to_pylist()
+        depth, met = 0, set[tuple[str, int]]()
+        stop = session.stop
+        while stop.when != "exit":
+            met.add(_place(stop))
+            assert abs(stop.depth - depth) <= 1
+            depth = stop.depth
+            stop = session.step()
+        assert len(met) == 6000
+        for ordinal in range(1, 3001, 71):
+            session.goto(ordinal)
+            stack = [frame.ordinal for frame in session.backtrace()]
+            assert [parents[each - 1] for each in stack] == [*stack[1:], None]
+
+
+def test_a_recording_that_has_lost_actions(tmp_path: Path) -> None:
+    whole = fake_recording(tmp_path / "run.adbrec", 2000).read_bytes()
+    ends = [16]
+    while ends[-1] < len(whole):
+        ends.append(ends[-1] + int.from_bytes(whole[ends[-1] + 8 : ends[-1] + 12], "little"))
+    (tmp_path / "run.adbrec").write_bytes(whole[: ends[3]] + whole[ends[4] :])
+    with open_session(tmp_path / "run.adbrec") as session:
+        kept = session.recording.table("actions", ["ordinal"]).column("ordinal").to_pylist()
+        lost = min(set(range(1, 2001)) - set(kept))
+        with pytest.raises(UsageError, match=f"has lost #{lost}: go to another"):
+            session.goto(lost)
+        session.add_breakpoint(f"#{kept[-1]}")
+        session.add_breakpoint("tag:apply-pattern if ordinal > 1900")
+        assert session.continue_().ordinal > 1900
+        stop, met = session.start(), set[int]()
+        session.delete_breakpoints([1, 2])
+        while stop.when != "exit":
+            met.add(stop.ordinal)
+            assert len(session.backtrace()) == stop.depth + 1
+            stop = session.step()
+        assert sorted(met) == kept

@@ -1,0 +1,70 @@
+"""Many recordings, of which some cannot be read, or are found twice."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from actiondbg.recording import RecordingError
+from actiondbg.recording.query.sources import open_sources
+from tests.fakes.recording.recordings import Action, write_recording
+
+COMMAND = str(Path(sys.executable).with_name("actiondbg"))
+EMPTY = "'fleet/a.adbrec' is empty: "
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("fleet").mkdir()
+    Path("fleet/a.adbrec").touch()
+    for name in "bc":
+        write_recording(f"fleet/{name}.adbrec", [Action("canonicalize", "pass-execution")])
+
+
+def run(*words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([COMMAND, *words], capture_output=True, text=True)
+
+
+def test_one_that_cannot_be_read_is_left_out_if_that_is_said() -> None:
+    sql = "select string_agg(run, ' ' order by run) as r from runs"
+    done = run("query", "fleet", sql)
+    assert done.returncode == 1 and EMPTY in done.stderr
+    assert done.stderr.endswith("record it again, or say --partial to leave it out.\n")
+    done = run("query", "--partial", "fleet", sql)
+    assert (done.returncode, done.stdout.splitlines()[-1]) == (0, "b c")
+    assert f"Left out: {EMPTY}" in done.stderr
+
+
+def test_the_others_are_exported() -> None:
+    assert run("export", "--parquet", "bucket", "fleet").returncode == 1
+    done = run("export", "--parquet", "bucket", "--partial", "fleet")
+    assert done.returncode == 0 and f"Left out: {EMPTY}" in done.stderr
+    assert len(done.stdout.splitlines()) == len(list(Path("bucket").iterdir())) == 2
+
+
+def test_there_has_to_be_one_that_can_be_read() -> None:
+    Path("x.adbrec").write_text("no recording")
+    for words in (["fleet/a.adbrec"], ["fleet/a.adbrec", "x.adbrec"]):
+        with pytest.raises(RecordingError, match=r"a.adbrec' is empty: .*; record it again\.$"):
+            open_sources(words, partial=True)
+    with pytest.raises(RecordingError, match=r"'nowhere.adbrec' cannot be read"):
+        open_sources(["fleet/b.adbrec", "nowhere.adbrec"], partial=True)
+
+
+def test_what_is_found_twice_is_asked_once() -> None:
+    Path("fleet/a.adbrec").unlink()
+    for words in (["fleet", "fleet/b.adbrec"], ["fleet/*", "./fleet", "fleet"]):
+        assert list(open_sources(words).recordings) == ["b", "c"]
+    both = open_sources(["fleet/b.adbrec", "fleet/../fleet/b.adbrec"])
+    assert list(both.recordings) == ["b"] and not both.alone
+
+
+def test_what_is_exported_is_not_exported_again() -> None:
+    run("export", "--parquet", "bucket", "fleet/b.adbrec")
+    done = run("export", "--parquet", "bucket", "bucket")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "'bucket/run=*' is exported already: name recordings" in done.stderr

@@ -1,0 +1,83 @@
+"""What no command writes over, and what each does."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from actiondbg.errors import UsageError
+from actiondbg.recording.overwrite import check_overwritten
+from tests.fakes.recording.recordings import Action, write_recording
+
+COMMAND = str(Path(sys.executable).with_name("actiondbg"))
+TOOL = ("--", "mlir-opt", "in.mlir", "--canonicalize", "-o=out.mlir")  # refused before it is run
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    write_recording("run.adbrec", [Action("canonicalize", "pass-execution")])
+    Path("other.adbrec").write_bytes(Path("run.adbrec").read_bytes())
+    Path("in.mlir").write_text("module {}\n")
+    Path("link.mlir").symlink_to("in.mlir")
+
+
+def run(*words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([COMMAND, *words], capture_output=True, text=True)
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (
+            ("query", "-o", "other.adbrec", "run.adbrec", "select 1"),
+            "'other.adbrec' is a recording",
+        ),
+        (("stat", "-o", "run.adbrec", "run.adbrec"), "'run.adbrec' is a recording"),
+        (("report", "-o", "-", "run.adbrec"), "'-' is no name of a file"),
+        (("log", "-o", "run.adbrec", "other.adbrec"), "'run.adbrec' is a recording"),
+        (("log", "--tool-stdout", "run.adbrec", *TOOL), "'run.adbrec' is a recording"),
+        (("trace", "--format", "chrome", "-o", "run.adbrec", *TOOL), "'run.adbrec' is a recording"),
+        (("log", "-o", "in.mlir", *TOOL), "'in.mlir' is named twice"),
+        (("log", "-o", "out.mlir", *TOOL), "'out.mlir' is named twice"),
+        (("log", "--tool-stdout", "link.mlir", *TOOL), "'link.mlir' is named twice"),
+        (("trace", "--format", "chrome", "-o", "./in.mlir", *TOOL), "'./in.mlir' is named twice"),
+        (("stat", "-o", "in.mlir", *TOOL), "'in.mlir' is named twice"),
+        (("report", "-o", "in.mlir", *TOOL), "'in.mlir' is no report"),
+        (("trace", "--format", "chrome", "-o", "-", *TOOL), "'-' is no name of a file"),
+        (("log", "-o", "a", "--tool-stdout", "./a", *TOOL), "'./a' is for the log already"),
+    ],
+)
+def test_it_is_refused(words: tuple[str, ...], told: str) -> None:
+    before = {path: path.read_bytes() for path in Path().iterdir()}
+    done = run(*words)
+    assert done.returncode == 2
+    assert told in done.stderr and "Traceback" not in done.stderr
+    assert {path: path.read_bytes() for path in Path().iterdir()} == before
+
+
+def test_an_output_of_before_is_overwritten() -> None:
+    for _ in range(2):
+        assert run("query", "-o", "x", "run.adbrec", "select 1").returncode == 0
+        assert run("log", "-o", "y", "run.adbrec").returncode == 0
+        assert run("log", "-o", "/dev/null", "run.adbrec").returncode == 0
+
+
+def test_what_loses_nothing_is_not_refused() -> None:
+    Path("empty").touch()
+    os.mkfifo("pipe")
+    for path in ("empty", "pipe", "/dev/null", "new", "mlir-opt"):
+        check_overwritten(path, ["mlir-opt", "in.mlir", "-o", "/dev/null"])
+    with pytest.raises(UsageError, match=r"'link.mlir' is named twice"):
+        check_overwritten("link.mlir", ["mlir-opt", "in.mlir"])
+
+
+def test_a_dash_is_standard_output() -> None:
+    log = run("log", "run.adbrec").stdout
+    assert log and run("log", "-o", "-", "run.adbrec").stdout == log
+    assert run("query", "-o", "-", "run.adbrec", "select 7 as n").stdout.split()[-1] == "7"
+    assert not Path("-").exists()

@@ -1,0 +1,55 @@
+"""Standard streams that are closed, or on a full disk."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.fakes.recording.recordings import Action, write_recording
+
+COMMAND = str(Path(sys.executable).with_name("actiondbg"))
+FULL = "The output cannot be written (No space left on device): make room, or send it elsewhere.\n"
+LINES = (
+    "log run.adbrec",
+    "query run.adbrec 'from actions'",
+    "open run.adbrec -nx -ex start --batch",
+    "stat run.adbrec",
+    "export --parquet bucket run.adbrec",
+)
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    write_recording("run.adbrec", [Action("canonicalize", "pass-execution")])
+
+
+def shell(line: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(["sh", "-c", f"{COMMAND} {line}"], capture_output=True, text=True)
+
+
+@pytest.mark.parametrize("line", LINES)
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_a_full_disk_is_told_in_one_sentence(
+    line: str, unbuffered: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYTHONUNBUFFERED", unbuffered)
+    done = shell(f"{line} > /dev/full")
+    assert (done.returncode, done.stderr.removeprefix("actiondbg: ")) == (1, FULL)
+
+
+@pytest.mark.parametrize("line", LINES[:3])
+def test_closed_streams_are_as_good_as_none(line: str) -> None:
+    for closed in (">&-", "<&- >&-", "<&-"):
+        done = shell(f"{line} {closed}")
+        assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_the_tool_has_a_standard_output(mlir_opt: str, folds: str) -> None:
+    """Else the recording would be in its place, and the tool print into it."""
+    done = shell(f"record -q -o out.adbrec -- {mlir_opt} {folds} --canonicalize >&-")
+    assert done.returncode == 0 and done.stderr in ("", "Compiling the agent ...\n")
+    assert shell("query out.adbrec 'select count(*) > 3 as n from actions'").returncode == 0

@@ -1,0 +1,1 @@
+"""Tests of sessions over the fake agent."""

@@ -1,0 +1,1 @@
+"""Tests of finding a tool and building its agent."""

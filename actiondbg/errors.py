@@ -30,6 +30,10 @@ class UsageError(ActiondbgError):
         return f"{message}\n  {self.text}\n  {' ' * self.offset}^"
 
 
+class NotRecorded(UsageError):
+    """A recording does not hold what is asked for; the message names the way to get it."""
+
+
 class LaunchError(ActiondbgError):
     """The tool could not be started, or the agent could not be put into it."""
 

@@ -1,10 +1,10 @@
-"""The breakpoints, watches and catches of a session: they outlive the tool's runs."""
+"""A breakpoint, a watch or a catch, and the table of them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
 from actiondbg import protocol
 from actiondbg.breakpoints.condition import parse_condition
@@ -30,6 +30,7 @@ class Breakpoint:
         outcome: after which outcomes it stops, as it was written, or None.
         watch: what it watches, or None.
         catch: what it catches, or None.
+        predicate: called with each Stop that it makes; the tool goes on where it returns False.
     """
 
     id: int
@@ -44,6 +45,7 @@ class Breakpoint:
     outcome: str | None = None
     watch: protocol.Watch | None = None
     catch: protocol.Catch | None = None
+    predicate: Callable[[Any], bool] | None = None
     _terms: list[protocol.Term] = field(default_factory=list[protocol.Term], repr=False)
     _parsed: protocol.Condition | None = field(default=None, repr=False)
     _outcome: protocol.OutcomeFilter | None = field(default=None, repr=False)
@@ -88,8 +90,8 @@ class Breakpoint:
         )
 
 
-class BreakpointList:
-    """The breakpoints of a session, in the order of their ids."""
+class BreakpointTable:
+    """The breakpoints, watches and catches of a session by id; they outlive the tool's runs."""
 
     def __init__(self) -> None:
         self._all: dict[int, Breakpoint] = {}

@@ -8,7 +8,7 @@ from abc import abstractmethod
 from collections.abc import Iterable
 
 from actiondbg import protocol
-from actiondbg.breakpoints.breakpoint import Breakpoint, BreakpointList, breakpoint_script
+from actiondbg.breakpoints.breakpoint import Breakpoint, BreakpointTable, breakpoint_script
 from actiondbg.errors import AgentError, FileNotWritten, NotStopped, ToolGone, UsageError
 from actiondbg.process.execution import Execution
 from actiondbg.session.inspection import Inspection
@@ -23,7 +23,7 @@ class Breaking(Inspection):
 
     def __init__(self) -> None:
         super().__init__()
-        self._list = BreakpointList()
+        self._list = BreakpointTable()
         self._hits_are_old = False
 
     @property

@@ -1,0 +1,195 @@
+"""The interface that a live session and a recorded one share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Literal, Protocol
+
+from actiondbg import protocol
+from actiondbg.analysis.attempts import Attempts
+from actiondbg.analysis.history import History
+from actiondbg.process.checkpoints import Automatic, Checkpoint
+from actiondbg.process.stop import Stop
+from actiondbg.process.streams import Redirection
+from actiondbg.process.timeline import Timeline
+from actiondbg.session.breakpoints import BreakpointList
+from actiondbg.session.inspection.cursor import Cursor
+from actiondbg.session.inspection.outcome import Outcome
+from actiondbg.session.inspection.stack import Stack
+from actiondbg.session.inspection.stopped_ir import StoppedIR
+from actiondbg.tool.known_names import NameKind
+
+if TYPE_CHECKING:
+    from actiondbg.analysis.cycles import Cycle
+    from actiondbg.ir.diff import Diff
+    from actiondbg.session.observers import Observer
+
+State = Literal["not-running", "stopped", "running", "exited"]
+StatisticKind = Literal["pattern", "pass", "fold"]
+Side = Literal["before", "after"]
+
+
+class TargetView(Protocol):
+    """The program that is debugged."""
+
+    @property
+    def argv(self) -> list[str]:
+        """The command line of the tool."""
+        ...
+
+
+class CheckpointView(Protocol):
+    """The checkpoints of a run."""
+
+    def add(self) -> Checkpoint: ...
+
+    def all(self) -> list[Checkpoint]: ...
+
+    def automatic(self) -> Automatic: ...
+
+    def delete(self, number: int) -> None: ...
+
+    def restore(self, number: int) -> Stop: ...
+
+
+class TimelineView(Protocol):
+    """Movement along the timeline of a run."""
+
+    @property
+    def checkpoints(self) -> CheckpointView: ...
+
+    def goto(self, ordinal: int, when: Side = "before") -> Stop: ...
+
+    def reverse_step(self, count: int = 1) -> Stop: ...
+
+    def reverse_next(self, count: int = 1) -> Stop: ...
+
+    def reverse_finish(self, count: int = 1) -> Stop: ...
+
+    def reverse_continue(self, count: int = 1) -> Stop: ...
+
+    def branches(self) -> Timeline: ...
+
+
+class PastView(Protocol):
+    """Questions about what the run did up to now."""
+
+    def why_not(
+        self, name: str, location: str | None = None, op_id: int | None = None
+    ) -> Attempts: ...
+
+    def history(self, target: str = "cursor") -> History: ...
+
+    def diff(self, ordinal: int | None = None, module: bool = False) -> Diff: ...
+
+    def cycles(self) -> Cycle | None: ...
+
+    def statistics(self, kind: StatisticKind | None = None) -> list[protocol.Statistic]: ...
+
+
+class NamesView(Protocol):
+    """The names of tags, patterns, passes and operations, for completion."""
+
+    def get(self, kind: NameKind) -> list[str]: ...
+
+
+class ObserversView(Protocol):
+    """Callbacks before and after actions."""
+
+    def add(
+        self,
+        spec: str,
+        *,
+        before: Callable[[Stop], object] | None = None,
+        after: Callable[[Stop], object] | None = None,
+    ) -> Observer: ...
+
+    def on_stop(self, callback: Callable[[Stop], object]) -> None: ...
+
+    def remove(self, observer: Observer) -> None: ...
+
+
+class DebugSession(Protocol):
+    """A session over a tool or over a recording.
+
+    What a recording lacks raises NotRecorded, with the way to get it.
+    """
+
+    @property
+    def target(self) -> TargetView: ...
+
+    @property
+    def state(self) -> State: ...
+
+    @property
+    def stop(self) -> Stop | None: ...
+
+    @property
+    def exit_status(self) -> int | None: ...
+
+    @property
+    def breakpoints(self) -> BreakpointList: ...
+
+    @property
+    def stack(self) -> Stack: ...
+
+    @property
+    def cursor(self) -> Cursor: ...
+
+    @property
+    def ir(self) -> StoppedIR: ...
+
+    @property
+    def outcome(self) -> Outcome: ...
+
+    @property
+    def timeline(self) -> TimelineView: ...
+
+    @property
+    def past(self) -> PastView: ...
+
+    @property
+    def names(self) -> NamesView: ...
+
+    @property
+    def observers(self) -> ObserversView: ...
+
+    def status(self) -> protocol.Status: ...
+
+    def run(
+        self,
+        args: list[str] | None = None,
+        *,
+        stdin: Redirection = None,
+        stdout: Redirection = None,
+        stderr: Redirection = None,
+    ) -> Stop: ...
+
+    def start(
+        self,
+        args: list[str] | None = None,
+        *,
+        stdin: Redirection = None,
+        stdout: Redirection = None,
+        stderr: Redirection = None,
+    ) -> Stop: ...
+
+    def restart(self) -> Stop: ...
+
+    def continue_(self, count: int = 1) -> Stop: ...
+
+    def step(self, count: int = 1) -> Stop: ...
+
+    def next(self, count: int = 1) -> Stop: ...
+
+    def finish(self, count: int = 1) -> Stop: ...
+
+    def until(self, spec: str, condition: str | None = None) -> Stop: ...
+
+    def advance(self, spec: str, condition: str | None = None) -> Stop: ...
+
+    def next_attempt(self, name: str, location: str | None = None) -> Stop: ...
+
+    def next_change(self, count: int = 1) -> Stop: ...
+
+    def close(self) -> None: ...

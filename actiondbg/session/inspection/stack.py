@@ -1,0 +1,57 @@
+"""The stack of actions at a stop."""
+
+from __future__ import annotations
+
+from actiondbg import protocol
+from actiondbg.session.inspection.agent_access import AgentAccess
+
+
+class Stack:
+    """The stack of actions at a stop, and the selected frame.
+
+    Every method raises NotStopped when there is no stop.
+
+    Args:
+        agent: answers at the stop.
+    """
+
+    def __init__(self, agent: AgentAccess) -> None:
+        self._agent = agent
+        self._selected = 0
+
+    @property
+    def selected(self) -> int:
+        """The index of the selected frame, 0 for the innermost action."""
+        return self._selected
+
+    def __getitem__(self, index: int) -> protocol.Frame:
+        return self.frames()[index]
+
+    def frames(self) -> list[protocol.Frame]:
+        """List the frames, the innermost action first."""
+        return self._agent.ask(protocol.Backtrace()).frames
+
+    def select(self, index: int) -> protocol.Frame:
+        """Select a frame; the cursor goes to its first IR unit.
+
+        Args:
+            index: 0 for the innermost action.
+
+        Raises:
+            NoSuchUnit: there is no such frame.
+        """
+        frame = self._agent.ask(protocol.SelectFrame(index=index))
+        self._selected = index
+        return frame
+
+    def action(self) -> protocol.Action:
+        """Return the action of the selected frame in full."""
+        return self._agent.ask(protocol.GetAction())
+
+    def context(self) -> list[protocol.Unit]:
+        """List the IR units of the action of the selected frame."""
+        return self._agent.ask(protocol.GetContext()).units
+
+    def reset(self) -> None:
+        """Select the innermost frame again: the stop is over."""
+        self._selected = 0

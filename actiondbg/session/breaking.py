@@ -11,7 +11,7 @@ from actiondbg import protocol
 from actiondbg.breakpoints.breakpoint import Breakpoint, BreakpointTable, breakpoint_script
 from actiondbg.errors import AgentError, FileNotWritten, NotStopped, ToolGone, UsageError
 from actiondbg.process.execution import Execution
-from actiondbg.session.inspection import Inspection
+from actiondbg.session.old_inspection import Inspection
 from actiondbg.support.atomic_write import write_whole
 
 

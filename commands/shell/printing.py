@@ -10,7 +10,7 @@ from actiondbg.commands.render.results import Counted
 if TYPE_CHECKING:
     from actiondbg.commands.interpreter.console import Front
     from actiondbg.ir.printed import PrintedText
-    from actiondbg.session.inspection import What
+    from actiondbg.session.old_inspection import What
 
 PRINTING = "IR"
 

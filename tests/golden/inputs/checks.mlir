@@ -1,0 +1,2 @@
+// CHECK: func.func @shift
+// CHECK: arith.constant 2

@@ -1,0 +1,3 @@
+func.func @bad() -> i32 {
+  return
+}

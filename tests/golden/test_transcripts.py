@@ -1,0 +1,95 @@
+"""What a user sees, compared byte for byte with the transcripts that are kept.
+
+When a text is changed on purpose, write the transcripts anew and read the difference:
+
+    pytest tests/golden --update-golden
+    git diff tests/golden/transcripts
+
+A scenario is declared in scenarios.py; transcript.py replaces what varies between runs.
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from scenarios import SCENARIOS, SUBCOMMANDS, Scenario, documented_commands
+from transcript import ROOT, TOOLS, transcribe
+
+HERE = Path(__file__).resolve().parent
+TRANSCRIPTS = HERE / "transcripts"
+
+
+@pytest.fixture(scope="session")
+def agents() -> list[Path]:
+    """The compiled agents of the user's cache, among them the one for the tool."""
+    if not (TOOLS / "mlir-opt").exists():
+        pytest.skip("mlir-opt of PyPI is not installed (scripts/setup)")
+    command = [Path(sys.executable).with_name("actiondbg"), "-nx", "--batch", "-ex", "start"]
+    tool = [TOOLS / "mlir-opt", ROOT / "examples/fold.mlir"]
+    subprocess.run([*command, *tool, "--canonicalize"], check=True, capture_output=True)
+    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "actiondbg"
+    return sorted(cache.glob("agent-*.so"))
+
+
+@pytest.fixture
+def directory(agents: list[Path]) -> Iterator[Path]:
+    """A new directory with the inputs, an empty home, and a cache that holds the agents only."""
+    # Not tmp_path: its name has a length that varies, which the width of tables depends on.
+    with tempfile.TemporaryDirectory(prefix="golden-") as name:
+        directory = Path(name).resolve()
+        for folder in ("work", "home", "tmp", "cache/actiondbg"):
+            (directory / folder).mkdir(parents=True)
+        for agent in agents:
+            (directory / "cache/actiondbg" / agent.name).symlink_to(agent)
+        for inputs in (HERE / "inputs", ROOT / "examples"):
+            shutil.copytree(inputs, directory / "work", dirs_exist_ok=True)
+        yield directory
+
+
+@pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda scenario: scenario.name)
+def test_transcript(scenario: Scenario, directory: Path, request: pytest.FixtureRequest) -> None:
+    file = TRANSCRIPTS / f"{scenario.name}.txt"
+    seen = transcribe(scenario, directory)
+    if request.config.getoption("--update-golden", default=False):
+        file.write_text(seen, encoding="utf-8")
+        return
+    kept = file.read_text(encoding="utf-8") if file.exists() else ""
+    difference = difflib.unified_diff(
+        kept.splitlines(), seen.splitlines(), f"kept {file.name}", "seen now", lineterm=""
+    )
+    if seen != kept:
+        pytest.fail("\n".join(difference), pytrace=False)
+
+
+def test_no_transcript_is_without_a_scenario() -> None:
+    names = [scenario.name for scenario in SCENARIOS]
+    assert len(set(names)) == len(names)
+    assert {file.stem for file in TRANSCRIPTS.iterdir()} == set(names)
+
+
+def test_each_command_is_in_a_scenario() -> None:
+    """``help`` of a command does not count."""
+    typed = [one for scenario in SCENARIOS for step in scenario.steps for one in [step.commands]]
+    typed += [file.read_text() for file in (HERE / "inputs").glob("*.adbg")]
+    lines = [line.strip() for text in typed for line in text.splitlines()]
+    missing = [
+        name
+        for name in documented_commands()
+        if not any(f"{line} ".startswith(f"{name} ") for line in lines)
+    ]
+    assert len(documented_commands()) > 70
+    assert not missing
+
+
+def test_each_subcommand_is_in_a_scenario() -> None:
+    run = [step.command for scenario in SCENARIOS for step in scenario.steps]
+    for name in SUBCOMMANDS:
+        assert sum(command.startswith(f"actiondbg {name} ") for command in run) > 1, name

@@ -35,6 +35,7 @@ _REPLACED = [
     (r'("p?t?id": ?)(\d{3,})', r"\1PID"),
     (r"\b((?:process|pid) )\d+\b", r"\1PID"),
     (r'("automatic": )\{[^}]*\}', r"\1CHECKPOINTS"),
+    (r"\bat byte \d+", "at byte N"),  # the header of a recording holds paths
     # Frames of a stack dump of the tool.
     (r"(?m)^ *#\d+ ADDRESS .*\n", ""),
     # Progress is printed at most so often a second.

@@ -1341,11 +1341,17 @@ BISECTIONS = (
         line(f"actiondbg bisect --mode skip {_TEST} -o skip -- {FOLD}"),
         line(f"actiondbg bisect --tag fold {_TEST} -o fold -- {FOLD}"),
         line(f"actiondbg bisect --always canonicalize {_TEST} -o always -- {FOLD}"),
+        line(f"actiondbg bisect --reduce {_TEST} -o reduced -- {FOLD}"),
+        line("ls reduced"),
     ),
     _scenario(
         "bisect-miscompile",
         line(
             "actiondbg bisect --test 'miscompiles/while-if.test {}' -- "
+            "mlir-opt miscompiles/while-if.mlir --canonicalize"
+        ),
+        line(
+            "actiondbg bisect --compare -o compared -- "
             "mlir-opt miscompiles/while-if.mlir --canonicalize"
         ),
     ),

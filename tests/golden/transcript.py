@@ -36,6 +36,7 @@ _REPLACED = [
     (r"\b((?:process|pid) )\d+\b", r"\1PID"),
     (r'("automatic": )\{[^}]*\}', r"\1CHECKPOINTS"),
     (r"\bat byte \d+", "at byte N"),  # the header of a recording holds paths
+    (r"\b(DIR/tmp/actiondbg-)(\w+-)?\w+", r"\1SCRATCH"),
     # Frames of a stack dump of the tool.
     (r"(?m)^ *#\d+ ADDRESS .*\n", ""),
     # Progress is printed at most so often a second.
@@ -65,9 +66,10 @@ def transcribe(scenario: Scenario, directory: Path) -> str:
         parts.append(f"\n$ {step.shown}\n--- exit status {done.returncode}\n")
         outputs = {"output" if step.merged else "stdout": done.stdout, "stderr": done.stderr or ""}
         for stream, text in outputs.items():
-            if text:
-                end = "" if text.endswith("\n") else "\n(no newline at the end)\n"
-                parts.append(f"--- {stream}\n{normalise(text, step, directory)}{end}")
+            kept = normalise(text, step, directory)
+            if kept:
+                end = "" if kept.endswith("\n") else "\n(no newline at the end)\n"
+                parts.append(f"--- {stream}\n{kept}{end}")
     return "".join(parts)
 
 

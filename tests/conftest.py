@@ -1,7 +1,9 @@
-"""What the tests share: the tools of both builds, and inputs."""
+"""What the tests share: markers by folder, the tools of both builds, their agents, and inputs."""
 
 from __future__ import annotations
 
+import fcntl
+import functools
 import shutil
 import subprocess
 import sys
@@ -11,6 +13,8 @@ from pathlib import Path
 import pytest
 
 import actiondbg
+from actiondbg.tool import build_agent, find_tool
+from tests.paths import ROOT
 
 pytest_plugins = ["tests.fakes.agent.fixtures"]
 
@@ -37,27 +41,51 @@ func.func @twice(%a: i32) -> i32 {
 """
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark each test by its folder: unit, tool, terminal or browser."""
+    for item in items:
+        item.add_marker(item.path.relative_to(ROOT / "tests").parts[0])
+
+
+@functools.cache
+def _prepare_agent(tool: str, directory: Path) -> None:
+    """Compile the agent for a tool, once: parallel workers wait for the first of them."""
+    lock = directory / f"agent-of{tool.replace('/', '-')}.lock"
+    with lock.open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        build_agent(find_tool(tool))
+
+
+@pytest.fixture(scope="session")
+def shared_directory(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Path:
+    """The temporary directory that all workers of this run have."""
+    base = tmp_path_factory.getbasetemp()
+    return base if worker_id == "master" else base.parent
+
+
 def _path(build: str, name: str) -> Path:
     return (PYPI if build == "pypi" else DEBIAN) / name
 
 
 @pytest.fixture(params=["pypi", "debian"])
-def mlir_opt(request: pytest.FixtureRequest) -> str:
-    """The mlir-opt of the build with assertions, and of the one without."""
+def mlir_opt(request: pytest.FixtureRequest, shared_directory: Path) -> str:
+    """The mlir-opt of the build with assertions, and of the one without; its agent is compiled."""
     path = _path(request.param, "mlir-opt")
     if not path.exists():
         pytest.skip(f"{path.name} of {request.param} is not installed")
+    _prepare_agent(str(path), shared_directory)
     return str(path)
 
 
 @pytest.fixture
-def debian() -> Callable[[str], str]:
-    """Find a tool of Debian's build, or skip."""
+def debian(shared_directory: Path) -> Callable[[str], str]:
+    """Find a tool of Debian's build, or skip; its agent is compiled."""
 
     def find(name: str) -> str:
         path = DEBIAN / name
         if not path.exists():
             pytest.skip(f"Debian's {name} is not installed (scripts/install-debian-mlir)")
+        _prepare_agent(str(DEBIAN / "mlir-opt"), shared_directory)
         return str(path)
 
     return find

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 import subprocess
 import time
@@ -241,8 +242,11 @@ def each(session: actiondbg.Session) -> Iterator[Stop]:
 def wait_until_gone(pid: int) -> None:
     """Wait for the end of a process that is not our child; a zombie is gone, too."""
     stat = Path(f"/proc/{pid}/stat")
-    while stat.exists() and stat.read_text().rpartition(")")[2].split()[0] not in "ZX":
-        time.sleep(0.01)
+    deadline = time.monotonic() + 30
+    with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+        while stat.read_text().rpartition(")")[2].split()[0] not in "ZX":
+            assert time.monotonic() < deadline, f"process {pid} is still there"
+            time.sleep(0.01)
 
 
 def write(name: str, text: str) -> str:

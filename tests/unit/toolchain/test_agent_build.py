@@ -15,6 +15,7 @@ import pytest
 from actiondbg.errors import AgentBuildError
 from actiondbg.tool import Tool, agent_state, build_agent
 from actiondbg.tool.agent_cache import cache_directory
+from tests.fakes.stock_tool import wait_until_gone
 
 SOURCE = 'extern "C" __attribute__((visibility("default"))) int answer() { return 42; }\n'
 
@@ -218,4 +219,4 @@ def test_an_interrupt_leaves_nothing(
         _, messages = process.communicate(timeout=30)
     assert b"KeyboardInterrupt" in messages
     assert list(cache.iterdir()) == []
-    assert not Path("/proc", (tmp_path / "pid").read_text().strip()).exists()
+    wait_until_gone(int((tmp_path / "pid").read_text()))

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import os
 import re
-import sys
 from pathlib import Path
 
 import pexpect
 import pytest
 
 from tests.fakes.recording.recordings import Action, Operation, write_recording
-
-COMMAND = str(Path(sys.executable).with_name("actiondbg"))
+from tests.paths import COMMAND
 
 
 @pytest.fixture(autouse=True)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,12 +14,12 @@ import pytest
 import actiondbg
 from actiondbg.errors import OracleError, UsageError
 from tests.fakes.folds import write_folds
+from tests.paths import COMMAND
 
 distributed = pytest.importorskip("distributed", reason="Dask is not installed")
 
 COUNT = 30
 JUDGE = "grep -A2 '@f17(' {} | grep -q addi"
-COMMAND = str(Path(sys.executable).with_name("actiondbg"))
 
 
 @pytest.fixture(scope="module")

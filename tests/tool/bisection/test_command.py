@@ -5,21 +5,18 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import re
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import pexpect
 import pytest
 
 from tests.fakes.folds import write_folds
+from tests.paths import COMMAND
 
-COMMAND = str(Path(sys.executable).with_name("actiondbg"))
 COUNT = 40
 # Bad where the addition in @f24 was folded.
 JUDGE = "grep -A2 '@f24(' {} | grep -q addi"
@@ -297,17 +294,3 @@ def test_the_command_of_the_shell_in_words(mlir_opt: str, source: str) -> None:
     )
     assert "Found: #" in done.stdout and "Not bad: " in done.stdout
     assert "bisect needs one oracle" in done.stderr
-
-
-def test_a_bar_is_shown_on_a_terminal(mlir_opt: str, source: str) -> None:
-    words = ["bisect", "--test", JUDGE, "--", mlir_opt, source, "--canonicalize"]
-    environment = {**os.environ, "TERM": "xterm", "NO_COLOR": ""}
-    process = pexpect.spawn(
-        COMMAND, words, encoding="utf-8", timeout=60, env=environment, dimensions=(24, 120)
-    )
-    process.expect("the search: .* trials.*, about .* to go")
-    process.expect("Found: #")
-    process.expect(re.escape("\x1b[32m+  return %arg0 : i32"))
-    process.expect(pexpect.EOF)
-    process.close()
-    assert process.exitstatus == 0

@@ -10,9 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.paths import ROOT
-
-COMMAND = str(Path(sys.executable).with_name("actiondbg"))
+from tests.paths import COMMAND, ROOT
 
 
 def _blocks(page: str, language: str) -> list[str]:

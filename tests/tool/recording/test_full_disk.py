@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import subprocess
-import sys
 from pathlib import Path
 
-COMMAND = str(Path(sys.executable).with_name("actiondbg"))
+from tests.paths import COMMAND
 
 
 def test_a_print_to_a_full_disk_is_told_and_nothing_is_lost(mlir_opt: str, folds: str) -> None:

@@ -8,22 +8,20 @@ import re
 import resource
 import signal
 import subprocess
-import sys
 import time
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import pexpect
 import pytest
 
 from actiondbg.recording import open_recording
 from actiondbg.recording.capture.recorder import record
 from tests.fakes import stock_tool as stock
+from tests.paths import COMMAND
 from tests.tool.agent.test_fortran import FORTRAN
 
-COMMAND = str(Path(sys.executable).with_name("actiondbg"))
 _LINE = re.compile(
     r"#(?P<ordinal>\d+) +t(?P<thread>\d+) +(?P<outcome>[a-z]+) +(?P<duration>[\d.]+[num]?s)"
     r" (?P<indent>(?:  )*)(?P<tag>[\w-]+)(?: \((?P<name>.*?)\))? on @(?P<operation>\d+) (?P<op>\S+)"
@@ -148,20 +146,6 @@ def test_input_comes_through_and_the_status_goes_back(mlir_opt: str, mixed: str)
     done = run("--", mlir_opt, "--no-such-option")
     assert done.returncode == 1
     assert "the tool ended before it made an MLIR context" in done.stderr
-
-
-def test_a_terminal_has_colours_and_a_pager(mlir_opt: str, mixed: str) -> None:
-    environment = {**os.environ, "PAGER": "sed 's/^/| /'", "TERM": "xterm"}
-    environment.pop("NO_COLOR", None)
-    words = ["log", "--", mlir_opt, mixed, "--canonicalize"]
-    for more, outcome in (([], "\x1b[31mfailed     \x1b[39m"), (["--no-color"], "failed     ")):
-        child: pexpect.spawn[str] = pexpect.spawn(
-            COMMAND, [words[0], *more, *words[1:]], env=environment, encoding="utf-8", timeout=60
-        )
-        text = child.read()
-        child.close()
-        assert child.exitstatus == 0
-        assert any(line.startswith(f"| #3       t0  {outcome}") for line in text.splitlines())
 
 
 # --- a run that ends early -------------------------------------------------------------------

@@ -6,7 +6,6 @@ import os
 import re
 import signal
 import subprocess
-import sys
 import time
 from collections import Counter
 from collections.abc import Callable
@@ -22,8 +21,8 @@ from actiondbg.recording.capture.recorder import record, start_recording
 from actiondbg.recording.recording import Recording
 from tests.fakes.stock_tool import ANONYMOUS
 from tests.fakes.stops import all_stops
+from tests.paths import COMMAND
 
-COMMAND = str(Path(sys.executable).with_name("actiondbg"))
 FUNCTION = """\
 func.func @f{n}(%x: i32, %y: i32) -> i32 {{
   %c1 = arith.constant 1 : i32

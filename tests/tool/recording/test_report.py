@@ -19,10 +19,9 @@ from actiondbg.recording.report.drivers import CHANGING
 from tests.fakes import stock_tool as stock
 from tests.fakes.recording.recordings import fake_recording
 from tests.fakes.recording.report import Page, page_of
-from tests.paths import ROOT
+from tests.paths import COMMAND, ROOT
 
 PAGE = (ROOT / "docs/report.md").read_text()
-COMMAND = str(Path(sys.executable).with_name("actiondbg"))
 
 
 def report(*words: str, status: int = 0) -> subprocess.CompletedProcess[str]:
@@ -152,68 +151,6 @@ def recording(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     return fake_recording(tmp_path / "run.adbrec", 500).name
 
 
-@pytest.mark.parametrize("words", [["run.adbrec", "-o", "a.html"], ["-o", "a.html", "run.adbrec"]])
-def test_the_options_may_stand_on_either_side(recording: str, words: list[str]) -> None:
-    done = report(*words)
-    assert done.stderr.startswith("actiondbg: 500 actions in a.html (")
-    assert f"actiondbg query {recording} " in page("a.html").text
-    report("-q", *words)  # a report is replaced
-
-
-def test_what_is_no_report_is_not_overwritten(recording: str) -> None:
-    Path("thesis.html").write_text("<h1>Mine</h1>")
-    done = report(recording, "-o", "thesis.html", status=2)
-    assert "is no report, and is not overwritten" in done.stderr
-    assert Path("thesis.html").read_text() == "<h1>Mine</h1>"
-    Path("empty.html").touch()
-    report(recording, "-o", "empty.html")
-
-
-@pytest.mark.parametrize(
-    "words, status, said",
-    [
-        ([], 2, "name a recording or a tool"),
-        (["run.adbrec", "--ir", "changed"], 2, "is recorded already"),
-        (["run.adbrec", "-o", "none/a.html"], 2, "its directory is not there"),
-        (["run.adbrec", "-o", "."], 2, "is a directory"),
-        (["run.adbrec", "--size", "0"], 2, "is no number from 0.5 to 500"),
-        (["run.adbrec", "other"], 2, "unrecognized arguments: other"),
-        (["none.adbrec"], 1, "none.adbrec"),
-        (["cut.adbrec"], 1, "--partial"),
-    ],
-)
-def test_what_cannot_be_done_is_said(
-    recording: str, words: list[str], status: int, said: str
-) -> None:
-    content = bytearray(Path(recording).read_bytes())
-    content[len(content) // 2] ^= 0xFF
-    Path("cut.adbrec").write_bytes(content)
-    assert said in report(*words, status=status).stderr
-    assert not Path("report.html").exists()
-
-
-def test_a_damaged_recording_is_reported_in_part(tmp_path: Path) -> None:
-    path = fake_recording(tmp_path / "a.adbrec", 50_000)
-    content = bytearray(path.read_bytes())
-    content[len(content) * 3 // 4] ^= 0xFF
-    path.write_bytes(content)
-    output = tmp_path / "a.html"
-    told = report("--partial", str(path), "-o", str(output)).stderr
-    assert told.startswith(f"actiondbg: {path}: The recording is damaged at byte ")
-    made = page(str(output))
-    assert 0 < made.run["count"] < 50_000 and "damaged" in made.text
-
-
-def test_a_smaller_page_holds_less(recording: str, tmp_path: Path) -> None:
-    fake_recording(tmp_path / "big.adbrec", 30_000)
-    sizes = []
-    for size in ("0.5", "2"):
-        report("-q", "big.adbrec", "--size", size, "-o", "a.html")
-        sizes.append(Path("a.html").stat().st_size)
-        assert sizes[-1] <= float(size) * 1e6
-    assert sizes[0] < sizes[1]
-
-
 # --- the manual -----------------------------------------------------------------------------------
 
 
@@ -237,10 +174,3 @@ def test_the_examples(
         Path("report.html").unlink(missing_ok=True)
         subprocess.run([*program, example], env={**os.environ, "PATH": path}, check=True)
         assert "AddIAddConstant" in Path("report.html").read_text()
-
-
-def test_every_option_is_in_the_manual() -> None:
-    from actiondbg.commands.cli.report import build_parser
-
-    options = {word for action in build_parser()._actions for word in action.option_strings}  # type: ignore[attr-defined]
-    assert [word for word in sorted(options - {"-h", "--help"}) if f"`{word}" not in PAGE] == []

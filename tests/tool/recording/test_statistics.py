@@ -8,7 +8,6 @@ import re
 import resource
 import signal
 import subprocess
-import sys
 import time
 from collections import defaultdict
 from collections.abc import Callable, Sequence
@@ -24,8 +23,8 @@ from actiondbg.recording.statistics.event_probe import PARANOID, try_event
 from actiondbg.recording.statistics.events import KNOWN
 from scripts.benchmarks.inputs import PIPELINE, many_functions
 from tests.fakes.privileges import unprivileged
+from tests.paths import COMMAND
 
-COMMAND = str(Path(sys.executable).with_name("actiondbg"))
 FAULTS = ("page-faults", "minor-faults", "major-faults")
 EVENTS = (*FAULTS, "task-clock", "context-switches")
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -15,10 +14,10 @@ import actiondbg
 from actiondbg import errors
 from actiondbg.session.skip_file import Head, SkipEntry, read_skips, write_skips
 from tests.fakes import stock_tool as stock
+from tests.paths import COMMAND
 
 Launch = Callable[..., actiondbg.Session]
 
-COMMAND = str(Path(sys.executable).with_name("actiondbg"))
 FLAGS = "--pass-pipeline=builtin.module(func.func(cse),canonicalize,symbol-dce)"
 SPECS = ("pass:cse and func:mixed", "pattern:RemoveStaticCondition", "pass:symbol-dce")
 

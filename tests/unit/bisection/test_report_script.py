@@ -13,7 +13,7 @@ from actiondbg.bisection.oracles.compare_shell import compare_judge
 from actiondbg.bisection.oracles.oracle import Command as Shell
 from actiondbg.bisection.oracles.oracle import Crash, Diagnostic, FileCheck, Oracle, Verify
 from actiondbg.bisection.oracles.shell import judge_of
-from actiondbg.bisection.reproducer.pipelines import continuations, dumped_pipelines, parse_pipeline
+from actiondbg.bisection.reproducer.pipelines import continuations, parse_pipeline
 from actiondbg.bisection.reproducer.portable import (
     OUT,
     Command,
@@ -58,19 +58,6 @@ def test_a_pipeline_is_cut_at_each_place_of_a_pass() -> None:
     ]
     assert continuations(whole, "builtin.module(cse{x=1})") == []
     assert continuations("cse", "builtin.module(cse)") == []
-
-
-def test_the_tool_tells_its_pipeline(mlir_opt: str, tmp_path: Path) -> None:
-    argv = [mlir_opt, "--canonicalize", "--cse", "--dump-pass-pipeline", "-o", "/dev/null"]
-    done = subprocess.run(argv, input="module {}", capture_output=True, text=True, check=True)
-    [pipeline] = dumped_pipelines(f"warning: first\n{done.stderr}")
-    element = parse_pipeline(pipeline)
-    assert element is not None and element.name == "builtin.module"
-    assert [one.name for one in element.inner or ()] == ["canonicalize", "cse"]
-    again = subprocess.run(
-        [mlir_opt, f"--pass-pipeline={element}"], input="module {}", capture_output=True, text=True
-    )
-    assert again.returncode == 0, again.stderr
 
 
 # --- command lines in another folder ----------------------------------------------------------

@@ -1,4 +1,4 @@
-"""What comes beside a stop, ids and completion, against a Session without a tool."""
+"""Crashes, ids and completion, against a Session without a tool."""
 
 from __future__ import annotations
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -11,8 +10,8 @@ import pytest
 from actiondbg.recording import RecordingError
 from actiondbg.recording.query.sources import open_sources
 from tests.fakes.recording.recordings import Action, write_recording
+from tests.paths import COMMAND
 
-COMMAND = str(Path(sys.executable).with_name("actiondbg"))
 EMPTY = "'fleet/a.adbrec' is empty: "
 
 

@@ -7,7 +7,6 @@ import csv
 import json
 import signal
 import subprocess
-import sys
 import time
 from io import BytesIO, StringIO
 from pathlib import Path
@@ -22,8 +21,8 @@ from actiondbg.recording.query.results import write_json
 from actiondbg.recording.query.sources import open_sources
 from tests.fakes.recording.chunks import chunk_bytes
 from tests.fakes.recording.recordings import Action, Operation, fake_recording, write_recording
+from tests.paths import COMMAND
 
-COMMAND = str(Path(sys.executable).with_name("actiondbg"))
 ODD = 'a "quoted", one\nof two lines'
 ACTIONS = [
     Action("canonicalize", "pass-execution", operation=1, outcome="succeeded", duration=5500),

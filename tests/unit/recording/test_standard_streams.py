@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from tests.fakes.recording.recordings import Action, write_recording
+from tests.paths import COMMAND
 
-COMMAND = str(Path(sys.executable).with_name("actiondbg"))
 FULL = "The output cannot be written (No space left on device): make room, or send it elsewhere.\n"
 LINES = (
     "log run.adbrec",
@@ -46,10 +45,3 @@ def test_closed_streams_are_as_good_as_none(line: str) -> None:
     for closed in (">&-", "<&- >&-", "<&-"):
         done = shell(f"{line} {closed}")
         assert (done.returncode, done.stderr) == (0, "")
-
-
-def test_the_tool_has_a_standard_output(mlir_opt: str, folds: str) -> None:
-    """Else the recording would be in its place, and the tool print into it."""
-    done = shell(f"record -q -o out.adbrec -- {mlir_opt} {folds} --canonicalize >&-")
-    assert done.returncode == 0 and done.stderr in ("", "Compiling the agent ...\n")
-    assert shell("query out.adbrec 'select count(*) > 3 as n from actions'").returncode == 0

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import io
 import json
-import os
 import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
-import pexpect
 import pytest
 
 from actiondbg.commands.cli.log_output import colored
@@ -26,8 +23,8 @@ from tests.fakes.recording.recordings import (
     fake_recording,
     write_recording,
 )
+from tests.paths import COMMAND
 
-COMMAND = str(Path(sys.executable).with_name("actiondbg"))
 _MODULE = Operation(1, "builtin.module", line=1, column=0, function="")
 _ADD = Operation(5, "arith.addi", "dir/in.mlir", 7, 11, "shift")
 
@@ -285,28 +282,6 @@ def test_a_run_that_was_killed_says_so(tmp_path: Path) -> None:
         f"actiondbg: {path}: The recording has no end, as the tool was killed or still runs: "
         "the 100 actions up to then are read.\n"
     )
-
-
-@pytest.mark.parametrize("pager", ["no-such-pager -R", ""])
-def test_a_pager_that_is_not_there_hides_no_log(tmp_path: Path, pager: str) -> None:
-    path = fake_recording(tmp_path / "run.adbrec", 100)
-    # Without PAGER it is less, which is not in that PATH either.
-    environment = {**os.environ, "PAGER": pager, "PATH": str(tmp_path), "TERM": "xterm"}
-    (tmp_path / "sh").symlink_to("/bin/sh")
-    words = ["log", "--no-color", str(path)]
-    log, status = pexpect.run(
-        f"{COMMAND} {' '.join(words)}",
-        env=environment,
-        encoding="utf-8",
-        timeout=60,
-        withexitstatus=True,
-    )
-    lines = log.splitlines()
-    told = lines.pop(0) if pager else ""
-    assert ("There is no pager 'no-such-pager': what follows is shown without" in told) == bool(
-        pager
-    )
-    assert (status, lines) == (0, run(path).stdout.splitlines())
 
 
 def test_who_reads_it_may_leave(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""``actiondbg open``: the commands over a recording, and docs/open.md."""
+"""``actiondbg open``: the commands over a recording."""
 
 from __future__ import annotations
 
@@ -6,14 +6,11 @@ import io
 import json
 import os
 import re
-import shutil
-import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import pexpect
 import pytest
 
 from actiondbg.cli import main
@@ -258,68 +255,7 @@ def test_a_damaged_recording_is_read_on_demand(do: Open) -> None:
     assert open_cli.run(["--partial", "--batch", "-nx", "-ex", "run", "run.adbrec"]) == 0
 
 
-def test_a_terminal(tmp_path: Path) -> None:
-    child = pexpect.spawn(
-        sys.executable,
-        ["-m", "actiondbg", "open", "run.adbrec"],
-        env={**os.environ, "TERM": "xterm", "PAGER": "cat", "PROMPT_TOOLKIT_NO_CPR": "1"},
-        dimensions=(30, 120),
-        encoding="utf-8",
-        timeout=30,
-    )
-    child.expect_exact("run.adbrec: 8 actions of mlir-opt in.mlir --canonicalize")
-    child.expect_exact("(actiondbg)")
-    child.send("break pattern:A\r")
-    child.expect_exact("Breakpoint 1: pattern:A")
-    child.send("continue\r")
-    child.expect_exact("Breakpoint 1, stopped before #4")
-    child.send("\r")  # Enter repeats it
-    child.expect_exact("Breakpoint 1, stopped before #7")
-    child.send("why-not \t")
-    child.expect_exact("A")
-    child.send("\x03quit\r")
-    child.expect(pexpect.EOF)
-    child.close()
-    assert child.exitstatus == 0
-
-
 # --- docs/open.md ----------------------------------------------------------------------
-
-
-def _blocks(language: str) -> list[str]:
-    page = (ROOT / "docs" / "open.md").read_text()
-    return re.findall(rf"^```{language}\n(.*?)^```$", page, re.M | re.S)
-
-
-@pytest.mark.parametrize("block", _blocks("text"))
-def test_the_sessions_of_the_page(block: str) -> None:
-    shutil.copy(ROOT / "examples" / "fold.mlir", ".")
-    recording, opening, *lines = block.splitlines()
-    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
-    environment = {**os.environ, "PATH": path}
-    subprocess.run(recording.removeprefix("$ "), shell=True, check=True, env=environment)
-    commands = [
-        line.removeprefix("(actiondbg) ") for line in lines if line.startswith("(actiondbg) ")
-    ]
-    said = [line for line in lines if not line.startswith("(actiondbg) ")]
-    words = [word for line in commands for word in ("-ex", line)]
-    *program, file = opening.removeprefix("$ ").split()
-    run = subprocess.run(
-        [*program, "-nx", "--batch", "--keep-going", *words, file],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        env=environment,
-    )
-    assert run.stdout.splitlines() == said
-    assert len(commands) >= 3
-
-
-@pytest.mark.parametrize("block", _blocks("python"))
-def test_the_python_of_the_page(block: str) -> None:
-    shutil.copy(ROOT / "examples" / "fold.mlir", ".")
-    run = subprocess.run([sys.executable, "-c", block], check=True, capture_output=True, text=True)
-    assert run.stdout.startswith("5 [")
 
 
 def test_the_page_names_every_command_that_works() -> None:

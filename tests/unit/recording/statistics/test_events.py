@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -13,8 +12,7 @@ from actiondbg.recording.statistics import event_probe as opening
 from actiondbg.recording.statistics.event_probe import PARANOID, CountingRefused, choose, try_event
 from actiondbg.recording.statistics.events import KNOWN, MOST, Event, is_clock, parse_events
 from tests.fakes.privileges import filtered, unprivileged
-
-COMMAND = str(Path(sys.executable).with_name("actiondbg"))
+from tests.paths import COMMAND
 
 
 def tried(name: str) -> Event | None:

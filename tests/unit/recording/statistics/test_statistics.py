@@ -22,10 +22,9 @@ from actiondbg.recording import open_recording
 from actiondbg.recording.statistics.measurement import Measured, Selection, measure
 from actiondbg.recording.statistics.samples import samples_of
 from tests.fakes.recording.recordings import Action, fake_recording, write_recording
-from tests.paths import ROOT
+from tests.paths import COMMAND, ROOT
 
 DOCS = ROOT / "docs/stat.md"
-COMMAND = str(Path(sys.executable).with_name("actiondbg"))
 EVENTS, US = ("page-faults", "task-clock"), 1000  # ns
 
 

@@ -1,0 +1,32 @@
+"""``actiondbg record`` in a terminal."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pexpect
+
+from tests.paths import COMMAND
+
+
+def long_input(count: int = 20_000) -> str:
+    function = "func.func @f{}(%x: i32) -> i32 {{\n  {}\n  return %x : i32\n}}\n"
+    body = "\n  ".join(f"%c{i} = arith.constant {i} : i32" for i in range(10))
+    Path("long.mlir").write_text("".join(function.format(n, body) for n in range(count)))
+    return "long.mlir"
+
+
+def test_a_count_grows_on_a_terminal(mlir_opt: str, folds: str) -> None:
+    words = (
+        f"{COMMAND} record -o run.adbrec -- {mlir_opt} {long_input(40_000)} --canonicalize --cse"
+    )
+    process = pexpect.spawn("sh", ["-c", f"{words} > out"], encoding="utf-8", timeout=60)
+    counts: list[int] = []
+    while process.expect([r"([\d,]+) actions? \(.*?\)\r", r"in run.adbrec"]) == 0:
+        assert process.match is not None
+        counts.append(int(process.match.group(1).replace(",", "")))
+    process.expect(pexpect.EOF)
+    process.close()
+    assert process.exitstatus == 0
+    assert counts == sorted(counts) and counts[-1] > counts[0]
+    assert Path("out").stat().st_size > 1_000_000

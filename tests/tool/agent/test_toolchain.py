@@ -1,0 +1,69 @@
+"""The real tools: which are found, and that the agent compiles for them without a warning."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from actiondbg.tool import build_agent, expand_driver, find_tool
+from actiondbg.tool.elf import read_elf
+
+DEBIAN = Path("/usr/lib/llvm-22")
+needs_debian = pytest.mark.skipif(
+    not (DEBIAN / "bin/mlir-opt").exists() or not (DEBIAN / "include/mlir").exists(),
+    reason="Debian's MLIR is not installed (scripts/install-debian-mlir)",
+)
+needs_flang = pytest.mark.skipif(
+    shutil.which("flang-22") is None,
+    reason="Debian's flang-22 is not installed (scripts/install-debian-mlir)",
+)
+
+
+def write(path: Path, text: str, mode: int = 0o644) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    path.chmod(mode)
+    return path
+
+
+def test_bare_mlir_opt_is_that_of_the_package() -> None:
+    tool = find_tool("mlir-opt")
+    assert tool.path.is_relative_to(sys.prefix)
+    assert tool.libmlir.name == "libMLIR.so"
+    assert tool.llvm.startswith("22.1.")
+    assert all(directory.is_relative_to(sys.prefix) for directory in tool.headers)
+    assert len(tool.build_id) == 40
+
+
+@needs_debian
+@pytest.mark.parametrize("name", ["mlir-opt", "fir-opt", "flang-22"])
+def test_debian_layout(name: str) -> None:
+    if not (DEBIAN / "bin" / name).exists():
+        pytest.skip(f"{name} is not installed (scripts/install-debian-mlir)")
+    tool = find_tool(str(DEBIAN / "bin" / name))
+    assert tool.libmlir.name == "libMLIR.so.22.1"
+    assert tool.headers == (DEBIAN / "include",)
+    assert tool.llvm.startswith("22.1.")
+
+
+@pytest.mark.parametrize("name", ["mlir-opt", pytest.param("mlir-opt-22", marks=needs_debian)])
+def test_the_agent_compiles_without_a_warning(name: str) -> None:
+    agent = build_agent(find_tool(name))
+    assert read_elf(agent) is not None
+    assert not agent.with_suffix(".log").exists(), "the compiler warned: see the log"
+
+
+@needs_flang
+@pytest.mark.parametrize("flags", [["-c"], []])
+def test_real_flang(tmp_path: Path, flags: list[str]) -> None:
+    write(tmp_path / "x.f90", "program a\nend\n")
+    argv = expand_driver(["flang-22", *flags, "x.f90"], cwd=tmp_path)
+    assert argv[1] == "-fc1"
+    assert find_tool(argv[0]).libmlir.name.startswith("libMLIR")
+    subprocess.run(argv, cwd=tmp_path, check=True)
+    made = {file.name for file in tmp_path.iterdir()}
+    assert made == ({"x.f90", "x.o"} if flags else {"x.f90"})

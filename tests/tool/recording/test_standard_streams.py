@@ -1,0 +1,28 @@
+"""Recording with closed standard streams."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.fakes.recording.recordings import Action, write_recording
+from tests.paths import COMMAND
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    write_recording("run.adbrec", [Action("canonicalize", "pass-execution")])
+
+
+def shell(line: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(["sh", "-c", f"{COMMAND} {line}"], capture_output=True, text=True)
+
+
+def test_the_tool_has_a_standard_output(mlir_opt: str, folds: str) -> None:
+    """Else the recording would be in its place, and the tool print into it."""
+    done = shell(f"record -q -o out.adbrec -- {mlir_opt} {folds} --canonicalize >&-")
+    assert done.returncode == 0 and done.stderr in ("", "Compiling the agent ...\n")
+    assert shell("query out.adbrec 'select count(*) > 3 as n from actions'").returncode == 0

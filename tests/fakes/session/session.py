@@ -133,7 +133,9 @@ class FakeSession(FakePast, FakeTravel):
         return self._stop("start") if how == "start" else self._continue()
 
     def restart(self) -> Stop:
-        return self.start()
+        self.calls.append(("restart",))
+        self._ordinal = 0
+        return self._stop("start")
 
     def _continue(self) -> Stop:
         ids = [each.id for each in self.breakpoints if each.enabled]
@@ -146,34 +148,44 @@ class FakeSession(FakePast, FakeTravel):
         self.calls.append(("continue", count))
         return self._continue()
 
-    def step(self, count: int = 1) -> Stop:
+    def _control(self, reason: str, *call: Any) -> Stop:
+        """Note the call, by which the tests tell one control from another, and stop."""
         self._need_stop()
-        self.calls.append(("step", count))
-        return self._stop("step")
+        self.calls.append(call)
+        return self._stop(reason)
 
-    next = finish = skip = apply = step
+    def step(self, count: int = 1) -> Stop:
+        return self._control("step", "step", count)
+
+    def next(self, count: int = 1) -> Stop:
+        return self._control("step", "next", count)
+
+    def finish(self, count: int = 1) -> Stop:
+        return self._control("step", "finish", count)
+
+    def skip(self, count: int = 1) -> Stop:
+        return self._control("step", "skip", count)
+
+    def apply(self, count: int = 1) -> Stop:
+        return self._control("step", "apply", count)
 
     def next_change(self, count: int = 1) -> Stop:
-        self._need_stop()
-        self.calls.append(("next_change", count))
-        return self._stop("until")
+        return self._control("until", "next_change", count)
 
     def next_attempt(self, name: str, location: str | None = None) -> Stop:
-        self._need_stop()
-        self.calls.append(("next_attempt", name, location))
-        return self._stop("until")
+        return self._control("until", "next_attempt", name, location)
 
     def until(self, spec: str, condition: str | None = None) -> Stop:
-        self._need_stop()
-        self.calls.append(("until", spec, condition))
-        return self._stop("until")
+        return self._control("until", "until", spec, condition)
 
-    advance = until
+    def advance(self, spec: str, condition: str | None = None) -> Stop:
+        return self._control("until", "advance", spec, condition)
 
     def interrupt(self) -> None:
         self.calls.append(("interrupt",))
 
     def wait(self) -> Stop:
+        self.calls.append(("wait",))
         return self._stop("interrupt")
 
     def kill(self) -> None:

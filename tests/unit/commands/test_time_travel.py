@@ -72,7 +72,7 @@ def test_what_is_written_wrongly_is_told(stopped: Driver, line: str, message: st
 
 def test_without_a_number_restart_starts_again(stopped: Driver) -> None:
     stopped.do("restart")
-    assert stopped.session.calls[0] == ("start", None, {})
+    assert stopped.session.calls[0] == ("restart",)
 
 
 def test_going_back_is_repeated_by_enter(stopped: Driver) -> None:

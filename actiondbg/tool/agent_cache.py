@@ -37,7 +37,7 @@ def build_agent(
     """
     compiler = find_compiler()
     files = _source_files(source)
-    agent = _agent_path(tool, compiler, files)
+    agent = _agent_path(tool, compiler, source, files)
     if agent.exists():
         return agent
     # Imported only now: each start looks for the agent, and one compiles it.
@@ -47,7 +47,7 @@ def build_agent(
     if on_start is not None:
         on_start()
     try:
-        compile_agent(tool, compiler, files, agent)
+        compile_agent(tool, compiler, source, files, agent)
     except OSError as error:
         raise AgentBuildError(
             f"The agent cannot be written to {str(agent.parent)!r} ({error.strerror}): make it "
@@ -59,7 +59,7 @@ def build_agent(
 def agent_state(tool: Tool, source: Path = AGENT_SOURCE) -> str:
     """Say whether the agent for a tool is ready: "cached", "not compiled yet", or what hinders."""
     try:
-        agent = _agent_path(tool, find_compiler(), _source_files(source))
+        agent = _agent_path(tool, find_compiler(), source, _source_files(source))
     except AgentBuildError as error:
         return f"cannot be compiled: {error}"
     return "cached" if agent.exists() else "not compiled yet"
@@ -71,26 +71,32 @@ def cache_directory() -> Path:
     return (given if given.is_absolute() else Path.home() / ".cache") / "actiondbg"
 
 
-def _agent_path(tool: Tool, compiler: Compiler, files: Sequence[Path]) -> Path:
+def _agent_path(tool: Tool, compiler: Compiler, source: Path, files: Sequence[str]) -> Path:
     """Name the agent by everything that it is made from."""
     made_from = (tool.build_id, tool.llvm, compiler.identity, *FLAGS, *LINK_FLAGS, *tool.headers)
     parts = [os.fsencode(part) for part in made_from]
     for file in files:
-        with open(file, "rb", buffering=0) as opened:
+        with open(source / file, "rb", buffering=0) as opened:
             content = opened.read()
-        parts += file.name.encode(), str(len(content)).encode(), content
+        parts += file.encode(), str(len(content)).encode(), content
     # By the hash that tells whether a .pyc is of a source: to import hashlib takes 5 ms.
     key = source_hash(b"\0".join(parts)).hex()
     return cache_directory() / f"agent-{key}.so"
 
 
-def _source_files(source: Path) -> list[Path]:
-    try:
-        names = sorted(os.listdir(source))
-    except OSError:
-        names = []
+def _source_files(source: Path) -> list[str]:
+    """List the agent's source files, as paths relative to its directory."""
+    names: list[str] = []
+    for folder, _, files in os.walk(source):
+        room = os.path.relpath(folder, source)
+        names += [
+            name if room == "." else f"{room}/{name}"
+            for name in files
+            if name.endswith((".cpp", ".h", ".map"))
+        ]
+    names.sort()
     if not any(name.endswith(".cpp") for name in names):
         raise AgentBuildError(
             f"The agent's source is missing from {str(source)!r}: install actiondbg again."
         )
-    return [source / name for name in names if name.endswith((".cpp", ".h", ".map"))]
+    return names

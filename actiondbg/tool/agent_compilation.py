@@ -49,13 +49,16 @@ def check_abi(tool: Tool) -> None:
         )
 
 
-def compile_agent(tool: Tool, compiler: Compiler, files: Sequence[Path], agent: Path) -> None:
+def compile_agent(
+    tool: Tool, compiler: Compiler, source: Path, files: Sequence[str], agent: Path
+) -> None:
     """Compile the agent into a file; it is there as a whole, or not at all.
 
     Args:
         tool: that it is for.
         compiler: to compile with.
-        files: the agent's source.
+        source: the directory of the agent's source.
+        files: the source files in it.
         agent: the shared object to make; messages go to a log beside it.
 
     Raises:
@@ -65,7 +68,8 @@ def compile_agent(tool: Tool, compiler: Compiler, files: Sequence[Path], agent: 
     agent.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     _tidy(agent.parent)
     with tempfile.TemporaryDirectory(prefix=_BUILD_PREFIX, dir=agent.parent) as directory:
-        built = _compile(tool, compiler, files, Path(directory), agent.with_suffix(".log"))
+        paths = [source / file for file in files]
+        built = _compile(tool, compiler, source, paths, Path(directory), agent.with_suffix(".log"))
         built.replace(agent)
 
 
@@ -87,7 +91,12 @@ def _tidy(cache: Path) -> None:
 
 
 def _compile(
-    tool: Tool, compiler: Compiler, files: Sequence[Path], directory: Path, log: Path
+    tool: Tool,
+    compiler: Compiler,
+    source: Path,
+    files: Sequence[Path],
+    directory: Path,
+    log: Path,
 ) -> Path:
     """Compile and link in a directory; messages go to the log.
 
@@ -100,7 +109,8 @@ def _compile(
         w for f in files if f.suffix == ".map" for w in ("-Xlinker", f"--version-script={f}")
     ]
     built = directory / "agent.so"
-    includes = [word for path in tool.headers for word in ("-isystem", str(path))]
+    includes = ["-iquote", str(source)]
+    includes += [word for path in tool.headers for word in ("-isystem", str(path))]
     output = [str(unit), "-o", str(built), *LINK_FLAGS, *exports]
     messages, failed = _run([*compiler.command, *FLAGS, STRICT, *includes, *output], directory)
     log.unlink(missing_ok=True)

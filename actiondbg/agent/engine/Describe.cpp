@@ -1,0 +1,265 @@
+//===- Describe.cpp - Actions and IR as JSON
+//--------------------------------===//
+
+#include "engine/Describe.h"
+#include "engine/Engine.h"
+#include "interpose/Versions.h"
+
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/Diagnostics.h"
+#include "llvm/Config/abi-breaking.h"
+#include <unistd.h>
+
+using namespace mlir;
+using llvm::StringRef;
+using llvm::json::Object;
+using Json = llvm::json::Value;
+
+namespace adbg {
+
+Json safe(StringRef text) {
+  return llvm::json::isUTF8(text) ? Json(text.str())
+                                  : Json(llvm::json::fixUTF8(text));
+}
+
+uint32_t idOf(const IRUnit &unit) {
+  Operation *op = holderOf(unit);
+  return op ? Engine::get().observer.ids.of(op) : 0;
+}
+
+llvm::json::Array describeWritten() {
+  const Written &written = Files::written();
+  return llvm::json::Array{int64_t(written.bytes[0]),
+                           int64_t(written.bytes[1])};
+}
+
+static StringRef whenOf(const Frame &frame, bool inside) {
+  if (inside)
+    return "during";
+  return frame.over ? "after" : "before";
+}
+
+Object hello(const Engine &engine) {
+  const Frame *at = engine.standing;
+  return Object{
+      {"protocol", 3},
+      {"agent", "preload"},
+      {"llvm", LLVM_VERSION_STRING},
+      {"pid", int64_t(getpid())},
+      {"parent", int64_t(getppid())},
+      {"role", textOf(engine.role)},
+      {"ordinal", int64_t(engine.ordinal)},
+      {"event", int64_t(engine.event)},
+      {"when", at ? Json(whenOf(*at, engine.inside)) : Json(nullptr)},
+      {"assertions", LLVM_ENABLE_ABI_BREAKING_CHECKS != 0},
+      {"capabilities", llvm::json::Array{"fold", "interrupt", "cursor", "print",
+                                         "outcome", "watch", "catch", "fork"}}};
+}
+
+std::optional<std::string> placeText(Location loc) {
+  std::optional<FilePlace> place = firstPlace(loc);
+  if (!place)
+    return std::nullopt;
+  return (place->file.getValue() + ":" + llvm::Twine(place->line) + ":" +
+          llvm::Twine(place->column))
+      .str();
+}
+
+void addOperation(Object &object, const Frame &frame) {
+  std::optional<std::string> op, location, function;
+  uint32_t id = 0;
+  const Gone *gone = frame.units.empty() ? nullptr : frame.goneUnit(0);
+  if (gone) {
+    id = gone->id;
+    op = gone->name.getStringRef().str();
+    location = placeText(gone->location);
+    if (gone->function)
+      function = gone->function.str();
+  } else if (Operation *about = frame.op()) {
+    id = Engine::get().observer.ids.of(about);
+    op = about->getName().getStringRef().str();
+    location = placeText(about->getLoc());
+    if (Operation *holder = functionAround(about))
+      function = symbolName(holder).str();
+  }
+  object["id"] = idOrNull(id);
+  object["op"] = orNull(op);
+  object["location"] = orNull(location);
+  object["function"] = orNull(function);
+}
+
+static void addAction(Object &object, const Frame &frame) {
+  object["ordinal"] = int64_t(frame.ordinal);
+  object["tag"] = safe(frame.tag());
+  object["name"] = safe(frame.name());
+  object["depth"] = int64_t(frame.depth);
+}
+
+Object describeStop(const Frame &frame, const Notice &notice, bool inside) {
+  Object stop{{"when", whenOf(frame, inside)},
+              {"reason", notice.reason},
+              {"breakpoints", llvm::json::Array(notice.hit)},
+              {"skipped", frame.skipped},
+              {"event", int64_t(Engine::get().event)},
+              {"nth", int64_t(frame.nth)},
+              {"cursorId", idOrNull(idOf(Engine::get().cursor))},
+              {"message",
+               notice.message.empty() ? Json(nullptr) : safe(notice.message)},
+              {"culprit", describeCulprit(notice.culprit)}};
+  addAction(stop, frame);
+  addOperation(stop, frame);
+  if (inside) {
+    // It is not over: what it did is not known yet.
+    Frame nothing;
+    addOutcome(stop, nothing);
+  } else {
+    addOutcome(stop, frame);
+  }
+  return stop;
+}
+
+Object describeCrash(const Frame *innermost) {
+  if (!innermost)
+    return Object{{"ordinal", 0},
+                  {"tag", ""},
+                  {"name", ""},
+                  {"op", nullptr},
+                  {"depth", 0}};
+  Object crash;
+  addAction(crash, *innermost);
+  Operation *op = innermost->op();
+  crash["op"] = op ? safe(op->getName().getStringRef()) : Json(nullptr);
+  return crash;
+}
+
+llvm::json::Array describeHits(llvm::ArrayRef<Breakpoint> breakpoints) {
+  llvm::json::Array hits;
+  for (const Breakpoint &one : breakpoints)
+    hits.push_back(Object{{"id", one.id}, {"hits", int64_t(one.hits)}});
+  return hits;
+}
+
+Object describeFrame(const Frame &frame, int64_t index) {
+  Object object{{"index", index}, {"units", describeUnits(frame)}};
+  addAction(object, frame);
+  addOperation(object, frame);
+  return object;
+}
+
+Object describeAction(const Frame &frame, int64_t index) {
+  Object object = describeFrame(frame, index);
+  int64_t iteration = frame.iteration();
+  llvm::json::Array labels;
+  for (StringRef label : frame.labels())
+    labels.push_back(safe(label));
+  std::optional<std::string> location;
+  if (Operation *op = frame.op()) {
+    location.emplace();
+    llvm::raw_string_ostream os(*location);
+    op->getLoc().print(os);
+  }
+  object["fullName"] = safe(frame.fullName());
+  object["labels"] = std::move(labels);
+  object["iteration"] = iteration < 0 ? Json(nullptr) : Json(iteration);
+  object["text"] = safe(frame.text());
+  object["fullLocation"] = orNull(location);
+  object["when"] = frame.over ? "after" : "before";
+  return object;
+}
+
+//===----------------------------------------------------------------------===//
+// Units
+//===----------------------------------------------------------------------===//
+
+bool isPrintable(Operation *op) {
+  for (mlir::Value operand : op->getOperands())
+    if (!operand)
+      return false;
+  // Only the operation's own invariants: what is in it is not printed. What
+  // its verifier says goes to nobody.
+  ScopedDiagnosticHandler quiet(op->getContext(),
+                                [](Diagnostic &) { return success(); });
+  return succeeded(op->getName().verifyInvariants(op));
+}
+
+static std::string oneLine(Operation *op) {
+  OpPrintingFlags flags;
+  flags.skipRegions().useLocalScope().elideLargeElementsAttrs(16);
+  // Assumed, so that the whole function is not verified to print one line.
+  flags.assumeVerified();
+  if (!isPrintable(op))
+    flags.printGenericOpForm();
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  op->print(os, flags);
+  return text;
+}
+
+static std::string textOf(const IRUnit &unit) {
+  if (auto *op = llvm::dyn_cast_if_present<Operation *>(unit))
+    return oneLine(op);
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  Operation *holder = holderOf(unit);
+  StringRef name = holder ? holder->getName().getStringRef() : "nothing";
+  if (auto *region = llvm::dyn_cast_if_present<Region *>(unit)) {
+    os << "region " << region->getRegionNumber() << " of " << name << ", "
+       << llvm::range_size(*region) << " blocks";
+  } else if (auto *block = llvm::dyn_cast_if_present<Block *>(unit)) {
+    os << "block ";
+    block->printAsOperand(os);
+    os << " of " << name << ", " << block->getNumArguments() << " arguments, "
+       << llvm::range_size(*block) << " operations";
+  } else if (auto value = llvm::dyn_cast_if_present<mlir::Value>(unit)) {
+    value.print(os, OpPrintingFlags().skipRegions().useLocalScope());
+  }
+  return text;
+}
+
+static StringRef kindText(const IRUnit &unit) {
+  if (llvm::isa_and_present<Region *>(unit))
+    return "region";
+  if (llvm::isa_and_present<Block *>(unit))
+    return "block";
+  return llvm::isa_and_present<mlir::Value>(unit) ? "value" : "operation";
+}
+
+Object describeUnit(const IRUnit &unit) {
+  std::string text = textOf(unit);
+  if (text.size() > 4096)
+    text = text.substr(0, 4093) + "...";
+  Operation *op = holderOf(unit);
+  return Object{
+      {"kind", kindText(unit)},
+      {"name", op ? safe(op->getName().getStringRef()) : Json(nullptr)},
+      {"state", "alive"},
+      {"id", idOrNull(idOf(unit))},
+      {"text", safe(text)},
+      {"location", op ? orNull(placeText(op->getLoc())) : Json(nullptr)}};
+}
+
+llvm::json::Array describeUnits(const Frame &frame) {
+  llvm::json::Array units;
+  for (size_t i = 0; i < frame.units.size(); ++i) {
+    const Gone *gone = frame.goneUnit(i);
+    if (!gone) {
+      units.push_back(describeUnit(frame.units[i]));
+      continue;
+    }
+    if (gone->by) {
+      Object by = describeUnit(IRUnit(gone->by));
+      by["state"] = "replaced";
+      units.push_back(std::move(by));
+      continue;
+    }
+    units.push_back(Object{{"kind", kindText(frame.units[i])},
+                           {"name", safe(gone->name.getStringRef())},
+                           {"state", "erased"},
+                           {"id", idOrNull(gone->id)},
+                           {"text", nullptr},
+                           {"location", orNull(placeText(gone->location))}});
+  }
+  return units;
+}
+
+} // namespace adbg

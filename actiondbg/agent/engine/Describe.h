@@ -1,0 +1,65 @@
+//===- Describe.h - Actions and IR as JSON ----------------------*- C++ -*-===//
+
+#ifndef ACTIONDBG_DESCRIBE_H
+#define ACTIONDBG_DESCRIBE_H
+
+#include "engine/Frame.h"
+#include "observe/Observer.h"
+#include "llvm/Support/JSON.h"
+#include <optional>
+
+namespace adbg {
+
+class Engine;
+struct Notice;
+
+llvm::json::Object hello(const Engine &engine);
+llvm::json::Array describeWritten();
+/// `inside`: the tool stands inside of the action, not before or after it.
+llvm::json::Object describeStop(const Frame &frame, const Notice &notice,
+                                bool inside);
+/// What a stop or a frame says of the operation that its action is about.
+void addOperation(llvm::json::Object &object, const Frame &frame);
+llvm::json::Object describeCrash(const Frame *innermost);
+llvm::json::Array describeHits(llvm::ArrayRef<Breakpoint> breakpoints);
+llvm::json::Object describeFrame(const Frame &frame, int64_t index);
+llvm::json::Object describeAction(const Frame &frame, int64_t index);
+llvm::json::Object describeUnit(const mlir::IRUnit &unit);
+llvm::json::Array describeUnits(const Frame &frame);
+
+// DescribeOutcome.cpp
+llvm::json::Value describeOutcome(const Frame &frame);
+/// The first `most` of the changes that are held; `count`: of all.
+llvm::json::Array describeChanges(const Frame &frame, bool nested,
+                                  uint64_t most, uint64_t &count);
+llvm::json::Value describeCulprit(const std::optional<Culprit> &culprit);
+void addOutcome(llvm::json::Object &stop, const Frame &frame);
+std::string describeFolded(mlir::OpFoldResult result);
+llvm::json::Value idOrNull(uint32_t id);
+/// Of a unit: of the operation that holds or defines it; 0 if there is none.
+uint32_t idOf(const mlir::IRUnit &unit);
+
+/// JSON has only valid UTF-8; names and file names may be anything.
+llvm::json::Value safe(llvm::StringRef text);
+template <typename T> llvm::json::Value orNull(const std::optional<T> &value) {
+  return value ? safe(*value) : llvm::json::Value(nullptr);
+}
+
+/// Returns FILE:LINE:COL of the first place in a file inside `loc`.
+std::optional<std::string> placeText(mlir::Location loc);
+
+/// Whether the line is the notification that interrupts.
+bool isInterrupt(llvm::StringRef line);
+/// Returns the answer to a request that came while the tool was running.
+std::optional<llvm::json::Value> refusal(llvm::StringRef line);
+
+/// Whether `op`, not what is in it, can be printed in its custom form.
+bool isPrintable(mlir::Operation *op);
+
+/// Whether an operand inside `op` is missing: inside an action it may be, and
+/// no verifier or custom printer survives that.
+bool hasNullOperands(mlir::Operation *op);
+
+} // namespace adbg
+
+#endif // ACTIONDBG_DESCRIBE_H

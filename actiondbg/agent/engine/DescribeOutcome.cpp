@@ -1,0 +1,114 @@
+//===- DescribeOutcome.cpp - Outcomes and changes as JSON
+//-------------------===//
+
+#include "engine/Describe.h"
+#include "engine/Engine.h"
+
+using namespace mlir;
+using llvm::StringRef;
+using llvm::json::Object;
+using Json = llvm::json::Value;
+
+namespace adbg {
+
+Json idOrNull(uint32_t id) { return id ? Json(int64_t(id)) : Json(nullptr); }
+
+std::string describeFolded(OpFoldResult result) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  if (auto attribute = dyn_cast<Attribute>(result)) {
+    attribute.print(os);
+    return text.size() > 200 ? text.substr(0, 197) + "..." : text;
+  }
+  ValueName name = Engine::get().observer.nameOf(cast<Value>(result));
+  os << (name.isArgument ? "block argument " : "result ") << name.result
+     << " of @" << name.id << " " << name.op;
+  return text;
+}
+
+static std::optional<std::string> howOf(const Frame &frame) {
+  if (frame.found != Found::Nothing)
+    return textOf(frame.found).str();
+  if (!frame.isConversion())
+    return std::nullopt;
+  auto count = [](uint32_t number, const char *what) {
+    return std::to_string(number) + " " + what + (number == 1 ? "" : "s");
+  };
+  return "legalized " + count(frame.legalized, "operation") + ", rolled back " +
+         count(frame.rolledBack, "pattern");
+}
+
+Json describeOutcome(const Frame &frame) {
+  llvm::json::Array reasons, values;
+  for (const std::string &reason : frame.rare().reasons)
+    reasons.push_back(safe(reason));
+  for (const std::string &value : frame.rare().values)
+    values.push_back(safe(value));
+  return Object{{"result", textOf(frame.result())},
+                {"reasons", std::move(reasons)},
+                {"how", orNull(howOf(frame))},
+                {"values", std::move(values)}};
+}
+
+static Json describeChange(const Change &change) {
+  Object object{{"kind", textOf(change.kind)},
+                {"what", change.isBlock ? "block" : "operation"},
+                {"op", safe(change.op.getStringRef())},
+                {"id", idOrNull(change.id)},
+                {"by", nullptr},
+                {"location", orNull(placeText(change.loc))},
+                {"ordinal", int64_t(change.ordinal)},
+                {"guess", change.guess}};
+  if (change.kind != ChangeKind::Replaced)
+    return object;
+  llvm::json::Array by;
+  for (const ValueName &value : change.by)
+    by.push_back(Object{
+        {"id", idOrNull(value.id)},
+        {"op", value.isArgument ? Json("block argument") : safe(value.op)},
+        {"result", int64_t(value.result)}});
+  object["by"] = std::move(by);
+  return object;
+}
+
+llvm::json::Array describeChanges(const Frame &frame, bool nested,
+                                  uint64_t most, uint64_t &count) {
+  const ChangeLog &log = Engine::get().observer.log;
+  llvm::json::Array changes;
+  count = 0;
+  if (frame.kind == Kind::None)
+    return changes;
+  for (uint64_t i = std::max(frame.tally.first, log.begin()); i < log.end();
+       ++i) {
+    if (!nested && log[i].ordinal != frame.ordinal)
+      continue;
+    if (count++ < most)
+      changes.push_back(describeChange(log[i]));
+  }
+  if (nested)
+    count = frame.tally.total();
+  return changes;
+}
+
+Json describeCulprit(const std::optional<Culprit> &culprit) {
+  if (!culprit)
+    return nullptr;
+  return Object{{"ordinal", int64_t(culprit->ordinal)},
+                {"tag", safe(culprit->tag)},
+                {"name", safe(culprit->name)},
+                {"guess", culprit->guess}};
+}
+
+void addOutcome(Object &stop, const Frame &frame) {
+  uint64_t count = 0;
+  llvm::json::Array changes;
+  if (frame.over && frame.kind != Kind::None)
+    changes = describeChanges(frame, /*nested=*/true, 100, count);
+  stop["changes"] = std::move(changes);
+  stop["changeCount"] = int64_t(count);
+  stop["outcome"] = frame.over && frame.kind != Kind::None
+                        ? describeOutcome(frame)
+                        : Json(nullptr);
+}
+
+} // namespace adbg

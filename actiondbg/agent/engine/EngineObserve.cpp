@@ -1,0 +1,88 @@
+//===- EngineObserve.cpp - Writing down instead of stopping
+//---------------------===//
+
+#include "engine/Engine.h"
+
+#include "mlir/IR/Diagnostics.h"
+
+using namespace mlir;
+using llvm::StringRef;
+
+namespace adbg {
+
+thread_local Engine::Here Engine::here;
+
+std::atomic<unsigned> Engine::threads{0};
+
+namespace {
+/// The engine of a thread that is not the first: ends, and writes what it
+/// knows, with its thread.
+struct OwnEngine {
+  Engine engine;
+  ~OwnEngine() { engine.leaveThread(); }
+};
+} // namespace
+
+Engine &Engine::first() {
+  // Never destroyed: the tool may dispatch in static destructors.
+  static Engine *engine = new Engine;
+  return *engine;
+}
+
+Engine &Engine::make() {
+  if (!first().isObserving) {
+    here.engine = &first();
+    return first();
+  }
+  static thread_local OwnEngine own;
+  own.engine.observe();
+  return own.engine;
+}
+
+void Engine::leaveThread() { here = {&first(), /*isHome=*/false}; }
+
+void Engine::observe() {
+  ++threads;
+  here = {this, /*isHome=*/true};
+  attached = isObserving = true;
+  observer.isTallied = true;
+  if (!Recorder::isOn())
+    return;
+  recorder = std::make_unique<Recorder>(observer.ids, names);
+  observer.recorder = recorder.get();
+}
+
+bool Engine::startObserving(const RecordOrder &order, bool isThreaded) {
+  if (!order.path.empty() && !Recorder::start(order, isThreaded))
+    return false;
+  if (!order.upstreamLog.empty() &&
+      !UpstreamLog::start(order.upstreamLog.c_str()))
+    return false;
+  Identities::neverFind();
+  on_exit([](int status, void *) { first().exitStatus = status; }, nullptr);
+  first().observe();
+  listenToCrashes();
+  return true;
+}
+
+/// An outermost action of this thread is what the first thread waits for, in
+/// the action that it is in.
+void Engine::tellFirst(const Frame &frame) {
+  Frame *around = first().innermost;
+  if (around && frame.changed())
+    ++around->elsewhere;
+}
+
+void Engine::reason(Frame &frame, const Diagnostic &diagnostic) {
+  // Mostly it is one text, as it stands in the source.
+  llvm::ArrayRef<DiagnosticArgument> parts = diagnostic.getArguments();
+  using Kind = DiagnosticArgument::DiagnosticArgumentKind;
+  if (parts.size() == 1 && parts[0].getKind() == Kind::String)
+    return reason(frame, parts[0].getAsString());
+  llvm::SmallString<256> text;
+  llvm::raw_svector_ostream os(text);
+  diagnostic.print(os);
+  reason(frame, text);
+}
+
+} // namespace adbg

@@ -1,0 +1,236 @@
+//===- Frame.cpp - One action on the stack of actions
+//-----------------------===//
+
+#include "engine/Frame.h"
+#include "support/Memo.h"
+#include "support/Traits.h"
+
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/SymbolTable.h"
+#include "mlir/Pass/Pass.h"
+#include "mlir/Rewrite/PatternApplicator.h"
+#include "llvm/ADT/StringSwitch.h"
+
+using namespace mlir;
+using llvm::StringRef;
+
+namespace adbg {
+
+static Kind kindOf(const tracing::Action &action) {
+  if (isa<ApplyPatternAction>(action))
+    return Kind::Pattern;
+  if (isa<PassExecutionAction>(action))
+    return Kind::Pass;
+  // The classes of these are private to their drivers.
+  return llvm::StringSwitch<Kind>(action.getTag())
+      .Case("GreedyPatternRewriteIteration", Kind::Iteration)
+      .Case("apply-conversion", Kind::Conversion)
+      .Default(Kind::Other);
+}
+
+Frame::Frame(const tracing::Action &action)
+    : action(&action), units(action.getContextIRUnits()), kind(kindOf(action)) {
+}
+
+// Never destroyed: the tool may dispatch in static destructors.
+const Rare &Frame::none = *new Rare;
+
+StringRef Frame::tag() const {
+  if (kind == Kind::None)
+    return "";
+  return action ? action->getTag() : "fold";
+}
+
+StringRef nameFrom(const void *key) {
+  return StringAttr::getFromOpaquePointer(key).getValue();
+}
+
+const Pattern *Frame::pattern() const {
+  // The member is private; the agent is compiled with -fno-access-control.
+  return kind == Kind::Pattern
+             ? &static_cast<const ApplyPatternAction *>(action)->pattern
+             : nullptr;
+}
+
+const Pass *Frame::pass() const {
+  return kind == Kind::Pass
+             ? &static_cast<const PassExecutionAction *>(action)->getPass()
+             : nullptr;
+}
+
+std::string Frame::text() const {
+  std::string text;
+  if (action) {
+    llvm::raw_string_ostream os(text);
+    action->print(os);
+  } else if (kind == Kind::Fold) {
+    text = "fold " + fullName();
+  }
+  return text;
+}
+
+std::string Frame::fullName() const {
+  if (const Pattern *p = pattern())
+    return p->getDebugName().str();
+  if (const Pass *p = pass())
+    return p->getArgument().empty() ? p->getName().str()
+                                    : p->getArgument().str();
+  if (kind == Kind::None)
+    return "";
+  if (kind == Kind::Fold)
+    return nameFrom(foldedName).str();
+  // An action of a tag that is not known here: what it prints of itself, unless
+  // that is no more than its tag.
+  std::string printed = text();
+  if (printed == tag() || StringRef(printed).starts_with("Action \""))
+    return "";
+  return printed;
+}
+
+bool Frame::isAdaptor() const {
+  return kind == Kind::Pass && pass()->getName().ends_with("OpToOpPassAdaptor");
+}
+
+std::string Frame::name() const {
+  if (isGreedyIteration())
+    return "iteration " + std::to_string(iteration());
+  std::string full = fullName();
+  const Pattern *p = pattern();
+  if (!p || !full.empty())
+    return withoutAnonymous(full);
+  std::string root =
+      p->getRootKind() ? p->getRootKind()->getStringRef().str() : "any";
+  return "<unnamed, root " + root + ", benefit " +
+         std::to_string(p->getBenefit().isImpossibleToMatch()
+                            ? 0
+                            : p->getBenefit().getBenefit()) +
+         ">";
+}
+
+StringRef Frame::shortName() const {
+  // Patterns are most of all actions, and have few names.
+  static thread_local Memo<std::string> names;
+  if (const Pattern *p = pattern(); p && !p->getDebugName().empty())
+    return names.get(p->getDebugName(), [this] { return name(); });
+  std::optional<std::string> &made = needRare().name;
+  if (!made)
+    made = name();
+  return *made;
+}
+
+StringRef Frame::function() const {
+  std::optional<StringRef> &made = needRare().function;
+  if (!made) {
+    StringAttr name = symbolAround(op());
+    made = name ? name.getValue() : StringRef();
+  }
+  return *made;
+}
+
+llvm::ArrayRef<StringRef> Frame::labels() const {
+  if (const Pattern *p = pattern())
+    return p->getDebugLabels();
+  return {};
+}
+
+int64_t Frame::iteration() const {
+  for (const Frame *frame = this; frame; frame = frame->parent) {
+    if (!frame->isGreedyIteration())
+      continue;
+    // What it prints is "TAG(N)".
+    std::string printed = frame->text();
+    StringRef digits = StringRef(printed).split('(').second;
+    int64_t iteration = -1;
+    if (!digits.consumeInteger(10, iteration))
+      return iteration;
+  }
+  return -1;
+}
+
+const Gone *Frame::goneUnit(size_t index) const {
+  for (const Gone &one : rare().gone)
+    if (one.unit == index)
+      return &one;
+  return nullptr;
+}
+
+Operation *Frame::opOfUnit(size_t index) const {
+  if (const Gone *erased = goneUnit(index))
+    return erased->by;
+  return holderOf(units[index]);
+}
+
+Operation *Frame::op() const { return units.empty() ? nullptr : opOfUnit(0); }
+
+std::string withoutAnonymous(StringRef name) {
+  std::string result;
+  while (!name.empty()) {
+    if (name.consume_front("(anonymous namespace)::") ||
+        name.consume_front("{anonymous}::"))
+      continue;
+    result += name.front();
+    name = name.drop_front();
+  }
+  return result;
+}
+
+StringRef lastComponent(StringRef name) {
+  int nesting = 0;
+  size_t start = 0;
+  for (size_t i = 0; i < name.size(); ++i) {
+    if (name[i] == '<')
+      ++nesting;
+    else if (name[i] == '>')
+      --nesting;
+    else if (nesting == 0 && name.substr(i).starts_with("::"))
+      start = i + 2;
+  }
+  return name.substr(start);
+}
+
+Operation *holderOfOther(const IRUnit &unit) {
+  if (auto *region = llvm::dyn_cast_if_present<Region *>(unit))
+    return region->getParentOp();
+  if (auto *block = llvm::dyn_cast_if_present<Block *>(unit))
+    return block->getParentOp();
+  auto value = llvm::dyn_cast_if_present<Value>(unit);
+  if (!value)
+    return nullptr;
+  if (Operation *op = value.getDefiningOp())
+    return op;
+  return cast<BlockArgument>(value).getOwner()->getParentOp();
+}
+
+StringAttr symbolAttr(Operation *op) {
+  return op->getAttrOfType<StringAttr>(SymbolTable::getSymbolAttrName());
+}
+
+StringRef symbolName(Operation *op) {
+  StringAttr name = symbolAttr(op);
+  return name ? name.getValue() : StringRef();
+}
+
+/// Whether operations of this name can have a symbol name and hold what is
+/// named by it: asked of each operation around each action, so remembered.
+bool mayBeFunctionByName(Operation *op) {
+  static thread_local KeyMemo<bool> known;
+  OperationName name = op->getName();
+  return known.get(nameKeyOf(op), [&] {
+    return !isSymbolTable(op) &&
+           (!name.isRegistered() || name.hasInterface<SymbolOpInterface>());
+  });
+}
+
+static std::pair<Operation *, StringAttr> findFunction(Operation *op) {
+  for (; op; op = op->getParentOp())
+    if (mayBeFunction(op))
+      if (StringAttr name = symbolAttr(op); name && !name.empty())
+        return {op, name};
+  return {};
+}
+
+Operation *functionAround(Operation *op) { return findFunction(op).first; }
+
+StringAttr symbolAround(Operation *op) { return findFunction(op).second; }
+
+} // namespace adbg

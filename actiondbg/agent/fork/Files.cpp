@@ -1,0 +1,246 @@
+//===- Files.cpp - What the tool writes, on which timeline
+//-----------------===//
+
+#include "fork/Files.h"
+#include "interpose/Interpose.h"
+#include "support/Connection.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include <algorithm>
+#include <cerrno>
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <utility>
+
+using namespace adbg;
+
+static Written writtenSoFar, mutedUpTo;
+
+//===----------------------------------------------------------------------===//
+// Counting, and what forks must not do
+//===----------------------------------------------------------------------===//
+
+extern "C++" {
+
+ADBG_EXPORT ssize_t writeCounted(int fd, const void *bytes,
+                                 size_t size) __asm__("write");
+ssize_t writeCounted(int fd, const void *bytes, size_t size) {
+  static auto *next = real<ssize_t(int, const void *, size_t)>("write");
+  if (fd != 1 && fd != 2)
+    return next(fd, bytes, size);
+  uint64_t &count = writtenSoFar.bytes[fd - 1];
+  uint64_t muted = mutedUpTo.bytes[fd - 1];
+  size_t silent = count < muted ? std::min<uint64_t>(size, muted - count) : 0;
+  count += silent;
+  if (silent == size && size)
+    return size;
+  ssize_t done =
+      next(fd, static_cast<const char *>(bytes) + silent, size - silent);
+  if (done > 0)
+    count += done;
+  if (done < 0)
+    return silent ? static_cast<ssize_t>(silent) : done;
+  return silent + done;
+}
+
+// A tool that fails removes what it was to write, by its name: a fork that does
+// not take the tool's place must not.
+
+ADBG_EXPORT int removeFile(const char *path) __asm__("remove");
+int removeFile(const char *path) {
+  static auto *next = real<int(const char *)>("remove");
+  return isFork() ? 0 : next(path);
+}
+
+ADBG_EXPORT int unlinkFile(const char *path) __asm__("unlink");
+int unlinkFile(const char *path) {
+  static auto *next = real<int(const char *)>("unlink");
+  return isFork() ? 0 : next(path);
+}
+
+} // extern "C++"
+
+namespace adbg {
+
+const Written &Files::written() { return writtenSoFar; }
+
+void Files::mute(const Written &shown, llvm::ArrayRef<int> shared) const {
+  for (int fd : {1, 2})
+    if (const Open *one = find(fd);
+        !one || !one->isOwn || llvm::is_contained(shared, fd))
+      mutedUpTo.bytes[fd - 1] = shown.bytes[fd - 1];
+}
+
+//===----------------------------------------------------------------------===//
+// Files
+//===----------------------------------------------------------------------===//
+
+static std::string linkOf(int fd) {
+  return "/proc/self/fd/" + std::to_string(fd);
+}
+
+void Files::note() {
+  std::vector<Open> before = std::exchange(open, {});
+  DIR *all = opendir("/proc/self/fd");
+  if (!all)
+    return;
+  while (struct dirent *entry = readdir(all)) {
+    int fd = atoi(entry->d_name);
+    struct stat file;
+    if (entry->d_name[0] == '.' || fd == dirfd(all) || fstat(fd, &file) != 0 ||
+        !S_ISREG(file.st_mode))
+      continue;
+    char path[4096];
+    ssize_t size = readlink(linkOf(fd).c_str(), path, sizeof(path));
+    open.push_back({fd, fcntl(fd, F_GETFL), file.st_dev, file.st_ino,
+                    lseek(fd, 0, SEEK_CUR), file.st_size,
+                    size > 0 ? std::string(path, size) : ""});
+    for (const Open &old : before)
+      if (old.isOwn && old.fd == fd && old.inode == file.st_ino &&
+          old.device == file.st_dev)
+        open.back().keep(old);
+  }
+  closedir(all);
+  llvm::sort(open, [](const Open &a, const Open &b) { return a.fd < b.fd; });
+}
+
+const Files::Open *Files::find(int fd) const {
+  for (const Open &one : open)
+    if (one.fd == fd)
+      return &one;
+  return nullptr;
+}
+
+/// Copies the first `size` bytes of what `fd` is open for.
+static bool copyTo(int target, int fd, off_t size) {
+  // The descriptor itself may be for writing only.
+  int source = ::open(linkOf(fd).c_str(), O_RDONLY | O_CLOEXEC);
+  static char chunk[65536];
+  off_t at = 0;
+  while (source >= 0 && at < size) {
+    ssize_t got =
+        pread(source, chunk, std::min<off_t>(sizeof(chunk), size - at), at);
+    if (got < 0 && errno == EINTR)
+      continue;
+    if (got <= 0 || pwrite(target, chunk, got, at) != got)
+      break;
+    at += got;
+  }
+  if (source >= 0)
+    close(source);
+  return at >= size;
+}
+
+bool Files::Open::isWritten() const { return (flags & O_ACCMODE) != O_RDONLY; }
+
+/// Not settled yet: what lies behind is of the timeline that is left.
+void Files::Open::keep(const Open &old) {
+  isOwn = true;
+  size = std::max(old.size, offset);
+  path = old.path;
+}
+
+/// Whether both are one description, as 2>&1 makes them.
+bool Files::Open::isSameAs(const Open &other) const {
+  return device == other.device && inode == other.inode &&
+         offset == other.offset && flags == other.flags;
+}
+
+void Files::reopen(llvm::ArrayRef<int> shared) {
+  for (Open &one : open)
+    one.isOwn = false;
+  for (Open &one : open) {
+    // Somebody else appends to the same file, perhaps.
+    if (llvm::is_contained(shared, one.fd) || (one.flags & O_APPEND))
+      continue;
+    const Open *same = &one;
+    for (const Open &other : open)
+      if (other.isOwn && other.isSameAs(one))
+        same = &other;
+    int fd =
+        same == &one
+            ? ::open(linkOf(one.fd).c_str(),
+                     (one.flags & ~(O_CREAT | O_EXCL | O_TRUNC)) | O_CLOEXEC)
+            : dup(same->fd);
+    if (fd < 0)
+      continue;
+    lseek(fd, one.offset, SEEK_SET);
+    one.isOwn = dup2(fd, one.fd) >= 0;
+    close(fd);
+  }
+}
+
+/// A file that was removed is made again: the tool of another timeline failed.
+void Files::remake(const Open &file, off_t size, mode_t mode) {
+  int made = ::open(file.path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC,
+                    mode & 07777);
+  if (made < 0)
+    return;
+  off_t offset = lseek(file.fd, 0, SEEK_CUR);
+  copyTo(made, file.fd, size);
+  lseek(made, offset, SEEK_SET);
+  dup2(made, file.fd);
+  close(made);
+}
+
+void Files::settle() {
+  for (Open &one : open) {
+    struct stat now;
+    if (!std::exchange(one.isOwn, false) || !one.isWritten() ||
+        fstat(one.fd, &now) != 0)
+      continue;
+    off_t size = std::max(one.size, lseek(one.fd, 0, SEEK_CUR));
+    if (now.st_nlink == 0)
+      remake(one, size, now.st_mode);
+    else if (ftruncate(one.fd, size) != 0)
+      continue;
+  }
+}
+
+bool Files::sendTo(int fd, const std::string &path) const {
+  int file = ::open(path.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+  if (file < 0)
+    return false;
+  const Open *old = find(fd);
+  bool isCopied = !old || copyTo(file, fd, old->size);
+  dup2(file, fd);
+  close(file);
+  lseek(fd, old ? old->offset : 0, SEEK_SET);
+  return isCopied;
+}
+
+bool Files::redirect(const Outputs &outputs) {
+  // The tool may write on meanwhile: what was noted before the fork holds.
+  if (outputs.isEmpty())
+    return true;
+  bool isDone = true;
+  for (int fd : {1, 2})
+    if (!outputs.standard[fd - 1].empty())
+      isDone &= sendTo(fd, outputs.standard[fd - 1]);
+  unsigned number = 0;
+  for (const Open &one : open)
+    if (!outputs.others.empty() && one.isWritten() && one.fd > 2)
+      isDone &= sendTo(one.fd, ++number == 1 ? outputs.others
+                                             : outputs.others + "." +
+                                                   std::to_string(number));
+  note();
+  return isDone;
+}
+
+void Files::discard() {
+  int null = ::open("/dev/null", O_RDWR | O_CLOEXEC);
+  struct stat input;
+  if (fstat(0, &input) == 0 && !S_ISREG(input.st_mode))
+    dup2(null, 0);
+  dup2(null, 1);
+  dup2(null, 2);
+  // So are the files that the tool has open: they are shared with it.
+  for (int file = 3; file < 1024; ++file)
+    if (struct stat one; fstat(file, &one) == 0 && S_ISREG(one.st_mode) &&
+                         (fcntl(file, F_GETFL) & O_ACCMODE) != O_RDONLY)
+      dup2(null, file);
+}
+
+} // namespace adbg

@@ -1,0 +1,355 @@
+//===- Interpose.cpp - Functions of MLIR that are called here instead
+//-------===//
+//
+// The agent is preloaded, so that the functions defined here are called instead
+// of those of libMLIR, which calls its own exported functions through the PLT.
+// Each calls the real one. Their mangled names stand in Versions.h.
+//
+//===----------------------------------------------------------------------===//
+
+#include "interpose/Interpose.h"
+#include "engine/Describe.h"
+#include "engine/Engine.h"
+#include "interpose/Versions.h"
+#include "support/Traits.h"
+
+#include "mlir/IR/MLIRContext.h"
+#include "mlir/IR/PatternMatch.h"
+#include "mlir/Rewrite/FrozenRewritePatternSet.h"
+#include <csignal>
+#include <cstdlib>
+#include <mutex>
+#include <pthread.h>
+#include <sys/prctl.h>
+
+using namespace mlir;
+using namespace adbg;
+
+//===----------------------------------------------------------------------===//
+// Attaching
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// What the front end asks of the agent.
+struct Orders {
+  /// The socket that it listens at; empty if nobody asked to attach.
+  std::string socket;
+  RecordOrder record;
+  /// Of the front end, with which the tool is to end; 0 if it need not.
+  pid_t parent = 0;
+};
+} // namespace
+
+static Orders &orders() {
+  static Orders *orders = new Orders;
+  return *orders;
+}
+
+static std::string takeVariable(const char *name) {
+  const char *value = getenv(name);
+  std::string taken = value ? value : "";
+  unsetenv(name);
+  return taken;
+}
+
+/// Takes the agent out of the environment, so that no child of the tool gets
+/// it: a child without libMLIR would not even start.
+__attribute__((constructor)) static void takeEnvironment() {
+  orders().socket = takeVariable("ACTIONDBG_SOCKET");
+  orders().record = {takeVariable("ACTIONDBG_RECORD"),
+                     takeVariable("ACTIONDBG_UPSTREAM_LOG"),
+                     takeVariable("ACTIONDBG_RECORD_IR"),
+                     takeVariable("ACTIONDBG_RECORD_EVENTS")};
+  orders().parent = atoi(takeVariable("ACTIONDBG_RECORD_PARENT").c_str());
+  if (const char *users = getenv("ACTIONDBG_PRELOAD"))
+    setenv("LD_PRELOAD", users, 1);
+  else
+    unsetenv("LD_PRELOAD");
+  unsetenv("ACTIONDBG_PRELOAD");
+}
+
+__attribute__((destructor)) static void sayGoodbye() {
+  Recorder::finish(Engine::first().exitStatus);
+  Engine::first().sendExit();
+}
+
+using Handler = MLIRContext::HandlerTy;
+using RegisterHandler = void(MLIRContext *, Handler);
+using DisableThreading = void(MLIRContext *, bool);
+
+/// The handler that the tool itself registered with each context.
+static std::mutex handlersMutex;
+static llvm::DenseMap<MLIRContext *, std::shared_ptr<Handler>> &toolHandlers() {
+  static auto *handlers =
+      new llvm::DenseMap<MLIRContext *, std::shared_ptr<Handler>>;
+  return *handlers;
+}
+
+static void runWithToolHandler(const Handler &handler,
+                               llvm::function_ref<void()> run,
+                               const tracing::Action &action) {
+  if (handler)
+    handler(run, action);
+  else
+    run();
+}
+
+/// The tool ends with the front end that records it.
+static void endWith(pid_t parent) {
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != parent)
+    _exit(3);
+}
+
+/// Does what was asked for, at the first context.
+static void followOrders(MLIRContext *context) {
+  Orders mine = std::exchange(orders(), Orders());
+  bool observes = !mine.record.path.empty() || !mine.record.upstreamLog.empty();
+  if (mine.socket.empty() && !observes)
+    return;
+  pthread_atfork(nullptr, nullptr, [] { Engine::get().abandon(); });
+  if (mine.parent)
+    endWith(mine.parent);
+  if (observes &&
+      !Engine::startObserving(mine.record, context->isMultithreadingEnabled()))
+    _exit(3);
+  if (!mine.socket.empty())
+    Engine::get().attach(mine.socket);
+}
+
+static void attachTo(MLIRContext *context) {
+  followOrders(context);
+  Engine &engine = Engine::get();
+  if (!engine.follows())
+    return;
+  if (engine.contexts++ == 0 && !findTraits(context))
+    llvm::errs() << "actiondbg: this MLIR spells its traits in a way that the "
+                    "agent does not know; folds of constants count as "
+                    "actions\n";
+  forgetContexts();
+  static auto *disable = real<DisableThreading>(ADBG_DISABLE_THREADING);
+  static auto *install = real<RegisterHandler>(ADBG_REGISTER_HANDLER);
+  engine.askedForThreads |= context->isMultithreadingEnabled();
+  if (!engine.isObserving)
+    disable(context, true);
+  auto toolHandler = std::make_shared<Handler>();
+  {
+    std::lock_guard<std::mutex> lock(handlersMutex);
+    toolHandlers()[context] = toolHandler;
+  }
+  install(context, [toolHandler](llvm::function_ref<void()> run,
+                                 const tracing::Action &action) {
+    Engine &engine = Engine::get();
+    if (!engine.follows())
+      return runWithToolHandler(*toolHandler, run, action);
+    Frame frame(action);
+    if (!engine.isObserving)
+      return engine.dispatch(
+          frame, [&] { runWithToolHandler(*toolHandler, run, action); });
+    engine.enter(frame);
+    {
+      UpstreamLog::Entry entry(frame);
+      runWithToolHandler(*toolHandler, run, action);
+    }
+    engine.exit(frame);
+  });
+}
+
+extern "C++" {
+
+ADBG_EXPORT void
+contextCtor(MLIRContext *self,
+            MLIRContext::Threading threading) __asm__(ADBG_CONTEXT_CTOR);
+void contextCtor(MLIRContext *self, MLIRContext::Threading threading) {
+  static auto *next =
+      real<void(MLIRContext *, MLIRContext::Threading)>(ADBG_CONTEXT_CTOR);
+  next(self, threading);
+  attachTo(self);
+}
+
+ADBG_EXPORT void contextCtorRegistry(
+    MLIRContext *self, const DialectRegistry &registry,
+    MLIRContext::Threading threading) __asm__(ADBG_CONTEXT_CTOR_REGISTRY);
+void contextCtorRegistry(MLIRContext *self, const DialectRegistry &registry,
+                         MLIRContext::Threading threading) {
+  static auto *next =
+      real<void(MLIRContext *, const DialectRegistry &,
+                MLIRContext::Threading)>(ADBG_CONTEXT_CTOR_REGISTRY);
+  next(self, registry, threading);
+  attachTo(self);
+}
+
+ADBG_EXPORT void contextDtor(MLIRContext *self) __asm__(ADBG_CONTEXT_DTOR);
+void contextDtor(MLIRContext *self) {
+  static auto *next = real<void(MLIRContext *)>(ADBG_CONTEXT_DTOR);
+  // As the operations in it, see InterposeIR.cpp.
+  if (Engine::get().role == Role::Trial)
+    return;
+  next(self);
+  // Another context that is there may have the memory now.
+  forgetContexts();
+}
+
+ADBG_EXPORT void disableThreading(MLIRContext *self,
+                                  bool disable) __asm__(ADBG_DISABLE_THREADING);
+void disableThreading(MLIRContext *self, bool disable) {
+  static auto *next = real<DisableThreading>(ADBG_DISABLE_THREADING);
+  Engine &engine = Engine::get();
+  if (!engine.follows() || engine.isObserving)
+    return next(self, disable);
+  // Ordinals are the same in each run only if one thread dispatches.
+  engine.askedForThreads |= !disable;
+  next(self, true);
+}
+
+ADBG_EXPORT void
+registerHandler(MLIRContext *self,
+                Handler handler) __asm__(ADBG_REGISTER_HANDLER);
+void registerHandler(MLIRContext *self, Handler handler) {
+  static auto *next = real<RegisterHandler>(ADBG_REGISTER_HANDLER);
+  std::lock_guard<std::mutex> lock(handlersMutex);
+  auto it = toolHandlers().find(self);
+  if (it == toolHandlers().end())
+    return next(self, std::move(handler));
+  *it->second = std::move(handler);
+}
+
+//===----------------------------------------------------------------------===//
+// Folds
+//===----------------------------------------------------------------------===//
+
+using FoldResults = llvm::SmallVectorImpl<OpFoldResult>;
+
+// The operation whose fold is the action that runs. One overload of fold calls
+// the other, through the PLT or not as the compiler of libMLIR liked.
+static thread_local Operation *folded = nullptr;
+
+/// Notes what a fold has found.
+static void noteFound(Frame &frame, Operation *op,
+                      llvm::ArrayRef<OpFoldResult> results) {
+  Observer &observer = Engine::get().observer;
+  frame.foldedId = observer.ids.of(op);
+  if (results.empty()) {
+    frame.found = Found::InPlace;
+    return observer.modified(op);
+  }
+  bool hasConstant = false, hasValue = false;
+  for (OpFoldResult result : results)
+    (llvm::isa<Attribute>(result) ? hasConstant : hasValue) = true;
+  frame.found = !hasValue      ? Found::Constants
+                : !hasConstant ? Found::Values
+                               : Found::Both;
+  if (frame.wantsReasons && !observer.recorder)
+    for (OpFoldResult result : results)
+      frame.needRare().values.push_back(describeFolded(result));
+}
+
+template <typename Fold>
+static LogicalResult runFold(Frame &frame, Operation *op, FoldResults &results,
+                             Fold fold) {
+  size_t before = results.size();
+  LogicalResult result = fold();
+  frame.returned = succeeded(result) ? Returned::Success : Returned::Failure;
+  if (LLVM_UNLIKELY(succeeded(result)))
+    noteFound(frame, op,
+              llvm::ArrayRef<OpFoldResult>(results).drop_front(before));
+  return result;
+}
+
+static LogicalResult
+dispatchDebugged(Engine &engine, Frame &frame, Operation *op,
+                 FoldResults &results,
+                 llvm::function_ref<LogicalResult()> fold) {
+  LogicalResult result = failure();
+  if (!engine.leavesOutPatterns())
+    engine.dispatch(frame, [&] { result = runFold(frame, op, results, fold); });
+  return result;
+}
+
+template <typename Fold>
+LLVM_ATTRIBUTE_ALWAYS_INLINE static LogicalResult
+dispatchFold(Operation *op, FoldResults &results, Fold fold) {
+  Engine &engine = Engine::get();
+  if (!engine.follows())
+    return fold();
+  NameFacts &name = engine.names.of(op);
+  if (name.isConstant)
+    return fold();
+  Operation *outer = std::exchange(folded, op);
+  IRUnit unit(op);
+  Frame frame{llvm::ArrayRef<IRUnit>(unit)};
+  LogicalResult result = failure();
+  if (LLVM_LIKELY(engine.isObserving)) {
+    // Of all actions most are these: no detours.
+    engine.enter(frame, &name);
+    result = runFold(frame, op, results, fold);
+    engine.exit(frame);
+  } else {
+    result = dispatchDebugged(engine, frame, op, results, fold);
+  }
+  folded = outer;
+  return result;
+}
+
+using FoldWithOperands = LogicalResult(Operation *, llvm::ArrayRef<Attribute>,
+                                       FoldResults &);
+using FoldOperation = LogicalResult(Operation *, FoldResults &);
+
+// Of its own, so that the other way through its caller needs no room.
+LLVM_ATTRIBUTE_NOINLINE static LogicalResult
+dispatchWithOperands(Operation *self, llvm::ArrayRef<Attribute> operands,
+                     FoldResults &results, FoldWithOperands *next) {
+  return dispatchFold(self, results,
+                      [&] { return next(self, operands, results); });
+}
+
+ADBG_EXPORT LogicalResult
+foldWithOperands(Operation *self, llvm::ArrayRef<Attribute> operands,
+                 FoldResults &results) __asm__(ADBG_FOLD);
+LogicalResult foldWithOperands(Operation *self,
+                               llvm::ArrayRef<Attribute> operands,
+                               FoldResults &results) {
+  static auto *next = real<FoldWithOperands>(ADBG_FOLD);
+  // The other overload has called it, mostly.
+  if (LLVM_LIKELY(self == folded))
+    return next(self, operands, results);
+  return dispatchWithOperands(self, operands, results, next);
+}
+
+ADBG_EXPORT LogicalResult
+foldOperation(Operation *self, FoldResults &results) __asm__(ADBG_FOLD_RESULTS);
+LogicalResult foldOperation(Operation *self, FoldResults &results) {
+  static auto *next = real<FoldOperation>(ADBG_FOLD_RESULTS);
+  if (LLVM_UNLIKELY(self == folded))
+    return next(self, results);
+  return dispatchFold(self, results, [&] { return next(self, results); });
+}
+
+//===----------------------------------------------------------------------===//
+// Names that can be completed
+//===----------------------------------------------------------------------===//
+
+ADBG_EXPORT void freezePatterns(
+    FrozenRewritePatternSet *self, RewritePatternSet &&patterns,
+    llvm::ArrayRef<std::string> disabled,
+    llvm::ArrayRef<std::string> enabled) __asm__(ADBG_FROZEN_PATTERNS);
+void freezePatterns(FrozenRewritePatternSet *self, RewritePatternSet &&patterns,
+                    llvm::ArrayRef<std::string> disabled,
+                    llvm::ArrayRef<std::string> enabled) {
+  static auto *next =
+      real<void(FrozenRewritePatternSet *, RewritePatternSet &&,
+                llvm::ArrayRef<std::string>, llvm::ArrayRef<std::string>)>(
+          ADBG_FROZEN_PATTERNS);
+  Engine &engine = Engine::get();
+  if (engine.follows()) {
+    forgetNames();
+    // To be completed, where somebody types.
+    for (const std::unique_ptr<RewritePattern> &pattern :
+         patterns.getNativePatterns())
+      if (!engine.isObserving && !pattern->getDebugName().empty())
+        engine.patternNames.insert(withoutAnonymous(pattern->getDebugName()));
+  }
+  next(self, std::move(patterns), disabled, enabled);
+}
+
+} // extern "C++"

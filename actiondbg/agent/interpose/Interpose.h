@@ -1,0 +1,28 @@
+//===- Interpose.h - Calling what is called here instead --------*- C++ -*-===//
+
+#ifndef ACTIONDBG_INTERPOSE_H
+#define ACTIONDBG_INTERPOSE_H
+
+#include "interpose/Versions.h"
+#include "llvm/Support/raw_ostream.h"
+#include <dlfcn.h>
+#include <unistd.h>
+
+#define ADBG_EXPORT __attribute__((visibility("default"), used))
+
+namespace adbg {
+
+/// Finds the function that `symbol` would be without this agent.
+template <typename Function> Function *real(const char *symbol) {
+  void *address = dlsym(RTLD_NEXT, symbol);
+  if (!address) {
+    llvm::errs() << "actiondbg: the tool's MLIR has no function " << symbol
+                 << "; the agent does not fit it\n";
+    _exit(3);
+  }
+  return reinterpret_cast<Function *>(address);
+}
+
+} // namespace adbg
+
+#endif // ACTIONDBG_INTERPOSE_H

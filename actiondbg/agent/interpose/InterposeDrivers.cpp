@@ -1,0 +1,227 @@
+//===- InterposeDrivers.cpp - Functions that drive rewrites and checks
+//------===//
+
+#include "engine/Engine.h"
+#include "interpose/Interpose.h"
+
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/IR/Verifier.h"
+#include "mlir/Rewrite/PatternApplicator.h"
+#include "mlir/Transforms/DialectConversion.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+
+using namespace mlir;
+using namespace adbg;
+
+//===----------------------------------------------------------------------===//
+// Patterns
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// Hears why patterns do not match, and passes on all that it hears.
+struct ReasonListener : RewriterBase::ForwardingListener {
+  using ForwardingListener::ForwardingListener;
+
+  void
+  notifyMatchFailure(Location loc,
+                     llvm::function_ref<void(Diagnostic &)> reasonOf) override {
+    ForwardingListener::notifyMatchFailure(loc, reasonOf);
+    Frame *frame = Engine::get().innermost;
+    while (frame && frame->kind != adbg::Kind::Pattern)
+      frame = frame->parent;
+    if (!frame || !frame->wantsReasons)
+      return;
+    Diagnostic diagnostic(loc, DiagnosticSeverity::Remark);
+    reasonOf(diagnostic);
+    Engine::get().reason(*frame, diagnostic);
+  }
+};
+} // namespace
+
+using CanApply = llvm::function_ref<bool(const Pattern &)>;
+using OnFailure = llvm::function_ref<void(const Pattern &)>;
+using OnSuccess = llvm::function_ref<LogicalResult(const Pattern &)>;
+
+static void noteReturn(Returned returned) {
+  Frame *frame = Engine::get().innermost;
+  if (frame && frame->kind == Kind::Pattern)
+    frame->returned = returned;
+}
+
+/// The pattern matched; its caller may not take what it did.
+static LogicalResult noteSuccess(const Pattern &pattern, OnSuccess next) {
+  noteReturn(Returned::Success);
+  if (!next || succeeded(next(pattern)))
+    return success();
+  noteReturn(Returned::RolledBack);
+  Frame *frame = Engine::get().innermost;
+  if (frame && frame->kind == Kind::Pattern && frame->wantsReasons)
+    Engine::get().reason(
+        *frame, "rolled back: what the pattern made could not be legalized");
+  return failure();
+}
+
+extern "C++" {
+
+ADBG_EXPORT LogicalResult matchAndRewrite(
+    PatternApplicator *self, Operation *op, PatternRewriter &rewriter,
+    CanApply canApply, OnFailure onFailure,
+    OnSuccess onSuccess) __asm__(ADBG_MATCH_AND_REWRITE);
+LogicalResult matchAndRewrite(PatternApplicator *self, Operation *op,
+                              PatternRewriter &rewriter, CanApply canApply,
+                              OnFailure onFailure, OnSuccess onSuccess) {
+  static auto *next =
+      real<LogicalResult(PatternApplicator *, Operation *, PatternRewriter &,
+                         CanApply, OnFailure, OnSuccess)>(
+          ADBG_MATCH_AND_REWRITE);
+  Engine &engine = Engine::get();
+  if (!engine.follows())
+    return next(self, op, rewriter, canApply, onFailure, onSuccess);
+  if (engine.leavesOutPatterns())
+    return failure();
+  OpBuilder::Listener *listener = rewriter.getListener();
+  ReasonListener reasons(listener);
+  rewriter.setListener(&reasons);
+  LogicalResult result = next(self, op, rewriter, canApply, onFailure,
+                              [&](const Pattern &pattern) -> LogicalResult {
+                                return noteSuccess(pattern, onSuccess);
+                              });
+  rewriter.setListener(listener);
+  return result;
+}
+
+//===----------------------------------------------------------------------===//
+// Conversions: they replace at their end, but it is the pattern that says so
+//===----------------------------------------------------------------------===//
+
+using ManyValues = llvm::SmallVector<llvm::SmallVector<Value>>;
+
+ADBG_EXPORT void
+convertWithMany(ConversionPatternRewriter *self, Operation *op,
+                ManyValues &&values) __asm__(ADBG_CONVERSION_REPLACE_MANY);
+void convertWithMany(ConversionPatternRewriter *self, Operation *op,
+                     ManyValues &&values) {
+  static auto *next =
+      real<void(ConversionPatternRewriter *, Operation *, ManyValues &&)>(
+          ADBG_CONVERSION_REPLACE_MANY);
+  Engine &engine = Engine::get();
+  if (engine.hasFrames() && engine.follows()) {
+    llvm::SmallVector<Value> all;
+    for (llvm::ArrayRef<Value> group : values)
+      all.append(group.begin(), group.end());
+    engine.replaced(op, all);
+  }
+  next(self, op, std::move(values));
+}
+
+ADBG_EXPORT void
+convertWithValues(ConversionPatternRewriter *self, Operation *op,
+                  ValueRange values) __asm__(ADBG_CONVERSION_REPLACE_VALUES);
+void convertWithValues(ConversionPatternRewriter *self, Operation *op,
+                       ValueRange values) {
+  static auto *next =
+      real<void(ConversionPatternRewriter *, Operation *, ValueRange)>(
+          ADBG_CONVERSION_REPLACE_VALUES);
+  Engine &engine = Engine::get();
+  if (engine.hasFrames() && engine.follows())
+    engine.replaced(op, values);
+  next(self, op, values);
+}
+
+ADBG_EXPORT void
+convertWithOperation(ConversionPatternRewriter *self, Operation *op,
+                     Operation *by) __asm__(ADBG_CONVERSION_REPLACE_OP);
+void convertWithOperation(ConversionPatternRewriter *self, Operation *op,
+                          Operation *by) {
+  static auto *next =
+      real<void(ConversionPatternRewriter *, Operation *, Operation *)>(
+          ADBG_CONVERSION_REPLACE_OP);
+  Engine &engine = Engine::get();
+  if (engine.hasFrames() && engine.follows())
+    engine.replaced(op, by->getResults());
+  next(self, op, by);
+}
+
+//===----------------------------------------------------------------------===//
+// What can be caught
+//===----------------------------------------------------------------------===//
+
+ADBG_EXPORT LogicalResult rewriteRegion(
+    Region &region, const FrozenRewritePatternSet &patterns,
+    GreedyRewriteConfig config, bool *changed) __asm__(ADBG_GREEDY_REGION);
+LogicalResult rewriteRegion(Region &region,
+                            const FrozenRewritePatternSet &patterns,
+                            GreedyRewriteConfig config, bool *changed) {
+  static auto *next =
+      real<LogicalResult(Region &, const FrozenRewritePatternSet &,
+                         GreedyRewriteConfig, bool *)>(ADBG_GREEDY_REGION);
+  int64_t most = config.getMaxIterations();
+  LogicalResult result = next(region, patterns, std::move(config), changed);
+  Engine &engine = Engine::get();
+  if (failed(result) && engine.catches(CatchKind::Nonconvergence) &&
+      engine.follows())
+    engine.caught(CatchKind::Nonconvergence,
+                  "the greedy driver did not settle in " +
+                      std::to_string(most) + " iterations");
+  return result;
+}
+
+ADBG_EXPORT LogicalResult
+verifyOperation(Operation *op, bool verifyRecursively) __asm__(ADBG_VERIFY);
+LogicalResult verifyOperation(Operation *op, bool verifyRecursively) {
+  static auto *next = real<LogicalResult(Operation *, bool)>(ADBG_VERIFY);
+  Engine &engine = Engine::get();
+  engine.firstError.clear();
+  LogicalResult result = next(op, verifyRecursively);
+  if (succeeded(result) || !engine.catches(CatchKind::Verify) ||
+      !engine.follows())
+    return result;
+  std::optional<Culprit> culprit;
+  if (engine.lastPass.ordinal)
+    culprit = engine.lastPass;
+  engine.caught(CatchKind::Verify,
+                "the verifier failed on " + op->getName().getStringRef().str() +
+                    (engine.firstError.empty() ? "" : ": ") + engine.firstError,
+                culprit);
+  return result;
+}
+
+static void noteDiagnostic(const Diagnostic &diagnostic) {
+  Engine &engine = Engine::get();
+  if (!engine.follows())
+    return;
+  if (diagnostic.getSeverity() == DiagnosticSeverity::Error) {
+    engine.observer.diagnosed();
+    if (engine.isObserving && engine.hasFrames())
+      engine.reason(*engine.innermost, diagnostic);
+    if (engine.catches(CatchKind::Verify) && engine.firstError.empty())
+      engine.firstError = diagnostic.str();
+  }
+  if (engine.catches(CatchKind::Diagnostic))
+    engine.caught(CatchKind::Diagnostic, diagnostic.str());
+}
+
+// A report emits, through the function below or not.
+static thread_local bool isReporting = false;
+
+ADBG_EXPORT void
+reportDiagnostic(InFlightDiagnostic *self) __asm__(ADBG_REPORT);
+void reportDiagnostic(InFlightDiagnostic *self) {
+  static auto *next = real<void(InFlightDiagnostic *)>(ADBG_REPORT);
+  if (self->owner && self->impl)
+    noteDiagnostic(*self->impl);
+  bool outer = std::exchange(isReporting, true);
+  next(self);
+  isReporting = outer;
+}
+
+ADBG_EXPORT void emitDiagnostic(DiagnosticEngine *self,
+                                Diagnostic &&diagnostic) __asm__(ADBG_EMIT);
+void emitDiagnostic(DiagnosticEngine *self, Diagnostic &&diagnostic) {
+  static auto *next = real<void(DiagnosticEngine *, Diagnostic &&)>(ADBG_EMIT);
+  if (!isReporting)
+    noteDiagnostic(diagnostic);
+  next(self, std::move(diagnostic));
+}
+
+} // extern "C++"

@@ -1,0 +1,286 @@
+//===- InterposeIR.cpp - Functions that change IR
+//---------------------------===//
+//
+// Lists of operations and blocks tell their traits of what they take and lose:
+// so no change of that kind passes unseen, whoever makes it. What MLIR's own
+// Operation.cpp does to a list it may do directly, so its ways in are
+// interposed too, and hearing of one change twice has to do no harm. Changes in
+// place are told of by rewriters only.
+//
+//===----------------------------------------------------------------------===//
+
+#include "engine/Engine.h"
+#include "interpose/Interpose.h"
+
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/PatternMatch.h"
+
+using namespace mlir;
+using namespace adbg;
+
+// Member functions of mlir are defined here as functions that take `this`.
+#define ADBG_DECLARE(RESULT, NAME, SYMBOL, ...)                                \
+  ADBG_EXPORT RESULT NAME(__VA_ARGS__) __asm__(SYMBOL);                        \
+  RESULT NAME(__VA_ARGS__)
+#define ADBG_NEXT(SYMBOL, ...) static auto *next = real<__VA_ARGS__>(SYMBOL)
+
+extern "C++" {
+
+//===----------------------------------------------------------------------===//
+// The life of operations
+//===----------------------------------------------------------------------===//
+
+static Operation *noteCreated(Operation *op) {
+  Engine &engine = Engine::get();
+  if (engine.follows())
+    engine.observer.created(op);
+  return op;
+}
+
+ADBG_DECLARE(Operation *, createFromList, ADBG_CREATE_LIST, Location loc,
+             OperationName name, TypeRange types, ValueRange operands,
+             NamedAttrList &&attributes, OpaqueProperties properties,
+             BlockRange successors, unsigned regions) {
+  ADBG_NEXT(ADBG_CREATE_LIST,
+            Operation * (Location, OperationName, TypeRange, ValueRange,
+                         NamedAttrList &&, OpaqueProperties, BlockRange,
+                         unsigned));
+  return noteCreated(next(loc, name, types, operands, std::move(attributes),
+                          properties, successors, regions));
+}
+
+ADBG_DECLARE(Operation *, createFromDictionary, ADBG_CREATE_DICTIONARY,
+             Location loc, OperationName name, TypeRange types,
+             ValueRange operands, DictionaryAttr attributes,
+             OpaqueProperties properties, BlockRange successors,
+             unsigned regions) {
+  ADBG_NEXT(ADBG_CREATE_DICTIONARY,
+            Operation * (Location, OperationName, TypeRange, ValueRange,
+                         DictionaryAttr, OpaqueProperties, BlockRange,
+                         unsigned));
+  return noteCreated(next(loc, name, types, operands, attributes, properties,
+                          successors, regions));
+}
+
+ADBG_DECLARE(Operation *, createFromState, ADBG_CREATE_STATE,
+             const OperationState &state) {
+  ADBG_NEXT(ADBG_CREATE_STATE, Operation * (const OperationState &));
+  return noteCreated(next(state));
+}
+
+ADBG_DECLARE(Operation *, createFromRegions, ADBG_CREATE_REGIONS, Location loc,
+             OperationName name, TypeRange types, ValueRange operands,
+             NamedAttrList &&attributes, OpaqueProperties properties,
+             BlockRange successors, RegionRange regions) {
+  ADBG_NEXT(ADBG_CREATE_REGIONS,
+            Operation * (Location, OperationName, TypeRange, ValueRange,
+                         NamedAttrList &&, OpaqueProperties, BlockRange,
+                         RegionRange));
+  return noteCreated(next(loc, name, types, operands, std::move(attributes),
+                          properties, successors, regions));
+}
+
+static void noteEnd(Operation *op) {
+  Engine &engine = Engine::get();
+  if (!engine.follows())
+    return;
+  if (engine.hasFrames()) {
+    if (engine.innermost->kind == adbg::Kind::Pass)
+      if (Operation *twin = engine.observer.guessTwin(op))
+        engine.replaced(op, twin->getResults(), /*isGuess=*/true);
+    engine.erased(op);
+  }
+  engine.observer.destroyed(op);
+}
+
+/// What is destroyed outside of actions, and is in nothing else, has been
+/// written by now: a trial ends sooner if it is left.
+static bool isLeft(Operation *op) {
+  Engine &engine = Engine::get();
+  return engine.role == Role::Trial && engine.follows() &&
+         !engine.hasFrames() && !op->getBlock();
+}
+
+ADBG_DECLARE(void, destroyOperation, ADBG_DESTROY, Operation *self) {
+  ADBG_NEXT(ADBG_DESTROY, void(Operation *));
+  if (isLeft(self))
+    return;
+  noteEnd(self);
+  next(self);
+}
+
+ADBG_DECLARE(void, eraseOperation, ADBG_ERASE, Operation *self) {
+  ADBG_NEXT(ADBG_ERASE, void(Operation *));
+  if (isLeft(self))
+    return;
+  noteEnd(self);
+  next(self);
+}
+
+ADBG_DECLARE(void, deleteOperation, ADBG_DELETE_OPERATION, Operation *op) {
+  ADBG_NEXT(ADBG_DELETE_OPERATION, void(Operation *));
+  noteEnd(op);
+  next(op);
+}
+
+//===----------------------------------------------------------------------===//
+// Lists of operations and blocks
+//===----------------------------------------------------------------------===//
+
+using Operations = llvm::ilist_traits<Operation>;
+using Blocks = llvm::ilist_traits<Block>;
+
+ADBG_DECLARE(void, addOperation, ADBG_ADD_OPERATION, Operations *self,
+             Operation *op) {
+  ADBG_NEXT(ADBG_ADD_OPERATION, void(Operations *, Operation *));
+  next(self, op);
+  Engine &engine = Engine::get();
+  if (engine.follows())
+    engine.observer.placed(op);
+}
+
+ADBG_DECLARE(void, transferOperations, ADBG_TRANSFER_OPERATIONS,
+             Operations *self, Operations &other, Operations::op_iterator first,
+             Operations::op_iterator last) {
+  ADBG_NEXT(ADBG_TRANSFER_OPERATIONS,
+            void(Operations *, Operations &, Operations::op_iterator,
+                 Operations::op_iterator));
+  next(self, other, first, last);
+  Engine &engine = Engine::get();
+  if (!engine.follows())
+    return;
+  bool isElsewhere = self->getContainingBlock()->getParent() !=
+                     other.getContainingBlock()->getParent();
+  for (Operation &op : llvm::make_range(first, last))
+    engine.observer.moved(&op, isElsewhere);
+}
+
+/// Tells of a move that `move` makes.
+static void noteMoved(Operation *op, llvm::function_ref<void()> move) {
+  Block *block = op->getBlock();
+  Region *region = block ? block->getParent() : nullptr;
+  move();
+  Engine &engine = Engine::get();
+  if (engine.follows())
+    engine.observer.moved(op, op->getBlock()->getParent() != region);
+}
+
+ADBG_DECLARE(void, moveBefore, ADBG_MOVE_BEFORE, Operation *self,
+             Operation *other) {
+  ADBG_NEXT(ADBG_MOVE_BEFORE, void(Operation *, Operation *));
+  noteMoved(self, [&] { next(self, other); });
+}
+
+ADBG_DECLARE(void, moveAfter, ADBG_MOVE_AFTER, Operation *self,
+             Operation *other) {
+  ADBG_NEXT(ADBG_MOVE_AFTER, void(Operation *, Operation *));
+  noteMoved(self, [&] { next(self, other); });
+}
+
+ADBG_DECLARE(void, moveBeforeIn, ADBG_MOVE_BEFORE_IN, Operation *self,
+             Block *block, Block::iterator place) {
+  ADBG_NEXT(ADBG_MOVE_BEFORE_IN, void(Operation *, Block *, Block::iterator));
+  noteMoved(self, [&] { next(self, block, place); });
+}
+
+ADBG_DECLARE(void, moveAfterIn, ADBG_MOVE_AFTER_IN, Operation *self,
+             Block *block, Block::iterator place) {
+  ADBG_NEXT(ADBG_MOVE_AFTER_IN, void(Operation *, Block *, Block::iterator));
+  noteMoved(self, [&] { next(self, block, place); });
+}
+
+static void noteBlock(Block *block, ChangeKind kind) {
+  Engine &engine = Engine::get();
+  if (engine.hasFrames() && engine.follows())
+    engine.observer.blockChanged(block, kind);
+}
+
+ADBG_DECLARE(void, addBlock, ADBG_ADD_BLOCK, Blocks *self, Block *block) {
+  ADBG_NEXT(ADBG_ADD_BLOCK, void(Blocks *, Block *));
+  next(self, block);
+  noteBlock(block, ChangeKind::Inserted);
+}
+
+ADBG_DECLARE(void, removeBlock, ADBG_REMOVE_BLOCK, Blocks *self, Block *block) {
+  ADBG_NEXT(ADBG_REMOVE_BLOCK, void(Blocks *, Block *));
+  noteBlock(block, ChangeKind::Erased);
+  next(self, block);
+}
+
+ADBG_DECLARE(void, transferBlocks, ADBG_TRANSFER_BLOCKS, Blocks *self,
+             Blocks &other, Blocks::block_iterator first,
+             Blocks::block_iterator last) {
+  ADBG_NEXT(
+      ADBG_TRANSFER_BLOCKS,
+      void(Blocks *, Blocks &, Blocks::block_iterator, Blocks::block_iterator));
+  next(self, other, first, last);
+  for (Block &block : llvm::make_range(first, last))
+    noteBlock(&block, ChangeKind::Moved);
+}
+
+ADBG_DECLARE(void, cloneInto, ADBG_CLONE_INTO, Region *self, Region *other,
+             Region::iterator place, IRMapping &mapping) {
+  ADBG_NEXT(ADBG_CLONE_INTO,
+            void(Region *, Region *, Region::iterator, IRMapping &));
+  next(self, other, place, mapping);
+  for (Block &block : *self)
+    if (Block *clone = mapping.lookupOrNull(&block))
+      noteBlock(clone, ChangeKind::Inserted);
+}
+
+//===----------------------------------------------------------------------===//
+// What rewriters say
+//===----------------------------------------------------------------------===//
+
+// To replace an operation is to replace its uses, through the functions below
+// or not: it is told of once.
+static thread_local bool isReplacing = false;
+
+/// Tells of a replacement that `replace` then makes.
+static void noteReplaced(Operation *op, ValueRange by,
+                         llvm::function_ref<void()> replace) {
+  Engine &engine = Engine::get();
+  bool outer = isReplacing;
+  if (!outer && engine.hasFrames() && engine.follows())
+    engine.replaced(op, by);
+  isReplacing = true;
+  replace();
+  isReplacing = outer;
+}
+
+ADBG_DECLARE(void, replaceWithValues, ADBG_REPLACE_VALUES, RewriterBase *self,
+             Operation *op, ValueRange values) {
+  ADBG_NEXT(ADBG_REPLACE_VALUES, void(RewriterBase *, Operation *, ValueRange));
+  noteReplaced(op, values, [&] { next(self, op, values); });
+}
+
+ADBG_DECLARE(void, replaceWithOperation, ADBG_REPLACE_OP, RewriterBase *self,
+             Operation *op, Operation *by) {
+  ADBG_NEXT(ADBG_REPLACE_OP, void(RewriterBase *, Operation *, Operation *));
+  noteReplaced(op, by->getResults(), [&] { next(self, op, by); });
+}
+
+ADBG_DECLARE(void, replaceUsesWithValues, ADBG_REPLACE_USES_VALUES,
+             RewriterBase *self, Operation *op, ValueRange values) {
+  ADBG_NEXT(ADBG_REPLACE_USES_VALUES,
+            void(RewriterBase *, Operation *, ValueRange));
+  noteReplaced(op, values, [&] { next(self, op, values); });
+}
+
+ADBG_DECLARE(void, replaceUsesWithOperation, ADBG_REPLACE_USES_OP,
+             RewriterBase *self, Operation *op, Operation *by) {
+  ADBG_NEXT(ADBG_REPLACE_USES_OP,
+            void(RewriterBase *, Operation *, Operation *));
+  noteReplaced(op, by->getResults(), [&] { next(self, op, by); });
+}
+
+ADBG_DECLARE(void, finalizeModification, ADBG_FINALIZE_MODIFICATION,
+             RewriterBase *self, Operation *op) {
+  ADBG_NEXT(ADBG_FINALIZE_MODIFICATION, void(RewriterBase *, Operation *));
+  Engine &engine = Engine::get();
+  if (engine.hasFrames() && engine.follows())
+    engine.observer.modified(op);
+  next(self, op);
+}
+
+} // extern "C++"

@@ -1,0 +1,108 @@
+//===- Breakpoint.cpp - Breakpoints, watches and catches
+//--------------------===//
+
+#include "match/Breakpoint.h"
+
+#include "mlir/IR/PatternMatch.h"
+#include "llvm/ADT/StringSwitch.h"
+
+using namespace mlir;
+using llvm::StringRef;
+
+namespace adbg {
+
+/// Parses the object in the field `key` by `T::parse`, if it is there.
+template <typename T>
+static void parseInner(Fields &fields, StringRef key, std::optional<T> &into) {
+  const llvm::json::Object *object = fields.optionalObject(key);
+  if (!object)
+    return;
+  Fields inner(*object, fields.nameOf(key) + ".");
+  into = T::parse(inner);
+  if (!into)
+    fields.fail(inner.error);
+}
+
+std::optional<Catch> Catch::parse(Fields &fields) {
+  Catch result;
+  std::string kind = fields.text("kind");
+  int found = llvm::StringSwitch<int>(kind)
+                  .Case("failure", int(CatchKind::Failure))
+                  .Case("crash", int(CatchKind::Crash))
+                  .Case("verify", int(CatchKind::Verify))
+                  .Case("diagnostic", int(CatchKind::Diagnostic))
+                  .Case("nonconvergence", int(CatchKind::Nonconvergence))
+                  .Default(-1);
+  if (found < 0)
+    fields.fail("there is no kind of catch '" + kind + "'");
+  result.kind = static_cast<CatchKind>(found);
+  std::string glob = fields.textOr("glob", ""), error;
+  if (!glob.empty() && !(result.glob = Glob::create(glob, error)))
+    fields.fail(error);
+  return fields.done() ? std::optional(std::move(result)) : std::nullopt;
+}
+
+std::optional<Breakpoint> Breakpoint::parse(Fields &fields) {
+  Breakpoint result;
+  result.id = fields.integer("id", 1);
+  result.enabled = fields.boolean("enabled", true);
+  result.temporary = fields.boolean("temporary", false);
+  result.after = fields.boolean("after", false);
+  result.log = fields.boolean("log", false);
+  result.ignore = fields.integerOr("ignore", 0, 0);
+  parseInner(fields, "outcome", result.outcome);
+  parseInner(fields, "watch", result.watch);
+  parseInner(fields, "catch", result.catches);
+  std::optional<Spec> spec = Spec::parse(fields);
+  if (!spec || !fields.done())
+    return std::nullopt;
+  result.spec = std::move(*spec);
+  return result;
+}
+
+bool Breakpoint::hit() {
+  ++hits;
+  if (ignore > 0) {
+    --ignore;
+    return false;
+  }
+  if (temporary)
+    enabled = false;
+  return true;
+}
+
+void Breakpoint::inherit(Breakpoint &old) {
+  hits = old.hits;
+  spec.matched = old.spec.matched;
+  if (watch && old.watch && watch->isSameAs(*old.watch))
+    watch = std::move(old.watch);
+}
+
+llvm::ArrayRef<Breakpoint *>
+Candidates::of(const Frame &frame, std::vector<Breakpoint> &breakpoints) {
+  if (slots.empty())
+    slots.resize(1024);
+  unsigned now = namesEpoch();
+  const Pattern *pattern = frame.pattern();
+  Operation *op = frame.op();
+  const char *tag = frame.tag().data();
+  const char *name = pattern && !pattern->getDebugName().empty()
+                         ? pattern->getDebugName().data()
+                         : nullptr;
+  const char *opName = op ? op->getName().getStringRef().data() : nullptr;
+  Slot &slot =
+      slots[(spread(tag) ^ spread(name) * 3 ^ spread(opName) * 5) & 1023];
+  // A pass, and a pattern without a name, have more to them than that.
+  bool isWhole = frame.kind != Kind::Pass && (!pattern || name);
+  if (isWhole && slot.tag == tag && slot.name == name && slot.op == opName &&
+      slot.epoch == now)
+    return slot.found;
+  slot = Slot{isWhole ? tag : nullptr, name, opName, now, {}};
+  for (Breakpoint &one : breakpoints)
+    if (one.enabled && !one.watch && !one.catches &&
+        one.spec.matchesNames(frame))
+      slot.found.push_back(&one);
+  return slot.found;
+}
+
+} // namespace adbg

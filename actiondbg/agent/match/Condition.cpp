@@ -1,0 +1,172 @@
+//===- Condition.cpp - Conditions over the fields of an action
+//--------------===//
+
+#include "interpose/Versions.h"
+#include "match/Match.h"
+
+#include "mlir/IR/BuiltinAttributes.h"
+#include "llvm/ADT/StringMap.h"
+
+using namespace mlir;
+using llvm::StringRef;
+
+namespace adbg {
+
+std::optional<Condition::Node> Condition::nodeOf(StringRef name) {
+  static const llvm::StringMap<Node> nodes = {{"ordinal", Node::Ordinal},
+                                              {"depth", Node::Depth},
+                                              {"iteration", Node::Iteration},
+                                              {"line", Node::Line},
+                                              {"hits", Node::Hits},
+                                              {"tag", Node::Tag},
+                                              {"name", Node::Name},
+                                              {"op", Node::Op},
+                                              {"file", Node::File},
+                                              {"func", Node::Func},
+                                              {"and", Node::And},
+                                              {"or", Node::Or},
+                                              {"not", Node::Not},
+                                              {"==", Node::Equal},
+                                              {"!=", Node::Unequal},
+                                              {"<", Node::Less},
+                                              {"<=", Node::LessOrEqual},
+                                              {">", Node::Greater},
+                                              {">=", Node::GreaterOrEqual},
+                                              {"~", Node::Matches},
+                                              {"!~", Node::MatchesNot}};
+  auto found = nodes.find(name);
+  return found == nodes.end() ? std::nullopt : std::optional(found->second);
+}
+
+std::optional<Condition> Condition::parse(const llvm::json::Value &value,
+                                          std::string &error) {
+  Condition result;
+  error = "a part of a condition is not a field, a value or a call";
+  const llvm::json::Object *object = value.getAsObject();
+  if (!object)
+    return std::nullopt;
+  if (auto number = object->getInteger("value")) {
+    result.number = *number;
+    return result;
+  }
+  if (auto text = object->getString("value")) {
+    result.node = Node::Text;
+    result.text = text->str();
+    return result;
+  }
+  auto field = object->getString("field");
+  auto call = object->getString("call");
+  if (!field && !call)
+    return std::nullopt;
+  std::optional<Node> node = nodeOf(field ? *field : *call);
+  if (!node || (*node >= Node::And) == field.has_value())
+    return std::nullopt;
+  result.node = *node;
+  if (field)
+    return result;
+  const llvm::json::Array *args = object->getArray("args");
+  if (!args || args->size() != (*node == Node::Not ? 1 : 2))
+    return std::nullopt;
+  for (const llvm::json::Value &arg : *args) {
+    std::optional<Condition> parsed = parse(arg, error);
+    if (!parsed)
+      return std::nullopt;
+    result.args.push_back(std::move(*parsed));
+  }
+  if (*node >= Node::Matches && result.args[1].node == Node::Text) {
+    result.glob = Glob::create(result.args[1].text, error);
+    if (!result.glob)
+      return std::nullopt;
+  }
+  return result;
+}
+
+Condition::Operand Condition::value(const Frame &frame, uint64_t hits) const {
+  auto number = [](int64_t value) { return Operand{false, value, {}}; };
+  auto text = [](StringRef value) { return Operand{true, 0, value}; };
+  Operation *op = frame.op();
+  switch (node) {
+  case Node::Text:
+    return text(this->text);
+  case Node::Ordinal:
+    return number(frame.ordinal);
+  case Node::Depth:
+    return number(frame.depth);
+  case Node::Iteration:
+    return number(frame.iteration());
+  case Node::Hits:
+    return number(hits);
+  case Node::Tag:
+    return text(frame.tag());
+  case Node::Name:
+    return text(frame.shortName());
+  case Node::Op:
+    return text(op ? op->getName().getStringRef() : "");
+  case Node::Func:
+    return text(frame.function());
+  case Node::Line:
+  case Node::File: {
+    std::optional<FilePlace> place;
+    if (op)
+      place = firstPlace(op->getLoc());
+    if (node == Node::Line)
+      return number(place ? place->line : 0);
+    return text(place ? place->file.getValue() : "");
+  }
+  default:
+    return number(this->number);
+  }
+}
+
+bool Condition::matchesGlob(const Operand &left, const Operand &right) const {
+  // All but the name of an action belongs to MLIR, and is remembered.
+  if (glob)
+    return args[0].node >= Node::Op && args[0].node <= Node::Func
+               ? glob->matches(left.text)
+               : glob->matchesNow(left.text);
+  std::string error;
+  std::optional<Glob> made = Glob::create(right.text, error);
+  return made && made->matchesNow(left.text);
+}
+
+bool Condition::compare(const Frame &frame, uint64_t hits) const {
+  Operand left = args[0].value(frame, hits);
+  Operand right = args[1].value(frame, hits);
+  if (node >= Node::Matches)
+    return matchesGlob(left, right) == (node == Node::Matches);
+  if (left.isText && (node == Node::Equal || node == Node::Unequal))
+    return (left.text == right.text) == (node == Node::Equal);
+  int order = left.isText
+                  ? left.text.compare(right.text)
+                  : (left.number > right.number) - (left.number < right.number);
+  switch (node) {
+  case Node::Equal:
+    return order == 0;
+  case Node::Unequal:
+    return order != 0;
+  case Node::Less:
+    return order < 0;
+  case Node::LessOrEqual:
+    return order <= 0;
+  case Node::Greater:
+    return order > 0;
+  default:
+    return order >= 0;
+  }
+}
+
+bool Condition::holds(const Frame &frame, uint64_t hits) const {
+  switch (node) {
+  case Node::And:
+    return args[0].holds(frame, hits) && args[1].holds(frame, hits);
+  case Node::Or:
+    return args[0].holds(frame, hits) || args[1].holds(frame, hits);
+  case Node::Not:
+    return !args[0].holds(frame, hits);
+  default:
+    // A lone field or value is refused by the front end.
+    return node >= Node::And && compare(frame, hits);
+  }
+}
+
+} // namespace adbg

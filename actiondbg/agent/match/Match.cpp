@@ -1,0 +1,240 @@
+//===- Match.cpp - The terms of a breakpoint's SPEC
+//-------------------------===//
+
+#include "match/Match.h"
+#include "interpose/Versions.h"
+#include "observe/Outcome.h"
+
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/PatternMatch.h"
+#include "mlir/Pass/Pass.h"
+#include "llvm/ADT/StringSwitch.h"
+
+using namespace mlir;
+using llvm::StringRef;
+
+namespace adbg {
+
+//===----------------------------------------------------------------------===//
+// Globs
+//===----------------------------------------------------------------------===//
+
+std::optional<Glob> Glob::create(StringRef text, std::string &error) {
+  Glob glob;
+  glob.text = text.str();
+  // The pattern refers to its text: keep both together on the heap.
+  auto owned = std::make_shared<std::pair<std::string, llvm::GlobPattern>>();
+  owned->first = glob.text;
+  llvm::Expected<llvm::GlobPattern> parsed =
+      llvm::GlobPattern::create(owned->first);
+  if (!parsed) {
+    error = "the glob '" + glob.text +
+            "' is malformed: " + llvm::toString(parsed.takeError());
+    return std::nullopt;
+  }
+  owned->second = std::move(*parsed);
+  glob.pattern = {owned, &owned->second};
+  return glob;
+}
+
+bool Glob::matchesNow(StringRef candidate) const {
+  return candidate == text || pattern->match(candidate);
+}
+
+bool Glob::matches(StringRef candidate) {
+  return known.get(candidate, [&] { return matchesNow(candidate); });
+}
+
+bool Glob::matchesName(StringRef name) {
+  return knownNames.get(name, [&] {
+    std::string plain = withoutAnonymous(name);
+    return matchesNow(name) || matchesNow(plain) ||
+           matchesNow(lastComponent(plain));
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// Locations
+//===----------------------------------------------------------------------===//
+
+bool visitLocations(Location loc, llvm::function_ref<bool(Location)> visit) {
+  if (visit(loc))
+    return true;
+  if (auto fused = dyn_cast<FusedLoc>(loc))
+    return llvm::any_of(fused.getLocations(), [&](Location inner) {
+      return visitLocations(inner, visit);
+    });
+  if (auto call = dyn_cast<CallSiteLoc>(loc))
+    return visitLocations(call.getCallee(), visit) ||
+           visitLocations(call.getCaller(), visit);
+  if (auto named = dyn_cast<NameLoc>(loc))
+    return visitLocations(named.getChildLoc(), visit);
+  if (auto opaque = dyn_cast<OpaqueLoc>(loc))
+    return visitLocations(opaque.getFallbackLocation(), visit);
+  return false;
+}
+
+std::optional<FilePlace> firstPlace(Location loc) {
+  std::optional<FilePlace> place;
+  visitLocations(loc, [&](Location inner) {
+    place = asFilePlace(inner);
+    return place.has_value();
+  });
+  return place;
+}
+
+bool Term::matchesFile(StringAttr file) {
+  return knownFiles.get(file.getValue(), [&] {
+    // By suffix of path components: b.mlir is a/b.mlir, but not ab.mlir.
+    StringRef name = file.getValue();
+    return name == path ||
+           (name.ends_with(path) && name.drop_back(path.size()).ends_with("/"));
+  });
+}
+
+bool Term::matchesPlace(Location loc) {
+  std::optional<FilePlace> place = asFilePlace(loc);
+  if (!place || !matchesFile(place->file))
+    return false;
+  if (line && (place->lastLine < line || place->line > lastLine))
+    return false;
+  return !column || place->column == column;
+}
+
+bool Term::matchesLocation(Location loc) {
+  return visitLocations(loc,
+                        [this](Location inner) { return matchesPlace(inner); });
+}
+
+//===----------------------------------------------------------------------===//
+// Terms
+//===----------------------------------------------------------------------===//
+
+static bool matchesPass(Glob &glob, const Pass *pass) {
+  return pass && (glob.matchesName(pass->getArgument()) ||
+                  glob.matchesName(pass->getName()));
+}
+
+static bool matchesPattern(Glob &glob, const Frame &frame) {
+  const Pattern *pattern = frame.pattern();
+  if (!pattern)
+    return false;
+  if (pattern->getDebugName().empty())
+    return glob.matchesNow(frame.name());
+  return glob.matchesName(pattern->getDebugName());
+}
+
+bool Term::matches(const Frame &frame) {
+  switch (about) {
+  case About::Ordinal:
+    return frame.ordinal == static_cast<uint64_t>(ordinal);
+  case About::Tag:
+    return glob->matches(frame.tag());
+  case About::Pattern:
+    return matchesPattern(*glob, frame);
+  case About::Pass:
+    return matchesPass(*glob, frame.pass());
+  case About::Name:
+    return glob->matches(frame.tag()) || matchesPass(*glob, frame.pass()) ||
+           matchesPattern(*glob, frame);
+  case About::Fold:
+    if (frame.kind != Kind::Fold)
+      return false;
+    break;
+  default:
+    break;
+  }
+  Operation *op = frame.op();
+  if (!op)
+    return false;
+  if (about == About::Location)
+    return matchesLocation(op->getLoc());
+  if (about != About::Func)
+    return glob->matches(op->getName().getStringRef());
+  StringRef function = frame.function();
+  return !function.empty() && glob->matches(function);
+}
+
+std::optional<Term> Term::parse(Fields &fields) {
+  std::string kind = fields.text("kind");
+  Term term;
+  int about = llvm::StringSwitch<int>(kind)
+                  .Case("tag", int(About::Tag))
+                  .Case("pattern", int(About::Pattern))
+                  .Case("pass", int(About::Pass))
+                  .Case("fold", int(About::Fold))
+                  .Case("name", int(About::Name))
+                  .Case("op", int(About::Op))
+                  .Case("func", int(About::Func))
+                  .Case("location", int(About::Location))
+                  .Case("ordinal", int(About::Ordinal))
+                  .Default(-1);
+  if (about < 0)
+    fields.fail("there is no kind of term '" + kind + "'");
+  term.about = static_cast<About>(about);
+  if (term.about == About::Ordinal) {
+    term.ordinal = fields.integer("ordinal", 1);
+  } else if (term.about == About::Location) {
+    term.path = fields.text("path");
+    term.line = fields.integerOr("line", 1, 0);
+    term.lastLine = fields.integerOr("lastLine", 1, term.line);
+    term.column = fields.integerOr("column", 1, 0);
+  } else if (std::string glob = fields.text("glob"); fields.error.empty()) {
+    std::string error;
+    term.glob = Glob::create(glob, error);
+    if (!term.glob)
+      fields.fail(error);
+  }
+  return fields.done() ? std::optional(std::move(term)) : std::nullopt;
+}
+
+//===----------------------------------------------------------------------===//
+// Specs
+//===----------------------------------------------------------------------===//
+
+bool Spec::matchesNames(const Frame &frame) {
+  for (Term &term : terms)
+    if (term.isByName() && !term.matches(frame))
+      return false;
+  return true;
+}
+
+bool Spec::matchesRest(const Frame &frame) {
+  for (Term &term : terms)
+    if (!term.isByName() && !term.matches(frame))
+      return false;
+  ++matched;
+  return !condition || condition->holds(frame, matched);
+}
+
+std::optional<Spec> Spec::parse(Fields &fields) {
+  Spec spec;
+  const llvm::json::Array *terms = fields.array("terms");
+  for (size_t i = 0; terms && i < terms->size(); ++i) {
+    std::string where = fields.nameOf("terms[") + std::to_string(i) + "]";
+    const llvm::json::Object *object = (*terms)[i].getAsObject();
+    if (!object) {
+      fields.fail("the field '" + where + "' is not an object");
+      return std::nullopt;
+    }
+    Fields inner(*object, where + ".");
+    std::optional<Term> term = Term::parse(inner);
+    if (!term) {
+      fields.fail(inner.error);
+      return std::nullopt;
+    }
+    spec.terms.push_back(std::move(*term));
+  }
+  llvm::stable_sort(spec.terms, [](const Term &left, const Term &right) {
+    return left.isFasterThan(right);
+  });
+  if (const llvm::json::Value *condition = fields.optional("condition")) {
+    std::string error;
+    spec.condition = Condition::parse(*condition, error);
+    if (!spec.condition)
+      fields.fail(error);
+  }
+  return fields.error.empty() ? std::optional(std::move(spec)) : std::nullopt;
+}
+
+} // namespace adbg

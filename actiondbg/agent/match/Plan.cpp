@@ -1,0 +1,324 @@
+//===- Plan.cpp - Which actions are left out of a trial
+//--------------------===//
+
+#include "match/Plan.h"
+#include "engine/Describe.h"
+#include "requests/Requests.h"
+
+using namespace mlir;
+using llvm::StringRef;
+using llvm::json::Object;
+using Json = llvm::json::Value;
+
+namespace adbg {
+
+//===----------------------------------------------------------------------===//
+// Parsing
+//===----------------------------------------------------------------------===//
+
+static std::string baseOf(StringRef tag, StringRef name, StringRef location,
+                          StringRef function) {
+  std::string base;
+  for (StringRef part : {tag, name, location, function})
+    base += part.str() + '\0';
+  return base;
+}
+
+Plan::Keys Plan::parseKeys(Fields &fields, StringRef key) {
+  const Json *value = fields.optional(key);
+  if (!value)
+    return std::nullopt;
+  const llvm::json::Array *list = value->getAsArray();
+  if (!list)
+    fields.fail("the field '" + fields.nameOf(key) + "' is not a list");
+  llvm::StringSet<> keys;
+  for (size_t i = 0; list && i < list->size(); ++i) {
+    std::string where = fields.nameOf(key) + "[" + std::to_string(i) + "]";
+    const Object *object = (*list)[i].getAsObject();
+    if (!object) {
+      fields.fail("the field '" + where + "' is not an object");
+      break;
+    }
+    Fields inner(*object, where + ".");
+    std::string tag = inner.text("tag"), name = inner.text("name");
+    Key one{baseOf(tag, name, inner.textOr("location", ""),
+                   inner.textOr("function", "")),
+            unsigned(inner.integer("nth", 1))};
+    if (!inner.done())
+      fields.fail(inner.error);
+    keys.insert(one.text());
+  }
+  return keys;
+}
+
+void Plan::parseSpecs(Fields &fields) {
+  const llvm::json::Array *list = fields.array("specs");
+  for (size_t i = 0; list && i < list->size(); ++i) {
+    // A spec is a list of terms, as a breakpoint has it.
+    Object object{{"terms", (*list)[i]}, {"condition", nullptr}};
+    Fields inner(object, "specs[" + std::to_string(i) + "].");
+    std::optional<Spec> spec = Spec::parse(inner);
+    if (!spec)
+      return fields.fail(inner.error);
+    specs.push_back(std::move(*spec));
+  }
+}
+
+static std::vector<std::string> texts(Fields &fields, StringRef key) {
+  std::vector<std::string> result;
+  if (const llvm::json::Array *list = fields.array(key))
+    for (const Json &one : *list) {
+      if (!one.getAsString())
+        fields.fail("the field '" + fields.nameOf(key) + "' is of texts");
+      else
+        result.push_back(one.getAsString()->str());
+    }
+  return result;
+}
+
+void Plan::parseGlobs(Fields &fields) {
+  for (const std::string &text : texts(fields, "always")) {
+    std::string error;
+    if (std::optional<Glob> glob = Glob::create(text, error))
+      always.push_back(std::move(*glob));
+    else
+      fields.fail(error);
+  }
+}
+
+std::unique_ptr<Plan> Plan::parse(Fields &fields, const Plan *old) {
+  auto plan = std::make_unique<Plan>();
+  if (fields.optional("limit"))
+    plan->limit = fields.integer("limit", 0);
+  plan->only = fields.integerOr("only", 0, 0);
+  plan->applied = parseKeys(fields, "apply");
+  plan->skipped = parseKeys(fields, "skip");
+  plan->parseSpecs(fields);
+  plan->parseGlobs(fields);
+  for (const std::string &name : texts(fields, "passes"))
+    plan->passes.insert(name);
+  for (const std::string &name : texts(fields, "held"))
+    plan->held.insert(name);
+  plan->hasKeys =
+      fields.boolean("keys", false) || plan->applied || plan->skipped;
+  plan->isPlain = !plan->hasKeys && !plan->only && plan->specs.empty() &&
+                  plan->always.empty();
+  if (!fields.done())
+    return nullptr;
+  if (old) {
+    plan->places = old->places;
+    plan->keys = old->keys;
+  }
+  return plan;
+}
+
+Reply setPlan(Engine &engine, Fields &fields) {
+  std::string path = fields.textOr("record", "");
+  std::unique_ptr<Plan> plan = Plan::parse(fields, engine.plan.get());
+  if (!plan)
+    return wrongParams(fields);
+  if (std::error_code error = plan->recordTo(path))
+    return Reply(FileNotWritten,
+                 "cannot write " + path + ": " + error.message());
+  engine.plan = std::move(plan);
+  Frame *frame = engine.innermost;
+  bool isBefore = engine.standing && engine.standing == frame && !frame->over &&
+                  !engine.inside;
+  engine.plan->begin(frame, isBefore, engine.observer.ids);
+  return Object{};
+}
+
+//===----------------------------------------------------------------------===//
+// Candidates
+//===----------------------------------------------------------------------===//
+
+static bool isLeaf(const Frame &frame) {
+  return frame.kind == Kind::Pattern || frame.kind == Kind::Fold;
+}
+
+bool Plan::isAlways(const Frame &frame) {
+  if (always.empty())
+    return false;
+  StringRef name = frame.shortName();
+  for (const Glob &one : always)
+    if (one.matchesNow(name) || one.matchesNow(lastComponent(name)))
+      return true;
+  return false;
+}
+
+bool Plan::isCandidate(const Frame &frame) {
+  bool isPass = frame.kind == Kind::Pass && !frame.isAdaptor();
+  if (frame.isHeld || !(isPass || isLeaf(frame)))
+    return false;
+  if (isPass && !passes.contains(frame.name()))
+    return false;
+  if (isAlways(frame))
+    return false;
+  return specs.empty() ||
+         llvm::any_of(specs, [&](Spec &spec) { return spec.matches(frame); });
+}
+
+Plan::Key Plan::keyOf(const Frame &frame, const Identities &ids) {
+  Operation *op = frame.op();
+  std::optional<std::string> location;
+  if (op)
+    location = placeText(op->getLoc());
+  Key key{baseOf(frame.tag(), frame.shortName(), location.value_or(""),
+                 frame.function()),
+          0};
+  Place &place = places[key.base];
+  // A pass runs as often as the pipeline has it.
+  if (!op || frame.kind == Kind::Pass) {
+    key.nth = ++place.count;
+    return key;
+  }
+  unsigned &nth = place.byOperation[ids.of(op)];
+  if (!nth)
+    nth = ++place.count;
+  key.nth = nth;
+  return key;
+}
+
+/// A rewrite that was skipped is tried again, until nothing changes any more.
+bool Plan::isRepeated(const Frame &frame, const Identities &ids) {
+  Operation *op = frame.op();
+  uint32_t id = op ? ids.of(op) : 0;
+  if (frame.ordinal == only) {
+    onlyKind = frame.kind;
+    onlyName = frame.shortName().str();
+    onlyOperation = id;
+    return true;
+  }
+  return onlyKind != Kind::None && onlyKind != Kind::Pass &&
+         frame.kind == onlyKind && id && id == onlyOperation &&
+         frame.shortName() == onlyName;
+}
+
+/// Counts a try or a conversion for the pass that it is in.
+static void countIn(Frame *pass, const Frame &frame) {
+  while (pass && (pass->kind != Kind::Pass || pass->isAdaptor()))
+    pass = pass->parent;
+  if (!pass)
+    return;
+  pass->leaves += isLeaf(frame);
+  pass->hasConversion |= frame.isConversion();
+}
+
+bool Plan::skips(Frame &frame, const Identities &ids) {
+  if (isLeaf(frame) || frame.isConversion())
+    countIn(frame.parent, frame);
+  return frame.isPlanned = decide(frame, ids);
+}
+
+bool Plan::decide(Frame &frame, const Identities &ids) {
+  bool isPass = frame.kind == Kind::Pass && !frame.isAdaptor();
+  bool isKnown = !keys.empty() && keys.back().first == frame.ordinal;
+  if (hasKeys && !isKnown && (isLeaf(frame) || isPass))
+    keys.emplace_back(frame.ordinal, keyOf(frame, ids));
+  frame.isHeld = frame.parent && frame.parent->isHeld;
+  frame.isCandidate = isCandidate(frame);
+  if (isPass && (held.contains(frame.name()) || isAlways(frame)))
+    frame.isHeld = true;
+  if (only && isRepeated(frame, ids))
+    return true;
+  if (!frame.isCandidate)
+    return false;
+  if (limit && frame.ordinal > *limit)
+    return true;
+  if (applied && !applied->contains(keys.back().second.text()))
+    return true;
+  return skipped && skipped->contains(keys.back().second.text());
+}
+
+void Plan::begin(Frame *innermost, bool isBefore, const Identities &ids) {
+  llvm::SmallVector<Frame *> frames;
+  for (Frame *frame = innermost; frame; frame = frame->parent)
+    frames.push_back(frame);
+  for (Frame *frame : llvm::reverse(frames)) {
+    if (frame == innermost && isBefore) {
+      bool wasPlanned = std::exchange(frame->isPlanned, decide(*frame, ids));
+      frame->skipped = frame->isPlanned || (frame->skipped && !wasPlanned);
+      continue;
+    }
+    bool isPass = frame->kind == Kind::Pass && !frame->isAdaptor();
+    frame->isHeld =
+        (frame->parent && frame->parent->isHeld) ||
+        (isPass && (held.contains(frame->name()) || isAlways(*frame)));
+    frame->isCandidate = isCandidate(*frame);
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// The record
+//===----------------------------------------------------------------------===//
+
+std::error_code Plan::recordTo(const std::string &path) {
+  std::error_code error;
+  if (!path.empty()) {
+    record = std::make_unique<llvm::raw_fd_ostream>(path, error);
+    isPlain = false;
+  }
+  return error;
+}
+
+void Plan::write(const Frame &frame, uint64_t newest) {
+  Object line{{"ordinal", int64_t(frame.ordinal)}};
+  bool isPass = frame.kind == Kind::Pass;
+  if (hasKeys || isPass) {
+    bool isKnown = !keys.empty() && keys.back().first == frame.ordinal;
+    const Key *key = isKnown ? &keys.back().second : nullptr;
+    llvm::SmallVector<StringRef, 5> parts;
+    if (key)
+      StringRef(key->base).split(parts, '\0');
+    auto part = [&](unsigned i) {
+      return parts.size() > i && !parts[i].empty() ? safe(parts[i])
+                                                   : Json(nullptr);
+    };
+    addOperation(line, frame);
+    line["tag"] = safe(frame.tag());
+    line["name"] = safe(frame.shortName());
+    line["location"] = part(2);
+    line["function"] = part(3);
+    line["nth"] = key ? Json(int64_t(key->nth)) : Json(nullptr);
+  }
+  if (isPass) {
+    line["pass"] = safe(frame.name());
+    line["last"] = int64_t(newest);
+    line["leaves"] = int64_t(frame.leaves);
+    line["conversion"] = frame.hasConversion;
+    line["over"] = frame.over;
+    line["failed"] = frame.returned == Returned::Failure;
+    line["changed"] = frame.over && frame.changed();
+  }
+  *record << Json(std::move(line)) << "\n";
+}
+
+void Plan::over(const Frame &frame, uint64_t newest) {
+  bool isPass = frame.kind == Kind::Pass && !frame.isAdaptor();
+  if (record && isPass)
+    write(frame, newest);
+  else if (record && frame.isCandidate && isLeaf(frame) && !frame.skipped &&
+           (frame.kind == Kind::Fold ? frame.returned == Returned::Success
+                                     : frame.changed()))
+    write(frame, newest);
+  if (!keys.empty() && keys.back().first == frame.ordinal)
+    keys.pop_back();
+}
+
+void Plan::finish(const Frame *innermost, uint64_t newest) {
+  if (!record)
+    return;
+  for (const Frame *frame = innermost; frame; frame = frame->parent) {
+    if (frame->kind == Kind::Pass && !frame->isAdaptor())
+      write(*frame, newest);
+    // The action in which the tool dies is a candidate, too.
+    if (frame->isCandidate && isLeaf(*frame) && !frame->over)
+      write(*frame, newest);
+    if (!keys.empty() && keys.back().first == frame->ordinal)
+      keys.pop_back();
+  }
+  record->flush();
+  record->clear_error();
+}
+
+} // namespace adbg

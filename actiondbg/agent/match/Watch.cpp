@@ -1,0 +1,187 @@
+//===- Watch.cpp - Watching an operation, an attribute, a count
+//-------------===//
+
+#include "match/Breakpoint.h"
+
+#include "mlir/IR/BuiltinAttributes.h"
+
+using namespace mlir;
+using llvm::StringRef;
+
+namespace adbg {
+
+std::optional<Watch> Watch::parse(Fields &fields) {
+  Watch watch;
+  std::string kind = fields.text("kind");
+  if (kind == "count")
+    watch.about = About::Count;
+  else if (kind == "attribute")
+    watch.about = About::Attribute;
+  else if (kind != "operation")
+    fields.fail("there is no kind of watch '" + kind + "'");
+  watch.id = fields.integerOr("id", 1, 0);
+  watch.exact = fields.boolean("exact", false);
+  watch.attribute = fields.textOr("attribute", "");
+  std::string glob = fields.textOr("glob", ""), error;
+  if (!glob.empty() && !(watch.glob = Glob::create(glob, error)))
+    fields.fail(error);
+  if (watch.about == About::Count ? !watch.glob : !watch.id)
+    fields.fail("a watch of the kind '" + kind + "' needs the field '" +
+                (watch.about == About::Count ? "glob" : "id") + "'");
+  if (watch.about == About::Attribute && watch.attribute.empty())
+    fields.fail("a watch of an attribute needs the field 'attribute'");
+  return fields.done() ? std::optional(std::move(watch)) : std::nullopt;
+}
+
+bool Watch::isSameAs(const Watch &other) const {
+  return about == other.about && id == other.id && exact == other.exact &&
+         attribute == other.attribute &&
+         (about != About::Count || glob->text == other.glob->text);
+}
+
+void Watch::arm(const Identities &ids, Operation *anywhere) {
+  if (armed)
+    return;
+  if (about != About::Count) {
+    if (Operation *op = ids.find(id))
+      follow(op, id);
+    return;
+  }
+  armed = true;
+  for (Operation *root = anywhere; root; root = root->getParentOp())
+    anywhere = root;
+  if (anywhere)
+    anywhere->walk([&](Operation *op) {
+      count += glob->matches(op->getName().getStringRef());
+    });
+  counted = count;
+}
+
+void Watch::follow(Operation *op, uint32_t newId) {
+  armed = true;
+  target = op;
+  id = newId;
+  name = op->getName().getStringRef().str();
+  shape = Shape::of(op);
+  Attribute now = op->getAttr(attribute);
+  value = now.getAsOpaquePointer();
+  valueText = attributeText();
+}
+
+std::string Watch::attributeText() const {
+  if (about != About::Attribute)
+    return "";
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  if (Attribute now = target->getAttr(attribute))
+    now.print(os);
+  else
+    os << "none";
+  return text.size() > 200 ? text.substr(0, 197) + "..." : text;
+}
+
+void Watch::tell(const llvm::Twine &what) {
+  if (!event.empty())
+    event += "; ";
+  event += what.str();
+}
+
+//===----------------------------------------------------------------------===//
+// What happens to operations
+//===----------------------------------------------------------------------===//
+
+void Watch::created(Operation *op, uint32_t newId) {
+  if (about == About::Count || armed || newId != id)
+    return;
+  // It is not whole yet: it is looked at when it is in its place.
+  armed = true;
+  target = op;
+  name = op->getName().getStringRef().str();
+}
+
+void Watch::placed(Operation *op, uint32_t placedId, bool isNew) {
+  if (about == About::Count) {
+    count += armed && isNew && glob->matches(op->getName().getStringRef());
+    return;
+  }
+  if (isNew)
+    created(op, placedId);
+  if (op != target || !isNew)
+    return;
+  follow(op, id);
+  tell("@" + llvm::Twine(id) + " " + name + " was created");
+}
+
+void Watch::moved(Operation *op) {
+  if (op != target)
+    return;
+  tell("@" + llvm::Twine(id) + " " + name + " was moved");
+  shape.block = Shape::of(op).block;
+}
+
+void Watch::replaced(Operation *op, const ValueName &by, Operation *next) {
+  if (op != target)
+    return;
+  compare();
+  tell("@" + llvm::Twine(id) + " " + name + " was replaced by " +
+       (by.isArgument ? "block argument " + std::to_string(by.result) + " of "
+                      : std::string()) +
+       "@" + llvm::Twine(by.id) + " " + by.op);
+  if (exact || !next || next == op)
+    return;
+  follow(next, by.id);
+}
+
+void Watch::settle() {
+  counted = count;
+  event.clear();
+}
+
+void Watch::destroyed(Operation *op, bool wasPlaced) {
+  if (about == About::Count)
+    count -= armed && wasPlaced && glob->matches(op->getName().getStringRef());
+  if (op != target)
+    return;
+  target = nullptr;
+  if (StringRef(event).contains("was replaced by"))
+    return;
+  tell("@" + llvm::Twine(id) + " " + name + " was erased");
+}
+
+void Watch::compare() {
+  if (!target)
+    return;
+  if (about == About::Attribute) {
+    if (target->getAttr(attribute).getAsOpaquePointer() == value)
+      return;
+    std::string old = valueText;
+    follow(target, id);
+    tell("attribute " + attribute + " of @" + llvm::Twine(id) + " " + name +
+         " went from " + old + " to " + valueText);
+    return;
+  }
+  // Still being made.
+  if (shape == Shape())
+    return;
+  Shape now = Shape::of(target);
+  std::string different = shape.differences(now);
+  if (different.empty())
+    return;
+  shape = now;
+  tell("@" + llvm::Twine(id) + " " + name + " was modified: " + different);
+}
+
+std::string Watch::happened() {
+  if (about == About::Count) {
+    if (count == counted)
+      return "";
+    tell("the number of " + glob->text + " went from " +
+         std::to_string(counted) + " to " + std::to_string(count));
+    counted = count;
+  } else {
+    compare();
+  }
+  return std::exchange(event, "");
+}
+
+} // namespace adbg

@@ -1,0 +1,24 @@
+//===- Changes.cpp - What was changed, in order
+//-----------------------------===//
+
+#include "observe/Changes.h"
+
+using namespace mlir;
+
+namespace adbg {
+
+llvm::StringRef textOf(ChangeKind kind) {
+  static const char *const texts[changeKinds] = {
+      "inserted", "erased", "replaced", "modified", "moved"};
+  return texts[static_cast<unsigned>(kind)];
+}
+
+void ChangeLog::add(Change change) {
+  if (held.size() == most) {
+    held.erase(held.begin(), held.begin() + most / 2);
+    dropped += most / 2;
+  }
+  held.push_back(std::move(change));
+}
+
+} // namespace adbg

@@ -1,0 +1,240 @@
+//===- Digest.cpp - Telling whether IR was modified
+//-------------------------===//
+
+#include "observe/Digest.h"
+#include "observe/Identity.h"
+
+using namespace mlir;
+
+namespace adbg {
+
+static constexpr uint64_t factor = 0x9E3779B97F4A7C15ull;
+
+static uint64_t mix(uint64_t state, uint64_t value) {
+  state = (state ^ value) * factor;
+  return state ^ (state >> 29);
+}
+
+static uint64_t mix(uint64_t state, const void *pointer) {
+  return mix(state, reinterpret_cast<uintptr_t>(pointer));
+}
+
+static uint64_t digestBlocks(Operation *op) {
+  uint64_t state = 0;
+  for (Region &region : op->getRegions()) {
+    state = mix(state, 1);
+    for (Block &block : region) {
+      state = mix(state, &block);
+      for (BlockArgument argument : block.getArguments())
+        state = mix(state, argument.getType().getAsOpaquePointer());
+    }
+  }
+  return state;
+}
+
+Shape Shape::of(Operation *op) {
+  Shape shape;
+  shape.attributes = mix(op->hashProperties(),
+                         op->getRawDictionaryAttrs().getAsOpaquePointer());
+  for (OpOperand &operand : op->getOpOperands())
+    shape.operands = mix(shape.operands, operand.get().getAsOpaquePointer());
+  for (OpResult result : op->getResults())
+    shape.results = mix(shape.results, result.getType().getAsOpaquePointer());
+  for (BlockOperand &successor : op->getBlockOperands())
+    shape.successors = mix(shape.successors, successor.get());
+  shape.location = mix(0, op->getLoc().getAsOpaquePointer());
+  shape.blocks = op->getNumRegions() ? digestBlocks(op) : 0;
+  shape.block = mix(0, op->getBlock());
+  return shape;
+}
+
+bool Shape::operator==(const Shape &other) const {
+  return differences(other).empty();
+}
+
+std::string Shape::differences(const Shape &other) const {
+  std::string text;
+  auto compare = [&](uint64_t mine, uint64_t theirs, const char *what) {
+    if (mine != theirs)
+      text += (text.empty() ? "" : ", ") + std::string(what);
+  };
+  compare(attributes, other.attributes, "attributes");
+  compare(operands, other.operands, "operands");
+  compare(results, other.results, "result types");
+  compare(successors, other.successors, "successors");
+  compare(location, other.location, "location");
+  compare(blocks, other.blocks, "blocks");
+  compare(block, other.block, "place");
+  return text;
+}
+
+namespace {
+/// A digest that is done in two instructions a word, as all IR is looked at.
+struct Sum {
+  uint64_t sum = factor;
+
+  void add(uint64_t value) { sum = (sum ^ value) * factor; }
+  void add(const void *pointer) { add(reinterpret_cast<uintptr_t>(pointer)); }
+};
+} // namespace
+
+/// The properties as they are in memory: to hash what they mean takes longer
+/// than all the rest. What they own elsewhere is not looked at.
+static void addProperties(Sum &sum, Operation *op) {
+  const auto *words = reinterpret_cast<const uint64_t *>(
+      op->getPropertiesStorage().as<const void *>());
+  for (int size = op->getPropertiesStorageSize(); size > 0; size -= 8)
+    sum.add(*words++);
+}
+
+/// The types of the results, which stand before the operation in memory.
+static void addResults(Sum &sum, Operation *op) {
+  unsigned count = op->getNumResults();
+  unsigned most = detail::OpResultImpl::getMaxInlineResults();
+  for (unsigned i = 0; i < std::min(count, most); ++i)
+    sum.add(op->getInlineOpResult(i)->typeAndKind.getOpaqueValue());
+  for (unsigned i = most; i < count; ++i)
+    sum.add(op->getOutOfLineOpResult(i - most)->typeAndKind.getOpaqueValue());
+}
+
+/// One operation, without the block that it is in: an operation that is moved
+/// is told of by the list that it is moved to.
+static inline uint64_t digestOne(Operation *op) {
+  Sum sum;
+  sum.add(op->getName().getAsOpaquePointer());
+  sum.add(op->attrs.getAsOpaquePointer());
+  addResults(sum, op);
+  if (op->getPropertiesStorageSize())
+    addProperties(sum, op);
+  for (OpOperand &operand : op->getOpOperands())
+    sum.add(operand.get().getAsOpaquePointer());
+  // What was one kind of word is not to be taken for another.
+  sum.add(op->getNumOperands());
+  if (LLVM_UNLIKELY(op->getNumSuccessors()))
+    for (BlockOperand &successor : op->getBlockOperands())
+      sum.add(successor.get());
+  return sum.sum;
+}
+
+static uint64_t digestWithBlocks(Operation *op) {
+  uint64_t one = digestOne(op);
+  return op->getNumRegions() ? mix(one, digestBlocks(op)) : one;
+}
+
+/// Has memory that is looked at soon come nearer. It need not be there.
+static void expect(const void *soon, int first, int last) {
+  for (int line = first; line <= last; ++line)
+    __builtin_prefetch(static_cast<const char *>(soon) + 64 * line);
+}
+
+namespace {
+using Node = std::remove_pointer_t<Block::iterator::node_pointer>;
+
+/// How far a region was looked at.
+class Cursor {
+public:
+  Cursor() = default;
+  /// Of a region that has a block.
+  explicit Cursor(Region *region)
+      : region(region), block(region->begin()), state(begin(region)) {
+    enter();
+  }
+  /// The digest of a region of which nothing was looked at.
+  static uint64_t begin(Region *region) { return mix(0, region); }
+
+  /// Looks at the next operation and returns it; null at the end of a block,
+  /// which may be the last.
+  Operation *look() {
+    if (LLVM_UNLIKELY(next == end)) {
+      if (++block != region->end())
+        enter();
+      return nullptr;
+    }
+    // What the iterator does by a call of libMLIR.
+    auto *op = static_cast<Operation *>(next);
+    next = static_cast<Node *>(next->getNext());
+    expect(next, -1, 2); // its results stand before it
+    state = mix(state, op) ^ digestOne(op);
+    return op;
+  }
+  bool isDone() const { return block == region->end(); }
+  uint64_t digest() const { return state; }
+
+private:
+  void enter() {
+    expect(std::next(block).getNodePtr(), 0, 1);
+    state = mix(state, &*block);
+    for (BlockArgument argument : block->getArguments())
+      state = mix(state, argument.getType().getAsOpaquePointer());
+    next = block->begin().getNodePtr();
+    end = block->end().getNodePtr();
+    expect(next, -1, 2);
+  }
+
+  Region *region = nullptr;
+  Region::iterator block;
+  Node *next = nullptr, *end = nullptr;
+  uint64_t state = 0;
+};
+} // namespace
+
+// Several regions are looked at in turn: who follows one list waits for the
+// memory of one operation after the other, longer than all the rest takes.
+uint64_t digest(Operation *root) {
+  uint64_t sum = mix(digestOne(root), root);
+  llvm::SmallVector<Region *, 64> left;
+  auto add = [&](Operation *op) {
+    for (Region &region : op->getRegions()) {
+      if (region.empty())
+        sum += Cursor::begin(&region);
+      else
+        left.push_back(&region);
+    }
+  };
+  add(root);
+  Cursor cursors[8];
+  unsigned used = 0;
+  while (used || !left.empty()) {
+    while (used < std::size(cursors) && !left.empty())
+      cursors[used++] = Cursor(left.pop_back_val());
+    for (unsigned i = 0; i < used; ++i) {
+      Operation *op = cursors[i].look();
+      if (LLVM_LIKELY(op)) {
+        if (LLVM_UNLIKELY(op->getNumRegions()))
+          add(op);
+      } else if (cursors[i].isDone()) {
+        sum += cursors[i].digest();
+        cursors[i] = cursors[--used];
+      }
+    }
+  }
+  return sum;
+}
+
+Snapshot Snapshot::of(Operation *root, const Identities &ids) {
+  Snapshot snapshot;
+  snapshot.root = root;
+  snapshot.rootId = ids.of(root);
+  root->walk([&](Operation *op) {
+    snapshot.operations.push_back({ids.of(op), digestWithBlocks(op)});
+  });
+  llvm::sort(snapshot.operations);
+  return snapshot;
+}
+
+std::vector<Operation *> Snapshot::modified(const Identities &ids) const {
+  std::vector<Operation *> found;
+  // Its address may be another operation's by now.
+  if (!rootId || ids.of(root) != rootId)
+    return found;
+  root->walk([&](Operation *op) {
+    std::pair<uint32_t, uint64_t> least(ids.of(op), 0);
+    auto it = llvm::lower_bound(operations, least);
+    if (least.first && it != operations.end() && it->first == least.first &&
+        it->second != digestWithBlocks(op))
+      found.push_back(op);
+  });
+  return found;
+}
+
+} // namespace adbg

@@ -1,0 +1,99 @@
+//===- Identity.cpp - The identity of an operation for its life
+//------------------===//
+
+#include "observe/Identity.h"
+
+#include "llvm/Support/ErrorHandling.h"
+#include <sys/mman.h>
+
+using namespace mlir;
+
+namespace adbg {
+
+bool Identities::finds = true;
+thread_local Identities::Mine Identities::mine;
+
+Identities &Identities::all() {
+  // Never destroyed: the tool may end operations in static destructors.
+  static Identities *identities = new Identities;
+  return *identities;
+}
+
+/// Memory that is zero, and is there when it is written to.
+static void *takeMemory(size_t bytes) {
+  void *taken = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (taken == MAP_FAILED)
+    llvm::report_bad_alloc_error("actiondbg: no memory for operations");
+  return taken;
+}
+
+template <typename Inner, unsigned first, unsigned last>
+Inner *Identities::Level<Inner, first, last>::need(uintptr_t key) {
+  Inner *there = get(key);
+  if (there)
+    return there;
+  auto *made = static_cast<Inner *>(takeMemory(sizeof(Inner)));
+  if (entries[indexOf(key)].compare_exchange_strong(there, made))
+    return made;
+  munmap(made, sizeof(Inner));
+  return there;
+}
+
+void Identities::prepare(Operation *op) {
+  mine.key = addressOf(op) >> tableBit;
+  mine.table = root.need(mine.key)->need(mine.key);
+  (void)upcoming();
+}
+
+uint32_t &Identities::findEntry(const Operation *op) const {
+  uintptr_t key = addressOf(op) >> tableBit;
+  Region *region = root.get(key);
+  Table *table = region ? region->get(key) : nullptr;
+  mine.none = 0;
+  if (!table)
+    return mine.none;
+  mine.key = key;
+  mine.table = table;
+  return table->numbers[slotOf(op)];
+}
+
+/// Few at a time, as those that a thread has left are lost when it renews.
+void Identities::takeMore() {
+  constexpr uint32_t many = 64;
+  mine.next = given.fetch_add(many);
+  mine.end = mine.next + many;
+}
+
+template <typename See> void Identities::forEachTable(See see) const {
+  for (uintptr_t high = 0; high < root.size; ++high) {
+    Region *region = root.entries[high];
+    for (uintptr_t low = 0; region && low < region->size; ++low)
+      if (Table *table = region->entries[low])
+        see(*table, (high << regionBit) + (low << tableBit));
+  }
+}
+
+Operation *Identities::find(uint32_t id) const {
+  uintptr_t found = 0;
+  forEachTable([&](const Table &table, uintptr_t begin) {
+    for (uintptr_t slot = 0; id && !found && slot < slots; ++slot)
+      if (table.numbers[slot] >> bits == id)
+        found = begin + (slot << slotBit) + table.offsets[slot];
+  });
+  return reinterpret_cast<Operation *>(found);
+}
+
+size_t Identities::bytes() const {
+  size_t sum = sizeof(*this);
+  forEachTable([&](const Table &table, uintptr_t) {
+    // What no operation is in takes no memory.
+    for (llvm::ArrayRef<uint32_t> rest = table.numbers; !rest.empty();
+         rest = rest.drop_front(1024))
+      if (llvm::any_of(rest.take_front(1024), [](uint32_t one) { return one; }))
+        sum += 1024 * (sizeof(uint32_t) + finds);
+  });
+  return sum;
+}
+
+} // namespace adbg

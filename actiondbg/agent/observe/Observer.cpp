@@ -1,0 +1,361 @@
+//===- Observer.cpp - What happens to the IR, and who did it
+//----------------===//
+
+#include "observe/Observer.h"
+#include "record/Recorder.h"
+#include "record/UpstreamLog.h"
+#include "support/Traits.h"
+
+#include "mlir/Pass/Pass.h"
+#include <ctime>
+
+using namespace mlir;
+
+namespace adbg {
+
+// The processor's counter, where there is one that can be read without a call.
+int64_t Observer::now() {
+#if defined(__x86_64__)
+  return __builtin_ia32_rdtsc();
+#else
+  return nanoseconds();
+#endif
+}
+
+int64_t Observer::nanoseconds() {
+  struct timespec time;
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return time.tv_sec * 1000000000ll + time.tv_nsec;
+}
+
+double Observer::secondsOf(int64_t ticks) const {
+  int64_t passed = now() - started;
+  return passed <= 0 ? 0
+                     : 1e-9 * double(nanoseconds() - startedNanoseconds) *
+                           double(ticks) / double(passed);
+}
+
+int64_t Observer::ranFor() const {
+  return nanoseconds() - startedNanoseconds - int64_t(secondsOf(served) * 1e9);
+}
+
+//===----------------------------------------------------------------------===//
+// What happens to IR
+//===----------------------------------------------------------------------===//
+
+/// Nobody may ask, unless the tool is interrupted: then something was changed,
+/// and it is not known what.
+void Observer::pass(ChangeKind kind) {
+  ++innermost->tally.counts[static_cast<unsigned>(kind)];
+  innermost->tally.isTouched = true;
+  ++innermost->tally.net;
+  ++innermost->tally.ownNet;
+  log.pass();
+}
+
+const Detail Observer::plain;
+
+/// `isNew`: it is about an operation that this action has made.
+void Observer::add(ChangeKind kind, Operation *op, uint32_t id, bool isNew,
+                   const Detail &detail) {
+  Tally &tally = innermost->tally;
+  ++tally.counts[static_cast<unsigned>(kind)];
+  tally.isTouched = true;
+  int difference = 1;
+  if (isNew && kind != ChangeKind::Inserted)
+    difference = kind == ChangeKind::Erased ? -1 : 0;
+  bool isFoldsDoing = isFollowUp();
+  tally.net += difference;
+  if (!isFoldsDoing)
+    tally.ownNet += difference;
+  uint64_t ordinal = isFoldsDoing ? fold.ordinal : innermost->ordinal;
+  last = {kind, detail.isBlock, id, ordinal};
+  if (recorder)
+    recorder->change({kind, op, id, ordinal, detail,
+                      kind == ChangeKind::Erased && !detail.isBlock,
+                      wasDescribed});
+  if (!isDetailed)
+    return log.pass();
+  log.add(Change{kind, detail.isBlock, isFoldsDoing || detail.isGuess, id,
+                 ordinal, op->getName(), op->getLoc(),
+                 llvm::SmallVector<ValueName, 0>(detail.by)});
+}
+
+/// Whether the newest change is the same one.
+bool Observer::isLast(ChangeKind kind, uint32_t id) const {
+  return last.id == id && last.kind == kind && !last.isBlock &&
+         last.ordinal == ordinalNow();
+}
+
+void Observer::created(Operation *op) {
+  uint32_t id = ids.created(op);
+  tellWatches([=](Watch &watch) { watch.created(op, id); });
+}
+
+void Observer::placed(Operation *op) {
+  UpstreamLog::changed();
+  Identities::Known known = ids.place(op);
+  uint32_t id = known.id;
+  bool wasPlaced = known.wasPlaced;
+  if (wasPlaced && recorder)
+    ids.forget(op);
+  // What is in it has a function only now.
+  if (recorder && op->getNumRegions())
+    recorder->forgetPlaces();
+  tellWatches([=](Watch &watch) { watch.placed(op, id, !wasPlaced); });
+  if (!innermost)
+    return;
+  ChangeKind kind = wasPlaced ? ChangeKind::Moved : ChangeKind::Inserted;
+  if (!isTallied)
+    return pass(kind);
+  add(kind, op, id, id >= innermost->tally.firstId);
+  if (wasPlaced)
+    tellWatches([=](Watch &watch) { watch.moved(op); });
+}
+
+void Observer::moved(Operation *op, bool isElsewhere) {
+  UpstreamLog::changed();
+  tellWatches([=](Watch &watch) { watch.moved(op); });
+  if (recorder && isElsewhere)
+    ids.forget(op); // it may be in another function now
+  if (!innermost)
+    return;
+  if (!isTallied)
+    return pass(ChangeKind::Moved);
+  uint32_t id = ids.of(op);
+  if (isLast(ChangeKind::Moved, id))
+    return;
+  add(ChangeKind::Moved, op, id, id >= innermost->tally.firstId);
+}
+
+void Observer::destroyed(Operation *op) {
+  UpstreamLog::changed();
+  Identities::Known ended = ids.destroyed(op);
+  tellWatches([=](Watch &watch) { watch.destroyed(op, ended.wasPlaced); });
+  if (op == digested)
+    digested = nullptr;
+  wasDescribed = ended.wasDescribed;
+  if (!innermost || !ended.wasPlaced)
+    return;
+  if (!isTallied)
+    return pass(ChangeKind::Erased);
+  Tally &tally = innermost->tally;
+  bool isNew = ended.id >= tally.firstId;
+  // Made to be folded at once, and gone again: there was no change.
+  if (isNew && isLast(ChangeKind::Inserted, ended.id)) {
+    log.dropLast();
+    if (recorder)
+      recorder->dropLastChange();
+    last = {};
+    --tally.counts[static_cast<unsigned>(ChangeKind::Inserted)];
+    --tally.net;
+    tally.ownNet -= !isFollowUp();
+    return;
+  }
+  add(ChangeKind::Erased, op, ended.id, isNew);
+  if (fold.id == ended.id)
+    fold.pending = false;
+}
+
+ValueName Observer::nameOf(Value value) const {
+  if (auto result = dyn_cast<OpResult>(value))
+    return {ids.of(result.getOwner()), result.getResultNumber(), false,
+            result.getOwner()->getName().getStringRef()};
+  auto argument = cast<BlockArgument>(value);
+  Operation *holder = argument.getOwner()->getParentOp();
+  if (!holder)
+    return {0, argument.getArgNumber(), true, ""};
+  return {ids.of(holder), argument.getArgNumber(), true,
+          holder->getName().getStringRef()};
+}
+
+void Observer::replaced(Operation *op, ValueRange by, bool isGuess) {
+  UpstreamLog::changed();
+  if (innermost && !isTallied)
+    return pass(ChangeKind::Replaced);
+  llvm::SmallVector<ValueName, 4> names;
+  Operation *next = nullptr;
+  for (Value value : by) {
+    // A recording names the first.
+    if (!value || !tellsBy() || (!isDetailed && !names.empty()))
+      continue;
+    if (names.empty())
+      next = value.getDefiningOp();
+    names.push_back(nameOf(value));
+  }
+  if (!names.empty())
+    tellWatches([&](Watch &watch) { watch.replaced(op, names.front(), next); });
+  if (!innermost)
+    return;
+  uint32_t id = ids.of(op);
+  add(ChangeKind::Replaced, op, id, id >= innermost->tally.firstId,
+      Detail{/*isBlock=*/false, isGuess, names});
+}
+
+void Observer::modified(Operation *op) {
+  UpstreamLog::changed();
+  if (!innermost)
+    return;
+  if (!isTallied)
+    return pass(ChangeKind::Modified);
+  uint32_t id = ids.of(op);
+  // Told of by each operand that is set: once is enough.
+  if (isLast(ChangeKind::Modified, id))
+    return;
+  add(ChangeKind::Modified, op, id, id >= innermost->tally.firstId);
+}
+
+void Observer::blockChanged(Block *block, ChangeKind kind) {
+  UpstreamLog::changed();
+  if (recorder)
+    recorder->forgetPlaces();
+  Operation *holder = innermost && isTallied ? block->getParentOp() : nullptr;
+  if (!holder)
+    return;
+  uint32_t id = ids.of(holder);
+  // The blocks of an operation that is just made, or that ends, go with it.
+  if (!id || id >= innermost->tally.firstId)
+    return;
+  Detail detail;
+  detail.isBlock = true;
+  add(kind, holder, id, /*isNew=*/false, detail);
+}
+
+void Observer::diagnosed() {
+  if (innermost)
+    ++innermost->errors;
+}
+
+//===----------------------------------------------------------------------===//
+// The life of an action
+//===----------------------------------------------------------------------===//
+
+static bool isRunByDigest(const Frame &frame) {
+  return frame.kind == Kind::Pass && !frame.isAdaptor();
+}
+
+/// The operation in which all is that the action may change.
+static Operation *scopeOf(const Frame &frame) {
+  Operation *op = frame.op();
+  while (op && op->getParentOp() && !isIsolated(op))
+    op = op->getParentOp();
+  return op;
+}
+
+void Observer::begin(Frame &frame, bool isCounted) {
+  if (frame.wantsModified) {
+    if (Operation *scope = scopeOf(frame))
+      frame.needRare().snapshot =
+          std::make_unique<Snapshot>(Snapshot::of(scope, ids));
+  } else if (isRunByDigest(frame) &&
+             (isCounted || recorder || !frame.rare().undecided.empty())) {
+    Operation *op = llvm::cast<Operation *>(frame.units[0]);
+    bool isKnown = op == digested && digestedAt == log.end();
+    frame.digest = isKnown ? digestOfIt : digest(op) | 1;
+  }
+  if (isCounted)
+    frame.began = now() - served;
+}
+
+void Observer::findUnnoticed(Frame &frame) {
+  if (frame.rare().snapshot) {
+    std::unique_ptr<Snapshot> before = std::move(frame.needRare().snapshot);
+    llvm::DenseSet<uint32_t> known;
+    for (uint64_t i = std::max(frame.tally.first, log.begin()); i < log.end();
+         ++i)
+      known.insert(log[i].id);
+    for (Operation *op : before->modified(ids))
+      if (!known.contains(ids.of(op)))
+        add(ChangeKind::Modified, op, ids.of(op), /*isNew=*/false);
+  } else if (frame.digest && frame.tally.net <= 0) {
+    Operation *op = frame.op();
+    if (!op)
+      return;
+    digested = op;
+    digestOfIt = digest(op) | 1;
+    digestedAt = log.end();
+    if (digestOfIt == frame.digest)
+      return;
+    // Something in it was modified, and nobody said what.
+    Detail detail;
+    detail.isGuess = true;
+    add(ChangeKind::Modified, op, ids.of(op), /*isNew=*/false, detail);
+    frame.foundUnnoticed = true;
+    digestedAt = log.end();
+  }
+}
+
+void Observer::returnOf(Frame &frame) {
+  if (frame.kind == Kind::Pass) {
+    const auto &state = frame.pass()->passState;
+    bool isFailed = state && state->irAndPassFailed.getInt();
+    frame.returned = isFailed ? Returned::Failure : Returned::Success;
+  } else if (frame.kind >= Kind::Iteration) {
+    // Upstream keeps the result to itself; each failure is told by an error.
+    frame.returned = frame.isConversion() && frame.errors ? Returned::Failure
+                                                          : Returned::Success;
+  }
+}
+
+void Observer::count(const Frame &frame) {
+  Result result = frame.result();
+  Statistic &statistic = statistics.of(frame);
+  if (!frame.skipped)
+    statistic.ticks += now() - served - frame.began;
+  statistic.changes += frame.tally.total();
+  statistic.succeeded +=
+      result == Result::Succeeded || result == Result::Unchanged;
+  statistic.unchanged += result == Result::Unchanged;
+  statistic.failed += result == Result::Failed;
+  statistic.skipped += result == Result::Skipped;
+}
+
+void Observer::end(Frame &frame, bool isCounted) {
+  if (!frame.skipped) {
+    returnOf(frame);
+    if (frame.digest || frame.rare().snapshot)
+      findUnnoticed(frame);
+  }
+  if (isCounted)
+    count(frame);
+  else
+    ++uncounted;
+  if (frame.kind == Kind::Fold && frame.returned == Returned::Success &&
+      frame.found != Found::InPlace)
+    fold = LastFold{frame.ordinal, frame.foldedId, nameFrom(frame.foldedName),
+                    frame.parent, true};
+  if (frame.kind == Kind::Pattern && frame.conversion) {
+    frame.conversion->legalized += frame.returned == Returned::Success;
+    frame.conversion->rolledBack += frame.returned == Returned::RolledBack;
+  }
+}
+
+void Observer::leaveLast() {
+  log.clear();
+  // Another thread may go on with it.
+  if (recorder)
+    digested = nullptr;
+}
+
+Culprit Observer::culpritNow() const {
+  if (fold.ordinal && fold.caller == innermost)
+    return {fold.ordinal, "fold", fold.name.str(), true};
+  if (!innermost)
+    return {};
+  return {innermost->ordinal, innermost->tag().str(), innermost->name(), false};
+}
+
+void Observer::watch(std::vector<Breakpoint> &breakpoints) {
+  watches.clear();
+  Operation *anywhere = nullptr;
+  for (Frame *frame = innermost; frame && !anywhere; frame = frame->parent)
+    anywhere = frame->op();
+  for (Breakpoint &one : breakpoints) {
+    if (!one.watch || !one.enabled)
+      continue;
+    one.watch->arm(ids, anywhere);
+    watches.push_back(&one);
+  }
+}
+
+} // namespace adbg

@@ -1,0 +1,232 @@
+//===- Flush.cpp - Writing what a thread does not come to write -----------===//
+//
+// A thread writes what it has recorded when it is much. One that waits, or is
+// in a long action, comes to it late, and in a crash or a kill only one thread
+// learns of it. So each thread has a timer that wakes it by a signal of its
+// own, and whoever hears of the end wakes all others by the same signal. Only a
+// thread itself touches what it has recorded: no lock is needed for it.
+//
+//===----------------------------------------------------------------------===//
+
+#include "engine/Engine.h"
+
+#include "llvm/Support/CrashRecoveryContext.h"
+#include <mutex>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+// Some C libraries have no name for it.
+#ifndef sigev_notify_thread_id
+#define sigev_notify_thread_id _sigev_un._tid
+#endif
+
+namespace adbg {
+
+namespace {
+/// The recorders of the threads that live.
+struct Recorders {
+  std::mutex mutex;
+  std::vector<Recorder *> all;
+  unsigned threads = 0;
+};
+} // namespace
+
+static Recorders &recorders() {
+  // Never destroyed: threads may outlive main.
+  static auto *recorders = new Recorders;
+  return *recorders;
+}
+
+static thread_local Recorder *ofThisThread = nullptr;
+
+static constexpr int64_t millisecond = 1000000;
+
+static void sleepFor(int64_t nanoseconds) {
+  struct timespec time = {0, long(nanoseconds)};
+  nanosleep(&time, nullptr);
+}
+
+//===----------------------------------------------------------------------===//
+// Waking a thread
+//===----------------------------------------------------------------------===//
+
+/// The signal; 0 if the tool uses all.
+static int wakeSignal = 0;
+
+/// Takes the last of the signals for which nobody has a use.
+void Recorder::listenToWakes() {
+  for (int number = SIGRTMAX; number > SIGRTMIN && !wakeSignal; --number) {
+    struct sigaction before = {}, action = {};
+    if (sigaction(number, nullptr, &before) != 0 ||
+        before.sa_handler != SIG_DFL)
+      continue;
+    action.sa_handler = onWake;
+    action.sa_flags = SA_RESTART;
+    sigfillset(&action.sa_mask);
+    if (sigaction(number, &action, nullptr) == 0)
+      wakeSignal = number;
+  }
+}
+
+void Recorder::onWake(int) {
+  Recorder *mine = isOn() ? ofThisThread : nullptr;
+  if (!mine)
+    return;
+  int error = errno;
+  if (mine->isBusy)
+    mine->wakeIn(millisecond);
+  else
+    mine->flushNow();
+  errno = error;
+}
+
+void Recorder::wakeIn(int64_t nanoseconds) {
+  if (!hasTimer)
+    return;
+  struct itimerspec once = {};
+  once.it_value.tv_nsec = nanoseconds;
+  timer_settime(timer, 0, &once, nullptr);
+}
+
+void Recorder::enlist() {
+  Recorders &others = recorders();
+  std::lock_guard<std::mutex> lock(others.mutex);
+  thread = others.threads++;
+  id = syscall(SYS_gettid);
+  others.all.push_back(this);
+  ofThisThread = this;
+  if (!wakeSignal)
+    return;
+  struct sigevent event = {};
+  event.sigev_notify = SIGEV_THREAD_ID;
+  event.sigev_signo = wakeSignal;
+  event.sigev_notify_thread_id = id;
+  hasTimer = timer_create(CLOCK_MONOTONIC, &event, &timer) == 0;
+}
+
+void Recorder::delist() {
+  Recorders &others = recorders();
+  std::lock_guard<std::mutex> lock(others.mutex);
+  llvm::erase(others.all, this);
+  ofThisThread = nullptr;
+  if (hasTimer)
+    timer_delete(timer);
+  hasTimer = false;
+}
+
+//===----------------------------------------------------------------------===//
+// All threads
+//===----------------------------------------------------------------------===//
+
+/// Has each thread write what it knows. In a handler of a signal: threads that
+/// do not come to it, as they block signals, are not waited for for long.
+void Recorder::flushEverywhere() {
+  if (ofThisThread)
+    ofThisThread->flushNow();
+  Recorders &others = recorders();
+  // Whoever has the lock may be the thread that was interrupted.
+  std::unique_lock<std::mutex> lock(others.mutex, std::try_to_lock);
+  for (int tries = 0; !lock && tries < 20; ++tries) {
+    sleepFor(millisecond);
+    lock.try_lock();
+  }
+  if (!lock)
+    return;
+  std::pair<Recorder *, unsigned> asked[512];
+  size_t count = 0;
+  for (Recorder *one : others.all)
+    if (one != ofThisThread && one->isPending() && count < std::size(asked)) {
+      asked[count++] = {one, one->flushes};
+      if (wakeSignal)
+        syscall(SYS_tgkill, getpid(), one->id, wakeSignal);
+    }
+  auto isLeft = [](auto &one) { return one.first->flushes == one.second; };
+  for (int tries = 0; tries < 300; ++tries) {
+    if (std::none_of(asked, asked + count, isLeft))
+      return;
+    sleepFor(millisecond);
+  }
+  for (auto &one : llvm::ArrayRef(asked, count))
+    if (isLeft(one))
+      one.first->flushNow(); // mostly it does nothing any more
+}
+
+void Recorder::writeEnd(const char *text) {
+  ChunkHeader header;
+  header.thread = ofThisThread ? ofThisThread->thread : 0;
+  RecordFile::write(header, Part{SectionKind::End, 0, 1, text, strlen(text)});
+  RecordFile::abandon();
+}
+
+void Recorder::finish(int status) {
+  if (!isOn())
+    return;
+  flushEverywhere();
+  char text[64];
+  snprintf(text, sizeof(text), "{\"ended\":\"exit\",\"status\":%d}", status);
+  writeEnd(text);
+}
+
+//===----------------------------------------------------------------------===//
+// Signals
+//===----------------------------------------------------------------------===//
+
+void Recorder::crash() {
+  if (!isOn())
+    return;
+  // The tool may get over it, and go on.
+  if (llvm::CrashRecoveryContext::GetCurrent())
+    return flushEverywhere();
+  static std::atomic<bool> isEnding{false};
+  if (isEnding.exchange(true)) {
+    // The other would be killed by this one's end before it has written.
+    if (ofThisThread)
+      ofThisThread->flushNow();
+    for (int tries = 0; isOn() && tries < 1000; ++tries)
+      sleepFor(millisecond);
+    return;
+  }
+  flushEverywhere();
+  Engine &engine = Engine::known();
+  char text[96];
+  if (engine.innermost)
+    snprintf(text, sizeof(text),
+             "{\"ended\":\"crash\",\"signal\":%d,\"row\":%llu}",
+             int(engine.crashSignal),
+             static_cast<unsigned long long>(engine.innermost->ordinal - 1));
+  else
+    snprintf(text, sizeof(text), "{\"ended\":\"crash\",\"signal\":%d}",
+             int(engine.crashSignal));
+  writeEnd(text);
+}
+
+// What the tool does when it is asked to end.
+static struct sigaction endActions[NSIG];
+
+/// All that is known is written before the tool ends, if it does.
+void Recorder::onEnd(int number, siginfo_t *info, void *context) {
+  if (isOn())
+    flushEverywhere();
+  const struct sigaction &tool = endActions[number];
+  if (tool.sa_flags & SA_SIGINFO)
+    return tool.sa_sigaction(number, info, context);
+  if (tool.sa_handler != SIG_DFL)
+    return tool.sa_handler(number);
+  ::signal(number, SIG_DFL);
+  raise(number);
+}
+
+void Recorder::listenToEnds() {
+  for (int number : {SIGINT, SIGTERM, SIGHUP}) {
+    struct sigaction action = {};
+    sigaction(number, nullptr, &endActions[number]);
+    if (endActions[number].sa_handler == SIG_IGN)
+      continue;
+    action.sa_sigaction = onEnd;
+    action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART;
+    sigemptyset(&action.sa_mask);
+    sigaction(number, &action, nullptr);
+  }
+}
+
+} // namespace adbg

@@ -1,0 +1,167 @@
+//===- Record.cpp - The file that a recording is written to
+//-----------------===//
+
+#include "record/Record.h"
+#include "observe/Observer.h"
+
+#include "llvm/Support/xxhash.h"
+#include <cerrno>
+#include <fcntl.h>
+#include <unistd.h>
+
+using llvm::StringRef;
+
+namespace adbg {
+
+static_assert(sizeof(ActionRow) == 20 && sizeof(LocationRow) == 20 &&
+              sizeof(PatchRow) == 16 && sizeof(ReasonRow) == 8 &&
+              sizeof(IRRow) == 24 && sizeof(ChunkHeader) == 64);
+
+volatile int RecordFile::fd = -1;
+
+namespace {
+/// What stands before the items of a section.
+struct SectionHeader {
+  uint16_t kind, size;
+  uint32_t count, bytes, unused;
+};
+
+/// The parts of one chunk, and the sum of all its words.
+class Gathered {
+public:
+  void add(const void *from, size_t many) {
+    static const char zeros[8] = {};
+    if (many == 0)
+      return;
+    parts[used++] = {const_cast<void *>(from), many};
+    sum(static_cast<const char *>(from), many);
+    if (size_t rest = many % 8)
+      parts[used++] = {const_cast<char *>(zeros), 8 - rest};
+    bytes += (many + 7) / 8 * 8;
+  }
+  void add(const Part &part) {
+    SectionHeader &header = headers[sections++];
+    header = {static_cast<uint16_t>(part.kind), part.size, part.count,
+              static_cast<uint32_t>(part.bytes), 0};
+    add(&header, sizeof(header));
+    add(part.from, part.bytes);
+  }
+
+  static constexpr unsigned most = 16;
+  SectionHeader headers[most];
+  struct iovec parts[1 + 4 * most];
+  unsigned used = 1, sections = 0;
+  size_t bytes = sizeof(ChunkHeader);
+  /// Of the words after the header of the chunk.
+  uint64_t checksum = 0;
+
+private:
+  // Each word counts as often as its place says. The sum of all the sums on the
+  // way has each word as often as there are words from it to the end: that
+  // takes no product for each.
+  void sum(const char *from, size_t many) {
+    uint64_t words = many / 8, total = 0, totals = 0;
+    for (uint64_t i = 0; i < words; ++i) {
+      total += wordAt(from + 8 * i, 8);
+      totals += total;
+    }
+    checksum += total * (2 * (word + words) + 1) - 2 * totals;
+    word += words;
+    if (size_t rest = many % 8)
+      checksum += wordAt(from + 8 * words, rest) * (2 * word++ + 1);
+  }
+  static uint64_t wordAt(const char *from, size_t many) {
+    uint64_t value = 0;
+    memcpy(&value, from, many);
+    return value;
+  }
+  uint64_t word = sizeof(ChunkHeader) / 8;
+};
+} // namespace
+
+void RecordFile::write(ChunkHeader header, llvm::ArrayRef<Part> parts) {
+  if (fd < 0)
+    return;
+  Gathered gathered;
+  for (const Part &part : parts)
+    if (part.count)
+      gathered.add(part);
+  struct timespec time;
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  header.nanoseconds = time.tv_sec * 1000000000ll + time.tv_nsec;
+  header.ticks = Observer::now();
+  header.bytes = gathered.bytes;
+  header.sections = gathered.sections;
+  header.checksum = gathered.checksum;
+  uint64_t words[sizeof(header) / 8];
+  memcpy(words, &header, sizeof(header));
+  for (uint64_t i = 0; i < sizeof(header) / 8; ++i)
+    if (i != 2)
+      header.checksum += words[i] * (2 * i + 1);
+  gathered.parts[0] = {&header, sizeof(header)};
+  ssize_t done;
+  do
+    done = writev(fd, gathered.parts, gathered.used);
+  while (done < 0 && errno == EINTR);
+  // A chunk that is not whole ends the file: what came after it would be taken
+  // for damage.
+  if (done != static_cast<ssize_t>(gathered.bytes))
+    abandon();
+}
+
+int openFar(const char *path) {
+  int opened =
+      ::open(path, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0666);
+  int far = opened < 0 ? -1 : fcntl(opened, F_DUPFD_CLOEXEC, 500);
+  if (far < 0)
+    return opened;
+  close(opened);
+  return far;
+}
+
+bool RecordFile::begin(const char *path, StringRef text) {
+  int opened = openFar(path);
+  if (opened < 0)
+    return false;
+  struct {
+    char magic[8] = {'A', 'D', 'B', 'R', 'E', 'C', '\r', '\n'};
+    uint32_t version = 1, unit = RecordFile::unit;
+  } start;
+  if (::write(opened, &start, sizeof(start)) != sizeof(start)) {
+    close(opened);
+    return false;
+  }
+  fd = opened;
+  ChunkHeader chunk;
+  chunk.base = Observer::now();
+  write(chunk, Part{SectionKind::Header, 0, 1, text.data(), text.size()});
+  return isOpen();
+}
+
+void PackedSection::dropLast() {
+  --count;
+  bytes.resize(before.bytes);
+  now = before;
+}
+
+uint32_t Dictionary::of(StringRef text, Section &strings) {
+  // Two keys are the map's own.
+  uint64_t hash = llvm::xxh3_64bits(text) >> 1;
+  if (byHash.size() >= most)
+    byHash.clear();
+  auto [entry, isNew] = byHash.try_emplace(hash, last + 1);
+  if (!isNew)
+    return entry->second;
+  struct {
+    uint32_t id;
+    uint16_t space, unused;
+    uint32_t size;
+  } item = {++last, static_cast<uint16_t>(space), 0,
+            static_cast<uint32_t>(text.size())};
+  strings.add(item);
+  strings.append(text.data(), text.size());
+  strings.pad(4);
+  return last;
+}
+
+} // namespace adbg

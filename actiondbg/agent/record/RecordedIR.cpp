@@ -1,0 +1,240 @@
+//===- RecordedIR.cpp - IR before and after what changes it
+//-----------------===//
+
+#include "record/RecordedIR.h"
+#include "engine/Describe.h"
+#include "engine/Engine.h"
+
+#include "mlir/IR/AsmState.h"
+#include "llvm/Support/xxhash.h"
+#include <dlfcn.h>
+
+using namespace mlir;
+using llvm::StringRef;
+
+namespace adbg {
+
+/// Returns the text in zlib's form; nothing if there is no zlib. Not every LLVM
+/// has one, and nearly every machine.
+static std::string compressed(StringRef text) {
+  using Bound = unsigned long(unsigned long);
+  using Compress =
+      int(char *, unsigned long *, const char *, unsigned long, int);
+  static void *zlib = dlopen("libz.so.1", RTLD_LAZY | RTLD_LOCAL);
+  static auto *bound =
+      zlib ? reinterpret_cast<Bound *>(dlsym(zlib, "compressBound")) : nullptr;
+  static auto *compress =
+      zlib ? reinterpret_cast<Compress *>(dlsym(zlib, "compress2")) : nullptr;
+  if (!bound || !compress)
+    return "";
+  std::string packed(bound(text.size()), 0);
+  unsigned long size = packed.size();
+  if (compress(packed.data(), &size, text.data(), text.size(), /*level=*/1))
+    return "";
+  packed.resize(size);
+  return packed;
+}
+
+uint64_t Texts::of(StringRef text) {
+  if (text.empty())
+    return 0;
+  // Two keys are the set's own.
+  uint64_t hash = (llvm::xxh3_64bits(text) >> 1) | 1;
+  if (known.size() >= most)
+    known.clear();
+  if (!known.insert(hash).second)
+    return hash;
+  std::string packed = text.size() > 128 ? compressed(text) : std::string();
+  bool isPacked = !packed.empty();
+  struct {
+    uint64_t hash;
+    uint32_t size, stored, codec, unused;
+  } item = {hash, static_cast<uint32_t>(text.size()),
+            static_cast<uint32_t>(isPacked ? packed.size() : text.size()),
+            isPacked, 0};
+  section.add(item);
+  section.append(isPacked ? packed.data() : text.data(), item.stored);
+  section.pad(8);
+  return hash;
+}
+
+void IRKeeper::add(uint64_t ordinal, uint32_t id, uint64_t before,
+                   uint64_t after) {
+  if (before != after)
+    rows.add(IRRow{static_cast<uint32_t>(ordinal - 1), id, before, after});
+}
+
+//===----------------------------------------------------------------------===//
+// Functions
+//===----------------------------------------------------------------------===//
+
+/// `isHalfDone`: in the middle of a conversion, where nothing has to verify.
+uint64_t FunctionKeeper::print(Operation *scope, bool isHalfDone) {
+  OpPrintingFlags flags;
+  flags.useLocalScope().elideLargeElementsAttrs(16);
+  if (isHalfDone || hasNullOperands(scope))
+    flags.assumeVerified().printGenericOpForm();
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  Silence silence; // the verifier's complaints are nobody's
+  AsmState state(scope, flags);
+  scope->print(os, state);
+  os << '\n';
+  return texts.of(text);
+}
+
+FunctionKeeper::Open FunctionKeeper::open(Operation *op, bool isHalfDone,
+                                          bool isSure) {
+  Open action;
+  if (!op)
+    return action;
+  Operation *around = functionAround(op);
+  action.scope = around ? around : op;
+  action.id = ids.of(action.scope);
+  Known &scope = known[action.scope];
+  if (scope.id != action.id || scope.isStale || !isSure)
+    scope = {action.id, print(action.scope, isHalfDone), false};
+  action.before = scope.text;
+  return action;
+}
+
+/// Tells what came of the fold before.
+void FunctionKeeper::settle() {
+  Late fold = std::exchange(late, Late());
+  if (!fold.ordinal || !isAlive(fold.action.scope, fold.action.id))
+    return;
+  Open now = open(fold.action.scope, false, /*isSure=*/true);
+  add(fold.ordinal, now.id, fold.action.before, now.before);
+}
+
+void FunctionKeeper::begin(const Frame &frame) {
+  settle();
+  // A pass may have changed what nobody told of.
+  stack.push_back(open(frame.op(), frame.conversion,
+                       frame.kind != Kind::Pass || frame.isAdaptor()));
+}
+
+void FunctionKeeper::end(const Frame &frame) {
+  settle();
+  Open action = stack.back();
+  stack.pop_back();
+  if (!frame.changed() || !isAlive(action.scope, action.id))
+    return;
+  if (frame.kind == Kind::Fold && frame.found != Found::InPlace) {
+    late = {frame.ordinal, action};
+    return;
+  }
+  known[action.scope].isStale = true;
+  Open now = open(action.scope, frame.conversion, /*isSure=*/true);
+  add(frame.ordinal, action.id, action.before, now.before);
+}
+
+void FunctionKeeper::change(const Changed &change) {
+  Operation *around = functionAround(change.op);
+  auto it = known.find(around ? around : change.op);
+  if (it != known.end())
+    it->second.isStale = true;
+}
+
+//===----------------------------------------------------------------------===//
+// Operations
+//===----------------------------------------------------------------------===//
+
+void OperationKeeper::writeName(llvm::raw_ostream &os, Value value) const {
+  if (!value) {
+    os << "<null>";
+  } else if (auto result = dyn_cast<OpResult>(value)) {
+    os << '%' << ids.of(result.getOwner());
+    if (result.getOwner()->getNumResults() > 1)
+      os << '#' << result.getResultNumber();
+  } else {
+    auto argument = cast<BlockArgument>(value);
+    Operation *holder = argument.getOwner()->getParentOp();
+    os << "%arg" << argument.getArgNumber() << '_'
+       << (holder ? ids.of(holder) : 0);
+  }
+}
+
+std::string OperationKeeper::lineOf(Operation *op) const {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  if (op->getNumResults())
+    os << '%' << ids.of(op);
+  if (op->getNumResults() > 1)
+    os << ':' << op->getNumResults();
+  os << (op->getNumResults() ? " = " : "") << op->getName().getStringRef();
+  llvm::interleaveComma(op->getOperands(), os << '(',
+                        [&](Value value) { writeName(os, value); });
+  os << ')';
+  if (Attribute properties = op->getPropertiesAsAttribute())
+    os << " <" << properties << '>';
+  if (!op->getDiscardableAttrDictionary().empty())
+    os << ' ' << op->getDiscardableAttrDictionary();
+  if (op->getNumRegions())
+    os << " (" << op->getNumRegions() << " regions)";
+  os << " : (";
+  llvm::interleaveComma(op->getOperands(), os, [&](Value value) {
+    if (value)
+      os << value.getType();
+  });
+  llvm::interleaveComma(op->getResultTypes(), os << ") -> (");
+  os << ')';
+  return text;
+}
+
+void OperationKeeper::learn(Operation *root, bool anew) {
+  root->walk([&](Operation *op) {
+    uint64_t &line = lines[ids.of(op)];
+    if (anew || !line)
+      line = textOf(op);
+  });
+}
+
+void OperationKeeper::begin(const Frame &frame) {
+  if (stack.size() == depth)
+    stack.emplace_back();
+  Open &action = stack[depth++];
+  action.ordinal = frame.ordinal;
+  action.touched.clear();
+  // Since this thread saw it last, another may have changed it.
+  if (frame.kind == Kind::Pass && !frame.isAdaptor() && frame.op())
+    learn(frame.op(), /*anew=*/!frame.parent);
+}
+
+void OperationKeeper::end(const Frame &frame) {
+  Open &action = stack[--depth];
+  for (Touched &one : action.touched) {
+    bool isThere = isAlive(one.op, one.id);
+    uint64_t after = isThere ? textOf(one.op) : 0;
+    if (isThere)
+      lines[one.id] = after;
+    add(frame.ordinal, one.id, one.before, after);
+  }
+}
+
+/// Of a fold that is over: its caller puts in place what it found.
+void OperationKeeper::late(const Changed &change) {
+  uint64_t before = lines.lookup(change.id), after = 0;
+  if (change.kind == ChangeKind::Erased)
+    return;
+  if (change.kind != ChangeKind::Replaced)
+    after = lines[change.id] = textOf(change.op);
+  add(change.ordinal, change.id, before, after);
+}
+
+void OperationKeeper::change(const Changed &change) {
+  if (change.isBlock() || !depth)
+    return;
+  Open &action = stack[depth - 1];
+  bool isLate = change.ordinal != action.ordinal;
+  bool isKnown = llvm::any_of(
+      action.touched, [&](const Touched &one) { return one.id == change.id; });
+  if (isLate)
+    late(change);
+  else if (!isKnown && action.touched.size() < most)
+    action.touched.push_back({change.op, change.id, lines.lookup(change.id)});
+  if (change.isGone)
+    lines.erase(change.id);
+}
+
+} // namespace adbg

@@ -1,0 +1,117 @@
+//===- RecordedIR.h - IR before and after what changes it -------*- C++ -*-===//
+
+#ifndef ACTIONDBG_RECORDEDIR_H
+#define ACTIONDBG_RECORDEDIR_H
+
+#include "engine/Frame.h"
+#include "observe/Identity.h"
+#include "record/Record.h"
+#include "llvm/ADT/DenseSet.h"
+
+namespace adbg {
+
+struct Changed;
+
+/// The texts of a thread, each written once.
+class Texts {
+public:
+  /// Returns what a text is known by, and never 0 unless it is empty.
+  uint64_t of(llvm::StringRef text);
+  Section section{SectionKind::Texts, 0};
+
+private:
+  static constexpr size_t most = 1 << 16;
+  llvm::DenseSet<uint64_t> known;
+};
+
+/// Hears what one thread does, and keeps the IR before and after it.
+class IRKeeper {
+public:
+  explicit IRKeeper(Identities &ids) : ids(ids) {}
+  virtual ~IRKeeper() = default;
+  virtual void begin(const Frame &frame) = 0;
+  virtual void end(const Frame &frame) = 0;
+  /// To be called before an operation ends, and after all other changes.
+  virtual void change(const Changed &change) = 0;
+
+  Texts texts;
+  Section rows{SectionKind::IR, sizeof(IRRow)};
+
+protected:
+  void add(uint64_t ordinal, uint32_t id, uint64_t before, uint64_t after);
+  bool isAlive(mlir::Operation *op, uint32_t id) const {
+    return id && ids.of(op) == id;
+  }
+  Identities &ids;
+};
+
+/// Keeps the functions around what changes.
+class FunctionKeeper : public IRKeeper {
+public:
+  using IRKeeper::IRKeeper;
+  void begin(const Frame &frame) override;
+  void end(const Frame &frame) override;
+  void change(const Changed &change) override;
+
+private:
+  struct Open {
+    mlir::Operation *scope = nullptr;
+    uint32_t id = 0;
+    uint64_t before = 0;
+  };
+  struct Known {
+    uint32_t id = 0;
+    uint64_t text = 0;
+    bool isStale = false;
+  };
+  /// A fold that found something, which its caller puts in place after it.
+  struct Late {
+    uint64_t ordinal = 0;
+    Open action;
+  };
+  uint64_t print(mlir::Operation *scope, bool isHalfDone);
+  /// What is around an operation, as it is now.
+  Open open(mlir::Operation *op, bool isHalfDone, bool isSure);
+  void settle();
+
+  std::vector<Open> stack;
+  llvm::DenseMap<mlir::Operation *, Known> known;
+  Late late;
+};
+
+/// Keeps the operations that are changed, each in a line, with numbers of
+/// operations for names: that costs the same in the largest function.
+class OperationKeeper : public IRKeeper {
+public:
+  using IRKeeper::IRKeeper;
+  void begin(const Frame &frame) override;
+  void end(const Frame &frame) override;
+  void change(const Changed &change) override;
+
+private:
+  struct Touched {
+    mlir::Operation *op;
+    uint32_t id;
+    uint64_t before;
+  };
+  struct Open {
+    uint64_t ordinal = 0;
+    std::vector<Touched> touched;
+  };
+  static constexpr size_t most = 4096;
+  std::string lineOf(mlir::Operation *op) const;
+  void writeName(llvm::raw_ostream &os, mlir::Value value) const;
+  uint64_t textOf(mlir::Operation *op) { return texts.of(lineOf(op)); }
+  /// Learns how the operations in `root` are, all of them or the new ones.
+  void learn(mlir::Operation *root, bool anew);
+  void late(const Changed &change);
+
+  std::vector<Open> stack;
+  /// The newest line of each operation, by its number.
+  llvm::DenseMap<uint32_t, uint64_t> lines;
+  size_t depth = 0;
+};
+
+} // namespace adbg
+
+#endif // ACTIONDBG_RECORDEDIR_H

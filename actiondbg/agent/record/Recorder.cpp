@@ -1,0 +1,247 @@
+//===- Recorder.cpp - Writing down the actions of one thread
+//----------------===//
+
+#include "record/Recorder.h"
+
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/PatternMatch.h"
+#include "mlir/IR/SymbolTable.h"
+#include "mlir/Pass/Pass.h"
+#include "llvm/Support/Signals.h"
+
+using namespace mlir;
+using llvm::StringRef;
+
+namespace adbg {
+
+Recorder::Recorder(Identities &ids, OperationNames &names)
+    : ids(ids), names(names) {
+  for (unsigned space = 0; space < spaces; ++space)
+    dictionaries.emplace_back(static_cast<Space>(space));
+  samples.size = 8 + 8 * Counters::size();
+  if (Counters::size())
+    counters.open();
+  if (wantedIR == RecordedIR::Function)
+    ir = std::make_unique<FunctionKeeper>(ids);
+  else if (wantedIR == RecordedIR::Changed)
+    ir = std::make_unique<OperationKeeper>(ids);
+  enlist();
+}
+
+Recorder::~Recorder() {
+  flushNow();
+  delist();
+}
+
+//===----------------------------------------------------------------------===//
+// Chunks
+//===----------------------------------------------------------------------===//
+
+void Recorder::flush() {
+  flushes = flushes + 1;
+  if (!isPending())
+    return;
+  Part actions{SectionKind::Actions, sizeof(ActionRow),
+               static_cast<uint32_t>(count), rows.get(),
+               count * sizeof(ActionRow)};
+  ChunkHeader header;
+  header.thread = thread;
+  header.firstRow = firstRow;
+  header.base = base;
+  Part texts{SectionKind::Texts, 0, 0, nullptr, 0}, irs = texts;
+  if (ir) {
+    texts = ir->texts.section.part();
+    irs = ir->rows.part();
+  }
+  RecordFile::write(header, {actions, strings.part(), locations.part(),
+                             operations.part(), patches.part(), changes.part(),
+                             reasons.part(), texts, irs, samples.part()});
+  firstRow += count;
+  count = 0;
+  for (Section *one : {&strings, &locations, &patches, &reasons, &samples})
+    one->clear();
+  if (ir) {
+    ir->texts.section.clear();
+    ir->rows.clear();
+  }
+  operations.clear();
+  changes.clear();
+}
+
+bool Recorder::isPending() const {
+  return count || patches.count || changes.count || reasons.count ||
+         samples.count || (ir && ir->rows.count);
+}
+
+void Recorder::beginChunk() {
+  base = newest;
+  wakeIn(longestWait);
+}
+
+void Recorder::patch(PatchRow row) {
+  if (!isPending())
+    wakeIn(longestWait);
+  patches.add(row);
+}
+
+bool Recorder::isMuch() const {
+  size_t bytes = strings.bytes.size() + changes.bytes.size() +
+                 operations.bytes.size() + samples.bytes.size() +
+                 (ir ? ir->texts.section.bytes.size() : 0);
+  return count && bytes > mostBytes;
+}
+
+//===----------------------------------------------------------------------===//
+// Names
+//===----------------------------------------------------------------------===//
+
+uint32_t Recorder::textOfName(const Frame &frame) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  // A pass is known by its argument, and by its name.
+  std::string full =
+      frame.pass() ? frame.pass()->getName().str() : frame.fullName();
+  os << frame.tag() << '\0' << frame.name() << '\0' << full << '\0';
+  llvm::interleave(frame.labels(), os, "\x1f");
+  return of(Space::Action, text);
+}
+
+uint32_t Recorder::nameOfOther(const Frame &frame) {
+  if (frame.kind == Kind::Pattern)
+    return nameOfUnnamed(frame);
+  if (frame.kind == Kind::Pass) {
+    auto compute = [&] { return textOfName(frame); };
+    if (StringRef name = frame.pass()->getArgument(); !name.empty())
+      return passNames.get(name, compute);
+    return passNames.get(frame.pass()->getName(), compute);
+  }
+  return nameOfText(frame);
+}
+
+uint32_t Recorder::nameOfUnnamed(const Frame &frame) {
+  // The pattern of a newer set may stand where one stood.
+  if (unnamedEpoch != namesEpoch())
+    unnamed.clear();
+  unnamedEpoch = namesEpoch();
+  uint32_t &name = unnamed[frame.pattern()];
+  if (!name)
+    name = textOfName(frame);
+  return name;
+}
+
+uint32_t Recorder::nameOfText(const Frame &frame) {
+  llvm::SmallString<128> text(frame.tag());
+  text += '\0';
+  llvm::raw_svector_ostream os(text);
+  frame.action->print(os);
+  if (textNames.size() == mostTexts)
+    textNames.clear();
+  uint32_t &name = textNames[text];
+  if (!name)
+    name = textOfName(frame);
+  return name;
+}
+
+uint32_t Recorder::writeLocation(Location location) {
+  LocationRow row{++lastLocation, 0, 0, 0, 0};
+  if (std::optional<FilePlace> place = firstPlace(location)) {
+    StringRef name = place->file.getValue();
+    row.file = files.get(name, [&] { return of(Space::File, name); });
+    row.line = place->line;
+    row.column = place->column;
+  }
+  if (!isPoint(location) && !isa<UnknownLoc>(location)) {
+    std::string text;
+    llvm::raw_string_ostream os(text);
+    location.print(os);
+    row.text = of(Space::Location, StringRef(text).take_front(4096));
+  }
+  locations.add(row);
+  return lastLocation;
+}
+
+uint32_t Recorder::findFunction(Operation *op) {
+  Operation *holder = op;
+  while (holder && !mayBeFunction(holder))
+    holder = holder->getParentOp();
+  if (!holder)
+    return 0;
+  // One that is asked for itself may be about to get its name or its place.
+  uint32_t id = ids.of(holder);
+  if (id && holder != op && knownFunction.id == id &&
+      knownFunction.places == places)
+    return knownFunction.function;
+  uint32_t function = numberOfSymbol(holder);
+  knownFunction = {id, function, places};
+  return function;
+}
+
+uint32_t Recorder::numberOfSymbol(Operation *holder) {
+  // What it says is not looked at: that is in memory that nobody else needs.
+  Attribute own = holder->getAttr(SymbolTable::getSymbolAttrName());
+  const void *key = own.getAsOpaquePointer();
+  if (uint32_t number = key ? functionNumbers.find(key) : 0)
+    return number;
+  StringAttr name = symbolAround(holder);
+  if (!name)
+    return 0;
+  uint32_t number = of(Space::Function, name.getValue());
+  if (name == own)
+    functionNumbers.set(key, number);
+  return number;
+}
+
+uint32_t Recorder::describeAs(Operation *op, uint32_t id) {
+  NameFacts &name = names.of(op);
+  if (LLVM_UNLIKELY(!name.number))
+    name.number = of(Space::Operation, op->getName().getStringRef());
+  uint32_t nameId = name.number;
+  uint32_t function = functionOf(op);
+  operations.pack({int64_t(firstRow + count), int64_t(id),
+                   int64_t(locationOf(op->getLoc())), int64_t(function)},
+                  {nameId});
+  return function;
+}
+
+uint32_t Recorder::describeNew(Operation *op) {
+  uint32_t id = ids.describe(op).id;
+  // Not where it belongs yet: to be looked at once more.
+  if (!describeAs(op, id) && op->getBlock() && !op->getParentOp())
+    ids.forget(op);
+  return id;
+}
+
+//===----------------------------------------------------------------------===//
+// Actions
+//===----------------------------------------------------------------------===//
+
+void Recorder::dropLastChange() {
+  Busy busy(*this);
+  // It may be written already; then so is what undoes it, later.
+  if (changes.count)
+    changes.dropLast();
+}
+
+void Recorder::beginSample() {
+  size_t first = counted.size();
+  counted.resize(first + Counters::size());
+  if (!counters.read(&counted[first]))
+    counted[first] = missing;
+}
+
+void Recorder::endSample(const Frame &frame) {
+  unsigned size = Counters::size();
+  uint64_t now[Counters::most];
+  size_t first = counted.size() - size;
+  if (counted[first] == missing || !counters.read(now))
+    return counted.resize(first);
+  uint32_t row[2] = {static_cast<uint32_t>(frame.ordinal - 1), 0};
+  samples.append(row, sizeof(row));
+  for (unsigned i = 0; i < size; ++i)
+    now[i] -= counted[first + i];
+  samples.append(now, size * sizeof(uint64_t));
+  ++samples.count;
+  counted.resize(first);
+}
+
+} // namespace adbg

@@ -1,0 +1,69 @@
+//===- Recording.cpp - The recording of a process: its begin ----------===//
+
+#include "engine/Describe.h"
+#include "engine/Engine.h"
+#include "interpose/Versions.h"
+
+#include "llvm/Support/JSON.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Signals.h"
+#include <unistd.h>
+
+using llvm::StringRef;
+
+namespace adbg {
+
+RecordedIR Recorder::wantedIR = RecordedIR::None;
+
+static llvm::json::Array commandLine() {
+  llvm::json::Array words;
+  auto text = llvm::MemoryBuffer::getFileAsStream("/proc/self/cmdline");
+  if (!text)
+    return words;
+  llvm::SmallVector<StringRef> parts;
+  StringRef((*text)->getBuffer()).rtrim('\0').split(parts, '\0');
+  for (StringRef part : parts)
+    words.push_back(safe(part));
+  return words;
+}
+
+static std::string headerText(bool isThreaded, StringRef ir) {
+  llvm::json::Array events;
+  for (unsigned i = 0; i < Counters::size(); ++i)
+    events.push_back(Counters::name(i));
+  char directory[4096] = "";
+  struct timespec time;
+  clock_gettime(CLOCK_REALTIME, &time);
+  std::string text;
+  llvm::raw_string_ostream(text) << llvm::json::Value(llvm::json::Object{
+      {"agent", "preload"},
+      {"llvm", LLVM_VERSION_STRING},
+      {"pid", int64_t(getpid())},
+      {"argv", commandLine()},
+      {"cwd", safe(getcwd(directory, sizeof(directory)) ? directory : "")},
+      {"started", time.tv_sec * 1000000000ll + time.tv_nsec},
+      {"ir", ir.empty() ? "none" : ir},
+      {"events", std::move(events)},
+      {"threads", isThreaded}});
+  return text;
+}
+
+bool Recorder::start(const RecordOrder &order, bool isThreaded) {
+  Counters::configure(order.events);
+  std::string header = headerText(isThreaded, order.ir);
+  if (!RecordFile::begin(order.path.c_str(), header)) {
+    llvm::errs() << "actiondbg: " << order.path << " cannot be written ("
+                 << strerror(errno) << "): name another file\n";
+    return false;
+  }
+  wantedIR = order.ir == "function"  ? RecordedIR::Function
+             : order.ir == "changed" ? RecordedIR::Changed
+                                     : RecordedIR::None;
+  // Signals that are not listened to otherwise.
+  llvm::sys::AddSignalHandler([](void *) { crash(); }, nullptr);
+  listenToEnds();
+  listenToWakes();
+  return true;
+}
+
+} // namespace adbg

@@ -1,0 +1,167 @@
+//===- UpstreamLog.cpp - The log of --log-actions-to
+//------------------------===//
+//
+// Upstream verifies and numbers the whole function for each operation that it
+// prints. Here the numbers are kept from one pattern to the next in a greedy
+// iteration, as long as nothing is changed: there the driver changes nothing
+// that is not heard of, and a pattern that fails has to leave the IR as it was.
+// Everywhere else it is printed as upstream prints it.
+//
+//===----------------------------------------------------------------------===//
+
+#include "record/UpstreamLog.h"
+#include "engine/Describe.h"
+#include "interpose/Interpose.h"
+#include "record/Record.h"
+#include "support/Traits.h"
+
+#include "mlir/IR/AsmState.h"
+#include "llvm/Support/Threading.h"
+#include <cerrno>
+#include <cstring>
+#include <fcntl.h>
+
+using namespace mlir;
+using llvm::StringRef;
+
+namespace adbg {
+
+volatile int UpstreamLog::fd = -1;
+thread_local uint64_t UpstreamLog::generation = 0;
+
+bool UpstreamLog::start(const char *path) {
+  int opened = openFar(path);
+  if (opened < 0) {
+    llvm::errs() << "actiondbg: the log cannot be written to '" << path << "' ("
+                 << strerror(errno) << "): name another file\n";
+    return false;
+  }
+  fd = opened;
+  return true;
+}
+
+void UpstreamLog::write(StringRef line) {
+  while (fd >= 0 && !line.empty()) {
+    ssize_t written = ::write(fd, line.data(), line.size());
+    if (written >= 0) {
+      line = line.drop_front(written);
+    } else if (errno != EINTR) {
+      llvm::errs() << "actiondbg: the log could not be written on ("
+                   << strerror(errno) << "): it ends here\n";
+      fd = -1;
+    }
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Operations
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// What the values of an operation, and of all in it, are called, and whether
+/// it can be printed in its custom form.
+struct Numbering {
+  Operation *scope = nullptr;
+  uint64_t generation = 0;
+  std::unique_ptr<AsmState> state;
+};
+} // namespace
+
+/// Returns the operation whose values are numbered to print `op`, as
+/// Operation::print finds it.
+static Operation *numberedScope(Operation *op) {
+  while (!isIsolated(op) && op->getParentOp())
+    op = op->getParentOp();
+  return op;
+}
+
+/// What verifiers do not survive is printed as they would have had it printed.
+static OpPrintingFlags logFlags(Operation *scope) {
+  OpPrintingFlags flags = OpPrintingFlags().skipRegions().useLocalScope();
+  if (hasNullOperands(scope))
+    flags.printGenericOpForm();
+  return flags;
+}
+
+static void printUnit(const IRUnit &unit, llvm::raw_ostream &os) {
+  Operation *holder = holderOf(unit);
+  OpPrintingFlags flags =
+      holder ? logFlags(numberedScope(holder)) : OpPrintingFlags();
+  // Upstream knows no values here, though the type allows them.
+  if (auto value = llvm::dyn_cast_if_present<mlir::Value>(unit))
+    value.print(os, flags);
+  else
+    unit.print(os, flags);
+}
+
+/// Prints an operation with the numbering of the one before, if nothing was
+/// changed since: that is what `generation` tells.
+static void printNumbered(Operation *op, uint64_t generation,
+                          llvm::raw_svector_ostream &os) {
+  static thread_local Numbering kept;
+  Operation *scope = numberedScope(op);
+  if (!kept.state || kept.scope != scope || kept.generation != generation)
+    kept = {scope, generation,
+            std::make_unique<AsmState>(scope, logFlags(scope))};
+  size_t start = os.str().size();
+  op->print(os, *kept.state);
+  // Distinct attributes are numbered as they are printed, and one that is its
+  // own scope may name the values in it anew.
+  if (scope == op || os.str().drop_front(start).contains("distinct["))
+    kept.state.reset();
+}
+
+/// Whether the numbering of an action's operation may be kept for the next.
+static bool isInGreedyIteration(const Frame &frame) {
+  return frame.kind == Kind::Pattern && frame.parent &&
+         frame.parent->isGreedyIteration();
+}
+
+//===----------------------------------------------------------------------===//
+// Lines
+//===----------------------------------------------------------------------===//
+
+static void printThread(llvm::raw_ostream &os) {
+  llvm::SmallString<32> name;
+  llvm::get_thread_name(name);
+  os << "[thread ";
+  if (name.empty())
+    os << llvm::get_threadid();
+  else
+    os << name;
+  os << "] ";
+}
+
+void UpstreamLog::Entry::begin() {
+  bool isNumbered = isInGreedyIteration(frame);
+  if (!isNumbered)
+    changed();
+  llvm::SmallString<512> line;
+  llvm::raw_svector_ostream os(line);
+  printThread(os);
+  os << "begins (no breakpoint) Action ";
+  frame.action->print(os);
+  os << " (";
+  llvm::interleaveComma(frame.units, os, [&](const IRUnit &unit) {
+    auto *op = llvm::dyn_cast_if_present<Operation *>(unit);
+    if (op && isNumbered)
+      printNumbered(op, generation, os);
+    else
+      printUnit(unit, os);
+  });
+  os << ")`\n";
+  write(line);
+}
+
+void UpstreamLog::Entry::end() {
+  // All but a pattern that failed may have changed what nobody tells of.
+  if (frame.kind != Kind::Pattern || frame.returned != Returned::Unknown)
+    changed();
+  llvm::SmallString<64> line;
+  llvm::raw_svector_ostream os(line);
+  printThread(os);
+  os << "completed `" << frame.tag() << "`\n";
+  write(line);
+}
+
+} // namespace adbg

@@ -1,0 +1,283 @@
+//===- Print.cpp - Printing IR into a file
+//----------------------------------===//
+//
+// IR may be a hundred megabytes: it goes through a file, never through a
+// message, so that neither side has to hold it.
+//
+//===----------------------------------------------------------------------===//
+
+#include "engine/Describe.h"
+#include "requests/Requests.h"
+
+#include "mlir/IR/AsmState.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/raw_ostream.h"
+#include <cerrno>
+#include <csignal>
+#include <fcntl.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+using namespace mlir;
+using llvm::StringRef;
+using llvm::json::Object;
+using Json = llvm::json::Value;
+
+namespace adbg {
+
+namespace {
+struct PrintRequest {
+  std::string what, path, names;
+  int64_t id;
+  bool generic, locations, skipRegions, mark;
+  int64_t elide;
+};
+} // namespace
+
+bool hasNullOperands(Operation *op) {
+  return op
+      ->walk([](Operation *inner) {
+        for (mlir::Value operand : inner->getOperands())
+          if (!operand)
+            return WalkResult::interrupt();
+        return WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
+static OpPrintingFlags flagsOf(const PrintRequest &request, Operation *root,
+                               bool &generic) {
+  OpPrintingFlags flags;
+  if (request.locations)
+    flags.enableDebugInfo(true, /*prettyForm=*/false);
+  if (request.skipRegions)
+    flags.skipRegions();
+  if (request.elide >= 0)
+    flags.elideLargeElementsAttrs(request.elide);
+  if (hasNullOperands(root)) {
+    // Aliases are looked for in the types of all operands, null or not.
+    flags.assumeVerified().useLocalScope();
+    generic = true;
+  }
+  if (request.generic || generic)
+    flags.printGenericOpForm();
+  return flags;
+}
+
+static Operation *rootToPrint(Engine &engine, const PrintRequest &request) {
+  StringRef what = request.what;
+  if (what == "operation")
+    return engine.observer.ids.find(request.id);
+  Operation *op = holderOf(engine.cursor);
+  if (what == "function") {
+    Operation *function = functionAround(op);
+    return function ? function : rootOf(op);
+  }
+  if (what == "module")
+    return rootOf(op);
+  if (what == "action")
+    return engine.selected->op();
+  return op;
+}
+
+/// The lines of the printed text that the cursor's operation takes up.
+static void addMark(Object &result, Engine &engine,
+                    const AsmState::LocationMap &lines) {
+  auto *op = llvm::dyn_cast_if_present<Operation *>(engine.cursor);
+  auto first = op ? lines.find(op) : lines.end();
+  if (first == lines.end())
+    return;
+  int64_t line = first->second.first;
+  int64_t last = line;
+  Operation *next = op->getBlock() ? op->getNextNode() : nullptr;
+  if (op->getNumRegions() && next)
+    if (auto after = lines.find(next); after != lines.end())
+      last = std::max<int64_t>(line, int64_t(after->second.first) - 1);
+  result["markFirst"] = line;
+  result["markLast"] = last;
+}
+
+static void printUnit(const IRUnit &unit, Operation *root, AsmState &state,
+                      llvm::raw_ostream &os) {
+  auto *block = llvm::dyn_cast_if_present<Block *>(unit);
+  if (auto *region = llvm::dyn_cast_if_present<Region *>(unit)) {
+    for (Block &inner : *region)
+      inner.print(os, state);
+  } else if (block) {
+    block->print(os, state);
+  } else {
+    root->print(os, state);
+    os << "\n";
+  }
+}
+
+static StringRef withoutNumber(StringRef name) { return name.split('#').first; }
+
+/// Writes the names of the values in `root` and what they are, each in a line:
+/// two that are the same value have the same key, as long as it lives.
+static void writeNames(const Identities &ids, Operation *root, AsmState &state,
+                       const std::string &path) {
+  std::error_code error;
+  llvm::raw_fd_ostream os(path, error, llvm::sys::fs::OF_None);
+  if (error)
+    return;
+  auto nameOf = [&](Value value) {
+    std::string name;
+    llvm::raw_string_ostream named(name);
+    value.printAsOperand(named, state);
+    return withoutNumber(name).str();
+  };
+  root->walk<WalkOrder::PreOrder>([&](Operation *op) {
+    std::string last;
+    for (OpResult result : op->getResults()) {
+      std::string name = nameOf(result);
+      // The results of a group have one name, and numbers.
+      if (name != last)
+        os << name << " " << ids.of(op) << "." << result.getResultNumber()
+           << "\n";
+      last = name;
+    }
+    for (Region &region : op->getRegions())
+      for (Block &block : region)
+        for (BlockArgument argument : block.getArguments())
+          os << nameOf(argument) << " b" << argument.getAsOpaquePointer()
+             << "\n";
+  });
+  os.flush();
+  os.clear_error();
+}
+
+static Reply printTo(Engine &engine, const PrintRequest &request,
+                     Operation *root, llvm::raw_fd_ostream &os) {
+  bool generic = false;
+  OpPrintingFlags flags = flagsOf(request, root, generic);
+  AsmState::LocationMap lines;
+  // A lone operation is numbered as in its function, so that it is named as in
+  // all else that is printed.
+  Operation *numbered = root;
+  if (request.what == "cursor" || request.what == "action")
+    if (Operation *function = functionAround(root))
+      numbered = function;
+  AsmState state(numbered, flags, request.mark ? &lines : nullptr);
+  // The state prints generically what does not verify.
+  generic |= !request.generic &&
+             state.getPrinterFlags().shouldPrintGenericOpForm() &&
+             !flags.shouldPrintGenericOpForm();
+  IRUnit unit = request.what == "cursor" ? engine.cursor : IRUnit(root);
+  printUnit(unit, root, state, os);
+  os.flush();
+  if (!request.names.empty())
+    writeNames(engine.observer.ids, root, state, request.names);
+  if (os.has_error()) {
+    std::string message = os.error().message();
+    os.clear_error();
+    return Reply(FileNotWritten,
+                 "cannot write " + request.path + ": " + message);
+  }
+  Object result{{"bytes", int64_t(os.tell())},
+                {"markFirst", nullptr},
+                {"markLast", nullptr},
+                {"generic", generic},
+                {"path", pathTo(engine.cursor, root)}};
+  if (request.mark)
+    addMark(result, engine, lines);
+  return result;
+}
+
+/// What the forked child says to the tool of its print.
+static void tellParent(int fd, Reply reply) {
+  std::string text;
+  llvm::raw_string_ostream(text)
+      << Json(Object{{"code", reply.code},
+                     {"message", llvm::json::fixUTF8(reply.message)},
+                     {"result", std::move(reply.result)}});
+  llvm::raw_fd_ostream(fd, /*shouldClose=*/true) << text;
+}
+
+static Reply hearChild(int fd, pid_t child) {
+  std::string text;
+  char chunk[4096];
+  ssize_t size;
+  while ((size = read(fd, chunk, sizeof(chunk))) > 0 ||
+         (size < 0 && errno == EINTR))
+    if (size > 0)
+      text.append(chunk, size);
+  close(fd);
+  while (waitpid(child, nullptr, 0) < 0 && errno == EINTR) {
+  }
+  llvm::Expected<Json> parsed = llvm::json::parse(text);
+  Object *said = parsed ? parsed->getAsObject() : nullptr;
+  if (!said) {
+    llvm::consumeError(parsed.takeError());
+    return Reply(UnitErased, "this IR cannot be printed at this stop: to print "
+                             "it crashes, as it is half done; print less, or "
+                             "with --generic");
+  }
+  if (int64_t code = said->getInteger("code").value_or(0))
+    return Reply(code, *said->getString("message"));
+  return Reply(std::move(*said->getObject("result")));
+}
+
+/// Prints in a fork of the tool: to number the values of a large module takes
+/// more memory than its text, which so goes away when it is done; and a print
+/// that crashes, or never ends, takes nothing with it.
+static Reply printInFork(Engine &engine, const PrintRequest &request,
+                         Operation *root, llvm::raw_fd_ostream &os) {
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0)
+    return printTo(engine, request, root, os);
+  pid_t child = fork();
+  if (child == 0) {
+    // LLVM's handlers would remove the files that the tool is writing.
+    for (int fatal : {SIGSEGV, SIGABRT, SIGBUS, SIGILL, SIGFPE, SIGTERM})
+      signal(fatal, SIG_DFL);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    tellParent(ends[1], printTo(engine, request, root, os));
+    _exit(0);
+  }
+  close(ends[1]);
+  if (child > 0)
+    return hearChild(ends[0], child);
+  close(ends[0]);
+  return printTo(engine, request, root, os);
+}
+
+Reply print(Engine &engine, Fields &fields) {
+  PrintRequest request;
+  request.what = fields.text("what");
+  request.path = fields.text("path");
+  request.generic = fields.boolean("generic", false);
+  request.locations = fields.boolean("locations", false);
+  request.skipRegions = fields.boolean("skipRegions", false);
+  request.mark = fields.boolean("mark", false);
+  request.names = fields.textOr("names", "");
+  request.id = fields.integerOr("id", 1, 0);
+  request.elide = fields.integerOr("elide", 0, -1);
+  static const std::set<std::string> whats = {"cursor", "action", "function",
+                                              "module", "operation"};
+  if (!whats.count(request.what))
+    fields.fail("there is nothing to print called '" + request.what + "'");
+  if (!fields.done())
+    return wrongParams(fields);
+  bool needsCursor = request.what != "operation";
+  if (!engine.selected || (needsCursor && !engine.cursor))
+    return Reply(engine.selected ? UnitErased : NotStopped,
+                 "there is no living IR unit to print at this stop");
+  Operation *root = rootToPrint(engine, request);
+  if (!root)
+    return Reply(UnitErased, "the action's IR unit is erased; print cursor, "
+                             "function or module instead");
+  std::error_code error;
+  llvm::raw_fd_ostream os(request.path, error, llvm::sys::fs::OF_None);
+  if (error)
+    return Reply(FileNotWritten,
+                 "cannot write " + request.path + ": " + error.message());
+  // In the middle of a rewrite anything may be half done. Only what is asked
+  // for at each step is printed here: one operation, without what is in it.
+  if (engine.inside || !request.skipRegions)
+    return printInFork(engine, request, root, os);
+  return printTo(engine, request, root, os);
+}
+
+} // namespace adbg

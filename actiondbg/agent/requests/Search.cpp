@@ -1,0 +1,118 @@
+//===- Search.cpp - Finding a unit by its name or place
+//---------------------===//
+
+#include "interpose/Versions.h"
+#include "requests/Requests.h"
+#include "support/Traits.h"
+
+#include "mlir/IR/AsmState.h"
+#include "mlir/IR/BuiltinAttributes.h"
+
+using namespace mlir;
+using llvm::StringRef;
+using llvm::json::Object;
+
+namespace adbg {
+
+static Operation *isolatedAround(Operation *op) {
+  while (op->getParentOp() && !isIsolated(op))
+    op = op->getParentOp();
+  return op;
+}
+
+/// Whether what is defined in `region` can be seen from the cursor.
+static bool isVisible(Region *region, const IRUnit &cursor) {
+  if (auto *own = llvm::dyn_cast_if_present<Region *>(cursor))
+    return region->isAncestor(own);
+  if (auto *block = llvm::dyn_cast_if_present<Block *>(cursor))
+    return block->getParent() && region->isAncestor(block->getParent());
+  Operation *op = holderOf(cursor);
+  return op && op->getParentRegion() &&
+         region->isAncestor(op->getParentRegion());
+}
+
+Reply findValue(Engine &engine, StringRef name) {
+  Operation *scope = isolatedAround(holderOf(engine.cursor));
+  AsmState state(scope, OpPrintingFlags().assumeVerified());
+  llvm::SmallVector<Value> found;
+  // SSA names are given anew in each region: several may have this one.
+  auto consider = [&](Value value) {
+    std::string text;
+    llvm::raw_string_ostream os(text);
+    value.printAsOperand(os, state);
+    StringRef whole(text);
+    if (whole == name || whole.split('#').first == name)
+      found.push_back(value);
+  };
+  scope->walk<WalkOrder::PreOrder>([&](Operation *op) {
+    if (op != scope)
+      for (OpResult result : op->getResults())
+        consider(result);
+    for (Region &region : op->getRegions())
+      for (Block &block : region)
+        for (BlockArgument argument : block.getArguments())
+          consider(argument);
+    // Names in an operation that is isolated are another scope's.
+    return op != scope && isIsolated(op) ? WalkResult::skip()
+                                         : WalkResult::advance();
+  });
+  if (found.empty())
+    return Reply(NoSuchUnit, "there is no value " + name.str() + " in " +
+                                 scope->getName().getStringRef().str());
+  Value best = found.front();
+  for (Value value : found)
+    if (isVisible(value.getParentRegion(), engine.cursor))
+      best = value;
+  if (Operation *op = best.getDefiningOp())
+    engine.cursor = IRUnit(op);
+  else
+    engine.cursor = IRUnit(cast<BlockArgument>(best).getOwner());
+  return Object{};
+}
+
+Reply findSymbol(Engine &engine, StringRef name) {
+  Operation *found = nullptr;
+  rootOf(holderOf(engine.cursor))
+      ->walk<WalkOrder::PreOrder>([&](Operation *op) {
+        if (symbolName(op) != name)
+          return WalkResult::advance();
+        found = op;
+        return WalkResult::interrupt();
+      });
+  if (!found)
+    return Reply(NoSuchUnit, "there is no symbol @" + name.str());
+  engine.cursor = IRUnit(found);
+  return Object{};
+}
+
+static bool isAt(Location loc, StringRef path, int64_t line, int64_t column) {
+  return visitLocations(loc, [&](Location inner) {
+    std::optional<FilePlace> place = asFilePlace(inner);
+    if (!place || place->line > line || place->lastLine < line ||
+        (column && place->column != column))
+      return false;
+    StringRef file = place->file.getValue();
+    return file == path ||
+           (file.ends_with(path) && file.drop_back(path.size()).ends_with("/"));
+  });
+}
+
+Reply findLocation(Engine &engine, StringRef path, int64_t line,
+                   int64_t column) {
+  Operation *found = nullptr;
+  rootOf(holderOf(engine.cursor))
+      ->walk<WalkOrder::PreOrder>([&](Operation *op) {
+        if (!isAt(op->getLoc(), path, line, column))
+          return WalkResult::advance();
+        found = op;
+        return WalkResult::interrupt();
+      });
+  if (!found)
+    return Reply(NoSuchUnit, "no operation is from " + path + ":" +
+                                 llvm::Twine(line) +
+                                 (column ? ":" + std::to_string(column) : ""));
+  engine.cursor = IRUnit(found);
+  return Object{};
+}
+
+} // namespace adbg

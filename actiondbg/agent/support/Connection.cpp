@@ -1,0 +1,208 @@
+//===- Connection.cpp - The socket to the front end
+//-------------------------===//
+
+#include "support/Connection.h"
+
+#include "llvm/Support/Signals.h"
+#include "llvm/Support/raw_ostream.h"
+#include <cerrno>
+#include <cstring>
+#include <ctime>
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+namespace adbg {
+
+volatile std::sig_atomic_t Connection::arrived = 0;
+
+// 16 MiB, as docs/protocol.md has it.
+static constexpr size_t maxLine = 16u << 20;
+
+// The socket, for the signal handler.
+static volatile int watched = -1;
+
+static void *programCounter(const ucontext_t &context) {
+#if defined(__x86_64__)
+  return reinterpret_cast<void *>(context.uc_mcontext.gregs[REG_RIP]);
+#elif defined(__aarch64__)
+  return reinterpret_cast<void *>(context.uc_mcontext.pc);
+#else
+  return nullptr;
+#endif
+}
+
+static bool isForked = false;
+
+void setFork(bool is) { isForked = is; }
+bool isFork() { return isForked; }
+
+void endProcess() {
+  if (isFork())
+    _exit(1);
+  llvm::sys::RunInterruptHandlers();
+  _exit(1);
+}
+
+void (*Connection::onForce)() = nullptr;
+
+/// Whether the code at `address` may be in the middle of a change to the heap,
+/// or to what the agent knows: that of the C library and of the agent itself.
+static bool isDelicate(void *address) {
+  Dl_info code, library, agent;
+  if (!dladdr(address, &code) || !code.dli_fbase)
+    return true;
+  dladdr(reinterpret_cast<void *>(&malloc), &library);
+  dladdr(reinterpret_cast<void *>(&endProcess), &agent);
+  return code.dli_fbase == library.dli_fbase ||
+         code.dli_fbase == agent.dli_fbase;
+}
+
+/// Whether an interrupt that is forced waits in the socket.
+static bool isForced(int fd) {
+  static char peeked[4096];
+  ssize_t size = ::recv(fd, peeked, sizeof(peeked), MSG_PEEK | MSG_DONTWAIT);
+  return size > 0 && memmem(peeked, size, "\"force\":true", 12);
+}
+
+static timer_t retry;
+
+/// The socket became readable, or its other end went away. A thread that waits
+/// for this would make malloc take its locks in every tool; a signal does not.
+static void onSignal(int, siginfo_t *, void *context) {
+  int saved = errno;
+  Connection::arrived = 1;
+  int fd = watched;
+  struct pollfd poll = {fd, POLLIN, 0};
+  if (fd >= 0 && ::poll(&poll, 1, 0) == 1 && (poll.revents & POLLHUP))
+    endProcess();
+  if (fd >= 0 && Connection::onForce && isForced(fd)) {
+    auto *interrupted = static_cast<ucontext_t *>(context);
+    if (!isDelicate(programCounter(*interrupted))) {
+      Connection::onForce();
+    } else {
+      struct itimerspec soon = {{0, 0}, {0, 2000000}};
+      timer_settime(retry, 0, &soon, nullptr);
+    }
+  }
+  errno = saved;
+}
+
+static void notifyBySignal(int fd) {
+  struct sigaction action = {};
+  action.sa_sigaction = onSignal;
+  action.sa_flags = SA_SIGINFO | SA_RESTART;
+  sigemptyset(&action.sa_mask);
+  sigaction(SIGIO, &action, nullptr);
+  struct sigevent event = {};
+  event.sigev_notify = SIGEV_SIGNAL;
+  event.sigev_signo = SIGIO;
+  timer_create(CLOCK_MONOTONIC, &event, &retry);
+  watched = fd;
+  fcntl(fd, F_SETOWN, getpid());
+  fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_ASYNC);
+}
+
+void Connection::open(const std::string &path) {
+  fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  struct sockaddr_un address = {};
+  address.sun_family = AF_UNIX;
+  if (fd < 0 || path.size() >= sizeof(address.sun_path)) {
+    llvm::errs() << "actiondbg: cannot use the socket " << path << "\n";
+    _exit(3);
+  }
+  memcpy(address.sun_path, path.c_str(), path.size() + 1);
+  if (connect(fd, reinterpret_cast<struct sockaddr *>(&address),
+              sizeof(address)) != 0) {
+    // A fork whose front end has gone has nobody to tell.
+    if (!isFork())
+      llvm::errs() << "actiondbg: cannot connect to " << path << ": "
+                   << strerror(errno) << "\n";
+    _exit(3);
+  }
+  notifyBySignal(fd);
+}
+
+void Connection::abandon() {
+  watched = -1;
+  if (fd >= 0)
+    ::close(fd);
+  fd = -1;
+}
+
+void Connection::sendRaw(const char *bytes, size_t size) {
+  while (size && fd >= 0) {
+    ssize_t sent = ::send(fd, bytes, size, MSG_NOSIGNAL);
+    if (sent < 0 && errno == EINTR)
+      continue;
+    if (sent < 0)
+      endProcess();
+    bytes += sent;
+    size -= sent;
+  }
+}
+
+void Connection::send(const llvm::json::Value &message) {
+  std::string text;
+  llvm::raw_string_ostream(text) << message << "\n";
+  sendRaw(text.data(), text.size());
+}
+
+void Connection::notify(llvm::StringRef method, llvm::json::Object params) {
+  send(llvm::json::Object{
+      {"jsonrpc", "2.0"}, {"method", method}, {"params", std::move(params)}});
+}
+
+std::optional<std::string> Connection::takeLine() {
+  size_t end = buffer.find('\n', scanned);
+  if (end == std::string::npos) {
+    scanned = buffer.size();
+    return std::nullopt;
+  }
+  std::string line = buffer.substr(0, end);
+  buffer.erase(0, end + 1);
+  scanned = 0;
+  return line;
+}
+
+bool Connection::fill(bool wait) {
+  char chunk[65536];
+  ssize_t size = ::recv(fd, chunk, sizeof(chunk), wait ? 0 : MSG_DONTWAIT);
+  if (size < 0 && errno == EINTR)
+    return wait;
+  if (size < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
+    return false;
+  if (size <= 0)
+    endProcess();
+  buffer.append(chunk, size);
+  if (buffer.size() > maxLine && buffer.find('\n') == std::string::npos) {
+    llvm::errs() << "actiondbg: a message of more than " << maxLine
+                 << " bytes came from the front end; the tool ends\n";
+    endProcess();
+  }
+  return true;
+}
+
+std::string Connection::receive() {
+  while (true) {
+    if (std::optional<std::string> line = takeLine())
+      return *line;
+    fill(/*wait=*/true);
+  }
+}
+
+std::optional<std::string> Connection::poll() {
+  arrived = 0;
+  while (true) {
+    if (std::optional<std::string> line = takeLine())
+      return line;
+    if (!fill(/*wait=*/false))
+      return std::nullopt;
+  }
+}
+
+} // namespace adbg

@@ -1,0 +1,100 @@
+//===- Fields.cpp - The fields of a request, read strictly
+//------------------===//
+
+#include "support/Fields.h"
+
+#include "llvm/ADT/Twine.h"
+
+using llvm::StringRef;
+
+namespace adbg {
+
+void Fields::fail(const llvm::Twine &message) {
+  if (error.empty())
+    error = message.str();
+}
+
+void Fields::wrong(StringRef key, StringRef expected) {
+  fail("the field '" + nameOf(key) + "' is not " + expected);
+}
+
+const llvm::json::Value *Fields::get(StringRef key) {
+  read.insert(key.str());
+  return object.get(key);
+}
+
+const llvm::json::Value *Fields::optional(StringRef key) {
+  const llvm::json::Value *value = get(key);
+  return value && value->kind() != llvm::json::Value::Null ? value : nullptr;
+}
+
+int64_t Fields::integer(StringRef key, int64_t least) {
+  if (!optional(key))
+    fail("the field '" + nameOf(key) + "' is missing");
+  return integerOr(key, least, least);
+}
+
+int64_t Fields::integerOr(StringRef key, int64_t least, int64_t otherwise) {
+  const llvm::json::Value *value = optional(key);
+  if (!value)
+    return otherwise;
+  std::optional<int64_t> number = value->getAsInteger();
+  if (!number || *number < least) {
+    wrong(key, "an integer of at least " + std::to_string(least));
+    return otherwise;
+  }
+  return *number;
+}
+
+bool Fields::boolean(StringRef key, bool otherwise) {
+  const llvm::json::Value *value = optional(key);
+  if (!value)
+    return otherwise;
+  std::optional<bool> result = value->getAsBoolean();
+  if (!result)
+    wrong(key, "true or false");
+  return result.value_or(otherwise);
+}
+
+std::string Fields::text(StringRef key) {
+  if (!optional(key))
+    fail("the field '" + nameOf(key) + "' is missing");
+  return textOr(key, "");
+}
+
+std::string Fields::textOr(StringRef key, StringRef otherwise) {
+  const llvm::json::Value *value = optional(key);
+  if (!value)
+    return otherwise.str();
+  std::optional<StringRef> result = value->getAsString();
+  if (!result)
+    wrong(key, "a text");
+  return result.value_or(otherwise).str();
+}
+
+const llvm::json::Object *Fields::optionalObject(StringRef key) {
+  const llvm::json::Value *value = optional(key);
+  if (!value)
+    return nullptr;
+  const llvm::json::Object *result = value->getAsObject();
+  if (!result)
+    wrong(key, "an object");
+  return result;
+}
+
+const llvm::json::Array *Fields::array(StringRef key) {
+  const llvm::json::Value *value = optional(key);
+  const llvm::json::Array *result = value ? value->getAsArray() : nullptr;
+  if (!result)
+    wrong(key, "a list");
+  return result;
+}
+
+bool Fields::done() {
+  for (const auto &field : object)
+    if (!read.count(field.first.str()))
+      fail("there is no field '" + nameOf(field.first) + "'");
+  return error.empty();
+}
+
+} // namespace adbg

@@ -48,11 +48,6 @@ template <typename T> llvm::json::Value orNull(const std::optional<T> &value) {
 /// Returns FILE:LINE:COL of the first place in a file inside `loc`.
 std::optional<std::string> placeText(mlir::Location loc);
 
-/// Whether the line is the notification that interrupts.
-bool isInterrupt(llvm::StringRef line);
-/// Returns the answer to a request that came while the tool was running.
-std::optional<llvm::json::Value> refusal(llvm::StringRef line);
-
 /// Whether `op`, not what is in it, can be printed in its custom form.
 bool isPrintable(mlir::Operation *op);
 

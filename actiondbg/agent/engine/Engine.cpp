@@ -4,6 +4,7 @@
 #include "engine/Engine.h"
 #include "engine/Describe.h"
 #include "interpose/Versions.h"
+#include "support/JsonRpc.h"
 
 #include "mlir/IR/MLIRContext.h"
 #include "llvm/Support/Signals.h"
@@ -171,22 +172,26 @@ void Engine::number(Frame &frame) {
   }
 }
 
+/// Answers a request that arrives while the tool runs.
+static llvm::json::Value refusal(Envelope envelope) {
+  if (!envelope.error)
+    envelope.error.emplace(NotStopped, "the tool is running: '" +
+                                           envelope.method + "' needs a stop");
+  return errorMessage(std::move(envelope.id), *envelope.error);
+}
+
 bool Engine::interrupted() {
   if (!Connection::arrived)
     return false;
   bool result = false;
   while (std::optional<std::string> line = connection.poll()) {
-    if (isInterrupt(*line))
+    Envelope envelope = Envelope::open(*line);
+    if (envelope.isInterrupt())
       result = true;
     else
-      refuseWhileRunning(*line);
+      connection.send(refusal(std::move(envelope)));
   }
   return result;
-}
-
-void Engine::refuseWhileRunning(StringRef line) {
-  if (std::optional<llvm::json::Value> reply = refusal(line))
-    connection.send(*reply);
 }
 
 bool Engine::usesUp(const Frame &frame, bool over) {

@@ -4,6 +4,7 @@
 #define ACTIONDBG_ENGINE_H
 
 #include "fork/Checkpoints.h"
+#include "fork/ForkOrder.h"
 #include "match/Plan.h"
 #include "observe/Observer.h"
 #include "record/Recorder.h"
@@ -149,6 +150,10 @@ public:
   /// Where it stands, or is before; null at the beginning, and in a checkpoint
   /// that the tool made while it ran.
   const Frame *standing = nullptr;
+  /// The tool is stopped before the innermost action.
+  bool isBeforeInnermost() const {
+    return standing && standing == innermost && !innermost->over && !inside;
+  }
   Files files;
   Checkpoints checkpoints;
   std::unique_ptr<Plan> plan;
@@ -171,7 +176,7 @@ public:
   void sendExit();
   /// In a fork of the tool that is not ours: be as if not there.
   void abandon();
-  /// Goes on as it was answered.
+  /// Resumes the tool from its stop.
   void go(Resumption next);
   /// Forks this process; returns 0 in the child, which stands at the same stop.
   pid_t forkFor(const ForkOrder &order);
@@ -243,7 +248,6 @@ private:
   void stop(Frame &frame, Notice notice);
   void aimAgain(Frame &frame);
   void serve();
-  void refuseWhileRunning(llvm::StringRef line);
 
   /// How many threads were observed so far.
   static std::atomic<unsigned> threads;
@@ -263,6 +267,8 @@ private:
   bool tellsChanges = false;
   /// In a fork that has not gone on since, and shares its files.
   bool isFrozen = false;
+  /// The stop was left by a resume.
+  bool resumed = false;
   uint64_t patterns = 0, folds = 0, passActions = 0, insideHits = 0;
   bool isBroken = false;
   pid_t pid = 0;
@@ -307,9 +313,6 @@ inline void Engine::exit(Frame &frame) {
     tellFirst(frame);
 }
 
-/// From now on each crash is known by its signal, before the tool hears of it.
-void listenToCrashes();
-
 /// While it lives, what the agent has MLIR do in this thread is not followed.
 class Silence {
 public:
@@ -319,11 +322,6 @@ public:
 private:
   bool outer;
 };
-
-/// Answers one request line; `resumed` is set when the tool is to go on.
-/// Returns nothing when nothing is to be sent.
-std::optional<llvm::json::Value> answer(Engine &engine, llvm::StringRef line,
-                                        bool &resumed);
 
 } // namespace adbg
 

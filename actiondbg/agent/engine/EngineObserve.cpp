@@ -2,6 +2,7 @@
 //---------------------===//
 
 #include "engine/Engine.h"
+#include "fork/CrashSignals.h"
 
 #include "mlir/IR/Diagnostics.h"
 

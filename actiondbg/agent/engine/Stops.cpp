@@ -3,6 +3,7 @@
 
 #include "engine/Describe.h"
 #include "engine/Engine.h"
+#include "requests/RequestTable.h"
 #include "support/Traits.h"
 
 #include "mlir/IR/Diagnostics.h"
@@ -52,10 +53,10 @@ void Engine::aimAgain(Frame &frame) {
 void Engine::serve() {
   int64_t since = Observer::now();
   serving = true;
-  bool resumed = false;
+  resumed = false;
   while (!resumed) {
     std::string line = connection.receive();
-    if (std::optional<llvm::json::Value> reply = answer(*this, line, resumed))
+    if (std::optional<llvm::json::Value> reply = answerLine(*this, line))
       connection.send(*reply);
   }
   serving = false;
@@ -213,6 +214,7 @@ int64_t Engine::runTime() const { return observer.ranFor(); }
 
 void Engine::go(Resumption next) {
   resumption = std::move(next);
+  resumed = true;
   isFrozen = false;
   passed.clear();
   if (resumption.event)

@@ -4,31 +4,13 @@
 #ifndef ACTIONDBG_CHECKPOINTS_H
 #define ACTIONDBG_CHECKPOINTS_H
 
-#include "fork/Files.h"
 #include <cstdint>
 #include <limits>
 #include <string>
+#include <sys/types.h>
 #include <vector>
 
 namespace adbg {
-
-/// What a process of the tool is for.
-enum class Role : uint8_t { Tool, Checkpoint, Replica, Trial };
-
-const char *textOf(Role role);
-
-/// How a fork is to be.
-struct ForkOrder {
-  Role role = Role::Replica;
-  std::string socket;
-  Outputs outputs;
-  std::optional<Written> muted;
-  std::vector<int> shared;
-};
-
-/// Forks this process; the tool does not get to know of the child. Returns its
-/// pid, or -1; in the child 0.
-pid_t forkQuietly();
 
 /// When the running tool freezes a fork of itself, and which of them it keeps:
 /// the further back, the further apart.

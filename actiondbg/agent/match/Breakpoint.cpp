@@ -11,18 +11,6 @@ using llvm::StringRef;
 
 namespace adbg {
 
-/// Parses the object in the field `key` by `T::parse`, if it is there.
-template <typename T>
-static void parseInner(Fields &fields, StringRef key, std::optional<T> &into) {
-  const llvm::json::Object *object = fields.optionalObject(key);
-  if (!object)
-    return;
-  Fields inner(*object, fields.nameOf(key) + ".");
-  into = T::parse(inner);
-  if (!into)
-    fields.fail(inner.error);
-}
-
 std::optional<Catch> Catch::parse(Fields &fields) {
   Catch result;
   std::string kind = fields.text("kind");
@@ -50,9 +38,9 @@ std::optional<Breakpoint> Breakpoint::parse(Fields &fields) {
   result.after = fields.boolean("after", false);
   result.log = fields.boolean("log", false);
   result.ignore = fields.integerOr("ignore", 0, 0);
-  parseInner(fields, "outcome", result.outcome);
-  parseInner(fields, "watch", result.watch);
-  parseInner(fields, "catch", result.catches);
+  result.outcome = fields.inner<OutcomeFilter>("outcome");
+  result.watch = fields.inner<Watch>("watch");
+  result.catches = fields.inner<Catch>("catch");
   std::optional<Spec> spec = Spec::parse(fields);
   if (!spec || !fields.done())
     return std::nullopt;

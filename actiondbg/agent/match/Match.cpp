@@ -209,22 +209,12 @@ bool Spec::matchesRest(const Frame &frame) {
 
 std::optional<Spec> Spec::parse(Fields &fields) {
   Spec spec;
-  const llvm::json::Array *terms = fields.array("terms");
-  for (size_t i = 0; terms && i < terms->size(); ++i) {
-    std::string where = fields.nameOf("terms[") + std::to_string(i) + "]";
-    const llvm::json::Object *object = (*terms)[i].getAsObject();
-    if (!object) {
-      fields.fail("the field '" + where + "' is not an object");
-      return std::nullopt;
-    }
-    Fields inner(*object, where + ".");
-    std::optional<Term> term = Term::parse(inner);
-    if (!term) {
-      fields.fail(inner.error);
-      return std::nullopt;
-    }
-    spec.terms.push_back(std::move(*term));
-  }
+  fields.eachObject("terms", [&](Fields &inner) {
+    if (std::optional<Term> term = Term::parse(inner))
+      spec.terms.push_back(std::move(*term));
+  });
+  if (!fields.error.empty())
+    return std::nullopt;
   llvm::stable_sort(spec.terms, [](const Term &left, const Term &right) {
     return left.isFasterThan(right);
   });

@@ -3,7 +3,6 @@
 
 #include "match/Plan.h"
 #include "engine/Describe.h"
-#include "requests/Requests.h"
 
 using namespace mlir;
 using llvm::StringRef;
@@ -25,29 +24,17 @@ static std::string baseOf(StringRef tag, StringRef name, StringRef location,
 }
 
 Plan::Keys Plan::parseKeys(Fields &fields, StringRef key) {
-  const Json *value = fields.optional(key);
-  if (!value)
+  if (!fields.optional(key))
     return std::nullopt;
-  const llvm::json::Array *list = value->getAsArray();
-  if (!list)
-    fields.fail("the field '" + fields.nameOf(key) + "' is not a list");
   llvm::StringSet<> keys;
-  for (size_t i = 0; list && i < list->size(); ++i) {
-    std::string where = fields.nameOf(key) + "[" + std::to_string(i) + "]";
-    const Object *object = (*list)[i].getAsObject();
-    if (!object) {
-      fields.fail("the field '" + where + "' is not an object");
-      break;
-    }
-    Fields inner(*object, where + ".");
+  fields.eachObject(key, [&](Fields &inner) {
     std::string tag = inner.text("tag"), name = inner.text("name");
     Key one{baseOf(tag, name, inner.textOr("location", ""),
                    inner.textOr("function", "")),
             unsigned(inner.integer("nth", 1))};
-    if (!inner.done())
-      fields.fail(inner.error);
+    inner.done();
     keys.insert(one.text());
-  }
+  });
   return keys;
 }
 
@@ -64,20 +51,8 @@ void Plan::parseSpecs(Fields &fields) {
   }
 }
 
-static std::vector<std::string> texts(Fields &fields, StringRef key) {
-  std::vector<std::string> result;
-  if (const llvm::json::Array *list = fields.array(key))
-    for (const Json &one : *list) {
-      if (!one.getAsString())
-        fields.fail("the field '" + fields.nameOf(key) + "' is of texts");
-      else
-        result.push_back(one.getAsString()->str());
-    }
-  return result;
-}
-
 void Plan::parseGlobs(Fields &fields) {
-  for (const std::string &text : texts(fields, "always")) {
+  for (const std::string &text : fields.texts("always")) {
     std::string error;
     if (std::optional<Glob> glob = Glob::create(text, error))
       always.push_back(std::move(*glob));
@@ -86,7 +61,7 @@ void Plan::parseGlobs(Fields &fields) {
   }
 }
 
-std::unique_ptr<Plan> Plan::parse(Fields &fields, const Plan *old) {
+std::unique_ptr<Plan> Plan::parse(Fields &fields) {
   auto plan = std::make_unique<Plan>();
   if (fields.optional("limit"))
     plan->limit = fields.integer("limit", 0);
@@ -95,37 +70,20 @@ std::unique_ptr<Plan> Plan::parse(Fields &fields, const Plan *old) {
   plan->skipped = parseKeys(fields, "skip");
   plan->parseSpecs(fields);
   plan->parseGlobs(fields);
-  for (const std::string &name : texts(fields, "passes"))
+  for (const std::string &name : fields.texts("passes"))
     plan->passes.insert(name);
-  for (const std::string &name : texts(fields, "held"))
+  for (const std::string &name : fields.texts("held"))
     plan->held.insert(name);
   plan->hasKeys =
       fields.boolean("keys", false) || plan->applied || plan->skipped;
   plan->isPlain = !plan->hasKeys && !plan->only && plan->specs.empty() &&
                   plan->always.empty();
-  if (!fields.done())
-    return nullptr;
-  if (old) {
-    plan->places = old->places;
-    plan->keys = old->keys;
-  }
   return plan;
 }
 
-Reply setPlan(Engine &engine, Fields &fields) {
-  std::string path = fields.textOr("record", "");
-  std::unique_ptr<Plan> plan = Plan::parse(fields, engine.plan.get());
-  if (!plan)
-    return wrongParams(fields);
-  if (std::error_code error = plan->recordTo(path))
-    return Reply(FileNotWritten,
-                 "cannot write " + path + ": " + error.message());
-  engine.plan = std::move(plan);
-  Frame *frame = engine.innermost;
-  bool isBefore = engine.standing && engine.standing == frame && !frame->over &&
-                  !engine.inside;
-  engine.plan->begin(frame, isBefore, engine.observer.ids);
-  return Object{};
+void Plan::inherit(const Plan &old) {
+  places = old.places;
+  keys = old.keys;
 }
 
 //===----------------------------------------------------------------------===//

@@ -14,7 +14,9 @@ namespace adbg {
 /// the one to blame (docs/protocol.md, Plans).
 class Plan {
 public:
-  static std::unique_ptr<Plan> parse(Fields &fields, const Plan *old);
+  static std::unique_ptr<Plan> parse(Fields &fields);
+  /// Takes over what the plan before it has counted.
+  void inherit(const Plan &old);
 
   /// Writes what could be skipped into a file; into none if it is empty.
   std::error_code recordTo(const std::string &path);

@@ -1,10 +1,11 @@
-//===- Cursor.cpp - Moving through the IR
-//-----------------------------------===//
+//===- Cursor.cpp - Requests about the cursor -----------------------------===//
 
+#include "requests/Cursor.h"
 #include "engine/Describe.h"
-#include "requests/Requests.h"
+#include "engine/Engine.h"
+#include "requests/IRPath.h"
+#include "requests/IRSearch.h"
 
-#include "mlir/IR/Operation.h"
 #include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
@@ -14,60 +15,7 @@ using Json = llvm::json::Value;
 
 namespace adbg {
 
-Operation *rootOf(Operation *op) {
-  while (op && op->getParentOp())
-    op = op->getParentOp();
-  return op;
-}
-
-/// An operation may know a block that does not hold it, in the middle of a
-/// rewrite: then it has no position, and to look for it would never end.
-template <typename List, typename Node>
-static int64_t positionIn(List &list, Node *node) {
-  int64_t position = 0;
-  for (Node &one : list) {
-    if (&one == node)
-      return position;
-    ++position;
-  }
-  return -1;
-}
-
-static int64_t positionOf(Operation *op) {
-  return positionIn(*op->getBlock(), op);
-}
-
-static int64_t positionOf(Block *block) {
-  return positionIn(*block->getParent(), block);
-}
-
-llvm::json::Array pathTo(const IRUnit &unit, Operation *root) {
-  llvm::SmallVector<int64_t> path;
-  auto *op = llvm::dyn_cast_if_present<Operation *>(unit);
-  auto *block = llvm::dyn_cast_if_present<Block *>(unit);
-  auto *region = llvm::dyn_cast_if_present<Region *>(unit);
-  if (!op && !block && !region)
-    op = holderOf(unit);
-  while (op != root || block || region) {
-    if (block) {
-      if (!block->getParent())
-        break;
-      path.push_back(positionOf(block));
-      region = std::exchange(block, nullptr)->getParent();
-    } else if (region) {
-      path.push_back(region->getRegionNumber());
-      op = std::exchange(region, nullptr)->getParentOp();
-    } else if (op && op->getBlock()) {
-      path.push_back(positionOf(op));
-      block = std::exchange(op, nullptr)->getBlock();
-    } else {
-      break;
-    }
-  }
-  return llvm::json::Array(llvm::reverse(path));
-}
-
-static Object describeCursor(Engine &engine) {
+static Object describeCursor(const Engine &engine) {
   Operation *op = holderOf(engine.cursor);
   Operation *function = op ? functionAround(op) : nullptr;
   return Object{
@@ -77,25 +25,16 @@ static Object describeCursor(Engine &engine) {
       {"path", pathTo(engine.cursor, rootOf(op))}};
 }
 
-static Reply noCursor(Engine &engine) {
+static RequestError noCursor(const Engine &engine) {
   if (!engine.selected)
-    return Reply(NotStopped, "no action has been dispatched yet");
-  return Reply(UnitErased, "the action's IR unit is erased, and no action "
-                           "around it has one that is alive; step or continue "
-                           "to the next stop");
+    return RequestError(NotStopped, "no action has been dispatched yet");
+  return RequestError(UnitErased,
+                      "the action's IR unit is erased, and no action around it "
+                      "has one that is alive; step or continue to the next "
+                      "stop");
 }
 
-Reply getContext(Engine &engine, Fields &fields) {
-  if (!fields.done())
-    return wrongParams(fields);
-  if (!engine.selected)
-    return noCursor(engine);
-  return Object{{"units", describeUnits(*engine.selected)}};
-}
-
-Reply getCursor(Engine &engine, Fields &fields) {
-  if (!fields.done())
-    return wrongParams(fields);
+Answer<Object> GetCursor::run(NoArguments &) {
   if (!engine.cursor)
     return noCursor(engine);
   return describeCursor(engine);
@@ -124,16 +63,17 @@ static llvm::SetVector<Operation *> linksOf(const IRUnit &unit, bool users) {
   return links;
 }
 
-Reply getLinks(Engine &engine, Fields &fields) {
-  std::string direction = fields.text("direction");
+GetLinksArguments::GetLinksArguments(Fields &fields)
+    : direction(fields.text("direction")) {
   if (direction != "defs" && direction != "users")
     fields.fail("there is no direction '" + direction + "'");
-  if (!fields.done())
-    return wrongParams(fields);
+}
+
+Answer<Object> GetLinks::run(GetLinksArguments &arguments) {
   if (!engine.cursor)
     return noCursor(engine);
   llvm::json::Array units;
-  for (Operation *op : linksOf(engine.cursor, direction == "users"))
+  for (Operation *op : linksOf(engine.cursor, arguments.direction == "users"))
     units.push_back(describeUnit(IRUnit(op)));
   return Object{{"units", std::move(units)}};
 }
@@ -142,11 +82,17 @@ Reply getLinks(Engine &engine, Fields &fields) {
 // Moves
 //===----------------------------------------------------------------------===//
 
-static Reply moveTo(Engine &engine, IRUnit unit, const llvm::Twine &otherwise) {
-  if (!unit)
-    return Reply(NoSuchUnit, otherwise);
-  engine.cursor = unit;
-  return describeCursor(engine);
+MoveCursorArguments::MoveCursorArguments(Fields &fields)
+    : to(fields.text("to")), index(fields.integerOr("index", 0, 0)),
+      count(fields.integerOr("count", 1, 1)), name(fields.textOr("name", "")),
+      path(fields.textOr("path", "")), line(fields.integerOr("line", 1, 0)),
+      column(fields.integerOr("column", 1, 0)) {
+  static constexpr StringRef moves[] = {
+      "context",  "parent",   "child",  "previous", "next",
+      "function", "module",   "def",    "user",     "value",
+      "symbol",   "location", "action", "id"};
+  if (!llvm::is_contained(moves, to))
+    fields.fail("there is no move to '" + to + "'");
 }
 
 template <typename Range> static IRUnit nth(Range &&range, int64_t index) {
@@ -198,103 +144,133 @@ static IRUnit besideOf(const IRUnit &unit, bool forward) {
   return index < 0 ? IRUnit() : nth(parent->getRegions(), index);
 }
 
-static Reply moveBeside(Engine &engine, int64_t count, bool forward) {
+Answer<Object> MoveCursor::moveTo(IRUnit unit, const llvm::Twine &otherwise) {
+  if (!unit)
+    return RequestError(NoSuchUnit, otherwise);
+  engine.cursor = unit;
+  return describeCursor(engine);
+}
+
+Answer<Object> MoveCursor::moveBeside(int64_t count, bool forward) {
   IRUnit unit = engine.cursor;
   for (int64_t i = 0; i < count; ++i) {
     unit = besideOf(unit, forward);
     if (!unit)
-      return Reply(NoSuchUnit, llvm::Twine("there are only ") + llvm::Twine(i) +
-                                   " units " + (forward ? "after" : "before") +
-                                   " the cursor");
+      return RequestError(NoSuchUnit, llvm::Twine("there are only ") +
+                                          llvm::Twine(i) + " units " +
+                                          (forward ? "after" : "before") +
+                                          " the cursor");
   }
-  return moveTo(engine, unit, "");
+  return moveTo(unit, "");
 }
 
-static Reply moveToContext(Engine &engine, int64_t index) {
+Answer<Object> MoveCursor::moveToContext(int64_t index) {
   const Frame *frame = engine.selected;
   int64_t size = frame->units.size();
   if (index >= size)
-    return Reply(NoSuchUnit, "there is no IR unit " + llvm::Twine(index) +
-                                 " in the context: it has " +
-                                 llvm::Twine(size) + ", from 0");
+    return RequestError(NoSuchUnit, "there is no IR unit " +
+                                        llvm::Twine(index) +
+                                        " in the context: it has " +
+                                        llvm::Twine(size) + ", from 0");
   const Gone *gone = frame->goneUnit(index);
   if (gone && !gone->by)
-    return Reply(UnitErased, "IR unit " + llvm::Twine(index) + " (" +
-                                 gone->name.getStringRef() + ") is erased");
-  return moveTo(engine, gone ? IRUnit(gone->by) : frame->units[index], "");
+    return RequestError(UnitErased, "IR unit " + llvm::Twine(index) + " (" +
+                                        gone->name.getStringRef() +
+                                        ") is erased");
+  return moveTo(gone ? IRUnit(gone->by) : frame->units[index], "");
 }
 
-static Reply moveToLink(Engine &engine, int64_t index, bool users) {
+Answer<Object> MoveCursor::moveToId(int64_t id) {
+  return moveTo(unitOrNone(engine.observer.ids.find(id)),
+                "there is no operation @" + llvm::Twine(id) + " now");
+}
+
+Answer<Object> MoveCursor::moveToLink(int64_t index, bool users) {
   llvm::SetVector<Operation *> links = linksOf(engine.cursor, users);
   int64_t size = links.size();
   const char *what = users ? "users" : "defining operations";
   if (index >= size)
-    return Reply(NoSuchUnit, "there is no " + llvm::Twine(index) + " in the " +
-                                 llvm::Twine(size) + " " + what +
-                                 " of the cursor, which count from 0");
-  return moveTo(engine, IRUnit(links[index]), "");
+    return RequestError(NoSuchUnit, "there is no " + llvm::Twine(index) +
+                                        " in the " + llvm::Twine(size) + " " +
+                                        what +
+                                        " of the cursor, which count from 0");
+  return moveTo(IRUnit(links[index]), "");
 }
 
-/// Moves that need no more than where the cursor is.
-static Reply moveAround(Engine &engine, StringRef to, int64_t index) {
-  Operation *op = holderOf(engine.cursor);
+Answer<Object> MoveCursor::moveFound(FoundUnit found) {
+  if (auto *error = std::get_if<RequestError>(&found))
+    return std::move(*error);
+  return moveTo(std::get<IRUnit>(found), "");
+}
+
+/// Moves that start at the cursor.
+Answer<Object> MoveCursor::moveAround(const MoveCursorArguments &arguments) {
+  const std::string &to = arguments.to;
+  if (to == "previous" || to == "next")
+    return moveBeside(arguments.count, to == "next");
+  if (to == "value")
+    return moveFound(findValue(engine.cursor, arguments.name));
+  if (to == "symbol")
+    return moveFound(findSymbol(engine.cursor, arguments.name));
+  if (to == "location")
+    return moveFound(findLocation(engine.cursor, arguments.path, arguments.line,
+                                  arguments.column));
   if (to == "parent")
-    return moveTo(engine, parentOf(engine.cursor),
-                  "nothing is around the cursor");
+    return moveTo(parentOf(engine.cursor), "nothing is around the cursor");
   if (to == "child")
-    return moveTo(engine, childOf(engine.cursor, index),
-                  "the cursor has no child " + llvm::Twine(index) +
+    return moveTo(childOf(engine.cursor, arguments.index),
+                  "the cursor has no child " + llvm::Twine(arguments.index) +
                       "; children count from 0");
+  Operation *op = holderOf(engine.cursor);
   if (to == "module")
-    return moveTo(engine, unitOrNone(rootOf(op)), "nothing is around it");
+    return moveTo(unitOrNone(rootOf(op)), "nothing is around it");
   if (to == "function")
-    return moveTo(engine, unitOrNone(functionAround(op)),
+    return moveTo(unitOrNone(functionAround(op)),
                   "the cursor is not in a function");
-  return moveToLink(engine, index, to == "user");
+  return moveToLink(arguments.index, to == "user");
 }
 
-Reply moveCursor(Engine &engine, Fields &fields) {
-  std::string to = fields.text("to");
-  int64_t index = fields.integerOr("index", 0, 0);
-  int64_t count = fields.integerOr("count", 1, 1);
-  std::string name = fields.textOr("name", "");
-  std::string path = fields.textOr("path", "");
-  int64_t line = fields.integerOr("line", 1, 0);
-  int64_t column = fields.integerOr("column", 1, 0);
-  static const std::set<std::string> moves = {
-      "context",  "parent",   "child",  "previous", "next",
-      "function", "module",   "def",    "user",     "value",
-      "symbol",   "location", "action", "id"};
-  if (!moves.count(to))
-    fields.fail("there is no move to '" + to + "'");
-  if (!fields.done())
-    return wrongParams(fields);
+Answer<Object> MoveCursor::run(MoveCursorArguments &arguments) {
   if (!engine.selected)
     return noCursor(engine);
-  if (to == "context")
-    return moveToContext(engine, index);
-  if (to == "id") {
-    Operation *op = engine.observer.ids.find(index);
-    return moveTo(engine, op ? IRUnit(op) : IRUnit(),
-                  "there is no operation @" + llvm::Twine(index) + " now");
-  }
-  if (to == "action")
+  if (arguments.to == "context")
+    return moveToContext(arguments.index);
+  if (arguments.to == "id")
+    return moveToId(arguments.index);
+  if (arguments.to == "action")
     engine.resetCursor();
   if (!engine.cursor)
     return noCursor(engine);
-  if (to == "action")
+  if (arguments.to == "action")
     return describeCursor(engine);
-  if (to == "previous" || to == "next")
-    return moveBeside(engine, count, to == "next");
-  if (to == "value" || to == "symbol" || to == "location") {
-    Reply found = to == "value"    ? findValue(engine, name)
-                  : to == "symbol" ? findSymbol(engine, name)
-                                   : findLocation(engine, path, line, column);
-    if (found.code)
-      return found;
-    return describeCursor(engine);
-  }
-  return moveAround(engine, to, index);
+  return moveAround(arguments);
+}
+
+//===----------------------------------------------------------------------===//
+// Counting
+//===----------------------------------------------------------------------===//
+
+CountOperationsArguments::CountOperationsArguments(Fields &fields) {
+  std::string text = fields.text("glob"), error;
+  function = fields.boolean("function", false);
+  glob = Glob::create(text, error);
+  if (!glob)
+    fields.fail(error);
+}
+
+Answer<Object> CountOperations::run(CountOperationsArguments &arguments) {
+  Operation *op = holderOf(engine.cursor);
+  for (Frame *f = engine.innermost; f && !op; f = f->parent)
+    op = f->op();
+  if (!op)
+    return RequestError(NotStopped,
+                        "there is no IR to count operations in yet");
+  Operation *function = arguments.function ? functionAround(op) : nullptr;
+  int64_t count = 0;
+  (function ? function : rootOf(op))->walk([&](Operation *inner) {
+    count += arguments.glob->matches(inner->getName().getStringRef());
+  });
+  return Object{{"count", count}};
 }
 
 } // namespace adbg

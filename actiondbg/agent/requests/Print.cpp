@@ -6,8 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "requests/Print.h"
 #include "engine/Describe.h"
-#include "requests/Requests.h"
+#include "engine/Engine.h"
+#include "requests/IRPath.h"
 
 #include "mlir/IR/AsmState.h"
 #include "llvm/Support/FileSystem.h"
@@ -26,15 +28,6 @@ using Json = llvm::json::Value;
 
 namespace adbg {
 
-namespace {
-struct PrintRequest {
-  std::string what, path, names;
-  int64_t id;
-  bool generic, locations, skipRegions, mark;
-  int64_t elide;
-};
-} // namespace
-
 bool hasNullOperands(Operation *op) {
   return op
       ->walk([](Operation *inner) {
@@ -46,29 +39,29 @@ bool hasNullOperands(Operation *op) {
       .wasInterrupted();
 }
 
-static OpPrintingFlags flagsOf(const PrintRequest &request, Operation *root,
+static OpPrintingFlags flagsOf(const PrintArguments &arguments, Operation *root,
                                bool &generic) {
   OpPrintingFlags flags;
-  if (request.locations)
+  if (arguments.locations)
     flags.enableDebugInfo(true, /*prettyForm=*/false);
-  if (request.skipRegions)
+  if (arguments.skipRegions)
     flags.skipRegions();
-  if (request.elide >= 0)
-    flags.elideLargeElementsAttrs(request.elide);
+  if (arguments.elide >= 0)
+    flags.elideLargeElementsAttrs(arguments.elide);
   if (hasNullOperands(root)) {
     // Aliases are looked for in the types of all operands, null or not.
     flags.assumeVerified().useLocalScope();
     generic = true;
   }
-  if (request.generic || generic)
+  if (arguments.generic || generic)
     flags.printGenericOpForm();
   return flags;
 }
 
-static Operation *rootToPrint(Engine &engine, const PrintRequest &request) {
-  StringRef what = request.what;
+static Operation *rootToPrint(Engine &engine, const PrintArguments &arguments) {
+  StringRef what = arguments.what;
   if (what == "operation")
-    return engine.observer.ids.find(request.id);
+    return engine.observer.ids.find(arguments.id);
   Operation *op = holderOf(engine.cursor);
   if (what == "function") {
     Operation *function = functionAround(op);
@@ -148,54 +141,56 @@ static void writeNames(const Identities &ids, Operation *root, AsmState &state,
   os.clear_error();
 }
 
-static Reply printTo(Engine &engine, const PrintRequest &request,
-                     Operation *root, llvm::raw_fd_ostream &os) {
+static Answer<Object> printTo(Engine &engine, const PrintArguments &arguments,
+                              Operation *root, llvm::raw_fd_ostream &os) {
   bool generic = false;
-  OpPrintingFlags flags = flagsOf(request, root, generic);
+  OpPrintingFlags flags = flagsOf(arguments, root, generic);
   AsmState::LocationMap lines;
   // A lone operation is numbered as in its function, so that it is named as in
   // all else that is printed.
   Operation *numbered = root;
-  if (request.what == "cursor" || request.what == "action")
+  if (arguments.what == "cursor" || arguments.what == "action")
     if (Operation *function = functionAround(root))
       numbered = function;
-  AsmState state(numbered, flags, request.mark ? &lines : nullptr);
+  AsmState state(numbered, flags, arguments.mark ? &lines : nullptr);
   // The state prints generically what does not verify.
-  generic |= !request.generic &&
+  generic |= !arguments.generic &&
              state.getPrinterFlags().shouldPrintGenericOpForm() &&
              !flags.shouldPrintGenericOpForm();
-  IRUnit unit = request.what == "cursor" ? engine.cursor : IRUnit(root);
+  IRUnit unit = arguments.what == "cursor" ? engine.cursor : IRUnit(root);
   printUnit(unit, root, state, os);
   os.flush();
-  if (!request.names.empty())
-    writeNames(engine.observer.ids, root, state, request.names);
+  if (!arguments.names.empty())
+    writeNames(engine.observer.ids, root, state, arguments.names);
   if (os.has_error()) {
     std::string message = os.error().message();
     os.clear_error();
-    return Reply(FileNotWritten,
-                 "cannot write " + request.path + ": " + message);
+    return RequestError(FileNotWritten,
+                        "cannot write " + arguments.path + ": " + message);
   }
   Object result{{"bytes", int64_t(os.tell())},
                 {"markFirst", nullptr},
                 {"markLast", nullptr},
                 {"generic", generic},
                 {"path", pathTo(engine.cursor, root)}};
-  if (request.mark)
+  if (arguments.mark)
     addMark(result, engine, lines);
   return result;
 }
 
-/// What the forked child says to the tool of its print.
-static void tellParent(int fd, Reply reply) {
+/// Sends the answer of the forked child to the tool.
+static void sendToParent(int fd, Answer<Object> answer) {
   std::string text;
-  llvm::raw_string_ostream(text)
-      << Json(Object{{"code", reply.code},
-                     {"message", llvm::json::fixUTF8(reply.message)},
-                     {"result", std::move(reply.result)}});
+  llvm::raw_string_ostream os(text);
+  if (auto *error = std::get_if<RequestError>(&answer))
+    os << Json(Object{{"code", error->code},
+                      {"message", llvm::json::fixUTF8(error->message)}});
+  else
+    os << Json(Object{{"result", std::move(std::get<Object>(answer))}});
   llvm::raw_fd_ostream(fd, /*shouldClose=*/true) << text;
 }
 
-static Reply hearChild(int fd, pid_t child) {
+static Answer<Object> receiveFromChild(int fd, pid_t child) {
   std::string text;
   char chunk[4096];
   ssize_t size;
@@ -210,74 +205,75 @@ static Reply hearChild(int fd, pid_t child) {
   Object *said = parsed ? parsed->getAsObject() : nullptr;
   if (!said) {
     llvm::consumeError(parsed.takeError());
-    return Reply(UnitErased, "this IR cannot be printed at this stop: to print "
-                             "it crashes, as it is half done; print less, or "
-                             "with --generic");
+    return RequestError(UnitErased,
+                        "this IR cannot be printed at this stop: to print "
+                        "it crashes, as it is half done; print less, or "
+                        "with --generic");
   }
   if (int64_t code = said->getInteger("code").value_or(0))
-    return Reply(code, *said->getString("message"));
-  return Reply(std::move(*said->getObject("result")));
+    return RequestError(code, *said->getString("message"));
+  return std::move(*said->getObject("result"));
 }
 
 /// Prints in a fork of the tool: to number the values of a large module takes
 /// more memory than its text, which so goes away when it is done; and a print
 /// that crashes, or never ends, takes nothing with it.
-static Reply printInFork(Engine &engine, const PrintRequest &request,
-                         Operation *root, llvm::raw_fd_ostream &os) {
+static Answer<Object> printInFork(Engine &engine,
+                                  const PrintArguments &arguments,
+                                  Operation *root, llvm::raw_fd_ostream &os) {
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0)
-    return printTo(engine, request, root, os);
+    return printTo(engine, arguments, root, os);
   pid_t child = fork();
   if (child == 0) {
     // LLVM's handlers would remove the files that the tool is writing.
     for (int fatal : {SIGSEGV, SIGABRT, SIGBUS, SIGILL, SIGFPE, SIGTERM})
       signal(fatal, SIG_DFL);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    tellParent(ends[1], printTo(engine, request, root, os));
+    sendToParent(ends[1], printTo(engine, arguments, root, os));
     _exit(0);
   }
   close(ends[1]);
   if (child > 0)
-    return hearChild(ends[0], child);
+    return receiveFromChild(ends[0], child);
   close(ends[0]);
-  return printTo(engine, request, root, os);
+  return printTo(engine, arguments, root, os);
 }
 
-Reply print(Engine &engine, Fields &fields) {
-  PrintRequest request;
-  request.what = fields.text("what");
-  request.path = fields.text("path");
-  request.generic = fields.boolean("generic", false);
-  request.locations = fields.boolean("locations", false);
-  request.skipRegions = fields.boolean("skipRegions", false);
-  request.mark = fields.boolean("mark", false);
-  request.names = fields.textOr("names", "");
-  request.id = fields.integerOr("id", 1, 0);
-  request.elide = fields.integerOr("elide", 0, -1);
-  static const std::set<std::string> whats = {"cursor", "action", "function",
-                                              "module", "operation"};
-  if (!whats.count(request.what))
-    fields.fail("there is nothing to print called '" + request.what + "'");
-  if (!fields.done())
-    return wrongParams(fields);
-  bool needsCursor = request.what != "operation";
+PrintArguments::PrintArguments(Fields &fields)
+    : what(fields.text("what")), path(fields.text("path")),
+      names(fields.textOr("names", "")), id(fields.integerOr("id", 1, 0)),
+      generic(fields.boolean("generic", false)),
+      locations(fields.boolean("locations", false)),
+      skipRegions(fields.boolean("skipRegions", false)),
+      mark(fields.boolean("mark", false)),
+      elide(fields.integerOr("elide", 0, -1)) {
+  static constexpr StringRef whats[] = {"cursor", "action", "function",
+                                        "module", "operation"};
+  if (!llvm::is_contained(whats, what))
+    fields.fail("there is nothing to print called '" + what + "'");
+}
+
+Answer<Object> Print::run(PrintArguments &arguments) {
+  bool needsCursor = arguments.what != "operation";
   if (!engine.selected || (needsCursor && !engine.cursor))
-    return Reply(engine.selected ? UnitErased : NotStopped,
-                 "there is no living IR unit to print at this stop");
-  Operation *root = rootToPrint(engine, request);
+    return RequestError(engine.selected ? UnitErased : NotStopped,
+                        "there is no living IR unit to print at this stop");
+  Operation *root = rootToPrint(engine, arguments);
   if (!root)
-    return Reply(UnitErased, "the action's IR unit is erased; print cursor, "
-                             "function or module instead");
+    return RequestError(UnitErased,
+                        "the action's IR unit is erased; print cursor, "
+                        "function or module instead");
   std::error_code error;
-  llvm::raw_fd_ostream os(request.path, error, llvm::sys::fs::OF_None);
+  llvm::raw_fd_ostream os(arguments.path, error, llvm::sys::fs::OF_None);
   if (error)
-    return Reply(FileNotWritten,
-                 "cannot write " + request.path + ": " + error.message());
+    return RequestError(FileNotWritten, "cannot write " + arguments.path +
+                                            ": " + error.message());
   // In the middle of a rewrite anything may be half done. Only what is asked
   // for at each step is printed here: one operation, without what is in it.
-  if (engine.inside || !request.skipRegions)
-    return printInFork(engine, request, root, os);
-  return printTo(engine, request, root, os);
+  if (engine.inside || !arguments.skipRegions)
+    return printInFork(engine, arguments, root, os);
+  return printTo(engine, arguments, root, os);
 }
 
 } // namespace adbg

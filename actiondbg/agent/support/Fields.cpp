@@ -90,6 +90,45 @@ const llvm::json::Array *Fields::array(StringRef key) {
   return result;
 }
 
+std::vector<std::string> Fields::texts(StringRef key) {
+  std::vector<std::string> result;
+  if (const llvm::json::Array *list = array(key))
+    for (const llvm::json::Value &one : *list) {
+      if (std::optional<StringRef> text = one.getAsString())
+        result.push_back(text->str());
+      else
+        fail("the field '" + nameOf(key) + "' is of texts");
+    }
+  return result;
+}
+
+std::vector<int64_t> Fields::integers(StringRef key) {
+  std::vector<int64_t> result;
+  if (const llvm::json::Array *list = optional(key) ? array(key) : nullptr)
+    for (const llvm::json::Value &one : *list) {
+      if (std::optional<int64_t> number = one.getAsInteger())
+        result.push_back(*number);
+      else
+        fail("the field '" + nameOf(key) + "' is of integers");
+    }
+  return result;
+}
+
+void Fields::eachObject(StringRef key,
+                        llvm::function_ref<void(Fields &)> parse) {
+  const llvm::json::Array *list = array(key);
+  for (size_t i = 0; list && i < list->size() && error.empty(); ++i) {
+    std::string element = nameOf(key) + "[" + std::to_string(i) + "]";
+    const llvm::json::Object *value = (*list)[i].getAsObject();
+    if (!value)
+      return fail("the field '" + element + "' is not an object");
+    Fields fields(*value, element + ".");
+    parse(fields);
+    if (!fields.error.empty())
+      fail(fields.error);
+  }
+}
+
 bool Fields::done() {
   for (const auto &field : object)
     if (!read.count(field.first.str()))

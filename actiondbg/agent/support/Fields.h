@@ -3,9 +3,12 @@
 #ifndef ACTIONDBG_FIELDS_H
 #define ACTIONDBG_FIELDS_H
 
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/Support/JSON.h"
+#include <optional>
 #include <set>
 #include <string>
+#include <vector>
 
 namespace adbg {
 
@@ -27,6 +30,24 @@ public:
   const llvm::json::Value *optional(llvm::StringRef key);
   const llvm::json::Object *optionalObject(llvm::StringRef key);
   const llvm::json::Array *array(llvm::StringRef key);
+  std::vector<std::string> texts(llvm::StringRef key);
+  /// Empty, and no error, if the field is absent or null.
+  std::vector<int64_t> integers(llvm::StringRef key);
+  /// Calls `parse` with the fields of each object in a list, up to the first
+  /// error, which becomes this one's.
+  void eachObject(llvm::StringRef key,
+                  llvm::function_ref<void(Fields &)> parse);
+  /// Parses the object in a field by `T::parse`; nothing if it is absent.
+  template <class T> std::optional<T> inner(llvm::StringRef key) {
+    const llvm::json::Object *value = optionalObject(key);
+    if (!value)
+      return std::nullopt;
+    Fields fields(*value, nameOf(key) + ".");
+    std::optional<T> parsed = T::parse(fields);
+    if (!parsed)
+      fail(fields.error);
+    return parsed;
+  }
 
   /// Returns whether all was well and no field was left unread.
   bool done();

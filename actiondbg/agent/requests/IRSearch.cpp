@@ -1,8 +1,9 @@
-//===- Search.cpp - Finding a unit by its name or place
-//---------------------===//
+//===- IRSearch.cpp - Finding an IR unit by its name or place -------------===//
 
+#include "requests/IRSearch.h"
+#include "engine/Frame.h"
 #include "interpose/Versions.h"
-#include "requests/Requests.h"
+#include "requests/IRPath.h"
 #include "support/Traits.h"
 
 #include "mlir/IR/AsmState.h"
@@ -10,7 +11,6 @@
 
 using namespace mlir;
 using llvm::StringRef;
-using llvm::json::Object;
 
 namespace adbg {
 
@@ -31,8 +31,8 @@ static bool isVisible(Region *region, const IRUnit &cursor) {
          region->isAncestor(op->getParentRegion());
 }
 
-Reply findValue(Engine &engine, StringRef name) {
-  Operation *scope = isolatedAround(holderOf(engine.cursor));
+FoundUnit findValue(const IRUnit &cursor, StringRef name) {
+  Operation *scope = isolatedAround(holderOf(cursor));
   AsmState state(scope, OpPrintingFlags().assumeVerified());
   llvm::SmallVector<Value> found;
   // SSA names are given anew in each region: several may have this one.
@@ -57,32 +57,28 @@ Reply findValue(Engine &engine, StringRef name) {
                                          : WalkResult::advance();
   });
   if (found.empty())
-    return Reply(NoSuchUnit, "there is no value " + name.str() + " in " +
-                                 scope->getName().getStringRef().str());
+    return RequestError(NoSuchUnit, "there is no value " + name.str() + " in " +
+                                        scope->getName().getStringRef().str());
   Value best = found.front();
   for (Value value : found)
-    if (isVisible(value.getParentRegion(), engine.cursor))
+    if (isVisible(value.getParentRegion(), cursor))
       best = value;
   if (Operation *op = best.getDefiningOp())
-    engine.cursor = IRUnit(op);
-  else
-    engine.cursor = IRUnit(cast<BlockArgument>(best).getOwner());
-  return Object{};
+    return IRUnit(op);
+  return IRUnit(cast<BlockArgument>(best).getOwner());
 }
 
-Reply findSymbol(Engine &engine, StringRef name) {
+FoundUnit findSymbol(const IRUnit &cursor, StringRef name) {
   Operation *found = nullptr;
-  rootOf(holderOf(engine.cursor))
-      ->walk<WalkOrder::PreOrder>([&](Operation *op) {
-        if (symbolName(op) != name)
-          return WalkResult::advance();
-        found = op;
-        return WalkResult::interrupt();
-      });
+  rootOf(holderOf(cursor))->walk<WalkOrder::PreOrder>([&](Operation *op) {
+    if (symbolName(op) != name)
+      return WalkResult::advance();
+    found = op;
+    return WalkResult::interrupt();
+  });
   if (!found)
-    return Reply(NoSuchUnit, "there is no symbol @" + name.str());
-  engine.cursor = IRUnit(found);
-  return Object{};
+    return RequestError(NoSuchUnit, "there is no symbol @" + name.str());
+  return IRUnit(found);
 }
 
 static bool isAt(Location loc, StringRef path, int64_t line, int64_t column) {
@@ -97,22 +93,20 @@ static bool isAt(Location loc, StringRef path, int64_t line, int64_t column) {
   });
 }
 
-Reply findLocation(Engine &engine, StringRef path, int64_t line,
-                   int64_t column) {
+FoundUnit findLocation(const IRUnit &cursor, StringRef path, int64_t line,
+                       int64_t column) {
   Operation *found = nullptr;
-  rootOf(holderOf(engine.cursor))
-      ->walk<WalkOrder::PreOrder>([&](Operation *op) {
-        if (!isAt(op->getLoc(), path, line, column))
-          return WalkResult::advance();
-        found = op;
-        return WalkResult::interrupt();
-      });
+  rootOf(holderOf(cursor))->walk<WalkOrder::PreOrder>([&](Operation *op) {
+    if (!isAt(op->getLoc(), path, line, column))
+      return WalkResult::advance();
+    found = op;
+    return WalkResult::interrupt();
+  });
   if (!found)
-    return Reply(NoSuchUnit, "no operation is from " + path + ":" +
-                                 llvm::Twine(line) +
-                                 (column ? ":" + std::to_string(column) : ""));
-  engine.cursor = IRUnit(found);
-  return Object{};
+    return RequestError(
+        NoSuchUnit, "no operation is from " + path + ":" + llvm::Twine(line) +
+                        (column ? ":" + std::to_string(column) : ""));
+  return IRUnit(found);
 }
 
 } // namespace adbg

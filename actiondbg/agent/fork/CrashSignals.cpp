@@ -1,0 +1,52 @@
+//===- CrashSignals.cpp - The signals of crashes --------------------------===//
+
+#include "fork/CrashSignals.h"
+#include "engine/Engine.h"
+
+#include <csignal>
+
+namespace adbg {
+
+static constexpr int crashes[] = {SIGABRT, SIGSEGV, SIGBUS,
+                                  SIGFPE,  SIGILL,  SIGTRAP};
+
+//===----------------------------------------------------------------------===//
+// Crashes of forks, whose status nobody can wait for
+//===----------------------------------------------------------------------===//
+
+// What the tool does in a crash.
+static struct sigaction toolActions[NSIG];
+
+static void onCrash(int number, siginfo_t *info, void *context) {
+  Engine &engine = Engine::known();
+  engine.crashSignal = number;
+  Recorder::crash();
+  struct sigaction &tool = toolActions[number];
+  if (engine.role == Role::Tool && (tool.sa_flags & SA_SIGINFO))
+    return tool.sa_sigaction(number, info, context);
+  if (engine.role == Role::Tool && tool.sa_handler != SIG_DFL &&
+      tool.sa_handler != SIG_IGN)
+    return tool.sa_handler(number);
+  engine.sendCrash();
+  ::signal(number, SIG_DFL);
+  raise(number);
+}
+
+void listenToCrashes() {
+  for (int number : crashes) {
+    struct sigaction action = {};
+    struct sigaction before;
+    action.sa_sigaction = onCrash;
+    action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
+    sigemptyset(&action.sa_mask);
+    if (sigaction(number, &action, &before) != 0)
+      continue;
+    // A fork of a fork has it already.
+    bool isOurs =
+        (before.sa_flags & SA_SIGINFO) && before.sa_sigaction == onCrash;
+    if (!isOurs)
+      toolActions[number] = before;
+  }
+}
+
+} // namespace adbg

@@ -1,0 +1,92 @@
+//===- Forks.cpp - Forks of the tool at the same position -----------------===//
+
+#include "engine/Engine.h"
+#include "fork/CrashSignals.h"
+#include "fork/QuietFork.h"
+
+#include <csignal>
+
+namespace adbg {
+
+const char *textOf(Role role) {
+  switch (role) {
+  case Role::Tool:
+    return "tool";
+  case Role::Checkpoint:
+    return "checkpoint";
+  case Role::Replica:
+    return "replica";
+  case Role::Trial:
+    return "trial";
+  }
+  return "";
+}
+
+static void ignoreInterrupts() {
+  for (int number : {SIGTERM, SIGINT, SIGHUP, SIGQUIT})
+    ::signal(number, SIG_DFL);
+}
+
+//===----------------------------------------------------------------------===//
+// The fork
+//===----------------------------------------------------------------------===//
+
+void Engine::becomeFork(const ForkOrder &order) {
+  role = order.role;
+  connection.abandon();
+  if (role == Role::Replica || role == Role::Trial)
+    checkpoints = Checkpoints();
+  // Its death removes no file of the tool's, unless it is the tool.
+  setFork(role != Role::Tool);
+  // What goes to the wrong file would be judged.
+  if (!files.redirect(order.outputs))
+    _exit(1);
+  switch (role) {
+  case Role::Tool:
+    files.reopen(order.shared);
+    if (order.muted)
+      files.mute(*order.muted, order.shared);
+    listenToCrashes();
+    break;
+  case Role::Trial:
+    listenToCrashes();
+    break;
+  case Role::Checkpoint:
+    break;
+  case Role::Replica:
+    Files::discard();
+    listenToCrashes();
+    ignoreInterrupts();
+    break;
+  }
+  rejoin(order.socket);
+}
+
+pid_t Engine::forkFor(const ForkOrder &order) {
+  // Files of a frozen process are as its parent noted them: the offsets, which
+  // it shares with others, may have moved since.
+  if (!isFrozen)
+    files.note();
+  pid_t pid = forkQuietly();
+  if (pid == 0) {
+    isFrozen = order.role == Role::Checkpoint && order.outputs.isEmpty();
+    becomeFork(order);
+  }
+  return pid;
+}
+
+void Engine::look() {
+  int64_t began = runTime();
+  if (!checkpoints.isDue(event, began))
+    return;
+  ForkOrder order;
+  order.role = Role::Checkpoint;
+  order.socket = checkpoints.socketPath();
+  pid_t pid = forkFor(order);
+  if (pid == 0)
+    return serve();
+  if (pid > 0)
+    checkpoints.made(pid, event, began, runTime() - began);
+}
+
+} // namespace adbg

@@ -1,0 +1,124 @@
+//===- Control.cpp - Requests that resume the tool or skip actions --------===//
+
+#include "requests/Control.h"
+
+#include "llvm/ADT/StringSwitch.h"
+
+using llvm::StringRef;
+using llvm::json::Object;
+
+namespace adbg {
+
+//===----------------------------------------------------------------------===//
+// resume
+//===----------------------------------------------------------------------===//
+
+static std::optional<Control> controlOf(StringRef name) {
+  return llvm::StringSwitch<std::optional<Control>>(name)
+      .Case("continue", Control::Continue)
+      .Case("apply", Control::Apply)
+      .Case("skip", Control::Skip)
+      .Case("step", Control::Step)
+      .Case("next", Control::Next)
+      .Case("finish", Control::Finish)
+      .Default(std::nullopt);
+}
+
+static void parseUntil(Fields &fields, Resumption &resumption) {
+  resumption.within = fields.boolean("within", false);
+  resumption.after = fields.boolean("after", false);
+  resumption.own = fields.boolean("own", false);
+  resumption.outcome = fields.inner<OutcomeFilter>("outcome");
+  resumption.after |= resumption.outcome.has_value();
+  resumption.until = Spec::parse(fields);
+  fields.done();
+}
+
+ResumeArguments::ResumeArguments(Fields &fields) {
+  std::string name = fields.text("control");
+  resumption.count = fields.integerOr("count", 1, 1);
+  resumption.event = fields.integerOr("event", 1, 0);
+  resumption.keep = fields.integerOr("keep", 0, 0);
+  std::optional<Control> control = controlOf(name);
+  if (!control)
+    fields.fail("there is no control '" + name + "'");
+  resumption.control = control.value_or(Control::Continue);
+  if (const Object *until = fields.optionalObject("until")) {
+    Fields inner(*until, "until.");
+    parseUntil(inner, resumption);
+    if (!inner.error.empty())
+      fields.fail(inner.error);
+  }
+}
+
+Answer<NoResult> Resume::run(ResumeArguments &arguments) {
+  Resumption &next = arguments.resumption;
+  next.fromStart = engine.resumption.fromStart && !engine.innermost;
+  if (next.event && next.event <= engine.event)
+    return RequestError(InvalidParams, "the event " + llvm::Twine(next.event) +
+                                           " is over: the newest is " +
+                                           llvm::Twine(engine.event));
+  const Frame *frame = engine.innermost;
+  if (next.control == Control::Skip && engine.inside)
+    return RequestError(
+        ControlRefused,
+        "the action is in the middle of its work: skip is for a stop "
+        "before an action; continue, step or next go on from here");
+  if (next.control == Control::Skip && frame && frame->over)
+    return RequestError(
+        ControlRefused,
+        "the action is over: skip is for a stop before an action; "
+        "continue, step or next go on from here");
+  if (next.control == Control::Finish && !(frame && frame->parent))
+    return RequestError(ControlRefused,
+                        "there is no action around this one to finish; next "
+                        "and continue go on from here");
+  engine.go(std::move(next));
+  return NoResult();
+}
+
+//===----------------------------------------------------------------------===//
+// Skips and plans
+//===----------------------------------------------------------------------===//
+
+Answer<Object> GetSkips::run(NoArguments &) {
+  llvm::json::Array ordinals;
+  for (uint64_t one : engine.skipped)
+    ordinals.push_back(int64_t(one));
+  return Object{{"ordinals", std::move(ordinals)}};
+}
+
+SetSkipsArguments::SetSkipsArguments(Fields &fields) {
+  if (const llvm::json::Array *list = fields.array("ordinals"))
+    for (const llvm::json::Value &one : *list) {
+      int64_t ordinal = one.getAsInteger().value_or(0);
+      if (ordinal < 1)
+        fields.fail("an ordinal is an integer from 1");
+      else
+        ordinals.push_back(ordinal);
+    }
+  llvm::sort(ordinals);
+}
+
+Answer<NoResult> SetSkips::run(SetSkipsArguments &arguments) {
+  engine.toSkip = std::move(arguments.ordinals);
+  // The action that the tool is stopped before, too.
+  Frame *frame = engine.innermost;
+  if (engine.isBeforeInnermost())
+    frame->skipped = llvm::binary_search(engine.toSkip, frame->ordinal);
+  return NoResult();
+}
+
+Answer<NoResult> SetPlan::run(SetPlanArguments &arguments) {
+  if (engine.plan)
+    arguments.plan->inherit(*engine.plan);
+  if (std::error_code error = arguments.plan->recordTo(arguments.record))
+    return RequestError(FileNotWritten, "cannot write " + arguments.record +
+                                            ": " + error.message());
+  engine.plan = std::move(arguments.plan);
+  engine.plan->begin(engine.innermost, engine.isBeforeInnermost(),
+                     engine.observer.ids);
+  return NoResult();
+}
+
+} // namespace adbg

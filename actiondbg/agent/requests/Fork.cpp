@@ -1,0 +1,48 @@
+//===- Fork.cpp - Requests about forks of the tool ------------------------===//
+
+#include "requests/Fork.h"
+#include "engine/Engine.h"
+
+using llvm::json::Object;
+
+namespace adbg {
+
+static Role roleOf(Fields &fields) {
+  std::string name = fields.text("role");
+  for (Role role : {Role::Tool, Role::Checkpoint, Role::Replica, Role::Trial})
+    if (name == textOf(role))
+      return role;
+  fields.fail("there is no role '" + name + "'");
+  return Role::Replica;
+}
+
+ForkArguments::ForkArguments(Fields &fields) {
+  order.socket = fields.text("socket");
+  order.role = roleOf(fields);
+  order.outputs.standard[0] = fields.textOr("stdout", "");
+  order.outputs.standard[1] = fields.textOr("stderr", "");
+  order.outputs.others = fields.textOr("output", "");
+  std::vector<int64_t> muted = fields.integers("muted");
+  for (int64_t fd : fields.integers("shared"))
+    order.shared.push_back(fd);
+  if (!muted.empty() && muted.size() != 2)
+    fields.fail("the field 'muted' is of two integers");
+  else if (!muted.empty())
+    order.muted = Written{{uint64_t(muted[0]), uint64_t(muted[1])}};
+}
+
+Answer<Object> Fork::run(ForkArguments &arguments) {
+  pid_t pid = engine.forkFor(arguments.order);
+  if (pid == 0)
+    return Unanswered();
+  if (pid < 0)
+    return RequestError(NoAnswer, "the tool cannot be forked");
+  return Object{{"pid", int64_t(pid)}};
+}
+
+Answer<NoResult> Settle::run(NoArguments &) {
+  engine.files.settle();
+  return NoResult();
+}
+
+} // namespace adbg

@@ -1,0 +1,36 @@
+//===- Fork.h - Requests about forks of the tool -*- C++ -*-===//
+
+#ifndef ACTIONDBG_REQUESTS_FORK_H
+#define ACTIONDBG_REQUESTS_FORK_H
+
+#include "fork/ForkOrder.h"
+#include "requests/Request.h"
+
+namespace adbg {
+
+struct ForkArguments {
+  ForkOrder order;
+  explicit ForkArguments(Fields &fields);
+};
+
+/// fork: forks the tool; the fork connects by itself.
+class Fork : public Request<ForkArguments, llvm::json::Object> {
+public:
+  using Request::Request;
+
+protected:
+  Answer<llvm::json::Object> run(ForkArguments &arguments) override;
+};
+
+/// settle: cuts the files of the tool back to what this timeline wrote.
+class Settle : public Request<NoArguments, NoResult> {
+public:
+  using Request::Request;
+
+protected:
+  Answer<NoResult> run(NoArguments &) override;
+};
+
+} // namespace adbg
+
+#endif // ACTIONDBG_REQUESTS_FORK_H

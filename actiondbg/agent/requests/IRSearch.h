@@ -1,0 +1,24 @@
+//===- IRSearch.h - Finding an IR unit by its name or place -----*- C++ -*-===//
+
+#ifndef ACTIONDBG_IRSEARCH_H
+#define ACTIONDBG_IRSEARCH_H
+
+#include "mlir/IR/Unit.h"
+#include "support/JsonRpc.h"
+#include <variant>
+
+namespace adbg {
+
+using FoundUnit = std::variant<mlir::IRUnit, RequestError>;
+
+/// Finds the unit that defines a value, by its SSA name; of several with that
+/// name, the innermost that the cursor can use.
+FoundUnit findValue(const mlir::IRUnit &cursor, llvm::StringRef name);
+FoundUnit findSymbol(const mlir::IRUnit &cursor, llvm::StringRef name);
+/// `path` matches by whole components from its end. `column`: 0 for any.
+FoundUnit findLocation(const mlir::IRUnit &cursor, llvm::StringRef path,
+                       int64_t line, int64_t column);
+
+} // namespace adbg
+
+#endif // ACTIONDBG_IRSEARCH_H

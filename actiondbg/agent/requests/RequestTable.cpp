@@ -1,0 +1,90 @@
+//===- RequestTable.cpp - The method of each request ----------------------===//
+
+#include "requests/RequestTable.h"
+#include "requests/Breakpoints.h"
+#include "requests/Control.h"
+#include "requests/Cursor.h"
+#include "requests/Fork.h"
+#include "requests/Print.h"
+#include "requests/Stack.h"
+#include "requests/Status.h"
+
+using llvm::StringLiteral;
+using llvm::StringRef;
+using Json = llvm::json::Value;
+
+namespace adbg {
+
+namespace {
+struct Entry {
+  StringLiteral method;
+  Answer<Json> (*answer)(Engine &engine, Fields &fields);
+};
+} // namespace
+
+template <class Handler>
+static Answer<Json> by(Engine &engine, Fields &fields) {
+  return Handler(engine).answer(fields);
+}
+
+// A new request is a class in the file of its topic, and a line here.
+static constexpr Entry requests[] = {
+    {"breakpoints/set", by<SetBreakpoints>},
+    {"breakpoints/hits", by<GetHits>},
+    {"log/open", by<OpenLog>},
+    {"log/close", by<CloseLog>},
+
+    {"resume", by<Resume>},
+    {"skips/get", by<GetSkips>},
+    {"skips/set", by<SetSkips>},
+    {"plan/set", by<SetPlan>},
+
+    {"backtrace", by<GetBacktrace>},
+    {"frame/select", by<SelectFrame>},
+    {"action", by<GetAction>},
+    {"context", by<GetContext>},
+    {"changes", by<GetChanges>},
+    {"pipeline", by<GetPipeline>},
+
+    {"cursor/get", by<GetCursor>},
+    {"cursor/move", by<MoveCursor>},
+    {"cursor/links", by<GetLinks>},
+    {"count", by<CountOperations>},
+    {"print", by<Print>},
+
+    {"status", by<GetStatus>},
+    {"names", by<GetNames>},
+    {"statistics", by<GetStatistics>},
+    {"options/set", by<SetOptions>},
+
+    {"fork", by<Fork>},
+    {"settle", by<Settle>},
+};
+
+static Answer<Json> answer(Engine &engine, const Envelope &envelope) {
+  if (envelope.error)
+    return *envelope.error;
+  for (const Entry &entry : requests) {
+    if (entry.method != envelope.method)
+      continue;
+    Fields fields(envelope.params);
+    return entry.answer(engine, fields);
+  }
+  return RequestError(NoSuchMethod,
+                      "there is no method '" + envelope.method + "'");
+}
+
+std::optional<Json> answerLine(Engine &engine, StringRef line) {
+  Envelope envelope = Envelope::open(line);
+  // An interrupt that arrives after a stop is obeyed already.
+  if (envelope.isInterrupt() && !envelope.error)
+    return std::nullopt;
+  Answer<Json> answered = answer(engine, envelope);
+  if (auto *error = std::get_if<RequestError>(&answered))
+    return errorMessage(std::move(envelope.id), *error);
+  if (auto *result = std::get_if<Json>(&answered))
+    return resultMessage(std::move(envelope.id), std::move(*result));
+  return std::nullopt;
+}
+
+} // namespace adbg

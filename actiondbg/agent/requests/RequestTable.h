@@ -1,0 +1,20 @@
+//===- RequestTable.h - The method of each request --------------*- C++ -*-===//
+
+#ifndef ACTIONDBG_REQUESTTABLE_H
+#define ACTIONDBG_REQUESTTABLE_H
+
+#include "llvm/Support/JSON.h"
+#include <optional>
+
+namespace adbg {
+
+class Engine;
+
+/// Returns the answer to a line of the front end, while the tool is stopped;
+/// nothing if there is none to send.
+std::optional<llvm::json::Value> answerLine(Engine &engine,
+                                            llvm::StringRef line);
+
+} // namespace adbg
+
+#endif // ACTIONDBG_REQUESTTABLE_H

@@ -1,0 +1,92 @@
+//===- Stack.cpp - Requests about the actions on the stack ----------------===//
+
+#include "requests/Stack.h"
+#include "engine/Describe.h"
+#include "engine/Engine.h"
+
+#include "mlir/Pass/Pass.h"
+
+using namespace mlir;
+using llvm::json::Object;
+
+namespace adbg {
+
+static RequestError noAction() {
+  return RequestError(NotStopped, "no action has been dispatched yet");
+}
+
+static int64_t indexOf(const Engine &engine, const Frame *wanted) {
+  int64_t index = 0;
+  for (const Frame *f = engine.innermost; f && f != wanted; f = f->parent)
+    ++index;
+  return index;
+}
+
+Answer<Object> GetBacktrace::run(NoArguments &) {
+  llvm::json::Array frames;
+  int64_t index = 0;
+  for (const Frame *frame = engine.innermost; frame; frame = frame->parent)
+    frames.push_back(describeFrame(*frame, index++));
+  return Object{{"frames", std::move(frames)}};
+}
+
+Answer<Object> SelectFrame::run(SelectFrameArguments &arguments) {
+  Frame *frame = engine.frameAt(arguments.index);
+  if (!frame)
+    return RequestError(NoSuchUnit,
+                        "there is no frame " + llvm::Twine(arguments.index) +
+                            ": there are " +
+                            llvm::Twine(indexOf(engine, nullptr)) + ", from 0");
+  engine.selected = frame;
+  engine.resetCursor();
+  return describeFrame(*frame, arguments.index);
+}
+
+Answer<Object> GetAction::run(NoArguments &) {
+  if (!engine.selected)
+    return noAction();
+  return describeAction(*engine.selected, indexOf(engine, engine.selected));
+}
+
+Answer<Object> GetContext::run(NoArguments &) {
+  if (!engine.selected)
+    return noAction();
+  return Object{{"units", describeUnits(*engine.selected)}};
+}
+
+Answer<Object> GetChanges::run(GetChangesArguments &arguments) {
+  const Frame *frame = engine.selected;
+  if (!frame)
+    return noAction();
+  uint64_t total = 0;
+  llvm::json::Array changes =
+      describeChanges(*frame, arguments.nested, arguments.count, total);
+  Object counts;
+  for (unsigned kind = 0; kind < changeKinds; ++kind)
+    if (uint32_t count = frame->tally.counts[kind])
+      counts[textOf(static_cast<ChangeKind>(kind))] = int64_t(count);
+  uint64_t begin = engine.observer.log.begin();
+  int64_t forgotten =
+      begin > frame->tally.first ? begin - frame->tally.first : 0;
+  return Object{{"changes", std::move(changes)},
+                {"total", int64_t(total)},
+                {"counts", std::move(counts)},
+                {"forgotten", forgotten}};
+}
+
+Answer<Object> GetPipeline::run(NoArguments &) {
+  Frame *frame = engine.selected;
+  while (frame && (frame->kind != Kind::Pass || frame->isAdaptor()))
+    frame = frame->parent;
+  Operation *op = frame ? frame->op() : nullptr;
+  if (!op)
+    return RequestError(NoSuchUnit, "the action is in no pass");
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  const_cast<Pass *>(frame->pass())->printAsTextualPipeline(os);
+  for (; op; op = op->getParentOp())
+    text = op->getName().getStringRef().str() + "(" + text + ")";
+  return Object{{"text", llvm::json::fixUTF8(text)}};
+}
+
+} // namespace adbg

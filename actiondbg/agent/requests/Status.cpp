@@ -1,0 +1,141 @@
+//===- Status.cpp - Requests about the run so far -------------------------===//
+
+#include "requests/Status.h"
+#include "engine/Describe.h"
+#include "engine/Engine.h"
+
+#include "mlir/IR/MLIRContext.h"
+#include "llvm/ADT/StringSwitch.h"
+#include <set>
+
+using namespace mlir;
+using llvm::StringRef;
+using llvm::json::Object;
+
+namespace adbg {
+
+Answer<Object> GetStatus::run(NoArguments &) {
+  size_t tracked = engine.breakpoints.size() * sizeof(Breakpoint) +
+                   engine.observer.ids.bytes();
+  for (const auto *names : {&engine.patternNames, &engine.passNames})
+    for (StringRef name : names->keys())
+      tracked += name.size() + 2 * sizeof(void *);
+  return Object{{"ordinal", int64_t(engine.ordinal)},
+                {"event", int64_t(engine.event)},
+                {"written", describeWritten()},
+                {"passed", engine.describePassed()},
+                {"contexts", int64_t(engine.contexts)},
+                {"threading", engine.askedForThreads},
+                {"tracked", int64_t(tracked)}};
+}
+
+//===----------------------------------------------------------------------===//
+// Names
+//===----------------------------------------------------------------------===//
+
+GetNamesArguments::GetNamesArguments(Fields &fields) {
+  std::string name = fields.text("kind");
+  auto found = llvm::StringSwitch<std::optional<Kind>>(name)
+                   .Case("tag", Kind::Tag)
+                   .Case("pattern", Kind::Pattern)
+                   .Case("pass", Kind::Pass)
+                   .Case("op", Kind::Operation)
+                   .Default(std::nullopt);
+  if (!found)
+    fields.fail("there is no kind of name '" + name + "'");
+  kind = found.value_or(Kind::Tag);
+}
+
+using Names = std::set<std::string>;
+
+template <class Map> static void addKeys(const Map &map, Names &names) {
+  for (StringRef name : map.keys())
+    names.insert(name.str());
+}
+
+static void addOperations(const Engine &engine, Names &names) {
+  Operation *op = engine.selected ? engine.selected->op() : nullptr;
+  if (!op)
+    return;
+  for (RegisteredOperationName name :
+       op->getContext()->getRegisteredOperations())
+    names.insert(name.getStringRef().str());
+}
+
+Answer<Object> GetNames::run(GetNamesArguments &arguments) {
+  using Kind = GetNamesArguments::Kind;
+  Names names;
+  switch (arguments.kind) {
+  case Kind::Tag:
+    addKeys(engine.tags, names);
+    names.insert({"apply-pattern", "fold", "pass-execution"});
+    break;
+  case Kind::Pattern:
+    addKeys(engine.patternNames, names);
+    break;
+  case Kind::Pass:
+    addKeys(engine.passNames, names);
+    break;
+  case Kind::Operation:
+    addOperations(engine, names);
+    break;
+  }
+  llvm::json::Array list;
+  for (const std::string &name : names)
+    list.push_back(llvm::json::fixUTF8(name));
+  return Object{{"names", std::move(list)}};
+}
+
+Answer<Object> GetStatistics::run(NoArguments &) {
+  llvm::json::Array rows;
+  for (const auto &entry : engine.observer.statistics.all()) {
+    const Statistic &one = entry.second;
+    rows.push_back(
+        Object{{"tag", llvm::json::fixUTF8(one.tag)},
+               {"name", llvm::json::fixUTF8(one.name)},
+               {"attempts", int64_t(one.succeeded + one.failed + one.skipped)},
+               {"succeeded", int64_t(one.succeeded)},
+               {"unchanged", int64_t(one.unchanged)},
+               {"failed", int64_t(one.failed)},
+               {"skipped", int64_t(one.skipped)},
+               {"changes", int64_t(one.changes)},
+               {"seconds", engine.observer.secondsOf(one.ticks)}});
+  }
+  return Object{{"rows", std::move(rows)},
+                {"uncounted", int64_t(engine.observer.uncounted)}};
+}
+
+//===----------------------------------------------------------------------===//
+// Options
+//===----------------------------------------------------------------------===//
+
+std::optional<SetOptionsArguments::Checkpoints>
+SetOptionsArguments::Checkpoints::parse(Fields &fields) {
+  Checkpoints result;
+  result.socket = fields.text("socket");
+  result.milliseconds = fields.integer("milliseconds", 0);
+  result.megabytes = fields.integer("megabytes", 0);
+  return fields.done() ? std::optional(std::move(result)) : std::nullopt;
+}
+
+static std::optional<bool> optionalBoolean(Fields &fields, StringRef key) {
+  bool value = fields.boolean(key, false);
+  return fields.optional(key) ? std::optional(value) : std::nullopt;
+}
+
+SetOptionsArguments::SetOptionsArguments(Fields &fields)
+    : verifyEachAction(optionalBoolean(fields, "verifyEachAction")),
+      count(optionalBoolean(fields, "count")),
+      checkpoints(fields.inner<Checkpoints>("checkpoints")) {}
+
+Answer<NoResult> SetOptions::run(SetOptionsArguments &arguments) {
+  engine.verifiesEach =
+      arguments.verifyEachAction.value_or(engine.verifiesEach);
+  engine.counts = arguments.count.value_or(engine.counts);
+  if (const auto &checkpoints = arguments.checkpoints)
+    engine.checkpoints.configure(checkpoints->socket, checkpoints->milliseconds,
+                                 checkpoints->megabytes);
+  return NoResult();
+}
+
+} // namespace adbg

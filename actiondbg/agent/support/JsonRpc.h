@@ -1,0 +1,53 @@
+//===- JsonRpc.h - The envelope of messages ---------------------*- C++ -*-===//
+
+#ifndef ACTIONDBG_JSONRPC_H
+#define ACTIONDBG_JSONRPC_H
+
+#include "llvm/ADT/Twine.h"
+#include "llvm/Support/JSON.h"
+#include <optional>
+#include <string>
+
+namespace adbg {
+
+// The wire's error codes (docs/protocol.md, Errors).
+enum ErrorCode : int {
+  ParseError = -32700,
+  InvalidRequest = -32600,
+  NoSuchMethod = -32601,
+  InvalidParams = -32602,
+  NotStopped = -32001,
+  NoSuchUnit = -32002,
+  UnitErased = -32003,
+  ControlRefused = -32004,
+  FileNotWritten = -32005,
+  NoAnswer = -32006,
+};
+
+/// Why a request is refused.
+struct RequestError {
+  int code;
+  std::string message;
+
+  RequestError(int code, const llvm::Twine &message)
+      : code(code), message(message.str()) {}
+};
+
+/// A line from the front end, without its envelope.
+struct Envelope {
+  llvm::json::Value id = nullptr;
+  std::string method;
+  llvm::json::Object params;
+  /// Set if the line is not a request.
+  std::optional<RequestError> error;
+
+  static Envelope open(llvm::StringRef line);
+  bool isInterrupt() const { return method == "interrupt"; }
+};
+
+llvm::json::Value resultMessage(llvm::json::Value id, llvm::json::Value result);
+llvm::json::Value errorMessage(llvm::json::Value id, const RequestError &error);
+
+} // namespace adbg
+
+#endif // ACTIONDBG_JSONRPC_H

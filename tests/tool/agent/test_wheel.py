@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parent.parent
+from tests.paths import ROOT
+
 SHIPPED = ("pyproject.toml", "README.md", "actiondbg", "commands")
 
 ATTACH = """

@@ -13,7 +13,7 @@ from typing import Literal, get_args
 
 from actiondbg.bisection.command_line import is_file
 from actiondbg.bisection.oracles.oracle import Judgement, Oracle, Surroundings, shortened
-from actiondbg.bisection.trials.commands import Completed, Runner
+from actiondbg.bisection.command_runner import Completed, Runner
 from actiondbg.errors import OracleError
 
 EntryResult = Literal["void", "i32", "i64", "f32"]

@@ -14,7 +14,7 @@ from typing import NamedTuple, get_args
 from actiondbg import protocol
 from actiondbg.bisection.command_line import is_file
 from actiondbg.bisection.result import Verdict
-from actiondbg.bisection.trials.commands import Completed, Runner
+from actiondbg.bisection.command_runner import Completed, Runner
 from actiondbg.errors import OracleError
 from actiondbg.process.stop import Stop
 from actiondbg.support.globs import check_glob

@@ -13,7 +13,7 @@ from actiondbg.bisection.reproducer.pipelines import dumped_pipelines
 from actiondbg.bisection.reproducer.portable import OUT, Command
 from actiondbg.bisection.reproducer.script import Judge, Step, make_script, read_verdicts
 from actiondbg.bisection.result import Verdict
-from actiondbg.bisection.trials.commands import Runner
+from actiondbg.bisection.command_runner import Runner
 from actiondbg.errors import ActiondbgError, FileNotWritten
 from actiondbg.process.stop import exit_of
 from actiondbg.support.atomic_directory import executable_mode

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 from actiondbg.bisection.bisection import Request
 from actiondbg.bisection.command_line import look_at
 from actiondbg.bisection.oracles.oracle import Evidence, Judgement, Oracle, Surroundings
-from actiondbg.bisection.trials.commands import Cancelled
+from actiondbg.bisection.command_runner import Cancelled
 from actiondbg.bisection.trials.runner import Judging, Outcome
 from actiondbg.bisection.trials.trials import Scope, Task, Trials
 from actiondbg.errors import ActiondbgError, ToolGone, UsageError

@@ -13,7 +13,7 @@ from actiondbg.bisection.candidates import Record, Row, Scheme, read_record
 from actiondbg.bisection.oracles.oracle import Evidence, Judgement
 from actiondbg.bisection.progress import Meter
 from actiondbg.bisection.state import State
-from actiondbg.bisection.trials.commands import Cancelled
+from actiondbg.bisection.command_runner import Cancelled
 from actiondbg.bisection.trials.runner import Judging, Outcome, Threads, check_same, digest_of
 from actiondbg.bisection.trials.trials import Scope, Task, Trials
 

@@ -14,7 +14,7 @@ import msgspec
 
 from actiondbg.bisection.oracles.oracle import Evidence, Judgement, Oracle, Surroundings
 from actiondbg.bisection.result import Verdict
-from actiondbg.bisection.trials.commands import Cancelled
+from actiondbg.bisection.command_runner import Cancelled
 from actiondbg.bisection.trials.trials import Scope, Task, Trials
 from actiondbg.errors import ActiondbgError
 

@@ -27,7 +27,7 @@ from actiondbg.bisection.oracles.oracle import (
     Verify,
     make_oracle,
 )
-from actiondbg.bisection.trials.commands import Cancelled, Runner
+from actiondbg.bisection.command_runner import Cancelled, Runner
 from actiondbg.errors import OracleError, UsageError
 from actiondbg.process.stop import Stop
 
@@ -307,7 +307,7 @@ def test_no_command_outlives_who_runs_it(tmp_path: Path) -> None:
     script = """\
         import sys
         from pathlib import Path
-        from actiondbg.bisection.trials.commands import Runner
+        from actiondbg.bisection.command_runner import Runner
         Runner(Path(sys.argv[1])).run("echo $$ > pid; sleep 600 & echo $! > pid2; wait")
         """
     process = subprocess.Popen(

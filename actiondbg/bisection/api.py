@@ -12,7 +12,7 @@ from typing import get_args
 
 import msgspec
 
-from actiondbg.bisection.bisection import MakePool, Request, Work, spool
+from actiondbg.bisection.bisection import MakePool, Work, spool
 from actiondbg.bisection.command_line import look_at
 from actiondbg.bisection.filters import choose
 from actiondbg.bisection.folder import close_folder, open_folder, tidy_folder
@@ -20,8 +20,10 @@ from actiondbg.bisection.oracles.oracle import Oracle, Predicate, make_oracle
 from actiondbg.bisection.progress import Meter, Progress
 from actiondbg.bisection.reduction.reduction import reduce_input
 from actiondbg.bisection.reproducer.reproducer import write_reproducer
-from actiondbg.bisection.result import Mode, Result
+from actiondbg.bisection.request import Request
+from actiondbg.bisection.result import Result
 from actiondbg.bisection.state import STATE, State
+from actiondbg.bisection.verdict import Mode
 from actiondbg.errors import ActiondbgError, UsageError
 from actiondbg.support.scratch_directory import make_directory, remove_directory
 

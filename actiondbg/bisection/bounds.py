@@ -8,12 +8,13 @@ from dataclasses import dataclass, field
 
 from actiondbg.bisection import messages as telling
 from actiondbg.bisection.candidates import Record, Row, Scheme, candidates_of
-from actiondbg.bisection.oracles.oracle import Evidence, Judgement
+from actiondbg.bisection.oracles.oracle import Evidence
 from actiondbg.bisection.schemes import Ladder
 from actiondbg.bisection.search.binary import Interval
 from actiondbg.bisection.trials.evaluator import Asking
 from actiondbg.bisection.trials.runner import Outcome, forget
 from actiondbg.bisection.trials.trials import Task
+from actiondbg.bisection.verdict import Judgement
 
 _LONGEST = 60.0  # seconds that a trial may take at least, when no limit is given
 _SIFTED = 2  # starts that the oracle cannot judge, before the passes are tried one by one

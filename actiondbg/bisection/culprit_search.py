@@ -7,11 +7,11 @@ import math
 from actiondbg.bisection import messages as telling
 from actiondbg.bisection.bounds import Searched
 from actiondbg.bisection.candidates import Record, Row, candidates_of
-from actiondbg.bisection.oracles.oracle import Judgement
 from actiondbg.bisection.search.binary import Found, Interval, search
 from actiondbg.bisection.trials.evaluator import Asking
 from actiondbg.bisection.trials.runner import Outcome, Pool, Prefixes, forget
 from actiondbg.bisection.trials.trials import Task
+from actiondbg.bisection.verdict import Judgement
 from actiondbg.process.stop import Stop
 
 _NAMED = 3  # actions in a pass that is to blame as a whole

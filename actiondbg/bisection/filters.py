@@ -4,12 +4,29 @@ from __future__ import annotations
 
 import itertools
 import shlex
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 from actiondbg.bisection.candidates import Row
-from actiondbg.bisection.trials.evaluator import Choice
 from actiondbg.protocol import Term
 from actiondbg.support.globs import check_glob, glob_matches
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Which actions may be candidates.
+
+    Attributes:
+        specs: one of these lists of terms has to hold; empty for all.
+        always: globs of names that are none.
+        takes: whether a pass may be one.
+        words: the options that narrow it, for a message; empty if none does.
+    """
+
+    specs: list[list[Term]]
+    always: list[str]
+    takes: Callable[[Row], bool]
+    words: str = ""
 
 
 def choose(

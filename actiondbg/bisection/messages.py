@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from actiondbg.bisection.candidates import Row
-from actiondbg.bisection.oracles.oracle import Judgement
-from actiondbg.bisection.result import Found, Verdict
+from actiondbg.bisection.verdict import Found, Judgement, Verdict
 
 
 class Ended(Exception):

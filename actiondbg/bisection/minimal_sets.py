@@ -9,11 +9,11 @@ from typing import Literal
 from actiondbg.bisection.bounds import Searched
 from actiondbg.bisection.candidates import Row, Scheme
 from actiondbg.bisection.messages import Ended
-from actiondbg.bisection.result import Verdict
 from actiondbg.bisection.search.ddmin import Minimized
 from actiondbg.bisection.trials.evaluator import Asking
 from actiondbg.bisection.trials.runner import Outcome, Pool, digest_of, forget
 from actiondbg.bisection.trials.trials import Task
+from actiondbg.bisection.verdict import Verdict
 
 _MOST_KEYS = 60_000  # in a message of the protocol, which is of 16 MiB
 

@@ -7,9 +7,7 @@ from typing import Any
 import msgspec
 
 from actiondbg import protocol
-from actiondbg.bisection.verdict import Found as Found
-from actiondbg.bisection.verdict import Mode as Mode
-from actiondbg.bisection.verdict import Verdict as Verdict
+from actiondbg.bisection.verdict import Found, Mode, Verdict
 from actiondbg.ir.diff import Diff
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from actiondbg.bisection.candidates import Record, Scheme
-from actiondbg.bisection.result import Verdict
+from actiondbg.bisection.verdict import Verdict
 
 _ONLY_ACTIONS = "only patterns and folds outside of conversions are candidates"
 _REQUIRED = 4  # passes that are found out, one by one, to have to run

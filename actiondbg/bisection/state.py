@@ -7,8 +7,7 @@ from typing import Any
 
 import msgspec
 
-from actiondbg.bisection.oracles.oracle import Judgement
-from actiondbg.bisection.result import Verdict
+from actiondbg.bisection.verdict import Judgement, Verdict
 from actiondbg.errors import FileNotWritten, UsageError
 from actiondbg.support.atomic_write import write_whole
 

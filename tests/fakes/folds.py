@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from actiondbg.bisection.result import Verdict
+from actiondbg.bisection.verdict import Verdict
 
 _FUNCTION = """\
 func.func @f{n}(%a: i32) -> i32 {{

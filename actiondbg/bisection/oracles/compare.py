@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import Literal, get_args
 
 from actiondbg.bisection.command_line import is_file
-from actiondbg.bisection.oracles.oracle import Judgement, Oracle, Surroundings, shortened
 from actiondbg.bisection.command_runner import Completed, Runner
+from actiondbg.bisection.oracles.oracle import Oracle, Surroundings, shortened
+from actiondbg.bisection.verdict import Judgement
 from actiondbg.errors import OracleError
 
 EntryResult = Literal["void", "i32", "i64", "f32"]

@@ -13,8 +13,8 @@ from typing import NamedTuple, get_args
 
 from actiondbg import protocol
 from actiondbg.bisection.command_line import is_file
-from actiondbg.bisection.result import Verdict
 from actiondbg.bisection.command_runner import Completed, Runner
+from actiondbg.bisection.verdict import Judgement, Verdict
 from actiondbg.errors import OracleError
 from actiondbg.process.stop import Stop
 from actiondbg.support.globs import check_glob
@@ -23,13 +23,6 @@ _UNTESTABLE = 125  # as in git bisect
 _SHOWN = 300  # characters of a reason
 
 Predicate = Callable[[Path], "bool | Verdict"]
-
-
-class Judgement(NamedTuple):
-    """A verdict, and in a few words why."""
-
-    verdict: Verdict
-    reason: str
 
 
 class Evidence(NamedTuple):

@@ -16,7 +16,6 @@ from msgspec import structs
 
 from actiondbg.bisection.oracles.oracle import Command as TestCommand
 from actiondbg.bisection.oracles.oracle import Crash, Diagnostic, Oracle, Surroundings, Verify
-from actiondbg.bisection.oracles.shell import judge_of
 from actiondbg.bisection.report.content import Report, Text, ToolFacts, read_text
 from actiondbg.bisection.report.html import html_report
 from actiondbg.bisection.report.markdown import markdown_report
@@ -26,6 +25,7 @@ from actiondbg.bisection.reproducer.portable import Command, Copies, make_portab
 from actiondbg.bisection.reproducer.run import SCRIPT, Show, Shown
 from actiondbg.bisection.reproducer.script import Judge
 from actiondbg.bisection.reproducer.session_script import SESSION, session_script
+from actiondbg.bisection.reproducer.shell_oracles import judge_of
 from actiondbg.bisection.reproducer.strategies import (
     AFTER,
     BEFORE,

@@ -8,12 +8,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from actiondbg.bisection.command_runner import Runner
 from actiondbg.bisection.oracles.oracle import Evidence, Oracle, Surroundings
 from actiondbg.bisection.reproducer.pipelines import dumped_pipelines
 from actiondbg.bisection.reproducer.portable import OUT, Command
 from actiondbg.bisection.reproducer.script import Judge, Step, make_script, read_verdicts
-from actiondbg.bisection.result import Verdict
-from actiondbg.bisection.command_runner import Runner
+from actiondbg.bisection.verdict import Verdict
 from actiondbg.errors import ActiondbgError, FileNotWritten
 from actiondbg.process.stop import exit_of
 from actiondbg.support.atomic_directory import executable_mode

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Literal
 
 from actiondbg.bisection.reproducer.portable import OUT
-from actiondbg.bisection.result import Verdict
+from actiondbg.bisection.verdict import Verdict
 
 Wanted = Literal["good", "bad"]
 

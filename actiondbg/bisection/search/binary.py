@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from actiondbg.bisection.result import Verdict
+from actiondbg.bisection.verdict import Verdict
 
 _INTERIOR = 8  # untestable prefixes that are tried where both ends of a gap are known
 

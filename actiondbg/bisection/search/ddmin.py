@@ -14,7 +14,7 @@ import itertools
 from collections.abc import Callable, Sequence
 from typing import Literal
 
-from actiondbg.bisection.result import Verdict
+from actiondbg.bisection.verdict import Verdict
 
 Test = Callable[[Sequence[int]], Verdict]
 

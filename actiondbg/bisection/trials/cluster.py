@@ -15,12 +15,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from actiondbg.bisection.bisection import Request
 from actiondbg.bisection.command_line import look_at
-from actiondbg.bisection.oracles.oracle import Evidence, Judgement, Oracle, Surroundings
 from actiondbg.bisection.command_runner import Cancelled
+from actiondbg.bisection.oracles.oracle import Evidence, Oracle, Surroundings
+from actiondbg.bisection.request import Request
 from actiondbg.bisection.trials.runner import Judging, Outcome
 from actiondbg.bisection.trials.trials import Scope, Task, Trials
+from actiondbg.bisection.verdict import Judgement
 from actiondbg.errors import ActiondbgError, ToolGone, UsageError
 from actiondbg.process.stop import Stop
 from actiondbg.support.scratch_directory import make_directory, remove_directory

@@ -3,36 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
 
 from actiondbg import protocol
 from actiondbg.bisection.candidates import Record, Row, Scheme, read_record
-from actiondbg.bisection.oracles.oracle import Evidence, Judgement
+from actiondbg.bisection.command_runner import Cancelled
+from actiondbg.bisection.filters import Choice
+from actiondbg.bisection.oracles.oracle import Evidence
 from actiondbg.bisection.progress import Meter
 from actiondbg.bisection.state import State
-from actiondbg.bisection.command_runner import Cancelled
 from actiondbg.bisection.trials.runner import Judging, Outcome, Threads, check_same, digest_of
 from actiondbg.bisection.trials.trials import Scope, Task, Trials
-
-
-@dataclass(frozen=True)
-class Choice:
-    """Which actions may be candidates.
-
-    Attributes:
-        specs: one of these lists of terms has to hold; empty for all.
-        always: globs of names that are none.
-        takes: whether a pass may be one.
-        words: the options that narrow it, for a message; empty if none does.
-    """
-
-    specs: list[list[protocol.Term]]
-    always: list[str]
-    takes: Callable[[Row], bool]
-    words: str = ""
+from actiondbg.bisection.verdict import Judgement
 
 
 class Asking:

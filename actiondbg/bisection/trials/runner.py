@@ -12,10 +12,10 @@ from typing import NamedTuple, Protocol
 
 import msgspec
 
-from actiondbg.bisection.oracles.oracle import Evidence, Judgement, Oracle, Surroundings
-from actiondbg.bisection.result import Verdict
 from actiondbg.bisection.command_runner import Cancelled
+from actiondbg.bisection.oracles.oracle import Evidence, Oracle, Surroundings
 from actiondbg.bisection.trials.trials import Scope, Task, Trials
+from actiondbg.bisection.verdict import Judgement, Verdict
 from actiondbg.errors import ActiondbgError
 
 _END_SECONDS = 5.0

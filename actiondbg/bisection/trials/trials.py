@@ -15,8 +15,8 @@ import msgspec
 
 from actiondbg import protocol
 from actiondbg.bisection.command_line import CommandLine
-from actiondbg.bisection.oracles.oracle import Evidence
 from actiondbg.bisection.command_runner import Cancelled, Runner
+from actiondbg.bisection.oracles.oracle import Evidence
 from actiondbg.errors import ActiondbgError, LaunchError, ToolGone
 from actiondbg.process.execution import Execution, start_execution
 from actiondbg.process.fork_owner import ForkOwner

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import actiondbg
-from actiondbg.bisection.result import Verdict
+from actiondbg.bisection.verdict import Verdict
 from actiondbg.errors import LaunchError, OracleError, UsageError
 from tests.fakes.folds import folded, write_folds
 

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from actiondbg.bisection.command_runner import Cancelled, Runner
 from actiondbg.bisection.oracles.compare import Compare, first_difference
 from actiondbg.bisection.oracles.oracle import (
     Command,
@@ -21,13 +22,12 @@ from actiondbg.bisection.oracles.oracle import (
     Evidence,
     FileCheck,
     Function,
-    Judgement,
     Oracle,
     Surroundings,
     Verify,
     make_oracle,
 )
-from actiondbg.bisection.command_runner import Cancelled, Runner
+from actiondbg.bisection.verdict import Judgement
 from actiondbg.errors import OracleError, UsageError
 from actiondbg.process.stop import Stop
 

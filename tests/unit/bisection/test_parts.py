@@ -11,10 +11,10 @@ from actiondbg.bisection.candidates import Record, Row, Scheme, candidates_of, r
 from actiondbg.bisection.command_line import digest, look_at
 from actiondbg.bisection.filters import choose
 from actiondbg.bisection.folder import close_folder, open_folder, tidy_folder
-from actiondbg.bisection.oracles.oracle import Judgement
 from actiondbg.bisection.result import Entry, Guilty, Result
 from actiondbg.bisection.schemes import Ladder
 from actiondbg.bisection.state import STATE, State
+from actiondbg.bisection.verdict import Judgement
 from actiondbg.errors import NoAnswer, UsageError
 from actiondbg.support.globs import glob_matches
 

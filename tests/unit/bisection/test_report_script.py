@@ -9,10 +9,8 @@ from pathlib import Path
 import pytest
 
 from actiondbg.bisection.oracles.compare import Compare, first_difference
-from actiondbg.bisection.oracles.compare_shell import compare_judge
 from actiondbg.bisection.oracles.oracle import Command as Shell
 from actiondbg.bisection.oracles.oracle import Crash, Diagnostic, FileCheck, Oracle, Verify
-from actiondbg.bisection.oracles.shell import judge_of
 from actiondbg.bisection.reproducer.pipelines import continuations, parse_pipeline
 from actiondbg.bisection.reproducer.portable import (
     OUT,
@@ -23,6 +21,7 @@ from actiondbg.bisection.reproducer.portable import (
     with_source,
 )
 from actiondbg.bisection.reproducer.script import Judge, Step, make_script, read_verdicts
+from actiondbg.bisection.reproducer.shell_oracles import judge_of
 from actiondbg.bisection.reproducer.strategies import Known, ways
 
 # --- pipelines ----------------------------------------------------------------------------
@@ -279,7 +278,7 @@ def test_the_shell_judges_as_the_oracles_do(tmp_path: Path) -> None:
     ],
 )
 def test_awk_compares_as_the_oracle_does(tmp_path: Path, expected: str, printed: str) -> None:
-    judge = compare_judge(Compare(), Copies(tmp_path, {"input.mlir": tmp_path / "x"}))
+    judge = judge_of(Compare(), Copies(tmp_path, {"input.mlir": tmp_path / "x"}))
     [same] = [text for text in judge.setup if text.startswith("same=")]
     (tmp_path / "expected").write_text(expected)
     (tmp_path / "printed").write_text(printed)

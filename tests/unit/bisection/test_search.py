@@ -9,9 +9,9 @@ from collections.abc import Sequence
 
 import pytest
 
-from actiondbg.bisection.result import Verdict
 from actiondbg.bisection.search.binary import Interval, Sequential, search
 from actiondbg.bisection.search.ddmin import Minimized
+from actiondbg.bisection.verdict import Verdict
 
 
 class Counting(Sequential):

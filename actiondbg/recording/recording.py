@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from pathlib import Path
-from typing import TYPE_CHECKING
 
 from actiondbg.recording.errors import RecordingError
 from actiondbg.recording.format.arrow import Table
@@ -22,9 +20,6 @@ from actiondbg.recording.tables.lazy_table import LazyTable
 from actiondbg.recording.tables.operations import Lives
 from actiondbg.recording.tables.rows import Rows
 from actiondbg.recording.tables.snapshots import Snapshot, Snapshots, Texts
-
-if TYPE_CHECKING:
-    import duckdb
 
 
 class Recording:
@@ -128,15 +123,6 @@ class Recording:
     def snapshots(self, ordinal: int) -> list[Snapshot]:
         """Return what was kept of the IR around an action; nothing if it changed nothing."""
         return self._snapshots.of(ordinal)
-
-    def database(self) -> duckdb.DuckDBPyConnection:
-        """Return a DuckDB database in memory that has the tables as views.
-
-        A query builds only the columns that it needs.
-        """
-        from actiondbg.recording.query.database import connect
-
-        return connect({Path(self.path).stem: self}, alone=True)
 
     def _table(self, name: str) -> LazyTable:
         if name not in self.tables:

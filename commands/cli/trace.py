@@ -24,7 +24,7 @@ from actiondbg.commands.cli.scratch import scratch_directory
 from actiondbg.errors import UsageError
 from actiondbg.recording.dependencies import need_packages
 from actiondbg.recording.overwrite import check_overwritten
-from actiondbg.recording.trace.formats.names import (
+from actiondbg.recording.trace.options import (
     Failed,
     Format,
     Selection,

@@ -57,7 +57,9 @@ def write_log(
 def write_json(recording: Recording, out: IO[bytes], where: str | None = None) -> int:
     """Write the actions as JSON lines, with all columns of the table; see ``write_log``."""
     table = _selected(recording, recording.columns("actions"), where)
-    with contextlib.closing(recording.database()) as database:
+    from actiondbg.recording.query.database import open_database
+
+    with contextlib.closing(open_database(recording)) as database:
         for start in range(0, table.num_rows, _ROWS):
             database.register("selected", table.slice(start, _ROWS))
             lines = database.sql(
@@ -72,7 +74,9 @@ def _selected(recording: Recording, columns: Sequence[str], where: str | None) -
     table = recording.table("actions", columns)
     if where is None:
         return table
-    with contextlib.closing(recording.database()) as database:
+    from actiondbg.recording.query.database import open_database
+
+    with contextlib.closing(open_database(recording)) as database:
         found = database.sql(f"SELECT ordinal FROM actions WHERE {where} ORDER BY ordinal")
         ordinals = found.fetchnumpy()["ordinal"]
     known = recording.table("actions", ["ordinal"]).column("ordinal").to_numpy()

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import duckdb
 
 from actiondbg.recording.format.arrow import pa
+from actiondbg.recording.query.runs import RUNS, runs_table
 from actiondbg.recording.tables.lazy_table import LazyTable
-from actiondbg.recording.tables.runs import RUNS, runs_table
 
 if TYPE_CHECKING:
     from actiondbg.recording.recording import Recording
@@ -82,6 +83,14 @@ def connect(
         if not alone:
             _create_view(database, name, [*parts, *_exported(name, exports)])
     return database
+
+
+def open_database(recording: Recording) -> duckdb.DuckDBPyConnection:
+    """Return a DuckDB database in memory that has the tables of a recording as views.
+
+    A query builds only the columns that it needs.
+    """
+    return connect({Path(recording.path).stem: recording}, alone=True)
 
 
 def _asked(recording: Recording, name: str) -> object:

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from actiondbg.recording.query.database import TABLES
+from actiondbg.recording.query.runs import RUNS, run_table
 from actiondbg.recording.tables.lazy_table import LazyTable
-from actiondbg.recording.tables.runs import RUNS, run_table
 
 if TYPE_CHECKING:
     from actiondbg.recording.recording import Recording

@@ -12,6 +12,7 @@ from string import Template
 from typing import TYPE_CHECKING, Any
 
 from actiondbg.ir.html import token_colors
+from actiondbg.recording.query.database import open_database
 from actiondbg.recording.report.content import Content, content_of
 from actiondbg.recording.report.groups import OUTCOMES
 from actiondbg.recording.report.limits import SIZE, Limits
@@ -40,7 +41,7 @@ def report_page(recording: Recording, size: float = SIZE, *, is_kept: bool = Tru
     """
     source = Source(recording, is_kept)
     limits = Limits().scaled(size / SIZE)
-    with contextlib.closing(recording.database()) as database:
+    with contextlib.closing(open_database(recording)) as database:
         page = _page(content_of(source, database, limits))
         for _ in range(_TRIES):
             if len(page.encode(errors="replace")) <= size * 1e6:

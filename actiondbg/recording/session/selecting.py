@@ -16,6 +16,7 @@ import duckdb
 import numpy as np
 
 from actiondbg.recording.format.arrow import Bools, Ints, Table, pa, word_array
+from actiondbg.recording.query.database import open_database
 from actiondbg.recording.query.filters import where, where_outcome
 from actiondbg.recording.session.columns import Actions
 from actiondbg.recording.session.numbering import Numbering
@@ -51,7 +52,7 @@ class Selecting:
 
     @cached_property
     def _database(self) -> duckdb.DuckDBPyConnection:
-        return self._recording.database()
+        return open_database(self._recording)
 
     @cached_property
     def _combined(self) -> duckdb.DuckDBPyConnection:

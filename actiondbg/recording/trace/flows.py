@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from actiondbg.recording.trace.rows import Recorded, column_numbers
+from actiondbg.recording.recording import Recording
+from actiondbg.recording.trace.rows import column_numbers
 from actiondbg.recording.trace.slices import Shown, Slices
 from actiondbg.recording.trace.texts import NONE, Mask, Numbers, Texts
 
@@ -38,9 +39,9 @@ class FlowFinder:
         self._created = np.empty(0, np.int64)  # by operation: the begin of that slice, or NONE
         self._waiting: list[tuple[Numbers, Numbers]] = []  # ordinals and operations
 
-    def find(self, recorded: Recorded, slices: Slices) -> Flows:
+    def find(self, recording: Recording, slices: Slices) -> Flows:
         """Find what flows through the slices of a part."""
-        ordinals, operations, is_creation = _changes(recorded)
+        ordinals, operations, is_creation = _changes(recording)
         begins = _at(slices.shown, slices.shown.begins, ordinals)
         seen = begins != NONE
         ordinals, operations, begins = ordinals[seen], operations[seen], begins[seen]
@@ -78,9 +79,9 @@ class FlowFinder:
         return Flows(of[new], operations[new])
 
 
-def _changes(recorded: Recorded) -> tuple[Numbers, Numbers, Mask]:
+def _changes(recording: Recording) -> tuple[Numbers, Numbers, Mask]:
     """Return the ordinals and the operations of changes, and which of them are creations."""
-    table = recorded.table("changes", ["ordinal", "kind", "operation"])
+    table = recording.table("changes", ["ordinal", "kind", "operation"])
     kinds = Texts.of(table.column("kind"))
     codes = [kinds.code_of(kind) for kind in (_CREATED, *_REWRITTEN)]
     which = np.isin(kinds.codes, codes)

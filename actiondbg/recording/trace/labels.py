@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from actiondbg.recording.format.arrow import pa
+from actiondbg.recording.trace.byte_columns import Argument, joined
 from actiondbg.recording.trace.folding import ranges
-from actiondbg.recording.trace.formats.byte_columns import Argument, joined
 from actiondbg.recording.trace.locations import Places
 from actiondbg.recording.trace.rows import Rows, column_numbers
 from actiondbg.recording.trace.selection import Chosen
@@ -174,7 +174,7 @@ class Sayer:
 def reasons(rows: Rows, of: Numbers) -> Texts:
     """Return why the actions of some rows failed; several reasons of one are in one text."""
     first = rows.texts("reason", of)
-    table = rows.recorded.table("reasons", ["ordinal", "reason"])
+    table = rows.recording.table("reasons", ["ordinal", "reason"])
     ordinals = column_numbers(table, "ordinal")  # rising
     begins = np.flatnonzero(np.diff(ordinals, prepend=NONE))
     counts = np.diff(begins, append=len(ordinals))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from actiondbg.recording.format.arrow import pa
-from actiondbg.recording.trace.formats.byte_columns import Pieces, decimal, joined
+from actiondbg.recording.trace.byte_columns import Pieces, decimal, joined
 from actiondbg.recording.trace.rows import Rows
 from actiondbg.recording.trace.selection import Chosen
 from actiondbg.recording.trace.texts import NONE, Numbers, Texts

@@ -2,42 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from contextlib import closing
 from functools import cached_property
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from actiondbg.recording.trace.nesting import depths_in_thread, ends_of_nested
 from actiondbg.recording.trace.texts import NONE, Mask, Numbers, Texts
 
+if TYPE_CHECKING:
+    from actiondbg.recording.recording import Recording
+
 _PASS = "pass-execution"
-
-
-class Recorded(Protocol):
-    """What a trace needs of a recording."""
-
-    @property
-    def count(self) -> int:
-        """Return how many actions there are."""
-        ...
-
-    def table(self, name: str, columns: Sequence[str] | None = None) -> Any:
-        """Return a table, or some columns of it (pyarrow.Table)."""
-        ...
-
-    def database(self) -> Any:
-        """Return a connection of DuckDB to the tables."""
-        ...
 
 
 class Rows:
     """Actions in the order of threads, then of begin; a row is the position in that order."""
 
-    def __init__(self, recorded: Recorded) -> None:
-        self.recorded = recorded
-        self.count = recorded.count
+    def __init__(self, recording: Recording) -> None:
+        self.recording = recording
+        self.count = recording.count
         self._ordinals = _numbers(self._column("ordinal"))
         thread = _numbers(self._column("thread"))
         sorted_already = bool((thread[1:] >= thread[:-1]).all())
@@ -71,7 +56,9 @@ class Rows:
 
     def ordinals_where(self, condition: str) -> Numbers:
         """Return the ordinals of the actions for which a condition in SQL holds."""
-        with closing(self.recorded.database()) as database:
+        from actiondbg.recording.query.database import open_database
+
+        with closing(open_database(self.recording)) as database:
             found = database.sql(f"SELECT ordinal FROM actions WHERE {condition}").fetchnumpy()
         return np.asarray(found["ordinal"]).astype(np.int64)
 
@@ -143,7 +130,7 @@ class Rows:
         return rows
 
     def _column(self, name: str) -> Any:
-        return self.recorded.table("actions", [name]).column(0)
+        return self.recording.table("actions", [name]).column(0)
 
 
 def _numbers(column: Any) -> Numbers:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from actiondbg.recording.trace.folding import Runs, find_runs
-from actiondbg.recording.trace.formats.names import Selection
+from actiondbg.recording.trace.options import Selection
 from actiondbg.recording.trace.rows import Rows
 from actiondbg.recording.trace.texts import NONE, Mask, Numbers
 

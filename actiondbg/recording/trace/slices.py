@@ -8,12 +8,13 @@ from itertools import pairwise
 
 import numpy as np
 
-from actiondbg.recording.trace.formats.byte_columns import Argument
-from actiondbg.recording.trace.formats.names import Selection
+from actiondbg.recording.recording import Recording
+from actiondbg.recording.trace.byte_columns import Argument
 from actiondbg.recording.trace.labels import Earlier, Sayer
 from actiondbg.recording.trace.locations import Places, find_places
 from actiondbg.recording.trace.nesting import Times, give_times, nesting_of
-from actiondbg.recording.trace.rows import Recorded, Rows
+from actiondbg.recording.trace.options import Selection
+from actiondbg.recording.trace.rows import Rows
 from actiondbg.recording.trace.selection import Chosen, choose, count_undecided
 from actiondbg.recording.trace.texts import NONE, Mask, Numbers, Texts
 
@@ -91,14 +92,14 @@ class SliceMaker:
         """The ordinals of actions of this part that the next one has to hold, too."""
         return sorted({*self._open, *range(self.undecided, self._last + 1)})
 
-    def make(self, recorded: Recorded, *, last: bool = True) -> Slices:
+    def make(self, recording: Recording, *, last: bool = True) -> Slices:
         """Make the slices of a part.
 
         Args:
-            recorded: the part, with the actions of earlier ones that are ``kept``.
+            recording: the part, with the actions of earlier ones that are ``kept``.
             last: whether it is the last part: what is unfinished stays so.
         """
-        rows = Rows(recorded)
+        rows = Rows(recording)
         undecided = 0
         if not last and self._selection.failed == "fold":
             undecided = count_undecided(rows)

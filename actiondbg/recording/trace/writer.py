@@ -14,13 +14,12 @@ from actiondbg.recording.errors import RecordingError
 from actiondbg.recording.format.file import RecordingFile, read_file
 from actiondbg.recording.recording import Recording
 from actiondbg.recording.trace.formats.chrome import ChromeTrace
-from actiondbg.recording.trace.formats.names import Format, Selection
 from actiondbg.recording.trace.formats.output import can_begin_anew, open_trace
 from actiondbg.recording.trace.formats.perfetto import PerfettoTrace
 from actiondbg.recording.trace.formats.tracy import TracyTrace
+from actiondbg.recording.trace.options import Format, Selection
 from actiondbg.recording.trace.parts import divide, is_of_one_thread, part_of
 from actiondbg.recording.trace.program import Program
-from actiondbg.recording.trace.rows import Recorded
 from actiondbg.recording.trace.slices import SliceMaker, Slices
 
 Progress = Callable[[int, int], None]  # how many actions are written, and of how many
@@ -55,7 +54,9 @@ class Writer(Protocol):
         """Return the beginning of the file."""
         ...
 
-    def batch(self, slices: Slices, recorded: Recorded) -> Iterator[tuple[bytes | memoryview, int]]:
+    def batch(
+        self, slices: Slices, recording: Recording
+    ) -> Iterator[tuple[bytes | memoryview, int]]:
         """Yield some slices, in parts, each with how many of them it has."""
         ...
 

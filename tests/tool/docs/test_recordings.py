@@ -15,6 +15,7 @@ import pytest
 
 from actiondbg.recording import open_recording
 from actiondbg.recording.capture.recorder import record
+from actiondbg.recording.query.database import open_database
 from actiondbg.recording.recording import Recording
 from tests.paths import ROOT
 
@@ -51,7 +52,7 @@ def recording(tmp_path_factory: pytest.TempPathFactory) -> Recording:
 
 @pytest.fixture
 def ask(recording: Recording) -> Iterator[Any]:
-    with contextlib.closing(recording.database()) as database:
+    with contextlib.closing(open_database(recording)) as database:
 
         def ask(title: str) -> list[dict[str, Any]]:
             return database.sql(QUERIES[title]).to_arrow_table().to_pylist()
@@ -117,7 +118,7 @@ def test_every_column_is_on_the_page(recording: Recording) -> None:
     named = set(re.findall(r'`"?(\w+)"?`', tables))
     for name in recording.tables:
         assert {name, *recording.columns(name)} <= named
-    from actiondbg.recording.tables.runs import runs_table
+    from actiondbg.recording.query.runs import runs_table
 
     assert {"runs", *runs_table({}).column_names} <= named
 

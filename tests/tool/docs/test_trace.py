@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from actiondbg.commands.cli.trace import build_parser
-from actiondbg.recording.trace.formats.names import SUFFIXES
+from actiondbg.recording.trace.options import SUFFIXES
 from actiondbg.recording.trace.writer import write_trace
 from tests.fakes.recording.recordings import fake_recording
 from tests.fakes.recording.traces import chrome_slices, read_json

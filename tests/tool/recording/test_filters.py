@@ -10,6 +10,7 @@ import pytest
 import actiondbg
 from actiondbg.recording import open_recording
 from actiondbg.recording.capture.recorder import record
+from actiondbg.recording.query.database import open_database
 from actiondbg.recording.query.filters import where, where_outcome
 from actiondbg.recording.recording import Recording
 from tests.fakes import stock_tool as stock
@@ -98,7 +99,7 @@ def recording_of(tool: str, source: str) -> Recording:
 
 
 def selected(recording: Recording, sql: str) -> list[int]:
-    with contextlib.closing(recording.database()) as database:
+    with contextlib.closing(open_database(recording)) as database:
         found = database.sql(f"SELECT ordinal, {sql} FROM actions ORDER BY ordinal").fetchall()
     assert all(is_selected is not None for _, is_selected in found), sql
     return [ordinal for ordinal, is_selected in found if is_selected]

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from actiondbg.recording import RecordingError, is_recording, open_recording
+from actiondbg.recording.query.database import open_database
 from actiondbg.recording.recording import Recording
 from actiondbg.recording.tables.snapshots import Snapshot
 from tests.fakes.recording.recordings import (
@@ -333,7 +334,7 @@ def test_a_long_one(tmp_path: Path, how: dict[str, Any]) -> None:
 
 def test_the_database(tmp_path: Path) -> None:
     recording = opened(tmp_path, changing(), OPERATIONS)
-    with contextlib.closing(recording.database()) as database:
+    with contextlib.closing(open_database(recording)) as database:
         found = database.sql("SELECT name, erased FROM actions WHERE depth = 0 AND line = 1")
         assert found.fetchall() == [("cse", 1)]
         replaced = 'SELECT a.name FROM changes JOIN actions a USING (ordinal) WHERE "by" = 4'
@@ -343,7 +344,7 @@ def test_the_database(tmp_path: Path) -> None:
 
 def test_the_database_builds_what_is_asked_for(tmp_path: Path) -> None:
     recording = opened(tmp_path, nested(), OPERATIONS)
-    with contextlib.closing(recording.database()) as database:
+    with contextlib.closing(open_database(recording)) as database:
         query = "SELECT tag, max(depth) FROM actions WHERE outcome <> 'failed' GROUP BY tag"
         assert len(database.sql(query).fetchall()) == 4
         built = set(recording.tables["actions"]._built)  # pyright: ignore[reportPrivateUsage]
@@ -365,7 +366,7 @@ def test_texts_that_no_row_needs_are_not_read(
         return get(texts, hash)
 
     monkeypatch.setattr(Texts, "__getitem__", count)
-    with contextlib.closing(recording.database()) as database:
+    with contextlib.closing(open_database(recording)) as database:
         asked: Sequence[tuple[str, list[tuple[Any, ...]]]] = (
             ("SELECT text FROM ir WHERE ordinal = 7 AND \"when\" = 'after'", [("b6",)]),
             ("SELECT ordinal FROM ir WHERE text = 'a9'", [(10,)]),
@@ -381,5 +382,5 @@ def test_texts_that_no_row_needs_are_not_read(
 def test_a_header_with_halves_of_characters(tmp_path: Path) -> None:
     recording = opened(tmp_path, [Action()], header={"argv": ["x", "\udcff"], "cwd": "\udc80"})
     assert recording.header.argv == ("x", "?")
-    with contextlib.closing(recording.database()) as database:
+    with contextlib.closing(open_database(recording)) as database:
         assert database.sql("SELECT command FROM runs").fetchall() == [("x '?'",)]

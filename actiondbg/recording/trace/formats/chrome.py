@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 
 from actiondbg.recording.format.arrow import Array, pa
-from actiondbg.recording.trace.formats.byte_columns import (
+from actiondbg.recording.recording import Recording
+from actiondbg.recording.trace.byte_columns import (
     Column,
     Lookup,
     Pieces,
@@ -24,7 +25,6 @@ from actiondbg.recording.trace.formats.byte_columns import (
     merge,
 )
 from actiondbg.recording.trace.program import Program
-from actiondbg.recording.trace.rows import Recorded
 from actiondbg.recording.trace.slices import Slices, Span
 from actiondbg.recording.trace.texts import Numbers, pc
 
@@ -87,7 +87,9 @@ class ChromeTrace:
         ]
         return b'{"displayTimeUnit":"ns","traceEvents":[\n' + b",\n".join(map(json_bytes, about))
 
-    def batch(self, slices: Slices, recorded: Recorded) -> Iterator[tuple[bytes | memoryview, int]]:
+    def batch(
+        self, slices: Slices, recording: Recording
+    ) -> Iterator[tuple[bytes | memoryview, int]]:
         """Yield some slices, in parts, each with how many of them it has."""
         batch = _Batch(slices, self._more(slices))
         for span in slices.spans:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from actiondbg.recording.format.arrow import pa
-from actiondbg.recording.trace.formats.names import GZIP, ZSTD
+from actiondbg.recording.trace.options import GZIP, ZSTD
 
 _GZIP_LEVEL = 1  # some times as fast as the default, for some more bytes
 

@@ -14,8 +14,8 @@ from enum import IntEnum
 import numpy as np
 
 from actiondbg.recording.format.arrow import Array, pa
-from actiondbg.recording.trace.flows import FlowFinder, Flows
-from actiondbg.recording.trace.formats.byte_columns import (
+from actiondbg.recording.recording import Recording
+from actiondbg.recording.trace.byte_columns import (
     Column,
     Lookup,
     Pieces,
@@ -23,6 +23,7 @@ from actiondbg.recording.trace.formats.byte_columns import (
     content_of,
     merge,
 )
+from actiondbg.recording.trace.flows import FlowFinder, Flows
 from actiondbg.recording.trace.formats.protobuf import (
     bytes_field,
     bytes_fields,
@@ -34,7 +35,6 @@ from actiondbg.recording.trace.formats.protobuf import (
     number_fields,
 )
 from actiondbg.recording.trace.program import Program
-from actiondbg.recording.trace.rows import Recorded
 from actiondbg.recording.trace.slices import Slices, Span
 from actiondbg.recording.trace.texts import NONE, Numbers, string_array
 
@@ -175,12 +175,14 @@ class PerfettoTrace:
         cleared = _packet(_in_sequence(_CLEARED | _NEEDS))
         return _packet(message(_Packet.CLOCK_SNAPSHOT, *snapshot)) + self._process() + cleared
 
-    def batch(self, slices: Slices, recorded: Recorded) -> Iterator[tuple[bytes | memoryview, int]]:
+    def batch(
+        self, slices: Slices, recording: Recording
+    ) -> Iterator[tuple[bytes | memoryview, int]]:
         """Yield some slices, in parts, each with how many of them it has."""
         columns = self._columns(slices)
         for part in self._interned():
             yield part, 0
-        batch = _Batch(slices, self._flows.find(recorded, slices), columns)
+        batch = _Batch(slices, self._flows.find(recording, slices), columns)
         for span in slices.spans:
             yield self._introduction(span.thread), 0
             for first in range(span.first, span.last, _BLOCK):

@@ -11,7 +11,7 @@ from functools import cache
 import numpy as np
 
 from actiondbg.recording.format.arrow import pa
-from actiondbg.recording.trace.formats.byte_columns import Pieces, joined, lengths, pieces_of
+from actiondbg.recording.trace.byte_columns import Pieces, joined, lengths, pieces_of
 from actiondbg.recording.trace.texts import Numbers
 
 _VARINT, _FIXED64, _BYTES = 0, 1, 2

@@ -23,7 +23,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from actiondbg.recording.trace.formats.byte_columns import Column, Lookup, joined
+from actiondbg.recording.trace.byte_columns import Column, Lookup, joined
 from actiondbg.recording.trace.formats.chrome import ChromeTrace, json_texts
 from actiondbg.recording.trace.program import Program
 from actiondbg.recording.trace.slices import Slices

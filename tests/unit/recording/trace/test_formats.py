@@ -12,7 +12,7 @@ import pytest
 from actiondbg.recording import open_recording
 from actiondbg.recording.trace import writer as writing
 from actiondbg.recording.trace.formats import tracy
-from actiondbg.recording.trace.formats.names import Failed, Format, Selection, format_of
+from actiondbg.recording.trace.options import Failed, Format, Selection, format_of
 from actiondbg.recording.trace.writer import write_trace
 from tests.fakes.recording.nesting import Maker, leave_open, write_chunks
 from tests.fakes.recording.recordings import (

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from google.protobuf.internal import encoder
 
-from actiondbg.recording.trace.formats.byte_columns import content_of
+from actiondbg.recording.trace.byte_columns import content_of
 from actiondbg.recording.trace.formats.protobuf import (
     bytes_field,
     bytes_fields,

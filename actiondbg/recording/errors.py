@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import shlex
+from collections.abc import Sequence
+
 from actiondbg.errors import ActiondbgError
 
 
@@ -28,3 +31,14 @@ class DamagedError(RecordingError):
 
 class QueryError(ActiondbgError):
     """A query cannot be answered as it is written."""
+
+
+def needs_tool(argv: Sequence[str], what: str) -> str:
+    """Return the sentence that refuses what only a running tool can do.
+
+    Args:
+        argv: the command line of the tool that was recorded.
+        what: cannot be done, in words.
+    """
+    command = shlex.join(["actiondbg", *argv])
+    return f"This is a recording: {what}; start the tool with `{command}`."

@@ -12,14 +12,14 @@ from actiondbg.recording.format.header import Ending, Header, parse_ending
 from actiondbg.recording.format.scan import Chunk, Section
 from actiondbg.recording.format.strings import StringTables
 from actiondbg.recording.format.structs import Kind
-from actiondbg.recording.tables.actions import Actions
-from actiondbg.recording.tables.changes import Changes, Reasons
+from actiondbg.recording.tables.actions import ActionTable
+from actiondbg.recording.tables.changes import ChangeTable, ReasonTable
 from actiondbg.recording.tables.definitions import Definitions
-from actiondbg.recording.tables.descriptions import Describer
+from actiondbg.recording.tables.descriptions import OperationDescriptions
 from actiondbg.recording.tables.lazy_table import LazyTable
-from actiondbg.recording.tables.operations import Lives
-from actiondbg.recording.tables.rows import Rows
-from actiondbg.recording.tables.snapshots import Snapshot, Snapshots, Texts
+from actiondbg.recording.tables.operations import OperationTable
+from actiondbg.recording.tables.rows import ActionRows
+from actiondbg.recording.tables.snapshots import IRTexts, Snapshot, SnapshotTable
 
 
 class Recording:
@@ -30,19 +30,19 @@ class Recording:
 
     def __init__(self, file: RecordingFile) -> None:
         self._file = file
-        self._rows = Rows(file)
+        self._rows = ActionRows(file)
         strings = StringTables(file, self._rows.threads)
         definitions = Definitions(self._rows, strings)
-        describer = Describer(definitions, strings)
-        changes = Changes(self._rows, definitions, describer)
-        reasons = Reasons(self._rows, strings)
-        self._texts = Texts(file)
-        self._snapshots = Snapshots(self._rows, self._texts)
-        actions = Actions(self._rows, strings, definitions, describer, changes, reasons)
+        describer = OperationDescriptions(definitions, strings)
+        changes = ChangeTable(self._rows, definitions, describer)
+        reasons = ReasonTable(self._rows, strings)
+        self._texts = IRTexts(file)
+        self._snapshots = SnapshotTable(self._rows, self._texts)
+        actions = ActionTable(self._rows, strings, definitions, describer, changes, reasons)
         self.tables: dict[str, LazyTable] = {
             "actions": actions.table(),
             "changes": changes.table(),
-            "operations": Lives(definitions, describer, changes).table(),
+            "operations": OperationTable(definitions, describer, changes).table(),
             "reasons": reasons.table(),
             "ir": self._snapshots.table(),
         }

@@ -10,7 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from actiondbg.recording.capture.recorder import Recorded, Running
+    from actiondbg.recording.capture.recorder import RecordedRun, RecordingProcess
 
 
 def say(sentence: str) -> None:
@@ -24,7 +24,7 @@ def say_cut(path: str, cut: str | None) -> None:
         say(f"{path}: {cut}")
 
 
-def say_ending(done: Recorded, is_whole: bool, told: str = "") -> None:
+def say_ending(done: RecordedRun, is_whole: bool, told: str = "") -> None:
     """Tell how a tool ended, unless it did so by itself and was recorded as a whole.
 
     Args:
@@ -61,7 +61,7 @@ def code_of(status: int) -> int:
 
 
 @contextlib.contextmanager
-def passing_interrupts(running: Running) -> Generator[Running]:
+def passing_interrupts(running: RecordingProcess) -> Generator[RecordingProcess]:
     """Yield a tool, and end it with the block; Ctrl-C is for it while it runs.
 
     What it did by then is told.
@@ -81,7 +81,7 @@ def passing_interrupts(running: Running) -> Generator[Running]:
             signal.signal(signal.SIGINT, before)
 
 
-def wait_importing(running: Running, *modules: str) -> Recorded:
+def wait_importing(running: RecordingProcess, *modules: str) -> RecordedRun:
     """Wait for the end of a tool; import meanwhile what is used on its recording.
 
     Before the tool, or after it, that would take as long as a short run.

@@ -26,7 +26,7 @@ from actiondbg.recording.dependencies import need_packages
 from actiondbg.recording.overwrite import check_overwritten, is_same
 
 if TYPE_CHECKING:
-    from actiondbg.recording.capture.recorder import Recorded, Running
+    from actiondbg.recording.capture.recorder import RecordedRun, RecordingProcess
     from actiondbg.recording.log.log import LiveLog
     from actiondbg.recording.recording import Recording
 
@@ -237,7 +237,7 @@ def _log_live(tool: list[str], options: argparse.Namespace, destination: Destina
     return code_of(done.status)
 
 
-def _follow(running: Running, log: LiveLog) -> Recorded:
+def _follow(running: RecordingProcess, log: LiveLog) -> RecordedRun:
     try:
         while (done := running.poll(_SECONDS)) is None:
             log.update()
@@ -285,7 +285,7 @@ def _started(
     options: argparse.Namespace,
     output: Path | None,
     upstream_log: Path | None = None,
-) -> AbstractContextManager[Running]:
+) -> AbstractContextManager[RecordingProcess]:
     """Start the tool; Ctrl-C is for it while it runs, and what it did by then is logged."""
     from actiondbg.recording.capture.recorder import start_recording
 
@@ -304,7 +304,7 @@ def _started(
 # --- what is said ---------------------------------------------------------------------
 
 
-def _report(done: Recorded, recording: Path, count: int) -> None:
+def _report(done: RecordedRun, recording: Path, count: int) -> None:
     from actiondbg.recording.log.tally import Tally
 
     tally = Tally(recording)

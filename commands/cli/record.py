@@ -10,7 +10,12 @@ from typing import TYPE_CHECKING, get_args
 
 from actiondbg.commands.cli.child_process import code_of, say, say_compiling, say_ending
 from actiondbg.commands.cli.line_parser import SUFFIX, LineParser
-from actiondbg.recording.capture.recorder import Recorded, RecordedIR, Running, start_recording
+from actiondbg.recording.capture.recorder import (
+    IRDetail,
+    RecordedRun,
+    RecordingProcess,
+    start_recording,
+)
 from actiondbg.recording.format.kind import is_recording
 
 if TYPE_CHECKING:
@@ -47,7 +52,7 @@ def build_parser() -> LineParser:
     )
     add(
         "--ir",
-        choices=get_args(RecordedIR),
+        choices=get_args(IRDetail),
         default="none",
         help="keep the IR before and after: of the operations that an action changes, or of the "
         "function around them; none by default",
@@ -109,7 +114,7 @@ def _shows_progress() -> bool:
     return sys.stderr.isatty() and not sys.stdout.isatty()
 
 
-def _follow(running: Running, tally: Tally) -> Recorded:
+def _follow(running: RecordingProcess, tally: Tally) -> RecordedRun:
     shown = False
     while (done := running.poll(_SECONDS)) is None:
         tally.update()
@@ -125,7 +130,7 @@ def _follow(running: Running, tally: Tally) -> Recorded:
 
 
 def _report(
-    done: Recorded, output: Path, tally: Tally, replaces: bool, quiet: bool
+    done: RecordedRun, output: Path, tally: Tally, replaces: bool, quiet: bool
 ) -> Iterator[str]:
     """Yield the sentences that say what was recorded."""
     if done.path is None:

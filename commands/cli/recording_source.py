@@ -18,7 +18,7 @@ from actiondbg.commands.cli.line_parser import SUFFIX, names_recording
 from actiondbg.commands.cli.scratch import scratch_directory
 from actiondbg.errors import ActiondbgError
 from actiondbg.recording import open_recording
-from actiondbg.recording.capture.recorder import RecordedIR, start_recording
+from actiondbg.recording.capture.recorder import IRDetail, start_recording
 
 if TYPE_CHECKING:
     from actiondbg.recording.recording import Recording
@@ -37,7 +37,7 @@ def source_of(
     purpose: str,
     *,
     partial: bool = False,
-    ir: RecordedIR = "none",
+    ir: IRDetail = "none",
     events: Sequence[str] = (),
     mlir_include: str | None = None,
     modules: Sequence[str] = (),

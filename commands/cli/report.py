@@ -11,12 +11,12 @@ from actiondbg.commands.cli.line_parser import LineParser
 from actiondbg.commands.cli.output_file import writing
 from actiondbg.commands.cli.recording_source import Source, source_of
 from actiondbg.errors import UsageError
-from actiondbg.recording.capture.recorder import RecordedIR
+from actiondbg.recording.capture.recorder import IRDetail
 from actiondbg.recording.dependencies import need_packages
 from actiondbg.recording.overwrite import check_overwritten
 from actiondbg.support.atomic_write import write_whole
 
-_IR: RecordedIR = "changed"  # of a tool that is run: else there were no diffs
+_IR: IRDetail = "changed"  # of a tool that is run: else there were no diffs
 _MARK = b'<meta name="generator" content="actiondbg report">'
 _HEAD = 2048  # bytes of a page in which the mark is
 _EPILOG = """\
@@ -48,7 +48,7 @@ def build_parser() -> LineParser:
     )
     add(
         "--ir",
-        choices=get_args(RecordedIR),
+        choices=get_args(IRDetail),
         help=f"which IR of the tool is kept, for the diffs: {_IR} by default",
     )
     add(

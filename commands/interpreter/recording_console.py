@@ -6,7 +6,7 @@ import datetime
 import shlex
 from typing import TYPE_CHECKING, Any
 
-from actiondbg.recording.session.refusing import needs_tool
+from actiondbg.recording.errors import needs_tool
 
 if TYPE_CHECKING:
     from actiondbg.commands.interpreter.declaration import Command
@@ -34,7 +34,7 @@ class Recorded:
 
     def needs_tool(self, what: str) -> str:
         """Return the sentence that refuses something; ``what`` says what, in words."""
-        return needs_tool(self._session.recording, what)
+        return needs_tool(self._session.recording.header.argv, what)
 
     def refusal(self, command: Command) -> str | None:
         """Return why a command cannot be used, in a sentence; None if it can."""

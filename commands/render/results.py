@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from actiondbg.analysis.cycles import Cycle
     from actiondbg.bisection.result import Result
     from actiondbg.ir.diff import Diff
-    from actiondbg.recording.session.attempts import RecordedAttempts
+    from actiondbg.recording.session.past import RecordedAttempts
     from actiondbg.session.past import Attempts, History
 
 

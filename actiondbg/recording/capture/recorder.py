@@ -18,12 +18,12 @@ from actiondbg.tool.program import Program
 
 P = ParamSpec("P")
 
-RecordedIR = Literal["changed", "function", "none"]
+IRDetail = Literal["changed", "function", "none"]
 
 _END_SECONDS = 5.0  # that the tool has to end by itself when we do
 
 
-class Recorded(NamedTuple):
+class RecordedRun(NamedTuple):
     """A tool that was recorded, and has ended.
 
     Args:
@@ -35,14 +35,14 @@ class Recorded(NamedTuple):
     status: int
 
 
-class Running(Closeable):
+class RecordingProcess(Closeable):
     """A tool that is recorded; leaving its ``with`` block ends it, if it has not ended."""
 
     def __init__(self, process: subprocess.Popen[bytes], path: Path | None) -> None:
         self.process = process
         self.path = path
 
-    def wait(self) -> Recorded:
+    def wait(self) -> RecordedRun:
         """Wait for the end of the tool. Ctrl-C is for the tool, and does not end the waiting."""
         while self.process.returncode is None:
             try:
@@ -52,7 +52,7 @@ class Running(Closeable):
                 self.process.send_signal(signal.SIGINT)
         return self._recorded()
 
-    def poll(self, seconds: float) -> Recorded | None:
+    def poll(self, seconds: float) -> RecordedRun | None:
         """Wait for the end of the tool for some seconds at most; return None if it runs on."""
         try:
             if self._ends_in(seconds):
@@ -88,19 +88,19 @@ class Running(Closeable):
         finally:
             os.close(pidfd)
 
-    def _recorded(self) -> Recorded:
+    def _recorded(self) -> RecordedRun:
         path = self.path
         if path is not None and not (path.exists() and path.stat().st_size):
             path.unlink(missing_ok=True)
             path = None
-        return Recorded(path, self.process.returncode)
+        return RecordedRun(path, self.process.returncode)
 
 
 def start_recording(
     argv: Sequence[str],
     output: str | os.PathLike[str] | None,
     *,
-    ir: RecordedIR = "none",
+    ir: IRDetail = "none",
     events: Sequence[str] = (),
     mlir_include: str | os.PathLike[str] | None = None,
     stdin: Redirection = None,
@@ -110,7 +110,7 @@ def start_recording(
     env: Mapping[str, str] | None = None,
     on_compile: Callable[[], None] | None = None,
     upstream_log: str | os.PathLike[str] | None = None,
-) -> Running:
+) -> RecordingProcess:
     """Start a tool whose actions are recorded. It ends when this thread does.
 
     Args:
@@ -140,15 +140,15 @@ def start_recording(
     with Streams(stdin, stdout, stderr).opened() as streams:
         path = None if output is None else _emptied(output)
         try:
-            return Running(program.popen(agent, orders, streams), path)
+            return RecordingProcess(program.popen(agent, orders, streams), path)
         except BaseException:
             if path is not None:
                 path.unlink(missing_ok=True)
             raise
 
 
-def _to_its_end(start: Callable[P, Running]) -> Callable[P, Recorded]:
-    def record(*args: P.args, **kwargs: P.kwargs) -> Recorded:
+def _to_its_end(start: Callable[P, RecordingProcess]) -> Callable[P, RecordedRun]:
+    def record(*args: P.args, **kwargs: P.kwargs) -> RecordedRun:
         """Run a tool to its end, and record its actions; see ``start_recording``."""
         with start(*args, **kwargs) as running:
             return running.wait()
@@ -161,7 +161,7 @@ record = _to_its_end(start_recording)  # with its parameters
 
 def _orders(
     output: str | os.PathLike[str] | None,
-    ir: RecordedIR,
+    ir: IRDetail,
     events: Sequence[str],
     upstream_log: str | os.PathLike[str] | None,
 ) -> dict[str, str]:

@@ -13,7 +13,7 @@ from actiondbg.recording.format.structs import Space
 from actiondbg.recording.log.fields import Paint
 from actiondbg.recording.log.lines import (
     BEFORE,
-    Operations,
+    LogOperations,
     operation_texts,
     reason_note,
     subject,
@@ -67,7 +67,7 @@ class Words:
         return self._array
 
 
-class Known:
+class LogDefinitions:
     """The strings, and the locations and operations that are made of them.
 
     Args:
@@ -160,7 +160,7 @@ class Known:
         place = {name: column.at(of["location"]) for name, column in self._places.items()}
         absent = place["file"] <= 0
         return operation_texts(
-            Operations(
+            LogOperations(
                 numbers=of["operation"],
                 names=self._coded(of["name"], Space.OPERATION),
                 functions=self._coded(of["function"], Space.FUNCTION),

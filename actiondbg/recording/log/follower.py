@@ -18,9 +18,9 @@ from actiondbg.recording.format.layout import CHANGED, FOLD_MASK, FOLD_SHIFT, LA
 from actiondbg.recording.format.packed import unpack
 from actiondbg.recording.format.scan import Chunk, Section, scan_chunks
 from actiondbg.recording.format.structs import FILE_HEADER, STRING, Kind
-from actiondbg.recording.log.definitions import Known
+from actiondbg.recording.log.definitions import LogDefinitions
 from actiondbg.recording.log.fields import Paint, no_paint
-from actiondbg.recording.log.lines import Actions
+from actiondbg.recording.log.lines import LogActions
 from actiondbg.recording.log.text import Coded, distinct
 
 # Of an item of ACTIONS; the duration may be longer where it comes later.
@@ -54,7 +54,7 @@ class Batch:
     """What came: actions, the first of which has the row ``first_row``, and those that ended."""
 
     first_row: int
-    actions: Actions
+    actions: LogActions
     late: Late
 
 
@@ -75,7 +75,7 @@ class Follower:
         self._offset = FILE_HEADER.size
         self._thread: int | None = None
         self._next_row = 0
-        self._known = Known(paint)
+        self._known = LogDefinitions(paint)
         self._unit = 1
         self._clock: tuple[tuple[int, int], tuple[int, int]] | None = None
 
@@ -152,9 +152,9 @@ class Follower:
             self._late(patches[is_late], reasons["row"]),
         )
 
-    def _actions(self, items: Mapping[str, Ints], rows: Ints, reasons: Ints) -> Actions:
+    def _actions(self, items: Mapping[str, Ints], rows: Ints, reasons: Ints) -> LogActions:
         known = self._known
-        return Actions(
+        return LogActions(
             ordinals=rows + 1,
             threads=np.full(len(rows), self._thread),
             depths=items["depth"],

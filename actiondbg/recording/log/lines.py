@@ -29,7 +29,7 @@ _NOTES: Array = pa.array([f"{note}\n" for note in ("", *_FOLD_NOTES, _ODD_NOTE)]
 
 
 @dataclass(frozen=True)
-class Actions:
+class LogActions:
     """Some actions, in order; the arrays have one item for each.
 
     Args:
@@ -58,7 +58,7 @@ class Actions:
 
 
 @dataclass(frozen=True)
-class Operations:
+class LogOperations:
     """Some operations; the arrays have one item for each.
 
     Args:
@@ -89,7 +89,7 @@ class LineWriter:
     def __init__(self, paint: Paint = no_paint) -> None:
         self.fields = Fields(paint)
 
-    def lines(self, actions: Actions) -> Array:
+    def lines(self, actions: LogActions) -> Array:
         """Return a string for each action, none of them null."""
         deepest = int(actions.depths.max(initial=0))
         indents = pa.array([f" {_INDENT * n}" for n in range(deepest + 1)])
@@ -116,7 +116,7 @@ def reason_note(reason: str) -> str:
     return piece(": ", reason) + "\n"
 
 
-def operation_texts(operations: Operations) -> Array:
+def operation_texts(operations: LogOperations) -> Array:
     """Write ``on @5 arith.addi in @f at in.mlir:3:4``, or as much of it as is known."""
     return joined(
         [
@@ -130,7 +130,7 @@ def operation_texts(operations: Operations) -> Array:
     )
 
 
-def _notes(actions: Actions) -> Coded:
+def _notes(actions: LogActions) -> Coded:
     """Write the ends of the lines: why it failed, or to what it folded."""
     codes = actions.folds.astype(np.int32)
     odd = (actions.outcomes == _FAILED) & actions.changed & (codes == 0)

@@ -13,8 +13,8 @@ from actiondbg.recording.format.structs import Space
 from actiondbg.recording.log.fields import Paint
 from actiondbg.recording.log.lines import (
     BEFORE,
-    Actions,
-    Operations,
+    LogActions,
+    LogOperations,
     operation_texts,
     reason_note,
     subject,
@@ -49,10 +49,10 @@ class TableActions:
         self._outcomes = self._places("outcome", OUTCOMES)
         self._folds = self._places("fold", FOLDS) + 1
 
-    def part(self, start: int, count: int) -> Actions:
+    def part(self, start: int, count: int) -> LogActions:
         """Return the actions in some rows."""
         columns = {name: column.slice(start, count) for name, column in self._columns.items()}
-        return Actions(
+        return LogActions(
             ordinals=columns["ordinal"].to_numpy(),
             threads=columns["thread"].to_numpy(),
             depths=columns["depth"].to_numpy(),
@@ -80,7 +80,7 @@ class TableActions:
         of = {name: columns[name].take(pa.array(rows)) for name in _OPERATION_COLUMNS}
         words = {name: Coded(_codes(of[name]), self._words[name]) for name in self._words}
         texts = operation_texts(
-            Operations(
+            LogOperations(
                 numbers=_numbers(of["operation"]),
                 names=words["op"],
                 functions=words["function"],

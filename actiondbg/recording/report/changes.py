@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from actiondbg.recording.report.diffs import PaintedDiffs
+from actiondbg.recording.report.diffs import PaintedDiffs, recorded_diff
 from actiondbg.recording.report.queries import Shared, ask, ask_columns
-from actiondbg.recording.session.diff import recorded_diff
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

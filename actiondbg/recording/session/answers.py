@@ -8,37 +8,39 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from actiondbg import protocol
 from actiondbg.errors import NoAnswer, NoSuchUnit, UnitErased
-from actiondbg.recording.session.lives import Held
-from actiondbg.recording.session.refusing import needs_tool
-from actiondbg.recording.session.texts import without_regions
+from actiondbg.recording.errors import needs_tool
+from actiondbg.recording.session.operations import OperationState
+from actiondbg.recording.session.recorded_ir import without_regions
 
 if TYPE_CHECKING:
     from actiondbg.recording.recording import Recording
-    from actiondbg.recording.session.columns import Actions
-    from actiondbg.recording.session.telling import Telling
+    from actiondbg.recording.session.columns import ActionColumns
+    from actiondbg.recording.session.descriptions import ActionDescriptions
 
 R = TypeVar("R", bound=protocol.Message)
 
 
-class Answers:
+class RecordedAnswers:
     """Answers requests as the agent does where it stands; the front end stands at an event.
 
     Args:
         recording: the recording.
         actions: its actions.
-        telling: tells of them.
+        describe: tells of them.
 
     Attributes:
         event: where it stands.
     """
 
-    def __init__(self, recording: Recording, actions: Actions, telling: Telling) -> None:
+    def __init__(
+        self, recording: Recording, actions: ActionColumns, describe: ActionDescriptions
+    ) -> None:
         self._recording = recording
         self._actions = actions
-        self._telling = telling
+        self._describe = describe
         self.event = 1
         self._selected = 0
-        self._moved: Held | None = None  # where the cursor was moved to
+        self._moved: OperationState | None = None  # where the cursor was moved to
         self._handlers: dict[type[protocol.Message], Callable[[Any], protocol.Message]] = {
             protocol.Backtrace: self._backtrace,
             protocol.SelectFrame: self._select,
@@ -66,7 +68,7 @@ class Answers:
         handler = self._handlers.get(type(message))
         if handler is None:
             what = f"{message.method} cannot be answered from it"
-            raise NoAnswer(needs_tool(self._recording, what))
+            raise NoAnswer(needs_tool(self._recording.header.argv, what))
         return cast("R", handler(message))
 
     # --- the stack ---
@@ -75,21 +77,21 @@ class Answers:
         return self._actions.line.stack(self._actions.line.at(self.event).place)
 
     def _backtrace(self, _: protocol.Backtrace) -> protocol.Frames:
-        return protocol.Frames(frames=self._telling.frames(self.event))
+        return protocol.Frames(frames=self._describe.frames(self.event))
 
     def _select(self, message: protocol.SelectFrame) -> protocol.Frame:
-        frames = self._telling.frames(self.event)
+        frames = self._describe.frames(self.event)
         if message.index >= len(frames):
             raise NoSuchUnit(f"There is no frame {message.index}: there are {len(frames)}, from 0.")
         self._selected, self._moved = message.index, None
         return frames[message.index]
 
     def _action(self, _: protocol.GetAction) -> protocol.Action:
-        return self._telling.action(self.event, self._selected)
+        return self._describe.action(self.event, self._selected)
 
     def _context(self, _: protocol.GetContext) -> protocol.Units:
         place = self._stack()[self._selected]
-        return protocol.Units(units=self._telling.units(place, self.event))
+        return protocol.Units(units=self._describe.units(place, self.event))
 
     def _status(self, _: protocol.GetStatus) -> protocol.Status:
         event = self.event
@@ -106,11 +108,11 @@ class Answers:
 
     def _changes(self, message: protocol.GetChanges) -> protocol.Changes:
         place = self._stack()[self._selected]
-        rows = self._telling.changes.by(place, self.event, message.nested)
+        rows = self._describe.changes.by(place, self.event, message.nested)
         return protocol.Changes(
-            changes=self._telling.lives.described(rows[: message.count]),
+            changes=self._describe.operations.described(rows[: message.count]),
             total=len(rows),
-            counts=self._telling.changes.counts(rows),
+            counts=self._describe.changes.counts(rows),
             forgotten=0,
         )
 
@@ -118,13 +120,13 @@ class Answers:
 
     def _cursor(self, _: protocol.GetCursor) -> protocol.Cursor:
         held = self._at_cursor()
-        row = self._telling.lives.row(held.id)
-        function = None if row is None else self._telling.lives.words("function").of(row)
-        unit = self._telling.unit(held, self.event)
+        row = self._describe.operations.row(held.id)
+        function = None if row is None else self._describe.operations.words("function").of(row)
+        unit = self._describe.unit(held, self.event)
         return protocol.Cursor(unit=unit, function=function, path=[])
 
-    def _at_cursor(self) -> Held:
-        held = self._moved or self._telling.lives.cursor(
+    def _at_cursor(self) -> OperationState:
+        held = self._moved or self._describe.operations.cursor(
             self._stack()[self._selected :], self.event
         )
         if held is None:
@@ -132,7 +134,7 @@ class Answers:
                 "The action's IR unit is erased, and no action around it has one that is alive; "
                 "step or continue to the next stop."
             )
-        return Held(held.id, "alive")
+        return OperationState(held.id, "alive")
 
     def _move(self, message: protocol.MoveCursor) -> protocol.Cursor:
         if message.to == "action":
@@ -142,10 +144,12 @@ class Answers:
         elif message.to == "id":
             self._moved = self._alive(message.index or 0)
         else:
-            raise NoAnswer(needs_tool(self._recording, "only ids lead to an operation in it"))
+            raise NoAnswer(
+                needs_tool(self._recording.header.argv, "only ids lead to an operation in it")
+            )
         return self._cursor(protocol.GetCursor())
 
-    def _unit(self, index: int) -> Held:
+    def _unit(self, index: int) -> OperationState:
         units = self._context(protocol.GetContext()).units
         if index >= len(units):
             raise NoSuchUnit(
@@ -153,12 +157,12 @@ class Answers:
             )
         if units[index].state == "erased":
             raise UnitErased(f"IR unit {index} ({units[index].name}) is erased.")
-        return Held(units[index].id or 0, "alive")
+        return OperationState(units[index].id or 0, "alive")
 
-    def _alive(self, id: int) -> Held:
-        if not self._telling.lives.is_alive(id, self.event):
+    def _alive(self, id: int) -> OperationState:
+        if not self._describe.operations.is_alive(id, self.event):
             raise NoSuchUnit(f"There is no operation @{id} now.")
-        return Held(id, "alive")
+        return OperationState(id, "alive")
 
     # --- IR ---
 
@@ -185,10 +189,10 @@ class Answers:
         return without_regions(text) if message.skip_regions else text
 
     def _held(self, message: protocol.Print) -> str:
-        texts = self._telling.texts
+        ir = self._describe.ir
         if message.what == "module":
-            return texts.module(self.event)
+            return ir.module(self.event)
         if message.what == "function":
-            return texts.function(self._cursor(protocol.GetCursor()), self.event)
+            return ir.function(self._cursor(protocol.GetCursor()), self.event)
         id = self._at_cursor().id if message.what == "cursor" else self._unit(0).id
-        return texts.operation(id, self.event)
+        return ir.operation(id, self.event)

@@ -10,13 +10,13 @@ import numpy as np
 import numpy.typing as npt
 
 from actiondbg.recording.format.arrow import Bools, Ints
-from actiondbg.recording.session.columns import Actions, Columns
+from actiondbg.recording.session.columns import ActionColumns, TableColumns
 
 if TYPE_CHECKING:
     from actiondbg.recording.recording import Recording
 
 
-class Changes(Columns):
+class ChangeColumns(TableColumns):
     """All changes; those that one thread made are together, in the order in which it made them.
 
     When an action changes something is not recorded, only what, and in which order. So it is
@@ -27,7 +27,7 @@ class Changes(Columns):
         actions: its actions.
     """
 
-    def __init__(self, recording: Recording, actions: Actions) -> None:
+    def __init__(self, recording: Recording, actions: ActionColumns) -> None:
         super().__init__(recording, "changes")
         self._actions = actions
 

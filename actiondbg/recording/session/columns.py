@@ -10,14 +10,19 @@ import numpy as np
 import numpy.typing as npt
 
 from actiondbg.recording.format.arrow import Bools, Ints
-from actiondbg.recording.session.line import Line, depths_of, is_line, order_of
-from actiondbg.recording.session.numbering import Numbering
+from actiondbg.recording.session.event_line import (
+    EventLine,
+    OrdinalMap,
+    depths_of,
+    is_line,
+    order_of,
+)
 
 if TYPE_CHECKING:
     from actiondbg.recording.recording import Recording
 
 
-class Words(NamedTuple):
+class WordColumn(NamedTuple):
     """A column of text.
 
     Attributes:
@@ -48,7 +53,7 @@ class Words(NamedTuple):
         return self.values.index(value) if value in self.values else len(self.values)
 
 
-class Columns:
+class TableColumns:
     """The columns of one table.
 
     Args:
@@ -60,7 +65,7 @@ class Columns:
         self._recording = recording
         self._table = table
         self._numbers: dict[str, npt.NDArray[Any]] = {}
-        self._words: dict[str, Words] = {}
+        self._words: dict[str, WordColumn] = {}
 
     def numbers(self, name: str) -> npt.NDArray[Any]:
         """Return a column of numbers or of truth; 0 where there is none."""
@@ -70,12 +75,12 @@ class Columns:
             self._numbers[name] = self.in_order(filled.to_numpy(zero_copy_only=False))
         return self._numbers[name]
 
-    def words(self, name: str) -> Words:
+    def words(self, name: str) -> WordColumn:
         """Return a column of text."""
         if name not in self._words:
             column = self._read(name)
             codes = column.indices.fill_null(-1).to_numpy(zero_copy_only=False)
-            self._words[name] = Words(self.in_order(codes), column.dictionary.to_pylist())
+            self._words[name] = WordColumn(self.in_order(codes), column.dictionary.to_pylist())
         return self._words[name]
 
     def _read(self, name: str) -> Any:
@@ -87,7 +92,7 @@ class Columns:
         return values
 
 
-class Actions(Columns):
+class ActionColumns(TableColumns):
     """The recorded actions, in the order of the line of events.
 
     Attributes:
@@ -99,16 +104,16 @@ class Actions(Columns):
         self.count: int = recording.count
 
     @cached_property
-    def line(self) -> Line:
+    def line(self) -> EventLine:
         """The line of their events."""
         outcomes = self.words("outcome")
         unfinished = np.flatnonzero(outcomes.codes == outcomes.code("unfinished"))
-        return Line(self.in_order(self._nested[0]), unfinished)
+        return EventLine(self.in_order(self._nested[0]), unfinished)
 
     @cached_property
-    def numbering(self) -> Numbering:
+    def numbering(self) -> OrdinalMap:
         """Their ordinals."""
-        return Numbering(self._column("ordinal"), self._nested[1])
+        return OrdinalMap(self._column("ordinal"), self._nested[1])
 
     @cached_property
     def _nested(self) -> tuple[Ints, Ints | None]:
@@ -168,12 +173,12 @@ class Actions(Columns):
         return tags.codes == tags.code(tag)
 
 
-def location_of(columns: Columns, row: int) -> str | None:
+def location_of(columns: TableColumns, row: int) -> str | None:
     """Return FILE:LINE:COL of a row; None where it has none."""
     return locations_of(columns, np.array([row]))[0]
 
 
-def locations_of(columns: Columns, rows: Ints) -> list[str | None]:
+def locations_of(columns: TableColumns, rows: Ints) -> list[str | None]:
     """Return FILE:LINE:COL of some rows; see ``location_of``."""
     numbers = (columns.numbers(name)[rows].tolist() for name in ("line", "col"))
     places = zip(columns.words("file").take(rows), *numbers, strict=True)

@@ -11,10 +11,10 @@ from actiondbg import protocol
 from actiondbg.errors import ControlRefused, UsageError
 from actiondbg.process.stop import Stop
 from actiondbg.process.timeline import Branch, Timeline
+from actiondbg.recording.errors import needs_tool
 from actiondbg.recording.format.arrow import Ints
 from actiondbg.recording.recording import Recording
-from actiondbg.recording.session.line import Side
-from actiondbg.recording.session.refusing import needs_tool
+from actiondbg.recording.session.event_line import Side
 from actiondbg.recording.session.standing import Standing
 from actiondbg.session.observing import attempt_terms
 
@@ -56,7 +56,7 @@ class Going(Standing):
     ) -> Stop:
         if args is not None or any(each is not None for each in streams.values()):
             what = f"{how} takes no arguments in it"
-            raise UsageError(needs_tool(self._recording, what))
+            raise UsageError(needs_tool(self._recording.header.argv, what))
         self._began_with = how
         self._list.forget_hits()
         self._stop = Stop(when="before", reason="start")
@@ -80,7 +80,7 @@ class Going(Standing):
     def until(self, spec: str, condition: str | None = None) -> Stop:
         """Go on to the next action that matches, but no further than the end of the parent."""
         self._check()
-        begins = self._line.begins[self._selecting.places(spec, condition)]
+        begins = self._line.begins[self._query.places(spec, condition)]
         goals = begins[np.searchsorted(begins, self._stop.event, side="right") :][:1]
         if self._stop.depth:
             goals = np.union1d(goals, [self._end_around(1)])
@@ -89,7 +89,7 @@ class Going(Standing):
     def advance(self, spec: str, condition: str | None = None) -> Stop:
         """Go on to the next action that matches, wherever it is."""
         self._check()
-        places = self._selecting.places(spec, condition)
+        places = self._query.places(spec, condition)
         return self._go_on(self._line.begins[places], "until")
 
     def _check(self, count: int = 1) -> None:
@@ -100,7 +100,7 @@ class Going(Standing):
         """Return the places of the attempts of a pattern; see ``Session.next_attempt``."""
         attempt_terms(name, location)  # or they are written wrongly
         spec = f'pattern:"{name}"'
-        return self._selecting.places(spec if location is None else f"{spec} and {location}")
+        return self._query.places(spec if location is None else f"{spec} and {location}")
 
     def _resume(
         self, control: protocol.Control, count: int = 1, until: protocol.Until | None = None

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, overload
 
 import msgspec
 import numpy as np
 
 from actiondbg import protocol
+from actiondbg.analysis.attempts import Attempt, Group
 from actiondbg.analysis.history import Event, EventKind, History
 from actiondbg.breakpoints.watch import parse_operation
 from actiondbg.errors import NoSuchUnit, UsageError
 from actiondbg.recording.format.arrow import Ints
 from actiondbg.recording.recording import Recording
-from actiondbg.recording.session.attempts import RecordedAttempts
 from actiondbg.recording.session.columns import locations_of
+from actiondbg.recording.session.descriptions import ActionDescriptions
 from actiondbg.recording.session.going import Going
-from actiondbg.recording.session.statistics import Statistics
+from actiondbg.recording.session.statistics import ActionStatistics
 
 if TYPE_CHECKING:
     from actiondbg.analysis.cycles import Applied, Cycle
@@ -33,6 +35,56 @@ _EVENTS: dict[str, EventKind] = {
 }
 
 
+class RecordedAttempts:
+    """The attempts of a pattern; see ``actiondbg.analysis.attempts.Attempts``.
+
+    Args:
+        name: of the pattern.
+        places: of the attempts, sorted.
+        describe: tells of them.
+    """
+
+    def __init__(self, name: str, places: Ints, describe: ActionDescriptions) -> None:
+        self.name = name
+        self.attempts: Sequence[Attempt] = _Described(places, describe)
+        self._places = places
+        self._describe = describe
+
+    def grouped(self) -> list[Group]:
+        """Group the attempts by result and reason, the most frequent first."""
+        keys = self._describe.outcome_keys(self._places)
+        _, firsts, counts = np.unique(keys, return_index=True, return_counts=True)
+        order = np.lexsort((firsts, -counts))
+        return [self._group(int(firsts[at]), int(counts[at])) for at in order]
+
+    def _group(self, first: int, count: int) -> Group:
+        attempt = self.attempts[first]
+        outcome = attempt.outcome
+        return Group(
+            result=outcome.result, reason="; ".join(outcome.reasons), count=count, first=attempt
+        )
+
+
+class _Described(Sequence[Attempt]):
+    """Attempts, each described when it is asked for."""
+
+    def __init__(self, places: Ints, describe: ActionDescriptions) -> None:
+        self._places = places
+        self._describe = describe
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    @overload
+    def __getitem__(self, index: int) -> Attempt: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Attempt]: ...
+    def __getitem__(self, index: int | slice) -> Attempt | Sequence[Attempt]:
+        if isinstance(index, slice):
+            return _Described(self._places[index], self._describe)
+        return self._describe.attempt(int(self._places[index]))
+
+
 class Past(Going):
     """The part of the session that answers questions about all up to where it stands.
 
@@ -42,7 +94,7 @@ class Past(Going):
 
     def __init__(self, recording: Recording) -> None:
         super().__init__(recording)
-        self._statistics = Statistics(self._actions)
+        self._statistics = ActionStatistics(self._actions)
 
     def why_not(
         self, name: str, location: str | None = None, op_id: int | None = None
@@ -52,16 +104,16 @@ class Past(Going):
         places = places[self._line.over(self._stop.event)[places]]
         if op_id is not None:
             places = places[self._actions.numbers("operation")[places] == op_id]
-        return RecordedAttempts(name, places, self._telling)
+        return RecordedAttempts(name, places, self._describe)
 
     def history(self, target: str = "cursor") -> History:
         """Tell the life of an operation up to now; see ``Session.history``."""
         id = self._operation_id(parse_operation(target))
-        changes, lives = self._telling.changes, self._telling.lives
+        changes, operations = self._describe.changes, self._describe.operations
         rows = changes.life(id, exact=True)
         rows = rows[changes.made(rows, self._stop.event)]
         is_to_come = changes.is_kind(changes.of(id)[:1], "inserted").any() and not len(rows)
-        if lives.row(id) is None or is_to_come:
+        if operations.row(id) is None or is_to_come:
             raise NoSuchUnit(f"There is no operation @{id} in this run up to now.")
         events = [self._life_event(int(row), id) for row in rows]
         if not events or events[0].kind != "created":
@@ -70,27 +122,27 @@ class Past(Going):
         became = changes.numbers("by")[rows[replaced]]
         return History(
             id=id,
-            op=lives.name(id) or "",
+            op=operations.name(id) or "",
             events=events,
             made_from=self._replaced_by(id),
             became=list(dict.fromkeys(became[became > 0].tolist())),
         )
 
     def _life_event(self, row: int, id: int) -> Event:
-        culprit = self._telling.culprit(int(self._telling.changes.places[row]))
+        culprit = self._describe.culprit(int(self._describe.changes.places[row]))
         return Event(
             ordinal=culprit.ordinal,
             tag=culprit.tag,
             name=culprit.name,
-            kind=_EVENTS[self._telling.changes.words("kind").of(row) or ""],
-            message=self._telling.lives.sentence(row),
+            kind=_EVENTS[self._describe.changes.words("kind").of(row) or ""],
+            message=self._describe.operations.sentence(row),
             guess=culprit.guess,
             id=id,
         )
 
     def _replaced_by(self, id: int) -> list[int]:
         """Return the operations that one has replaced up to now."""
-        changes = self._telling.changes
+        changes = self._describe.changes
         rows = np.flatnonzero(changes.numbers("by") == id)
         rows = rows[changes.made(rows, self._stop.event)]
         return list(dict.fromkeys(changes.numbers("operation")[rows].tolist()))
@@ -114,9 +166,9 @@ class Past(Going):
                 )
             ordinal = self._stop.ordinal
         self._check_over(ordinal)
-        fields = self._telling.fields(self._actions.place(ordinal))
+        fields = self._describe.fields(self._actions.place(ordinal))
         title = " ".join(word for word in (f"#{ordinal}", fields["tag"], fields["name"]) if word)
-        found = self._telling.texts.difference(ordinal, module)
+        found = self._describe.ir.difference(ordinal, module)
         return msgspec.structs.replace(found, ordinal=ordinal, title=title)
 
     def _check_over(self, ordinal: int) -> None:

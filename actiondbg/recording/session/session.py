@@ -35,7 +35,7 @@ class RecordedSession(Past, Closeable):
 
     def close(self) -> None:
         """Remove what was put on disk, and let go of the database."""
-        self._selecting.close()
+        self._query.close()
         self._finalizer()
 
     @property
@@ -56,7 +56,7 @@ class RecordedSession(Past, Closeable):
     def names(self, kind: NameKind) -> list[str]:
         """List the names of tags, patterns, passes or operations that were recorded, sorted."""
         if kind == "op":
-            return sorted(self._telling.lives.words("op").values)
+            return sorted(self._describe.operations.words("op").values)
         if kind == "tag":
             return sorted(self._actions.words("tag").values)
         names = self._actions.words("name")

@@ -12,15 +12,14 @@ from actiondbg.breakpoints.breakpoint import Breakpoint
 from actiondbg.breakpoints.watch import parse_target
 from actiondbg.errors import NotStopped, UsageError
 from actiondbg.process.stop import Stop
+from actiondbg.recording.errors import needs_tool
 from actiondbg.recording.format.arrow import Ints
 from actiondbg.recording.recording import Recording
-from actiondbg.recording.session.answers import Answers
-from actiondbg.recording.session.columns import Actions
-from actiondbg.recording.session.ending import stop_at_end
-from actiondbg.recording.session.hits import Hits
-from actiondbg.recording.session.refusing import needs_tool
-from actiondbg.recording.session.selecting import Selecting
-from actiondbg.recording.session.telling import Telling
+from actiondbg.recording.session.action_query import ActionQuery
+from actiondbg.recording.session.answers import RecordedAnswers
+from actiondbg.recording.session.breakpoint_hits import BreakpointHits
+from actiondbg.recording.session.columns import ActionColumns
+from actiondbg.recording.session.descriptions import ActionDescriptions, stop_at_end
 from actiondbg.session.observing import Observing
 
 R = TypeVar("R", bound=protocol.Message)
@@ -39,12 +38,12 @@ class Standing(Observing):
     def __init__(self, recording: Recording) -> None:
         super().__init__()
         self._recording = recording
-        self._actions = Actions(recording)
+        self._actions = ActionColumns(recording)
         self._line = self._actions.line
-        self._telling = Telling(recording, self._actions)
-        self._selecting = Selecting(recording, self._actions)
-        self._hits = Hits(self._actions, self._telling.changes, self._selecting)
-        self._answers = Answers(recording, self._actions, self._telling)
+        self._describe = ActionDescriptions(recording, self._actions)
+        self._query = ActionQuery(recording, self._actions)
+        self._hits = BreakpointHits(self._actions, self._describe.changes, self._query)
+        self._answers = RecordedAnswers(recording, self._actions, self._describe)
         self._stop = self._stand(1, reason="start")
 
     @property
@@ -86,7 +85,7 @@ class Standing(Observing):
         """
         if kind != "failure":
             what = f"catch {kind} looks for what is not in it, and only failure is"
-            raise UsageError(needs_tool(self._recording, what))
+            raise UsageError(needs_tool(self._recording.header.argv, what))
         return super().catch(kind, glob)
 
     def watch(
@@ -99,7 +98,7 @@ class Standing(Observing):
         """
         if parse_target(target).kind != "operation":
             what = f"watch {target} looks for what is not in it, and only operations are"
-            raise UsageError(needs_tool(self._recording, what))
+            raise UsageError(needs_tool(self._recording.header.argv, what))
         return super().watch(target, exact=exact, condition=condition)
 
     # --- going on ---
@@ -158,9 +157,9 @@ class Standing(Observing):
         self._forget_stop()
         there = self._line.onwards(event)
         if there is None or there > self._line.last:
-            return stop_at_end(self._recording, self._actions, self._telling)
+            return stop_at_end(self._recording, self._actions, self._describe)
         self._answers.stand(there)
-        return self._telling.stop(there, **told)
+        return self._describe.stop(there, **told)
 
     def _told(self, event: int, hit: list[Breakpoint]) -> dict[str, Any]:
         """Return what a stop tells of what was hit, as the agent does."""
@@ -168,7 +167,7 @@ class Standing(Observing):
         place = self._line.at(event).place
         if any(one.catch is not None for one in hit):
             name = self._actions.words("name").of(place)
-            culprit = self._telling.culprit(place)
+            culprit = self._describe.culprit(place)
             return {"reason": "catch", "message": f"the pass {name} failed", "culprit": culprit}
         if watches:
             return {"reason": "watch", **self._seen(event, watches)}
@@ -176,11 +175,14 @@ class Standing(Observing):
 
     def _seen(self, event: int, watches: Iterable[protocol.Watch]) -> dict[str, Any]:
         """Return what watches saw of the changes up to an event, and whose they are."""
-        changes = self._telling.changes
+        changes = self._describe.changes
         rows = np.concatenate([changes.life(one.id or 0, one.exact) for one in watches])
         rows = rows[changes.told_at[rows] == event]
-        message = "; ".join(self._telling.lives.sentence(int(row)) for row in rows)
-        return {"message": message, "culprit": self._telling.culprit(int(changes.places[rows[-1]]))}
+        message = "; ".join(self._describe.operations.sentence(int(row)) for row in rows)
+        return {
+            "message": message,
+            "culprit": self._describe.culprit(int(changes.places[rows[-1]])),
+        }
 
 
 def _stop_at(hits: Ints, goals: Ints, count: int) -> tuple[int, bool] | None:

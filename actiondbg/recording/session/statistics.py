@@ -10,20 +10,20 @@ import numpy.typing as npt
 
 from actiondbg.protocol import Result, Statistic
 from actiondbg.recording.format.arrow import Bools, Ints, pa
-from actiondbg.recording.session.columns import Actions
+from actiondbg.recording.session.columns import ActionColumns
 
 ITERATION = "GreedyPatternRewriteIteration"  # all of them are one row, without a name
 _RESULTS: tuple[Result, ...] = get_args(Result)
 
 
-class Statistics:
+class ActionStatistics:
     """Counts actions by tag and name.
 
     Args:
         actions: the recorded ones.
     """
 
-    def __init__(self, actions: Actions) -> None:
+    def __init__(self, actions: ActionColumns) -> None:
         self._actions = actions
 
     def of(self, counted: Bools) -> list[Statistic]:

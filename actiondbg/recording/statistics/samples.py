@@ -21,7 +21,7 @@ Flags = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
-class Texts:
+class SampleTexts:
     """A column of texts.
 
     Args:
@@ -57,9 +57,9 @@ class Samples:
 
     ordinal: Integers
     thread: Integers
-    tag: Texts
-    name: Texts
-    full_name: Texts
+    tag: SampleTexts
+    name: SampleTexts
+    full_name: SampleTexts
     start: Floats
     duration: Floats
     events: dict[str, Floats]
@@ -150,14 +150,14 @@ def _integers(table: Any, name: str) -> Integers:
     return np.asarray(table.column(name).to_numpy(), dtype=np.int64)
 
 
-def _texts(table: Any, name: str) -> Texts:
+def _texts(table: Any, name: str) -> SampleTexts:
     """Return a column of texts; null is the empty text."""
     column = table.column(name).unify_dictionaries()
     values: list[str | None] = column.chunk(0).dictionary.to_pylist() if column.num_chunks else []
     null = pa.scalar(len(values), pa.int32())
     codes = [call("coalesce", chunk.indices, null).to_numpy() for chunk in column.chunks]
     joined = np.concatenate([np.zeros(0, dtype=np.int64), *codes]).astype(np.int64)
-    return Texts(joined, [*(value or "" for value in values), ""])
+    return SampleTexts(joined, [*(value or "" for value in values), ""])
 
 
 # --- without what is nested -------------------------------------------------------

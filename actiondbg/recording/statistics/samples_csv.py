@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from actiondbg.recording.format.arrow import pa, word_array
-from actiondbg.recording.statistics.samples import Floats, Samples, Texts
+from actiondbg.recording.statistics.samples import Floats, Samples, SampleTexts
 from actiondbg.recording.tables.actions import column_of_event
 
 CSV_NAME = "samples.csv"
@@ -39,7 +39,7 @@ def write_csv(samples: Samples, directory: Path) -> Path:
     return path
 
 
-def _strings(texts: Texts) -> Any:
+def _strings(texts: SampleTexts) -> Any:
     return word_array(texts.codes, texts.values).dictionary_decode()
 
 

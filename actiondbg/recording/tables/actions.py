@@ -29,17 +29,17 @@ from actiondbg.recording.format.layout import (
 )
 from actiondbg.recording.format.strings import StringTables
 from actiondbg.recording.format.structs import Kind, Space
-from actiondbg.recording.tables.changes import Changes, OfActions, Reasons
+from actiondbg.recording.tables.changes import ActionItems, ChangeTable, ReasonTable
 from actiondbg.recording.tables.definitions import Definitions
-from actiondbg.recording.tables.descriptions import Describer
+from actiondbg.recording.tables.descriptions import OperationDescriptions
 from actiondbg.recording.tables.lazy_table import Column, LazyTable
 from actiondbg.recording.tables.nesting import Nesting
-from actiondbg.recording.tables.rows import Rows
+from actiondbg.recording.tables.rows import ActionRows
 
 _WORDS = ("tag", "name", "full_name", "labels")  # in a string of the space ACTION
 
 
-class Actions:
+class ActionTable:
     """Builds the columns of the actions, in the order of the ordinals.
 
     Args:
@@ -53,12 +53,12 @@ class Actions:
 
     def __init__(
         self,
-        rows: Rows,
+        rows: ActionRows,
         strings: StringTables,
         definitions: Definitions,
-        describer: Describer,
-        changes: Changes,
-        reasons: Reasons,
+        describer: OperationDescriptions,
+        changes: ChangeTable,
+        reasons: ReasonTable,
     ) -> None:
         self._rows = rows
         self._strings = strings
@@ -200,8 +200,8 @@ class Actions:
         return self._ints(self._rows.nanoseconds(ticks), pa.int64(), self._rows.unfinished)
 
     @cached_property
-    def _samples(self) -> OfActions:
-        return OfActions(self._rows, Kind.SAMPLES)
+    def _samples(self) -> ActionItems:
+        return ActionItems(self._rows, Kind.SAMPLES)
 
     def _event_columns(self) -> list[Column]:
         names = self._rows.file.header.events

@@ -23,15 +23,15 @@ from actiondbg.recording.format.packed import unzigzag
 from actiondbg.recording.format.strings import StringTables
 from actiondbg.recording.format.structs import Kind, Space
 from actiondbg.recording.tables.definitions import Definitions
-from actiondbg.recording.tables.descriptions import Describer
+from actiondbg.recording.tables.descriptions import OperationDescriptions
 from actiondbg.recording.tables.lazy_table import LazyTable
-from actiondbg.recording.tables.rows import Rows
+from actiondbg.recording.tables.rows import ActionRows
 
 
-class OfActions:
+class ActionItems:
     """Items that each belong to an action, in the order of the actions; see ``Items``."""
 
-    def __init__(self, rows: Rows, kind: int) -> None:
+    def __init__(self, rows: ActionRows, kind: int) -> None:
         self.rows = rows
         self.items = Items(rows.file, kind, rows.threads)
 
@@ -51,7 +51,7 @@ class OfActions:
 
     @property
     def ranks(self) -> Ints:
-        """The rank of the action of each; see ``Rows.ranks``."""
+        """The rank of the action of each; see ``ActionRows.ranks``."""
         return self._sorted[1]
 
     @property
@@ -73,10 +73,12 @@ class OfActions:
         return np.flatnonzero(np.r_[True, ranks[1:] != ranks[:-1]][: len(ranks)])
 
 
-class Changes(OfActions):
+class ChangeTable(ActionItems):
     """All changes, in order."""
 
-    def __init__(self, rows: Rows, definitions: Definitions, describer: Describer) -> None:
+    def __init__(
+        self, rows: ActionRows, definitions: Definitions, describer: OperationDescriptions
+    ) -> None:
         super().__init__(rows, Kind.CHANGES)
         self._definitions = definitions
         self._describer = describer
@@ -145,10 +147,10 @@ class Changes(OfActions):
         return int_array(operations, pa.int64(), operations == 0)
 
 
-class Reasons(OfActions):
+class ReasonTable(ActionItems):
     """All reasons, in order."""
 
-    def __init__(self, rows: Rows, strings: StringTables) -> None:
+    def __init__(self, rows: ActionRows, strings: StringTables) -> None:
         super().__init__(rows, Kind.REASONS)
         self._strings = strings
 

@@ -10,7 +10,7 @@ from actiondbg.recording.format.arrow import Ints
 from actiondbg.recording.format.items import Items, places_of
 from actiondbg.recording.format.strings import StringTables
 from actiondbg.recording.format.structs import Kind, Space
-from actiondbg.recording.tables.rows import Rows
+from actiondbg.recording.tables.rows import ActionRows
 
 _STEPS = 3
 
@@ -18,7 +18,7 @@ _STEPS = 3
 class Locations:
     """The locations of all threads; -1 stands for what one does not have."""
 
-    def __init__(self, rows: Rows, strings: StringTables) -> None:
+    def __init__(self, rows: ActionRows, strings: StringTables) -> None:
         self._items = Items(rows.file, Kind.LOCATIONS, rows.threads)
         self._strings = strings
 
@@ -57,7 +57,7 @@ class Definitions:
     An operation is defined again when it has moved to another function, or in another thread.
     """
 
-    def __init__(self, rows: Rows, strings: StringTables) -> None:
+    def __init__(self, rows: ActionRows, strings: StringTables) -> None:
         self._rows = rows
         self._strings = strings
         self._items = Items(rows.file, Kind.OPERATIONS, rows.threads)

@@ -13,7 +13,7 @@ from actiondbg.recording.tables.definitions import Definitions
 from actiondbg.recording.tables.lazy_table import Column
 
 
-class Describer:
+class OperationDescriptions:
     """Makes the columns op, file, line, col and function, and the text of a location."""
 
     def __init__(self, definitions: Definitions, strings: StringTables) -> None:

@@ -8,13 +8,13 @@ from itertools import pairwise
 import numpy as np
 
 from actiondbg.recording.format.arrow import PLACE, Ints
-from actiondbg.recording.tables.rows import Rows
+from actiondbg.recording.tables.rows import ActionRows
 
 
 class Nesting:
     """Parents, depths and own times; all arrays are in the order of the places of the rows."""
 
-    def __init__(self, rows: Rows) -> None:
+    def __init__(self, rows: ActionRows) -> None:
         self._rows = rows
         self._parts = [part for part in rows.items.slices if part.stop > part.start]
 

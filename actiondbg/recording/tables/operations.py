@@ -8,16 +8,18 @@ import numpy as np
 
 from actiondbg.recording.format.arrow import Array, Bools, Ints, int_array, pa
 from actiondbg.recording.format.layout import CHANGE_KINDS, ROLLED_BACK
-from actiondbg.recording.tables.changes import Changes
+from actiondbg.recording.tables.changes import ChangeTable
 from actiondbg.recording.tables.definitions import Definitions
-from actiondbg.recording.tables.descriptions import Describer
+from actiondbg.recording.tables.descriptions import OperationDescriptions
 from actiondbg.recording.tables.lazy_table import LazyTable
 
 
-class Lives:
+class OperationTable:
     """One row for each operation, as it was defined last."""
 
-    def __init__(self, definitions: Definitions, describer: Describer, changes: Changes) -> None:
+    def __init__(
+        self, definitions: Definitions, describer: OperationDescriptions, changes: ChangeTable
+    ) -> None:
         self._definitions = definitions
         self._describer = describer
         self._changes = changes

@@ -8,14 +8,29 @@ from typing import cast
 import numpy as np
 
 from actiondbg.recording.format.arrow import PLACE, Bools, Ints, Values
-from actiondbg.recording.format.clock import Clock
 from actiondbg.recording.format.file import RecordingFile
 from actiondbg.recording.format.items import Items
 from actiondbg.recording.format.layout import UNFINISHED
 from actiondbg.recording.format.structs import Kind
 
 
-class Rows:
+class _Clock:
+    """Both clocks were read whenever a chunk was written: the first and the last give the rate."""
+
+    def __init__(self, file: RecordingFile) -> None:
+        readings = sorted(chunk.flushed for chunk in file.chunks)
+        (first, first_ns), (last, last_ns) = readings[0], readings[-1]
+        # Of one reading nothing is known: as if a tick were a nanosecond.
+        self._rate = (last_ns - first_ns) / (last - first) if last > first else 1.0
+
+    def nanoseconds(self, ticks: Ints) -> Ints:
+        """Translate lengths of time."""
+        if self._rate == 1:
+            return ticks
+        return np.rint(ticks * self._rate).astype(np.int64)
+
+
+class ActionRows:
     """The actions as they are stored: a place is an index into them, thread by thread.
 
     Arrays of this class are in that order; ``ordered`` puts one into the order of the ordinals.
@@ -26,7 +41,7 @@ class Rows:
         self.threads = sorted({chunk.thread for chunk in file.chunks})
         self.items = Items(file, Kind.ACTIONS, self.threads)
         self.count = self.items.count
-        self._clock = Clock(file)
+        self._clock = _Clock(file)
 
     # --- where a row is ---
 

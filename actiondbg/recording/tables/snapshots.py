@@ -13,9 +13,9 @@ from actiondbg.recording.errors import RecordingError
 from actiondbg.recording.format.arrow import WORD, Array, Ints, int_array, pa, word_array
 from actiondbg.recording.format.file import RecordingFile
 from actiondbg.recording.format.structs import RAW, TEXT, ZLIB, Kind
-from actiondbg.recording.tables.changes import OfActions
+from actiondbg.recording.tables.changes import ActionItems
 from actiondbg.recording.tables.lazy_table import LazyTable
-from actiondbg.recording.tables.rows import Rows
+from actiondbg.recording.tables.rows import ActionRows
 
 _ALIGNMENT = 8  # bytes
 _WHEN = ("before", "after")
@@ -42,7 +42,7 @@ class _Stored(NamedTuple):
     codec: int
 
 
-class Texts:
+class IRTexts:
     """The texts, by their hash; each is decompressed when it is asked for."""
 
     def __init__(self, file: RecordingFile) -> None:
@@ -87,10 +87,10 @@ class Texts:
         return stored
 
 
-class Snapshots(OfActions):
+class SnapshotTable(ActionItems):
     """What was kept of the IR, in the order of the actions."""
 
-    def __init__(self, rows: Rows, texts: Texts) -> None:
+    def __init__(self, rows: ActionRows, texts: IRTexts) -> None:
         super().__init__(rows, Kind.IR)
         self._texts = texts
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from actiondbg.recording.format.arrow import Array, pa
-from actiondbg.recording.trace.texts import NONE, Mask, Numbers, Texts, pc
+from actiondbg.recording.trace.text_columns import NONE, Mask, Numbers, TextColumn, pc
 
 Pieces: TypeAlias = Array  # a pyarrow.LargeBinaryArray: some bytes for each row
 _FEW = 1 << 12  # numbers below are encoded once each
@@ -22,12 +22,12 @@ class Argument:
     """What is said of slices under a name: texts, numbers (NONE for none), or that it is so."""
 
     name: str
-    content: Texts | Numbers | Mask = field(repr=False)
+    content: TextColumn | Numbers | Mask = field(repr=False)
 
     @property
     def says_something(self) -> bool:
         """Whether it is said of any slice."""
-        if isinstance(self.content, Texts):
+        if isinstance(self.content, TextColumn):
             return bool((self.content.codes != NONE).any())
         is_mask = self.content.dtype == np.bool_
         return bool(self.content.any() if is_mask else (self.content != NONE).any())
@@ -105,7 +105,7 @@ class _Numbers:
 def column_of(argument: Argument, encoder: Encoder) -> Column:
     """Return an argument, encoded."""
     name, content = argument.name, argument.content
-    if isinstance(content, Texts):
+    if isinstance(content, TextColumn):
         return Lookup(content.codes, encoder.texts(name, content.values))
     if content.dtype == np.bool_:
         truth = pa.array([encoder.truth(name)], type=pa.large_binary())

@@ -9,7 +9,7 @@ import numpy as np
 from actiondbg.recording.recording import Recording
 from actiondbg.recording.trace.rows import column_numbers
 from actiondbg.recording.trace.slices import Shown, Slices
-from actiondbg.recording.trace.texts import NONE, Mask, Numbers, Texts
+from actiondbg.recording.trace.text_columns import NONE, Mask, Numbers, TextColumn
 
 _CREATED = "inserted"
 _REWRITTEN = ("erased", "replaced", "modified")
@@ -32,7 +32,7 @@ class Flows:
         return np.searchsorted(self.slices, np.arange(first, last + 1))
 
 
-class FlowFinder:
+class FlowTracker:
     """Finds flows, part by part: it knows which operations were created when."""
 
     def __init__(self) -> None:
@@ -82,7 +82,7 @@ class FlowFinder:
 def _changes(recording: Recording) -> tuple[Numbers, Numbers, Mask]:
     """Return the ordinals and the operations of changes, and which of them are creations."""
     table = recording.table("changes", ["ordinal", "kind", "operation"])
-    kinds = Texts.of(table.column("kind"))
+    kinds = TextColumn.of(table.column("kind"))
     codes = [kinds.code_of(kind) for kind in (_CREATED, *_REWRITTEN)]
     which = np.isin(kinds.codes, codes)
     ordinals, operations = (column_numbers(table, name) for name in ("ordinal", "operation"))

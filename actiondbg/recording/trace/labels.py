@@ -9,14 +9,13 @@ import numpy as np
 
 from actiondbg.recording.format.arrow import pa
 from actiondbg.recording.trace.byte_columns import Argument, joined
-from actiondbg.recording.trace.folding import ranges
-from actiondbg.recording.trace.locations import Places
-from actiondbg.recording.trace.rows import Rows, column_numbers
-from actiondbg.recording.trace.selection import Chosen
-from actiondbg.recording.trace.texts import (
+from actiondbg.recording.trace.locations import SliceLocations
+from actiondbg.recording.trace.rows import TraceRows, column_numbers
+from actiondbg.recording.trace.selection import ChosenSlices, ranges
+from actiondbg.recording.trace.text_columns import (
     NONE,
     Numbers,
-    Texts,
+    TextColumn,
     string_array,
     tallies,
     texts_of,
@@ -42,7 +41,7 @@ class Earlier:
     reason: str | None = None
 
 
-class Sayer:
+class SliceLabels:
     """Says what slices are.
 
     Args:
@@ -51,10 +50,12 @@ class Sayer:
         earlier: what is known already, by ordinal.
     """
 
-    def __init__(self, rows: Rows, chosen: Chosen, earlier: Mapping[int, Earlier]) -> None:
+    def __init__(
+        self, rows: TraceRows, chosen: ChosenSlices, earlier: Mapping[int, Earlier]
+    ) -> None:
         self._rows, self._chosen, self._earlier = rows, chosen, earlier
 
-    def names(self) -> Texts:
+    def names(self) -> TextColumn:
         """Return the names of slices."""
         rows, chosen = self._rows, self._chosen
         names = _names(rows, chosen.rows)
@@ -62,16 +63,16 @@ class Sayer:
         folds = rows.is_text("tag", _FOLD)[chosen.rows]
         of_folds = names.take(folds)
         prefixed = joined(f"{_FOLD} ".encode(), of_folds.values).cast(pa.large_string())
-        names = names.changed(folds, Texts(of_folds.codes, prefixed))
+        names = names.changed(folds, TextColumn(of_folds.codes, prefixed))
         return names.changed(chosen.is_run, self._names_of_runs())
 
-    def categories(self) -> Texts:
+    def categories(self) -> TextColumn:
         """Return the categories of slices: the tags of their actions."""
         chosen = self._chosen
         runs = _same(FOLDED, len(chosen.runs.first))
         return self._rows.texts("tag", chosen.rows).changed(chosen.is_run, runs)
 
-    def arguments(self, places: Places) -> list[Argument]:
+    def arguments(self, places: SliceLocations) -> list[Argument]:
         """Return what is said of slices beside their ordinal, in the order in which it is shown."""
         rows, chosen = self._rows, self._chosen
         said = [
@@ -88,7 +89,7 @@ class Sayer:
         ]
         return [argument for argument in said if argument.says_something]
 
-    def earlier(self, waiting: Chosen) -> dict[int, Earlier]:
+    def earlier(self, waiting: ChosenSlices) -> dict[int, Earlier]:
         """Return what is to be known of actions in the next part."""
         rows = self._rows
         counts = {name: rows.numbers(name)[waiting.rows].tolist() for name in _CHANGES}
@@ -107,7 +108,7 @@ class Sayer:
     def _of_singles(self) -> Iterator[Argument]:
         rows, chosen = self._rows, self._chosen
         why = reasons(rows, chosen.rows)
-        why = Texts(np.where(chosen.is_run, NONE, why.codes), why.values)
+        why = TextColumn(np.where(chosen.is_run, NONE, why.codes), why.values)
         known = self._known()
         for index, before in known.items():
             if before.reason is not None and why.codes[index] == NONE:
@@ -128,7 +129,7 @@ class Sayer:
 
     # --- slices that stand for several attempts -----------------------------------
 
-    def _names_of_runs(self) -> Texts:
+    def _names_of_runs(self) -> TextColumn:
         runs = self._chosen.runs
         operations = self._rows.texts("op", runs.first)
         words = operations.values.to_pylist()
@@ -151,10 +152,10 @@ class Sayer:
             of_all = np.full(len(chosen.rows), NONE)
             of_all[chosen.is_run] = numbers
             yield Argument(name, of_all)
-        none = Texts(np.full(len(chosen.rows), NONE), string_array(()))
+        none = TextColumn(np.full(len(chosen.rows), NONE), string_array(()))
         yield Argument("patterns", none.changed(chosen.is_run, self._patterns()))
 
-    def _patterns(self) -> Texts:
+    def _patterns(self) -> TextColumn:
         """Return what each run has tried, and why it failed."""
         offsets, members = self._chosen.runs.members()
         names = _names(self._rows, members)
@@ -171,7 +172,7 @@ class Sayer:
         return tallies(offsets, names.codes * kinds + why.codes + 1, word)
 
 
-def reasons(rows: Rows, of: Numbers) -> Texts:
+def reasons(rows: TraceRows, of: Numbers) -> TextColumn:
     """Return why the actions of some rows failed; several reasons of one are in one text."""
     first = rows.texts("reason", of)
     table = rows.recording.table("reasons", ["ordinal", "reason"])
@@ -181,7 +182,7 @@ def reasons(rows: Rows, of: Numbers) -> Texts:
     several = counts > 1
     if not several.any():
         return first
-    said = Texts.of(table.column("reason"))
+    said = TextColumn.of(table.column("reason"))
     offsets, members = ranges(begins[several], counts[several])
     texts = tallies(offsets, said.codes[members], said.values.to_pylist().__getitem__)
     group = np.full(int(ordinals[-1]) + 1, NONE)
@@ -191,12 +192,12 @@ def reasons(rows: Rows, of: Numbers) -> Texts:
     return first.changed(groups != NONE, texts.take(groups[groups != NONE]))
 
 
-def _names(rows: Rows, of: Numbers) -> Texts:
+def _names(rows: TraceRows, of: Numbers) -> TextColumn:
     """Return what actions are called: those that have no name by their tags."""
     names = rows.texts("name", of)
     nameless = names.codes == names.code_of("")
     return names.changed(nameless, rows.texts("tag", of[nameless]))
 
 
-def _same(text: str, count: int) -> Texts:
-    return Texts(np.zeros(count, np.int64), string_array([text]))
+def _same(text: str, count: int) -> TextColumn:
+    return TextColumn(np.zeros(count, np.int64), string_array([text]))

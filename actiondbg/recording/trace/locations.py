@@ -8,13 +8,13 @@ import numpy as np
 
 from actiondbg.recording.format.arrow import pa
 from actiondbg.recording.trace.byte_columns import Pieces, decimal, joined
-from actiondbg.recording.trace.rows import Rows
-from actiondbg.recording.trace.selection import Chosen
-from actiondbg.recording.trace.texts import NONE, Numbers, Texts
+from actiondbg.recording.trace.rows import TraceRows
+from actiondbg.recording.trace.selection import ChosenSlices
+from actiondbg.recording.trace.text_columns import NONE, Numbers, TextColumn
 
 
 @dataclass(frozen=True)
-class Places:
+class SliceLocations:
     """The first place of the location of each slice's operation.
 
     Args:
@@ -25,20 +25,20 @@ class Places:
     """
 
     codes: Numbers
-    files: Texts
+    files: TextColumn
     lines: Numbers
     columns: Numbers
 
-    def texts(self, *, columns: bool = True) -> Texts:
+    def texts(self, *, columns: bool = True) -> TextColumn:
         """Return them as ``FILE:LINE:COL``, or as ``FILE:LINE``."""
         files = self.files.values.take(self.files.codes)
         parts: list[Pieces | bytes] = [files, b":", decimal(self.lines)]
         if columns:
             parts += [b":", decimal(self.columns)]
-        return Texts(self.codes, joined(*parts).cast(pa.large_string()))
+        return TextColumn(self.codes, joined(*parts).cast(pa.large_string()))
 
 
-def find_places(rows: Rows, chosen: Chosen) -> Places:
+def find_locations(rows: TraceRows, chosen: ChosenSlices) -> SliceLocations:
     """Return where the operations of slices are from."""
     files = rows.texts("file", chosen.rows)
     lines, columns = (rows.numbers(name)[chosen.rows] for name in ("line", "col"))
@@ -49,8 +49,8 @@ def find_places(rows: Rows, chosen: Chosen) -> Places:
     example[codes] = np.flatnonzero(known)
     of_all = np.full(len(known), NONE)
     of_all[known] = codes
-    return Places(
-        of_all, Texts(files.codes[example], files.values), lines[example], columns[example]
+    return SliceLocations(
+        of_all, TextColumn(files.codes[example], files.values), lines[example], columns[example]
     )
 
 

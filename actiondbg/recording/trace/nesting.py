@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from actiondbg.recording.trace.texts import Mask, Numbers
+from actiondbg.recording.trace.text_columns import Mask, Numbers
 
 
 def depths_in_thread(depth: Numbers, outermost: Mask) -> Numbers:

@@ -15,7 +15,7 @@ from actiondbg.recording.format.file import RecordingFile
 from actiondbg.recording.format.scan import Chunk
 from actiondbg.recording.format.structs import Kind
 from actiondbg.recording.recording import Recording
-from actiondbg.recording.trace.texts import Numbers
+from actiondbg.recording.trace.text_columns import Numbers
 
 _DICTIONARIES = (Kind.HEADER, Kind.STRINGS, Kind.LOCATIONS, Kind.OPERATIONS)
 _OF_ACTIONS = (Kind.PATCHES, Kind.REASONS)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 
 @dataclass(frozen=True)
-class Program:
+class TracedProgram:
     """A tool that ran.
 
     Args:

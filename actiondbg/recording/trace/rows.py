@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from actiondbg.recording.trace.nesting import depths_in_thread, ends_of_nested
-from actiondbg.recording.trace.texts import NONE, Mask, Numbers, Texts
+from actiondbg.recording.trace.text_columns import NONE, Mask, Numbers, TextColumn
 
 if TYPE_CHECKING:
     from actiondbg.recording.recording import Recording
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _PASS = "pass-execution"
 
 
-class Rows:
+class TraceRows:
     """Actions in the order of threads, then of begin; a row is the position in that order."""
 
     def __init__(self, recording: Recording) -> None:
@@ -38,14 +38,14 @@ class Rows:
         column = self._column(name).fill_null(False)
         return column.to_numpy(zero_copy_only=False).astype(np.bool_)[self._order]
 
-    def texts(self, name: str, rows: Numbers) -> Texts:
+    def texts(self, name: str, rows: Numbers) -> TextColumn:
         """Return a column of texts, of some rows."""
         places = rows if isinstance(self._order, slice) else self._order[rows]
-        return Texts.of(self._column(name)).take(places)
+        return TextColumn.of(self._column(name)).take(places)
 
     def is_text(self, name: str, text: str) -> Mask:
         """Return in which rows a column of texts has this one."""
-        texts = Texts.of(self._column(name))
+        texts = TextColumn.of(self._column(name))
         return (texts.codes == texts.code_of(text))[self._order]
 
     def of_ordinals(self, ordinals: Numbers) -> Numbers:

@@ -1,4 +1,4 @@
-"""Which actions become slices: filters, folding, and how long they are at least."""
+"""Which actions become slices: filters, folded attempts, and the least duration."""
 
 from __future__ import annotations
 
@@ -6,14 +6,35 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from actiondbg.recording.trace.folding import Runs, find_runs
 from actiondbg.recording.trace.options import Selection
-from actiondbg.recording.trace.rows import Rows
-from actiondbg.recording.trace.texts import NONE, Mask, Numbers
+from actiondbg.recording.trace.rows import TraceRows
+from actiondbg.recording.trace.text_columns import NONE, Mask, Numbers
 
 
 @dataclass(frozen=True)
-class Chosen:
+class AttemptRuns:
+    """Runs of at least two attempts; positions are in the order of threads, then of begin.
+
+    Args:
+        first: of shape (runs,): the position of each run's first attempt.
+        length: of shape (runs,): how many attempts each has.
+    """
+
+    first: Numbers
+    length: Numbers
+
+    @property
+    def last(self) -> Numbers:
+        """Return the position of each run's last attempt."""
+        return self.first + self.length - 1
+
+    def members(self) -> tuple[Numbers, Numbers]:
+        """Return the offset at which each run begins (and their end), and all positions."""
+        return ranges(self.first, self.length)
+
+
+@dataclass(frozen=True)
+class ChosenSlices:
     """What becomes a slice.
 
     Args:
@@ -25,7 +46,7 @@ class Chosen:
     """
 
     rows: Numbers
-    runs: Runs
+    runs: AttemptRuns
     start: Numbers
     end: Numbers
     open: Mask
@@ -35,13 +56,13 @@ class Chosen:
         """Return which of ``rows`` stand for several."""
         return np.isin(self.rows, self.runs.first, assume_unique=True)
 
-    def only(self, which: Mask) -> Chosen:
+    def only(self, which: Mask) -> ChosenSlices:
         """Return some of them; no run is left out."""
         columns = {name: getattr(self, name)[which] for name in ("rows", "start", "end", "open")}
         return replace(self, **columns)
 
 
-def choose(rows: Rows, selection: Selection, live: Mask) -> Chosen:
+def choose_slices(rows: TraceRows, selection: Selection, live: Mask) -> ChosenSlices:
     """Choose what becomes a slice.
 
     Args:
@@ -52,7 +73,7 @@ def choose(rows: Rows, selection: Selection, live: Mask) -> Chosen:
     start, end = rows.times()
     shown, wanted = _wanted(rows, selection.where)
     shown &= live
-    runs = Runs(np.empty(0, np.int64), np.empty(0, np.int64))
+    runs = AttemptRuns(np.empty(0, np.int64), np.empty(0, np.int64))
     if selection.failed != "keep":
         attempts = rows.attempts & wanted & live
         if selection.failed == "drop":
@@ -67,16 +88,16 @@ def choose(rows: Rows, selection: Selection, live: Mask) -> Chosen:
         shown &= (end - start >= selection.minimum) | unfinished
     chosen = np.flatnonzero(shown)
     kept = shown[runs.first]
-    return Chosen(
+    return ChosenSlices(
         chosen,
-        Runs(runs.first[kept], runs.length[kept]),
+        AttemptRuns(runs.first[kept], runs.length[kept]),
         start[chosen],
         end[chosen],
         unfinished[chosen],
     )
 
 
-def count_undecided(rows: Rows) -> int:
+def count_undecided(rows: TraceRows) -> int:
     """Return how many rows at the end are attempts on one operation, to which more may come."""
     joined = rows.attempts.copy()
     if not len(joined) or not joined[-1] or _is_over(rows, int(rows.parent[-1])):
@@ -86,7 +107,7 @@ def count_undecided(rows: Rows) -> int:
     return rows.count - int(before[-1]) if len(before) else rows.count
 
 
-def _is_over(rows: Rows, ordinal: int) -> bool:
+def _is_over(rows: TraceRows, ordinal: int) -> bool:
     """Tell whether an action has ended; NONE has not."""
     if ordinal == NONE:
         return False
@@ -94,7 +115,7 @@ def _is_over(rows: Rows, ordinal: int) -> bool:
     return bool(rows.numbers("duration_ns")[row][0] != NONE)
 
 
-def _wanted(rows: Rows, where: str | None) -> tuple[Mask, Mask]:
+def _wanted(rows: TraceRows, where: str | None) -> tuple[Mask, Mask]:
     """Return what is shown, with what is around what is wanted; and what is wanted itself."""
     if where is None:
         return np.ones(rows.count, np.bool_), np.ones(rows.count, np.bool_)
@@ -108,3 +129,34 @@ def _wanted(rows: Rows, where: str | None) -> tuple[Mask, Mask]:
         shown[around] = True
         parents = rows.parent[around]
     return shown, wanted
+
+
+def ranges(first: Numbers, length: Numbers) -> tuple[Numbers, Numbers]:
+    """Write out some ranges of numbers.
+
+    Args:
+        first: of shape (ranges,).
+        length: of shape (ranges,).
+
+    Returns:
+        Of shape (ranges + 1,) where each begins in what follows, and all numbers.
+    """
+    offsets = np.zeros(len(first) + 1, np.int64)
+    np.cumsum(length, out=offsets[1:])
+    return offsets, np.repeat(first - offsets[:-1], length) + np.arange(int(offsets[-1]))
+
+
+def find_runs(attempts: Mask, same_as_before: Mask) -> AttemptRuns:
+    """Find runs of failed attempts.
+
+    Args:
+        attempts: which actions are failed attempts that hold nothing.
+        same_as_before: which have the operation, the parent and the thread of the one before.
+    """
+    joined = attempts & same_as_before
+    joined[1:] &= attempts[:-1]
+    joined[:1] = False
+    first = np.flatnonzero(~joined)
+    length = np.diff(np.append(first, len(joined)))
+    several = length > 1
+    return AttemptRuns(first[several], length[several])

@@ -10,13 +10,13 @@ import numpy as np
 
 from actiondbg.recording.recording import Recording
 from actiondbg.recording.trace.byte_columns import Argument
-from actiondbg.recording.trace.labels import Earlier, Sayer
-from actiondbg.recording.trace.locations import Places, find_places
+from actiondbg.recording.trace.labels import Earlier, SliceLabels
+from actiondbg.recording.trace.locations import SliceLocations, find_locations
 from actiondbg.recording.trace.nesting import Times, give_times, nesting_of
 from actiondbg.recording.trace.options import Selection
-from actiondbg.recording.trace.rows import Rows
-from actiondbg.recording.trace.selection import Chosen, choose, count_undecided
-from actiondbg.recording.trace.texts import NONE, Mask, Numbers, Texts
+from actiondbg.recording.trace.rows import TraceRows
+from actiondbg.recording.trace.selection import ChosenSlices, choose_slices, count_undecided
+from actiondbg.recording.trace.text_columns import NONE, Mask, Numbers, TextColumn
 
 
 @dataclass(frozen=True)
@@ -60,12 +60,12 @@ class Slices:
     """
 
     spans: Sequence[Span]
-    names: Texts
-    categories: Texts
+    names: TextColumn
+    categories: TextColumn
     start: Numbers
     end: Numbers
     ordinals: Numbers
-    places: Places
+    places: SliceLocations
     arguments: Sequence[Argument]
     shown: Shown
 
@@ -99,19 +99,19 @@ class SliceMaker:
             recording: the part, with the actions of earlier ones that are ``kept``.
             last: whether it is the last part: what is unfinished stays so.
         """
-        rows = Rows(recording)
+        rows = TraceRows(recording)
         undecided = 0
         if not last and self._selection.failed == "fold":
             undecided = count_undecided(rows)
         live = (rows.ordinal >= self.undecided) | np.isin(rows.ordinal, list(self._open))
         live[rows.count - undecided :] = False
-        chosen = choose(rows, self._selection, live)
+        chosen = choose_slices(rows, self._selection, live)
         # What the thread went on outside of is over, whatever is missing of it.
         waits = chosen.open & (rows.nested_end[chosen.rows] == rows.count) & (not last)
         chosen = self._timed(rows, chosen, waits)
         over = chosen.only(~waits)
-        sayer = Sayer(rows, over, self._open)
-        places = find_places(rows, over)
+        sayer = SliceLabels(rows, over, self._open)
+        places = find_locations(rows, over)
         slices = Slices(
             spans=_spans(rows, over),
             names=sayer.names(),
@@ -128,7 +128,7 @@ class SliceMaker:
         self.undecided = self._last - undecided + 1
         return slices
 
-    def _timed(self, rows: Rows, chosen: Chosen, waits: Mask) -> Chosen:
+    def _timed(self, rows: TraceRows, chosen: ChosenSlices, waits: Mask) -> ChosenSlices:
         """Give out the times of all begins, and of the ends of what does not wait for its end."""
         start, end = chosen.start.copy(), chosen.end.copy()
         ordinals = rows.ordinal[chosen.rows]
@@ -144,7 +144,7 @@ class SliceMaker:
         return replace(chosen, start=start, end=end)
 
 
-def _spans(rows: Rows, chosen: Chosen) -> list[Span]:
+def _spans(rows: TraceRows, chosen: ChosenSlices) -> list[Span]:
     threads = rows.thread[chosen.rows]
     bounds = [0, *(np.flatnonzero(np.diff(threads)) + 1).tolist(), len(threads)]
     return [
@@ -152,7 +152,7 @@ def _spans(rows: Rows, chosen: Chosen) -> list[Span]:
     ]
 
 
-def _shown(rows: Rows, chosen: Chosen, waits: Mask) -> Shown:
+def _shown(rows: TraceRows, chosen: ChosenSlices, waits: Mask) -> Shown:
     """Say where all actions are shown; ``chosen`` has also what waits for its end."""
     slices = np.full(rows.count, NONE)
     begins = np.full(rows.count, NONE)

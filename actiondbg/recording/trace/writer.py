@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from actiondbg.recording.capture.recorder import Recorded as Ended
-from actiondbg.recording.capture.recorder import Running
+from actiondbg.recording.capture.recorder import RecordedRun, RecordingProcess
 from actiondbg.recording.errors import RecordingError
 from actiondbg.recording.format.file import RecordingFile, read_file
 from actiondbg.recording.recording import Recording
@@ -19,7 +18,7 @@ from actiondbg.recording.trace.formats.perfetto import PerfettoTrace
 from actiondbg.recording.trace.formats.tracy import TracyTrace
 from actiondbg.recording.trace.options import Format, Selection
 from actiondbg.recording.trace.parts import divide, is_of_one_thread, part_of
-from actiondbg.recording.trace.program import Program
+from actiondbg.recording.trace.program import TracedProgram
 from actiondbg.recording.trace.slices import SliceMaker, Slices
 
 Progress = Callable[[int, int], None]  # how many actions are written, and of how many
@@ -65,7 +64,7 @@ class Writer(Protocol):
         ...
 
 
-_WRITERS: dict[Format, Callable[[Program], Writer]] = {
+_WRITERS: dict[Format, Callable[[TracedProgram], Writer]] = {
     "chrome": ChromeTrace,
     "perfetto": PerfettoTrace,
     "tracy": TracyTrace,
@@ -75,7 +74,7 @@ _WRITERS: dict[Format, Callable[[Program], Writer]] = {
 class _Nothing(Exception):
     """A tool ended before there was anything to write."""
 
-    def __init__(self, done: Ended) -> None:
+    def __init__(self, done: RecordedRun) -> None:
         self.done = done
 
 
@@ -118,8 +117,8 @@ def write_trace(
 
 
 def trace_run(
-    running: Running, output: str, kind: Format, selection: Selection
-) -> tuple[Ended, Written | None]:
+    running: RecordingProcess, output: str, kind: Format, selection: Selection
+) -> tuple[RecordedRun, Written | None]:
     """Write the trace of a tool that is being recorded, as it runs.
 
     Args:
@@ -150,8 +149,8 @@ def trace_run(
 
 
 def _follow(
-    running: Running, path: Path, output: str, kind: Format, selection: Selection
-) -> tuple[Ended, Written | None]:
+    running: RecordingProcess, path: Path, output: str, kind: Format, selection: Selection
+) -> tuple[RecordedRun, Written | None]:
     """Write the trace as the tool runs; raises _SeveralThreads if that cannot be."""
     try:
         with open_trace(output) as out:
@@ -261,7 +260,7 @@ class _Trace:
     def _the_writer(self, file: RecordingFile) -> Writer:
         if self._writer is None:
             header = file.header
-            program = Program(header.pid or 1, header.argv, header.llvm, header.started)
+            program = TracedProgram(header.pid or 1, header.argv, header.llvm, header.started)
             self._writer = self._make(program)
             self._out.write(self._writer.head())
         return self._writer

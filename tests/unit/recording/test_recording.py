@@ -354,18 +354,18 @@ def test_the_database_builds_what_is_asked_for(tmp_path: Path) -> None:
 def test_texts_that_no_row_needs_are_not_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from actiondbg.recording.tables.snapshots import Texts
+    from actiondbg.recording.tables.snapshots import IRTexts
 
     actions = [Action(ir=[(2, f"a{i}", f"b{i}")]) for i in range(1000)]
     recording = opened(tmp_path, actions, OPERATIONS, ir="changed")
     read: list[int] = []
-    get = Texts.__getitem__
+    get = IRTexts.__getitem__
 
-    def count(texts: Texts, hash: int) -> str:
+    def count(texts: IRTexts, hash: int) -> str:
         read.append(hash)
         return get(texts, hash)
 
-    monkeypatch.setattr(Texts, "__getitem__", count)
+    monkeypatch.setattr(IRTexts, "__getitem__", count)
     with contextlib.closing(open_database(recording)) as database:
         asked: Sequence[tuple[str, list[tuple[Any, ...]]]] = (
             ("SELECT text FROM ir WHERE ordinal = 7 AND \"when\" = 'after'", [("b6",)]),

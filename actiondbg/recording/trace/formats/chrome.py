@@ -24,9 +24,9 @@ from actiondbg.recording.trace.byte_columns import (
     joined,
     merge,
 )
-from actiondbg.recording.trace.program import Program
+from actiondbg.recording.trace.program import TracedProgram
 from actiondbg.recording.trace.slices import Slices, Span
-from actiondbg.recording.trace.texts import Numbers, pc
+from actiondbg.recording.trace.text_columns import Numbers, pc
 
 _BLOCK = 1 << 15  # slices
 _US = 1000  # ns
@@ -71,7 +71,7 @@ class ChromeTrace:
         beyond_ns: what follows the three decimals of a time in us.
     """
 
-    def __init__(self, program: Program, beyond_ns: str = "") -> None:
+    def __init__(self, program: TracedProgram, beyond_ns: str = "") -> None:
         self._program = program
         self._threads: set[int] = set()  # that were introduced
         decimals = [b".%03d%s" % (ns, beyond_ns.encode()) for ns in range(_US)]

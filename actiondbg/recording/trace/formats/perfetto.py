@@ -23,7 +23,7 @@ from actiondbg.recording.trace.byte_columns import (
     content_of,
     merge,
 )
-from actiondbg.recording.trace.flows import FlowFinder, Flows
+from actiondbg.recording.trace.flows import Flows, FlowTracker
 from actiondbg.recording.trace.formats.protobuf import (
     bytes_field,
     bytes_fields,
@@ -34,9 +34,9 @@ from actiondbg.recording.trace.formats.protobuf import (
     number_field,
     number_fields,
 )
-from actiondbg.recording.trace.program import Program
+from actiondbg.recording.trace.program import TracedProgram
 from actiondbg.recording.trace.slices import Slices, Span
-from actiondbg.recording.trace.texts import NONE, Numbers, string_array
+from actiondbg.recording.trace.text_columns import NONE, Numbers, string_array
 
 _BLOCK = 1 << 15  # slices
 _INTERNED = 1 << 12  # entries in a packet
@@ -159,9 +159,9 @@ class PerfettoTrace:
         program: whose trace it is.
     """
 
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: TracedProgram) -> None:
         self._program = program
-        self._flows = FlowFinder()
+        self._flows = FlowTracker()
         self._threads: set[int] = set()  # that were introduced
         self._encoder = _Encoder()
         self._categories = _Texts(_Interned.CATEGORIES)

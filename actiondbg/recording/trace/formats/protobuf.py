@@ -12,7 +12,7 @@ import numpy as np
 
 from actiondbg.recording.format.arrow import pa
 from actiondbg.recording.trace.byte_columns import Pieces, joined, lengths, pieces_of
-from actiondbg.recording.trace.texts import Numbers
+from actiondbg.recording.trace.text_columns import Numbers
 
 _VARINT, _FIXED64, _BYTES = 0, 1, 2
 _BITS = 7  # of a number in a byte of a varint

@@ -25,9 +25,9 @@ import numpy as np
 
 from actiondbg.recording.trace.byte_columns import Column, Lookup, joined
 from actiondbg.recording.trace.formats.chrome import ChromeTrace, json_texts
-from actiondbg.recording.trace.program import Program
+from actiondbg.recording.trace.program import TracedProgram
 from actiondbg.recording.trace.slices import Slices
-from actiondbg.recording.trace.texts import NONE, Texts
+from actiondbg.recording.trace.text_columns import NONE, TextColumn
 
 _HALF_NS = "5"
 MOST_LINES = 20_000  # source locations with lines, files and names
@@ -41,7 +41,7 @@ class TracyTrace(ChromeTrace):
         program: whose trace it is.
     """
 
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: TracedProgram) -> None:
         super().__init__(program, beyond_ns=_HALF_NS)
         self._locations: set[tuple[str, str]] = set()  # that zones have: name and place
 
@@ -49,7 +49,7 @@ class TracyTrace(ChromeTrace):
         """Return the finest locations of which there are not too many."""
         places = slices.places
         known = places.codes != NONE
-        files = Texts(places.codes.copy(), places.files.values)
+        files = TextColumn(places.codes.copy(), places.files.values)
         files.codes[known] = places.files.codes[places.codes[known]]
         for texts, most in ((places.texts(columns=False), MOST_LINES), (files, MOST_FILES)):
             texts = texts.distinct()
@@ -57,7 +57,7 @@ class TracyTrace(ChromeTrace):
                 return Lookup(texts.codes, joined(b',"loc":', json_texts(texts.values)))
         return None
 
-    def _take(self, names: Texts, places: Texts, most: int) -> bool:
+    def _take(self, names: TextColumn, places: TextColumn, most: int) -> bool:
         """Use the locations that some zones would have, unless there were more then."""
         width = len(places.values) + 1  # one more: none
         pairs = np.unique(names.codes * width + places.codes + 1)

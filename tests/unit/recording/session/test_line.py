@@ -7,7 +7,7 @@ import random
 import numpy as np
 import pytest
 
-from actiondbg.recording.session.line import Line, depths_of, is_line, order_of
+from actiondbg.recording.session.event_line import EventLine, depths_of, is_line, order_of
 
 
 def _depths(dice: random.Random) -> list[int]:
@@ -41,7 +41,7 @@ def _parents(depths: list[int]) -> list[int]:
 def test_events_are_where_a_walk_meets_them(seed: int) -> None:
     depths = _depths(random.Random(seed))
     events, still_open = _walk(depths)
-    line = Line(np.array(depths), np.array(still_open))
+    line = EventLine(np.array(depths), np.array(still_open))
     whole = [*events, *((place, "after") for place in reversed(still_open))]
     for event, (place, when) in enumerate(whole, 1):
         assert line.at(event) == (place, when)
@@ -59,7 +59,7 @@ def test_events_are_where_a_walk_meets_them(seed: int) -> None:
 def test_nesting_is_that_of_a_walk(seed: int) -> None:
     depths = _depths(random.Random(seed))
     parents = _parents(depths)
-    line = Line(np.array(depths), np.array([], dtype=np.int64))
+    line = EventLine(np.array(depths), np.array([], dtype=np.int64))
     for place in range(len(depths)):
         stack = [place]
         while parents[stack[-1]] >= 0:
@@ -108,7 +108,7 @@ def test_actions_of_threads_come_in_the_order_of_the_tree(seed: int) -> None:
 
 def test_what_is_missing_is_passed_over() -> None:
     # Two threads were in #2 and #3 when the tool was killed; #4 is over.
-    line = Line(np.array([0, 1, 1, 1]), np.array([0, 1, 2]))
+    line = EventLine(np.array([0, 1, 1, 1]), np.array([0, 1, 2]))
     assert line.onwards(3) == 4  # the end of #2 did not come
     assert line.backwards(3) == 2
     assert line.last == 7
@@ -123,6 +123,6 @@ def test_actions_without_those_around_them_are_no_line() -> None:
 
 
 def test_there_can_be_no_actions() -> None:
-    line = Line(np.array([], dtype=np.int32), np.array([], dtype=np.int64))
+    line = EventLine(np.array([], dtype=np.int32), np.array([], dtype=np.int64))
     assert line.last == 0
     assert line.onwards(1) is None

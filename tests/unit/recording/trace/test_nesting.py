@@ -18,7 +18,7 @@ from actiondbg.recording.trace.formats.protobuf import (
     varints,
 )
 from actiondbg.recording.trace.nesting import Times, ends_of_nested, give_times, nesting_of
-from actiondbg.recording.trace.texts import string_array, tallies
+from actiondbg.recording.trace.text_columns import string_array, tallies
 
 EDGES = [0, 1, 127, 128, 16383, 16384, 2**31, 2**32 - 1, 2**32, 2**56 - 1, 2**62]
 

@@ -12,17 +12,17 @@ A place is an action's place on the line, from 0; arrays of a line are in the or
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from actiondbg.recording.format.arrow import Ints
+from actiondbg.recording.format.arrow import Bools, Ints
 
 Side = Literal["before", "after"]
 
 
-class Spot(NamedTuple):
+class ActionSide(NamedTuple):
     """One side of an action.
 
     Attributes:
@@ -34,7 +34,7 @@ class Spot(NamedTuple):
     when: Side
 
 
-class Line:
+class EventLine:
     """Begins and ends of actions, in numpy; nothing here is done action by action.
 
     Args:
@@ -52,12 +52,12 @@ class Line:
 
     # --- where an event is ---
 
-    def at(self, event: int) -> Spot:
+    def at(self, event: int) -> ActionSide:
         """Return what an event is, from 1 to twice the number of actions."""
         begun = int(np.searchsorted(self.begins, event, side="right"))
         if self.begins[begun - 1] == event:
-            return Spot(begun - 1, "before")
-        return Spot(int(self._ended[event - begun - 1]), "after")
+            return ActionSide(begun - 1, "before")
+        return ActionSide(int(self._ended[event - begun - 1]), "after")
 
     def event(self, place: int, when: Side) -> int:
         """Return the event at which an action begins or ends."""
@@ -210,3 +210,48 @@ def _put_in_order(places: Ints, sizes: Ints, parents: Ints, level: Ints) -> None
     first = begins[is_first][np.cumsum(is_first) - 1]
     outer = np.where(around < 0, -1, places[around])
     places[level] = outer + 1 + begins - first
+
+
+class OrdinalMap:
+    """Translates between ordinals, rows of the table, and places of the line.
+
+    Args:
+        ordinals: of each row, from 1, rising; some may be missing.
+        places: of each row; None where they are the same.
+    """
+
+    def __init__(self, ordinals: Ints, places: Ints | None) -> None:
+        self._ordinals = ordinals
+        self._is_whole = not len(ordinals) or int(ordinals[-1]) == len(ordinals)
+        self._places = places
+        self._rows = None if places is None else np.argsort(places)
+
+    @property
+    def last(self) -> int:
+        """The last ordinal; 0 if there is none."""
+        return int(self._ordinals[-1]) if len(self._ordinals) else 0
+
+    def in_order(self, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """Put values, one for each row, into the order of the places."""
+        return values if self._rows is None else values[self._rows]
+
+    def ordinals(self, places: Ints) -> Ints:
+        """Return the ordinals of the actions at some places."""
+        rows = places if self._rows is None else self._rows[places]
+        return rows + 1 if self._is_whole else self._ordinals[rows]
+
+    def places(self, ordinals: Ints) -> Ints:
+        """Return the places of actions that there are."""
+        rows = ordinals - 1 if self._is_whole else np.searchsorted(self._ordinals, ordinals)
+        return rows if self._places is None else self._places[rows]
+
+    def marked(self, ordinals: Ints) -> Bools:
+        """Tell of each place whether its action is one of some."""
+        marks = np.zeros(len(self._ordinals), dtype=np.bool_)
+        marks[self.places(ordinals)] = True
+        return marks
+
+    def holds(self, ordinal: int) -> bool:
+        """Tell whether there is an action of an ordinal."""
+        at = int(np.searchsorted(self._ordinals, ordinal))
+        return at < len(self._ordinals) and int(self._ordinals[at]) == ordinal

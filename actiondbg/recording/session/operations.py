@@ -10,8 +10,8 @@ import numpy as np
 
 from actiondbg import protocol
 from actiondbg.recording.format.arrow import Ints
-from actiondbg.recording.session.changes import Changes
-from actiondbg.recording.session.columns import Actions, Columns, location_of
+from actiondbg.recording.session.changes import ChangeColumns
+from actiondbg.recording.session.columns import ActionColumns, TableColumns, location_of
 
 if TYPE_CHECKING:
     from actiondbg.protocol.types import UnitState
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _VERBS = {"inserted": "created"}  # what a watch says
 
 
-class Held(NamedTuple):
+class OperationState(NamedTuple):
     """What became of an operation.
 
     Attributes:
@@ -32,7 +32,7 @@ class Held(NamedTuple):
     state: UnitState
 
 
-class Lives(Columns):
+class OperationColumns(TableColumns):
     """The operations of a recording.
 
     Args:
@@ -41,7 +41,9 @@ class Lives(Columns):
         changes: its changes.
     """
 
-    def __init__(self, recording: Recording, actions: Actions, changes: Changes) -> None:
+    def __init__(
+        self, recording: Recording, actions: ActionColumns, changes: ChangeColumns
+    ) -> None:
         super().__init__(recording, "operations")
         self._actions = actions
         self._changes = changes
@@ -82,7 +84,7 @@ class Lives(Columns):
         is_to_come = inserted.any() and not (inserted & made).any()
         return self.row(id) is not None and not is_to_come and not (erased & made).any()
 
-    def unit(self, held: Held, text: str | None = None) -> protocol.Unit:
+    def unit(self, held: OperationState, text: str | None = None) -> protocol.Unit:
         """Return an operation as an IR unit."""
         row = self.row(held.id)
         return protocol.Unit(
@@ -94,7 +96,7 @@ class Lives(Columns):
             id=held.id,
         )
 
-    def cursor(self, stack: Iterable[int], event: int) -> Held | None:
+    def cursor(self, stack: Iterable[int], event: int) -> OperationState | None:
         """Return the first operation of a stack of actions that is alive, or what replaced it."""
         for place in stack:
             id = self._actions.operation(place)
@@ -103,15 +105,15 @@ class Lives(Columns):
                 return held
         return None
 
-    def held(self, id: int, place: int, event: int) -> Held:
+    def held(self, id: int, place: int, event: int) -> OperationState:
         """Return what became of an operation from the beginning of an action to an event."""
-        now, after = Held(id, "alive"), -1
+        now, after = OperationState(id, "alive"), -1
         while len(rows := self._ends(now.id, place, event, after)):
             by = self._changes.numbers("by")[rows]
             if not by.any():
-                return Held(id, "erased")
+                return OperationState(id, "erased")
             newest = int(np.flatnonzero(by)[-1])
-            now, after = Held(int(by[newest]), "replaced"), int(rows[newest])
+            now, after = OperationState(int(by[newest]), "replaced"), int(rows[newest])
         return now
 
     def _ends(self, id: int, place: int, event: int, after: int) -> Ints:

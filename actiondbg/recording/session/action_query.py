@@ -18,8 +18,8 @@ import numpy as np
 from actiondbg.recording.format.arrow import Bools, Ints, Table, pa, word_array
 from actiondbg.recording.query.database import open_database
 from actiondbg.recording.query.filters import where, where_outcome
-from actiondbg.recording.session.columns import Actions
-from actiondbg.recording.session.numbering import Numbering
+from actiondbg.recording.session.columns import ActionColumns
+from actiondbg.recording.session.event_line import OrdinalMap
 
 if TYPE_CHECKING:
     from actiondbg.recording.recording import Recording
@@ -31,7 +31,7 @@ _SINGLE = frozenset(("ordinal", "operation", "parent"))
 _MOST = 1 << 62  # combinations that a number can tell apart
 
 
-class Selecting:
+class ActionQuery:
     """Finds actions by queries.
 
     Args:
@@ -39,7 +39,7 @@ class Selecting:
         actions: its actions.
     """
 
-    def __init__(self, recording: Recording, actions: Actions) -> None:
+    def __init__(self, recording: Recording, actions: ActionColumns) -> None:
         self._recording = recording
         self._actions = actions
         self._known: dict[tuple[str, ...], tuple[Ints, Table]] = {}
@@ -94,7 +94,7 @@ class Selecting:
             return self._where(self._database, sql, self._actions.numbering)
         of_each, table = self._combinations(sizes)
         self._combined.register("actions", table)
-        numbering = Numbering(np.arange(1, len(table) + 1), None)
+        numbering = OrdinalMap(np.arange(1, len(table) + 1), None)
         return self._where(self._combined, sql, numbering)[of_each]
 
     def _combinations(self, sizes: dict[str, int]) -> tuple[Ints, Table]:
@@ -110,7 +110,7 @@ class Selecting:
         return self._known[columns]
 
     @staticmethod
-    def _where(database: duckdb.DuckDBPyConnection, sql: str, numbering: Numbering) -> Bools:
+    def _where(database: duckdb.DuckDBPyConnection, sql: str, numbering: OrdinalMap) -> Bools:
         """Tell of each row of a table of actions whether a condition holds."""
         answer: Any = database.execute(f"SELECT ordinal FROM actions WHERE {sql}")
         return numbering.marked(answer.fetchnumpy()["ordinal"])

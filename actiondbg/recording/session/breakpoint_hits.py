@@ -7,29 +7,29 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from actiondbg.recording.format.arrow import Ints
-from actiondbg.recording.session.columns import Actions
+from actiondbg.recording.session.columns import ActionColumns
 from actiondbg.support.globs import glob_matches
 
 if TYPE_CHECKING:
     from actiondbg import protocol
     from actiondbg.breakpoints.breakpoint import Breakpoint
-    from actiondbg.recording.session.changes import Changes
-    from actiondbg.recording.session.selecting import Selecting
+    from actiondbg.recording.session.action_query import ActionQuery
+    from actiondbg.recording.session.changes import ChangeColumns
 
 _ADAPTOR = "OpToOpPassAdaptor"  # a pass that only runs other passes
 
 
-class Hits:
+class BreakpointHits:
     """Finds events; what was looked for once is known.
 
     Args:
         actions: the recorded ones.
         changes: the recorded ones.
-        selecting: finds actions.
+        query: finds actions.
     """
 
-    def __init__(self, actions: Actions, changes: Changes, selecting: Selecting) -> None:
-        self._selecting = selecting
+    def __init__(self, actions: ActionColumns, changes: ChangeColumns, query: ActionQuery) -> None:
+        self._query = query
         self._actions = actions
         self._changes = changes
         self._known: dict[tuple[Any, ...], Ints] = {}
@@ -46,13 +46,13 @@ class Hits:
             return self._watched(one.watch, one.condition)
         if one.catch is not None:
             return self.ends(self._failed_passes(one.catch.glob))
-        places = self._selecting.places(one.spec, one.condition, one.outcome)
+        places = self._query.places(one.spec, one.condition, one.outcome)
         return self.ends(places) if one.after else self._actions.line.begins[places]
 
     def _watched(self, watch: protocol.Watch, condition: str | None) -> Ints:
         rows = self._changes.life(watch.id or 0, watch.exact)
         if condition is not None:
-            places = self._selecting.places("tag:*", condition)
+            places = self._query.places("tag:*", condition)
             rows = rows[np.isin(self._changes.places[rows], places)]
         events = np.unique(self._changes.told_at[rows])
         return events[events <= self._actions.line.last]  # an action that is not over tells nothing

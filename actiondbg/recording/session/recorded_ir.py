@@ -10,18 +10,18 @@ import numpy as np
 from actiondbg.errors import NoAnswer
 from actiondbg.ir.diff import Diff, make_diff
 from actiondbg.recording.format.arrow import Bools, Ints
-from actiondbg.recording.session.columns import Actions, Columns
+from actiondbg.recording.session.columns import ActionColumns, TableColumns
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from actiondbg import protocol
     from actiondbg.recording.recording import Recording
-    from actiondbg.recording.session.changes import Changes
-    from actiondbg.recording.session.lives import Lives
+    from actiondbg.recording.session.changes import ChangeColumns
+    from actiondbg.recording.session.operations import OperationColumns
 
 
-class Texts:
+class RecordedIR:
     """Finds IR as it was at an event.
 
     A recording holds the IR before and after the actions that changed it: with ``--ir function``
@@ -32,17 +32,21 @@ class Texts:
         recording: the recording.
         actions: its actions.
         changes: its changes.
-        lives: its operations.
+        operations: its operations.
     """
 
     def __init__(
-        self, recording: Recording, actions: Actions, changes: Changes, lives: Lives
+        self,
+        recording: Recording,
+        actions: ActionColumns,
+        changes: ChangeColumns,
+        operations: OperationColumns,
     ) -> None:
         self._recording = recording
         self._actions = actions
         self._changes = changes
-        self._lives = lives
-        self._ir = Columns(recording, "ir")
+        self._operations = operations
+        self._ir = TableColumns(recording, "ir")
 
     # --- around an action ---
 
@@ -61,7 +65,9 @@ class Texts:
                 f"{self._recording.path} holds what #{ordinal} changed by its nested actions with "
                 "these only: next-change goes to them."
             )
-        if module and any(self._lives.name(one.operation) != "builtin.module" for one in found):
+        if module and any(
+            self._operations.name(one.operation) != "builtin.module" for one in found
+        ):
             raise NoAnswer(
                 f"{self._recording.path} does not hold the module before and after #{ordinal}: "
                 "leave --module out."
@@ -102,8 +108,8 @@ class Texts:
         name = cursor.function
         if name is None:
             raise NoAnswer("The cursor is not in a function.")
-        functions = self._lives.words("function")
-        ids = self._lives.numbers("operation")[functions.codes == functions.code(name)]
+        functions = self._operations.words("function")
+        ids = self._operations.numbers("operation")[functions.codes == functions.code(name)]
         inside = self._changes.words("function").where(lambda function: function == name)
         # A function that is converted is there twice for a while.
         first = ids[ids == cursor.unit.id].tolist()
@@ -112,8 +118,8 @@ class Texts:
     def module(self, event: int) -> str:
         """Return the module; raises NoAnswer as ``function`` does."""
         self._check_functions()
-        is_module = self._lives.words("op").where(lambda op: op == "builtin.module")
-        ids = self._lives.numbers("operation")[is_module]
+        is_module = self._operations.words("op").where(lambda op: op == "builtin.module")
+        ids = self._operations.numbers("operation")[is_module]
         everywhere = np.ones(len(self._changes.places), dtype=np.bool_)
         return self._whole(self._newest(ids), everywhere, "the module", event)
 
@@ -140,7 +146,7 @@ class Texts:
     def _whole(self, ids: Iterable[int], inside: Bools, what: str, event: int) -> str:
         """Return the first of some operations that is held and alive."""
         for id in ids:
-            if id in self._held and self._lives.is_alive(id, event):
+            if id in self._held and self._operations.is_alive(id, event):
                 return self._text(id, inside, what, event)
         raise NoAnswer(f"{self._recording.path} holds no IR of {what}: no action changed it.")
 

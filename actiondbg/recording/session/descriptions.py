@@ -4,25 +4,28 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, cast
 
+import msgspec
 import numpy as np
 
 from actiondbg import protocol
 from actiondbg.analysis.attempts import Attempt
-from actiondbg.process.stop import Stop
+from actiondbg.process.stop import Stop, exit_of
 from actiondbg.recording.format.arrow import Ints
-from actiondbg.recording.session.changes import Changes
-from actiondbg.recording.session.columns import Actions, Columns, location_of
-from actiondbg.recording.session.lives import Held, Lives
+from actiondbg.recording.session.changes import ChangeColumns
+from actiondbg.recording.session.columns import ActionColumns, TableColumns, location_of
+from actiondbg.recording.session.operations import OperationColumns, OperationState
+from actiondbg.recording.session.recorded_ir import RecordedIR
 from actiondbg.recording.session.statistics import ITERATION
-from actiondbg.recording.session.texts import Texts
 
 if TYPE_CHECKING:
     from actiondbg.recording.recording import Recording
 
+_WRITTEN = (0, 0)  # bytes, which are not recorded
+_NO_ACTION: dict[str, Any] = {"ordinal": 0, "tag": "", "name": "", "op": None, "depth": 0}
 _MOST_CHANGES = 100  # that a stop tells, as the agent's
 
 
-class Telling:
+class ActionDescriptions:
     """Tells of actions in the words of the protocol.
 
     Args:
@@ -30,12 +33,12 @@ class Telling:
         actions: its actions.
     """
 
-    def __init__(self, recording: Recording, actions: Actions) -> None:
+    def __init__(self, recording: Recording, actions: ActionColumns) -> None:
         self._actions = actions
-        self.changes = Changes(recording, actions)
-        self.lives = Lives(recording, actions, self.changes)
-        self.texts = Texts(recording, actions, self.changes, self.lives)
-        self._reasons = Columns(recording, "reasons")
+        self.changes = ChangeColumns(recording, actions)
+        self.operations = OperationColumns(recording, actions, self.changes)
+        self.ir = RecordedIR(recording, actions, self.changes, self.operations)
+        self._reasons = TableColumns(recording, "reasons")
 
     # --- stops and frames ---
 
@@ -49,7 +52,7 @@ class Telling:
         """
         place, when = self._actions.line.at(event)
         after = self._after(place) if when == "after" else {}
-        cursor = self.lives.cursor(self._actions.line.stack(place), event)
+        cursor = self.operations.cursor(self._actions.line.stack(place), event)
         return Stop(
             when=when,
             reason=reason,
@@ -80,7 +83,7 @@ class Telling:
             labels=labels.split(",") if labels else [],
             iteration=self._iteration(place),
             text="",
-            full_location=self.lives.location(self._actions.operation(place)),
+            full_location=self.operations.location(self._actions.operation(place)),
             when=when if index == 0 else "before",
         )
 
@@ -100,12 +103,12 @@ class Telling:
     def units(self, place: int, event: int) -> list[protocol.Unit]:
         """Return the unit that an action is about, if it is known; of several, the first."""
         id = self._actions.operation(place)
-        return [self.unit(self.lives.held(id, place, event), event)] if id else []
+        return [self.unit(self.operations.held(id, place, event), event)] if id else []
 
-    def unit(self, held: Held, event: int) -> protocol.Unit:
+    def unit(self, held: OperationState, event: int) -> protocol.Unit:
         """Return an operation as an IR unit, with its text where that is held."""
         is_there = held.state != "erased"
-        return self.lives.unit(held, self.texts.first_line(held.id, event) if is_there else None)
+        return self.operations.unit(held, self.ir.first_line(held.id, event) if is_there else None)
 
     def culprit(self, place: int) -> protocol.Culprit:
         """Return an action as the one that did something."""
@@ -120,7 +123,7 @@ class Telling:
         return {
             "outcome": outcome,
             "skipped": outcome.result == "skipped",
-            "changes": self.lives.described(rows[:_MOST_CHANGES]),
+            "changes": self.operations.described(rows[:_MOST_CHANGES]),
             "change_count": int(self._actions.change_counts[place]),
         }
 
@@ -194,3 +197,32 @@ class Telling:
             f"{verb} {count} {noun}{'s'[: count != 1]}"
             for count, verb, noun in ((int(which.sum()), verb, noun) for which, verb, noun in words)
         )
+
+
+def stop_at_end(recording: Recording, actions: ActionColumns, describe: ActionDescriptions) -> Stop:
+    """Return the stop at the end of a recording.
+
+    Args:
+        recording: the recording.
+        actions: its actions.
+        describe: tells of them.
+    """
+    ending, last = recording.ending, actions.line.last
+    if ending.ended == "killed":
+        return Stop(when="exit", reason="killed", event=last, message=recording.cut)
+    if ending.ended == "exit":
+        status = ending.status or 0
+        exited = protocol.Exited(actions=actions.count, status=status, written=_WRITTEN, event=last)
+        return exit_of(status, True, exited, None)
+    action = _NO_ACTION
+    if ending.ordinal is not None:
+        told = describe.fields(actions.place(ending.ordinal))
+        action = {name: told[name] for name in _NO_ACTION}
+    number = ending.signal or 0
+    crashed = protocol.Crashed(signal=number, written=_WRITTEN, event=last, **action)
+    stop = exit_of(-number, True, None, crashed)
+    if number:
+        return stop
+    # Which signal it was is not known.
+    message = (stop.message or "").replace("crashed, with status 0,", "crashed")
+    return msgspec.structs.replace(stop, status=None, message=message)

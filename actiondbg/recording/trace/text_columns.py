@@ -23,7 +23,7 @@ _MOST_WORDS = 20  # of a tally; what is more is counted
 
 
 @dataclass(frozen=True)
-class Texts:
+class TextColumn:
     """A text or none for each row.
 
     Args:
@@ -35,7 +35,7 @@ class Texts:
     values: Array
 
     @classmethod
-    def of(cls, column: Any) -> Texts:
+    def of(cls, column: Any) -> TextColumn:
         """Return a column of a recording's table: a chunked array of dictionary arrays."""
         array = column.unify_dictionaries().combine_chunks()
         if hasattr(array, "num_chunks"):  # an empty one stays in chunks
@@ -43,26 +43,26 @@ class Texts:
         codes = array.indices.fill_null(NONE).to_numpy(zero_copy_only=False)
         return cls(codes.astype(np.int64), array.dictionary.cast(pa.large_string()))
 
-    def take(self, rows: Numbers | Mask) -> Texts:
+    def take(self, rows: Numbers | Mask) -> TextColumn:
         """Return those of some rows, with only the values that they use."""
         codes = self.codes[rows]
         used = np.zeros(len(self.values) + 1, np.bool_)  # the last is for NONE
         used[codes] = True
         fresh = np.cumsum(used) - 1
         fresh[-1] = NONE
-        return Texts(fresh[codes], self.values.filter(pa.array(used[:-1])))
+        return TextColumn(fresh[codes], self.values.filter(pa.array(used[:-1])))
 
-    def changed(self, rows: Mask, by: Texts) -> Texts:
+    def changed(self, rows: Mask, by: TextColumn) -> TextColumn:
         """Return these, with the texts of ``by`` (one for each row set in ``rows``) put in."""
         codes = self.codes.copy()
         codes[rows] = np.where(by.codes < 0, NONE, by.codes + len(self.values))
-        return Texts(codes, pa.concat_arrays([self.values, by.values]))
+        return TextColumn(codes, pa.concat_arrays([self.values, by.values]))
 
-    def distinct(self) -> Texts:
+    def distinct(self) -> TextColumn:
         """Return the same, with each value once."""
         encoded = self.values.dictionary_encode()
         fresh = np.append(np.asarray(encoded.indices), NONE)
-        return Texts(fresh[self.codes].astype(np.int64), encoded.dictionary)
+        return TextColumn(fresh[self.codes].astype(np.int64), encoded.dictionary)
 
     def code_of(self, text: str) -> int:
         """Return the code of a text; of one that is not there one that no row has."""
@@ -71,11 +71,11 @@ class Texts:
 
 
 def string_array(texts: Iterable[str]) -> Array:
-    """Return texts as ``Texts.values``."""
+    """Return texts as ``TextColumn.values``."""
     return pa.array(list(texts), type=pa.large_string())
 
 
-def texts_of(keys: Numbers, text: Callable[[int], str | None]) -> Texts:
+def texts_of(keys: Numbers, text: Callable[[int], str | None]) -> TextColumn:
     """Make a text of each distinct key.
 
     Args:
@@ -87,10 +87,10 @@ def texts_of(keys: Numbers, text: Callable[[int], str | None]) -> Texts:
     values = [each for each in made if each is not None]
     fresh = np.cumsum([each is not None for each in made], dtype=np.int64) - 1
     fresh[[each is None for each in made]] = NONE
-    return Texts(fresh[codes.reshape(-1)], string_array(values))
+    return TextColumn(fresh[codes.reshape(-1)], string_array(values))
 
 
-def tallies(offsets: Numbers, keys: Numbers, word: Callable[[int], str]) -> Texts:
+def tallies(offsets: Numbers, keys: Numbers, word: Callable[[int], str]) -> TextColumn:
     """Say what each of some groups of keys holds, such as ``"2 A; B"``.
 
     Groups that hold the same keys as often share a text: there are few of those, however many
@@ -102,11 +102,11 @@ def tallies(offsets: Numbers, keys: Numbers, word: Callable[[int], str]) -> Text
         word: a key in words.
     """
     if len(offsets) < 2:
-        return Texts(np.empty(0, np.int64), string_array(()))
+        return TextColumn(np.empty(0, np.int64), string_array(()))
     hashes = np.add.reduceat(_mixed(keys), offsets[:-1])
     _, example, codes = np.unique(hashes, return_index=True, return_inverse=True)
     values = [_tally(keys[offsets[group] : offsets[group + 1]], word) for group in example]
-    return Texts(codes.reshape(-1).astype(np.int64), string_array(values))
+    return TextColumn(codes.reshape(-1).astype(np.int64), string_array(values))
 
 
 def _tally(keys: Numbers, word: Callable[[int], str]) -> str:

@@ -68,7 +68,7 @@ def test_every_option_and_verdict_is_on_the_page() -> None:
     from typing import get_args
 
     from actiondbg.bisection.result import Result
-from actiondbg.bisection.verdict import Found
+    from actiondbg.bisection.verdict import Found
     from actiondbg.commands.shell.bisection import OPTIONS
 
     missing = [option.name for option in OPTIONS if option.name not in PAGE]

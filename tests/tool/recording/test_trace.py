@@ -17,7 +17,7 @@ import pytest
 from actiondbg.recording import open_recording
 from actiondbg.recording.capture.recorder import start_recording
 from actiondbg.recording.trace import writer as writing
-from actiondbg.recording.trace.formats.names import Selection
+from actiondbg.recording.trace.options import Selection
 from actiondbg.recording.trace.writer import Written
 from tests.fakes.recording.recordings import fake_recording
 from tests.fakes.recording.traces import (

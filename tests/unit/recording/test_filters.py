@@ -9,13 +9,14 @@ import pytest
 
 from actiondbg.errors import UsageError
 from actiondbg.recording import open_recording
+from actiondbg.recording.query.database import open_database
 from actiondbg.recording.query.filters import where, where_location
 from actiondbg.recording.recording import Recording
 from tests.fakes.recording.recordings import Action, Operation, write_recording
 
 
 def selected(recording: Recording, sql: str) -> list[int]:
-    with contextlib.closing(recording.database()) as database:
+    with contextlib.closing(open_database(recording)) as database:
         found = database.sql(f"SELECT ordinal, {sql} FROM actions ORDER BY ordinal").fetchall()
     assert all(is_selected is not None for _, is_selected in found), sql
     return [ordinal for ordinal, is_selected in found if is_selected]

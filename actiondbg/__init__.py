@@ -3,7 +3,7 @@
     import actiondbg
 
     with actiondbg.launch(["mlir-opt", "in.mlir", "--canonicalize"]) as session:
-        session.add_breakpoint("pattern:*Select*")
+        session.breakpoints.add("pattern:*Select*")
         stop = session.run()
 
 The names below are imported when they are first used: ``import actiondbg`` is cheap.

@@ -15,7 +15,7 @@ from actiondbg.errors import ActiondbgError, UsageError
 from actiondbg.process.action_diff import compare_action
 from actiondbg.process.forked_tool import ForkedTool
 from actiondbg.process.stop import Stop
-from actiondbg.session.reproducer import pass_around
+from actiondbg.session.past.pass_reproducer import pass_around
 
 if TYPE_CHECKING:
     from actiondbg.ir.diff import Diff

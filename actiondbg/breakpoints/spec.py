@@ -210,3 +210,23 @@ def _unknown_prefix(piece: _Piece, prefix: str) -> UsageError:
     close = difflib.get_close_matches(prefix, _PREFIXES, 1)
     remedy = f"did you mean {close[0]!r}?" if close else f"there are {', '.join(_PREFIXES)}."
     return piece.error(f"There is no kind of term {prefix!r}: {remedy}")
+
+
+def attempt_terms(name: str, location: str | None) -> list[Term]:
+    """Return the terms of the attempts of a pattern.
+
+    Args:
+        name: of the pattern, a glob.
+        location: where the operation is from, such as "in.mlir:3"; None for anywhere.
+
+    Raises:
+        UsageError: the name is no glob, or the location no place.
+    """
+    check_glob(name, name, 0)
+    terms = [Term(kind="pattern", glob=name)]
+    if location is None:
+        return terms
+    places = parse_spec(location)
+    if any(term.kind != "location" for term in places):
+        raise UsageError(f"{location!r} is no place in a file: write FILE:LINE or FILE:LINE:COL.")
+    return terms + places

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import signal
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from typing import Literal, Protocol, TypeVar
 
 from actiondbg import protocol
@@ -316,3 +317,13 @@ class ForkedTool(Closeable):
         was_closed = self.is_closed
         self.close()
         return ToolGone(f"The replica of the tool {'was closed.' if was_closed else how}")
+
+
+@contextlib.contextmanager
+def closed_on_error(fork: ForkedTool) -> Generator[None]:
+    """Close a fork if the block raises."""
+    try:
+        yield
+    except BaseException:
+        fork.close()
+        raise

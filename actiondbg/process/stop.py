@@ -13,6 +13,8 @@ _CRASHES = frozenset(
     {signal.SIGABRT, signal.SIGBUS, signal.SIGFPE, signal.SIGILL, signal.SIGSEGV, signal.SIGTRAP}
 )
 
+Side = Literal["before", "after"]  # of an action
+
 
 class Stop(msgspec.Struct, kw_only=True, frozen=True):
     """Where the tool stopped, and why.
@@ -68,6 +70,10 @@ class Stop(msgspec.Struct, kw_only=True, frozen=True):
     status: int | None = None
     actions: int | None = None
     message: str | None = None
+
+    def with_reason(self, reason: protocol.Reason) -> Stop:
+        """Return the same stop for another reason."""
+        return msgspec.structs.replace(self, reason=reason)
 
     def as_json(self) -> dict[str, Any]:
         """Return the stop with stable keys; what there is not at an exit is None, or absent."""

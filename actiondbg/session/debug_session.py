@@ -9,7 +9,7 @@ from actiondbg import protocol
 from actiondbg.analysis.attempts import Attempts
 from actiondbg.analysis.history import History
 from actiondbg.process.checkpoints import Automatic, Checkpoint
-from actiondbg.process.stop import Stop
+from actiondbg.process.stop import Side, Stop
 from actiondbg.process.streams import Redirection
 from actiondbg.process.timeline import Timeline
 from actiondbg.session.breakpoints import BreakpointList
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
 State = Literal["not-running", "stopped", "running", "exited"]
 StatisticKind = Literal["pattern", "pass", "fold"]
-Side = Literal["before", "after"]
 
 
 class TargetView(Protocol):

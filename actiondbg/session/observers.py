@@ -1,13 +1,25 @@
-"""Python callbacks before and after the actions that match a SPEC."""
+"""Python callbacks before and after the actions that match a SPEC, and at each stop."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+import itertools
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 
+import msgspec
+
+from actiondbg import protocol
+from actiondbg.breakpoints.spec import parse_spec
+from actiondbg.errors import AgentError, UsageError
 from actiondbg.process.stop import Stop
+from actiondbg.session.agent_breakpoints import AgentBreakpoints
+from actiondbg.session.executions import Executions
 
 Callback = Callable[[Stop], object]
+
+_FIRST_ID = 1 << 28  # of the breakpoints of observers; a user's are below
+_GOAL_ID = (1 << 29) + 1  # of the breakpoint of a control's goal
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,3 +35,198 @@ class Observer:
     spec: str
     before: Callback | None = None
     after: Callback | None = None
+
+
+@dataclass(frozen=True)
+class Goal:
+    """Where a control stops, apart from breakpoints.
+
+    Attributes:
+        reason: of a stop there.
+        place: the ordinal and the side of an action, or None.
+        breakpoints: which mark the goal too.
+        any_event: the very next event is the goal.
+        own_change: of the actions that the breakpoints mark, only those that changed something
+            themselves.
+    """
+
+    reason: protocol.Reason = "breakpoint"
+    place: tuple[int, str] | None = None
+    breakpoints: list[protocol.WireBreakpoint] = field(
+        default_factory=list[protocol.WireBreakpoint]
+    )
+    any_event: bool = False
+    own_change: bool = False
+
+
+class ObserverList:
+    """The observers of a session.
+
+    Callbacks see each matching action that a control passes or stops at, also where another stops
+    the tool; not the actions that time travel repeats. They may look at the session, and set
+    breakpoints, but not resume the tool.
+
+    Args:
+        executions: the processes of the tool.
+        breakpoints: of the agent, to which those of the observers are added.
+    """
+
+    def __init__(self, executions: Executions, breakpoints: AgentBreakpoints) -> None:
+        self._executions = executions
+        self._breakpoints = breakpoints
+        self._ids = itertools.count(_FIRST_ID)
+        self._callbacks: dict[int, tuple[Observer, Callback]] = {}
+        self._wire: dict[int, protocol.WireBreakpoint] = {}
+        self._at_stops: list[Callback] = []
+        self._goal = Goal()
+        self._is_aiming = False
+        self._fired: list[Callback] = []
+        self._passes = False
+        self._is_notifying = False
+        breakpoints.add_observers(self._on_wire)
+
+    def add(
+        self, spec: str, *, before: Callback | None = None, after: Callback | None = None
+    ) -> Observer:
+        """Call functions at actions.
+
+        Args:
+            spec: which actions; as of a breakpoint.
+            before: called with the stop before each action.
+            after: called with the stop after each action.
+
+        Raises:
+            UsageError: the spec has a syntax error, or there is no callback.
+            NotStopped: the tool runs.
+        """
+        if before is None and after is None:
+            raise UsageError("An observer needs a callback: give before=, after= or both.")
+        terms = parse_spec(spec)
+        self._breakpoints.check_changeable()
+        made = Observer(spec, before, after)
+        added: list[int] = []
+        for callback, is_after in ((before, False), (after, True)):
+            if callback is not None:
+                id = next(self._ids)
+                self._callbacks[id] = made, callback
+                self._wire[id] = _wire(id, terms, after=is_after)
+                added.append(id)
+        try:
+            self._breakpoints.send()
+        except AgentError:
+            self._forget(added)
+            raise
+        return made
+
+    def remove(self, observer: Observer) -> None:
+        """Remove an observer; does nothing if it is not there."""
+        self._breakpoints.check_changeable()
+        self._forget([id for id, (one, _) in self._callbacks.items() if one is observer])
+        self._breakpoints.send()
+
+    def on_stop(self, callback: Callback) -> None:
+        """Call a function with each stop of the session, the last one at the tool's end."""
+        self._at_stops.append(callback)
+
+    # --- for the control of the tool ---
+
+    @property
+    def is_active(self) -> bool:
+        """Whether a stop may be passed: there are observers, or breakpoints with a predicate."""
+        predicates = (one.predicate for one in self._breakpoints.table.all())
+        return bool(self._wire) or any(each is not None for each in predicates)
+
+    @property
+    def is_notifying(self) -> bool:
+        """Whether a callback runs."""
+        return self._is_notifying
+
+    @property
+    def passes(self) -> bool:
+        """Whether the newest stop was for observers only, and the tool is to go on."""
+        return self._passes
+
+    @contextmanager
+    def aiming(self, goal: Goal) -> Generator[None]:
+        """In the block, stop at a goal, whichever observers are there too."""
+        self._goal, self._is_aiming = goal, True
+        if goal.breakpoints:
+            self._breakpoints.send()
+        try:
+            yield
+        finally:
+            self._goal, self._is_aiming = Goal(), False
+            if goal.breakpoints and self._executions.state == "stopped":
+                self._breakpoints.send()
+
+    # --- updates at a stop ---
+
+    def filter(self, stop: Stop) -> Stop:
+        """Take the observers' breakpoints, and those whose predicate is False, out of a stop."""
+        self._fired, self._passes = [], False
+        hit = stop.breakpoints
+        if not hit or stop.when == "exit":
+            return stop
+        self._fired = [self._callbacks[id][1] for id in hit if id in self._callbacks]
+        is_goal = self._is_goal(stop)
+        kept = [id for id in hit if id < _FIRST_ID or id > _GOAL_ID]
+        kept = [id for id in kept if self._holds(id, stop)]
+        if kept == hit:
+            return stop
+        if not kept and stop.reason in ("breakpoint", "watch"):
+            self._passes = self._is_aiming and not is_goal
+            stop = stop.with_reason(self._goal.reason if is_goal else "until")
+        stop = msgspec.structs.replace(stop, breakpoints=kept)
+        self._executions.need().stop = stop
+        return stop
+
+    def notify(self, stop: Stop) -> Stop:
+        """Call the callbacks of a stop."""
+        callbacks = list(self._fired)
+        if not self._passes:
+            callbacks += self._at_stops
+        self._is_notifying = True
+        try:
+            for callback in callbacks:
+                callback(stop)
+        finally:
+            self._is_notifying = False
+        return stop
+
+    def _is_goal(self, stop: Stop) -> bool:
+        goal = self._goal
+        if goal.any_event or (stop.ordinal, stop.when) == goal.place:
+            return True
+        if _GOAL_ID not in stop.breakpoints:
+            return False
+        if not goal.own_change or stop.tag == "fold":
+            return True
+        return self._executions.ask(protocol.GetChanges(nested=False, count=0)).total > 0
+
+    def _holds(self, id: int, stop: Stop) -> bool:
+        """Return whether the predicate of a breakpoint holds; without one it does."""
+        predicate = next(
+            (one.predicate for one in self._breakpoints.table.all() if one.id == id), None
+        )
+        return predicate is None or bool(predicate(stop))
+
+    def _on_wire(self) -> list[protocol.WireBreakpoint]:
+        return [*self._wire.values(), *self._goal.breakpoints]
+
+    def _forget(self, ids: list[int]) -> None:
+        for id in ids:
+            del self._callbacks[id], self._wire[id]
+
+
+def goal_breakpoint(until: protocol.Until) -> protocol.WireBreakpoint:
+    """Return the breakpoint that marks where ``until`` ends."""
+    made = _wire(_GOAL_ID, until.terms, after=until.after)
+    made.condition = until.condition
+    made.outcome = until.outcome
+    return made
+
+
+def _wire(id: int, terms: list[protocol.Term], after: bool) -> protocol.WireBreakpoint:
+    return protocol.WireBreakpoint(
+        id=id, enabled=True, temporary=False, after=after, ignore=0, terms=terms, condition=None
+    )

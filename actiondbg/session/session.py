@@ -1,34 +1,40 @@
-"""A session: one debugged program, its runs and its breakpoints."""
+"""A session: one debugged program, its runs, and what is asked of them."""
 
 from __future__ import annotations
 
-import contextlib
 import os
 import weakref
 from collections.abc import Callable, Mapping
-from pathlib import Path
-from typing import Literal, TypeVar
 
 from actiondbg import protocol
-from actiondbg.errors import ActiondbgError, LaunchError, UsageError
-from actiondbg.process.execution import Execution, start_execution
-from actiondbg.process.launch_options import LaunchOptions
+from actiondbg.breakpoints.breakpoint import BreakpointTable
+from actiondbg.breakpoints.condition import parse_condition
+from actiondbg.breakpoints.spec import attempt_terms, parse_spec
+from actiondbg.process.execution import Execution
 from actiondbg.process.stop import Stop
 from actiondbg.process.streams import Redirection, Streams
-from actiondbg.process.tool_process import is_shared
-from actiondbg.session.belongings import Belongings
-from actiondbg.session.skip_plan import Skipping
+from actiondbg.session.agent_breakpoints import AgentBreakpoints
+from actiondbg.session.agent_options import AgentOptions
+from actiondbg.session.arrival import Arrival, InnerStops
+from actiondbg.session.breakpoints import BreakpointList
+from actiondbg.session.control import ToolControl
+from actiondbg.session.debug_session import State
+from actiondbg.session.executions import Executions
+from actiondbg.session.inspection.cursor import Cursor
+from actiondbg.session.inspection.outcome import Outcome
+from actiondbg.session.inspection.stack import Stack
+from actiondbg.session.inspection.stopped_ir import StoppedIR
+from actiondbg.session.names import SessionNames
+from actiondbg.session.observers import ObserverList
+from actiondbg.session.past.past import Past
+from actiondbg.session.past.replay import Replay
+from actiondbg.session.scout import Scout
+from actiondbg.session.skip_plan import SkipPlan
+from actiondbg.session.target import Target
+from actiondbg.session.time_travel.time_travel import TimeTravel
+from actiondbg.session.time_travel.tool_replacement import ToolReplacement
 from actiondbg.support.closeable import Closeable
-from actiondbg.support.interrupts import HeldInterrupts
-from actiondbg.tool import Tool
-from actiondbg.tool.known_names import KINDS, KnownNames, NameKind
 from actiondbg.tool.program import Program
-
-R = TypeVar("R", bound=protocol.Message)
-
-State = Literal["not-running", "stopped", "running", "exited"]
-
-_LEARN_SECONDS = 1.0  # names are a convenience: the end of a session does not wait for them
 
 
 def launch(
@@ -50,12 +56,12 @@ def launch(
         mlir_include: the tool's MLIR headers, when they are not found by themselves.
         stdin: a path, a file or its descriptor; None for ours, unless ours is a terminal.
         stdout: a path, a file or its descriptor, or "inherit" for ours; None for a file of the
-            session's, which ``output`` reads.
-        stderr: as ``stdout``; ``errors`` reads it.
+            session's, which ``target.output`` reads.
+        stderr: as ``stdout``; ``target.errors`` reads it.
         cwd: where the tool runs; None for here.
         env: the tool's environment; None for ours.
         on_compile: called when the agent is compiled, which takes some seconds, once.
-        skips: a file that ``save_skips`` wrote: these actions are skipped in each run.
+        skips: a file that ``skips.save`` wrote: these actions are skipped in each run.
 
     Raises:
         UsageError: the command line is empty, or the skips cannot be read.
@@ -63,86 +69,110 @@ def launch(
     program = Program(list(argv), mlir_include, cwd, env, on_compile)
     session = Session(program, Streams(stdin, stdout, stderr))
     if skips is not None:
-        session.load_skips(skips)
+        session.skips.load(skips)
     return session
 
 
-class Session(Skipping, Closeable):
+class Session(Closeable):
     """One debugged program; use it as a context manager, or ``close`` it.
 
     A KeyboardInterrupt while it waits for a stop leaves the tool running: ``interrupt`` has it
     stop, and ``wait`` waits for that.
+
+    Attributes:
+        target: the program, its tool, and what the tool wrote.
+        breakpoints: breakpoints, watches and catches.
+        skips: what is skipped in each run.
+        options: what the agent does beside stopping.
+        stack: the stack of actions at the stop.
+        cursor: the IR unit in view.
+        ir: the IR at the stop.
+        outcome: what the action of the stop did.
+        timeline: movement along the timeline.
+        past: questions about what the run did.
+        observers: callbacks before and after actions.
+        names: of tags, patterns, passes and operations.
     """
 
     def __init__(self, program: Program, streams: Streams) -> None:
-        super().__init__()
-        self._program = program
-        self._streams = streams
-        self._run_streams = streams
+        self._executions = executions = Executions(program, streams)
         self._control: protocol.Control = "continue"
-        self._attempts = 0  # to start the tool once more, beside the one that there is
-        self._spool = ""  # where in the session's directory its output is
-        self._held = HeldInterrupts()
-        self._names: KnownNames | None = None
-        self._kept = Belongings()
-        self._closed = False
-        self._finalizer = weakref.finalize(self, self._kept.release)
+        self._table = BreakpointTable()
+        self._agent_breakpoints = breakpoints = AgentBreakpoints(self._table, executions)
+        self.target = Target(program, executions)
+        self.options = AgentOptions(executions)
+        self.stack = Stack(executions)
+        self.cursor = Cursor(executions)
+        self.ir = StoppedIR(executions, self.stack, self.cursor, executions.new_print)
+        self.outcome = Outcome(executions, lambda: executions.stop)
+        self.breakpoints = BreakpointList(self._table, breakpoints, self.cursor)
+        self.names = SessionNames(executions, breakpoints)
+        self.observers = ObserverList(executions, breakpoints)
+        replay, scout = Replay(executions), Scout(executions, self.options)
+        self.past = Past(program, executions, self.cursor, replay)
+        self.skips = SkipPlan(program, executions, breakpoints, scout, replay)
+        inner_stops = InnerStops()
+        arrival = Arrival(
+            executions,
+            resuming=[breakpoints.resuming, self.stack.reset, self.ir.reset],
+            updates=[
+                self.observers.filter,
+                breakpoints.update,
+                executions.update,
+                inner_stops.update,
+                self.names.update,
+                breakpoints.restore,
+                self.skips.update,
+                self.observers.notify,
+            ],
+        )
+        replacement = ToolReplacement(executions, breakpoints, self.options)
+        self._tool = ToolControl(executions, arrival, self.skips, self.observers, replacement)
+        self.timeline = TimeTravel(
+            executions,
+            breakpoints,
+            self.options,
+            arrival,
+            inner_stops,
+            self.skips,
+            scout,
+            replacement,
+        )
+        # No collaborator refers to the session: it is released as soon as it is dropped.
+        self._release = weakref.finalize(self, executions.release)
 
     def close(self) -> None:
         """End the tool, and remove everything that the session has put on disk."""
-        if not self._closed:
-            self._learn()
-        self._closed = True
-        self._finalizer()
+        if not self._executions.is_closed:
+            self.names.learn()
+        self._executions.close()
+        self._release()
 
-    # --- the program and its state ---
-
-    @property
-    def program(self) -> Program:
-        """The program: its command line, and what surrounds it."""
-        return self._program
+    # --- the state ---
 
     @property
-    def streams(self) -> Streams:
-        """Where the tool's standard streams go in this run."""
-        return self._run_streams
-
-    @property
-    def argv(self) -> list[str]:
-        """The tool's command line."""
-        return self._program.argv
-
-    @property
-    def tool(self) -> Tool:
-        """The tool; raises LaunchError when there is none that the agent can be put into."""
-        return self._program.tool
+    def execution(self) -> Execution | None:
+        """The current process of the tool, which may have ended; None before the first run."""
+        return self._executions.current
 
     @property
     def state(self) -> State:
         """Whether the tool runs."""
-        return self._kept.run.state if self._kept.run else "not-running"
+        return self._executions.state
 
     @property
     def stop(self) -> Stop | None:
         """Where the tool stands, or how it ended; None while it runs, and before."""
-        run = self._kept.run
-        return run.stop if run and run.state != "running" else None
-
-    @property
-    def hello(self) -> protocol.Hello | None:
-        """What the agent said of itself and the tool in this run, or None."""
-        return self._kept.run.hello if self._kept.run else None
-
-    @property
-    def pid(self) -> int | None:
-        """The process id of the tool, or None when there is no process."""
-        run = self._kept.run
-        return run.pid if run and run.state != "exited" else None
+        return self._executions.stop
 
     @property
     def exit_status(self) -> int | None:
         """The status with which the tool ended, negative for a signal, or None."""
         return self.stop.status if self.stop else None
+
+    def status(self) -> protocol.Status:
+        """Return what the agent knows of the run; raises NotStopped when there is no stop."""
+        return self._executions.ask(protocol.GetStatus())
 
     # --- runs ---
 
@@ -165,7 +195,7 @@ class Session(Skipping, Closeable):
         Raises:
             LaunchError: the tool could not be started, or the agent not be put into it.
         """
-        return self._begin("continue", args, stdin, stdout, stderr)
+        return self._begin("continue", args, Streams(stdin, stdout, stderr))
 
     def start(
         self,
@@ -176,179 +206,147 @@ class Session(Skipping, Closeable):
         stderr: Redirection = None,
     ) -> Stop:
         """Run the tool from its start, and stop before its first action; see ``run``."""
-        return self._begin("step", args, stdin, stdout, stderr)
+        return self._begin("step", args, Streams(stdin, stdout, stderr))
 
     def restart(self) -> Stop:
         """Do the last run or start again; the breakpoints are kept, the checkpoints are not."""
-        return self._begin_run()
+        agent = self._executions.prepare()
+        self.kill()
+        self._table.forget_hits()
+        # Saved skips are looked for at the first stop.
+        control = "step" if self.skips.begin_run() else self._control
+        resume = protocol.Resume(control=control)
+        self._executions.start(agent, self.options.launch(resume, self._agent_breakpoints.all()))
+        stop = self._tool.begin(control)
+        if self._control == control or stop.when != "before" or stop.breakpoints:
+            return stop
+        return self._tool.resume(self._control)
 
     def kill(self) -> None:
         """End the tool, if it runs; its past can no longer be asked then."""
-        self._learn()
-        if self._kept.run is not None:
-            self._kept.run.kill()
-            self._count_hits()
-        self._kept.run = None
-        self._forget_stop()
+        self.names.learn()
+        if self.execution is not None:
+            self.execution.kill()
+            self._agent_breakpoints.count_hits()
+        self._executions.forget()
+        self.stack.reset()
+        self.ir.reset()
 
     def interrupt(self) -> None:
         """Have the running tool stop before its next action; return at once.
 
         Asked again while it still runs, the tool stops at once, inside the action.
         """
-        if self._kept.run is not None:
-            self._kept.run.interrupt()
+        if self.execution is not None:
+            self.execution.interrupt()
 
     def wait(self) -> Stop:
         """Wait for the next stop, or return that at which the tool stands."""
-        return self._arrive(self._need_run().wait)
+        return self._tool.wait()
 
     # --- controls ---
 
+    def continue_(self, count: int = 1) -> Stop:
+        """Continue to the ``count``-th next breakpoint, or the end."""
+        return self._tool.resume("continue", count)
+
+    def step(self, count: int = 1) -> Stop:
+        """Stop at the very next event: before a nested action, or after this one."""
+        return self._tool.resume("step", count)
+
+    def next(self, count: int = 1) -> Stop:
+        """Stop after this action, or, when already after it, before the next of its depth."""
+        return self._tool.resume("next", count)
+
+    def finish(self, count: int = 1) -> Stop:
+        """Stop after the action around this one.
+
+        Raises:
+            ControlRefused: there is none.
+        """
+        return self._tool.resume("finish", count)
+
+    def apply(self, count: int = 1) -> Stop:
+        """Carry this action out, and continue to the next breakpoint; see ``skip``."""
+        return self._tool.resume("apply", count)
+
     def skip(self, count: int = 1) -> Stop:
-        """Leave this action out, and go on to the next breakpoint.
+        """Skip this action, and continue to the next breakpoint.
 
         Args:
-            count: how many stops to pass, each with its action left out; from 1.
+            count: how many stops to pass, each with its action skipped; from 1.
 
         Raises:
             ControlRefused: the action is over, or the tool stands in it.
         """
-        # One by one: a run that is repeated has to leave out the same actions.
-        stop = self._resume("skip", min(count, 1))
+        # One by one: a run that is repeated has to skip the same actions.
+        stop = self._tool.resume("skip", min(count, 1))
         for _ in range(count - 1):
             if stop.reason not in ("breakpoint", "watch"):
                 break
-            stop = self._resume("skip" if stop.when == "before" else "continue")
+            stop = self._tool.resume("skip" if stop.when == "before" else "continue")
         return stop
 
-    def apply(self, count: int = 1) -> Stop:
-        """Carry this action out, and go on to the next breakpoint; see ``skip``."""
-        return self._resume("apply", count)
-
-    # --- what the tool wrote, and the names that it knows ---
-
-    def output(self) -> str:
-        """Return the tool's stdout so far; raises UsageError when it went elsewhere."""
-        return self._spooled("stdout", self._run_streams.stdout)
-
-    def errors(self) -> str:
-        """Return the tool's stderr so far; raises UsageError when it went elsewhere."""
-        return self._spooled("stderr", self._run_streams.stderr)
-
-    def names(self, kind: NameKind) -> list[str]:
-        """List the names of tags, patterns, passes or operations of the tool, sorted.
-
-        They come from the agent at a stop, and from earlier runs of the tool.
+    def until(self, spec: str, condition: str | None = None) -> Stop:
+        """Continue to the next action that matches, at most to the end of the parent action.
 
         Args:
-            kind: "tag", "pattern", "pass" or "op".
+            spec: which actions; as of a breakpoint.
+            condition: as of a breakpoint; None for no further condition.
         """
-        known = self._known_names()
-        if known is None:
-            return []
-        if self.state == "stopped":
-            known.add(kind, self._ask(protocol.GetNames(kind=kind)).names)
-        return known.get(kind)
+        return self._advance(spec, condition, within=True)
+
+    def advance(self, spec: str, condition: str | None = None) -> Stop:
+        """Continue to the next action that matches, wherever it is; see ``until``."""
+        return self._advance(spec, condition, within=False)
+
+    def next_attempt(self, name: str, location: str | None = None) -> Stop:
+        """Continue to the end of the next attempt of a pattern, whatever its outcome.
+
+        Args:
+            name: of the pattern, a glob.
+            location: only on an operation from there, such as "in.mlir:3"; None for any.
+        """
+        until = protocol.Until(
+            terms=attempt_terms(name, location),
+            condition=None,
+            within=False,
+            after=True,
+            outcome=protocol.OutcomeFilter(),
+        )
+        return self._tool.resume("continue", until=until)
+
+    def next_change(self, count: int = 1) -> Stop:
+        """Continue to the end of the next action that itself changes the IR.
+
+        An action that changes the IR only by its nested actions is passed.
+
+        Args:
+            count: to the ``count``-th such action, from 1.
+        """
+        until = protocol.Until(
+            terms=[],
+            condition=None,
+            within=False,
+            after=True,
+            outcome=protocol.OutcomeFilter(results=["changed"]),
+            own=True,
+        )
+        return self._tool.resume("continue", count, until)
 
     # --- behind them ---
 
-    @property
-    def _current(self) -> Execution | None:
-        return self._kept.run
-
-    def _ask(self, message: protocol.Request[R]) -> R:
-        return self._need_run().request(message)
-
-    def _file(self, name: str) -> Path:
-        if self._closed:
-            raise UsageError("The session is closed: launch another.")
-        return self._kept.directory() / name
-
-    def _begin(
-        self,
-        control: protocol.Control,
-        args: list[str] | None,
-        stdin: Redirection,
-        stdout: Redirection,
-        stderr: Redirection,
-    ) -> Stop:
+    def _begin(self, control: protocol.Control, args: list[str] | None, streams: Streams) -> Stop:
         if args is not None:
-            self._program.argv[1:] = args
-        given = {"stdin": stdin, "stdout": stdout, "stderr": stderr}
-        redirected = {name: where for name, where in given.items() if where is not None}
-        self._run_streams = self._streams._replace(**redirected)
+            self.target.argv[1:] = args
+        self._executions.redirect(streams)
         self._control = control
-        return self._begin_run()
+        return self.restart()
 
-    def _begin_run(self) -> Stop:
-        with self._held:  # else Ctrl-C could leave a directory, or a process, that nobody knows of
-            directory = self._file("")
-        agent = self._program.agent()
-        self.kill()
-        self._list.forget_hits()
-        # What is skipped is looked for at the first stop.
-        replays = self._replay_loaded()
-        control = "step" if replays else self._control
-        beginning = self._beginning(protocol.Resume(control=control))
-        with self._held:
-            self._kept.run = start_execution(
-                self._program, agent, directory, self._run_streams, beginning
-            )
-            self._spool = ""
-        stop = self.wait()
-        if self._control == control or stop.when != "before" or stop.breakpoints:
-            return stop
-        return self._resume(self._control)
-
-    def _start_again(self, beginning: LaunchOptions) -> Execution:
-        agent = self._program.agent()
-        with self._held:
-            self._attempts += 1
-            directory = self._file(f"{self._attempts}")
-            directory.mkdir()
-            return start_execution(self._program, agent, directory, self._run_streams, beginning)
-
-    def _take_over(self, run: Execution) -> None:
-        with self._held:
-            if self._kept.run is not None:
-                self._kept.run.kill()
-            self._kept.run = run
-            self._spool = run.directory.name
-
-    def _shared(self) -> list[int]:
-        streams = ((1, self._run_streams.stdout), (2, self._run_streams.stderr))
-        return [number for number, where in streams if is_shared(where)]
-
-    def _ended(self) -> None:
-        if self._names is not None:
-            self._names.save()
-
-    def _spooled(self, name: str, where: Redirection) -> str:
-        if where is not None:
-            raise UsageError(f"The tool's {name} was sent elsewhere: read it there.")
-        file = self._file(self._spool) / name
-        return file.read_text(encoding="utf-8", errors="replace") if file.exists() else ""
-
-    def _known_names(self) -> KnownNames | None:
-        if self._names is None:
-            try:
-                tool = self.tool
-            except LaunchError:
-                return None
-            self._names = KnownNames(f"{tool.path}\0{tool.build_id}")
-        return self._names
-
-    def _learn(self) -> None:
-        """Keep the names and the hits that a stopped agent knows before the tool is ended."""
-        if self.state != "stopped":
-            return
-        with contextlib.suppress(ActiondbgError, TimeoutError):
-            run, known = self._need_run(), self._known_names()
-            self._list.count(run.request(protocol.GetHits(), _LEARN_SECONDS).hits)
-            if known is None:
-                return
-            for kind in KINDS:
-                names = run.request(protocol.GetNames(kind=kind), _LEARN_SECONDS).names
-                known.add(kind, names)
-            known.save()
+    def _advance(self, spec: str, condition: str | None, within: bool) -> Stop:
+        until = protocol.Until(
+            terms=parse_spec(spec),
+            condition=None if condition is None else parse_condition(condition),
+            within=within,
+        )
+        return self._tool.resume("continue", until=until)

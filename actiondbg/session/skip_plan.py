@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import msgspec
@@ -12,12 +11,14 @@ import msgspec
 from actiondbg import protocol
 from actiondbg.errors import SkipMismatch, ToolGone, UsageError
 from actiondbg.process.execution import Execution
-from actiondbg.process.forked_tool import ForkedTool
 from actiondbg.process.stop import Stop
 from actiondbg.process.timeline import Skipped, skipped_at
-from actiondbg.session.replay import Place, closed_on_error, logging, read_log
+from actiondbg.session.agent_breakpoints import AgentBreakpoints
+from actiondbg.session.executions import Executions
+from actiondbg.session.past.replay import Place, Replay, logging, read_log
+from actiondbg.session.scout import Scout, is_planned, skip
 from actiondbg.session.skip_file import Head, SkipEntry, read_skips, what_of, write_skips
-from actiondbg.session.time_travel import Travel
+from actiondbg.tool.program import Program
 
 _BARRIER = 1 << 30  # the id of a breakpoint that no user can have made
 
@@ -37,22 +38,41 @@ class Misfit:
     stop: Stop | None
 
 
-class Skipping(Travel):
-    """The part of Session that saves and replays skips.
+class SkipPlan:
+    """What is skipped in each run: loaded from files, found again, and saved.
 
-    A replica finds out where the entries of a file are, before the tool comes there: an entry is
-    at its ordinal, if that action is what was meant, else where the same action comes for the
-    ``nth`` time. If there is none, the tool stops where it was looked for.
+    A fork finds out where the entries of a file are, before the tool comes there: an entry is at
+    its ordinal, if the action there is the saved one, else where the same action comes for the
+    ``nth`` time. If there is none, the tool stops where the entry was expected.
+
+    Args:
+        program: the command line, which is saved with the skips.
+        executions: the processes of the tool.
+        breakpoints: of the agent; a barrier among them stops the tool where a replay ends.
+        scout: forks that look ahead.
+        replay: repeats the run.
     """
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(
+        self,
+        program: Program,
+        executions: Executions,
+        breakpoints: AgentBreakpoints,
+        scout: Scout,
+        replay: Replay,
+    ) -> None:
+        self._program = program
+        self._executions = executions
+        self._breakpoints = breakpoints
+        self._scout = scout
+        self._replay = replay
         self._loaded: list[SkipEntry] = []  # skipped in each run
         self._unplaced: list[SkipEntry] = []  # looked for at the next stop
         self._placed: list[tuple[Skipped, SkipEntry]] = []
         self._misfit: Misfit | None = None
+        breakpoints.add_barriers(self._barrier)
 
-    def save_skips(self, path: str | os.PathLike[str]) -> int:
+    def save(self, path: str | os.PathLike[str]) -> int:
         """Write what is skipped on this timeline.
 
         Returns:
@@ -61,13 +81,17 @@ class Skipping(Travel):
         Raises:
             FileNotWritten: the file cannot be written.
         """
-        run = self._past_run()
+        run = self._executions.need_idle()
         entries = self._numbered(run, run.branches.skips())
-        head = Head(tool=str(self.tool.path), argv=self.argv, build=self.tool.build_id)
+        head = Head(
+            tool=str(self._program.tool.path),
+            argv=self._program.argv,
+            build=self._program.tool.build_id,
+        )
         write_skips(path, head, entries)
         return len(entries)
 
-    def load_skips(self, path: str | os.PathLike[str]) -> int:
+    def load(self, path: str | os.PathLike[str]) -> int:
         """Skip in this run, and in later ones, what was saved.
 
         Returns:
@@ -78,81 +102,83 @@ class Skipping(Travel):
             UsageError: the file cannot be read, or holds an action that is over.
         """
         entries = read_skips(path)
-        run = self._current
+        run = self._executions.current
         if run is not None and run.state != "exited":
             self._check_to_come(entries)
-            self._unplaced = [*self._unplaced, *self._to_come(self._past_run(), entries)]
+            self._unplaced = [
+                *self._unplaced,
+                *self._to_come(self._executions.need_idle(), entries),
+            ]
         self._loaded += entries
-        self._place()
+        self.place()
         return len(entries)
 
-    # --- hooks ---
+    # --- runs ---
 
-    def _replay_loaded(self) -> bool:
-        """Begin to skip anew, in a new run; tell whether there is anything to skip."""
+    def begin_run(self) -> bool:
+        """Plan anew, in a new run; return whether anything is to be skipped."""
         self._unplaced, self._placed, self._misfit = list(self._loaded), [], None
         return bool(self._unplaced)
 
-    def _replan(self, planned: list[int]) -> None:
+    def replan(self, planned: list[int]) -> None:
+        """Look anew for what was planned at these ordinals: another answer was given."""
         again = [entry for action, entry in self._placed if action.ordinal in planned]
         again += self._misfit.entries if self._misfit else []
         if again:
             self._unplaced, self._misfit = again, None
-            self._place()
+            self.place()
 
-    def _resume(
-        self, control: protocol.Control, count: int = 1, until: protocol.Until | None = None
-    ) -> Stop:
-        self._place()
-        if self._misfit is None or count <= 1:
-            return super()._resume(control, count, until)
-        # One by one: the agent would count the end of the replay as one of the stops.
-        stop = super()._resume(control, 1, until)
-        for _ in range(count - 1):
-            if stop.when == "exit" or stop.reason == "interrupt":
-                break
-            refused = control in ("apply", "skip") and stop.when != "before"
-            stop = super()._resume("continue" if refused else control, 1, until)
-        return stop
+    @property
+    def ends_ahead(self) -> bool:
+        """Whether a replay of skips ends at a stop ahead."""
+        return self._misfit is not None
 
-    def _arrive(self, wait: Callable[[], Stop]) -> Stop:
-        stop = super()._arrive(wait)
+    def limit(self, event: int) -> int:
+        """Return the event, or that at which the replay of skips ends, if it comes before."""
+        if self._misfit is not None and self._misfit.stop is not None:
+            return min(event, self._misfit.stop.event)
+        return event
+
+    def update(self, stop: Stop) -> Stop:
+        """Look at a stop: the replay may end here.
+
+        Raises:
+            SkipMismatch: it does.
+        """
         if self._misfit is not None and _is_at(stop, self._misfit):
             self._end_replay(stop, self._misfit.message)
         if stop.when == "exit" and self._unplaced:
             self._end_replay(stop, _nothing_there(self._unplaced[0], stop.actions))
-        self._place()
+        self.place()
         return stop
 
-    def _go_on(self, run: Execution, event: int) -> Stop:
-        self._place()
-        if self._misfit is not None and self._misfit.stop is not None:
-            event = min(event, self._misfit.stop.event)
-        return super()._go_on(run, event)
+    def send(self) -> None:
+        """Send the agent the ordinals that are skipped on the timeline."""
+        execution = self._executions.need()
+        execution.request(protocol.SetSkips(ordinals=execution.branches.ordinals()))
 
-    def _on_wire(self) -> list[protocol.WireBreakpoint]:
+    def _barrier(self) -> list[protocol.WireBreakpoint]:
         stop = self._misfit.stop if self._misfit else None
-        barrier = [] if stop is None else [_barrier_at(stop)]
-        return [*super()._on_wire(), *barrier]
+        return [] if stop is None else [_barrier_at(stop)]
 
     # --- the end of a replay ---
 
     def _end_replay(self, stop: Stop, message: str) -> None:
         """Say that a replay goes no further; what follows is the user's."""
         self._misfit, self._unplaced = None, []
-        run = self._need_run()
+        run = self._executions.need()
         hit = [number for number in stop.breakpoints if number != _BARRIER]
         reason = stop.reason if hit or stop.reason != "breakpoint" else "until"
         run.stop = msgspec.structs.replace(stop, breakpoints=hit, reason=reason)
-        self._send_breakpoints()
+        self._breakpoints.send()
         raise SkipMismatch(message)
 
     # --- where entries are ---
 
     def _check_to_come(self, entries: list[SkipEntry]) -> None:
-        run = self._past_run()
+        run = self._executions.need_idle()
         skipped = run.branches.ordinals()
-        newest = self.status().ordinal
+        newest = self._executions.ask(protocol.GetStatus()).ordinal
         stop = run.stop
         is_before = stop is not None and stop.when == "before"
         over = [
@@ -171,20 +197,20 @@ class Skipping(Travel):
         skipped = run.branches.ordinals()
         return [one for one in entries if one.ordinal not in skipped]
 
-    def _place(self) -> None:
+    def place(self) -> None:
         """Find out where the entries are that were not looked for yet, and plan to skip them."""
-        run = self._current
+        run = self._executions.current
         if not self._unplaced or run is None or run.state != "stopped":
             return
-        planned = [(action, entry) for action, entry in self._placed if _is_planned(run, action)]
+        planned = [(action, entry) for action, entry in self._placed if is_planned(run, action)]
         entries = [*(entry for _, entry in planned), *self._unplaced]
         placed, misfit = self._fit(run, entries)
         run.branches.plan(action for action, _ in placed)
         self._placed, self._misfit, self._unplaced = placed, misfit, []
-        self._send_skips(run)
+        self.send()
         if misfit is None:
             return
-        self._send_breakpoints()
+        self._breakpoints.send()
         if run.stop is not None and _is_at(run.stop, misfit):
             self._end_replay(run.stop, misfit.message)
 
@@ -216,7 +242,7 @@ class Skipping(Travel):
             ended before, how many actions there were.
         """
         placed: list[tuple[Skipped, SkipEntry]] = []
-        with self._look_ahead(run, wanted.values()) as replica:
+        with self._scout.fork_with_skips(wanted.values()) as replica:
             for entry, ordinal in sorted(wanted.items(), key=lambda item: item[1]):
                 try:
                     stop = replica.advance(ordinal)
@@ -234,8 +260,8 @@ class Skipping(Travel):
         """Find where the action that was meant comes for the nth time, after here."""
         if not entry.nth or not run.has_origin:
             return None
-        with self._scout(run.origin, [_stopping(entry)]) as replica:
-            _skip(replica, run, (action.ordinal for action, _ in placed))
+        with self._scout.fork(run.origin, [_stopping(entry)]) as replica:
+            skip(replica, run, (action.ordinal for action, _ in placed))
             number = 0
             while (stop := replica.complete()).when != "exit":
                 number += stop.when == "before" and what_of(skipped_at(stop)) == entry.what
@@ -252,19 +278,12 @@ class Skipping(Travel):
     def _last_stop(self, run: Execution, placed: list[tuple[Skipped, SkipEntry]]) -> Stop | None:
         """Return the last stop before the end of the tool, as it goes on from here."""
         ordinals = [action.ordinal for action, _ in placed]
-        with self._look_ahead(run, ordinals) as replica:
+        with self._scout.fork_with_skips(ordinals) as replica:
             end = replica.complete()
         if not end.event or run.stop is None or end.event <= run.stop.event:
             return None
-        with self._look_ahead(run, ordinals) as replica:
+        with self._scout.fork_with_skips(ordinals) as replica:
             return replica.go(end.event)
-
-    def _look_ahead(self, run: Execution, planned: Iterable[int]) -> ForkedTool:
-        """Make a replica that goes on from here, and skips what is planned."""
-        replica = self._told(run.fork(protocol.Fork(role="replica")))
-        with closed_on_error(replica):
-            _skip(replica, run, planned)
-        return replica
 
     # --- numbers ---
 
@@ -290,8 +309,8 @@ class Skipping(Travel):
         breakpoints = [logging(_terms(*kind), id=id) for id, kind in enumerate(kinds, 1)]
         counts = dict.fromkeys(kinds, 0)
         numbers: dict[int, int] = {}
-        with self._log_file() as log:
-            self._watch_run(breakpoints, Place(actions[-1].ordinal), log).close()
+        with self._replay.log_file() as log:
+            self._replay.log(breakpoints, Place(actions[-1].ordinal), log).close()
             seen: set[int] = set()
             for line in read_log(log):
                 kind = (line.tag, line.name, line.location, line.function)
@@ -300,17 +319,6 @@ class Skipping(Travel):
                     counts[kind] += 1
                     numbers[line.ordinal] = counts[kind]
         return numbers
-
-
-def _skip(replica: ForkedTool, run: Execution, planned: Iterable[int]) -> None:
-    """Have a replica skip what was skipped so far, and what is planned."""
-    made = [one.ordinal for one in run.branches.skips() if not _is_planned(run, one)]
-    replica.request(protocol.SetSkips(ordinals=sorted({*made, *planned})))
-
-
-def _is_planned(run: Execution, action: Skipped) -> bool:
-    """Tell whether an action is to be skipped that has not come yet."""
-    return action.event > run.branches.current.reached
 
 
 def _is_at(stop: Stop, misfit: Misfit) -> bool:

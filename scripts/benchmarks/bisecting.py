@@ -57,7 +57,7 @@ def measure(tool: str, directory: Path, quick: bool) -> Iterator[tuple[str, str,
     argv = [os.fspath(find_tool(tool).path), os.fspath(source), "--canonicalize"]
     with actiondbg.launch(argv, stdout=os.devnull) as session:
         actions = session.run().actions or 0
-        applications = sum(row.attempts for row in session.statistics("pattern"))
+        applications = sum(row.attempts for row in session.past.statistics("pattern"))
     for words, guilty in (("a third", functions // 3), ("two thirds", functions * 2 // 3)):
         stock = _Stock(argv, _oracle(guilty), directory / "stock.mlir", applications)
         about = f"bisect, {actions:,} actions, bad after {words}"

@@ -24,7 +24,7 @@ def _forward(argv: list[str], milliseconds: int | None) -> None:
     """Run to the end from the first stop, from which on checkpoints are made."""
     with actiondbg.launch(argv) as session:
         if milliseconds is not None:
-            session.checkpoint_spacing = milliseconds
+            session.timeline.checkpoints.spacing = milliseconds
         session.start()
         stop = session.continue_()
         if stop.status:
@@ -51,8 +51,8 @@ def measure(tool: str, directory: Path, quick: bool) -> Iterator[tuple[str, str,
     with actiondbg.launch(argv) as session:
         session.start()
         session.advance(f"#{middle}")
-        first = seconds(session.reverse_step)
-        steps = [seconds(session.reverse_step) for _ in range(_STEPS)]
+        first = seconds(session.timeline.reverse_step)
+        steps = [seconds(session.timeline.reverse_step) for _ in range(_STEPS)]
         yield (
             f"reverse-step at #{middle:,}, median, ms (the first: {first * 1e3:.0f} ms)",
             f"{statistics.median(steps) * 1e3:.1f}",
@@ -60,7 +60,7 @@ def measure(tool: str, directory: Path, quick: bool) -> Iterator[tuple[str, str,
         )
         anywhere = random.Random(1)
         places = [anywhere.randrange(1, middle) for _ in range(5 if quick else 15)]
-        there = [seconds(lambda place=place: session.goto(place)) for place in places]
+        there = [seconds(lambda place=place: session.timeline.goto(place)) for place in places]
         yield ("goto anywhere before, median, ms", f"{statistics.median(there) * 1e3:.0f}", "")
     yield from _checkpoint(tool, directory, quick)
 
@@ -69,7 +69,7 @@ def _checkpoint(tool: str, directory: Path, quick: bool) -> Iterator[tuple[str, 
     source = many_functions(directory / "large.mlir", 500 if quick else 15_000)
     with actiondbg.launch(_argv(tool, source)) as session:
         session.start()
-        size = int(Path(f"/proc/{session.pid}/statm").read_text().split()[1]) * 4 // 1024
+        size = int(Path(f"/proc/{session.target.pid}/statm").read_text().split()[1]) * 4 // 1024
         made = [seconds(session.checkpoint) for _ in range(9)]
     yield (
         f"a checkpoint, the tool being of {size} MB, median, ms",

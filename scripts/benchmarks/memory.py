@@ -74,11 +74,11 @@ def measure(tool: str, directory: Path, quick: bool) -> Iterator[tuple[str, str,
     bare = peak_of_run(argv)
     with actiondbg.launch(argv) as session:
         for spec, condition in BREAKPOINTS:
-            session.add_breakpoint(spec, condition)
+            session.breakpoints.add(spec, condition)
         # The last action is over, and nothing is freed yet.
-        session.add_breakpoint("pass:canonicalize", after=True)
+        session.breakpoints.add("pass:canonicalize", after=True)
         session.run()
         session.continue_()
-        assert session.pid is not None
-        held = resident_peak(session.pid)
+        assert session.target.pid is not None
+        held = resident_peak(session.target.pid)
     yield ("the agent in the tool with 20 breakpoints, MB at the peak", f"{held - bare:.1f}", "10")

@@ -16,16 +16,16 @@ from scripts.benchmarks.timing import best_of
 def _counted(argv: list[str]) -> int:
     """Run to the end with everything counted; return how many actions there were."""
     with actiondbg.launch(argv) as session:
-        session.counting = True
+        session.options.count_actions = True
         stop = session.run()
         if stop.when != "exit" or stop.status:
-            raise SystemExit(f"the run did not end well: {stop}\n{session.errors()[:400]}")
+            raise SystemExit(f"the run did not end well: {stop}\n{session.target.errors()[:400]}")
         return stop.actions or 0
 
 
 def _filtered(argv: list[str]) -> None:
     with actiondbg.launch(argv) as session:
-        session.add_breakpoint("pattern:NoSuch*", outcome="changed")
+        session.breakpoints.add("pattern:NoSuch*", outcome="changed")
         stop = session.run()
         if stop.when != "exit" or stop.status:
             raise SystemExit(f"the run did not end well: {stop}")
@@ -34,10 +34,10 @@ def _filtered(argv: list[str]) -> None:
 def _added(argv: list[str], spec: str) -> tuple[float, int]:
     """Return the MB that the agent adds at the peak before an action, and the operations then."""
     with actiondbg.launch(argv) as session:
-        session.add_breakpoint(spec)
+        session.breakpoints.add(spec)
         session.run()
-        assert session.pid is not None
-        return resident_peak(session.pid), session.count("*")
+        assert session.target.pid is not None
+        return resident_peak(session.target.pid), session.ir.count("*")
 
 
 def measure(tool: str, directory: Path, quick: bool) -> Iterator[tuple[str, str, str]]:

@@ -35,7 +35,7 @@ def _tools_own_print(path: str, source: Path) -> float:
 
 
 def _print_function(session: actiondbg.Session) -> int:
-    printed = session.print("function")
+    printed = session.ir.print("function")
     text = printed.text
     printed.close()
     return len(text)
@@ -48,7 +48,7 @@ def measure(tool: str, directory: Path, quick: bool) -> Iterator[tuple[str, str,
     own = _tools_own_print(path, source)
     with actiondbg.launch([path, str(source), "--cse"]) as session:
         session.start()
-        session.move_cursor("symbol", name="big")
+        session.cursor.move("symbol", name="big")
         ours = min(seconds(lambda: _print_function(session)) for _ in range(9))
     yield (
         f"print function of 10,000 operations, against the tool's own {own * 1000:.0f} ms",
@@ -73,12 +73,12 @@ def _big_module(path: str, directory: Path, quick: bool) -> Iterator[tuple[str, 
     source = many_functions(directory / "module.mlir", 1000 if quick else 126_000)
     with actiondbg.launch([path, str(source), "--pass-pipeline=builtin.module(cse)"]) as session:
         session.start()
-        assert session.pid is not None
-        before = resident_peak(session.pid), resident_peak("self")
+        assert session.target.pid is not None
+        before = resident_peak(session.target.pid), resident_peak("self")
         target = directory / "printed.mlir"
         with target.open("wb") as file:
-            session.print("module").copy_to(file)
-        after = resident_peak(session.pid), resident_peak("self")
+            session.ir.print("module").copy_to(file)
+        after = resident_peak(session.target.pid), resident_peak("self")
         size = target.stat().st_size
     target.unlink()
     source.unlink()

@@ -40,10 +40,10 @@ def attached(argv: list[str], breakpoints: list[tuple[str, str | None]]) -> int:
     """Run to the end with the agent in it; return how many actions there were."""
     with actiondbg.launch(argv) as session:
         for spec, condition in breakpoints:
-            session.add_breakpoint(spec, condition)
+            session.breakpoints.add(spec, condition)
         stop = session.run()
         if stop.when != "exit" or stop.status:
-            raise SystemExit(f"the run did not end well: {stop}\n{session.errors()[:400]}")
+            raise SystemExit(f"the run did not end well: {stop}\n{session.target.errors()[:400]}")
         return stop.actions or 0
 
 

@@ -55,18 +55,24 @@ class Wanderer:
         session = self.session
         text = b""
         if stop.when != "exit":
-            with session.print("module", generic=True) as printed:
+            with session.ir.print("module", generic=True) as printed:
                 text = printed.text.encode()
         found = (stop.ordinal, stop.name, stop.op, stop.location, stop.depth)
-        hits = tuple(one.hits for one in session.breakpoints)
-        found = (*found, hits, session.output(), session.errors(), hashlib.sha256(text).hexdigest())
+        hits = tuple(one.hits for one in session.breakpoints.all())
+        found = (
+            *found,
+            hits,
+            session.target.output(),
+            session.target.errors(),
+            hashlib.sha256(text).hexdigest(),
+        )
         place = (stop.event, stop.when, self._skipped_before(stop.event))
         first = self.seen.setdefault(place, found)
         assert first == found, f"{place}: {first} was, {found} is: {self.way}"
 
     def _skipped_before(self, event: int) -> tuple[int, ...]:
-        assert self.session._current is not None
-        skips = self.session._current.branches.skips()
+        assert self.session.execution is not None
+        skips = self.session.execution.branches.skips()
         return tuple(one.ordinal for one in skips if one.event < event)
 
     def _move(self, stop: Stop) -> Stop:
@@ -79,11 +85,11 @@ class Wanderer:
         }
         ordinal, side = pick.randint(1, self._actions), pick.choice(("before", "after"))
         moves: dict[str, Callable[[], Stop]] = {
-            f"goto #{ordinal} {side}": lambda: session.goto(ordinal, side),  # type: ignore[arg-type]
-            f"reverse-step {count}": lambda: session.reverse_step(count),
-            f"reverse-next {count}": lambda: session.reverse_next(count),
-            "reverse-finish": session.reverse_finish,
-            f"reverse-continue {count}": lambda: session.reverse_continue(count),
+            f"goto #{ordinal} {side}": lambda: session.timeline.goto(ordinal, side),  # type: ignore[arg-type]
+            f"reverse-step {count}": lambda: session.timeline.reverse_step(count),
+            f"reverse-next {count}": lambda: session.timeline.reverse_next(count),
+            "reverse-finish": session.timeline.reverse_finish,
+            f"reverse-continue {count}": lambda: session.timeline.reverse_continue(count),
             "restart": self._restart,
         }
         if stop.when != "exit":
@@ -103,12 +109,12 @@ class Wanderer:
             return stop
 
     def _checkpoint(self) -> Stop:
-        self.session.checkpoint()
+        self.session.timeline.checkpoints.add()
         assert self.session.stop is not None
         return self.session.stop
 
     def _restart(self) -> Stop:
-        frozen = self.session.checkpoints()
+        frozen = self.session.timeline.checkpoints.all()
         if not frozen:
-            return self.session.goto(1)
-        return self.session.restart_from(self._random.choice(frozen).number)
+            return self.session.timeline.goto(1)
+        return self.session.timeline.checkpoints.restore(self._random.choice(frozen).number)

@@ -145,7 +145,7 @@ class _Reader:
 
 def greedy(session: actiondbg.Session) -> Greedy:
     """Run the session's tool, of a build with assertions, and read what the greedy driver says."""
-    argv = [str(session.tool.path), *session.argv[1:]]
+    argv = [str(session.target.tool.path), *session.target.argv[1:]]
     flags = ["--mlir-disable-threading", "--debug-only=greedy-rewriter", "-o", "/dev/null"]
     reader = _Reader()
     for line in run([*argv, *flags], check=True).stderr.splitlines():
@@ -216,7 +216,7 @@ def subtract(after: Counter[str], before: Counter[str]) -> Counter[str]:
 
 def module(session: actiondbg.Session) -> str:
     """Print the module in the generic form."""
-    with session.print("module", generic=True) as printed:
+    with session.ir.print("module", generic=True) as printed:
         return printed.text
 
 

@@ -34,11 +34,11 @@ def same(one: Stop, other: Stop) -> bool:
 
 def alone(session: actiondbg.Session) -> str:
     """What the tool writes when nobody debugs it."""
-    return stock.run(session.argv, check=True).stdout
+    return stock.run(session.target.argv, check=True).stdout
 
 
 def processes(session: actiondbg.Session) -> list[int]:
-    return processes_of(session.argv[1], str(Path.cwd()))
+    return processes_of(session.target.argv[1], str(Path.cwd()))
 
 
 def processes_of(word: str, directory: str) -> list[int]:

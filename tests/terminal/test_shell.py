@@ -219,7 +219,7 @@ def test_end_of_input_leaves(terminal: Callable[..., Terminal]) -> None:
 def test_termination_leaves_nothing(terminal: Callable[..., Terminal]) -> None:
     shell = terminal("-ex", "start")
     shell.ready()
-    tool = int(re.search(r"\d+", shell.do("py print(session.hello.pid)").split("\n")[-2])[0])  # type: ignore[index]
+    tool = int(re.search(r"\d+", shell.do("py print(session.target.hello.pid)").split("\n")[-2])[0])  # type: ignore[index]
     shell.child.kill(signal.SIGTERM)
     shell.child.expect(pexpect.EOF)
     assert shell.child.wait() == 128 + signal.SIGTERM

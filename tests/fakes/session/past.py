@@ -5,13 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from actiondbg import protocol
+from actiondbg.analysis.attempts import Attempt, Attempts
 from actiondbg.analysis.history import Event, History
-from actiondbg.breakpoints.breakpoint import Breakpoint
-from actiondbg.breakpoints.watch import catch_spec, parse_catch, parse_target, watch_spec
 from actiondbg.ir.diff import Diff
 from actiondbg.protocol import Change, Outcome, Statistic, ValueRef
-from actiondbg.session.past import Attempt, Attempts, Reproducer
+from actiondbg.session.past.pass_reproducer import Reproducer
 
 BEFORE = "func.func @main() {\n  %0 = test.a\n  return\n}\n"
 AFTER = "func.func @main() {\n  %0 = test.b\n  return\n}\n"
@@ -56,62 +54,19 @@ def attempt(ordinal: int, result: Any, reason: str | None = None, changes: int =
 
 
 class FakePast:
-    """The part of FakeSession that tells what actions did."""
+    """What actions did up to now."""
 
-    state: str
-    calls: list[tuple[Any, ...]]
-    breakpoints: list[Breakpoint]
-
-    def __init__(self) -> None:
-        self.verify_each_action = False
-        self.counting = False
+    def __init__(self, calls: list[tuple[Any, ...]]) -> None:
+        self.calls = calls
         self.attempts: list[Attempt] = []
-        self.found_changes: list[Change] = []
         self.difference = Diff(BEFORE, AFTER, 1, "#1 apply-pattern Fold")
         self.cycle: Any = None
         self.reproducer_fails: Exception | type[BaseException] | None = None
         self.lived = History(id=7, op="arith.addi", events=[], made_from=[], became=[])
 
-    def watch(
-        self, target: str, *, exact: bool = False, condition: str | None = None
-    ) -> Breakpoint:
-        parsed = parse_target(target)
-        number = parsed.operation if isinstance(parsed.operation, int) else 7
-        watch = protocol.Watch(kind=parsed.kind, exact=exact)
-        if parsed.kind == "count":
-            watch.glob = parsed.name
-        else:
-            watch.id, watch.attribute = number, parsed.name
-        return self._add(watch_spec(watch), condition, watch=watch)
-
-    def catch(self, kind: str, glob: str | None = None) -> Breakpoint:
-        event = parse_catch(kind, glob)
-        return self._add(catch_spec(event), None, catch=event)
-
-    def _add(self, spec: str, condition: str | None, **kind: Any) -> Breakpoint:
-        added = Breakpoint(len(self.breakpoints) + 1, spec, condition, **kind)
-        self.breakpoints.append(added)
-        return added
-
-    def changes(self, nested: bool = True, limit: int = 1000) -> protocol.Changes:
-        self.calls.append(("changes", nested, limit))
-        counts: dict[str, int] = {}
-        for each in self.found_changes:
-            counts[each.kind] = counts.get(each.kind, 0) + 1
-        return protocol.Changes(
-            changes=self.found_changes[:limit],
-            total=len(self.found_changes),
-            counts=counts,
-            forgotten=0,
-        )
-
     def statistics(self, kind: str | None = None) -> list[Statistic]:
         self.calls.append(("statistics", kind))
         return list(PATTERNS) if kind == "pattern" else []
-
-    def count(self, glob: str, function: bool = False) -> int:
-        self.calls.append(("count", glob, function))
-        return 3
 
     def why_not(self, name: str, location: str | None = None, op_id: int | None = None) -> Attempts:
         self.calls.append(("why_not", name, location, op_id))

@@ -7,13 +7,20 @@ from typing import Any
 
 import msgspec
 
-from actiondbg.breakpoints.breakpoint import Breakpoint
-from actiondbg.errors import LaunchError, NotStopped, UsageError
+from actiondbg import protocol
+from actiondbg.breakpoints.breakpoint import BreakpointTable
+from actiondbg.breakpoints.watch import Target
+from actiondbg.errors import LaunchError, NotStopped
 from actiondbg.ir.printed import PrintedText
 from actiondbg.process.stop import Stop
 from actiondbg.protocol import Action, Cursor, Frame, Status, Unit
+from actiondbg.session.breakpoints import BreakpointList
+from actiondbg.session.inspection.cursor import Cursor as SessionCursor
+from actiondbg.session.inspection.outcome import Outcome
+from actiondbg.session.inspection.stack import Stack
+from actiondbg.session.inspection.stopped_ir import StoppedIR
 from tests.fakes.session.past import FakePast
-from tests.fakes.session.time_travel import FakeTravel
+from tests.fakes.session.time_travel import FakeSkips, FakeTimeline
 
 MODULE = """\
 module {
@@ -61,18 +68,138 @@ class FakeText(PrintedText):
         self.close()
 
 
-class FakeSession(FakePast, FakeTravel):
+class FakeAgent:
+    """Answers requests at a stop of a FakeSession, and notes them in its calls."""
+
+    def __init__(self, session: FakeSession) -> None:
+        self._session = session
+
+    def ask(self, message: Any) -> Any:
+        session = self._session
+        session.need_stop()
+        if isinstance(message, protocol.GetLinks):
+            session.calls.append((message.direction,))
+            return protocol.Units(units=[ADDI])
+        if isinstance(message, protocol.MoveCursor):
+            fields = {name: getattr(message, name) for name in message.__struct_fields__}
+            given = {k: v for k, v in fields.items() if v is not None and k != "to"}
+            session.calls.append((message.to, given))
+            return self._cursor()
+        if isinstance(message, protocol.GetChanges):
+            session.calls.append(("changes", message.nested, message.count))
+            return session.changes_made(message.count)
+        if isinstance(message, protocol.CountOperations):
+            session.calls.append(("count", message.glob, message.function))
+            return protocol.Count(count=3)
+        return self._look(message)
+
+    def _look(self, message: Any) -> Any:
+        session = self._session
+        match message:
+            case protocol.Backtrace():
+                return protocol.Frames(frames=[Frame(**session.frame(i)) for i in range(3)])
+            case protocol.SelectFrame(index=index):
+                return Frame(**session.frame(index))
+            case protocol.GetAction():
+                return Action(
+                    **session.frame(0),
+                    full_name="(anonymous namespace)::Fold",
+                    labels=["label"],
+                    iteration=1,
+                    text="apply-pattern",
+                    full_location="loc(unknown)",
+                    when="before",
+                )
+            case protocol.GetContext():
+                return protocol.Units(units=[ADDI])
+            case protocol.GetCursor():
+                return self._cursor()
+        raise AssertionError(f"the fake agent does not know {message!r}")
+
+    def _cursor(self) -> Cursor:
+        return Cursor(unit=self._session.cursor_unit, function="main", path=[0, 0, 0, 0, 0, 0])
+
+
+class FakeBreakpointHost:
+    """Stops at breakpoints by itself, and notes when their hits are asked for."""
+
+    def __init__(self, calls: list[tuple[Any, ...]]) -> None:
+        self._calls = calls
+
+    def check_changeable(self) -> None:
+        pass
+
+    def check_watch(self, target: Target) -> None:
+        pass
+
+    def check_catch(self, kind: str) -> None:
+        pass
+
+    def send(self) -> None:
+        pass
+
+    def count_hits(self, *, again: bool = False) -> None:
+        if again:
+            self._calls.append(("hits",))
+
+
+class FakeIR(StoppedIR):
+    """The IR at a stop, which nobody printed."""
+
+    def __init__(self, session: FakeSession, agent: FakeAgent) -> None:
+        super().__init__(agent, session.stack, session.cursor, lambda: Path("unused"))
+        self._session = session
+
+    def print(self, what: str = "cursor", *, mark: bool = False, **options: Any) -> FakeText:
+        session = self._session
+        session.need_stop()
+        session.calls.append(("print", what, {k: v for k, v in options.items() if v}))
+        text = f"{ADDI.text}\n" if what == "cursor" else session.module_text
+        line = 1 if what == "cursor" else 3
+        generic = session.invalid or bool(options.get("generic"))
+        printed = FakeText(text, (line, line) if mark else None, generic)
+        session.printed.append(printed)
+        return printed
+
+
+class FakeNames:
+    """The names that the tool is known to have."""
+
+    def get(self, kind: str) -> list[str]:
+        return {
+            "tag": ["apply-pattern", "fold"],
+            "pattern": ["FoldA", "FoldB"],
+            "pass": ["canonicalize", "cse"],
+            "op": ["arith.addi"],
+        }[kind]
+
+
+class FakeTarget:
+    """The program that is debugged."""
+
+    def __init__(self) -> None:
+        self.argv = ["mlir-opt", "in.mlir"]
+        self.hello: Any = None
+        self.pid: int | None = None
+
+
+class FakeOptions:
+    """What the agent does beside stopping."""
+
+    def __init__(self) -> None:
+        self.verify_each_action = False
+        self.count_actions = False
+        self.checkpoint_spacing = 50
+        self.checkpoint_memory = 1024
+
+
+class FakeSession:
     """Stops at every breakpoint once, ends after ``actions`` actions."""
 
     def __init__(self, actions: int = 10) -> None:
-        FakePast.__init__(self)
-        FakeTravel.__init__(self)
-        self.argv = ["mlir-opt", "in.mlir"]
         self.state = "not-running"
         self.stop: Stop | None = None
         self.exit_status: int | None = None
-        self.breakpoints: list[Breakpoint] = []
-        self.frame_index = 0
         self.calls: list[tuple[Any, ...]] = []
         self.printed: list[FakeText] = []
         self.module_text = MODULE
@@ -81,8 +208,33 @@ class FakeSession(FakePast, FakeTravel):
         self.interrupts = 0  # how many KeyboardInterrupts the next waits raise
         self.next_stop: dict[str, Any] = {}  # what is told of the next stop, beside the usual
         self.cursor_unit = ADDI
+        self.found_changes: list[protocol.Change] = []
         self._actions = actions
         self._ordinal = 0
+        agent = FakeAgent(self)
+        self.target = FakeTarget()
+        self.options = FakeOptions()
+        self.stack = Stack(agent)
+        self.cursor = SessionCursor(agent)
+        self.ir = FakeIR(self, agent)
+        self.outcome = Outcome(agent, lambda: self.stop)
+        host = FakeBreakpointHost(self.calls)
+        self.breakpoints = BreakpointList(BreakpointTable(), host, self.cursor)
+        self.names = FakeNames()
+        self.past = FakePast(self.calls)
+        self.timeline = FakeTimeline(self.calls, self.need_stop, self._stop)
+        self.skips = FakeSkips(self.calls)
+
+    def changes_made(self, limit: int) -> protocol.Changes:
+        counts: dict[str, int] = {}
+        for each in self.found_changes:
+            counts[each.kind] = counts.get(each.kind, 0) + 1
+        return protocol.Changes(
+            changes=self.found_changes[:limit],
+            total=len(self.found_changes),
+            counts=counts,
+            forgotten=0,
+        )
 
     # --- running
 
@@ -115,7 +267,7 @@ class FakeSession(FakePast, FakeTravel):
         self.next_stop = {}
         return self.stop
 
-    def _need_stop(self) -> None:
+    def need_stop(self) -> None:
         if self.state != "stopped":
             raise NotStopped("The tool is not stopped: start it with 'start' or 'run'.")
 
@@ -138,19 +290,19 @@ class FakeSession(FakePast, FakeTravel):
         return self._stop("start")
 
     def _continue(self) -> Stop:
-        ids = [each.id for each in self.breakpoints if each.enabled]
+        ids = [each.id for each in self.breakpoints.all() if each.enabled]
         if not ids:
             self._ordinal = self._actions
         return self._stop("breakpoint", ids)
 
     def continue_(self, count: int = 1) -> Stop:
-        self._need_stop()
+        self.need_stop()
         self.calls.append(("continue", count))
         return self._continue()
 
     def _control(self, reason: str, *call: Any) -> Stop:
         """Note the call, by which the tests tell one control from another, and stop."""
-        self._need_stop()
+        self.need_stop()
         self.calls.append(call)
         return self._stop(reason)
 
@@ -192,64 +344,9 @@ class FakeSession(FakePast, FakeTravel):
         self.calls.append(("kill",))
         self.state = "exited"
 
-    # --- breakpoints
-
-    def add_breakpoint(
-        self,
-        spec: str,
-        condition: str | None = None,
-        *,
-        temporary: bool = False,
-        after: bool = False,
-        outcome: str | None = None,
-    ) -> Breakpoint:
-        number = len(self.breakpoints) + 1
-        added = Breakpoint(
-            id=number,
-            spec=spec,
-            condition=condition,
-            temporary=temporary,
-            after=after,
-            outcome=outcome,
-        )
-        self.breakpoints.append(added)
-        return added
-
-    def breakpoint(self, number: int) -> Breakpoint:
-        for each in self.breakpoints:
-            if each.id == number:
-                return each
-        raise UsageError(f"There is no breakpoint {number}.")
-
-    def delete_breakpoints(self, ids: list[int]) -> None:
-        self.breakpoints = [each for each in self.breakpoints if each.id not in ids]
-
-    def enable(self, ids: list[int]) -> None:
-        for number in ids:
-            self.breakpoint(number).enabled = True
-
-    def disable(self, ids: list[int]) -> None:
-        for number in ids:
-            self.breakpoint(number).enabled = False
-
-    def set_condition(self, number: int, text: str | None) -> None:
-        self.breakpoint(number).condition = text
-
-    def set_ignore(self, number: int, count: int) -> None:
-        self.breakpoint(number).ignore = count
-
-    def set_commands(self, number: int, lines: list[str]) -> None:
-        self.breakpoint(number).commands = lines
-
-    def hits(self) -> None:
-        self.calls.append(("hits",))
-
-    def save_breakpoints(self, path: str) -> None:
-        Path(path).write_text("".join(f"break {each.spec}\n" for each in self.breakpoints))
-
     # --- looking
 
-    def _frame(self, index: int) -> dict[str, Any]:
+    def frame(self, index: int) -> dict[str, Any]:
         return {
             "index": index,
             "ordinal": self._ordinal - index,
@@ -262,61 +359,6 @@ class FakeSession(FakePast, FakeTravel):
             "units": [ADDI],
             "id": 7,
         }
-
-    def backtrace(self) -> list[Frame]:
-        self._need_stop()
-        return [Frame(**self._frame(index)) for index in range(3)]
-
-    def select_frame(self, index: int) -> Frame:
-        self.frame_index = index
-        return Frame(**self._frame(index))
-
-    def action(self) -> Action:
-        self._need_stop()
-        return Action(
-            **self._frame(0),
-            full_name="(anonymous namespace)::Fold",
-            labels=["label"],
-            iteration=1,
-            text="apply-pattern",
-            full_location="loc(unknown)",
-            when="before",
-        )
-
-    def context(self) -> list[Unit]:
-        self._need_stop()
-        return [ADDI]
-
-    def cursor(self) -> Cursor:
-        self._need_stop()
-        return Cursor(unit=self.cursor_unit, function="main", path=[0, 0, 0, 0, 0, 0])
-
-    def move_cursor(self, to: str, **fields: Any) -> Cursor:
-        self.calls.append((to, {k: v for k, v in fields.items() if v is not None}))
-        return self.cursor()
-
-    def links(self, direction: str) -> list[Unit]:
-        self.calls.append((direction,))
-        return self.context()
-
-    def print(self, what: str = "cursor", *, mark: bool = False, **options: Any) -> FakeText:
-        self._need_stop()
-        self.calls.append(("print", what, {k: v for k, v in options.items() if v}))
-        text = f"{ADDI.text}\n" if what == "cursor" else self.module_text
-        line = 1 if what == "cursor" else 3
-        printed = FakeText(
-            text, (line, line) if mark else None, self.invalid or bool(options.get("generic"))
-        )
-        self.printed.append(printed)
-        return printed
-
-    def names(self, kind: str) -> list[str]:
-        return {
-            "tag": ["apply-pattern", "fold"],
-            "pattern": ["FoldA", "FoldB"],
-            "pass": ["canonicalize", "cse"],
-            "op": ["arith.addi"],
-        }[kind]
 
     def status(self) -> Status:
         return Status(

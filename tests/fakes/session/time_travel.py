@@ -1,8 +1,8 @@
-"""Going to and fro in the Session without a tool: it notes what it is asked for."""
+"""The timeline of the Session without a tool: it notes what it is asked for."""
 
 from __future__ import annotations
 
-from abc import abstractmethod
+from collections.abc import Callable
 from typing import Any
 
 from actiondbg.errors import UsageError
@@ -40,43 +40,52 @@ def made(number: int, branch: int = 1) -> Checkpoint:
     )
 
 
-class FakeTravel:
-    """The part of FakeSession that goes to and fro."""
+class FakeCheckpoints:
+    """The checkpoints of a made-up run."""
 
-    calls: list[tuple[Any, ...]]
-
-    def __init__(self) -> None:
-        self.checkpoint_spacing = 50
-        self.checkpoint_memory = 1024
+    def __init__(
+        self, calls: list[tuple[Any, ...]], need_stop: Callable[[], None], back: Callable[..., Stop]
+    ) -> None:
         self.frozen: list[Checkpoint] = []
-        self.automatic = Automatic(count=0, bytes=0)
+        self.made_by_tool = Automatic(count=0, bytes=0)
+        self.calls = calls
+        self._need_stop = need_stop
+        self._back = back
 
-    @abstractmethod
-    def _stop(self, reason: str, breakpoints: list[int] | None = None) -> Stop:
-        """Make a stop of a reason."""
-
-    @abstractmethod
-    def _need_stop(self) -> None:
-        """Raise NotStopped unless there is one."""
-
-    def checkpoint(self) -> Checkpoint:
+    def add(self) -> Checkpoint:
         self._need_stop()
         self.frozen.append(made(len(self.frozen) + 1))
         return self.frozen[-1]
 
-    def checkpoints(self) -> list[Checkpoint]:
+    def all(self) -> list[Checkpoint]:
         return self.frozen
 
-    def automatic_checkpoints(self) -> Automatic:
-        return self.automatic
+    def automatic(self) -> Automatic:
+        return self.made_by_tool
 
-    def delete_checkpoint(self, number: int) -> None:
+    def delete(self, number: int) -> None:
         if number not in [one.number for one in self.frozen]:
             raise UsageError(f"There is no checkpoint {number}: there are none.")
         self.frozen = [one for one in self.frozen if one.number != number]
 
-    def restart_from(self, number: int) -> Stop:
-        return self._back("restart_from", number)
+    def restore(self, number: int) -> Stop:
+        return self._back("restore", number)
+
+
+class FakeTimeline:
+    """Movement along a made-up timeline; notes what it is asked for."""
+
+    def __init__(
+        self,
+        calls: list[tuple[Any, ...]],
+        need_stop: Callable[[], None],
+        stop: Callable[[str], Stop],
+    ) -> None:
+        self.calls = calls
+        self._need_stop = need_stop
+        self._stop = stop
+        self.shown = TIMELINE
+        self.checkpoints = FakeCheckpoints(calls, need_stop, self._back)
 
     def goto(self, ordinal: int, when: str = "before") -> Stop:
         return self._back("goto", ordinal, when)
@@ -98,13 +107,20 @@ class FakeTravel:
         self.calls.append(call)
         return self._stop("until")
 
-    def timeline(self) -> Timeline:
-        return TIMELINE
+    def branches(self) -> Timeline:
+        return self.shown
 
-    def save_skips(self, path: str) -> int:
+
+class FakeSkips:
+    """What is skipped in each run; notes what it is asked for."""
+
+    def __init__(self, calls: list[tuple[Any, ...]]) -> None:
+        self.calls = calls
+
+    def save(self, path: str) -> int:
         self.calls.append(("save_skips", path))
         return 1
 
-    def load_skips(self, path: str) -> int:
+    def load(self, path: str) -> int:
         self.calls.append(("load_skips", path))
         return 2

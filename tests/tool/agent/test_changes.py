@@ -108,8 +108,10 @@ def test_changes_are_those_that_upstreams_listener_is_told(
     said = stock.notifications(stock.run(argv, check=True).stdout)
     assert said
     with actiondbg.launch(argv) as session:
-        session.add_breakpoint("tag:apply-pattern", after=True)
-        ours = [c for _ in stock.each(session) for c in session.changes(nested=False).changes]
+        session.breakpoints.add("tag:apply-pattern", after=True)
+        ours = [
+            c for _ in stock.each(session) for c in session.outcome.changes(nested=False).changes
+        ]
     of_operations = Counter(one for one in said if not one[0].startswith("block"))
     assert Counter(one for one in stock.told(ours) if one[0][:5] != "block") == of_operations
     blocks = {
@@ -129,14 +131,14 @@ def test_patterns_change_what_the_debug_output_says(assertions: Launch) -> None:
     session = assertions(stock.write("mixed.mlir", stock.MIXED))
     said = [tried for tried in stock.greedy(session).tried if tried.succeeded]
     assert len(said) > 1
-    session.add_breakpoint("tag:apply-pattern", outcome="changed")
+    session.breakpoints.add("tag:apply-pattern", outcome="changed")
     for tried in said:
         stop = session.continue_() if session.stop else session.run()
         assert stop.name == tried.name
         # The debug output calls it an insertion, too, when an operation is moved.
         ours = [
             (one.kind.replace("moved", "inserted"), one.op)
-            for one in session.changes().changes
+            for one in session.outcome.changes().changes
             if one.what == "operation"
         ]
         assert ours == [key for key, _ in groupby(tried.changes)]
@@ -147,8 +149,8 @@ def test_what_a_fold_found_is_put_in_place_right_after(assertions: Launch) -> No
     """The greedy driver does it, so it is its iteration's change, guessed to be the fold's."""
     session = assertions(stock.write("mixed.mlir", stock.MIXED))
     said = stock.greedy(session)
-    session.add_breakpoint("tag:fold", outcome="succeeded")
-    session.add_breakpoint("tag:GreedyPatternRewriteIteration", after=True)
+    session.breakpoints.add("tag:fold", outcome="succeeded")
+    session.breakpoints.add("tag:GreedyPatternRewriteIteration", after=True)
     folds: dict[int, str] = {}
     by_fold: defaultdict[int, list[tuple[str, str]]] = defaultdict(list)
     erased: list[str] = []
@@ -156,7 +158,7 @@ def test_what_a_fold_found_is_put_in_place_right_after(assertions: Launch) -> No
         if stop.tag == "fold":
             folds[stop.ordinal] = str(stop.op)
             continue
-        for one in session.changes().changes:
+        for one in session.outcome.changes().changes:
             if one.ordinal in folds:
                 by_fold[one.ordinal].append((one.kind, one.op))
                 assert one.guess or one.kind == "modified"
@@ -188,15 +190,15 @@ def test_inserted_less_erased_is_the_difference_of_the_modules(
 ) -> None:
     """After every pass, compared with the operations in the printed modules."""
     session = launch(PIPELINES[pipeline], source=stock.write("mixed.mlir", stock.MIXED))
-    session.add_breakpoint("tag:pass-execution", "depth == 0")
-    session.add_breakpoint("tag:pass-execution", "depth == 0", after=True)
+    session.breakpoints.add("tag:pass-execution", "depth == 0")
+    session.breakpoints.add("tag:pass-execution", "depth == 0", after=True)
     differences = 0
     before = Counter[str]()
     for stop in stock.each(session):
         now = stock.operations(stock.module(session))
         assert now["func.func"] + now["llvm.func"] >= 1
         if stop.when == "after":
-            changes = session.changes(limit=100_000)
+            changes = session.outcome.changes(limit=100_000)
             assert (changes.forgotten, len(changes.changes)) == (0, changes.total)
             assert stock.difference(changes.changes) == stock.subtract(now, before), stop.name
             assert sum(changes.counts.values()) == changes.total == stop.change_count
@@ -214,12 +216,12 @@ def test_bufferization(launch: Launch) -> None:
     session = launch(
         "--one-shot-bufferize=bufferize-function-boundaries", source=stock.write("t.mlir", source)
     )
-    session.add_breakpoint("pass:one-shot-bufferize")
-    session.add_breakpoint("pass:one-shot-bufferize", after=True)
+    session.breakpoints.add("pass:one-shot-bufferize")
+    session.breakpoints.add("pass:one-shot-bufferize", after=True)
     stop = session.run()
     before = stock.operations(stock.module(session))
     stop = session.continue_()
-    changes = session.changes().changes
+    changes = session.outcome.changes().changes
     assert stop.when == "after"
     after = stock.operations(stock.module(session))
     assert after["memref.store"] == 1 and after["tensor.insert"] == 0
@@ -239,7 +241,7 @@ def test_changes_of_single_actions_too(launch: Launch) -> None:
         if stop.when == "before":
             open_actions.append(now)
         else:
-            changes = session.changes(limit=10_000).changes
+            changes = session.outcome.changes(limit=10_000).changes
             assert stock.difference(changes) == stock.subtract(now, open_actions.pop()), stop
             checked += bool(changes)
         stop = session.step()
@@ -249,14 +251,14 @@ def test_changes_of_single_actions_too(launch: Launch) -> None:
 def test_erased_is_what_the_pass_statistics_say(launch: Launch) -> None:
     source = stock.write("mixed.mlir", stock.MIXED + "func.func private @id2(%a: i32) { return }\n")
     session = launch("--symbol-dce", source=source)
-    said = stock.run([*session.argv, "--mlir-pass-statistics"], check=True).stderr
-    session.add_breakpoint("tag:pass-execution", "depth == 0", after=True)
+    said = stock.run([*session.target.argv, "--mlir-pass-statistics"], check=True).stderr
+    session.breakpoints.add("tag:pass-execution", "depth == 0", after=True)
     session.run()
-    erased = [one for one in session.changes().changes if one.kind == "erased"]
+    erased = [one for one in session.outcome.changes().changes if one.kind == "erased"]
     functions = [one for one in erased if one.op == "func.func"]
     assert len(functions) == 2  # @unused and @id2
     assert len(erased) == 4  # and their terminators
-    if "site-packages" in session.argv[0]:  # a release build counts nothing
+    if "site-packages" in session.target.argv[0]:  # a release build counts nothing
         assert f"(S) {len(functions)} num-dce'd" in said
     assert {one.ordinal for one in erased} == {1}
 
@@ -264,12 +266,12 @@ def test_erased_is_what_the_pass_statistics_say(launch: Launch) -> None:
 def test_cse_replaces_by_what_was_there(launch: Launch) -> None:
     session = launch("--cse", source=stock.write("mixed.mlir", stock.MIXED))
     session.start()
-    session.move_cursor("location", path="mixed.mlir", line=26)
-    first = session.cursor().unit.id
-    session.move_cursor("location", path="mixed.mlir", line=27)
-    second = session.cursor().unit.id
+    session.cursor.move("location", path="mixed.mlir", line=26)
+    first = session.cursor.get().unit.id
+    session.cursor.move("location", path="mixed.mlir", line=27)
+    second = session.cursor.get().unit.id
     session.next()
-    replaced = {one.id: one for one in session.changes().changes if one.kind == "replaced"}
+    replaced = {one.id: one for one in session.outcome.changes().changes if one.kind == "replaced"}
     [by] = replaced[second].by or []
     assert (by.id, by.op, by.result) == (first, "arith.muli", 0)
     assert replaced[second].location == "mixed.mlir:27:9"
@@ -292,16 +294,18 @@ def test_loop_invariant_code_is_moved_by_the_pass(launch: Launch) -> None:
     while before.name != "loop-invariant-code-motion":
         before = session.step()
     stop = session.next()
-    [moved] = [one for one in session.changes(nested=False).changes if one.what == "operation"]
+    [moved] = [
+        one for one in session.outcome.changes(nested=False).changes if one.what == "operation"
+    ]
     assert (moved.kind, moved.op, moved.ordinal) == ("moved", "arith.muli", stop.ordinal)
     assert moved.location == "loop.mlir:5:10"
 
 
 def test_region_moves_belong_to_the_pattern(launch: Launch) -> None:
     session = launch(source=stock.write("mixed.mlir", stock.MIXED))
-    session.add_breakpoint("pattern:RemoveStaticCondition", outcome="succeeded")
+    session.breakpoints.add("pattern:RemoveStaticCondition", outcome="succeeded")
     stop = session.run()
-    changes = session.changes(nested=False).changes
+    changes = session.outcome.changes(nested=False).changes
     assert {one.ordinal for one in changes} == {stop.ordinal}
     moved = [one.op for one in changes if one.kind == "moved" and one.op != "scf.yield"]
     assert moved == ["arith.divsi", "arith.remsi"]
@@ -319,24 +323,26 @@ def test_region_moves_belong_to_the_pattern(launch: Launch) -> None:
 
 def test_replaced_by_a_block_argument(launch: Launch) -> None:
     session = launch(source=stock.write("mixed.mlir", stock.MIXED))
-    session.add_breakpoint("fold:arith.addi and mixed.mlir:12", after=True)
+    session.breakpoints.add("fold:arith.addi and mixed.mlir:12", after=True)
     fold = session.run()
-    session.delete_breakpoints([1])
+    session.breakpoints.delete([1])
     session.finish()
     [replaced] = [
-        one for one in session.changes().changes if one.kind == "replaced" and one.id == fold.id
+        one
+        for one in session.outcome.changes().changes
+        if one.kind == "replaced" and one.id == fold.id
     ]
     [by] = replaced.by or []
     assert (by.op, by.result) == ("block argument", 0)
     assert (replaced.ordinal, replaced.guess) == (fold.ordinal, True)
-    assert session.move_cursor("symbol", name="mixed").unit.id == by.id
+    assert session.cursor.move("symbol", name="mixed").unit.id == by.id
 
 
 def test_own_and_nested_changes(launch: Launch) -> None:
     session = launch(source=stock.write("mixed.mlir", stock.MIXED))
     session.start()
     stop = session.next()
-    nested, own = session.changes(), session.changes(nested=False)
+    nested, own = session.outcome.changes(), session.outcome.changes(nested=False)
     assert stop.change_count == nested.total > len(nested.counts) > 2
     assert own.changes == [one for one in nested.changes if one.ordinal == stop.ordinal]
     # Between two iterations the driver merges equal constants: that is the pass's own.
@@ -345,12 +351,12 @@ def test_own_and_nested_changes(launch: Launch) -> None:
     ]
     tags = {tag_of(session, ordinal) for ordinal in {one.ordinal for one in nested.changes}}
     assert tags == {"pass-execution", "GreedyPatternRewriteIteration", "apply-pattern", "fold"}
-    few = session.changes(limit=3)
+    few = session.outcome.changes(limit=3)
     assert few.changes == nested.changes[:3] and few.total == nested.total
 
 
 def tag_of(session: actiondbg.Session, ordinal: int) -> str:
-    with session.replay(ordinal) as replica:
+    with session.past.replay(ordinal) as replica:
         assert replica.stop is not None
         return replica.stop.tag
 
@@ -363,7 +369,7 @@ def test_a_stop_holds_the_first_hundred(launch: Launch) -> None:
     session.start()
     stop = session.next()
     assert (stop.change_count, len(stop.changes)) == (150, 100)
-    assert session.changes(limit=1000).changes[:100] == stop.changes
+    assert session.outcome.changes(limit=1000).changes[:100] == stop.changes
     assert {(one.kind, one.op) for one in stop.changes} == {("erased", "arith.constant")}
 
 

@@ -31,12 +31,12 @@ def test_the_flang_driver_is_stepped_in_its_frontend(
 ) -> None:
     flang = debian("flang-22")
     with actiondbg.launch([flang, "-O1", "-S", "-emit-llvm", fortran, "-o", "ours.ll"]) as s:
-        s.add_breakpoint("tag:apply-pattern and func:_QPscale")
+        s.breakpoints.add("tag:apply-pattern and func:_QPscale")
         stop = s.run()
         assert (stop.when, stop.function) == ("before", "_QPscale")
         assert stop.location is not None and "scale.f90" in stop.location
-        assert "func.func @_QPscale" in s.print("function").text
-        s.delete_breakpoints([1])
+        assert "func.func @_QPscale" in s.ir.print("function").text
+        s.breakpoints.delete([1])
         assert s.step().when in ("before", "after")
         stop = s.continue_()
         assert (stop.when, stop.status) == ("exit", 0)
@@ -51,14 +51,14 @@ def test_fir_opt_is_stepped_and_a_pass_of_it_skipped(
     subprocess.run([flang, "-fc1", "-emit-hlfir", fortran, "-o", "scale.mlir"], check=True)
     flags = ["--bufferize-hlfir", "--convert-hlfir-to-fir"]
     with actiondbg.launch([fir_opt, "scale.mlir", *flags]) as s:
-        s.add_breakpoint("pass:convert-hlfir-to-fir")
+        s.breakpoints.add("pass:convert-hlfir-to-fir")
         stop = s.run()
         assert stop.name == "convert-hlfir-to-fir"
         # fir is a dialect that the Python bindings do not have.
-        assert "hlfir." in str(s.module())
+        assert "hlfir." in str(s.ir.module())
         s.skip()
         while s.state == "stopped":
             s.skip()
-        assert "hlfir." in s.output()
+        assert "hlfir." in s.target.output()
     alone = subprocess.run([fir_opt, "scale.mlir", *flags], capture_output=True, text=True)
     assert "hlfir." not in alone.stdout

@@ -25,11 +25,11 @@ def both(argv: list[str], breakpoints: list[str]) -> tuple[object, object]:
     alone = subprocess.run(argv, capture_output=True, text=True)
     with actiondbg.launch(argv) as session:
         for spec in breakpoints:
-            session.add_breakpoint(spec)
+            session.breakpoints.add(spec)
         stop = session.run()
         while stop.when != "exit":
             stop = session.continue_()
-        ours = session.output(), session.errors(), stop.status
+        ours = session.target.output(), session.target.errors(), stop.status
     return (alone.stdout, alone.stderr, alone.returncode), ours
 
 

@@ -16,9 +16,11 @@ Launch = Callable[..., actiondbg.Session]
 
 def everything(session: actiondbg.Session) -> list[Change]:
     """All changes of the run, each once, in their order."""
-    session.delete_breakpoints([one.id for one in session.breakpoints])
-    session.add_breakpoint("tag:pass-execution", "depth == 0", after=True)
-    return [one for _ in stock.each(session) for one in session.changes(limit=100_000).changes]
+    session.breakpoints.delete([one.id for one in session.breakpoints.all()])
+    session.breakpoints.add("tag:pass-execution", "depth == 0", after=True)
+    return [
+        one for _ in stock.each(session) for one in session.outcome.changes(limit=100_000).changes
+    ]
 
 
 def test_ids_are_never_used_again(launch: Launch) -> None:
@@ -49,23 +51,23 @@ def test_ids_are_the_same_in_each_run(launch: Launch) -> None:
 def test_an_id_stays_while_its_operation_is_moved_and_modified(launch: Launch) -> None:
     session = launch(source=stock.write("mixed.mlir", stock.MIXED))
     session.start()
-    session.move_cursor("location", path="mixed.mlir", line=20)  # inside of the scf.if
-    id = session.cursor().unit.id
+    session.cursor.move("location", path="mixed.mlir", line=20)  # inside of the scf.if
+    id = session.cursor.get().unit.id
     assert id is not None
     session.next()
-    cursor = session.move_cursor("id", index=id)
+    cursor = session.cursor.move("id", index=id)
     assert (cursor.unit.name, cursor.unit.state) == ("arith.remsi", "alive")
     assert cursor.unit.location == "mixed.mlir:20:10"
     assert cursor.path[:2] == [0, 0] and len(cursor.path) == 6  # not in a region any more
     with pytest.raises(errors.NoSuchUnit):
-        session.move_cursor("id", index=999_999)
+        session.cursor.move("id", index=999_999)
 
 
 def test_the_context_after_an_action_has_living_units(launch: Launch) -> None:
     session = launch(source=stock.write("mixed.mlir", stock.MIXED))
-    session.add_breakpoint("pattern:RemoveStaticCondition", outcome="succeeded")
+    session.breakpoints.add("pattern:RemoveStaticCondition", outcome="succeeded")
     stop = session.run()
-    [unit] = session.context()
+    [unit] = session.stack.context()
     assert (unit.state, unit.name) == ("replaced", "arith.remsi")
     assert stop.cursor_id == unit.id != stop.id
-    assert session.cursor().unit.id == stop.cursor_id
+    assert session.cursor.get().unit.id == stop.cursor_id

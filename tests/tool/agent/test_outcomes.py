@@ -85,7 +85,7 @@ def assertions(folds: str) -> Iterator[Launch]:
 
 def after(session: actiondbg.Session, spec: str, outcome: str | None = None) -> list[Stop]:
     """Run to the end; return the stops after the actions that match."""
-    session.add_breakpoint(spec, after=True, outcome=outcome)
+    session.breakpoints.add(spec, after=True, outcome=outcome)
     return stock.stops(session)
 
 
@@ -167,7 +167,9 @@ def test_folds_of_the_debug_output(assertions: Launch) -> None:
 def test_passes_change_what_the_tool_prints_after_change(launch: Launch) -> None:
     session = launch(stock.PASSES, source=stock.write("mixed.mlir", stock.MIXED))
     flags = ["--mlir-print-ir-after-all", "--mlir-print-ir-after-change"]
-    printed = stock.run([*session.argv, *flags, "--mlir-disable-threading"], check=True).stderr
+    printed = stock.run(
+        [*session.target.argv, *flags, "--mlir-disable-threading"], check=True
+    ).stderr
     changed = re.findall(r"IR Dump After \w+ \(([\w-]+)\)", printed)
     passes = set(re.findall(r"[\w-]+(?=[,)])", stock.PASSES))
     ours = [stop for stop in after(session, "tag:pass-execution") if stop.name in passes]
@@ -179,7 +181,7 @@ def test_passes_change_what_the_tool_prints_after_change(launch: Launch) -> None
 
 def test_a_pass_that_fails(launch: Launch) -> None:
     session = launch(NOT_CONVERGED)
-    session.add_breakpoint("tag:pass-execution", after=True)
+    session.breakpoints.add("tag:pass-execution", after=True)
     stop = session.run()
     assert (stop.when, stop.name, result(stop)) == ("after", "canonicalize", "failed")
     assert stop.change_count > 0
@@ -188,7 +190,7 @@ def test_a_pass_that_fails(launch: Launch) -> None:
 
 def test_a_pass_that_fails_and_changes_nothing(debian: Debian, folds: str) -> None:
     with actiondbg.launch([debian("mlir-opt"), folds, "--test-pass-failure"]) as session:
-        session.add_breakpoint("pass:test-pass-failure", after=True)
+        session.breakpoints.add("pass:test-pass-failure", after=True)
         stop = session.run()
         assert (result(stop), stop.change_count, stop.changes) == ("failed", 0, [])
         assert session.continue_().status == 1
@@ -196,8 +198,8 @@ def test_a_pass_that_fails_and_changes_nothing(debian: Debian, folds: str) -> No
 
 def test_skipped_is_an_outcome(launch: Launch) -> None:
     session = launch()
-    session.add_breakpoint("pattern:AddIAddConstant and func:twice", "line == 14")
-    session.add_breakpoint("tag:apply-pattern", after=True, outcome="skipped")
+    session.breakpoints.add("pattern:AddIAddConstant and func:twice", "line == 14")
+    session.breakpoints.add("tag:apply-pattern", after=True, outcome="skipped")
     first = session.run()
     stop = session.skip()
     assert (stop.when, stop.ordinal, stop.skipped) == ("after", first.ordinal, True)
@@ -217,7 +219,7 @@ def test_a_pattern_that_lies(debian: Debian, folds: str) -> None:
     argv = [debian("mlir-opt"), stock.write("pdl.mlir", PDL), "--allow-unregistered-dialect"]
     with actiondbg.launch([*argv, "--test-pdl-bytecode-pass"]) as session:
         ours = after(session, "tag:apply-pattern")
-        rows = {row.name: row for row in session.statistics("pattern")}
+        rows = {row.name: row for row in session.past.statistics("pattern")}
     lies = [stop for stop in ours if stop.op == "test.lie"]
     assert len(lies) == 10  # the driver's limit of iterations
     assert {result(stop) for stop in lies} == {"unchanged"}
@@ -234,7 +236,9 @@ def test_changed_and_failed(debian: Debian, folds: str) -> None:
     argv = [debian("mlir-opt"), stock.write("undo.mlir", UNDO), "--allow-unregistered-dialect"]
     with actiondbg.launch([*argv, "--test-legalize-type-conversion"]) as session:
         ours = after(session, "pattern:TestSignatureConversionUndo")
-        assert session.output() == stock.run([*argv, "--test-legalize-type-conversion"]).stdout
+        assert (
+            session.target.output() == stock.run([*argv, "--test-legalize-type-conversion"]).stdout
+        )
     [stop] = ours
     assert result(stop) == "failed"
     assert stop.change_count > 0
@@ -243,7 +247,7 @@ def test_changed_and_failed(debian: Debian, folds: str) -> None:
 def test_conversion_says_what_it_legalized_and_rolled_back(debian: Debian, folds: str) -> None:
     argv = [debian("mlir-opt"), stock.write("r.mlir", ROLLBACK), "--test-legalize-patterns"]
     with actiondbg.launch(argv) as session:
-        session.add_breakpoint("tag:apply-pattern", after=True)
+        session.breakpoints.add("tag:apply-pattern", after=True)
         ours = after(session, "tag:apply-conversion")
     results = {stop.name: result(stop) for stop in ours if stop.tag == "apply-pattern"}
     assert results.pop("TestCreateIllegalBlock") == "failed"
@@ -275,7 +279,7 @@ def test_conversion_that_fails(debian: Debian, folds: str) -> None:
     argv = [debian("mlir-opt"), stock.write("r.mlir", illegal), "--test-legalize-patterns"]
     assert "failed to legalize" in stock.run(argv).stderr
     with actiondbg.launch(argv) as session:
-        session.add_breakpoint("pass:*", after=True)
+        session.breakpoints.add("pass:*", after=True)
         conversion, around = after(session, "tag:apply-conversion")
     assert (conversion.tag, result(conversion)) == ("apply-conversion", "failed")
     assert stock.difference(conversion.changes) == {}
@@ -286,7 +290,7 @@ def test_a_pass_that_fails_with_a_diagnostic(launch: Launch) -> None:
     session = launch(
         "--allow-unregistered-dialect", "--one-shot-bufferize", source=stock.write("t.mlir", TENSOR)
     )
-    session.add_breakpoint("tag:pass-execution", after=True, outcome="failed")
+    session.breakpoints.add("tag:pass-execution", after=True, outcome="failed")
     stop = session.run()
     assert (stop.name, result(stop)) == ("one-shot-bufferize", "failed")
     assert session.continue_().status == 1
@@ -318,11 +322,11 @@ def test_outcome_breakpoints_stop_where_they_should(launch: Launch, outcome: str
     assert len(expected) < len(everything)
     assert bool(expected) == (outcome not in ("skipped", "unchanged"))
     filtered = launch("--canonicalize", source=source)
-    one = filtered.add_breakpoint("tag:apply-pattern", outcome=outcome)
+    one = filtered.breakpoints.add("tag:apply-pattern", outcome=outcome)
     ours = stock.stops(filtered)
     assert [stop.ordinal for stop in ours] == expected
     assert {stop.when for stop in ours} <= {"after"}
-    assert filtered.breakpoint(one.id).hits == len(expected)
+    assert filtered.breakpoints.get(one.id).hits == len(expected)
     assert one.outcome == outcome
 
 
@@ -330,8 +334,8 @@ def test_outcomes_count_hits_and_conditions(launch: Launch) -> None:
     source = stock.write("mixed.mlir", stock.MIXED)
     session = launch("--canonicalize", source=source)
     failed = after(session, "tag:apply-pattern", "failed")
-    session.set_ignore(1, 3)
-    session.set_condition(1, "op == 'arith.addi'")
+    session.breakpoints.set_ignore(1, 3)
+    session.breakpoints.set_condition(1, "op == 'arith.addi'")
     expected = [stop.ordinal for stop in failed if stop.op == "arith.addi"]
     assert [stop.ordinal for stop in stock.stops(session)] == expected[3:]
 
@@ -339,8 +343,8 @@ def test_outcomes_count_hits_and_conditions(launch: Launch) -> None:
 def test_an_outcome_that_is_none(launch: Launch) -> None:
     session = launch()
     with pytest.raises(errors.UsageError, match="There is no outcome 'faild'"):
-        session.add_breakpoint("tag:fold", after=True, outcome="faild")
-    assert session.breakpoints == []
+        session.breakpoints.add("tag:fold", after=True, outcome="faild")
+    assert session.breakpoints.all() == []
 
 
 def test_next_change_stops_after_each_change(launch: Launch) -> None:
@@ -372,7 +376,7 @@ def test_next_change_takes_a_count(launch: Launch) -> None:
 
 def test_outcome_in_json(launch: Launch) -> None:
     session = launch()
-    session.add_breakpoint("pattern:AddIAddConstant", outcome="changed")
+    session.breakpoints.add("pattern:AddIAddConstant", outcome="changed")
     stop = session.run().as_json()
     assert stop["outcome"] == {"result": "succeeded", "reasons": [], "how": None, "values": []}
     keys = {"kind", "op", "id", "by", "what", "ordinal", "guess", "location"}

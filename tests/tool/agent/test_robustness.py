@@ -13,7 +13,7 @@ import pytest
 import actiondbg
 from actiondbg import errors, protocol
 from actiondbg.process.stop import Stop
-from actiondbg.session.replay import logging, read_log
+from actiondbg.session.past.replay import logging, read_log
 from tests.fakes import stock_tool as stock
 
 Launch = Callable[..., actiondbg.Session]
@@ -102,24 +102,24 @@ def look(session: actiondbg.Session) -> None:
     """Ask for all that can be asked for at a stop; what is refused is refused with a sentence."""
     for what in ("module", "function", "action", "cursor"):
         try:
-            with session.print(what, generic=what == "function") as printed:
+            with session.ir.print(what, generic=what == "function") as printed:
                 assert printed.text
         except (errors.NoSuchUnit, errors.UnitErased) as error:
             assert what == "action" and "erased" in str(error)
-    for frame in session.backtrace():
+    for frame in session.stack.frames():
         assert all(unit.text for unit in frame.units if unit.state == "alive")
-    changes = session.changes(limit=20)
+    changes = session.outcome.changes(limit=20)
     assert changes.total >= len(changes.changes)
-    session.context()
-    session.statistics()
-    session.count("*")
+    session.stack.context()
+    session.past.statistics()
+    session.ir.count("*")
 
 
 def walk(session: actiondbg.Session) -> list[Stop]:
     """Step through all, and look at everything everywhere."""
     found = [session.start()]
-    assert session.pid is not None
-    watchdog = threading.Timer(SECONDS, os.kill, (session.pid, signal.SIGKILL))
+    assert session.target.pid is not None
+    watchdog = threading.Timer(SECONDS, os.kill, (session.target.pid, signal.SIGKILL))
     watchdog.start()
     try:
         while found[-1].when != "exit":
@@ -138,13 +138,13 @@ def test_everything_can_be_looked_at_everywhere(debian: Debian, folds: str, sour
     with actiondbg.launch(argv) as session:
         end = walk(session)[-1]
         assert (end.reason, end.status) == ("exited", alone.returncode)
-        assert (session.output(), session.errors()) == (alone.stdout, alone.stderr)
+        assert (session.target.output(), session.target.errors()) == (alone.stdout, alone.stderr)
 
 
 def test_everything_can_be_looked_at_in_conversions(launch: Launch) -> None:
     session = launch(TO_LLVM, source=stock.write("mixed.mlir", stock.MIXED))
     assert walk(session)[-1].status == 0
-    assert session.output() == stock.run(session.argv).stdout
+    assert session.target.output() == stock.run(session.target.argv).stdout
 
 
 def test_everything_can_be_looked_at_while_it_is_rolled_back(debian: Debian, folds: str) -> None:
@@ -152,7 +152,7 @@ def test_everything_can_be_looked_at_while_it_is_rolled_back(debian: Debian, fol
     argv.append("--test-legalize-patterns")
     with actiondbg.launch(argv) as session:
         stops = walk(session)
-        assert session.output() == stock.run(argv, check=True).stdout
+        assert session.target.output() == stock.run(argv, check=True).stdout
     failed = {s.name for s in stops if s.outcome and s.outcome.result == "failed"}
     assert {"TestCreateIllegalBlock", "TestUndoMoveOpBefore", "TestUndoBlockErase"} <= failed
 
@@ -164,10 +164,10 @@ def test_ids_survive_a_rollback(debian: Debian, folds: str) -> None:
         session.start()
         ids: dict[int, int | None] = {}
         for line in (2, 7, 8, 14, 16):
-            ids[line] = session.move_cursor("location", path="in.mlir", line=line).unit.id
+            ids[line] = session.cursor.move("location", path="in.mlir", line=line).unit.id
         session.next()
         for line, id in ids.items():
-            assert session.move_cursor("location", path="in.mlir", line=line).unit.id == id
+            assert session.cursor.move("location", path="in.mlir", line=line).unit.id == id
 
 
 def test_nested_pass_managers(launch: Launch) -> None:
@@ -176,69 +176,71 @@ def test_nested_pass_managers(launch: Launch) -> None:
     stops = walk(session)
     depths = {s.name: s.depth for s in stops if s.tag == "pass-execution"}
     assert depths["canonicalize"] > depths["inline"] == 0
-    assert session.output() == stock.run(session.argv).stdout
+    assert session.target.output() == stock.run(session.target.argv).stdout
 
 
 def test_a_pattern_that_erases_its_root(debian: Debian, folds: str) -> None:
     with actiondbg.launch(strict(debian, STRICT)) as session:
-        session.add_breakpoint("pattern:*EraseOp")
+        session.breakpoints.add("pattern:*EraseOp")
         stop = session.run()
-        root = session.cursor().unit.id
+        root = session.cursor.get().unit.id
         after = session.next()
         assert after.outcome is not None and after.outcome.result == "succeeded"
         assert root in [one.id for one in after.changes if one.kind == "erased"]
-        [unit] = session.context()
+        [unit] = session.stack.context()
         assert (unit.state, unit.text) == ("erased", None)
         assert (after.ordinal, after.op) == (stop.ordinal, "test.erase_op")
         with pytest.raises(errors.UnitErased):
-            session.print("action")
+            session.ir.print("action")
         assert session.continue_().when == "exit"
 
 
 def test_a_pattern_that_erases_the_parent_of_the_cursor(debian: Debian, folds: str) -> None:
     with actiondbg.launch(strict(debian, STRICT)) as session:
-        session.add_breakpoint("pattern:*EraseOp")
+        session.breakpoints.add("pattern:*EraseOp")
         session.run()
-        session.move_cursor("location", path="in.mlir", line=8)
-        inner = session.cursor().unit
+        session.cursor.move("location", path="in.mlir", line=8)
+        inner = session.cursor.get().unit
         assert inner.name == "test.nested_a"
-        watch = session.watch("cursor")
+        watch = session.breakpoints.watch("cursor")
         after = session.continue_()
         assert (after.when, after.reason, after.breakpoints) == ("after", "watch", [watch.id])
         assert "was erased" in (after.message or "")
-        assert inner.id in [one.id for one in session.changes().changes if one.kind == "erased"]
+        assert inner.id in [
+            one.id for one in session.outcome.changes().changes if one.kind == "erased"
+        ]
         with pytest.raises(errors.NoSuchUnit):
-            session.move_cursor("id", index=inner.id)
+            session.cursor.move("id", index=inner.id)
         look(session)
-        assert session.move_cursor("symbol", name="nested").unit.name == "func.func"
+        assert session.cursor.move("symbol", name="nested").unit.name == "func.func"
         assert session.continue_().when == "exit"
 
 
 def test_the_cursor_goes_to_what_replaced_its_unit(debian: Debian, folds: str) -> None:
     with actiondbg.launch(strict(debian, STRICT)) as session:
-        session.add_breakpoint("pattern:ReplaceWithNewOp")
+        session.breakpoints.add("pattern:ReplaceWithNewOp")
         session.run()
         after = session.next()
         [new] = [one.id for one in after.changes if one.kind == "inserted"]
-        [unit] = session.context()
+        [unit] = session.stack.context()
         assert (unit.state, unit.name, unit.id) == ("replaced", "test.new_op", new)
-        assert session.cursor().unit.id == after.cursor_id == new != after.id
+        assert session.cursor.get().unit.id == after.cursor_id == new != after.id
 
 
 def test_null_operands_are_printed_generically(debian: Debian, folds: str) -> None:
     with actiondbg.launch(strict(debian, NULL)) as session:
-        session.add_breakpoint("pattern:*EraseOp", after=True)
+        session.breakpoints.add("pattern:*EraseOp", after=True)
         stop = session.run()
         assert stop.outcome is not None and stop.outcome.result == "succeeded"
-        printed = session.print("function")
+        printed = session.ir.print("function")
         assert printed.generic
         assert '"func.return"(<<NULL VALUE>>)' in printed.text
-        session.move_cursor("location", path="in.mlir", line=4)
-        assert session.cursor().unit.name == "func.return"
-        assert "NULL" in session.print("cursor").text
-        assert session.links("defs") == [] or session.links("defs")[0].name is None
-        session.diff()
-        session.history("cursor")
+        session.cursor.move("location", path="in.mlir", line=4)
+        assert session.cursor.get().unit.name == "func.return"
+        assert "NULL" in session.ir.print("cursor").text
+        assert session.cursor.defs() == [] or session.cursor.defs()[0].name is None
+        session.past.diff()
+        session.past.history("cursor")
         assert session.continue_().status == 1
 
 
@@ -247,16 +249,16 @@ def test_a_fold_that_loops_for_ever(launch: Launch) -> None:
     session = launch(
         "--allow-unregistered-dialect", "--canonicalize", source=stock.write("hang.mlir", HANG)
     )
-    one = session.add_breakpoint("fold:vector.extract")
+    one = session.breakpoints.add("fold:vector.extract")
     before = session.run()
-    session.delete_breakpoints([one.id])
+    session.breakpoints.delete([one.id])
     for seconds in (0.3, 0.6):
         threading.Timer(seconds, session.interrupt).start()
     stop = session.continue_()
     assert (stop.when, stop.reason) == ("during", "interrupt")
     assert (stop.ordinal, stop.tag, stop.op) == (before.ordinal, "fold", before.op)
-    assert "vector.extract" in session.print("module").text
-    assert [frame.tag for frame in session.backtrace()] == [
+    assert "vector.extract" in session.ir.print("module").text
+    assert [frame.tag for frame in session.stack.frames()] == [
         "fold",
         "GreedyPatternRewriteIteration",
         "pass-execution",
@@ -276,12 +278,12 @@ def test_folds_in_place_that_never_end(launch: Launch) -> None:
     after = session.next()
     assert after.outcome is not None
     assert (after.outcome.result, after.outcome.how) == ("succeeded", "in-place")
-    cycle = session.cycles()
+    cycle = session.past.cycles()
     assert cycle is not None
     assert [(one.tag, one.op) for one in cycle.round] == [("fold", "vector.insert")]
     threading.Timer(0.3, session.interrupt).start()
     assert session.continue_().reason == "interrupt"
-    session.catch("nonconvergence")
+    session.breakpoints.catch("nonconvergence")
     enough = threading.Timer(5, session.interrupt)
     enough.start()
     stop = session.continue_()
@@ -291,26 +293,26 @@ def test_folds_in_place_that_never_end(launch: Launch) -> None:
 
 def test_output_is_byte_identical_with_everything_set(launch: Launch) -> None:
     session = launch(stock.PASSES, source=stock.write("mixed.mlir", stock.MIXED))
-    session.add_breakpoint("tag:apply-pattern", outcome="failed,reason:*MulIOp*")
-    session.add_breakpoint("tag:fold", "depth > 1", outcome="changed")
-    session.add_breakpoint("tag:pass-execution", outcome="unchanged")
-    session.watch("@12")
-    session.watch("op:arith.* count")
+    session.breakpoints.add("tag:apply-pattern", outcome="failed,reason:*MulIOp*")
+    session.breakpoints.add("tag:fold", "depth > 1", outcome="changed")
+    session.breakpoints.add("tag:pass-execution", outcome="unchanged")
+    session.breakpoints.watch("@12")
+    session.breakpoints.watch("op:arith.* count")
     for event in ("failure", "crash", "verify", "diagnostic", "nonconvergence"):
-        session.catch(event)
-    session.verify_each_action = True
+        session.breakpoints.catch(event)
+    session.options.verify_each_action = True
     stops = stock.stops(session)
     assert {"breakpoint", "watch"} == {stop.reason for stop in stops}
-    alone = stock.run(session.argv)
-    assert (session.output(), session.errors()) == (alone.stdout, alone.stderr)
+    alone = stock.run(session.target.argv)
+    assert (session.target.output(), session.target.errors()) == (alone.stdout, alone.stderr)
 
 
 def test_output_is_byte_identical_with_a_log(launch: Launch) -> None:
     session = launch(stock.PASSES, source=stock.write("mixed.mlir", stock.MIXED))
     session.start()
     every = logging([protocol.Term(kind="tag", glob="*")], protocol.OutcomeFilter())
-    session._ask(protocol.OpenLog(path=str(Path("log.jsonl").absolute())))
-    session._ask(protocol.SetBreakpoints(breakpoints=[every]))
+    session._executions.ask(protocol.OpenLog(path=str(Path("log.jsonl").absolute())))
+    session._executions.ask(protocol.SetBreakpoints(breakpoints=[every]))
     end = session.continue_()
     assert end.when == "exit" and end.actions
     lines = list(read_log(Path("log.jsonl")))
@@ -319,7 +321,7 @@ def test_output_is_byte_identical_with_a_log(launch: Launch) -> None:
     assert ordinals | {1} == set(range(1, end.actions + 1))
     assert len(ordinals) == len(lines) > 50
     assert all(line.outcome is not None for line in lines)
-    assert session.output() == stock.run(session.argv).stdout
+    assert session.target.output() == stock.run(session.target.argv).stdout
 
 
 @pytest.mark.parametrize("source", [STRICT, NULL], ids=["erased", "null"])
@@ -328,7 +330,7 @@ def test_test_passes_are_byte_identical(debian: Debian, folds: str, source: str)
     argv = strict(debian, source)
     alone = stock.run(argv)
     with actiondbg.launch(argv) as session:
-        session.add_breakpoint("tag:apply-pattern", outcome="changed")
-        session.watch("op:test.* count")
+        session.breakpoints.add("tag:apply-pattern", outcome="changed")
+        session.breakpoints.watch("op:test.* count")
         stock.stops(session)
-        assert (session.output(), session.errors()) == (alone.stdout, alone.stderr)
+        assert (session.target.output(), session.target.errors()) == (alone.stdout, alone.stderr)

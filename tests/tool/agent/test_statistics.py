@@ -26,7 +26,7 @@ def rows(session: actiondbg.Session, kind: str | None = None) -> dict[str, Stati
     """The rows at the end of a run, which is not spoilt by a stop."""
     if session.state == "not-running":
         assert session.run().when == "exit"
-    found = session.statistics(kind)  # pyright: ignore[reportArgumentType]
+    found = session.past.statistics(kind)  # pyright: ignore[reportArgumentType]
     by_name = {row.name if kind else f"{row.tag} {row.name}".strip(): row for row in found}
     assert len(by_name) == len(found)
     for row in found:
@@ -43,7 +43,7 @@ def said(request: pytest.FixtureRequest, folds: str) -> tuple[list[str], list[st
         many_functions(Path("many.mlir"), 12)
         argv = ["mlir-opt", "many.mlir", f"--pass-pipeline={PIPELINE}"]
     with actiondbg.launch(argv) as session:
-        path = str(session.tool.path)
+        path = str(session.target.tool.path)
     flags = ["--debug-only=greedy-rewriter,pattern-application", "--mlir-disable-threading"]
     debug = stock.run([path, *argv[1:], *flags, "-o", "/dev/null"], check=True).stderr
     return argv, debug.splitlines()
@@ -89,7 +89,7 @@ def test_attempts_are_those_that_the_log_of_actions_has(launch: Launch) -> None:
     """In both builds; upstream's log tells of no outcome."""
     session = launch(stock.PASSES, source=stock.write("mixed.mlir", stock.MIXED))
     flags = ["--log-actions-to=log.txt", "--mlir-disable-threading"]
-    stock.run([*session.argv, *flags], check=True)
+    stock.run([*session.target.argv, *flags], check=True)
     log = Path("log.txt").read_text().splitlines()
     attempts = Counter(match[1] for line in log if (match := LOGGED.search(line)))
     iterations = sum("begins" in line and "GreedyPatternRewriteIteration" in line for line in log)
@@ -105,9 +105,9 @@ def test_passes_that_change_nothing(launch: Launch) -> None:
     session = launch(stock.PASSES, source=stock.write("mixed.mlir", stock.MIXED))
     flags = ["--mlir-print-ir-after-all", "--mlir-disable-threading"]
     dumped = re.compile(r"IR Dump After \w+ \(([\w-]+)\)")
-    every = Counter(dumped.findall(stock.run([*session.argv, *flags], check=True).stderr))
+    every = Counter(dumped.findall(stock.run([*session.target.argv, *flags], check=True).stderr))
     flags.append("--mlir-print-ir-after-change")
-    changed = Counter(dumped.findall(stock.run([*session.argv, *flags], check=True).stderr))
+    changed = Counter(dumped.findall(stock.run([*session.target.argv, *flags], check=True).stderr))
     ours = {name: row for name, row in rows(session, "pass").items() if name in every}
     assert {name: row.attempts for name, row in ours.items()} == every
     changing = {name: row.succeeded - row.unchanged for name, row in ours.items()}
@@ -135,9 +135,9 @@ def test_totals_are_those_of_the_stops(launch: Launch) -> None:
 
 def test_skips_and_failures_are_counted(launch: Launch) -> None:
     session = launch("--canonicalize=test-convergence=true max-iterations=1")
-    session.add_breakpoint("pattern:AddIAddConstant", "line == 14")
+    session.breakpoints.add("pattern:AddIAddConstant", "line == 14")
     session.run()
-    before = session.statistics("pattern")
+    before = session.past.statistics("pattern")
     skips = 0
     while session.skip().when != "exit":
         skips += 1
@@ -151,26 +151,26 @@ def test_skips_and_failures_are_counted(launch: Launch) -> None:
 def test_statistics_are_of_this_run(launch: Launch) -> None:
     session = launch()
     with pytest.raises(errors.NotStopped):
-        session.statistics()
+        session.past.statistics()
     session.start()
-    assert session.statistics() == []
+    assert session.past.statistics() == []
     session.next()
-    [first] = [row.attempts for row in session.statistics("pass")]
+    [first] = [row.attempts for row in session.past.statistics("pass")]
     session.run()
-    assert [row.attempts for row in session.statistics("pass")] == [first] == [1]
+    assert [row.attempts for row in session.past.statistics("pass")] == [first] == [1]
 
 
 def test_count_is_that_of_the_printed_module(launch: Launch) -> None:
     session = launch(source=stock.write("mixed.mlir", stock.MIXED))
-    session.add_breakpoint("pattern:AddIAddConstant")
+    session.breakpoints.add("pattern:AddIAddConstant")
     for _ in stock.each(session):
         now = stock.operations(stock.module(session))
-        assert session.count("*") == sum(now.values())
-        assert session.count("arith.*") == sum(n for op, n in now.items() if "arith." in op)
-        assert session.count("scf.if") == now["scf.if"]
-        assert session.count("func.return", function=True) == 1
-        assert session.count("func.return") == now["func.return"] == 3
-        assert session.count("no.such") == 0
+        assert session.ir.count("*") == sum(now.values())
+        assert session.ir.count("arith.*") == sum(n for op, n in now.items() if "arith." in op)
+        assert session.ir.count("scf.if") == now["scf.if"]
+        assert session.ir.count("func.return", function=True) == 1
+        assert session.ir.count("func.return") == now["func.return"] == 3
+        assert session.ir.count("no.such") == 0
 
 
 def test_counts_are_the_same_live_and_by_a_replay(launch: Launch) -> None:
@@ -178,10 +178,10 @@ def test_counts_are_the_same_live_and_by_a_replay(launch: Launch) -> None:
     found = []
     for counting in (True, False):
         session = launch("--canonicalize", "--cse")
-        session.counting = counting
-        session.add_breakpoint("pass:cse", after=True)
+        session.options.count_actions = counting
+        session.breakpoints.add("pass:cse", after=True)
         session.run()
-        rows = [msgspec.structs.replace(row, seconds=0.0) for row in session.statistics()]
+        rows = [msgspec.structs.replace(row, seconds=0.0) for row in session.past.statistics()]
         found.append(sorted(rows, key=lambda row: (row.tag, row.name)))
         assert session.status().ordinal == session.stop.ordinal  # it stands where it stood
     assert found[0] == found[1]

@@ -20,7 +20,7 @@ from pathlib import Path
 import actiondbg
 assert Path(actiondbg.__file__).is_relative_to(sys.prefix), actiondbg.__file__
 with actiondbg.launch([sys.argv[1], sys.argv[2], "--canonicalize"]) as session:
-    session.add_breakpoint("pattern:AddIAddConstant")
+    session.breakpoints.add("pattern:AddIAddConstant")
     print(session.run().name)
 """
 

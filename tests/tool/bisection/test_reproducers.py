@@ -96,11 +96,11 @@ def test_the_ir_before_and_after_is_that_of_the_session(mlir_opt: str, folds: st
     argv = [mlir_opt, folds, "--canonicalize"]
     result, folder = find(argv, "! grep -q 'arith.constant 7 ' {}")
     with actiondbg.launch(argv) as session:
-        session.add_breakpoint(f"#{result.as_json()['ordinal']}")
+        session.breakpoints.add(f"#{result.as_json()['ordinal']}")
         session.run()
-        assert (folder / "before.mlir").read_text() == session.print("module").text
+        assert (folder / "before.mlir").read_text() == session.ir.print("module").text
         session.next()
-        assert (folder / "after.mlir").read_text() == session.print("module").text
+        assert (folder / "after.mlir").read_text() == session.ir.print("module").text
 
 
 def test_the_session_script_comes_to_the_action(mlir_opt: str, folds: str) -> None:

@@ -62,7 +62,7 @@ def test_a_conversion_that_has_to_run_is_not_called_good(mlir_opt: str, oracle: 
     assert result.verdict == "untestable"
     assert "convert-scf-to-cf" in result.message
     with actiondbg.launch([mlir_opt, str(MISCOMPILES / "wide-switch.mlir"), *_flags()]) as session:
-        session.add_breakpoint("pass:convert-scf-to-cf")
+        session.breakpoints.add("pass:convert-scf-to-cf")
         guilty = session.run().ordinal
     assert result.range is not None
     assert result.range[0] <= guilty <= result.range[1]

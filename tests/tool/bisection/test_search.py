@@ -82,7 +82,7 @@ def test_the_action_is_the_one_that_a_session_stops_at(mlir_opt: str, source: st
     found = bisect(mlir_opt, source, until(20)).guilty
     assert found is not None
     with actiondbg.launch([mlir_opt, source, "--canonicalize"]) as session:
-        session.add_breakpoint(f"#{found.ordinal}")
+        session.breakpoints.add(f"#{found.ordinal}")
         stop = session.run()
         assert (stop.tag, stop.name, stop.function) == (found.tag, found.name, "f20")
         assert stop.nth == found.nth
@@ -133,7 +133,7 @@ def test_a_range_that_cannot_be_narrowed(mlir_opt: str, source: str) -> None:
     result = bisect(mlir_opt, source, judge)
     assert (result.verdict, result.guilty) == ("untestable", None)
     with actiondbg.launch([mlir_opt, source, "--canonicalize"]) as session:
-        session.add_breakpoint("fold:arith.addi", outcome="changed")
+        session.breakpoints.add("fold:arith.addi", outcome="changed")
         ordinals = [session.run().ordinal, *(session.continue_().ordinal for _ in range(29))]
     assert result.range == (ordinals[19], ordinals[29])
     assert f"#{ordinals[19]} to #{ordinals[29]}" in result.message

@@ -68,7 +68,7 @@ def culprit(stop: Stop) -> tuple[int, str, str]:
 
 def test_catch_failure(launch: Launch) -> None:
     session = launch(NOT_CONVERGED)
-    catch = session.catch("failure")
+    catch = session.breakpoints.catch("failure")
     assert (catch.kind, catch.spec) == ("catch", "catch failure")
     stop = session.run()
     assert (stop.reason, stop.breakpoints) == ("catch", [catch.id])
@@ -76,16 +76,16 @@ def test_catch_failure(launch: Launch) -> None:
     assert stop.outcome is not None and stop.outcome.result == "failed"
     assert culprit(stop) == (stop.ordinal, "pass-execution", "canonicalize")
     assert stop.message and "canonicalize" in stop.message
-    assert "func.func @sum" in session.print("module").text
+    assert "func.func @sum" in session.ir.print("module").text
     assert session.continue_().status == 1
-    assert session.breakpoint(catch.id).hits == 1
+    assert session.breakpoints.get(catch.id).hits == 1
 
 
 def test_catch_failure_of_some_passes(launch: Launch) -> None:
     session = launch(NOT_CONVERGED)
-    session.catch("failure", "cs*")
+    session.breakpoints.catch("failure", "cs*")
     assert session.run().when == "exit"
-    session.catch("failure", "canon*")
+    session.breakpoints.catch("failure", "canon*")
     assert session.run().breakpoints == [2]
 
 
@@ -93,7 +93,7 @@ def test_catch_failure_in_a_nested_pipeline(debian: Debian, folds: str) -> None:
     """The pass that fails is told, not the managers around it."""
     flags = "--pass-pipeline=builtin.module(cse,func.func(canonicalize,test-pass-failure))"
     with actiondbg.launch([debian("mlir-opt"), folds, flags]) as session:
-        session.catch("failure")
+        session.breakpoints.catch("failure")
         stop = session.run()
         assert (stop.when, stop.name, stop.function) == ("after", "test-pass-failure", "sum")
         names = [session.run().name]
@@ -112,31 +112,31 @@ def tensor(launch: Launch) -> actiondbg.Session:
 
 def test_catch_diagnostic_before_it_is_printed(launch: Launch) -> None:
     session = tensor(launch)
-    catch = session.catch("diagnostic", "*not bufferized*")
+    catch = session.breakpoints.catch("diagnostic", "*not bufferized*")
     assert catch.spec == "catch diagnostic *not bufferized*"
     stop = session.run()
     assert (stop.when, stop.reason, stop.breakpoints) == ("during", "catch", [catch.id])
     assert stop.message is not None and "op was not bufferized" in stop.message
     assert culprit(stop) == (stop.ordinal, "pass-execution", "one-shot-bufferize")
     assert stop.outcome is None
-    assert "bufferized" not in session.errors()
-    assert '"test.foo"' in session.print("module").text
-    assert session.backtrace()[0].name == "one-shot-bufferize"
+    assert "bufferized" not in session.target.errors()
+    assert '"test.foo"' in session.ir.print("module").text
+    assert session.stack.frames()[0].name == "one-shot-bufferize"
     end = session.continue_()
     assert (end.when, end.status) == ("exit", 1)
-    alone = stock.run(session.argv)
-    assert session.errors() == alone.stderr and "not bufferized" in alone.stderr
+    alone = stock.run(session.target.argv)
+    assert session.target.errors() == alone.stderr and "not bufferized" in alone.stderr
 
 
 def test_diagnostics_that_do_not_match_pass(launch: Launch) -> None:
     session = tensor(launch)
-    session.catch("diagnostic", "*no such text*")
+    session.breakpoints.catch("diagnostic", "*no such text*")
     assert session.run().when == "exit"
 
 
 def test_control_at_a_stop_inside_an_action(launch: Launch) -> None:
     session = tensor(launch)
-    session.catch("diagnostic")
+    session.breakpoints.catch("diagnostic")
     stop = session.run()
     with pytest.raises(errors.ControlRefused):
         session.skip()
@@ -146,19 +146,19 @@ def test_control_at_a_stop_inside_an_action(launch: Launch) -> None:
 
 def test_catch_a_diagnostic_of_the_parser(launch: Launch) -> None:
     session = launch("--canonicalize", source=stock.write("bad.mlir", "func.func @f( {\n"))
-    session.catch("diagnostic")
+    session.breakpoints.catch("diagnostic")
     stop = session.run()
     assert (stop.when, stop.reason) == ("during", "catch")
     assert (stop.ordinal, stop.tag, stop.name) == (0, "", "")
-    assert session.backtrace() == []
+    assert session.stack.frames() == []
     assert session.continue_().status == 1
-    assert session.errors() == stock.run(session.argv).stderr != ""
+    assert session.target.errors() == stock.run(session.target.argv).stderr != ""
 
 
 def test_remarks_are_diagnostics_too(debian: Debian, folds: str) -> None:
     flags = "--pass-pipeline=builtin.module(func.func(test-interface-pass))"
     with actiondbg.launch([debian("mlir-opt"), folds, flags]) as session:
-        session.catch("diagnostic", "Executing interface pass*")
+        session.breakpoints.catch("diagnostic", "Executing interface pass*")
         stops = stock.stops(session)
     assert [stop.function for stop in stops] == ["sum", "twice"]
     assert {stop.name for stop in stops} == {"test-interface-pass"}
@@ -169,12 +169,12 @@ def test_remarks_are_diagnostics_too(debian: Debian, folds: str) -> None:
 
 def test_catch_verify_of_the_input(launch: Launch) -> None:
     session = launch("--canonicalize", source=stock.write("bad.mlir", INVALID))
-    catch = session.catch("verify")
+    catch = session.breakpoints.catch("verify")
     stop = session.run()
     assert (stop.when, stop.breakpoints, stop.ordinal) == ("during", [catch.id], 0)
     assert stop.message and "verifier failed" in stop.message
     assert session.continue_().status == 1
-    assert session.errors() == stock.run(session.argv).stderr
+    assert session.target.errors() == stock.run(session.target.argv).stderr
 
 
 def test_catch_verify_after_a_pass(debian: Debian, folds: str) -> None:
@@ -183,34 +183,34 @@ def test_catch_verify_after_a_pass(debian: Debian, folds: str) -> None:
     )
     argv = [debian("mlir-opt"), folds, flags]
     with actiondbg.launch(argv) as session:
-        session.catch("verify")
+        session.breakpoints.catch("verify")
         stop = session.run()
         assert stop.reason == "catch"
         assert culprit(stop)[1:] == ("pass-execution", "test-pass-create-invalid-ir")
         assert stop.message and "verifier failed on func.func" in stop.message
-        printed = session.print("module")
+        printed = session.ir.print("module")
         assert "test.any_attr_of_i32_str" in printed.text and printed.generic
         while stop.when != "exit":
             stop = session.continue_()
-        assert session.errors() == stock.run(argv).stderr
+        assert session.target.errors() == stock.run(argv).stderr
 
 
 def test_verify_each_action_finds_the_first_that_breaks_the_ir(debian: Debian, folds: str) -> None:
     argv = [debian("mlir-opt"), stock.write("null.mlir", NULL), "--allow-unregistered-dialect"]
     argv.append("--test-strict-pattern-driver")
     with actiondbg.launch(argv) as session:
-        session.verify_each_action = True
+        session.options.verify_each_action = True
         stop = session.run()
         assert (stop.when, stop.reason) == ("after", "verify")
         assert stop.name.endswith("EraseOp")
         assert culprit(stop) == (stop.ordinal, "apply-pattern", stop.name)
         assert stop.message and "func.return" in stop.message and "null" in stop.message
-        printed = session.print("function")
+        printed = session.ir.print("function")
         assert printed.generic and "NULL" in printed.text
         # It is broken already: what comes after is not to blame.
         assert session.continue_().when == "exit"
-        assert session.errors() == stock.run(argv).stderr
-        session.verify_each_action = False
+        assert session.target.errors() == stock.run(argv).stderr
+        session.options.verify_each_action = False
         assert session.run().when == "exit"
 
 
@@ -220,8 +220,8 @@ def test_verify_each_action_finds_the_pass(debian: Debian, folds: str) -> None:
     )
     with actiondbg.launch([debian("mlir-opt"), folds, flags]) as session:
         session.start()
-        session.verify_each_action = True
-        assert session.verify_each_action
+        session.options.verify_each_action = True
+        assert session.options.verify_each_action
         stop = session.continue_()
         assert (stop.reason, stop.when) == ("verify", "after")
         assert (stop.name, stop.function) == ("test-pass-create-invalid-ir", "sum")
@@ -230,9 +230,12 @@ def test_verify_each_action_finds_the_pass(debian: Debian, folds: str) -> None:
 @pytest.mark.parametrize("flags", [stock.PASSES, "--convert-scf-to-cf", "--convert-func-to-llvm"])
 def test_verify_each_action_has_nothing_to_say_of_good_passes(launch: Launch, flags: str) -> None:
     session = launch(flags, source=stock.write("mixed.mlir", stock.MIXED))
-    session.verify_each_action = True
+    session.options.verify_each_action = True
     assert stock.stops(session) == []
-    assert (session.output(), session.errors()) == (stock.run(session.argv).stdout, "")
+    assert (session.target.output(), session.target.errors()) == (
+        stock.run(session.target.argv).stdout,
+        "",
+    )
 
 
 # --- nonconvergence ---------------------------------------------------------------------
@@ -241,17 +244,17 @@ def test_verify_each_action_has_nothing_to_say_of_good_passes(launch: Launch, fl
 def test_catch_nonconvergence(launch: Launch) -> None:
     """max-iterations=1 is never enough for input that changes; upstream says nothing of it."""
     session = launch("--canonicalize=max-iterations=1")
-    catch = session.catch("nonconvergence")
+    catch = session.breakpoints.catch("nonconvergence")
     stop = session.run()
     assert (stop.reason, stop.breakpoints) == ("catch", [catch.id])
-    assert "canonicalize" in [frame.name for frame in session.backtrace()]
+    assert "canonicalize" in [frame.name for frame in session.stack.frames()]
     assert stop.message and "did not settle in 1 iteration" in stop.message
     assert session.continue_().when == "exit"
 
 
 def test_what_converges_is_not_caught(launch: Launch) -> None:
     session = launch("--canonicalize")
-    session.catch("nonconvergence")
+    session.breakpoints.catch("nonconvergence")
     assert session.run().when == "exit"
 
 
@@ -269,22 +272,22 @@ def crashing(debian: Debian, build: str) -> list[str]:
 @pytest.mark.parametrize("build", ["pypi", "debian"])
 def test_catch_crash(debian: Debian, folds: str, build: str) -> None:
     with actiondbg.launch(crashing(debian, build)) as session:
-        catch = session.catch("crash")
+        catch = session.breakpoints.catch("crash")
         stop = session.run()
         assert (stop.when, stop.reason, stop.breakpoints) == ("during", "catch", [catch.id])
         assert stop.message and "die" in stop.message
         assert culprit(stop) == (stop.ordinal, stop.tag, stop.name)
-        frames = session.backtrace()
+        frames = session.stack.frames()
         assert frames[0].ordinal == stop.ordinal
         if build == "pypi":
             assert (stop.tag, stop.name) == ("apply-pattern", "StoreOpLowering")
             assert (stop.op, stop.location) == ("memref.store", "crash.mlir:4:3")
         assert frames[-1].tag == "pass-execution"
         # The IR as it is: canonicalize has been there.
-        text = session.print("module").text
+        text = session.ir.print("module").text
         assert "memref.store" in text and "arith.ori" not in text
 
-        made = session.reproducer("again.mlir")
+        made = session.past.reproducer("again.mlir")
         end = session.continue_()
         assert (end.when, end.reason, end.status) == ("exit", "crashed", -signal.SIGABRT)
     again = subprocess.run(made.command, capture_output=True, text=True)
@@ -297,11 +300,11 @@ def test_catch_crash(debian: Debian, folds: str, build: str) -> None:
 
 def test_the_past_of_a_crash(debian: Debian, folds: str) -> None:
     with actiondbg.launch(crashing(debian, "pypi")) as session:
-        session.catch("crash")
+        session.breakpoints.catch("crash")
         stop = session.run()
-        changed = [row for row in session.statistics("pass") if row.name == "canonicalize"]
+        changed = [row for row in session.past.statistics("pass") if row.name == "canonicalize"]
         assert [row.changes > 0 for row in changed] == [True]
-        with session.replay(stop.ordinal) as replica:
+        with session.past.replay(stop.ordinal) as replica:
             assert replica.stop is not None and replica.stop.name == "StoreOpLowering"
 
 
@@ -310,19 +313,19 @@ def test_a_crash_that_is_not_caught(debian: Debian, folds: str) -> None:
         stop = session.run()
         assert (stop.when, stop.reason, stop.status) == ("exit", "crashed", -signal.SIGABRT)
         assert stop.message and "test-pass-crash" in stop.message
-        made = session.reproducer("again.mlir")
+        made = session.past.reproducer("again.mlir")
     assert subprocess.run(made.command, capture_output=True).returncode == -signal.SIGABRT
 
 
 def test_catch_crash_of_a_real_lowering(folds: str) -> None:
     source = stock.write("gpt6.mlir", lzma.decompress(GPT.read_bytes()).decode())
     with actiondbg.launch(["mlir-opt", source, LOWER, "-o", os.devnull]) as session:
-        session.catch("crash")
+        session.breakpoints.catch("crash")
         stop = session.run()
         assert (stop.when, stop.name, stop.op) == ("during", "StoreOpLowering", "memref.store")
-        assert [frame.name for frame in session.backtrace()][-1] == "finalize-memref-to-llvm"
-        assert "xi1>" in session.print("cursor").text
-        made = session.reproducer("again.mlir")
+        assert [frame.name for frame in session.stack.frames()][-1] == "finalize-memref-to-llvm"
+        assert "xi1>" in session.ir.print("cursor").text
+        made = session.past.reproducer("again.mlir")
         assert session.continue_().status == -signal.SIGABRT
     alone = subprocess.run([*made.command, "-o", os.devnull], capture_output=True, text=True)
     assert alone.returncode == -signal.SIGABRT and "StoreOpLowering" in alone.stderr
@@ -333,14 +336,14 @@ def test_catch_crash_of_a_real_lowering(folds: str) -> None:
 
 def test_catches_are_breakpoints(launch: Launch) -> None:
     session = launch(NOT_CONVERGED)
-    catch = session.catch("failure")
-    session.add_breakpoint("pass:no-such-pass")
-    assert [one.kind for one in session.breakpoints] == ["catch", "breakpoint"]
-    session.disable([catch.id])
+    catch = session.breakpoints.catch("failure")
+    session.breakpoints.add("pass:no-such-pass")
+    assert [one.kind for one in session.breakpoints.all()] == ["catch", "breakpoint"]
+    session.breakpoints.disable([catch.id])
     assert session.run().when == "exit"
-    session.enable([catch.id])
+    session.breakpoints.enable([catch.id])
     assert session.run().reason == "catch"
-    session.delete_breakpoints([catch.id])
+    session.breakpoints.delete([catch.id])
     assert session.continue_().when == "exit"
 
 
@@ -350,5 +353,5 @@ def test_catches_are_breakpoints(launch: Launch) -> None:
 def test_what_cannot_be_caught(launch: Launch, kind: str, glob: str | None, text: str) -> None:
     session = launch()
     with pytest.raises(errors.UsageError, match=text):
-        session.catch(kind, glob)
-    assert session.breakpoints == []
+        session.breakpoints.catch(kind, glob)
+    assert session.breakpoints.all() == []

@@ -40,7 +40,7 @@ def chain(launch: Launch) -> actiondbg.Session:
     """At the start of canonicalize, with the cursor on %y."""
     session = launch(source=stock.write("chain.mlir", CHAIN))
     session.start()
-    session.move_cursor("location", path="chain.mlir", line=6)
+    session.cursor.move("location", path="chain.mlir", line=6)
     return session
 
 
@@ -63,8 +63,8 @@ def who(stop: Stop) -> tuple[str, str]:
 
 def test_watch_follows_what_replaces_it(chain: actiondbg.Session) -> None:
     """%y becomes a + 3, and that is dead when %z has become a + 6."""
-    id = chain.cursor().unit.id
-    watch = chain.watch("cursor")
+    id = chain.cursor.get().unit.id
+    watch = chain.breakpoints.watch("cursor")
     assert (watch.kind, watch.spec) == ("watch", f"watch @{id}")
     replaced, *rest = on(chain)
     assert who(replaced) == ("apply-pattern", "AddIAddConstant")
@@ -76,12 +76,12 @@ def test_watch_follows_what_replaces_it(chain: actiondbg.Session) -> None:
     erased = rest[-1]
     assert f"@{by[1]} arith.addi was erased" in (erased.message or "")
     assert who(erased)[0] == "GreedyPatternRewriteIteration"
-    assert chain.breakpoint(1).hits == 1 + len(rest)
+    assert chain.breakpoints.get(1).hits == 1 + len(rest)
 
 
 def test_exact_does_not_follow(chain: actiondbg.Session) -> None:
-    id = chain.cursor().unit.id
-    watch = chain.watch("cursor", exact=True)
+    id = chain.cursor.get().unit.id
+    watch = chain.breakpoints.watch("cursor", exact=True)
     assert watch.spec == f"watch --exact @{id}"
     stops = on(chain)
     assert "was replaced by" in (stops[-1].message or "")
@@ -91,9 +91,9 @@ def test_exact_does_not_follow(chain: actiondbg.Session) -> None:
 
 def test_watch_says_what_was_modified(chain: actiondbg.Session) -> None:
     """%y is replaced, which changes an operand of %z, before %z is replaced too."""
-    watch = chain.watch("%2")
-    chain.move_cursor("location", path="chain.mlir", line=7)
-    id = chain.cursor().unit.id
+    watch = chain.breakpoints.watch("%2")
+    chain.cursor.move("location", path="chain.mlir", line=7)
+    id = chain.cursor.get().unit.id
     assert watch.spec == f"watch @{id}"
     modified, replaced = on(chain)
     assert "modified" in (modified.message or "") and "operands" in (modified.message or "")
@@ -105,12 +105,12 @@ def test_watch_says_what_was_modified(chain: actiondbg.Session) -> None:
 
 
 def test_watch_of_an_id_that_is_not_made_yet(chain: actiondbg.Session) -> None:
-    chain.watch("cursor")
+    chain.breakpoints.watch("cursor")
     first = chain.continue_()
     [new] = [one.id for one in first.changes if one.kind == "inserted" and one.op == "arith.addi"]
-    chain.delete_breakpoints([1])
+    chain.breakpoints.delete([1])
     chain.kill()
-    watch = chain.watch(f"@{new}")
+    watch = chain.breakpoints.watch(f"@{new}")
     assert watch.id == 2
     stop = chain.run()
     assert (stop.reason, stop.ordinal) == ("watch", first.ordinal)
@@ -122,10 +122,10 @@ def test_watch_before_a_run(launch: Launch) -> None:
     """Ids are the same in each run, so that a watch can be set before the next one."""
     session = launch(source=stock.write("chain.mlir", CHAIN))
     session.start()
-    session.move_cursor("location", path="chain.mlir", line=6)
-    id = session.cursor().unit.id
+    session.cursor.move("location", path="chain.mlir", line=6)
+    id = session.cursor.get().unit.id
     session.kill()
-    session.watch(f"@{id}")
+    session.breakpoints.watch(f"@{id}")
     stop = session.run()
     assert (stop.reason, who(stop)[1]) == ("watch", "AddIAddConstant")
     assert f"@{id}" in (stop.message or "")
@@ -134,8 +134,8 @@ def test_watch_before_a_run(launch: Launch) -> None:
 def test_a_fold_is_the_culprit_of_what_its_caller_does(launch: Launch) -> None:
     session = launch()  # sum: %x = a + 0
     session.start()
-    session.move_cursor("location", path="folds.mlir", line=5)
-    session.watch("cursor")
+    session.cursor.move("location", path="folds.mlir", line=5)
+    session.breakpoints.watch("cursor")
     stops = on(session)
     assert who(stops[0]) == ("fold", "arith.addi")
     assert stops[0].culprit is not None and stops[0].culprit.guess
@@ -152,7 +152,7 @@ def test_watch_of_a_count(launch: Launch) -> None:
     session = launch(source=stock.write("mixed.mlir", stock.MIXED))
     session.start()
     expected = [stock.operations(stock.module(session))["arith.constant"]]
-    watch = session.watch("op:arith.constant count")
+    watch = session.breakpoints.watch("op:arith.constant count")
     assert watch.spec == "watch op:arith.constant count"
     culprits: set[str] = set()
     while (stop := session.continue_()).when != "exit":
@@ -162,7 +162,7 @@ def test_watch_of_a_count(launch: Launch) -> None:
         expected.append(after)
         culprits.add(who(stop)[0])
     assert len(expected) > 3
-    assert expected[-1] == session.output().count("arith.constant")
+    assert expected[-1] == session.target.output().count("arith.constant")
     # Between two iterations the driver merges equal constants, which is the pass's doing.
     tags = {"fold", "apply-pattern", "GreedyPatternRewriteIteration", "pass-execution"}
     assert culprits == tags
@@ -170,7 +170,7 @@ def test_watch_of_a_count(launch: Launch) -> None:
 
 def test_watch_of_a_count_stops_at_each_pattern_that_changes_it(launch: Launch) -> None:
     session = launch(source=stock.write("chain.mlir", CHAIN))
-    session.watch("op:arith.* count", condition="name == 'AddIAddConstant'")
+    session.breakpoints.watch("op:arith.* count", condition="name == 'AddIAddConstant'")
     stops = stock.stops(session)
     assert len(stops) == 2  # each makes a constant and an addition, and erases an addition
     assert [stop.name for stop in stops] == ["AddIAddConstant"] * 2
@@ -180,8 +180,8 @@ def test_watch_of_a_count_stops_at_each_pattern_that_changes_it(launch: Launch) 
 def test_watch_of_an_attribute_of_a_pass(launch: Launch) -> None:
     session = launch("--pass-pipeline=builtin.module(canonicalize,symbol-privatize,cse)")
     session.start()
-    session.move_cursor("symbol", name="sum")
-    session.watch("attribute sym_visibility of cursor")
+    session.cursor.move("symbol", name="sum")
+    session.breakpoints.watch("attribute sym_visibility of cursor")
     [stop] = on(session)
     assert who(stop) == ("pass-execution", "symbol-privatize")
     assert (stop.when, stop.name) == ("after", "symbol-privatize")
@@ -192,9 +192,9 @@ def test_watch_of_an_attribute_of_a_pattern(debian: Debian, folds: str) -> None:
     argv = [debian("mlir-opt"), stock.write("a.mlir", ATTRIBUTE), "--test-greedy-patterns"]
     with actiondbg.launch(argv) as session:
         session.start()
-        session.move_cursor("location", path="a.mlir", line=2)
-        id = session.cursor().unit.id
-        session.watch(f"attribute attr of @{id}")
+        session.cursor.move("location", path="a.mlir", line=2)
+        id = session.cursor.get().unit.id
+        session.breakpoints.watch(f"attribute attr of @{id}")
         stops = on(session)
     steps = [re.findall(r"(\d) : i32", stop.message or "") for stop in stops]
     assert steps == [["0", "1"], ["1", "2"], ["2", "3"]]
@@ -204,29 +204,29 @@ def test_watch_of_an_attribute_of_a_pattern(debian: Debian, folds: str) -> None:
 
 def test_a_watch_of_an_attribute_sees_no_operands(chain: actiondbg.Session) -> None:
     """An operand of %z changes when %y is replaced, but none of its attributes."""
-    chain.watch("attribute overflowFlags of %2")
+    chain.breakpoints.watch("attribute overflowFlags of %2")
     assert all(stop.location == "chain.mlir:7:8" for stop in on(chain))
 
 
 def test_watches_are_breakpoints(chain: actiondbg.Session) -> None:
-    watch = chain.watch("cursor")
-    [listed] = chain.breakpoints
+    watch = chain.breakpoints.watch("cursor")
+    [listed] = chain.breakpoints.all()
     assert (listed.id, listed.kind) == (watch.id, "watch")
-    chain.disable([watch.id])
+    chain.breakpoints.disable([watch.id])
     assert chain.continue_().when == "exit"
-    chain.enable([watch.id])
+    chain.breakpoints.enable([watch.id])
     stop = chain.run()
     assert stop.breakpoints == [watch.id]
-    chain.delete_breakpoints([watch.id])
+    chain.breakpoints.delete([watch.id])
     assert chain.continue_().when == "exit"
-    assert chain.breakpoints == []
+    assert chain.breakpoints.all() == []
 
 
 def test_a_watch_counts_hits_to_ignore(chain: actiondbg.Session) -> None:
-    chain.watch("cursor")
+    chain.breakpoints.watch("cursor")
     all_of_them = [stop.message for stop in on(chain)]
     assert len(all_of_them) >= 2
-    chain.set_ignore(1, 1)
+    chain.breakpoints.set_ignore(1, 1)
     assert chain.run().message == all_of_them[1]
 
 
@@ -245,25 +245,25 @@ def test_a_watch_counts_hits_to_ignore(chain: actiondbg.Session) -> None:
 def test_what_cannot_be_watched(
     chain: actiondbg.Session, target: str, error: type[Exception], text: str
 ) -> None:
-    cursor = chain.cursor().unit.id
+    cursor = chain.cursor.get().unit.id
     with pytest.raises(error, match=re.escape(text)):
-        chain.watch(target)
-    assert chain.breakpoints == []
-    assert chain.cursor().unit.id == cursor
+        chain.breakpoints.watch(target)
+    assert chain.breakpoints.all() == []
+    assert chain.cursor.get().unit.id == cursor
 
 
 def test_a_name_of_a_value_needs_a_stop(launch: Launch) -> None:
     session = launch()
     for target in ("cursor", "%1"):
         with pytest.raises(errors.NotStopped):
-            session.watch(target)
+            session.breakpoints.watch(target)
 
 
 def test_watch_sees_an_operation_that_moves(launch: Launch) -> None:
     session = launch(source=stock.write("mixed.mlir", stock.MIXED))
     session.start()
-    session.move_cursor("location", path="mixed.mlir", line=20)
-    session.watch("cursor")
+    session.cursor.move("location", path="mixed.mlir", line=20)
+    session.breakpoints.watch("cursor")
     moved = on(session)[0]
     assert "was moved" in (moved.message or "")
     assert who(moved) == ("apply-pattern", "RemoveStaticCondition")
@@ -273,9 +273,9 @@ def test_watch_of_what_a_dying_region_holds(launch: Launch) -> None:
     """symbol-dce erases a function, and with it the operations inside."""
     session = launch("--symbol-dce", source=stock.write("mixed.mlir", stock.MIXED))
     session.start()
-    session.move_cursor("location", path="mixed.mlir", line=2)
-    assert session.cursor().unit.name == "func.return"
-    session.watch("cursor")
+    session.cursor.move("location", path="mixed.mlir", line=2)
+    assert session.cursor.get().unit.name == "func.return"
+    session.breakpoints.watch("cursor")
     [erased] = on(session)
     assert "was erased" in (erased.message or "")
     assert (erased.when, who(erased)) == ("after", ("pass-execution", "symbol-dce"))
@@ -285,10 +285,10 @@ def test_a_step_leaves_a_stop_between_two_actions(launch: Launch) -> None:
     """What the watch saw and the breakpoint on the next action are one stop, not two."""
     session = launch("--canonicalize")
     session.start()
-    watch = session.watch("op:arith.addi count")
+    watch = session.breakpoints.watch("op:arith.addi count")
     stop = session.continue_()
     assert (stop.when, stop.reason) == ("before", "watch")
-    here = session.add_breakpoint(f"#{stop.ordinal}")
+    here = session.breakpoints.add(f"#{stop.ordinal}")
     session.restart()
     both = session.continue_()
     assert (both.reason, both.ordinal) == ("watch", stop.ordinal)

@@ -108,7 +108,7 @@ def selected(recording: Recording, sql: str) -> list[int]:
 def hit(tool: str, source: str, breakpoints: list[tuple[str, str | None]]) -> list[list[int]]:
     """Return the ordinals at which each of some breakpoints stops."""
     with actiondbg.launch([tool, source, _PASSES, "-o", "out"]) as session:
-        ids = [session.add_breakpoint(*each).id for each in breakpoints]
+        ids = [session.breakpoints.add(*each).id for each in breakpoints]
         found: dict[int, list[int]] = {id: [] for id in ids}
         for stop in stock.each(session):
             for id in stop.breakpoints:
@@ -141,6 +141,6 @@ def test_what_a_breakpoint_stops_after_is_selected(
 ) -> None:
     recording = recording_of(mlir_opt, places)
     with actiondbg.launch([mlir_opt, places, _PASSES, "-o", "out"]) as session:
-        session.add_breakpoint("tag:*", outcome=outcome)
+        session.breakpoints.add("tag:*", outcome=outcome)
         ordinals = sorted(stop.ordinal for stop in stock.each(session))
     assert selected(recording, where_outcome(outcome)) == ordinals

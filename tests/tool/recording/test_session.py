@@ -134,7 +134,7 @@ def test_wandering_leads_to_the_same_places(both: Start, seed: int) -> None:
             after = dice.random() < 0.3
             sessions.do(move, dice.choice(specs), after=after, outcome=outcome)
         elif move == "delete_breakpoints":
-            sessions.do(move, [each.id for each in sessions.live.breakpoints][:1])
+            sessions.do(move, [each.id for each in sessions.live.breakpoints.all()][:1])
         elif move == "goto":
             where = dice.choice(("before", "after"))
             sessions.do(move, dice.randint(1, sessions.recorded.recording.count + 2), where)
@@ -159,12 +159,12 @@ def test_what_was_tried_and_changed_is_the_same(both: Start) -> None:
         session.run()
     tried = [
         [(each.ordinal, each.op, each.location, _outcome(each.outcome)) for each in attempts]
-        for attempts in (live.why_not("*").attempts, recorded.why_not("*").attempts)
+        for attempts in (live.past.why_not("*").attempts, recorded.past.why_not("*").attempts)
     ]
     assert tried[1] == tried[0]
     for session in (live, recorded):
-        session.goto(1, "after")
-    found, told = live.changes(), recorded.changes()
+        session.timeline.goto(1, "after")
+    found, told = live.outcome.changes(), recorded.outcome.changes()
     assert (told.total, told.counts) == (found.total, found.counts)
     made = [[(each.kind, each.op, each.ordinal) for each in one.changes] for one in (found, told)]
     assert made[1] == made[0]
@@ -193,12 +193,12 @@ def test_functions_are_printed_alike(both: Start) -> None:
     stop, same = sessions.do("start"), 0
     while stop.when != "exit":
         try:
-            with sessions.recorded.print("function") as text:
+            with sessions.recorded.ir.print("function") as text:
                 recorded = text.text
         except ActiondbgError:
             recorded = None  # an action around this one may have changed it meanwhile
         if recorded is not None:
-            with sessions.live.print("function") as text:
+            with sessions.live.ir.print("function") as text:
                 assert recorded.strip() == text.text.strip()
             same += 1
         stop = sessions.do("step")

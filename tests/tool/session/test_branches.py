@@ -32,95 +32,95 @@ def mixed(launch: Launch) -> tuple[actiondbg.Session, int, int]:
     """A run in which to skip either of two passes makes a difference; their ordinals."""
     flags = "--pass-pipeline=builtin.module(func.func(cse),canonicalize,symbol-dce)"
     session = launch(flags, source=stock.write("mixed.mlir", stock.MIXED))
-    session.add_breakpoint("pass:cse and func:mixed")
-    session.add_breakpoint("pass:symbol-dce")
+    session.breakpoints.add("pass:cse and func:mixed")
+    session.breakpoints.add("pass:symbol-dce")
     ordinals = session.run().ordinal, session.continue_().ordinal
-    session.delete_breakpoints([1, 2])
+    session.breakpoints.delete([1, 2])
     return session, *ordinals
 
 
 def test_a_skip_is_repeated_in_both_directions(launch: Launch) -> None:
     session, ordinal, _ = mixed(launch)
-    session.goto(ordinal)
+    session.timeline.goto(ordinal)
     session.skip()
-    changed = session.output()
+    changed = session.target.output()
     assert changed != alone(session)
-    assert session.goto(ordinal).skipped
+    assert session.timeline.goto(ordinal).skipped
     stop = session.step()
     assert (stop.ordinal, stop.when, stop.skipped) == (ordinal, "after", True)
-    session.reverse_step(3)
+    session.timeline.reverse_step(3)
     session.next_change()
-    stop = session.goto(ordinal, "after")
+    stop = session.timeline.goto(ordinal, "after")
     assert stop.skipped
-    assert session.reverse_step().skipped
+    assert session.timeline.reverse_step().skipped
     for resume in (session.continue_, session.step, session.next):
-        session.goto(ordinal)
+        session.timeline.goto(ordinal)
         stop = resume()
         assert stop.when == "exit" or stop.skipped
-    session.goto(ordinal)
+    session.timeline.goto(ordinal)
     assert session.advance(f"#{ordinal + 2}").when == "before"
     assert session.continue_().status == 0
-    assert session.output() == changed
-    assert [one.ended for one in session.timeline().branches] == [False, True]
+    assert session.target.output() == changed
+    assert [one.ended for one in session.timeline.branches().branches] == [False, True]
 
 
 def test_another_answer_branches(launch: Launch) -> None:
     session, first, second = mixed(launch)
-    session.goto(second)
+    session.timeline.goto(second)
     session.skip()
-    late = session.output()
-    mark = session.goto(second, "after")
-    session.checkpoint()
-    session.goto(first)
+    late = session.target.output()
+    mark = session.timeline.goto(second, "after")
+    session.timeline.checkpoints.add()
+    session.timeline.goto(first)
     session.skip()
-    early = session.output()
+    early = session.target.output()
     assert len({early, late, alone(session)}) == 3
-    timeline = session.timeline()
+    timeline = session.timeline.branches()
     skips = [[one.ordinal for one in branch.skips] for branch in timeline.branches]
     parents = [(one.number, one.parent, one.ordinal) for one in timeline.branches]
     assert (timeline.current, timeline.when) == (2, "exit")
     assert skips == [[second], [first]]  # it was the newest place that was answered at first
     assert parents == [(1, None, 0), (2, 1, first)]
-    stop = session.restart_from(1)  # on the first branch
+    stop = session.timeline.checkpoints.restore(1)  # on the first branch
     assert same(stop, mark)
-    assert session.timeline().current == 1
+    assert session.timeline.branches().current == 1
     session.continue_()
-    assert session.output() == late
-    session.goto(second)
+    assert session.target.output() == late
+    session.timeline.goto(second)
     assert session.apply().status == 0
-    assert session.output() == alone(session)
-    assert session.timeline().branches[2].skips == []
-    assert session.timeline().branches[2].parent == 1
+    assert session.target.output() == alone(session)
+    assert session.timeline.branches().branches[2].skips == []
+    assert session.timeline.branches().branches[2].parent == 1
 
 
 def test_a_refused_answer_is_none(launch: Launch) -> None:
     session = launch()
     session.start()
     session.step()
-    session.reverse_step()
+    session.timeline.reverse_step()
     with pytest.raises(errors.UsageError):
         session.skip(0)
-    session.goto(1, "after")
+    session.timeline.goto(1, "after")
     with pytest.raises(errors.ControlRefused):
         session.skip()
-    assert session.timeline().branches[0].skips == []
+    assert session.timeline.branches().branches[0].skips == []
     assert session.continue_().status == 0
-    assert session.output() == alone(session)
+    assert session.target.output() == alone(session)
 
 
 def test_what_is_told_of_the_past_is_of_this_timeline(launch: Launch) -> None:
     session = launch()
-    session.add_breakpoint("pattern:AddIAddConstant", outcome="succeeded")
+    session.breakpoints.add("pattern:AddIAddConstant", outcome="succeeded")
     ordinal = session.run().ordinal
-    session.delete_breakpoints([1])
-    diff = session.diff(ordinal)
+    session.breakpoints.delete([1])
+    diff = session.past.diff(ordinal)
     assert not diff.is_empty
-    session.goto(ordinal)
+    session.timeline.goto(ordinal)
     session.skip()
-    assert session.diff(ordinal).is_empty
-    session.goto(ordinal)
+    assert session.past.diff(ordinal).is_empty
+    session.timeline.goto(ordinal)
     session.apply()
-    assert session.diff(ordinal).unified() == diff.unified()
+    assert session.past.diff(ordinal).unified() == diff.unified()
 
 
 # --- what the tool writes -------------------------------------------------------------------------
@@ -133,24 +133,24 @@ def test_the_output_is_that_of_the_timeline(mlir_opt: str, folds: str, tmp_path:
     written = Path("out.mlir").read_text()
     Path("out.mlir").unlink()
     with actiondbg.launch(argv) as session:
-        session.add_breakpoint("pass:cse")
+        session.breakpoints.add("pass:cse")
         session.run()
-        assert session.errors() == run.stderr[: len(session.errors())] != ""
-        early = session.errors()
+        assert session.target.errors() == run.stderr[: len(session.target.errors())] != ""
+        early = session.target.errors()
         assert session.continue_().status == 0
-        assert (Path("out.mlir").read_text(), session.errors()) == (written, run.stderr)
-        session.reverse_continue()
-        assert (Path("out.mlir").read_text(), session.errors()) == ("", early)
-        session.goto(1)
-        assert session.errors() == ""
-        session.goto(3)
+        assert (Path("out.mlir").read_text(), session.target.errors()) == (written, run.stderr)
+        session.timeline.reverse_continue()
+        assert (Path("out.mlir").read_text(), session.target.errors()) == ("", early)
+        session.timeline.goto(1)
+        assert session.target.errors() == ""
+        session.timeline.goto(3)
         session.kill()
         assert Path("out.mlir").read_text() == ""
         session.run()
         session.continue_()
-        session.reverse_step()
+        session.timeline.reverse_step()
         assert session.continue_().status == 0
-        assert (Path("out.mlir").read_text(), session.errors()) == (written, run.stderr)
+        assert (Path("out.mlir").read_text(), session.target.errors()) == (written, run.stderr)
 
 
 CONVERGES = "canonicalize{test-convergence=true max-iterations=1}"
@@ -165,21 +165,21 @@ def test_a_tool_that_fails_is_gone_back_to(mlir_opt: str, folds: str) -> None:
         stops = all_stops(session)
         assert session.stop is not None and session.stop.status == 1
         assert not Path("out.mlir").exists()
-        stop = session.reverse_step()
+        stop = session.timeline.reverse_step()
         assert same(stop, stops[max(stops)])
         assert Path("out.mlir").read_text() == ""  # the tool has it open
-        session.goto(2)
+        session.timeline.goto(2)
         end = session.continue_()
         assert (end.status, end.actions) == (1, max(one.ordinal for one in stops.values()))
         assert not Path("out.mlir").exists()
-        assert session.errors() == run.stderr
+        assert session.target.errors() == run.stderr
         last = max(one.ordinal for one in stops.values())
         with pytest.raises(errors.UsageError, match="there is no"):
-            session.goto(last + 1)
+            session.timeline.goto(last + 1)
         assert not Path("out.mlir").exists()
-        session.goto(last)
+        session.timeline.goto(last)
         with pytest.raises(errors.UsageError, match="there is no"):
-            session.goto(last + 1)  # what looks for it fails, and removes no file of ours
+            session.timeline.goto(last + 1)  # what looks for it fails, and removes no file of ours
         assert Path("out.mlir").exists()
         assert session.continue_().status == 1
     assert not Path("out.mlir").exists()
@@ -194,16 +194,16 @@ def test_a_crash_is_gone_back_from(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         if end.status == 0:
             pytest.skip("this mlir-opt lowers a memref of i1")
         for _ in range(2):
-            stop = session.reverse_next()
+            stop = session.timeline.reverse_next()
             assert (stop.ordinal, stop.when, stop.name) == (end.ordinal, "before", end.name)
             again = session.continue_()
             assert (again.status, again.message) == (end.status, end.message)
-        assert session.reverse_finish().depth == end.depth - 1
-        session.reverse_step()
-        session.catch("crash")
+        assert session.timeline.reverse_finish().depth == end.depth - 1
+        session.timeline.reverse_step()
+        session.breakpoints.catch("crash")
         assert session.continue_().when == "during"
         assert session.continue_().status == end.status
-        stop = session.reverse_continue()
+        stop = session.timeline.reverse_continue()
         assert (stop.when, stop.reason, stop.ordinal) == ("during", "catch", end.ordinal)
 
 
@@ -215,15 +215,15 @@ def test_what_a_terminal_has_shown_is_not_shown_again(
     reading, writing = os.pipe()
     with os.fdopen(reading, "rb") as pipe:
         with actiondbg.launch(argv, stderr=writing) as session:
-            session.add_breakpoint("pass:cse")
+            session.breakpoints.add("pass:cse")
             session.run()
             os.close(writing)
-            session.goto(1)
+            session.timeline.goto(1)
             session.continue_()
-            session.goto(2)
+            session.timeline.goto(2)
             session.continue_()
             assert session.continue_().status == 0
-            assert session.output() == run.stdout
+            assert session.target.output() == run.stdout
         assert pipe.read().decode() == run.stderr
 
 

@@ -87,7 +87,7 @@ def test_why_not_tells_what_the_debug_output_says(folds: str) -> None:
         said = [one for one in stock.greedy(session).tried if one.name == "AddIAddConstant"]
         session.start()
         session.next()
-        attempts = session.why_not("AddIAddConstant").attempts
+        attempts = session.past.why_not("AddIAddConstant").attempts
     assert len(said) == len(attempts) > 2
     for ours, tried in zip(attempts, said, strict=True):
         assert (ours.op, ours.outcome.reasons) == (tried.op, tried.reasons)
@@ -97,7 +97,7 @@ def test_why_not_tells_what_the_debug_output_says(folds: str) -> None:
 
 
 def test_why_not_groups_and_counts(over: actiondbg.Session) -> None:
-    found = over.why_not("AddIAddConstant")
+    found = over.past.why_not("AddIAddConstant")
     groups = found.grouped()
     assert [group.count for group in groups] == sorted((g.count for g in groups), reverse=True)
     assert sum(group.count for group in groups) == len(found.attempts)
@@ -109,39 +109,41 @@ def test_why_not_groups_and_counts(over: actiondbg.Session) -> None:
 
 
 def test_why_not_of_a_location_and_of_an_operation(over: actiondbg.Session) -> None:
-    every = over.why_not("AddIAddConstant").attempts
-    there = over.why_not("AddIAddConstant", "mixed.mlir:16").attempts
+    every = over.past.why_not("AddIAddConstant").attempts
+    there = over.past.why_not("AddIAddConstant", "mixed.mlir:16").attempts
     assert there == [one for one in every if one.location == "mixed.mlir:16:8"]
     assert 0 < len(there) < len(every)
     id = every[0].id
     assert id is not None
-    mine = over.why_not("AddIAddConstant", op_id=id).attempts
+    mine = over.past.why_not("AddIAddConstant", op_id=id).attempts
     assert mine == [one for one in every if one.id == id] != every
 
 
 def test_why_not_takes_a_glob(over: actiondbg.Session) -> None:
-    names = over.why_not("AddI*").attempts
+    names = over.past.why_not("AddI*").attempts
     single = ["AddIAddConstant", "AddIMulNegativeOneLhs", "AddIMulNegativeOneRhs"]
     single += ["AddISubConstantLHS", "AddISubConstantRHS"]
-    ordinals = sorted(one.ordinal for name in single for one in over.why_not(name).attempts)
+    ordinals = sorted(one.ordinal for name in single for one in over.past.why_not(name).attempts)
     assert [one.ordinal for one in names] == ordinals
 
 
 def test_why_not_knows_nothing_of_what_is_to_come(launch: Launch) -> None:
     session = mixed(launch)
-    session.add_breakpoint("pattern:AddIAddConstant")
+    session.breakpoints.add("pattern:AddIAddConstant")
     first = session.run()
-    assert session.why_not("AddIAddConstant").attempts == []
+    assert session.past.why_not("AddIAddConstant").attempts == []
     session.continue_()
-    assert [one.ordinal for one in session.why_not("AddIAddConstant").attempts] == [first.ordinal]
-    assert session.why_not("NoSuchPattern").attempts == []
+    assert [one.ordinal for one in session.past.why_not("AddIAddConstant").attempts] == [
+        first.ordinal
+    ]
+    assert session.past.why_not("NoSuchPattern").attempts == []
 
 
 def test_why_not_after_the_end(launch: Launch) -> None:
     session = mixed(launch)
     assert session.run().when == "exit"
-    assert len(session.why_not("AddIAddConstant").attempts) > 2
-    assert session.output() == stock.run(session.argv).stdout
+    assert len(session.past.why_not("AddIAddConstant").attempts) > 2
+    assert session.target.output() == stock.run(session.target.argv).stdout
 
 
 # --- history -------------------------------------------------------------------------------
@@ -152,17 +154,17 @@ def chained(launch: Launch) -> actiondbg.Session:
     """Before the first action, with the cursor on %y."""
     session = launch(source=stock.write("chain.mlir", CHAIN))
     session.start()
-    session.move_cursor("location", path="chain.mlir", line=6)
+    session.cursor.move("location", path="chain.mlir", line=6)
     return session
 
 
 def test_history_of_an_operation(chained: actiondbg.Session) -> None:
     """%y is a + 3 after the first pattern, and that is dead after the second."""
-    id = chained.cursor().unit.id
+    id = chained.cursor.get().unit.id
     assert id is not None
-    assert [event.kind for event in chained.history("cursor").events] == ["created"]
+    assert [event.kind for event in chained.past.history("cursor").events] == ["created"]
     chained.next()
-    old = chained.history(f"@{id}")
+    old = chained.past.history(f"@{id}")
     assert (old.id, old.op) == (id, "arith.addi")
     assert (old.events[0].ordinal, old.events[0].kind) == (0, "created")
     assert old.events[0].name == "the parser"
@@ -170,7 +172,7 @@ def test_history_of_an_operation(chained: actiondbg.Session) -> None:
     assert {(event.tag, event.name) for event in ends} == {("apply-pattern", "AddIAddConstant")}
     assert ends[0].kind == "replaced"
     [heir] = old.became
-    new = chained.history(f"@{heir}")
+    new = chained.past.history(f"@{heir}")
     assert new.made_from == [id]
     assert (new.events[0].kind, new.events[0].name) == ("created", "AddIAddConstant")
     assert new.events[0].ordinal == ends[0].ordinal
@@ -179,28 +181,28 @@ def test_history_of_an_operation(chained: actiondbg.Session) -> None:
 
 
 def test_history_up_to_now(chained: actiondbg.Session) -> None:
-    id = chained.cursor().unit.id
-    chained.add_breakpoint("pattern:AddIAddConstant and chain.mlir:6")
+    id = chained.cursor.get().unit.id
+    chained.breakpoints.add("pattern:AddIAddConstant and chain.mlir:6")
     chained.continue_()
-    assert len(chained.history(f"@{id}").events) == 1
+    assert len(chained.past.history(f"@{id}").events) == 1
     chained.step()
-    assert len(chained.history(f"@{id}").events) > 1
-    assert len(chained.history(f"@{id}").became) == 1
+    assert len(chained.past.history(f"@{id}").events) > 1
+    assert len(chained.past.history(f"@{id}").became) == 1
 
 
 def test_history_of_an_operand_and_a_move(over: actiondbg.Session) -> None:
-    over.move_cursor("symbol", name="mixed")
-    with over.print("function") as printed:
+    over.cursor.move("symbol", name="mixed")
+    with over.ir.print("function") as printed:
         [name] = re.findall(r"(%\S+) = arith\.remsi", printed.text)
-    kinds = [(event.kind, event.name) for event in over.history(name).events]
+    kinds = [(event.kind, event.name) for event in over.past.history(name).events]
     assert ("moved", "RemoveStaticCondition") in kinds
 
 
 def test_history_of_what_never_was(chained: actiondbg.Session) -> None:
     with pytest.raises(errors.NoSuchUnit):
-        chained.history("@99999")
+        chained.past.history("@99999")
     with pytest.raises(errors.UsageError):
-        chained.history("12")
+        chained.past.history("12")
 
 
 # --- diff ----------------------------------------------------------------------------------
@@ -212,12 +214,12 @@ def changed(lines: list[str]) -> list[str]:
 
 def test_diff_of_a_pattern(launch: Launch) -> None:
     session = launch(source=stock.write("chain.mlir", CHAIN))
-    session.add_breakpoint("pattern:AddIAddConstant and chain.mlir:6")
+    session.breakpoints.add("pattern:AddIAddConstant and chain.mlir:6")
     session.run()
-    before = session.print("function").text
+    before = session.ir.print("function").text
     stop = session.next()
-    assert session.print("function").text != before
-    diff = session.diff()
+    assert session.ir.print("function").text != before
+    diff = session.past.diff()
     assert diff.ordinal == stop.ordinal and "AddIAddConstant" in diff.title
     assert diff.before == before
     # The result of the new operation is another value: it has another name, in its use too.
@@ -228,7 +230,7 @@ def test_diff_of_a_pattern(launch: Launch) -> None:
         "+ %3 = arith.addi %arg0, %c3_i32_0 : i32",
         "+ %2 = arith.addi %3, %c3_i32 : i32",
     ]
-    assert session.diff(stop.ordinal) == diff
+    assert session.past.diff(stop.ordinal) == diff
     rows = diff.side_by_side(120)
     assert {row.kind for row in rows} <= {" ", "-", "+", "!"} and any(r.kind != " " for r in rows)
 
@@ -238,7 +240,7 @@ def test_diff_does_not_show_renumbering(launch: Launch) -> None:
     session = mixed(launch, "--cse")
     session.start()
     session.next()
-    diff = session.diff(module=True)
+    diff = session.past.diff(module=True)
     lines = changed(diff.unified())
     assert len([line for line in lines if line.startswith("-")]) == 2
     [new] = [line for line in lines if line.startswith("+")]
@@ -250,10 +252,10 @@ def test_diff_does_not_show_renumbering(launch: Launch) -> None:
 
 def test_diff_of_a_fold_shows_what_is_put_in_place_after_it(launch: Launch) -> None:
     session = launch()
-    session.add_breakpoint("fold:arith.addi", after=True, outcome="changed")
+    session.breakpoints.add("fold:arith.addi", after=True, outcome="changed")
     stop = session.run()
     assert stop.tag == "fold" and stop.outcome and stop.outcome.values
-    diff = session.diff()
+    diff = session.past.diff()
     assert "arith.addi %arg0, %c0_i32" in diff.before
     assert "%c0_i32" not in diff.after
     assert session.stop == stop
@@ -263,40 +265,42 @@ def test_diff_of_the_past(over: actiondbg.Session) -> None:
     """Of an action that is long over; without the module, its function is enough."""
     [applied] = [
         one
-        for one in over.why_not("RemoveStaticCondition").attempts
+        for one in over.past.why_not("RemoveStaticCondition").attempts
         if one.outcome.result == "succeeded"
     ]
-    diff = over.diff(applied.ordinal)
+    diff = over.past.diff(applied.ordinal)
     assert diff.before.lstrip().startswith("func.func @mixed(")
     lines = changed(diff.unified())
     assert sum("scf." in line for line in lines) == 3 and not any("+ scf" in line for line in lines)
-    whole = over.diff(applied.ordinal, module=True)
+    whole = over.past.diff(applied.ordinal, module=True)
     assert "func.func private @unused" in whole.before
     assert changed(whole.unified()) == lines or len(whole.before) > len(diff.before)
-    failed = next(one for one in over.why_not("AddI*").attempts if one.outcome.result == "failed")
-    assert over.diff(failed.ordinal).is_empty
+    failed = next(
+        one for one in over.past.why_not("AddI*").attempts if one.outcome.result == "failed"
+    )
+    assert over.past.diff(failed.ordinal).is_empty
 
 
 def test_diff_of_a_skipped_action_is_empty(launch: Launch) -> None:
     session = launch()
-    session.add_breakpoint("pattern:AddIAddConstant and func:twice", temporary=True)
-    session.add_breakpoint("pattern:AddIAddConstant and func:twice", after=True)
+    session.breakpoints.add("pattern:AddIAddConstant and func:twice", temporary=True)
+    session.breakpoints.add("pattern:AddIAddConstant and func:twice", after=True)
     skipped = session.run()
     assert session.skip().ordinal == skipped.ordinal
-    assert session.diff().is_empty
+    assert session.past.diff().is_empty
 
 
 def test_diff_of_what_is_not_over(launch: Launch) -> None:
     session = mixed(launch)
     stop = session.start()
     with pytest.raises(errors.UsageError):
-        session.diff()
+        session.past.diff()
     with pytest.raises(errors.UsageError, match=f"#{stop.ordinal}"):
-        session.diff(stop.ordinal)
+        session.past.diff(stop.ordinal)
     with pytest.raises(errors.UsageError, match="#7777"):
-        session.diff(7777)
+        session.past.diff(7777)
     with pytest.raises(errors.UsageError):
-        session.diff(0)
+        session.past.diff(0)
 
 
 # --- cycles ----------------------------------------------------------------------------------
@@ -306,7 +310,7 @@ def test_patterns_of_upstream_that_undo_each_other(launch: Launch) -> None:
     session = launch("--transform-interpreter", source=stock.write("cycle.mlir", CYCLE))
     session.start()
     session.advance("#200")
-    cycle = session.cycles()
+    cycle = session.past.cycles()
     assert cycle is not None
     names = Counter((one.name, one.op) for one in cycle.round)
     assert names == {
@@ -330,11 +334,11 @@ def test_cycles_of_patterns_without_a_name(debian: Debian, folds: str) -> None:
     with actiondbg.launch([*argv, "--test-pdl-bytecode-pass"]) as session:
         session.start()
         session.advance("#100")
-        cycle = session.cycles()
+        cycle = session.past.cycles()
         assert cycle is not None
         assert {one.op for one in cycle.round} == {"test.a", "test.b"}
         assert all(one.op and one.op in one.name for one in cycle.round)
 
 
 def test_there_is_no_cycle_in_what_converges(over: actiondbg.Session) -> None:
-    assert over.cycles() is None
+    assert over.past.cycles() is None

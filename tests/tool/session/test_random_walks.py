@@ -54,13 +54,13 @@ def wander(argv: list[str], seed: int) -> tuple[tuple[object, ...], Wanderer]:
     with actiondbg.launch(argv) as session:
         actions = session.run().actions
         assert actions is not None
-        session.checkpoint_spacing = seed % 3  # none, and as often as can be
-        session.add_breakpoint("pattern:*Constant*")
-        session.add_breakpoint("pass:cse", after=True)
-        session.add_breakpoint("tag:pass-execution", outcome="unchanged")
+        session.timeline.checkpoints.spacing = seed % 3  # none, and as often as can be
+        session.breakpoints.add("pattern:*Constant*")
+        session.breakpoints.add("pass:cse", after=True)
+        session.breakpoints.add("tag:pass-execution", outcome="unchanged")
         walk = Wanderer(session, seed, actions)
         end: Stop = walk.walk(MOVES)
-        text = session.output(), session.errors()
+        text = session.target.output(), session.target.errors()
     return (*text, end.status, written()), walk
 
 
@@ -112,15 +112,15 @@ def test_a_walk_with_answers_ends_as_a_run_that_skips_the_same(
     with actiondbg.launch(argv) as session:
         actions = session.run().actions
         assert actions is not None
-        session.checkpoint_spacing = seed % 3
-        session.add_breakpoint("pattern:*Constant*")
-        session.add_breakpoint("tag:pass-execution")
+        session.timeline.checkpoints.spacing = seed % 3
+        session.breakpoints.add("pattern:*Constant*")
+        session.breakpoints.add("tag:pass-execution")
         walk = Wanderer(session, seed, actions, answers=True)
         end = walk.walk(MOVES)
-        ours = session.output(), session.errors(), end.status, written()
-        session.save_skips("my.skips")
+        ours = session.target.output(), session.target.errors(), end.status, written()
+        session.skips.save("my.skips")
     assert any(move.startswith("skip") for move in walk.way)
     with actiondbg.launch(argv, skips="my.skips") as session:
         end = session.run()
-        straight = session.output(), session.errors(), end.status, written()
+        straight = session.target.output(), session.target.errors(), end.status, written()
     assert ours == straight, walk.way

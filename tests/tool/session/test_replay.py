@@ -44,49 +44,53 @@ def test_replay_stands_where_the_run_stood(launch: Launch) -> None:
             seen[stop.ordinal] = stop
         stop = session.step()
     for ordinal in list(seen)[:: len(seen) // 7]:
-        with session.replay(ordinal) as replica:
+        with session.past.replay(ordinal) as replica:
             assert replica.stop is not None
             there, then = replica.stop.as_json(), seen[ordinal].as_json()
             there["reason"] = then["reason"]
             assert there == then
-    assert session.output() == stock.run(session.argv).stdout
+    assert session.target.output() == stock.run(session.target.argv).stdout
     with pytest.raises(errors.UsageError):
-        session.replay(max(seen) + 1)
+        session.past.replay(max(seen) + 1)
 
 
 def test_replay_skips_what_was_skipped(launch: Launch) -> None:
     session = launch(source=stock.write("chain.mlir", CHAIN))
-    session.add_breakpoint("pattern:AddIAddConstant and chain.mlir:6")
+    session.breakpoints.add("pattern:AddIAddConstant and chain.mlir:6")
     first = session.run()
-    session.add_breakpoint("pattern:AddIAddConstant and chain.mlir:7")
+    session.breakpoints.add("pattern:AddIAddConstant and chain.mlir:7")
     second = session.skip()
-    attempts = session.why_not("AddIAddConstant", "chain.mlir:6").attempts
+    attempts = session.past.why_not("AddIAddConstant", "chain.mlir:6").attempts
     assert (attempts[0].ordinal, attempts[0].outcome.result) == (first.ordinal, "skipped")
-    assert session.diff(first.ordinal).is_empty
-    with session.replay(second.ordinal) as replica:
+    assert session.past.diff(first.ordinal).is_empty
+    with session.past.replay(second.ordinal) as replica:
         assert replica.stop is not None and replica.stop.name == second.name
         assert replica.stop.location == second.location
 
 
 def test_the_past_does_not_disturb_the_present(launch: Launch) -> None:
     session = mixed(launch)
-    session.add_breakpoint("pattern:RemoveStaticCondition", after=True)
+    session.breakpoints.add("pattern:RemoveStaticCondition", after=True)
     stop = session.run()
-    before = session.print("module").text
-    session.why_not("*")
-    session.history("cursor")
-    session.diff()
-    session.cycles()
+    before = session.ir.print("module").text
+    session.past.why_not("*")
+    session.past.history("cursor")
+    session.past.diff()
+    session.past.cycles()
     assert session.stop == stop
-    assert session.print("module").text == before
+    assert session.ir.print("module").text == before
     while stop.when != "exit":
         stop = session.continue_()
-    assert session.output() == stock.run(session.argv).stdout
+    assert session.target.output() == stock.run(session.target.argv).stdout
 
 
 def test_the_past_needs_a_run(launch: Launch) -> None:
     session = launch()
-    for ask in (lambda: session.why_not("X"), lambda: session.cycles(), lambda: session.replay(1)):
+    for ask in (
+        lambda: session.past.why_not("X"),
+        lambda: session.past.cycles(),
+        lambda: session.past.replay(1),
+    ):
         with pytest.raises(errors.NotStopped):
             ask()
 
@@ -97,18 +101,18 @@ def test_the_past_needs_a_run(launch: Launch) -> None:
 def test_a_reproducer_does_the_pass_again(launch: Launch) -> None:
     flags = "--pass-pipeline=builtin.module(canonicalize,func.func(cse),symbol-dce)"
     session = mixed(launch, flags)
-    session.add_breakpoint("pass:cse and func:mixed")
+    session.breakpoints.add("pass:cse and func:mixed")
     session.run()
-    before = session.print("module").text
-    made = session.reproducer("again.mlir")
+    before = session.ir.print("module").text
+    made = session.past.reproducer("again.mlir")
     session.next()
-    after = session.print("module").text
+    after = session.ir.print("module").text
     assert made.pipeline == "builtin.module(func.func(cse))"
     assert made.path == str(Path("again.mlir").absolute())
     written = Path(made.path).read_text()
     assert written.startswith(before) and "mlir_reproducer" in written
     assert before != after
-    assert made.command[0] == session.argv[0]
+    assert made.command[0] == session.target.argv[0]
     # cse has nothing to do in the other functions.
     again = subprocess.run(made.command, capture_output=True, text=True, check=True)
     assert again.stdout.strip() == after.strip()
@@ -116,21 +120,21 @@ def test_a_reproducer_does_the_pass_again(launch: Launch) -> None:
 
 def test_a_reproducer_inside_a_pattern_is_of_the_pass(launch: Launch) -> None:
     session = mixed(launch)
-    session.add_breakpoint("pattern:RemoveStaticCondition", outcome="succeeded")
+    session.breakpoints.add("pattern:RemoveStaticCondition", outcome="succeeded")
     session.run()
-    made = session.reproducer("again.mlir")
+    made = session.past.reproducer("again.mlir")
     assert "scf.if" in Path(made.path).read_text()  # as it was before the pass
     again = subprocess.run(made.command, capture_output=True, text=True, check=True)
-    assert again.stdout == stock.run(session.argv).stdout
+    assert again.stdout == stock.run(session.target.argv).stdout
 
 
 def test_a_reproducer_needs_a_pass_and_a_place(launch: Launch) -> None:
     session = mixed(launch)
     session.start()
     with pytest.raises(errors.FileNotWritten, match="no/such"):
-        session.reproducer("no/such/again.mlir")
+        session.past.reproducer("no/such/again.mlir")
     session.run()
     session.kill()
     with pytest.raises(errors.NotStopped):
-        session.reproducer("again.mlir")
+        session.past.reproducer("again.mlir")
     assert not Path("again.mlir").exists()

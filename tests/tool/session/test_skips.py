@@ -30,16 +30,16 @@ def saved(launch: Launch, path: str = "my.skips") -> tuple[list[dict[str, Any]],
     """Skip three actions, save them; the entries, and the output."""
     session = mixed(launch)
     for spec in SPECS:
-        session.add_breakpoint(spec)
+        session.breakpoints.add(spec)
     stop = session.run()
     names: list[str] = []
     while stop.when != "exit":
         answer = session.continue_ if stop.name in names else session.skip
         names.append(stop.name)
         stop = answer()
-    assert session.save_skips(path) == 3
+    assert session.skips.save(path) == 3
     _, *lines = Path(path).read_text().splitlines()
-    return [json.loads(line) for line in lines], session.output()
+    return [json.loads(line) for line in lines], session.target.output()
 
 
 def rewrite(path: str, *entries: dict[str, Any]) -> None:
@@ -57,9 +57,9 @@ def test_the_file_can_be_read_by_people(launch: Launch) -> None:
     assert head == {
         "actiondbg": "skips",
         "format": 1,
-        "tool": str(session.tool.path),
-        "argv": session.argv,
-        "build": session.tool.build_id,
+        "tool": str(session.target.tool.path),
+        "argv": session.target.argv,
+        "build": session.target.tool.build_id,
     }
     assert [one["name"] for one in entries] == ["cse", "RemoveStaticCondition", "symbol-dce"]
     for one in entries:
@@ -71,20 +71,20 @@ def test_the_file_can_be_read_by_people(launch: Launch) -> None:
 
 def test_nth_is_counted_among_the_same_actions(launch: Launch) -> None:
     session = launch("--canonicalize", "--canonicalize")
-    session.add_breakpoint("tag:apply-pattern")
-    session.add_breakpoint("tag:fold")
+    session.breakpoints.add("tag:apply-pattern")
+    session.breakpoints.add("tag:fold")
     kinds: dict[object, list[int]] = {}
     for stop in stock.stops(session):
         kinds.setdefault((stop.tag, stop.name, stop.location), []).append(stop.ordinal)
     often = [ordinals for ordinals in kinds.values() if len(ordinals) > 2]
     assert often
     for ordinals in often[:3]:
-        session.goto(ordinals[2])
+        session.timeline.goto(ordinals[2])
         session.skip()
-        session.save_skips("my.skips")
+        session.skips.save("my.skips")
         [entry] = read_skips("my.skips")
         assert (entry.ordinal, entry.nth) == (ordinals[2], 3)
-        session.goto(ordinals[2])
+        session.timeline.goto(ordinals[2])
         session.apply()
 
 
@@ -131,25 +131,25 @@ def test_what_is_written_is_read(tmp_path: Path) -> None:
 def test_a_replay_does_the_same(launch: Launch) -> None:
     entries, output = saved(launch)
     session = mixed(launch)
-    assert session.load_skips("my.skips") == 3
+    assert session.skips.load("my.skips") == 3
     for _ in range(2):  # in each run
         assert session.run().status == 0
-        assert session.output() == output
-    assert [one.ordinal for one in session.timeline().branches[0].skips] == [
+        assert session.target.output() == output
+    assert [one.ordinal for one in session.timeline.branches().branches[0].skips] == [
         one["ordinal"] for one in entries
     ]
-    assert session.save_skips("again.skips") == 3
+    assert session.skips.save("again.skips") == 3
     assert Path("again.skips").read_bytes() == Path("my.skips").read_bytes()
 
 
 def test_a_replay_keeps_to_breakpoints_and_steps(launch: Launch) -> None:
     entries, output = saved(launch)
     session = launch(FLAGS, source="mixed.mlir")
-    session.add_breakpoint("pass:*")
+    session.breakpoints.add("pass:*")
     by_hand = mixed(launch)
-    by_hand.add_breakpoint("pass:*")
+    by_hand.breakpoints.add("pass:*")
     by_hand.run()
-    session.load_skips("my.skips")
+    session.skips.load("my.skips")
     stop = session.run()
     assert (stop.ordinal, stop.reason) == (1, "breakpoint")
     skipped: list[int] = []
@@ -158,29 +158,29 @@ def test_a_replay_keeps_to_breakpoints_and_steps(launch: Launch) -> None:
             skipped.append(stop.ordinal)
         stop = session.continue_() if stop.ordinal % 2 else session.step(3)
     assert skipped
-    assert session.output() == output
+    assert session.target.output() == output
     stop = session.start()
     assert stop.ordinal == 1
-    assert session.goto(entries[1]["ordinal"], "after").skipped
+    assert session.timeline.goto(entries[1]["ordinal"], "after").skipped
 
 
 def test_skips_are_loaded_at_a_stop(launch: Launch) -> None:
     entries, output = saved(launch)
     session = mixed(launch)
     session.start()
-    session.goto(entries[0]["ordinal"])
-    session.load_skips("my.skips")
+    session.timeline.goto(entries[0]["ordinal"])
+    session.skips.load("my.skips")
     assert session.continue_().status == 0
-    assert session.output() == output
+    assert session.target.output() == output
     session.restart()
-    assert session.output() == ""
+    assert session.target.output() == ""
     other = mixed(launch)
     other.start()
-    other.goto(entries[0]["ordinal"], "after")
+    other.timeline.goto(entries[0]["ordinal"], "after")
     with pytest.raises(errors.UsageError, match=f"#{entries[0]['ordinal']} is over"):
-        other.load_skips("my.skips")
+        other.skips.load("my.skips")
     assert other.continue_().status == 0
-    assert other.output() == stock.run(other.argv).stdout
+    assert other.target.output() == stock.run(other.target.argv).stdout
 
 
 def test_an_entry_that_has_moved_is_found(launch: Launch) -> None:
@@ -188,34 +188,34 @@ def test_an_entry_that_has_moved_is_found(launch: Launch) -> None:
     moved = [{**one, "ordinal": one["ordinal"] + 3} for one in entries]
     rewrite("my.skips", *moved)
     session = mixed(launch)
-    session.load_skips("my.skips")
+    session.skips.load("my.skips")
     assert session.run().status == 0
-    assert session.output() == output
-    found = [one.ordinal for one in session.timeline().branches[0].skips]
+    assert session.target.output() == output
+    found = [one.ordinal for one in session.timeline.branches().branches[0].skips]
     assert found == [one["ordinal"] for one in entries]
     rewrite("my.skips", *[{**one, "ordinal": one["ordinal"] * 100} for one in entries[::-1]])
     session = mixed(launch)
-    session.load_skips("my.skips")
+    session.skips.load("my.skips")
     assert session.run().status == 0
-    assert session.output() == output
+    assert session.target.output() == output
 
 
 def test_a_replay_goes_on_after_another_answer(launch: Launch) -> None:
     entries, _ = saved(launch)
     session = mixed(launch)
-    session.load_skips("my.skips")
+    session.skips.load("my.skips")
     session.start()
-    session.goto(entries[0]["ordinal"])
+    session.timeline.goto(entries[0]["ordinal"])
     session.apply()  # and so does not skip cse: later ordinals are others
-    skips = session.timeline().branches[0].skips
+    skips = session.timeline.branches().branches[0].skips
     assert [one.name for one in skips] == ["RemoveStaticCondition", "symbol-dce"]
     by_hand = mixed(launch)
     for spec in SPECS[1:]:
-        by_hand.add_breakpoint(spec, temporary=True)
+        by_hand.breakpoints.add(spec, temporary=True)
     by_hand.run()
     by_hand.skip()
     by_hand.skip()
-    assert session.output() == by_hand.output()
+    assert session.target.output() == by_hand.target.output()
 
 
 # --- where it does not ----------------------------------------------------------------------------
@@ -226,7 +226,7 @@ def test_an_entry_that_is_not_there_ends_the_replay(launch: Launch) -> None:
     wrong = {**entries[1], "name": "NoSuchPattern"}
     rewrite("my.skips", entries[0], wrong, entries[2])
     session = mixed(launch)
-    session.load_skips("my.skips")
+    session.skips.load("my.skips")
     with pytest.raises(errors.SkipMismatch) as raised:
         session.run()
     ordinal = entries[1]["ordinal"]
@@ -236,7 +236,9 @@ def test_an_entry_that_is_not_there_ends_the_replay(launch: Launch) -> None:
     assert stop is not None
     assert (stop.ordinal, stop.when, stop.skipped) == (ordinal, "before", False)
     assert (stop.breakpoints, stop.reason) == ([], "until")
-    assert [one.ordinal for one in session.timeline().branches[0].skips] == [entries[0]["ordinal"]]
+    assert [one.ordinal for one in session.timeline.branches().branches[0].skips] == [
+        entries[0]["ordinal"]
+    ]
     assert session.step().ordinal == ordinal + 1 or session.stop is not None
     assert session.continue_().status == 0  # it is the user's from here on
 
@@ -248,8 +250,8 @@ def test_steps_end_where_the_replay_does(launch: Launch) -> None:
     ordinal = wrong["ordinal"]
     for go in ("step", "continue_", "goto"):
         session = mixed(launch)
-        session.add_breakpoint("tag:fold")
-        session.load_skips("my.skips")
+        session.breakpoints.add("tag:fold")
+        session.skips.load("my.skips")
         session.start()
         count = 1_000_000 if go != "goto" else ordinal + 5
         with pytest.raises(errors.SkipMismatch, match=r"mixed\.mlir:1:1"):
@@ -262,12 +264,12 @@ def test_an_entry_behind_the_end(launch: Launch) -> None:
     entries, _ = saved(launch)
     rewrite("my.skips", entries[0], {**entries[2], "ordinal": 9999, "nth": 5})
     session = mixed(launch)
-    session.load_skips("my.skips")
+    session.skips.load("my.skips")
     with pytest.raises(errors.SkipMismatch, match=r"there are only \d+ actions.*fewer than 5"):
         session.run()
     assert session.stop is not None
     assert (session.stop.when, session.stop.depth) == ("after", 0)
-    assert session.output() == ""
+    assert session.target.output() == ""
     assert session.continue_().when == "exit"
 
 
@@ -277,7 +279,7 @@ def test_a_batch_fails_where_the_replay_does(launch: Launch) -> None:
     argv = [COMMAND, "-nx", "--batch", "-ex", "run"]
 
     def batch(*options: str) -> subprocess.CompletedProcess[str]:
-        tool = [str(session.tool.path), *session.argv[1:]]
+        tool = [str(session.target.tool.path), *session.target.argv[1:]]
         command = [*argv, *options, *tool]
         return subprocess.run(command, capture_output=True, text=True)
 

@@ -59,10 +59,10 @@ def test_next_stays_at_its_depth(launch: Launch) -> None:
 
 def test_finish_stops_after_the_action_around(launch: Launch) -> None:
     session = launch()
-    session.add_breakpoint("tag:apply-pattern")
+    session.breakpoints.add("tag:apply-pattern")
     stop = session.run()
-    session.disable([1])
-    around = session.backtrace()[1]
+    session.breakpoints.disable([1])
+    around = session.stack.frames()[1]
     finished = session.finish()
     assert (finished.when, finished.ordinal, finished.reason) == (
         "after",
@@ -100,7 +100,7 @@ def test_count_of_step_equals_as_many_steps(launch: Launch) -> None:
 
 def test_continue_with_a_count_passes_breakpoints(launch: Launch) -> None:
     session = launch()
-    session.add_breakpoint("tag:fold")
+    session.breakpoints.add("tag:fold")
     ordinals = [session.run().ordinal]
     for _ in range(3):
         ordinals.append(session.continue_().ordinal)
@@ -110,12 +110,12 @@ def test_continue_with_a_count_passes_breakpoints(launch: Launch) -> None:
 
 def test_skipping_a_pattern_leaves_its_operations(launch: Launch, bare: Callable[..., str]) -> None:
     session = launch()
-    session.add_breakpoint("pattern:AddIAddConstant and func:twice")
+    session.breakpoints.add("pattern:AddIAddConstant and func:twice")
     stop = session.run()
     assert (stop.op, stop.function) == ("arith.addi", "twice")
     while stop.when != "exit":
         stop = session.skip()
-    skipped = session.output()
+    skipped = session.target.output()
     assert stop.status == 0
     assert skipped.count("arith.addi") == 3
     assert bare("--canonicalize").count("arith.addi") == 2
@@ -123,10 +123,10 @@ def test_skipping_a_pattern_leaves_its_operations(launch: Launch, bare: Callable
 
 def test_skipping_a_pass_leaves_the_ir(launch: Launch, bare: Callable[..., str]) -> None:
     session = launch()
-    session.add_breakpoint("pass:canonicalize")
+    session.breakpoints.add("pass:canonicalize")
     session.run()
     assert session.skip().when == "exit"
-    assert session.output() == bare()
+    assert session.target.output() == bare()
 
 
 def test_skipping_a_fold(launch: Launch) -> None:
@@ -137,26 +137,26 @@ def test_skipping_a_fold(launch: Launch) -> None:
         "  return %x : i32\n}\n"
     )
     session = launch("--canonicalize", source="zero.mlir")
-    session.add_breakpoint("fold:arith.addi")
+    session.breakpoints.add("fold:arith.addi")
     stop = session.run()
     while stop.when != "exit":
         stop = session.skip()
-    assert "arith.addi" in session.output()
-    session.delete_breakpoints([1])
+    assert "arith.addi" in session.target.output()
+    session.breakpoints.delete([1])
     assert session.run().when == "exit"
-    assert "arith.addi" not in session.output()
+    assert "arith.addi" not in session.target.output()
 
 
 def test_output_is_the_tools_own_when_nothing_is_skipped(
     launch: Launch, bare: Callable[..., str]
 ) -> None:
     session = launch()
-    session.add_breakpoint("tag:apply-pattern", after=True)
+    session.breakpoints.add("tag:apply-pattern", after=True)
     stop = session.run()
     while stop.when != "exit":
-        session.print("module").close()
+        session.ir.print("module").close()
         stop = session.continue_()
-    assert session.output() == bare("--canonicalize")
+    assert session.target.output() == bare("--canonicalize")
 
 
 @pytest.mark.parametrize(
@@ -176,7 +176,7 @@ def test_output_is_the_tools_own_when_nothing_is_skipped(
 )
 def test_each_kind_of_spec(launch: Launch, spec: str, expected: Callable[..., bool]) -> None:
     session = launch()
-    breakpoint = session.add_breakpoint(spec)
+    breakpoint = session.breakpoints.add(spec)
     stop = session.run()
     assert stop.when == "before"
     while stop.when != "exit":
@@ -197,46 +197,46 @@ def test_each_kind_of_spec(launch: Launch, spec: str, expected: Callable[..., bo
 )
 def test_conditions(launch: Launch, condition: str, expected: Callable[..., bool]) -> None:
     session = launch()
-    session.add_breakpoint("tag:apply-pattern", condition)
+    session.breakpoints.add("tag:apply-pattern", condition)
     stop = session.run()
     count = 0
     while stop.when != "exit":
         assert expected(stop), stop
         count += 1
         stop = session.continue_()
-    session.breakpoints[0].condition = None
+    session.breakpoints.all()[0].condition = None
     assert count or condition.startswith("iteration")
 
 
 def test_hits_ignore_and_temporary(launch: Launch) -> None:
     session = launch()
-    all_of_them = session.add_breakpoint("tag:fold")
-    session.disable([all_of_them.id])
-    ignored = session.add_breakpoint("fold:arith.addi")
-    session.set_ignore(ignored.id, 2)
-    once = session.add_breakpoint("tag:pass-execution", temporary=True)
+    all_of_them = session.breakpoints.add("tag:fold")
+    session.breakpoints.disable([all_of_them.id])
+    ignored = session.breakpoints.add("fold:arith.addi")
+    session.breakpoints.set_ignore(ignored.id, 2)
+    once = session.breakpoints.add("tag:pass-execution", temporary=True)
     stop = session.run()
     assert stop.breakpoints == [once.id]
-    assert once not in session.breakpoints
+    assert once not in session.breakpoints.all()
     assert session.continue_().breakpoints == [ignored.id]
-    session.hits()
+    session.breakpoints.hits()
     assert (ignored.hits, all_of_them.hits) == (3, 0)
 
 
 def test_stop_after_describes_what_is_left(launch: Launch) -> None:
     session = launch()
-    session.add_breakpoint("pattern:AddIAddConstant and folds.mlir:14", after=True)
+    session.breakpoints.add("pattern:AddIAddConstant and folds.mlir:14", after=True)
     stop = session.run()
     assert (stop.when, stop.op) == ("after", "arith.addi")
-    [unit] = session.context()
+    [unit] = session.stack.context()
     assert unit.state == "replaced"
     assert unit.text is not None and "arith.addi" in unit.text
-    assert session.cursor().unit.text == unit.text
+    assert session.cursor.get().unit.text == unit.text
 
 
 def test_until_ends_with_the_action_around_and_advance_does_not(launch: Launch) -> None:
     session = launch()
-    session.add_breakpoint("#3", temporary=True)
+    session.breakpoints.add("#3", temporary=True)
     around = session.run().depth - 1
     stop = session.until("op:no.such")
     assert (stop.when, stop.depth, stop.reason) == ("after", around, "until")
@@ -264,7 +264,7 @@ def test_the_tool_ends_when_its_controller_is_gone(mlir_opt: str, folds: str) ->
         "import actiondbg, sys, time\n"
         f"s = actiondbg.launch([{mlir_opt!r}, {folds!r}, '--canonicalize'])\n"
         "s.start()\n"
-        "print(s.status and s.pid, flush=True)\n"
+        "print(s.status and s.target.pid, flush=True)\n"
         "time.sleep(60)\n"
     )
     with subprocess.Popen(
@@ -282,16 +282,16 @@ def test_the_tool_ends_when_its_controller_is_gone(mlir_opt: str, folds: str) ->
 def test_a_tool_killed_from_outside_is_told(launch: Launch) -> None:
     session = launch()
     session.start()
-    assert session.pid is not None
-    os.kill(session.pid, signal.SIGKILL)
+    assert session.target.pid is not None
+    os.kill(session.target.pid, signal.SIGKILL)
     with pytest.raises(errors.ToolGone, match="SIGKILL"):
-        session.backtrace()
+        session.stack.frames()
     assert session.exit_status == -signal.SIGKILL
 
 
 def test_log_actions_to_keeps_working_beside(launch: Launch, bare: Callable[..., str]) -> None:
     session = launch("--canonicalize", "--log-actions-to=log.txt")
-    session.add_breakpoint("tag:apply-pattern")
+    session.breakpoints.add("tag:apply-pattern")
     stop = session.run()
     while stop.when != "exit":
         stop = session.continue_()
@@ -305,9 +305,9 @@ def test_several_contexts(launch: Launch) -> None:
         "func.func @a() { return }\n// -----\nfunc.func @b() { return }\n"
     )
     session = launch("--split-input-file", "--canonicalize", source="split.mlir")
-    session.add_breakpoint("pass:canonicalize")
+    session.breakpoints.add("pass:canonicalize")
     assert session.run().depth == 0
     second = session.continue_()
     assert second.ordinal > 1
-    assert "@b" in session.print("module").text
+    assert "@b" in session.ir.print("module").text
     assert session.continue_().when == "exit"

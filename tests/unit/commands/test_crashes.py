@@ -52,14 +52,14 @@ def test_crash_leaves_a_reproducer(crashing: Driver) -> None:
 
 
 def test_reproducer_that_cannot_be_written_is_told(crashing: Driver) -> None:
-    crashing.session.reproducer_fails = FileNotWritten("No room.")
+    crashing.session.past.reproducer_fails = FileNotWritten("No room.")
     printed = crashing.do("continue")
     assert printed.endswith("No reproducer was written to actiondbg-reproducer-2.mlir: No room.\n")
     assert crashing.interpreter.failure is None
 
 
 def test_interrupted_reproducer_keeps_the_stop(crashing: Driver) -> None:
-    crashing.session.reproducer_fails = KeyboardInterrupt
+    crashing.session.past.reproducer_fails = KeyboardInterrupt
     crashing.front.interactive = True
     printed = crashing.do("continue")
     assert "stopped inside #2" in printed

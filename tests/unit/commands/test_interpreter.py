@@ -141,13 +141,13 @@ def test_operators_in_a_condition_write_no_file(
     monkeypatch.chdir(tmp_path)
     driver.do("break x if depth > 3", "condition 1 depth > 4", "tbreak y --after if hits > 2")
     assert list(tmp_path.iterdir()) == []
-    assert driver.session.breakpoints[0].condition == "depth > 4"
+    assert driver.session.breakpoints.all()[0].condition == "depth > 4"
 
 
 @pytest.mark.parametrize("line", ["break --after x if depth > 1", "break x if depth > 1 --after"])
 def test_option_of_raw_text_at_either_end(driver: Driver, line: str) -> None:
     driver.do(line)
-    added = driver.session.breakpoints[0]
+    added = driver.session.breakpoints.all()[0]
     assert (added.spec, added.condition, added.after) == ("x", "depth > 1", True)
 
 
@@ -161,21 +161,21 @@ def test_option_of_raw_text_at_either_end(driver: Driver, line: str) -> None:
 )
 def test_breakpoints_by_the_names_of_the_rfc(driver: Driver, line: str, spec: str) -> None:
     driver.do(line)
-    assert driver.session.breakpoints[0].spec == spec
+    assert driver.session.breakpoints.all()[0].spec == spec
 
 
 def test_ids(driver: Driver) -> None:
     driver.do(*["break x"] * 6, "disable 2-3 5")
-    assert [b.id for b in driver.session.breakpoints if not b.enabled] == [2, 3, 5]
+    assert [b.id for b in driver.session.breakpoints.all() if not b.enabled] == [2, 3, 5]
     driver.do("delete 5 1-2")
-    assert [b.id for b in driver.session.breakpoints] == [3, 4, 6]
+    assert [b.id for b in driver.session.breakpoints.all()] == [3, 4, 6]
     driver.do("delete all")
-    assert driver.session.breakpoints == []
+    assert driver.session.breakpoints.all() == []
 
 
 def test_newest_breakpoint(driver: Driver) -> None:
     driver.do("break x", "break y", "ignore $_ 3", "commands $_", "echo", "end", "disable $_")
-    first, newest = driver.session.breakpoints
+    first, newest = driver.session.breakpoints.all()
     assert (newest.ignore, newest.commands, newest.enabled) == (3, ["echo"], False)
     assert (first.ignore, first.commands, first.enabled) == (0, [], True)
 

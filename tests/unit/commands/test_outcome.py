@@ -270,7 +270,9 @@ def test_info_cycles(stopped: Driver) -> None:
         cycle.Applied(ordinal=n, tag="apply-pattern", name=name, op="t.a", id=n, location=None)
         for n, name in ((5, "A"), (6, "B"))
     ]
-    stopped.session.cycle = cycle.Cycle(round=applied, times=9, diffs=[stopped.session.difference])
+    stopped.session.past.cycle = cycle.Cycle(
+        round=applied, times=9, diffs=[stopped.session.past.difference]
+    )
     lines = stopped.do("info cycles").splitlines()
     assert lines[:3] == [
         "The same 2 actions repeat, 9 times so far; one round of them:",

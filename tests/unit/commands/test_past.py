@@ -52,7 +52,7 @@ def test_diff_is_unified_or_side_by_side(stopped: Driver) -> None:
 
 
 def test_diff_that_is_empty_says_so(stopped: Driver) -> None:
-    stopped.session.difference = Diff("a", "a", 3, "#3 fold test.a")
+    stopped.session.past.difference = Diff("a", "a", 3, "#3 fold test.a")
     assert stopped.do("diff 3") == "#3 fold test.a made no difference.\n"
 
 
@@ -67,7 +67,7 @@ def test_diff_is_coloured_on_a_terminal_only(stopped: Driver, tmp_path: Path) ->
 
 def test_why_not_groups_attempts(stopped: Driver) -> None:
     reason, where = "not a constant", "@7 arith.addi at in.mlir:3:10"
-    stopped.session.attempts = [
+    stopped.session.past.attempts = [
         attempt(4, "failed", reason),
         attempt(5, "succeeded", changes=2),
         attempt(6, "failed", reason),
@@ -102,7 +102,7 @@ def test_why_not_groups_attempts(stopped: Driver) -> None:
     ],
 )
 def test_questions_about_the_past(stopped: Driver, line: str, call: tuple[Any, ...]) -> None:
-    stopped.session.attempts = [attempt(4, "failed")]
+    stopped.session.past.attempts = [attempt(4, "failed")]
     stopped.do(line)
     assert stopped.session.calls[0] == call
 
@@ -119,7 +119,7 @@ def test_why_not_goes_on_where_there_was_no_attempt(stopped: Driver) -> None:
 
 def test_why_not_in_json() -> None:
     driver = Driver(json=True)
-    driver.session.attempts = [attempt(4, "failed", "x"), attempt(5, "failed", "x")]
+    driver.session.past.attempts = [attempt(4, "failed", "x"), attempt(5, "failed", "x")]
     result = driver.results("start", "why-not Fold")[1]["result"]
     assert [each["ordinal"] for each in result["attempts"]] == [4, 5]
     assert result["attempts"][0]["outcome"]["reasons"] == ["x"]
@@ -127,7 +127,7 @@ def test_why_not_in_json() -> None:
 
 
 def test_history_is_a_table(stopped: Driver) -> None:
-    stopped.session.lived = lived()
+    stopped.session.past.lived = lived()
     assert stopped.do("history @7").splitlines() == [
         "@7 arith.addi",
         "  #0    created             by the parser",
@@ -169,6 +169,7 @@ def test_history_of_lines_is_the_shells(stopped: Driver) -> None:
     ],
 )
 def test_set_and_list(driver: Driver, line: str, text: str, listed: str) -> None:
+    driver.do("start")
     assert driver.do(line) == f"{text}\n"
     assert listed in driver.do("info breakpoints")
     assert driver.do("disable 1", "delete 1", "list") == "There are no breakpoints.\n"
@@ -185,10 +186,10 @@ def test_set_and_list(driver: Driver, line: str, text: str, listed: str) -> None
 )
 def test_catch_takes_the_rest_of_the_line(driver: Driver, line: str, glob: str | None) -> None:
     driver.do(line)
-    assert driver.session.breakpoints[0].catch is not None
-    assert driver.session.breakpoints[0].catch.glob == glob
-    driver.do(driver.session.breakpoints[0].spec)  # as a saved script sets it again
-    assert driver.session.breakpoints[1].spec == driver.session.breakpoints[0].spec
+    assert driver.session.breakpoints.all()[0].catch is not None
+    assert driver.session.breakpoints.all()[0].catch.glob == glob
+    driver.do(driver.session.breakpoints.all()[0].spec)  # as a saved script sets it again
+    assert driver.session.breakpoints.all()[1].spec == driver.session.breakpoints.all()[0].spec
 
 
 @pytest.mark.parametrize(
@@ -202,13 +203,13 @@ def test_catch_takes_the_rest_of_the_line(driver: Driver, line: str, glob: str |
 )
 def test_what_is_written_wrongly_is_told(driver: Driver, line: str, message: str) -> None:
     assert message in driver.do(line)
-    assert driver.session.breakpoints == []
+    assert driver.session.breakpoints.all() == []
 
 
 def test_verifying_is_a_setting_of_the_sessions(driver: Driver) -> None:
     assert driver.do("set verify on", "show verify-each-action") == "verify-each-action  on\n"
-    assert driver.session.verify_each_action is True
-    driver.session.verify_each_action = False
+    assert driver.session.options.verify_each_action is True
+    driver.session.options.verify_each_action = False
     assert "verify-each-action  off" in driver.do("show")
 
 

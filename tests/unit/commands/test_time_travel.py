@@ -34,7 +34,7 @@ def stopped() -> Driver:
         ("rfin 2", ("reverse_finish", 2)),
         ("rc 3", ("reverse_continue", 3)),
         ("reverse-c", ("reverse_continue", 1)),
-        ("restart 2", ("restart_from", 2)),
+        ("restart 2", ("restore", 2)),
         ("save skips my.skips", ("save_skips", "my.skips")),
         ("load skips my.skips", ("load_skips", "my.skips")),
     ],
@@ -87,16 +87,16 @@ def test_checkpoints(stopped: Driver) -> None:
     place = "before #2 apply-pattern (Fold) in @main at in.mlir:3:10"
     assert stopped.do("info checkpoints") == "There are no checkpoints.\n"
     assert stopped.do("checkpoint") == f"Checkpoint 1, {place}\n"
-    stopped.session.frozen.append(made(2, branch=3))
-    stopped.session.automatic = Automatic(count=7, bytes=3 << 20)
+    stopped.session.timeline.checkpoints.frozen.append(made(2, branch=3))
+    stopped.session.timeline.checkpoints.made_by_tool = Automatic(count=7, bytes=3 << 20)
     assert stopped.do("info checkpoints").splitlines() == [
         f"1: {place}, branch 1",
         f"2: {place}, branch 3",
         "The tool has made 7 of itself, which hold 3 MB.",
     ]
     assert stopped.do("delete checkpoint 1", "delete c 2") == ""
-    assert stopped.session.frozen == []
-    stopped.session.frozen = [
+    assert stopped.session.timeline.checkpoints.frozen == []
+    stopped.session.timeline.checkpoints.frozen = [
         msgspec.structs.replace(made(1), when="during"),
         msgspec.structs.replace(made(2), when="during", ordinal=0),
     ]
@@ -108,9 +108,9 @@ def test_checkpoints(stopped: Driver) -> None:
 
 def test_delete_still_deletes_breakpoints(stopped: Driver) -> None:
     stopped.do("break x", "break y", "delete 1")
-    assert [one.id for one in stopped.session.breakpoints] == [2]
+    assert [one.id for one in stopped.session.breakpoints.all()] == [2]
     stopped.do("delete all")
-    assert stopped.session.breakpoints == []
+    assert stopped.session.breakpoints.all() == []
 
 
 def test_the_timeline(stopped: Driver) -> None:
@@ -125,12 +125,12 @@ def test_the_timeline(stopped: Driver) -> None:
         ("during", "The tool stands inside #6, at event 11."),
     ):
         timeline = msgspec.structs.replace(TIMELINE, when=when)
-        stopped.session.timeline = lambda timeline=timeline: timeline  # type: ignore[method-assign]
+        stopped.session.timeline.shown = timeline
         assert stopped.do("info timeline").splitlines()[-1] == words
     many = [msgspec.structs.replace(TIMELINE.branches[1].skips[0], ordinal=n) for n in range(1, 9)]
     branch = msgspec.structs.replace(TIMELINE.branches[0], skips=many)
     timeline = msgspec.structs.replace(TIMELINE, branches=[branch], current=1)
-    stopped.session.timeline = lambda: timeline  # type: ignore[method-assign]
+    stopped.session.timeline.shown = timeline
     assert (
         stopped.do("info timeline").splitlines()[0].endswith("#5 apply-pattern (Fold) and 3 more")
     )
@@ -140,13 +140,13 @@ def test_settings(stopped: Driver) -> None:
     session = stopped.session
     assert "checkpoints         on" in stopped.do("show")
     stopped.do("set checkpoints off", "set checkpoint-memory 64")
-    assert (session.checkpoint_spacing, session.checkpoint_memory) == (0, 64)
+    assert (session.options.checkpoint_spacing, session.options.checkpoint_memory) == (0, 64)
     assert stopped.do("show checkpoints") == "checkpoints  off\n"
     assert stopped.do("show checkpoint-memory") == "checkpoint-memory  64\n"
     stopped.do("set checkpoints 200")
     assert stopped.do("show checkpoints") == "checkpoints  200\n"
     stopped.do("set checkpoints on")
-    assert session.checkpoint_spacing == 50
+    assert session.options.checkpoint_spacing == 50
 
 
 def test_json() -> None:

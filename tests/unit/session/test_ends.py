@@ -53,10 +53,10 @@ def test_a_tool_that_dies(fake: Launch, how: str, reason: str, message: str) -> 
 def test_a_tool_killed_at_a_stop(fake: Launch) -> None:
     session = fake()
     session.start()
-    assert session.hello is not None
-    os.kill(session.hello.pid, signal.SIGKILL)
+    assert session.target.hello is not None
+    os.kill(session.target.hello.pid, signal.SIGKILL)
     with pytest.raises(ToolGone, match="SIGKILL"):
-        session.context()
+        session.stack.context()
     assert (session.state, session.exit_status) == ("exited", -9)
 
 
@@ -64,7 +64,7 @@ def test_a_tool_that_dies_while_it_answers(fake: Launch) -> None:
     session = fake("--misbehave", "SIGABRT", "--misbehave-at", "context")
     session.start()
     with pytest.raises(ToolGone, match="SIGABRT in #1 pass-execution canonicalize"):
-        session.context()
+        session.stack.context()
 
 
 @pytest.mark.parametrize(
@@ -134,9 +134,9 @@ def test_ctrl_c_leaves_the_tool_running_and_interrupt_stops_it(fake: Launch) -> 
         session.run()
     assert (session.state, session.stop) == ("running", None)
     with pytest.raises(NotStopped, match="running"):
-        session.context()
+        session.stack.context()
     with pytest.raises(NotStopped, match="running"):
-        session.add_breakpoint("#1")
+        session.breakpoints.add("#1")
     session.interrupt()
     assert session.wait().reason == "interrupt"
     assert session.wait().reason == "interrupt", "it still stands there"
@@ -221,8 +221,8 @@ def test_ctrl_c_loses_no_message(fake: Launch) -> None:
 def test_sigint_at_the_terminal_does_not_reach_the_tool(fake: Launch) -> None:
     session = fake()
     session.start()
-    assert session.hello is not None
-    assert os.getpgid(session.hello.pid) == session.hello.pid != os.getpgid(0)
+    assert session.target.hello is not None
+    assert os.getpgid(session.target.hello.pid) == session.target.hello.pid != os.getpgid(0)
 
 
 # --- nothing is left behind ----------------------------------------------------
@@ -231,8 +231,8 @@ def test_sigint_at_the_terminal_does_not_reach_the_tool(fake: Launch) -> None:
 def test_the_tools_children_go_with_it(fake: Launch) -> None:
     session = fake("--child")
     session.start()
-    assert session.hello is not None
-    group = session.hello.pid
+    assert session.target.hello is not None
+    group = session.target.hello.pid
     session.close()
     with pytest.raises(ProcessLookupError):
         deadline = time.monotonic() + 5
@@ -255,7 +255,13 @@ def test_a_forgotten_session_leaves_nothing(fake: Launch, base: Path) -> None:
         "if len(sys.argv) > 2: os.kill(os.getpid(), signal.SIGKILL)\n"
     )
     session = fake()
-    command = [sys.executable, "-c", script, str(session.tool.path), str(session.tool.libmlir)]
+    command = [
+        sys.executable,
+        "-c",
+        script,
+        str(session.target.tool.path),
+        str(session.target.tool.libmlir),
+    ]
     subprocess.run(command, check=True)
     assert list(base.glob("actiondbg-*")) == []
     assert subprocess.run([*command, "kill"], check=False).returncode == -signal.SIGKILL

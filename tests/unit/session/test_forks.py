@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
 
 def origin_of(session: Session) -> ForkedTool:
-    assert session._current is not None
-    return session._current.origin
+    assert session.execution is not None
+    return session.execution.origin
 
 
 def at_start(fake: Launch, *options: str) -> ForkedTool:
@@ -90,7 +90,7 @@ def test_go_stands_at_the_event(fake: Launch) -> None:
 
 def test_hits_on_the_way_to_an_event_are_passed(fake: Launch) -> None:
     session = fake()
-    session.add_breakpoint("tag:apply-*")
+    session.breakpoints.add("tag:apply-*")
     session.run()
     replica = origin_of(session).fork()
     wire = [
@@ -138,7 +138,7 @@ def test_a_trial_is_run_to_its_end_into_files_of_its_own(fake: Launch, tmp_path:
     with pytest.raises(NotStopped, match="closed"):
         trial.complete()
     trial.close()
-    assert session.output() == "words\n"
+    assert session.target.output() == "words\n"
 
 
 def test_a_trial_that_crashes(fake: Launch) -> None:
@@ -266,7 +266,7 @@ def listener(base: Path) -> Iterator[Listener]:
 def test_checkpoints_that_the_tool_takes_are_accepted(fake: Launch, listener: Listener) -> None:
     session = fake()
     session.start()
-    run = session._current
+    run = session.execution
     assert run is not None
     forks = run._forks
     assert forks.accept_all(listener) == []
@@ -294,7 +294,7 @@ def test_checkpoints_that_the_tool_takes_are_accepted(fake: Launch, listener: Li
 def test_checkpoints_that_have_ended_are_dropped(fake: Launch, listener: Listener) -> None:
     session = fake()
     session.start()
-    run = session._current
+    run = session.execution
     assert run is not None
     wanted = protocol.CheckpointOptions(socket=str(listener.path), milliseconds=1, megabytes=9)
     run.request(protocol.SetOptions(checkpoints=wanted))

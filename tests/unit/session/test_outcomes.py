@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 def test_a_stop_after_an_action_tells_what_it_did(fake: Launch) -> None:
     session = fake()
-    session.add_breakpoint("FoldB", outcome="changed")
+    session.breakpoints.add("FoldB", outcome="changed")
     stop = session.run()
     assert (stop.when, stop.ordinal, stop.id, stop.cursor_id) == ("after", 3, 12, 12)
     assert stop.outcome is not None and stop.outcome.result == "succeeded"
@@ -42,21 +42,21 @@ def test_a_stop_after_an_action_tells_what_it_did(fake: Launch) -> None:
 
 def test_breakpoints_on_outcomes(fake: Launch) -> None:
     session = fake()
-    failed = session.add_breakpoint("Fold*", outcome="failed,reason:*and no use*")
+    failed = session.breakpoints.add("Fold*", outcome="failed,reason:*and no use*")
     assert (failed.kind, failed.outcome, failed.after) == (
         "breakpoint",
         "failed,reason:*and no use*",
         True,
     )
     assert session.run().ordinal == 2
-    session.delete_breakpoints([failed.id])
-    session.add_breakpoint("Fold*", outcome="reason:*and no use*")
+    session.breakpoints.delete([failed.id])
+    session.breakpoints.add("Fold*", outcome="reason:*and no use*")
     stop = session.continue_()
     assert stop.ordinal == 5
     assert stop.outcome is not None and stop.outcome.reasons == ["no constant", "and no use"]
     with pytest.raises(UsageError, match="There is no outcome 'filed'"):
-        session.add_breakpoint("FoldA", outcome="filed")
-    assert len(session.breakpoints) == 1
+        session.breakpoints.add("FoldA", outcome="filed")
+    assert len(session.breakpoints.all()) == 1
 
 
 def test_next_change_and_next_attempt(fake: Launch) -> None:
@@ -75,16 +75,16 @@ def test_next_change_and_next_attempt(fake: Launch) -> None:
 def test_a_watch_names_an_operation_by_its_id(fake: Launch) -> None:
     session = fake()
     session.start()
-    watch = session.watch("cursor", condition="depth > 0")
+    watch = session.breakpoints.watch("cursor", condition="depth > 0")
     assert (watch.kind, watch.spec, watch.condition) == ("watch", "watch @12", "depth > 0")
     stop = session.continue_()
     assert (stop.when, stop.ordinal, stop.breakpoints) == ("after", 2, [watch.id])
     assert stop.message == "@12 arith.addi was modified: operands"
     assert stop.culprit is not None and stop.culprit.ordinal == 2
-    assert session.breakpoint(watch.id).hits == 1
-    session.disable([watch.id])
+    assert session.breakpoints.get(watch.id).hits == 1
+    session.breakpoints.disable([watch.id])
     assert session.continue_().when == "exit"
-    session.enable([watch.id])
+    session.breakpoints.enable([watch.id])
     assert session.run().ordinal == 2, "it is kept for the next run"
 
 
@@ -93,62 +93,64 @@ def test_a_watch_of_a_value_leaves_the_cursor(fake: Launch, at: str) -> None:
     session = fake()
     session.start()
     if at == "block":
-        session.move_cursor("child", index=0)
+        session.cursor.move("child", index=0)
     if at == "operation":
-        session.move_cursor("function")
-    before = session.cursor()
-    assert session.watch("attribute value of %0#1").spec == "watch attribute value of @12"
+        session.cursor.move("function")
+    before = session.cursor.get()
+    assert (
+        session.breakpoints.watch("attribute value of %0#1").spec == "watch attribute value of @12"
+    )
     with pytest.raises(NoSuchUnit, match="%none"):
-        session.watch("%none")
+        session.breakpoints.watch("%none")
     with pytest.raises(UsageError, match=r"%arg0 is a block argument, and no operation.* @7"):
-        session.watch("%arg0")
-    assert session.cursor() == before
+        session.breakpoints.watch("%arg0")
+    assert session.cursor.get() == before
     if at == "block":
         with pytest.raises(UsageError, match="cursor is on a block"):
-            session.watch("cursor")
-    assert len(session.breakpoints) == 1
+            session.breakpoints.watch("cursor")
+    assert len(session.breakpoints.all()) == 1
 
 
 def test_watches_before_the_tool_runs(fake: Launch) -> None:
     session = fake()
-    assert session.watch("@12", exact=True).spec == "watch --exact @12"
-    assert session.watch("op:arith.* count").watch is not None
-    assert session.catch("failure", "canonical*").kind == "catch"
+    assert session.breakpoints.watch("@12", exact=True).spec == "watch --exact @12"
+    assert session.breakpoints.watch("op:arith.* count").watch is not None
+    assert session.breakpoints.catch("failure", "canonical*").kind == "catch"
     for target in ("cursor", "%3"):
         with pytest.raises(NotStopped, match="start it"):
-            session.watch(target)
+            session.breakpoints.watch(target)
     with pytest.raises(UsageError, match="no event"):
-        session.catch("everything")
-    assert [one.id for one in session.breakpoints] == [1, 2, 3]
+        session.breakpoints.catch("everything")
+    assert [one.id for one in session.breakpoints.all()] == [1, 2, 3]
 
 
 def test_changes_statistics_and_counts(fake: Launch) -> None:
     session = fake()
     session.start()
-    session.add_breakpoint("#3", after=True)
+    session.breakpoints.add("#3", after=True)
     session.continue_()
-    changes = session.changes()
+    changes = session.outcome.changes()
     assert (len(changes.changes), changes.total, changes.counts) == (3, 3, {"inserted": 1})
-    assert len(session.changes(nested=False, limit=1).changes) == 1
+    assert len(session.outcome.changes(nested=False, limit=1).changes) == 1
     with pytest.raises(UsageError, match="-1 changes"):
-        session.changes(limit=-1)
-    assert [row.name for row in session.statistics()] == ["FoldA", "FoldB"]
-    assert session.statistics("pass") == []
-    assert session.count("arith.*") == 7
-    assert session.count("arith.*", function=True) == 1
+        session.outcome.changes(limit=-1)
+    assert [row.name for row in session.past.statistics()] == ["FoldA", "FoldB"]
+    assert session.past.statistics("pass") == []
+    assert session.ir.count("arith.*") == 7
+    assert session.ir.count("arith.*", function=True) == 1
     with pytest.raises(UsageError, match="not closed"):
-        session.count("[")
+        session.ir.count("[")
 
 
 def test_verification_is_kept_over_runs(fake: Launch) -> None:
     session = fake()
-    assert not session.verify_each_action
+    assert not session.options.verify_each_action
     session.start()
-    session.verify_each_action = True
+    session.options.verify_each_action = True
     assert session.status().tracked == 1  # the fake tells it so
     session.restart()
-    assert session.verify_each_action and session.status().tracked == 1
-    session.verify_each_action = False
+    assert session.options.verify_each_action and session.status().tracked == 1
+    session.options.verify_each_action = False
     assert session.status().tracked == 0
     session.restart()
     assert session.status().tracked == 0

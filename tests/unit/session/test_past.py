@@ -18,7 +18,7 @@ from actiondbg.errors import (
     ToolGone,
     UsageError,
 )
-from actiondbg.session.reproducer import pass_around
+from actiondbg.session.past.pass_reproducer import pass_around
 
 if TYPE_CHECKING:
     from actiondbg.session.session import Session
@@ -28,14 +28,14 @@ if TYPE_CHECKING:
 def processes(session: Session) -> int:
     from tests.fakes.agent.fixtures import processes_of
 
-    return len(processes_of(session.tool.path))
+    return len(processes_of(session.target.tool.path))
 
 
 def at(session: Session, ordinal: int, after: bool = False) -> None:
     """Stop at an action."""
-    one = session.add_breakpoint(f"#{ordinal}", after=after)
+    one = session.breakpoints.add(f"#{ordinal}", after=after)
     session.run()
-    session.delete_breakpoints([one.id])
+    session.breakpoints.delete([one.id])
 
 
 # --- why not --------------------------------------------------------------------
@@ -44,7 +44,7 @@ def at(session: Session, ordinal: int, after: bool = False) -> None:
 def test_why_not_tells_every_attempt_up_to_now(fake: Launch) -> None:
     session = fake()
     at(session, 5)
-    found = session.why_not("FoldA")
+    found = session.past.why_not("FoldA")
     assert found.name == "FoldA"
     (first,) = found.attempts
     assert (first.ordinal, first.op, first.id, first.location) == (
@@ -55,7 +55,7 @@ def test_why_not_tells_every_attempt_up_to_now(fake: Launch) -> None:
     )
     assert first.outcome.reasons == ["no constant"]
     session.step()
-    found = session.why_not("Fold*", "in.mlir:3", op_id=12)
+    found = session.past.why_not("Fold*", "in.mlir:3", op_id=12)
     assert [one.ordinal for one in found.attempts] == [2, 3, 5]
     assert [(one.result, one.reason, one.count) for one in found.grouped()] == [
         ("failed", "no constant", 1),
@@ -63,35 +63,35 @@ def test_why_not_tells_every_attempt_up_to_now(fake: Launch) -> None:
         ("failed", "no constant; and no use", 1),
     ]
     assert found.attempts[1].change_count == 3
-    assert session.why_not("Nothing").attempts == []
-    assert session.why_not("FoldA", op_id=99).grouped() == []
-    assert session.why_not("FoldA", "in.mlir:4").attempts == []
+    assert session.past.why_not("Nothing").attempts == []
+    assert session.past.why_not("FoldA", op_id=99).grouped() == []
+    assert session.past.why_not("FoldA", "in.mlir:4").attempts == []
     for name, place in (("[", None), ("FoldA", "patern:x"), ("FoldA", "op:x")):
         with pytest.raises(UsageError):
-            session.why_not(name, place)
+            session.past.why_not(name, place)
 
 
 def test_groups_are_sorted_by_count(fake: Launch) -> None:
     session = fake()
     session.run()
-    attempts = session.why_not("Fold*").attempts
+    attempts = session.past.why_not("Fold*").attempts
     more = [*attempts, attempts[1], attempts[1]]
-    from actiondbg.session.past import Attempts
+    from actiondbg.analysis.attempts import Attempts
 
     assert Attempts(name="x", attempts=more).grouped()[0].count == 3
 
 
 def test_what_was_skipped_is_skipped_again(fake: Launch) -> None:
     session = fake()
-    session.add_breakpoint("Fold*")
+    session.breakpoints.add("Fold*")
     session.run()
     stop = session.skip(2)
     assert stop.ordinal == 5
-    assert [one.outcome.result for one in session.why_not("Fold*").attempts] == ["skipped"] * 2
+    assert [one.outcome.result for one in session.past.why_not("Fold*").attempts] == ["skipped"] * 2
     session.continue_()
-    results = [one.outcome.result for one in session.why_not("Fold*").attempts]
+    results = [one.outcome.result for one in session.past.why_not("Fold*").attempts]
     assert results == ["skipped", "skipped", "failed"], "the agent is no longer there to ask"
-    assert session.diff(3).is_empty
+    assert session.past.diff(3).is_empty
 
 
 # --- a life ----------------------------------------------------------------------
@@ -100,7 +100,7 @@ def test_what_was_skipped_is_skipped_again(fake: Launch) -> None:
 def test_the_life_of_an_operation(fake: Launch) -> None:
     session = fake()
     at(session, 4)
-    life = session.history()
+    life = session.past.history()
     assert (life.id, life.op, life.became, life.made_from) == (12, "arith.addi", [14], [])
     assert [(one.ordinal, one.kind, one.name) for one in life.events] == [
         (0, "created", "the parser"),
@@ -109,25 +109,25 @@ def test_the_life_of_an_operation(fake: Launch) -> None:
         (3, "erased", "FoldB"),
     ]
     assert life.events[2].message == "@12 arith.addi was replaced by @14 arith.muli"
-    assert session.history("%0") == life
-    life = session.history("@14")
+    assert session.past.history("%0") == life
+    life = session.past.history("@14")
     assert (life.op, life.made_from, life.became) == ("arith.muli", [12], [])
     assert [(one.ordinal, one.kind) for one in life.events] == [(3, "created")]
-    untouched = session.history("@7")
+    untouched = session.past.history("@7")
     assert [one.kind for one in untouched.events] == ["created"]
     assert untouched.op == "func.func"
     with pytest.raises(NoSuchUnit, match="There is no operation @99"):
-        session.history("@99")
+        session.past.history("@99")
     with pytest.raises(UsageError, match="names no operation"):
-        session.history("op:x count")
+        session.past.history("op:x count")
 
 
 def test_a_life_after_the_end(fake: Launch) -> None:
     session = fake()
     session.run()
-    assert session.history("@14").events[0].ordinal == 3
+    assert session.past.history("@14").events[0].ordinal == 3
     with pytest.raises(NotStopped):
-        session.history()
+        session.past.history()
 
 
 # --- differences -------------------------------------------------------------------
@@ -136,35 +136,35 @@ def test_a_life_after_the_end(fake: Launch) -> None:
 def test_the_difference_that_an_action_makes(fake: Launch, base: Path) -> None:
     session = fake()
     at(session, 3, after=True)
-    found = session.diff()
+    found = session.past.diff()
     assert (found.ordinal, found.title) == (3, "#3 apply-pattern FoldB")
     assert found.unified(0) == ["@@ -2 +2 @@", "-  %0 = foo.old", "+  %0 = foo.new"]
-    assert session.diff(2).is_empty
-    assert session.diff(3, module=True).is_empty  # the fake's module never changes
+    assert session.past.diff(2).is_empty
+    assert session.past.diff(3, module=True).is_empty  # the fake's module never changes
     while session.step().when == "after":
         pass
     with pytest.raises(UsageError, match="does not stand after an action"):
-        session.diff()
+        session.past.diff()
     with pytest.raises(UsageError, match="has not been dispatched"):
-        session.diff(77)
+        session.past.diff(77)
     assert list(base.glob("actiondbg-*/print-*")) == list(base.glob("actiondbg-*/f*")) == []
 
 
 def test_what_is_erased_is_compared_in_its_module(fake: Launch) -> None:
     session = fake("--erase")
     session.run()
-    assert "builtin.module" in session.diff(3).before
-    assert "builtin.module" not in session.diff(2).before
+    assert "builtin.module" in session.past.diff(3).before
+    assert "builtin.module" not in session.past.diff(2).before
     with pytest.raises(UsageError, match="does not stand after"):
-        session.diff()
+        session.past.diff()
 
 
 def test_both_sides_are_printed_in_one_form(fake: Launch) -> None:
     session = fake("--invalid")
     session.run()
-    found = session.diff(3)
+    found = session.past.diff(3)
     assert found.before.startswith('"func.func"') and found.after.startswith('"func.func"')
-    assert session.diff(2).before.startswith("func.func")
+    assert session.past.diff(2).before.startswith("func.func")
 
 
 # --- cycles, reproducers, statistics ---------------------------------------------------
@@ -173,7 +173,7 @@ def test_both_sides_are_printed_in_one_form(fake: Launch) -> None:
 def test_no_cycle_in_a_short_stream(fake: Launch) -> None:
     session = fake()
     session.run()
-    assert session.cycles() is None
+    assert session.past.cycles() is None
 
 
 def test_a_cycle_has_the_diffs_of_its_round(fake: Launch, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -188,7 +188,7 @@ def test_a_cycle_has_the_diffs_of_its_round(fake: Launch, monkeypatch: pytest.Mo
         return cycle.Cycle(stream, 5)
 
     monkeypatch.setattr(cycle, "find_cycle", find)
-    found = session.cycles()
+    found = session.past.cycles()
     assert [(one.ordinal, one.name, one.id) for one in seen] == [(3, "FoldB", 12)]
     assert found is not None and [one.ordinal for one in found.diffs] == [3]
     assert not found.diffs[0].is_empty
@@ -197,11 +197,11 @@ def test_a_cycle_has_the_diffs_of_its_round(fake: Launch, monkeypatch: pytest.Mo
 def test_a_reproducer_of_the_pass_that_runs(fake: Launch, tmp_path: Path) -> None:
     session = fake("--allow-unregistered-dialect", "-load-pass-plugin=x.so")
     at(session, 5)
-    made = session.reproducer(tmp_path / "again.mlir")
+    made = session.past.reproducer(tmp_path / "again.mlir")
     assert made.pipeline == 'builtin.module(cse{s="a b"})'
     assert made.path == str(tmp_path / "again.mlir")
     assert made.command == [
-        str(session.tool.path),
+        str(session.target.tool.path),
         made.path,
         "--run-reproducer",
         "--allow-unregistered-dialect",
@@ -215,24 +215,26 @@ def test_a_reproducer_of_the_pass_that_runs(fake: Launch, tmp_path: Path) -> Non
         "      disable_threading: true,\n      verify_each: true\n    }\n  }\n#-}\n"
     )
     with pytest.raises(FileNotWritten, match="nowhere"):
-        session.reproducer(tmp_path / "nowhere/again.mlir")
+        session.past.reproducer(tmp_path / "nowhere/again.mlir")
     session.continue_()
     with pytest.raises(UsageError, match="did not end in a pass"):
-        session.reproducer(tmp_path / "again.mlir")
+        session.past.reproducer(tmp_path / "again.mlir")
 
 
 def test_questions_after_a_crash(fake: Launch, tmp_path: Path) -> None:
     session = fake("--crash-in", "3")
     stop = session.run()
     assert (stop.reason, stop.ordinal) == ("crashed", 3)
-    assert [one.ordinal for one in session.why_not("Fold*").attempts] == [2]
-    assert session.diff(2).is_empty
-    assert session.reproducer(tmp_path / "x").pipeline.startswith("builtin.module(canonicalize")
+    assert [one.ordinal for one in session.past.why_not("Fold*").attempts] == [2]
+    assert session.past.diff(2).is_empty
+    assert session.past.reproducer(tmp_path / "x").pipeline.startswith(
+        "builtin.module(canonicalize"
+    )
     with pytest.raises(UsageError, match="#3 is not over"):
-        session.diff(3)
+        session.past.diff(3)
     with pytest.raises(ToolGone, match="crashed in #3"):
-        session.diff(1)
-    with session.replay(3) as one:
+        session.past.diff(1)
+    with session.past.replay(3) as one:
         assert one.stop is not None and one.stop.ordinal == 3
     assert processes(session) == 1
 
@@ -240,24 +242,24 @@ def test_questions_after_a_crash(fake: Launch, tmp_path: Path) -> None:
 def test_questions_after_a_kill(fake: Launch) -> None:
     session = fake("--misbehave", "SIGKILL", "--at", "1")
     session.run()
-    session.add_breakpoint("#4")
+    session.breakpoints.add("#4")
     assert session.run().reason == "killed"
     with pytest.raises(NoAnswer, match="SIGKILL, and how far it had come is not known"):
-        session.why_not("FoldA")
+        session.past.why_not("FoldA")
     session = fake()
     at(session, 4)
-    assert session.pid is not None
-    os.kill(session.pid, signal.SIGKILL)
+    assert session.target.pid is not None
+    os.kill(session.target.pid, signal.SIGKILL)
     with pytest.raises(ToolGone):
-        session.context()
-    assert [one.ordinal for one in session.why_not("Fold*").attempts] == [2, 3]
+        session.stack.context()
+    assert [one.ordinal for one in session.past.why_not("Fold*").attempts] == [2, 3]
 
 
 def test_statistics_after_the_end(fake: Launch) -> None:
     session = fake()
     session.run()
-    assert [row.name for row in session.statistics("pattern")] == ["FoldA", "FoldB", "FoldA"]
-    assert [row.name for row in session.statistics("pass")] == ["canonicalize", "cse"]
+    assert [row.name for row in session.past.statistics("pattern")] == ["FoldA", "FoldB", "FoldA"]
+    assert [row.name for row in session.past.statistics("pass")] == ["canonicalize", "cse"]
 
 
 def test_the_pass_of_a_reproducer_is_no_adaptor() -> None:

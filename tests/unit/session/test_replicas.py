@@ -28,24 +28,24 @@ if TYPE_CHECKING:
 def processes(session: Session) -> int:
     from tests.fakes.agent.fixtures import processes_of
 
-    return len(processes_of(session.tool.path))
+    return len(processes_of(session.target.tool.path))
 
 
 def at(session: Session, ordinal: int, after: bool = False) -> None:
     """Stop at an action."""
-    one = session.add_breakpoint(f"#{ordinal}", after=after)
+    one = session.breakpoints.add(f"#{ordinal}", after=after)
     session.run()
-    session.delete_breakpoints([one.id])
+    session.breakpoints.delete([one.id])
 
 
 def test_the_origin_stays_until_the_session_is_closed(fake: Launch, base: Path) -> None:
     session = fake("--print", "words")
-    session.checkpoint_spacing = 0
+    session.timeline.checkpoints.spacing = 0
     session.start()
     assert processes(session) == 2
     session.continue_()
     assert (session.state, processes(session)) == ("exited", 1)
-    assert session.why_not("FoldA").attempts
+    assert session.past.why_not("FoldA").attempts
     assert processes(session) == 1
     session.start()
     assert processes(session) == 2, "one of the new run"
@@ -75,7 +75,7 @@ def test_the_origin_goes_with_a_front_end_that_is_killed(fake: Launch, base: Pat
 def test_a_replica_stands_where_it_is_sent(fake: Launch) -> None:
     session = fake()
     at(session, 4)
-    with session.replay(2) as one:
+    with session.past.replay(2) as one:
         assert one.stop is not None and one.role == "replica"
         assert (one.stop.when, one.stop.ordinal, one.stop.reason) == ("before", 2, "until")
         assert one.request(protocol.GetStatus()).ordinal == 2
@@ -88,7 +88,7 @@ def test_a_replica_stands_where_it_is_sent(fake: Launch) -> None:
     assert processes(session) == 2
     with pytest.raises(NotStopped, match="replica is closed"):
         one.request(protocol.GetStatus())
-    assert session.replay(3, "after").stop is not None
+    assert session.past.replay(3, "after").stop is not None
     assert processes(session) == 3
     session.close()
     assert processes(session) == 0, "also one that nobody has closed"
@@ -107,12 +107,17 @@ def test_the_future_is_not_replayed(fake: Launch, ordinal: int, when: str, compl
     session = fake()
     at(session, 2)
     with pytest.raises(UsageError, match=complaint):
-        session.replay(ordinal, when)  # type: ignore[arg-type]
+        session.past.replay(ordinal, when)  # type: ignore[arg-type]
 
 
 def test_no_past_without_a_run(fake: Launch) -> None:
     session = fake()
-    for ask in (lambda: session.why_not("x"), session.cycles, session.diff, session.history):
+    for ask in (
+        lambda: session.past.why_not("x"),
+        session.past.cycles,
+        session.past.diff,
+        session.past.history,
+    ):
         with pytest.raises(NotStopped, match="start it with run or start"):
             ask()
 
@@ -133,7 +138,7 @@ def test_a_run_without_an_origin_goes_on(
     session = fake(*options)
     assert session.start().ordinal == 1
     with pytest.raises(NoAnswer, match=complaint):
-        session.why_not("FoldA")
+        session.past.why_not("FoldA")
     assert session.step().ordinal == 2
     assert processes(session) == 1
 
@@ -145,14 +150,14 @@ def test_an_origin_that_was_killed(fake: Launch) -> None:
         int(pid)
         for pid in os.listdir("/proc")
         if pid.isdecimal()
-        and int(pid) != session.pid
-        and str(session.tool.path).encode() in _command(pid)
+        and int(pid) != session.target.pid
+        and str(session.target.tool.path).encode() in _command(pid)
     )
     os.kill(origin, signal.SIGKILL)
     with pytest.raises(ToolGone, match="replica of the tool ended"):
-        session.why_not("FoldA")
+        session.past.why_not("FoldA")
     with pytest.raises(NoAnswer, match="its frozen beginning has ended"):
-        session.why_not("FoldA")
+        session.past.why_not("FoldA")
     assert session.step().ordinal == 2
 
 
@@ -168,7 +173,7 @@ def test_ctrl_c_ends_a_replica(fake: Launch) -> None:
     at(session, 4)
     threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
     with pytest.raises(KeyboardInterrupt):
-        session.why_not("FoldA")
+        session.past.why_not("FoldA")
     assert (processes(session), session.state) == (2, "stopped")
     assert session.step().ordinal == 5
 

@@ -33,10 +33,10 @@ def test_run_without_breakpoints_goes_to_the_end(fake: Launch) -> None:
     assert stop.message == "The tool ended with status 3 after 5 actions."
     assert (stop.when, stop.reason, stop.status, stop.actions) == ("exit", "exited", 3, 5)
     assert (session.state, session.exit_status) == ("exited", 3)
-    assert session.output() == "words"
-    assert session.errors() == "the fake's last words\n"
+    assert session.target.output() == "words"
+    assert session.target.errors() == "the fake's last words\n"
     with pytest.raises(NotStopped, match="status 3 after 5 actions; run starts it again"):
-        session.context()
+        session.stack.context()
 
 
 def test_start_stops_before_the_first_action_and_step_goes_on(fake: Launch) -> None:
@@ -60,7 +60,7 @@ def test_start_stops_before_the_first_action_and_step_goes_on(fake: Launch) -> N
         "message": None,
         "culprit": None,
     }
-    assert session.hello is not None and session.hello.agent == "fake"
+    assert session.target.hello is not None and session.target.hello.agent == "fake"
     places = [(stop.when, stop.ordinal) for stop in (session.step() for _ in range(3))]
     assert places == [("before", 2), ("after", 2), ("before", 3)]
     stop = session.step(2)
@@ -96,10 +96,10 @@ def test_a_count_below_one_is_refused(fake: Launch, count: int) -> None:
 def test_restart_does_the_same_again_with_breakpoints(fake: Launch) -> None:
     session = fake()
     session.start()
-    session.add_breakpoint("pattern:FoldB")
+    session.breakpoints.add("pattern:FoldB")
     assert session.continue_().ordinal == 3
     assert session.restart().reason == "start"
-    assert session.breakpoints[0].hits == 0
+    assert session.breakpoints.all()[0].hits == 0
     assert session.continue_().breakpoints == [1]
 
 
@@ -134,39 +134,39 @@ def test_bad_command_lines(base: Path) -> None:
 
 def test_breakpoints_count_ignore_and_go(fake: Launch) -> None:
     session = fake()
-    first = session.add_breakpoint("pattern:FoldA")
-    second = session.add_breakpoint("#4", temporary=True)
-    session.set_ignore(first.id, 1)
+    first = session.breakpoints.add("pattern:FoldA")
+    second = session.breakpoints.add("#4", temporary=True)
+    session.breakpoints.set_ignore(first.id, 1)
     stop = session.run()
     assert (stop.ordinal, stop.breakpoints) == (4, [second.id])
-    assert [(one.id, one.hits, one.ignore) for one in session.breakpoints] == [(1, 1, 0)]
+    assert [(one.id, one.hits, one.ignore) for one in session.breakpoints.all()] == [(1, 1, 0)]
     # The change is sent with what is left to ignore, which is nothing.
-    third = session.add_breakpoint("#5", after=True)
+    third = session.breakpoints.add("#5", after=True)
     assert third.id == 3
     assert session.continue_().breakpoints == [first.id]
     assert session.continue_().when == "after"
     session.continue_()
     assert session.state == "exited"
-    assert [one.hits for one in session.breakpoints] == [2, 1]
+    assert [one.hits for one in session.breakpoints.all()] == [2, 1]
 
 
 def test_enable_disable_delete_condition_commands(fake: Launch) -> None:
     session = fake()
-    session.add_breakpoint("#2")
-    session.add_breakpoint("#3", "depth > 0")
-    session.disable([1])
+    session.breakpoints.add("#2")
+    session.breakpoints.add("#3", "depth > 0")
+    session.breakpoints.disable([1])
     assert session.run().ordinal == 3
     session.kill()
-    session.enable([1])
-    session.set_commands(1, ["context"])
+    session.breakpoints.enable([1])
+    session.breakpoints.set_commands(1, ["context"])
     with pytest.raises(UsageError, match="deep"):
-        session.set_condition(2, "deep > 0")
-    assert session.breakpoint(2).condition == "depth > 0"
-    session.set_condition(2, None)
+        session.breakpoints.set_condition(2, "deep > 0")
+    assert session.breakpoints.get(2).condition == "depth > 0"
+    session.breakpoints.set_condition(2, None)
     with pytest.raises(UsageError, match="There is no breakpoint 7: there are 1, 2"):
-        session.delete_breakpoints([1, 7])
-    session.delete_breakpoints([2])
-    assert [(one.id, one.commands) for one in session.breakpoints] == [(1, ["context"])]
+        session.breakpoints.delete([1, 7])
+    session.breakpoints.delete([2])
+    assert [(one.id, one.commands) for one in session.breakpoints.all()] == [(1, ["context"])]
     assert session.run().ordinal == 2
 
 
@@ -176,7 +176,7 @@ def test_a_breakpoint_that_the_agent_refuses_is_not_kept(fake: Launch) -> None:
         session.start()
     assert session.state == "exited"
     session.kill()
-    assert session.breakpoints == []
+    assert session.breakpoints.all() == []
 
 
 def test_until_and_advance_check_before_they_go(fake: Launch) -> None:
@@ -191,18 +191,18 @@ def test_until_and_advance_check_before_they_go(fake: Launch) -> None:
 
 def test_saved_breakpoints(fake: Launch, tmp_path: Path) -> None:
     session = fake()
-    session.add_breakpoint("pattern:A and op:arith.*", "depth > 1", after=True)
-    session.add_breakpoint("#3", temporary=True)
-    session.add_breakpoint("op:arith.*", "depth > 1", outcome="failed,reason:*no use*")
-    session.add_breakpoint("#4", temporary=True, outcome="changed")
-    session.watch("@12", exact=True, condition="depth > 0")
-    session.watch('attribute "a b" of @12')
-    session.watch("op:arith.* count")
-    session.catch("diagnostic", "*is unknown*")
-    session.set_ignore(1, 4)
-    session.disable([2])
-    session.set_commands(2, ["context", "continue"])
-    session.save_breakpoints(tmp_path / "saved")
+    session.breakpoints.add("pattern:A and op:arith.*", "depth > 1", after=True)
+    session.breakpoints.add("#3", temporary=True)
+    session.breakpoints.add("op:arith.*", "depth > 1", outcome="failed,reason:*no use*")
+    session.breakpoints.add("#4", temporary=True, outcome="changed")
+    session.breakpoints.watch("@12", exact=True, condition="depth > 0")
+    session.breakpoints.watch('attribute "a b" of @12')
+    session.breakpoints.watch("op:arith.* count")
+    session.breakpoints.catch("diagnostic", "*is unknown*")
+    session.breakpoints.set_ignore(1, 4)
+    session.breakpoints.disable([2])
+    session.breakpoints.set_commands(2, ["context", "continue"])
+    session.breakpoints.save(tmp_path / "saved")
     assert (tmp_path / "saved").read_text() == (
         "break --after pattern:A and op:arith.* if depth > 1\n"
         "ignore $_ 4\n"
@@ -220,7 +220,7 @@ def test_saved_breakpoints(fake: Launch, tmp_path: Path) -> None:
         "catch diagnostic *is unknown*\n"
     )
     with pytest.raises(FileNotWritten, match="nowhere"):
-        session.save_breakpoints(tmp_path / "nowhere" / "saved")
+        session.breakpoints.save(tmp_path / "nowhere" / "saved")
 
 
 # --- looking ------------------------------------------------------------------
@@ -229,7 +229,7 @@ def test_saved_breakpoints(fake: Launch, tmp_path: Path) -> None:
 def test_print_is_read_lazily_and_removed(fake: Launch, base: Path) -> None:
     session = fake()
     session.start()
-    with session.print("module", mark=True) as printed:
+    with session.ir.print("module", mark=True) as printed:
         (file,) = base.glob("actiondbg-*/print-*")
         assert printed.bytes == len(printed.text.encode())
         assert printed.mark == (2, 2)
@@ -238,7 +238,7 @@ def test_print_is_read_lazily_and_removed(fake: Launch, base: Path) -> None:
         printed.copy_to(binary)
         assert text.getvalue() == printed.text == binary.getvalue().decode()
     assert not file.exists()
-    session.print()  # forgotten
+    session.ir.print()  # forgotten
     assert list(base.glob("actiondbg-*/print-*")) == []
 
 
@@ -246,32 +246,32 @@ def test_module_and_cursor_op_are_of_one_copy(fake: Launch) -> None:
     pytest.importorskip("mlir.ir")
     session = fake()
     session.start()
-    module, op = session.module(), session.cursor_op()
+    module, op = session.ir.module(), session.ir.cursor_op()
     assert [one.operation.name for one in module.body.operations] == ["foo.bar", "foo.é"]
     assert op.operation == module.body.operations[1].operation
     del module
     session.step()
-    assert session.module() is not None
+    assert session.ir.module() is not None
     assert op.operation.name == "foo.é", "an operation keeps its module"
 
 
 def test_frame_index_is_reset_by_a_stop(fake: Launch) -> None:
     session = fake()
     session.start()
-    assert session.select_frame(1).index == session.frame_index == 1
+    assert session.stack.select(1).index == session.stack.selected == 1
     session.step()
-    assert session.frame_index == 0
+    assert session.stack.selected == 0
 
 
 def test_names_are_kept_for_later_sessions(fake: Launch, base: Path) -> None:
     session = fake()
-    assert session.names("pattern") == []
+    assert session.names.get("pattern") == []
     session.start()
     session.close()
-    assert fake().names("pattern") == ["pattern-name"]
+    assert fake().names.get("pattern") == ["pattern-name"]
     (cache,) = (base / "cache/actiondbg").iterdir()
     cache.write_text("{ damaged")
-    assert fake().names("pattern") == []
+    assert fake().names.get("pattern") == []
 
 
 # --- streams ------------------------------------------------------------------
@@ -283,7 +283,7 @@ def test_streams_can_be_sent_elsewhere(fake: Launch, tmp_path: Path) -> None:
     session.run()
     assert (tmp_path / "out").read_text() == "from the file"
     with pytest.raises(UsageError, match="stdout was sent elsewhere"):
-        session.output()
+        session.target.output()
     session.run(stdout=str(tmp_path / "other"))
     assert (tmp_path / "other").read_text() == "from the file"
     with (tmp_path / "third").open("wb") as file:
@@ -301,8 +301,8 @@ def test_inherited_streams_are_ours(fake: Launch, capfd: pytest.CaptureFixture[s
 def test_the_environment_is_the_users_but_for_the_agent(fake: Launch) -> None:
     session = fake("--show-environment", env={**os.environ, "LD_PRELOAD": ""})
     session.run()
-    assert session.output() == "none"
-    libc = session.tool.libmlir
+    assert session.target.output() == "none"
+    libc = session.target.tool.libmlir
     session = fake("--show-environment", env={**os.environ, "LD_PRELOAD": str(libc)})
     session.run()
-    assert session.output() == str(libc)
+    assert session.target.output() == str(libc)

@@ -32,7 +32,7 @@ def at_event(session: Session, event: int) -> Stop:
 
 
 def processes(session: Session) -> set[int]:
-    tool = session.argv[0].encode()
+    tool = session.target.argv[0].encode()
     return {
         int(entry.parent.name)
         for entry in Path("/proc").glob("[0-9]*/cmdline")
@@ -52,45 +52,45 @@ def kill(pid: int) -> None:
 def test_without_forks_the_run_is_repeated(fake: Launch, option: list[str]) -> None:
     session = fake(*option, "--print", "words")
     at_event(session, 6)
-    pid = session.pid
-    stop = session.reverse_step()
+    pid = session.target.pid
+    stop = session.timeline.reverse_step()
     assert (stop.event, stop.when, stop.ordinal) == (5, "after", 3)
     assert stop.message is not None and AGAIN in stop.message
     assert session.stop == stop
-    assert session.pid != pid and pid not in processes(session)
+    assert session.target.pid != pid and pid not in processes(session)
     assert session.step().event == 6
-    assert session.goto(2).event == 2
+    assert session.timeline.goto(2).event == 2
     assert session.continue_().status == 0
-    assert session.output() == "words"
-    assert session.errors() == "the fake's last words\n"
-    stop = session.reverse_step()
+    assert session.target.output() == "words"
+    assert session.target.errors() == "the fake's last words\n"
+    stop = session.timeline.reverse_step()
     assert stop.event == 10
-    assert session.errors() == ""
+    assert session.target.errors() == ""
     session.kill()
-    assert session.output() == "words"
+    assert session.target.output() == "words"
 
 
 def test_without_forks_skips_and_breakpoints_are_kept(fake: Launch) -> None:
     session = fake("--no-fork")
-    session.add_breakpoint("pattern:FoldA")
+    session.breakpoints.add("pattern:FoldA")
     at_event(session, 4)
     session.skip()
-    stop = session.goto(3)
+    stop = session.timeline.goto(3)
     assert stop.skipped
     assert session.step().skipped
-    session.goto(2)
-    assert [one.hits for one in session.breakpoints] == [1]
+    session.timeline.goto(2)
+    assert [one.hits for one in session.breakpoints.all()] == [1]
     assert session.continue_().ordinal == 5
-    assert session.timeline().branches[0].skips[0].ordinal == 3
+    assert session.timeline.branches().branches[0].skips[0].ordinal == 3
 
 
 def test_without_forks_nothing_is_frozen(fake: Launch) -> None:
     session = fake("--no-fork")
     at_event(session, 4)
-    assert session.checkpoints() == []
-    assert session.automatic_checkpoints().count == 0
+    assert session.timeline.checkpoints.all() == []
+    assert session.timeline.checkpoints.automatic().count == 0
     with pytest.raises(errors.NoAnswer, match="cannot fork it"):
-        session.reverse_continue()
+        session.timeline.reverse_continue()
     assert session.stop is not None and session.stop.event == 4
 
 
@@ -101,24 +101,24 @@ def test_an_interrupt_of_a_repeated_run(fake: Launch, monkeypatch: pytest.Monkey
     def interrupted(_: Execution) -> Stop:
         raise KeyboardInterrupt
 
-    pid = session.pid
+    pid = session.target.pid
     with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
         patch.setattr(Execution, "wait", interrupted)
-        session.reverse_step()
-    assert (session.stop, session.pid, session.output()) == (stop, pid, "words")
+        session.timeline.reverse_step()
+    assert (session.stop, session.target.pid, session.target.output()) == (stop, pid, "words")
     assert len(processes(session)) == 1
     assert session.step().event == 7
 
 
 def test_when_all_that_was_frozen_is_gone(fake: Launch) -> None:
     session = fake()
-    session.checkpoint_spacing = 0
+    session.timeline.checkpoints.spacing = 0
     at_event(session, 6)
-    session.checkpoint()
-    assert session._current is not None
-    for pid in (session._current.origin.pid, session.checkpoints()[0].pid):
+    session.timeline.checkpoints.add()
+    assert session.execution is not None
+    for pid in (session.execution.origin.pid, session.timeline.checkpoints.all()[0].pid):
         kill(pid)
-    stop = session.reverse_step()
+    stop = session.timeline.reverse_step()
     assert stop.event == 5
     assert stop.message is not None and AGAIN in stop.message
 
@@ -129,11 +129,11 @@ def test_when_all_that_was_frozen_is_gone(fake: Launch) -> None:
 def test_a_tool_that_was_gone_back_to_ends_with_its_status(fake: Launch) -> None:
     session = fake("--exit", "3")
     at_event(session, 6)
-    session.reverse_step(2)
+    session.timeline.reverse_step(2)
     stop = session.continue_()
     assert (stop.status, stop.actions, stop.event) == (3, 5, 10)
     assert session.exit_status == 3
-    session.reverse_step()
+    session.timeline.reverse_step()
     assert session.exit_status is None
     assert session.continue_().status == 3
 
@@ -141,23 +141,23 @@ def test_a_tool_that_was_gone_back_to_ends_with_its_status(fake: Launch) -> None
 def test_a_tool_that_was_gone_back_to_crashes(fake: Launch) -> None:
     session = fake("--crash-in", "5")
     at_event(session, 6)
-    session.reverse_step(2)
+    session.timeline.reverse_step(2)
     stop = session.continue_()
     assert (stop.reason, stop.ordinal, stop.status) == ("crashed", 5, -signal.SIGABRT)
-    assert session.reverse_next().ordinal == 5
+    assert session.timeline.reverse_next().ordinal == 5
 
 
 def test_a_tool_that_was_gone_back_to_is_killed(fake: Launch) -> None:
     session = fake()
     at_event(session, 6)
-    session.reverse_step()
-    assert session.pid is not None
-    kill(session.pid)
+    session.timeline.reverse_step()
+    assert session.target.pid is not None
+    kill(session.target.pid)
     with pytest.raises(errors.ToolGone):
-        session.backtrace()
+        session.stack.frames()
     assert session.stop is not None
     assert (session.stop.reason, session.stop.status) == ("killed", -signal.SIGKILL)
-    stop = session.reverse_step()  # to where it was
+    stop = session.timeline.reverse_step()  # to where it was
     assert stop.event == 5
     session.kill()
     assert processes(session) == set()
@@ -172,11 +172,11 @@ def test_when_the_fork_ends_the_tool_stays(fake: Launch, monkeypatch: pytest.Mon
         kill(replica.pid)
         return replica.resume("step")
 
-    pid = session.pid
+    pid = session.target.pid
     with monkeypatch.context() as patch, pytest.raises(errors.ToolGone):
         patch.setattr(ForkedTool, "go", ends)
-        session.reverse_step()
-    assert (session.stop, session.pid) == (stop, pid)
+        session.timeline.reverse_step()
+    assert (session.stop, session.target.pid) == (stop, pid)
     assert session.step().event == 7
 
 
@@ -188,34 +188,34 @@ def test_a_place_that_is_not_found_again(fake: Launch, monkeypatch: pytest.Monke
     go: Callable[[ForkedTool, int], Stop] = ForkedTool.go
     with monkeypatch.context() as patch, pytest.raises(errors.NoAnswer, match="not do the same"):
         patch.setattr(ForkedTool, "go", lambda replica, event: go(replica, event - 1))
-        session.reverse_step()
+        session.timeline.reverse_step()
     assert session.stop == stop
 
 
 def test_it_needs_a_run_that_is_stopped(fake: Launch) -> None:
     session = fake()
     calls: list[Callable[[], object]] = [
-        session.checkpoint,
-        session.reverse_step,
-        session.reverse_next,
-        session.reverse_finish,
-        session.reverse_continue,
-        session.timeline,
-        lambda: session.goto(1),
-        lambda: session.restart_from(1),
-        lambda: session.delete_checkpoint(1),
-        lambda: session.save_skips("x"),
+        session.timeline.checkpoints.add,
+        session.timeline.reverse_step,
+        session.timeline.reverse_next,
+        session.timeline.reverse_finish,
+        session.timeline.reverse_continue,
+        session.timeline.branches,
+        lambda: session.timeline.goto(1),
+        lambda: session.timeline.checkpoints.restore(1),
+        lambda: session.timeline.checkpoints.delete(1),
+        lambda: session.skips.save("x"),
     ]
     for call in calls:
         with pytest.raises(errors.NotStopped):
             call()
-    assert session.checkpoints() == []
+    assert session.timeline.checkpoints.all() == []
     session.start()
     for count in (0, -1):
         with pytest.raises(errors.UsageError):
-            session.reverse_step(count)
+            session.timeline.reverse_step(count)
     with pytest.raises(errors.ControlRefused):
-        session.reverse_step()
+        session.timeline.reverse_step()
 
 
 def test_what_connects_late_is_of_the_timeline_that_it_was_made_on(
@@ -228,29 +228,29 @@ def test_what_connects_late_is_of_the_timeline_that_it_was_made_on(
         patch.setattr(Listener, "accept_pending", lambda _: None)
         session.step(7)
         made_before = processes(session)
-        session.goto(2)
+        session.timeline.goto(2)
         session.skip()
-        assert session.timeline().current == 2
-    session.reverse_step()
-    run = session._current
+        assert session.timeline.branches().current == 2
+    session.timeline.reverse_step()
+    run = session.execution
     assert run is not None
     held = [(one.replica.pid, one.branch) for one in run.checkpoints._automatic]
     assert {branch for pid, branch in held if pid in made_before} <= {1}
     assert 2 in {branch for _, branch in held}
-    assert session.goto(2).skipped
+    assert session.timeline.goto(2).skipped
 
 
 def test_a_branch_writes_all_that_it_writes(fake: Launch) -> None:
     """What the old timeline had shown on a pipe must not keep the new one silent."""
     session = fake("--print", "words")
     at_event(session, 4)
-    session.reverse_step()
-    pid = session.pid
-    session.goto(2)
+    session.timeline.reverse_step()
+    pid = session.target.pid
+    session.timeline.goto(2)
     stop = session.skip(1)
     assert stop.when == "exit"
-    session.goto(2)
-    pid = session.pid
+    session.timeline.goto(2)
+    pid = session.target.pid
     session.apply()
-    assert session.timeline().current == 3
-    assert session.pid != pid and pid not in processes(session)
+    assert session.timeline.branches().current == 3
+    assert session.target.pid != pid and pid not in processes(session)

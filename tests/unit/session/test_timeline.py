@@ -14,7 +14,7 @@ from actiondbg import protocol
 from actiondbg.process.checkpoints import least_missed, unshared
 from actiondbg.process.stop import Stop
 from actiondbg.process.timeline import Branches, actions_at, event_before
-from actiondbg.session.reverse_search import Hit, Segment, newest_hits
+from actiondbg.session.time_travel.reverse_search import Hit, Segment, newest_hits
 
 
 def before(ordinal: int, depth: int = 0, name: str = "X") -> Stop:

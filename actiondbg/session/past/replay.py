@@ -1,22 +1,20 @@
-"""Repeating a run up to some action, in a replica of the tool."""
+"""Repeats the run up to some action, in a fork of the tool."""
 
 from __future__ import annotations
 
 import contextlib
 from collections.abc import Generator, Iterator
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import msgspec
 
 from actiondbg import protocol
-from actiondbg.errors import NoAnswer, NotStopped, UsageError
+from actiondbg.errors import NoAnswer, UsageError
 from actiondbg.process.execution import Execution
-from actiondbg.process.forked_tool import ForkedTool
-from actiondbg.process.stop import Stop
-from actiondbg.session.observing import Observing
-
-Side = Literal["before", "after"]
+from actiondbg.process.forked_tool import ForkedTool, closed_on_error
+from actiondbg.process.stop import Side, Stop
+from actiondbg.session.executions import Executions
 
 
 class Place(NamedTuple):
@@ -33,61 +31,46 @@ class Place(NamedTuple):
     ended: bool = False
 
 
-class Replaying(Observing):
-    """The part of Session that repeats the run. What was skipped is skipped again.
+class Replay:
+    """Forks the beginning of the run, and repeats it with the same skips.
 
     Every method raises NotStopped when the tool runs or was not started, and NoAnswer when the
-    run cannot be repeated. A KeyboardInterrupt ends the replica.
+    run cannot be repeated. A KeyboardInterrupt ends the fork.
+
+    Args:
+        executions: the processes of the tool.
     """
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, executions: Executions) -> None:
+        self._executions = executions
         self._logs = 0
-
-    def replay(self, ordinal: int, when: Side = "before") -> ForkedTool:
-        """Make a replica of the tool that stands at an action of the past; close it.
-
-        Args:
-            ordinal: the action's number, from 1.
-            when: before it, or after it; then it has to be over.
-
-        Raises:
-            UsageError: the action has not come yet, or is not over.
-        """
-        self._check_past(ordinal, when)
-        return self._replica_at(Place(ordinal, when))
 
     # --- where the run is ---
 
-    def _past_run(self) -> Execution:
-        run = self._current
-        if run is None:
-            raise NotStopped("The tool is not running: start it with run or start.")
-        if run.state == "running":
-            raise NotStopped("The tool is running: interrupt it before asking for its past.")
-        return run
-
-    def _now(self) -> Place:
+    def now(self) -> Place:
         """Return how far the run is to be repeated: up to the newest action that is over."""
-        run = self._past_run()
-        stop = run.stop
+        execution = self._executions.need_idle()
+        stop = execution.stop
         if stop is not None and stop.when == "exit":
-            return _end_of(run, stop)
+            return _end_of(execution, stop)
         if stop is None or not stop.ordinal:
-            return Place(self._ask(protocol.GetStatus()).ordinal, "after", ended=True)
+            newest = self._executions.ask(protocol.GetStatus()).ordinal
+            return Place(newest, "after", ended=True)
         return _place_of(stop)
 
-    def _check_past(self, ordinal: int, when: Side) -> None:
+    def check_past(self, ordinal: int, when: Side) -> None:
+        """Raise UsageError if an action has not begun, or is not over."""
         if ordinal < 1:
             raise UsageError(f"There is no action #{ordinal}: actions are numbered from 1.")
-        run = self._past_run()
-        if run.state == "stopped":
-            newest = self._ask(protocol.GetStatus()).ordinal
-            unfinished = {frame.ordinal for frame in self.backtrace()}
-            if run.stop is not None and run.stop.when == "after":
-                unfinished.discard(run.stop.ordinal)
+        execution = self._executions.need_idle()
+        if execution.state == "stopped":
+            newest = self._executions.ask(protocol.GetStatus()).ordinal
+            frames = self._executions.ask(protocol.Backtrace()).frames
+            unfinished = {frame.ordinal for frame in frames}
+            if execution.stop is not None and execution.stop.when == "after":
+                unfinished.discard(execution.stop.ordinal)
         else:
-            place = self._now()
+            place = self.now()
             newest = place.ordinal
             unfinished = set[int]() if place.when == "after" else {newest}
         if ordinal > newest:
@@ -96,51 +79,53 @@ class Replaying(Observing):
         if when == "after" and ordinal in unfinished:
             raise UsageError(f"The action #{ordinal} is not over: go on to its end first.")
 
-    def _skipped(self) -> list[int]:
-        """The actions that are left out on this timeline."""
-        return self._past_run().branches.ordinals()
+    def skipped(self) -> list[int]:
+        """Return the ordinals that are skipped on this timeline."""
+        return self._executions.need_idle().branches.ordinals()
 
-    # --- going there again ---
+    # --- repeating it ---
 
-    def _replica(self) -> ForkedTool:
-        """Make a replica at the beginning of the run."""
-        skipped = self._skipped()
-        replica = self._past_run().origin.fork()
-        with closed_on_error(replica):
-            replica.request(protocol.SetSkips(ordinals=skipped))
-        return replica
+    def fork(self) -> ForkedTool:
+        """Fork the beginning of the run."""
+        skipped = self.skipped()
+        fork = self._executions.need_idle().origin.fork()
+        with closed_on_error(fork):
+            fork.request(protocol.SetSkips(ordinals=skipped))
+        return fork
 
-    def _replica_at(self, place: Place) -> ForkedTool:
-        replica = self._replica()
-        with closed_on_error(replica):
-            go(replica, place)
-        return replica
+    def fork_at(self, place: Place) -> ForkedTool:
+        """Fork the beginning of the run, and repeat it up to a place."""
+        fork = self.fork()
+        with closed_on_error(fork):
+            go(fork, place)
+        return fork
 
-    def _watch_run(
-        self, breakpoints: list[protocol.WireBreakpoint], place: Place, log: Path
+    def log(
+        self, breakpoints: list[protocol.WireBreakpoint], place: Place, file: Path
     ) -> ForkedTool:
-        """Repeat the run up to a place, and log what breakpoints see on the way.
+        """Repeat the run up to a place, and log the hits of breakpoints on the way.
 
         Args:
             breakpoints: logging ones.
             place: where to end.
-            log: the file; it is not made when the place is the beginning.
+            file: the log; it is not made when the place is the beginning.
 
         Returns:
-            The replica, which stands there; close it.
+            The fork, which stands there; close it.
         """
-        replica = self._replica()
-        with closed_on_error(replica):
-            replica.request(protocol.SetBreakpoints(breakpoints=breakpoints))
-            replica.request(protocol.OpenLog(path=str(log)))
-            go(replica, place)
-            replica.request(protocol.CloseLog())
-        return replica
+        fork = self.fork()
+        with closed_on_error(fork):
+            fork.request(protocol.SetBreakpoints(breakpoints=breakpoints))
+            fork.request(protocol.OpenLog(path=str(file)))
+            go(fork, place)
+            fork.request(protocol.CloseLog())
+        return fork
 
     @contextlib.contextmanager
-    def _log_file(self) -> Generator[Path]:
+    def log_file(self) -> Generator[Path]:
+        """Yield the path of a log, which is removed afterwards."""
         self._logs += 1
-        file = self._file(f"log-{self._logs}")
+        file = self._executions.file(f"log-{self._logs}")
         try:
             yield file
         finally:
@@ -207,12 +192,3 @@ def read_log(file: Path) -> Iterator[protocol.Stopped]:
         raise NoAnswer(
             f"The log of the replica cannot be read ({error}): is there room left on the disk?"
         ) from error
-
-
-@contextlib.contextmanager
-def closed_on_error(replica: ForkedTool) -> Generator[None]:
-    try:
-        yield
-    except BaseException:
-        replica.close()
-        raise

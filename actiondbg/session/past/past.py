@@ -1,10 +1,9 @@
-"""Questions about the past of a run, which a replica of the tool answers by repeating it."""
+"""Questions about the past of a run, answered by a fork that repeats it."""
 
 from __future__ import annotations
 
 import contextlib
 import os
-from abc import abstractmethod
 from collections import deque
 from collections.abc import Callable
 from pathlib import Path
@@ -13,40 +12,78 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from actiondbg import protocol
-from actiondbg.analysis.attempts import Attempt, Attempts, Group, attempts_of
-from actiondbg.analysis.history import Event, History, history_of
+from actiondbg.analysis.attempts import Attempts, attempts_of
+from actiondbg.analysis.history import History, history_of
+from actiondbg.breakpoints.spec import attempt_terms
 from actiondbg.breakpoints.watch import parse_operation
 from actiondbg.errors import AgentError, NoSuchUnit, UsageError
 from actiondbg.ir.printed import PrintedText
 from actiondbg.process.forked_tool import ForkedTool
-from actiondbg.session.observing import ANY, attempt_terms
-from actiondbg.session.replay import Place, Replaying, go, logging, read_log
-from actiondbg.session.reproducer import Reproducer, pass_around, write_reproducer
-from actiondbg.tool import Tool
+from actiondbg.process.stop import Side
+from actiondbg.session.debug_session import StatisticKind
+from actiondbg.session.executions import Executions
+from actiondbg.session.inspection.cursor import Cursor
+from actiondbg.session.past.pass_reproducer import Reproducer, pass_around, write_reproducer
+from actiondbg.session.past.replay import Place, Replay, go, logging, read_log
+from actiondbg.tool.program import Program
 
 if TYPE_CHECKING:
     from actiondbg.analysis.cycles import Applied, Cycle
     from actiondbg.ir.diff import Diff
 
-__all__ = ["Attempt", "Attempts", "Event", "Group", "History", "Past", "Reproducer"]
-
+ANY = protocol.OutcomeFilter()
+_TAGS: dict[StatisticKind, str] = {
+    "pattern": "apply-pattern",
+    "pass": "pass-execution",
+    "fold": "fold",
+}
 _STREAM = 20_000  # newest changing actions in which a cycle is looked for
 _REACH = 1_000_000  # newest actions, changing or not, of which they are taken
 _SHOWN = 8  # actions of a cycle whose diffs are made
 
 
-class Past(Replaying):
-    """The part of Session that answers questions about the past; see ``Replaying``."""
+class Past:
+    """Questions about the past of a run, answered by a fork that repeats it.
 
-    @property
-    @abstractmethod
-    def argv(self) -> list[str]:
-        """The tool's command line."""
+    Every method raises NotStopped when the tool runs or was not started, and NoAnswer when the
+    run cannot be repeated.
 
-    @property
-    @abstractmethod
-    def tool(self) -> Tool:
-        """The tool; raises LaunchError when there is none that the agent can be put into."""
+    Args:
+        program: the command line of the tool.
+        executions: the processes of the tool.
+        cursor: resolves what names an operation.
+        replay: repeats the run.
+    """
+
+    def __init__(
+        self, program: Program, executions: Executions, cursor: Cursor, replay: Replay
+    ) -> None:
+        self._program = program
+        self._executions = executions
+        self._cursor = cursor
+        self._replay = replay
+
+    def replay(self, ordinal: int, when: Side = "before") -> ForkedTool:
+        """Fork the tool so that the fork stands at an action of the past; close it.
+
+        Args:
+            ordinal: the action's number, from 1.
+            when: before it, or after it; then it has to be over.
+
+        Raises:
+            UsageError: the action has not begun, or is not over.
+        """
+        self._replay.check_past(ordinal, when)
+        return self._replay.fork_at(Place(ordinal, when))
+
+    def statistics(self, kind: StatisticKind | None = None) -> list[protocol.Statistic]:
+        """Count what the actions of each tag and name came to in this run.
+
+        Args:
+            kind: only patterns, passes or folds; None for all.
+        """
+        rows = self._all_statistics()
+        return rows if kind is None else [row for row in rows if row.tag == _TAGS[kind]]
 
     def why_not(self, name: str, location: str | None = None, op_id: int | None = None) -> Attempts:
         """Find all attempts of a pattern up to now, with what came of each.
@@ -63,8 +100,8 @@ class Past(Replaying):
             UsageError: the name is no glob, or the location no FILE:LINE.
         """
         terms = attempt_terms(name, location)
-        with self._log_file() as log:
-            self._watch_run([logging(terms, ANY)], self._now(), log).close()
+        with self._replay.log_file() as log:
+            self._replay.log([logging(terms, ANY)], self._replay.now(), log).close()
             return attempts_of(name, read_log(log), op_id)
 
     def history(self, target: str = "cursor") -> History:
@@ -78,10 +115,10 @@ class Past(Replaying):
             NotStopped: "cursor" or an SSA name is given, and the tool is not at a stop.
             NoSuchUnit: there has been no such operation.
         """
-        id = self._operation_id(parse_operation(target))
+        id = self._cursor.operation_id(parse_operation(target))
         watch = protocol.Watch(kind="operation", id=id, exact=True)
-        with self._log_file() as log:
-            with self._watch_run([logging([], watch=watch)], self._now(), log) as replica:
+        with self._replay.log_file() as log:
+            with self._replay.log([logging([], watch=watch)], self._replay.now(), log) as replica:
                 op = _name_of(replica, id)
             lines = list(read_log(log))
         if op is None and not lines:
@@ -103,16 +140,15 @@ class Past(Replaying):
             UsageError: the action has not been dispatched, or is not over.
         """
         if ordinal is None:
-            self._past_run()
-            stop = self.stop
+            stop = self._executions.need_idle().stop
             if stop is None or stop.when != "after":
                 raise UsageError(
                     "The tool does not stand after an action: go to its end with next, or name an "
                     "action that is over by its ordinal, such as #17."
                 )
             ordinal = stop.ordinal
-        self._check_past(ordinal, "after")
-        return self._diff(self._replica, ordinal, module, self._skipped())
+        self._replay.check_past(ordinal, "after")
+        return self._diff(self._replay.fork, ordinal, module, self._replay.skipped())
 
     def cycles(self) -> Cycle | None:
         """Find the actions that a greedy driver repeats without an end.
@@ -123,7 +159,7 @@ class Past(Replaying):
         """
         from actiondbg.analysis.cycles import Applied, find_cycle
 
-        place = self._now()
+        place = self._replay.now()
         recent = protocol.Condition(
             call=">",
             args=[
@@ -136,8 +172,8 @@ class Past(Replaying):
             logging([protocol.Term(kind="tag", glob=tag)], changed, condition=recent, id=id)
             for id, tag in enumerate(("apply-pattern", "fold"), 1)
         ]
-        with self._log_file() as log:
-            self._watch_run(breakpoints, place, log).close()
+        with self._replay.log_file() as log:
+            self._replay.log(breakpoints, place, log).close()
             newest = deque(read_log(log), maxlen=_STREAM)
         applied = [
             Applied(
@@ -165,31 +201,33 @@ class Past(Replaying):
             UsageError: no pass runs.
             FileNotWritten: the file cannot be written.
         """
-        with self._replica_at(Place(self._pass_ordinal())) as replica:
+        with self._replay.fork_at(Place(self._pass_ordinal())) as replica:
             pipeline = replica.request(protocol.GetPipeline()).text
-            file = self._new_print()
+            file = self._executions.new_print()
             message = protocol.Print(what="module", path=str(file))
             with PrintedText(file, replica.request(message)) as printed:
-                return write_reproducer(Path(path), printed, pipeline, self.tool.path, self.argv)
+                return write_reproducer(
+                    Path(path), printed, pipeline, self._program.tool.path, self._program.argv
+                )
 
     # --- behind them ---
 
     def _pass_ordinal(self) -> int:
         """Find the innermost pass that runs."""
-        run = self._past_run()
+        run = self._executions.need_idle()
         if run.state == "stopped":
-            return pass_around(self.backtrace())
+            return pass_around(self._executions.ask(protocol.Backtrace()).frames)
         if run.stop is None or not run.stop.ordinal:
             raise UsageError(
                 "The tool did not end in a pass: go to one with break, and ask at its stop."
             )
-        with self._replica_at(self._now()) as replica:
+        with self._replay.fork_at(self._replay.now()) as replica:
             return pass_around(replica.request(protocol.Backtrace()).frames)
 
     def _diffs(self, actions: list[Applied]) -> list[Diff]:
         """Compare what each action does, from one replica that stands before all of them."""
-        skipped = self._skipped()
-        with self._replica_at(Place(min(one.ordinal for one in actions))) as first:
+        skipped = self._replay.skipped()
+        with self._replay.fork_at(Place(min(one.ordinal for one in actions))) as first:
             return [self._diff(first.fork, one.ordinal, False, skipped) for one in actions]
 
     def _diff(
@@ -198,22 +236,18 @@ class Past(Replaying):
         from actiondbg.process.action_diff import compare_action
 
         return compare_action(
-            make, ordinal, self._new_print, module=module, skipped=ordinal in skipped
+            make, ordinal, self._executions.new_print, module=module, skipped=ordinal in skipped
         )
 
-    def _new_print(self) -> Path:
-        self._prints += 1
-        return self._file(f"print-{self._prints}")
-
     def _all_statistics(self) -> list[protocol.Statistic]:
-        run = self._current
+        run = self._executions.current
         if run is None or run.state != "exited":
-            counted = self._ask(protocol.GetStatistics())
+            counted = self._executions.ask(protocol.GetStatistics())
             if not counted.uncounted:
                 return counted.rows
-        with self._replica() as replica:
+        with self._replay.fork() as replica:
             replica.request(protocol.SetOptions(count=True))
-            go(replica, self._now())
+            go(replica, self._replay.now())
             return replica.request(protocol.GetStatistics()).rows
 
 

@@ -1,4 +1,4 @@
-"""Going to and fro on the timeline of a run."""
+"""Movement along the timeline of a run, backwards and forwards."""
 
 from __future__ import annotations
 
@@ -8,23 +8,30 @@ from typing import NamedTuple
 import msgspec
 
 from actiondbg import protocol
-from actiondbg.errors import ControlRefused, NotStopped, ToolGone, UsageError
-from actiondbg.process.checkpoints import Automatic, Checkpoint, Frozen
+from actiondbg.errors import ControlRefused, NoAnswer, ToolGone, UsageError
+from actiondbg.process.checkpoints import Frozen
 from actiondbg.process.execution import Execution
 from actiondbg.process.forked_tool import ForkedTool
-from actiondbg.process.stop import Stop
-from actiondbg.process.timeline import Timeline, event_before
-from actiondbg.session.journey import Journey
-from actiondbg.session.replay import Side
-from actiondbg.session.reverse_search import Hit, Segment, newest_hits
-
-__all__ = ["Automatic", "Checkpoint", "Timeline", "Travel"]
+from actiondbg.process.stop import Side, Stop
+from actiondbg.process.timeline import Branches, Timeline, event_before
+from actiondbg.session.agent_breakpoints import AgentBreakpoints
+from actiondbg.session.agent_options import AgentOptions
+from actiondbg.session.arrival import Arrival, InnerStops
+from actiondbg.session.executions import Executions
+from actiondbg.session.scout import Scout, usable_for
+from actiondbg.session.skip_plan import SkipPlan
+from actiondbg.session.time_travel.checkpoints import CheckpointList
+from actiondbg.session.time_travel.reverse_search import Hit, Segment, newest_hits
+from actiondbg.session.time_travel.tool_replacement import ToolReplacement
 
 _BEGINNING = "this is the beginning of the run"
 
 
 class _Spot(NamedTuple):
-    """A place on the timeline: the newest event, and the action before, after or in which it is."""
+    """A position on the timeline: the newest event, and its action.
+
+    ``when`` is "before", "after" or "during" the action, or "exit".
+    """
 
     event: int
     when: str
@@ -32,78 +39,56 @@ class _Spot(NamedTuple):
     depth: int
 
 
-class Travel(Journey):
-    """The part of Session that goes back, and on again.
+class TimeTravel:
+    """Moves the session along its timeline, by forking a frozen process and replaying to an event.
 
-    Breakpoints, what is skipped and settings hold in both directions. What the tool has written
-    after a place that it went back to is discarded. Every method raises NotStopped when the tool
-    runs or was not started; on a KeyboardInterrupt, or an error, it stays where it was.
+    Breakpoints, skips and settings hold in both directions. What the tool has written after the
+    event is discarded. Every method raises NotStopped when the tool runs or was not started; on a
+    KeyboardInterrupt, or an error, the session is unchanged.
+
+    Args:
+        executions: the processes of the tool.
+        breakpoints: of the agent.
+        options: of the agent.
+        arrival: takes the session to each stop.
+        inner_stops: where in an action the tool stands.
+        skips: what is skipped in each run.
+        scout: forks that look ahead.
+        replacement: replaces the tool by a fork.
     """
 
-    # --- checkpoints ---
+    def __init__(
+        self,
+        executions: Executions,
+        breakpoints: AgentBreakpoints,
+        options: AgentOptions,
+        arrival: Arrival,
+        inner_stops: InnerStops,
+        skips: SkipPlan,
+        scout: Scout,
+        replacement: ToolReplacement,
+    ) -> None:
+        self._executions = executions
+        self._breakpoints = breakpoints
+        self._arrival = arrival
+        self._inner_stops = inner_stops
+        self._skips = skips
+        self._scout = scout
+        self._replacement = replacement
+        self._checkpoints = CheckpointList(executions, options, inner_stops, self._go_to_frozen)
 
     @property
-    def checkpoint_spacing(self) -> int:
-        """How many milliseconds the tool runs between two checkpoints of itself; 0 for none."""
-        return self._milliseconds
+    def checkpoints(self) -> CheckpointList:
+        """The checkpoints of the run."""
+        return self._checkpoints
 
-    @checkpoint_spacing.setter
-    def checkpoint_spacing(self, milliseconds: int) -> None:
-        if milliseconds < 0:
-            raise UsageError(f"{milliseconds} ms lie between no checkpoints: give them from 0.")
-        self._freeze(milliseconds, self._megabytes)
-
-    @property
-    def checkpoint_memory(self) -> int:
-        """How many megabytes the tool's checkpoints of itself may hold, in pages of their own."""
-        return self._megabytes
-
-    @checkpoint_memory.setter
-    def checkpoint_memory(self, megabytes: int) -> None:
-        if megabytes < 1:
-            raise UsageError(f"{megabytes} MB hold no checkpoint: give them from 1.")
-        self._freeze(self._milliseconds, megabytes)
-
-    def checkpoint(self) -> Checkpoint:
-        """Freeze a copy of the stopped tool, to which ``restart_from`` goes back.
-
-        Raises:
-            NoAnswer: the tool cannot be forked.
-        """
-        run = self._need_run()
-        made = run.fork(protocol.Fork(role="checkpoint"))
-        stands = made.stop is not None and made.stop.when != "during"
-        branch = run.branches.owner(made.event, stands).number
-        return run.checkpoints.add(made, branch, 0 if stands else self._inside[1])
-
-    def checkpoints(self) -> list[Checkpoint]:
-        """Return the checkpoints that were made by ``checkpoint`` in this run."""
-        return self._current.checkpoints.all() if self._current else []
-
-    def automatic_checkpoints(self) -> Automatic:
-        """Return how many checkpoints the tool has made of itself, and what they hold."""
-        run = self._current
-        return run.automatic() if run else Automatic(count=0, bytes=0)
-
-    def delete_checkpoint(self, number: int) -> None:
-        """End a checkpoint; raises UsageError if there is none of that number."""
-        self._need_run().checkpoints.delete(number)
-
-    def restart_from(self, number: int) -> Stop:
-        """Go back, or on, to a checkpoint; if it is on another branch, to that branch.
-
-        Raises:
-            UsageError: there is none of that number.
-        """
-        return self._stand(self._past_run().checkpoints.get(number))
-
-    def timeline(self) -> Timeline:
+    def branches(self) -> Timeline:
         """Return the branches of the run, and where on them the tool stands."""
-        run = self._need_run()
-        stop = None if run.state == "running" else run.stop
+        execution = self._executions.need()
+        stop = None if execution.state == "running" else execution.stop
         return Timeline(
-            branches=run.branches.all(),
-            current=run.branches.current.number,
+            branches=execution.branches.all(),
+            current=execution.branches.current.number,
             when=stop.when if stop else None,
             ordinal=stop.ordinal if stop else 0,
             event=stop.event if stop else 0,
@@ -123,7 +108,7 @@ class Travel(Journey):
         """
         if ordinal < 1:
             raise UsageError(f"There is no action #{ordinal}: actions are numbered from 1.")
-        run = self._past_run()
+        run = self._executions.need_idle()
         stop = run.stop
         if stop is not None and (stop.ordinal, stop.when) == (ordinal, when):
             return stop
@@ -135,13 +120,15 @@ class Travel(Journey):
         return self._travel(event)
 
     def _go_on(self, run: Execution, event: int) -> Stop:
+        """Run forwards to an event, but no further than to where a replay of skips ends."""
+        self._skips.place()
+        event = self._skips.limit(event)
+        self._breakpoints.silence()
         message = protocol.Resume(control="continue", event=event)
-        self._is_quiet = True
-        self._ask(protocol.SetBreakpoints(breakpoints=self._quiet()))
-        return self._arrive(lambda: run.resume(message))
+        return self._arrival.arrive(lambda: run.resume(message))
 
     def _goto_without_forks(self, run: Execution, ordinal: int, when: Side) -> Stop:
-        """Go on, or start the tool again; nobody knows where that action is."""
+        """Run forwards, or start the tool again: the event of the action is not known."""
         until = protocol.Until(
             terms=[protocol.Term(kind="ordinal", ordinal=ordinal)],
             condition=None,
@@ -149,37 +136,94 @@ class Travel(Journey):
             after=when == "after",
         )
         message = protocol.Resume(control="continue", until=until)
-        silent = [msgspec.structs.replace(one, log=True) for one in self._quiet()]
         stop = run.stop
-        is_to_come = stop is not None and (stop.ordinal, stop.when) == (ordinal, "before")
-        if run.state == "exited" or not (is_to_come or self.status().ordinal < ordinal):
-            return self._arrive(lambda: self._repeat(run, message, silent))
-        self._is_quiet = True
-        self._ask(protocol.SetBreakpoints(breakpoints=silent))
-        return self._arrive(lambda: run.resume(message))
+        is_ahead = stop is not None and (stop.ordinal, stop.when) == (ordinal, "before")
+        if run.state == "exited" or not (is_ahead or self._newest_ordinal() < ordinal):
+            silent = [msgspec.structs.replace(one, log=True) for one in self._breakpoints.quiet()]
+            return self._arrival.arrive(lambda: self._replacement.start_again(message, silent))
+        self._breakpoints.silence(log=True)
+        return self._arrival.arrive(lambda: run.resume(message))
+
+    def _travel(self, event: int, inside: int = 0) -> Stop:
+        """Go to an event of the timeline, by a fork, or by a tool that is started again.
+
+        Args:
+            event: the newest event there, from 1.
+            inside: 0 for that event itself; k for the k-th stop in an action after it.
+
+        Raises:
+            ToolGone, NoAnswer: the tool does not do the same again.
+        """
+        run = self._executions.need_idle()
+        stop = self._go_from(usable_for(run, event), run.branches, event, inside)
+        if stop is not None:
+            return stop
+        resume = protocol.Resume(control="continue", event=event)
+        quiet = self._breakpoints.quiet()
+        return self._arrival.arrive(lambda: self._replacement.start_again(resume, quiet, inside))
+
+    def _go_to_frozen(self, frozen: Frozen) -> Stop:
+        """Go to where a checkpoint stands, on its branch.
+
+        What was written before an event that lies ahead has been discarded, or was never written
+        on this timeline. It is written anew then, on the way from where the timelines part.
+        """
+        run = self._executions.need_idle()
+        branches = run.branches.save()
+        if not branches.holds(frozen.branch, frozen.event, frozen.stands):
+            branches.switch(frozen.branch)
+        here = run.stop.event if run.stop else 0
+        same = branches.current.number == run.branches.current.number
+        common = [
+            one
+            for one in usable_for(run, min(frozen.event, here))
+            if branches.holds(one.branch, one.event, one.stands)
+        ]
+        if same and frozen.event <= here:
+            stop = self._go_from([frozen], branches, None)
+        else:
+            stop = self._go_from(common, branches, frozen.event, frozen.inside)
+        if stop is None:
+            raise NoAnswer(f"The tool cannot be forked: checkpoint {frozen.number} is of no use.")
+        return stop
+
+    def _go_from(
+        self, starts: list[Frozen], branches: Branches, event: int | None, inside: int = 0
+    ) -> Stop | None:
+        """Go to an event from the first of some processes that can be forked; None: none can."""
+        for frozen in starts:
+            made = self._replacement.fork(frozen, branches)
+            if made is not None:
+                return self._arrival.arrive(
+                    lambda made=made: self._replacement.replace(made, branches, event, inside)
+                )
+        return None
+
+    def _newest_ordinal(self) -> int:
+        return self._executions.ask(protocol.GetStatus()).ordinal
 
     def _event_of(self, run: Execution, ordinal: int, when: Side) -> int:
         """Find out at which event an action of this timeline begins or ends."""
         stop = run.stop
         if stop is not None and stop.ordinal == ordinal and when == "before":
             return event_before(ordinal, stop.depth)
-        with self._scout_before(run, ordinal) as replica:
+        with self._fork_before(run, ordinal) as replica:
             try:
                 return replica.advance(ordinal, when).event
             except ToolGone as gone:
                 place = f"end of #{ordinal}" if when == "after" else f"#{ordinal}"
                 raise UsageError(f"{_how_it_ended(replica)}: there is no {place}.") from gone
 
-    def _scout_before(self, run: Execution, ordinal: int) -> ForkedTool:
+    def _fork_before(self, run: Execution, ordinal: int) -> ForkedTool:
         """Return a replica that stands before an action has begun."""
         stop = run.stop
         is_behind = stop is not None and (stop.ordinal, stop.when) == (ordinal, "before")
-        if run.state == "stopped" and (is_behind or self.status().ordinal < ordinal):
-            return self._told(run.fork(protocol.Fork(role="replica")))
+        if run.state == "stopped" and (is_behind or self._newest_ordinal() < ordinal):
+            return self._scout.fork_tool()
         for frozen in run.frozen():
             if frozen.actions < ordinal:
-                return self._scout(frozen.replica, [])
-        return self._scout(run.origin, [])
+                return self._scout.fork(frozen.replica, [])
+        return self._scout.fork(run.origin, [])
 
     # --- backwards ---
 
@@ -201,7 +245,7 @@ class Travel(Journey):
             event = _back_over(spot)
             if left == 1 or event <= 1:
                 return self._back_to(event)
-            spot = _spot_of(self._peek(event))
+            spot = _spot_of(self._scout.peek(event))
         raise AssertionError  # the count is at least 1
 
     def reverse_finish(self, count: int = 1) -> Stop:
@@ -231,7 +275,7 @@ class Travel(Journey):
             count: to the ``count``-th hit before here, from 1.
         """
         _check_count(count)
-        run = self._past_run()
+        run = self._executions.need_idle()
         spot = self._spot()
         segments = self._segments(run)
         found = newest_hits(segments, self._bound(run, spot), count)
@@ -242,25 +286,9 @@ class Travel(Journey):
 
     # --- behind them ---
 
-    def _freeze(self, milliseconds: int, megabytes: int) -> None:
-        run = self._current
-        if run is not None and run.state == "running":
-            raise NotStopped("The tool is running: interrupt it before changing what it does.")
-        if run is not None:
-            run.freeze(milliseconds, megabytes)
-        self._milliseconds, self._megabytes = milliseconds, megabytes
-
-    def _told(self, replica: ForkedTool) -> ForkedTool:
-        try:
-            self._tell_scout(replica, [])
-        except BaseException:
-            replica.close()
-            raise
-        return replica
-
     def _spot(self) -> _Spot:
         """Return where the tool stands, or came to."""
-        run = self._past_run()
+        run = self._executions.need_idle()
         stop = run.stop
         if stop is not None and stop.when == "exit" and not stop.event and run.last is not None:
             stop = msgspec.structs.replace(stop, event=run.last.event)  # killed: nobody told
@@ -280,34 +308,34 @@ class Travel(Journey):
             raise ControlRefused("There is nothing to go back to: the first action comes next.")
         run_stop = self._travel(1)
         stop = msgspec.structs.replace(run_stop, reason="start", message=message)
-        self._need_run().stop = stop
+        self._executions.need().stop = stop
         return stop
 
     def _frames(self, event: int) -> list[protocol.Frame]:
-        if self._past_run().state == "stopped":
-            return self.backtrace()
-        with self._scout(self._nearest(event), []) as replica:
-            replica.go(event)
-            return replica.request(protocol.Backtrace()).frames
+        if self._executions.state == "stopped":
+            return self._executions.ask(protocol.Backtrace()).frames
+        return self._scout.frames(event)
 
     def _bound(self, run: Execution, spot: _Spot) -> Hit:
         """Return the place before which hits are looked for."""
         if spot.when == "exit":
-            catches = any(one.catch is not None and one.enabled for one in self._list.all())
+            catches = any(
+                one.catch is not None and one.enabled for one in self._breakpoints.table.all()
+            )
             return Hit(spot.event, None if catches else 1)
         if spot.when != "during":
             return Hit(spot.event, 0)
-        event, number = self._inside
+        event, number = self._inner_stops.event, self._inner_stops.number
         number = number if event == spot.event else 0
         interrupted = run.stop is not None and run.stop.reason == "interrupt"
         return Hit(spot.event, number + interrupted)
 
     def _segments(self, run: Execution) -> list[Segment]:
         """Return the frozen processes, the newest first; raises NoAnswer without the first."""
-        quiet = self._quiet()
+        quiet = self._breakpoints.quiet()
         all_frozen = [*run.frozen(), Frozen(run.origin, 1)]
         return [
-            Segment(one.event, one.stands, functools.partial(self._scout, one.replica, quiet))
+            Segment(one.event, one.stands, functools.partial(self._scout.fork, one.replica, quiet))
             for one in all_frozen
             if one.stands or one.replica.stop is None  # not inside of an action
         ]

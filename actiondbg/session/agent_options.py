@@ -1,0 +1,112 @@
+"""What the agent does beside stopping: verification, counting, checkpoints of the tool."""
+
+from __future__ import annotations
+
+from actiondbg import protocol
+from actiondbg.errors import UsageError
+from actiondbg.process.launch_options import LaunchOptions
+from actiondbg.session.executions import Executions
+
+_NO_CHECKPOINTS = protocol.CheckpointOptions(socket="", milliseconds=0, megabytes=0)
+
+
+class AgentOptions:
+    """Settings of the agent, sent to a stopped tool and to each that is started.
+
+    Setting one raises NotStopped while the tool runs.
+
+    Args:
+        executions: the processes of the tool.
+    """
+
+    def __init__(self, executions: Executions) -> None:
+        self._executions = executions
+        self._verifies = False
+        self._counts = False
+        self._milliseconds = 50
+        self._megabytes = 1024
+
+    @property
+    def verify_each_action(self) -> bool:
+        """Whether the IR is verified after every action, and the tool stops when it is broken."""
+        return self._verifies
+
+    @verify_each_action.setter
+    def verify_each_action(self, on: bool) -> None:
+        self._send(protocol.SetOptions(verify_each_action=on))
+        self._verifies = on
+
+    @property
+    def count_actions(self) -> bool:
+        """Whether all actions are counted as they run, with passes compared; else by a replay."""
+        return self._counts
+
+    @count_actions.setter
+    def count_actions(self, on: bool) -> None:
+        self._send(protocol.SetOptions(count=on))
+        self._counts = on
+
+    @property
+    def checkpoint_spacing(self) -> int:
+        """Milliseconds that the tool runs between two of its automatic checkpoints; 0: none."""
+        return self._milliseconds
+
+    @checkpoint_spacing.setter
+    def checkpoint_spacing(self, milliseconds: int) -> None:
+        if milliseconds < 0:
+            raise UsageError(f"{milliseconds} ms lie between no checkpoints: give them from 0.")
+        self._freeze(milliseconds, self._megabytes)
+
+    @property
+    def checkpoint_memory(self) -> int:
+        """Megabytes that the automatic checkpoints may hold, in pages of their own."""
+        return self._megabytes
+
+    @checkpoint_memory.setter
+    def checkpoint_memory(self, megabytes: int) -> None:
+        if megabytes < 1:
+            raise UsageError(f"{megabytes} MB hold no checkpoint: give them from 1.")
+        self._freeze(self._milliseconds, megabytes)
+
+    def message(self) -> protocol.SetOptions:
+        """Return the settings of the tool itself."""
+        return protocol.SetOptions(verify_each_action=self._verifies, count=self._counts)
+
+    def scout_message(self, verifies: bool) -> protocol.SetOptions:
+        """Return the settings of a fork that looks ahead; ``verifies`` as the tool does, or not."""
+        return protocol.SetOptions(
+            verify_each_action=self._verifies and verifies,
+            count=False,
+            checkpoints=_NO_CHECKPOINTS,
+        )
+
+    def launch(
+        self,
+        resume: protocol.Resume,
+        breakpoints: list[protocol.WireBreakpoint],
+        skips: list[int] | None = None,
+    ) -> LaunchOptions:
+        """Return how a tool that is started goes on after its first context."""
+        return LaunchOptions(
+            resume=resume,
+            breakpoints=breakpoints,
+            options=self.message(),
+            skips=skips or [],
+            milliseconds=self._milliseconds,
+            megabytes=self._megabytes,
+        )
+
+    def freeze_current(self) -> None:
+        """Have the tool, at a stop, make automatic checkpoints of itself."""
+        self._executions.need().freeze(self._milliseconds, self._megabytes)
+
+    def _freeze(self, milliseconds: int, megabytes: int) -> None:
+        self._executions.check_idle("what it does")
+        if self._executions.current is not None:
+            self._executions.current.freeze(milliseconds, megabytes)
+        self._milliseconds, self._megabytes = milliseconds, megabytes
+
+    def _send(self, options: protocol.SetOptions) -> None:
+        self._executions.check_idle("what it does")
+        if self._executions.state == "stopped":
+            self._executions.ask(options)

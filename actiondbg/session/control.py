@@ -1,0 +1,202 @@
+"""Resumes the tool, and notes the answers to its stops on the timeline."""
+
+from __future__ import annotations
+
+from actiondbg import protocol
+from actiondbg.errors import AgentError, ControlRefused, UsageError
+from actiondbg.process.execution import Execution
+from actiondbg.process.stop import Stop
+from actiondbg.process.timeline import Branches
+from actiondbg.session.arrival import Arrival
+from actiondbg.session.executions import Executions
+from actiondbg.session.observers import Goal, ObserverList, goal_breakpoint
+from actiondbg.session.skip_plan import SkipPlan
+from actiondbg.session.time_travel.tool_replacement import ToolReplacement
+
+_REASONS: dict[protocol.Control, protocol.Reason] = {
+    "step": "step",
+    "next": "next",
+    "finish": "finish",
+}
+
+
+class ToolControl:
+    """Resumes the tool up to the next stop.
+
+    An answer to a stop that differs from the one given there before begins a new branch of the
+    timeline.
+
+    Args:
+        executions: the processes of the tool.
+        arrival: takes the session to each stop.
+        skips: what is skipped in each run.
+        observers: which may have to see actions on the way.
+        replacement: begins a branch.
+    """
+
+    def __init__(
+        self,
+        executions: Executions,
+        arrival: Arrival,
+        skips: SkipPlan,
+        observers: ObserverList,
+        replacement: ToolReplacement,
+    ) -> None:
+        self._executions = executions
+        self._arrival = arrival
+        self._skips = skips
+        self._observers = observers
+        self._replacement = replacement
+
+    def wait(self) -> Stop:
+        """Wait for the next stop, or return that at which the tool stands."""
+        return self._arrival.arrive(self._executions.need().wait)
+
+    def resume(
+        self, control: protocol.Control, count: int = 1, until: protocol.Until | None = None
+    ) -> Stop:
+        """Resume the tool.
+
+        Args:
+            control: the answer to the stop.
+            count: how many stops of it to make, from 1; the last one is returned.
+            until: where to stop beside breakpoints.
+
+        Raises:
+            ControlRefused: the control cannot be carried out at this stop.
+        """
+        if self._observers.is_notifying:
+            raise ControlRefused("A callback cannot resume the tool: return, and resume it then.")
+        self._skips.place()
+        watched = self._observers.is_active
+        if not watched and (not self._skips.ends_ahead or count <= 1):
+            return self._resume(control, count, until)
+        _check_count(count)
+        # One by one: the agent would count the end of a replay, and stops for observers, as stops.
+        stop = self._resume_observed(control, until)
+        for _ in range(count - 1):
+            if stop.when == "exit" or stop.reason == "interrupt":
+                break
+            refused = control in ("apply", "skip") and stop.when != "before"
+            stop = self._resume_observed("continue" if refused else control, until)
+        return stop
+
+    def begin(self, control: protocol.Control) -> Stop:
+        """Wait for the first stop of a tool that was started.
+
+        Args:
+            control: "step" to stop before the first action, "continue" to stop at a breakpoint.
+        """
+        if not self._observers.is_active:
+            return self.wait()
+        goal = Goal(reason="start", any_event=True) if control == "step" else Goal()
+        with self._observers.aiming(goal):
+            stop = self.wait()
+            while self._observers.passes:
+                stop = self._resume("continue")
+        return stop
+
+    # --- with observers ---
+
+    def _resume_observed(self, control: protocol.Control, until: protocol.Until | None) -> Stop:
+        if not self._observers.is_active:
+            return self._resume(control, 1, until)
+        goal = self._goal(control, until)
+        with self._observers.aiming(goal):
+            # Where there is no goal, the agent carries the control out, or refuses it.
+            is_plain = control not in ("next", "finish") or goal.place is None
+            on_way = _until_place(goal.place)
+            stop = self._resume(control if is_plain else "continue", 1, on_way)
+            while self._observers.passes:
+                stop = self._resume("continue", 1, on_way)
+        if goal.place == (stop.ordinal, stop.when) and stop.reason == "until":
+            stop = self._with_reason(stop, goal.reason)
+        return stop
+
+    def _goal(self, control: protocol.Control, until: protocol.Until | None) -> Goal:
+        stop = self._executions.need().stop
+        if until is not None:
+            parent = self._parent() if until.within else None
+            return Goal(
+                reason="until",
+                place=None if parent is None else (parent, "after"),
+                breakpoints=[goal_breakpoint(until)],
+                own_change=until.own,
+            )
+        if stop is None or control not in _REASONS:
+            return Goal()
+        reason = _REASONS[control]
+        if control == "step":
+            return Goal(reason=reason, any_event=True)
+        if control == "finish":
+            parent = self._parent()
+            return Goal(reason=reason, place=None if parent is None else (parent, "after"))
+        if stop.when == "after":
+            return Goal(reason=reason, breakpoints=[goal_breakpoint(_not_deeper(stop.depth))])
+        return Goal(reason=reason, place=(stop.ordinal, "after") if stop.ordinal else None)
+
+    def _parent(self) -> int | None:
+        """Return the ordinal of the action around the one at which the tool stands, or None."""
+        stop = self._executions.need().stop
+        frames = self._executions.ask(protocol.Backtrace()).frames
+        around = [one.ordinal for one in frames if stop and one.depth == stop.depth - 1]
+        return around[0] if around else None
+
+    def _with_reason(self, stop: Stop, reason: protocol.Reason) -> Stop:
+        changed = stop.with_reason(reason)
+        self._executions.need().stop = changed
+        return changed
+
+    # --- answers ---
+
+    def _resume(
+        self, control: protocol.Control, count: int = 1, until: protocol.Until | None = None
+    ) -> Stop:
+        _check_count(count)
+        execution = self._executions.need()
+        message = protocol.Resume(control=control, count=count, until=until)
+        before = self._decide(execution, control)
+        try:
+            return self._arrival.arrive(lambda: execution.resume(message))
+        except AgentError:
+            if before is not None:
+                execution.branches = before
+                self._skips.send()
+            raise
+
+    def _decide(self, execution: Execution, control: protocol.Control) -> Branches | None:
+        """Note an answer on the timeline; return the branches before it, if it is a new one."""
+        stop = execution.stop
+        answers = control in ("skip", "apply") and execution.state == "stopped"
+        if stop is None or not answers or stop.when != "before":
+            return None
+        before = execution.branches.save()
+        if not execution.branches.decide(stop, control == "skip"):
+            return None
+        if execution.branches.current.number != before.current.number:
+            self._replacement.begin_branch()
+        self._skips.send()
+        reached = before.current.reached
+        self._skips.replan([one.ordinal for one in before.skips() if one.event > reached])
+        return before
+
+
+def _check_count(count: int) -> None:
+    if count < 1:
+        raise UsageError(f"The count is {count}, and has to be at least 1.")
+
+
+def _until_place(place: tuple[int, str] | None) -> protocol.Until | None:
+    """Return what stops at a side of an action, also of one that has begun."""
+    if place is None:
+        return None
+    ordinal, when = place
+    terms = [protocol.Term(kind="ordinal", ordinal=ordinal)]
+    return protocol.Until(terms=terms, condition=None, within=False, after=when == "after")
+
+
+def _not_deeper(depth: int) -> protocol.Until:
+    """Return what stops before the next action that is not deeper than this."""
+    operands = [protocol.Condition(field="depth"), protocol.Condition(value=depth)]
+    condition = protocol.Condition(call="<=", args=operands)
+    return protocol.Until(terms=[], condition=condition, within=False)

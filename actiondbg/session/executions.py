@@ -1,0 +1,213 @@
+"""The processes of a session's tool, and the scratch directory."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeVar
+
+from actiondbg import protocol
+from actiondbg.errors import NotStopped, UsageError
+from actiondbg.process.execution import Execution, start_execution
+from actiondbg.process.launch_options import LaunchOptions
+from actiondbg.process.stop import Stop
+from actiondbg.process.streams import Redirection, Streams
+from actiondbg.process.tool_process import is_shared
+from actiondbg.session.debug_session import State
+from actiondbg.support.interrupts import HeldInterrupts
+from actiondbg.support.scratch_directory import make_directory, remove_directory
+from actiondbg.tool.program import Program
+
+R = TypeVar("R", bound=protocol.Message)
+
+
+class _Resources:
+    """What is released with a session, also when it is garbage-collected unclosed."""
+
+    def __init__(self) -> None:
+        self.execution: Execution | None = None
+        self._directory: Path | None = None
+        self._owner = os.getpid()
+
+    def directory(self) -> Path:
+        """Return the session's scratch directory, made when it is first needed."""
+        if self._directory is None:
+            self._directory = make_directory()
+        return self._directory
+
+    def release(self) -> None:
+        """End the tool and remove the directory; not in a fork of the front end."""
+        if os.getpid() != self._owner:
+            return
+        if self.execution is not None:
+            self.execution.kill()
+        if self._directory is not None:
+            remove_directory(self._directory)
+            self._directory = None
+
+
+class Executions:
+    """Starts, replaces and ends the processes of the tool, of which one is current.
+
+    Also answers requests by the agent of the current one (``AgentAccess``).
+
+    Args:
+        program: the command line and its environment.
+        streams: where the tool's standard streams go, until ``redirect``.
+    """
+
+    def __init__(self, program: Program, streams: Streams) -> None:
+        self.program = program
+        self.streams = streams
+        self._default_streams = streams
+        self._held = HeldInterrupts()
+        self._beside = 0  # processes started beside a current one
+        self._spool = ""  # the subdirectory with the output of the current one
+        self._prints = 0
+        self._resources = _Resources()
+        self._closed = False
+
+    @property
+    def current(self) -> Execution | None:
+        """The current process of the tool, which may have ended; None before the first."""
+        return self._resources.execution
+
+    @property
+    def state(self) -> State:
+        """Whether the tool runs."""
+        return self.current.state if self.current else "not-running"
+
+    @property
+    def stop(self) -> Stop | None:
+        """Where the tool stands, or how it ended; None while it runs, and before."""
+        current = self.current
+        return current.stop if current and current.state != "running" else None
+
+    @property
+    def release(self) -> Callable[[], None]:
+        """Ends the tool, and removes the scratch directory; it keeps nothing else alive."""
+        return self._resources.release
+
+    def need(self) -> Execution:
+        """Return the current execution; raises NotStopped when there is none."""
+        if self.current is None:
+            raise NotStopped("The tool is not running: start it with run or start.")
+        return self.current
+
+    def need_idle(self) -> Execution:
+        """Return the current execution; raises NotStopped when there is none, or it runs."""
+        execution = self.need()
+        if execution.state == "running":
+            raise NotStopped("The tool is running: interrupt it before asking for its past.")
+        return execution
+
+    def check_idle(self, what: str) -> None:
+        """Raise NotStopped while the tool runs; ``what`` is what it has to be stopped for."""
+        if self.state == "running":
+            raise NotStopped(f"The tool is running: interrupt it before changing {what}.")
+
+    def ask(self, message: protocol.Request[R]) -> R:
+        """Send a request to the agent; see ``AgentAccess``."""
+        return self.need().request(message)
+
+    # --- processes ---
+
+    def redirect(self, streams: Streams) -> None:
+        """Send the standard streams elsewhere from the next start on; None keeps the default."""
+        self.streams = Streams(
+            *(
+                default if given is None else given
+                for given, default in zip(streams, self._default_streams, strict=True)
+            )
+        )
+
+    def prepare(self) -> Path:
+        """Make the scratch directory, and the agent; return the agent's path.
+
+        Raises:
+            LaunchError: there is no tool that the agent can be put into.
+            UsageError: the session is closed.
+        """
+        with self._held:  # else Ctrl-C could leave a directory that nobody removes
+            self.file("")
+        return self.program.agent()
+
+    def start(self, agent: Path, options: LaunchOptions) -> Execution:
+        """Start the tool, which becomes current; the one before has been killed."""
+        with self._held:
+            started = start_execution(self.program, agent, self.file(""), self.streams, options)
+            self._resources.execution = started
+            self._spool = ""
+        return started
+
+    def start_beside(self, options: LaunchOptions) -> Execution:
+        """Start the tool once more, beside the current process."""
+        agent = self.program.agent()
+        with self._held:
+            self._beside += 1
+            directory = self.file(f"{self._beside}")
+            directory.mkdir()
+            return start_execution(self.program, agent, directory, self.streams, options)
+
+    def replace(self, execution: Execution) -> None:
+        """Make an execution that was started beside the current one; that one is killed."""
+        with self._held:
+            if self.current is not None:
+                self.current.kill()
+            self._resources.execution = execution
+            self._spool = execution.directory.name
+
+    def update(self, stop: Stop) -> Stop:
+        """Note on the timeline how far the tool came."""
+        self.need().branches.reach(stop)
+        return stop
+
+    def forget(self) -> None:
+        """Have no current execution."""
+        self._resources.execution = None
+
+    def close(self) -> None:
+        """Make nothing new; ``release`` ends what there is."""
+        self._closed = True
+
+    @property
+    def is_closed(self) -> bool:
+        return self._closed
+
+    # --- files ---
+
+    def file(self, name: str) -> Path:
+        """Return the path of a file in the scratch directory.
+
+        Raises:
+            UsageError: the session is closed.
+        """
+        if self._closed:
+            raise UsageError("The session is closed: launch another.")
+        return self._resources.directory() / name
+
+    def new_print(self) -> Path:
+        """Return the path of a new file for printed IR."""
+        self._prints += 1
+        return self.file(f"print-{self._prints}")
+
+    def spooled(self, name: str, where: Redirection) -> str:
+        """Return what the tool wrote to a stream so far.
+
+        Args:
+            name: "stdout" or "stderr".
+            where: the stream's redirection.
+
+        Raises:
+            UsageError: the stream was redirected.
+        """
+        if where is not None:
+            raise UsageError(f"The tool's {name} was sent elsewhere: read it there.")
+        file = self.file(self._spool) / name
+        return file.read_text(encoding="utf-8", errors="replace") if file.exists() else ""
+
+    def shared_streams(self) -> list[int]:
+        """Return the descriptors of the tool's streams that are files of ours, too."""
+        streams = ((1, self.streams.stdout), (2, self.streams.stderr))
+        return [number for number, where in streams if is_shared(where)]

@@ -1,0 +1,101 @@
+"""Forks that look ahead: they replay the timeline from a frozen process, and report what comes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from actiondbg import protocol
+from actiondbg.process.checkpoints import Frozen
+from actiondbg.process.execution import Execution
+from actiondbg.process.forked_tool import ForkedTool, closed_on_error
+from actiondbg.process.stop import Stop
+from actiondbg.process.timeline import Skipped
+from actiondbg.session.agent_options import AgentOptions
+from actiondbg.session.executions import Executions
+
+
+class Scout:
+    """Forks frozen processes to look at what comes on the current timeline.
+
+    Args:
+        executions: the processes of the tool.
+        options: of the agent.
+    """
+
+    def __init__(self, executions: Executions, options: AgentOptions) -> None:
+        self._executions = executions
+        self._options = options
+
+    def fork(self, start: ForkedTool, breakpoints: list[protocol.WireBreakpoint]) -> ForkedTool:
+        """Fork a frozen process; close the fork.
+
+        Args:
+            start: the frozen process.
+            breakpoints: which stop the fork.
+        """
+        fork = start.fork()
+        with closed_on_error(fork):
+            self._instruct(fork, breakpoints)
+        return fork
+
+    def fork_tool(self) -> ForkedTool:
+        """Fork the stopped tool; close the fork."""
+        fork = self._executions.need_idle().fork(protocol.Fork(role="replica"))
+        with closed_on_error(fork):
+            self._instruct(fork, [])
+        return fork
+
+    def fork_with_skips(self, planned: Iterable[int]) -> ForkedTool:
+        """Fork the stopped tool, and have the fork skip planned actions; close the fork."""
+        execution = self._executions.need_idle()
+        fork = self.fork_tool()
+        with closed_on_error(fork):
+            skip(fork, execution, planned)
+        return fork
+
+    def peek(self, event: int) -> Stop:
+        """Return the stop at an event of the past."""
+        with self.fork(self.nearest(event), []) as fork:
+            return fork.go(event)
+
+    def frames(self, event: int) -> list[protocol.Frame]:
+        """Return the stack of actions at an event of the past."""
+        with self.fork(self.nearest(event), []) as fork:
+            fork.go(event)
+            return fork.request(protocol.Backtrace()).frames
+
+    def nearest(self, event: int) -> ForkedTool:
+        """Return the frozen process from which the way to an event is the shortest.
+
+        Raises:
+            NoAnswer: there is none.
+        """
+        execution = self._executions.need_idle()
+        usable = usable_for(execution, event)
+        return usable[0].replica if usable else execution.origin
+
+    def _instruct(self, fork: ForkedTool, breakpoints: list[protocol.WireBreakpoint]) -> None:
+        branches = self._executions.need_idle().branches
+        fork.request(protocol.SetBreakpoints(breakpoints=breakpoints))
+        fork.request(protocol.SetSkips(ordinals=branches.ordinals()))
+        fork.request(self._options.scout_message(bool(breakpoints)))
+
+
+def usable_for(execution: Execution, event: int) -> list[Frozen]:
+    """Return the frozen processes from which an event can be reached, the nearest first."""
+    return [
+        one
+        for one in execution.frozen()
+        if one.event < event or (one.event == event and one.stands)
+    ]
+
+
+def skip(fork: ForkedTool, execution: Execution, planned: Iterable[int]) -> None:
+    """Have a fork skip what has been skipped so far, and what is planned."""
+    made = [one.ordinal for one in execution.branches.skips() if not is_planned(execution, one)]
+    fork.request(protocol.SetSkips(ordinals=sorted({*made, *planned})))
+
+
+def is_planned(execution: Execution, action: Skipped) -> bool:
+    """Return whether an action that is to be skipped lies ahead."""
+    return action.event > execution.branches.current.reached

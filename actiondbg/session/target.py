@@ -1,0 +1,79 @@
+"""The program that is debugged: its command line, its tool, and what the tool wrote."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from actiondbg import protocol
+from actiondbg.process.streams import Streams
+from actiondbg.session.executions import Executions
+from actiondbg.tool import Tool
+from actiondbg.tool.program import Program
+
+
+class Target:
+    """The program that is debugged.
+
+    Args:
+        program: the command line and its environment.
+        executions: its processes.
+    """
+
+    def __init__(self, program: Program, executions: Executions) -> None:
+        self._program = program
+        self._executions = executions
+
+    @property
+    def argv(self) -> list[str]:
+        """The command line of the tool."""
+        return self._program.argv
+
+    @property
+    def directory(self) -> Path | None:
+        """The working directory of the tool; None for that of this process."""
+        return self._program.cwd
+
+    @property
+    def environment(self) -> Mapping[str, str] | None:
+        """The environment of the tool; None for that of this process."""
+        return self._program.env
+
+    @property
+    def mlir_include(self) -> Path | None:
+        """The MLIR headers that were named for the tool; None for those that are found."""
+        return self._program.mlir_include
+
+    @property
+    def streams(self) -> Streams:
+        """Where the tool's standard streams go in this run."""
+        return self._executions.streams
+
+    @property
+    def tool(self) -> Tool:
+        """The tool; raises LaunchError when the agent cannot be put into one."""
+        return self._program.tool
+
+    def agent(self) -> Path:
+        """Return the agent for the tool, compiled if need be; raises LaunchError."""
+        return self._program.agent()
+
+    @property
+    def hello(self) -> protocol.Hello | None:
+        """What the agent reported of itself and the tool in this run, or None."""
+        current = self._executions.current
+        return current.hello if current else None
+
+    @property
+    def pid(self) -> int | None:
+        """The process id of the tool; None when there is no process."""
+        current = self._executions.current
+        return current.pid if current and current.state != "exited" else None
+
+    def output(self) -> str:
+        """Return the tool's stdout so far; raises UsageError when it was redirected."""
+        return self._executions.spooled("stdout", self.streams.stdout)
+
+    def errors(self) -> str:
+        """Return the tool's stderr so far; raises UsageError when it was redirected."""
+        return self._executions.spooled("stderr", self.streams.stderr)

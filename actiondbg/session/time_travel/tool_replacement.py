@@ -1,0 +1,151 @@
+"""Replaces the tool by a fork, or a new process, that has replayed to another event."""
+
+from __future__ import annotations
+
+import msgspec
+
+from actiondbg import protocol
+from actiondbg.errors import AgentError, NoAnswer, NotStopped, ToolGone
+from actiondbg.process.checkpoints import Frozen
+from actiondbg.process.execution import Execution
+from actiondbg.process.forked_tool import ForkedTool, closed_on_error
+from actiondbg.process.stop import Stop
+from actiondbg.process.timeline import Branches
+from actiondbg.session.agent_breakpoints import AgentBreakpoints
+from actiondbg.session.agent_options import AgentOptions
+from actiondbg.session.executions import Executions
+
+_AGAIN = "the tool cannot be forked: it was started again, and has come here from its start"
+
+
+class ToolReplacement:
+    """Replaces the tool by a process that stands at another event.
+
+    The process that was the tool is killed when the new one stands at the event. When something
+    goes wrong before, or a KeyboardInterrupt comes, the tool stays where it was.
+
+    Args:
+        executions: the processes of the tool.
+        breakpoints: of the agent.
+        options: of the agent.
+    """
+
+    def __init__(
+        self, executions: Executions, breakpoints: AgentBreakpoints, options: AgentOptions
+    ) -> None:
+        self._executions = executions
+        self._breakpoints = breakpoints
+        self._options = options
+
+    def begin_branch(self) -> None:
+        """Have the tool, at a stop, write its output on a new timeline.
+
+        A tool that is mute up to what a process before it wrote is replaced by a fork that is not.
+        """
+        execution = self._executions.need_idle()
+        stop = execution.stop
+        if not execution.is_muted or stop is None:
+            self._options.freeze_current()
+            return
+        shared = self._executions.shared_streams()
+        made = execution.fork(protocol.Fork(role="tool", shared=shared))
+        with closed_on_error(made):
+            self._prepare(execution, made, execution.branches)
+        execution.adopt(made, stop, execution.branches, muted=False)
+
+    def fork(self, frozen: Frozen, branches: Branches) -> ForkedTool | None:
+        """Fork a frozen process to become the tool.
+
+        Returns:
+            The fork; None if the process cannot be forked, which is then dropped.
+        """
+        execution = self._executions.need_idle()
+        same = branches.current.number == execution.branches.current.number
+        try:
+            return frozen.replica.fork(
+                "tool",
+                muted=execution.written() if same else None,
+                shared=self._executions.shared_streams(),
+            )
+        except (AgentError, ToolGone, NotStopped):
+            execution.checkpoints.drop(frozen)
+            return None
+
+    def replace(
+        self, made: ForkedTool, branches: Branches, event: int | None = None, inside: int = 0
+    ) -> Stop:
+        """Take a fork to its event, and make it the tool.
+
+        Args:
+            made: the fork, of the role "tool".
+            branches: the timelines; the fork is on the current one.
+            event: the newest event there; None for where the fork stands.
+            inside: 0 for that event itself; k for the k-th stop in an action after it.
+        """
+        execution = self._executions.need_idle()
+        muted = branches.current.number == execution.branches.current.number
+        with closed_on_error(made):
+            self._prepare(execution, made, branches)
+            stop = made.stop if event is None else _go(made, event, inside)
+            stop = self._breakpoints.as_seen(stop, branches)
+            self._breakpoints.table.remove_temporary(stop.breakpoints)
+            made.request(protocol.SetBreakpoints(breakpoints=self._breakpoints.all()))
+            hits = made.request(protocol.GetHits()).hits
+        execution.adopt(made, stop, branches, muted)
+        self._breakpoints.table.recount(hits)
+        return stop
+
+    def start_again(
+        self,
+        resume: protocol.Resume,
+        breakpoints: list[protocol.WireBreakpoint],
+        inside: int = 0,
+    ) -> Stop:
+        """Start a tool that cannot be forked again, and take it to an event.
+
+        Args:
+            resume: takes the new process there.
+            breakpoints: of the new process on the way.
+            inside: see ``replace``.
+        """
+        execution = self._executions.need_idle()
+        skips = execution.branches.ordinals()
+        again = self._executions.start_beside(self._options.launch(resume, breakpoints, skips))
+        try:
+            stop = again.wait()
+            for _ in range(inside):
+                stop = again.resume(protocol.Resume(control="continue"))
+            _check(stop, resume.event, inside)
+            stop = self._breakpoints.as_seen(stop, execution.branches)
+            self._breakpoints.table.remove_temporary(stop.breakpoints)
+            again.request(protocol.SetBreakpoints(breakpoints=self._breakpoints.all()))
+            hits = again.request(protocol.GetHits()).hits
+        except BaseException:
+            again.kill()
+            raise
+        again.branches = execution.branches
+        again.stop = msgspec.structs.replace(stop, message=stop.message or _AGAIN)
+        self._executions.replace(again)
+        self._breakpoints.table.recount(hits)
+        return again.stop
+
+    def _prepare(self, execution: Execution, made: ForkedTool, branches: Branches) -> None:
+        """Send a fork on its way the settings that hold on the timeline."""
+        made.request(protocol.SetBreakpoints(breakpoints=self._breakpoints.quiet()))
+        made.request(protocol.SetSkips(ordinals=branches.ordinals()))
+        made.request(self._options.message())
+        made.request(execution.freezing(branches))
+
+
+def _go(made: ForkedTool, event: int, inside: int) -> Stop:
+    stop = made.go(event)
+    for _ in range(inside):
+        stop = made.resume("continue")
+    _check(stop, event, inside)
+    return stop
+
+
+def _check(stop: Stop, event: int | None, inside: int) -> None:
+    is_there = stop.event == event or (event is None and stop.reason == "until")
+    if not is_there or (stop.when == "during") != bool(inside):
+        raise NoAnswer("The tool does not do the same again: the place was not found.")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from typing import Protocol
 
 import msgspec
 
@@ -45,6 +46,24 @@ class Group(msgspec.Struct, kw_only=True, frozen=True):
     reason: str
     count: int
     first: Attempt
+
+
+class PatternAttempts(Protocol):
+    """The attempts of one pattern, in their order."""
+
+    @property
+    def name(self) -> str:
+        """The pattern."""
+        ...
+
+    @property
+    def attempts(self) -> Sequence[Attempt]:
+        """The attempts."""
+        ...
+
+    def grouped(self) -> list[Group]:
+        """Group the attempts by result and reason, the most frequent first."""
+        ...
 
 
 class Attempts(msgspec.Struct, kw_only=True, frozen=True):

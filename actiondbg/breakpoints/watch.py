@@ -37,6 +37,13 @@ class Target:
     operation: str | int | None = None
     name: str | None = None
 
+    def __str__(self) -> str:
+        """Return it as a user writes it."""
+        if self.kind == "count":
+            return f"op:{self.name} count"
+        operation = f"@{self.operation}" if isinstance(self.operation, int) else self.operation
+        return f"attribute {self.name} of {operation}" if self.name else f"{operation}"
+
 
 def parse_target(text: str) -> Target:
     """Parse a TARGET.

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Literal, Protocol
 
 from actiondbg import protocol
-from actiondbg.analysis.attempts import Attempts
+from actiondbg.analysis.attempts import PatternAttempts
 from actiondbg.analysis.history import History
 from actiondbg.process.checkpoints import Automatic, Checkpoint
 from actiondbg.process.stop import Side, Stop
@@ -75,7 +75,7 @@ class PastView(Protocol):
 
     def why_not(
         self, name: str, location: str | None = None, op_id: int | None = None
-    ) -> Attempts: ...
+    ) -> PatternAttempts: ...
 
     def history(self, target: str = "cursor") -> History: ...
 

@@ -38,11 +38,13 @@ def run(argv: list[str]) -> int:
     from actiondbg.commands.interpreter.console import Front
     from actiondbg.commands.interpreter.recording_console import Recorded
     from actiondbg.recording.session import open_session
+    from actiondbg.recording.session.old_names import OldRecordedSession
 
     with open_session(options.file, partial=options.partial) as session:
-        recorded = Recorded(session)
+        old = OldRecordedSession(session)
+        recorded = Recorded(old)
         front = Front(
-            session,
+            old,
             json=options.json,
             interactive=is_interactive(options),
             color=not options.no_color,

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from actiondbg.commands.interpreter.interpreter import Interpreter
     from actiondbg.commands.interpreter.recording_console import Recorded
     from actiondbg.commands.shell.shell import Shell
-    from actiondbg.recording.session.session import RecordedSession
+    from actiondbg.recording.session.old_names import OldRecordedSession
     from actiondbg.session.session import Session, Stop
 
 
@@ -49,7 +49,7 @@ class Front:
 
     def __init__(
         self,
-        session: Session | RecordedSession,
+        session: Session | OldRecordedSession,
         *,
         json: bool = False,
         interactive: bool = False,

@@ -10,7 +10,7 @@ from actiondbg.recording.errors import needs_tool
 
 if TYPE_CHECKING:
     from actiondbg.commands.interpreter.declaration import Command
-    from actiondbg.recording.session.session import RecordedSession
+    from actiondbg.recording.session.old_names import OldRecordedSession
 
 
 class Recorded:
@@ -20,7 +20,7 @@ class Recorded:
         session: over the recording.
     """
 
-    def __init__(self, session: RecordedSession) -> None:
+    def __init__(self, session: OldRecordedSession) -> None:
         self._session = session
 
     def greeting(self) -> str:

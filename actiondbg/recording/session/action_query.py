@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import duckdb
 import numpy as np
 
+from actiondbg.breakpoints.spec import attempt_terms
 from actiondbg.recording.format.arrow import Bools, Ints, Table, pa, word_array
 from actiondbg.recording.query.database import open_database
 from actiondbg.recording.query.filters import where, where_outcome
@@ -79,6 +80,20 @@ class ActionQuery:
         if outcome is not None:
             selected &= self._select(where_outcome(outcome))
         return np.flatnonzero(selected)
+
+    def attempts(self, name: str, location: str | None = None) -> Ints:
+        """Return the places of the attempts of a pattern, sorted.
+
+        Args:
+            name: of the pattern, a glob.
+            location: only on an operation from there, such as "in.mlir:3"; None for any.
+
+        Raises:
+            UsageError: the name is no glob, or the location no place.
+        """
+        attempt_terms(name, location)  # raises
+        spec = f'pattern:"{name}"'
+        return self.places(spec if location is None else f"{spec} and {location}")
 
     def _condition(self, spec: str, condition: str) -> str:
         """Write a condition as SQL; one about hits is about those of the SPEC."""

@@ -7,38 +7,35 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from actiondbg import protocol
-from actiondbg.errors import NoAnswer, NoSuchUnit, UnitErased
+from actiondbg.errors import NoSuchUnit, NotRecorded, UnitErased
 from actiondbg.recording.errors import needs_tool
 from actiondbg.recording.session.operations import OperationState
 from actiondbg.recording.session.recorded_ir import without_regions
 
 if TYPE_CHECKING:
     from actiondbg.recording.recording import Recording
-    from actiondbg.recording.session.columns import ActionColumns
     from actiondbg.recording.session.descriptions import ActionDescriptions
+    from actiondbg.recording.session.position import Position
 
 R = TypeVar("R", bound=protocol.Message)
 
 
 class RecordedAnswers:
-    """Answers requests as the agent does where it stands; the front end stands at an event.
+    """Answers requests at a stop as the agent of a tool does (``AgentAccess``).
 
     Args:
         recording: the recording.
-        actions: its actions.
-        describe: tells of them.
-
-    Attributes:
-        event: where it stands.
+        describe: describes its actions.
+        position: where the session stands.
     """
 
     def __init__(
-        self, recording: Recording, actions: ActionColumns, describe: ActionDescriptions
+        self, recording: Recording, describe: ActionDescriptions, position: Position
     ) -> None:
         self._recording = recording
-        self._actions = actions
+        self._actions = describe.actions
         self._describe = describe
-        self.event = 1
+        self._position = position
         self._selected = 0
         self._moved: OperationState | None = None  # where the cursor was moved to
         self._handlers: dict[type[protocol.Message], Callable[[Any], protocol.Message]] = {
@@ -53,48 +50,49 @@ class RecordedAnswers:
             protocol.Print: self._print,
         }
 
-    def stand(self, event: int) -> None:
-        """Stand at an event; the innermost frame is selected."""
-        self.event = event
+    def reset(self) -> None:
+        """Select the innermost frame, and put the cursor on its action: the position changed."""
         self._selected = 0
         self._moved = None
 
-    def answer(self, message: protocol.Request[R]) -> R:
+    def ask(self, message: protocol.Request[R]) -> R:
         """Answer a request.
 
         Raises:
-            NoAnswer: the recording does not hold what is asked for.
+            NotStopped: the session is at the end of the run.
+            NotRecorded: the recording does not hold what is asked for.
         """
+        self._position.check_stopped()
         handler = self._handlers.get(type(message))
         if handler is None:
             what = f"{message.method} cannot be answered from it"
-            raise NoAnswer(needs_tool(self._recording.header.argv, what))
+            raise NotRecorded(needs_tool(self._recording.header.argv, what))
         return cast("R", handler(message))
 
     # --- the stack ---
 
     def _stack(self) -> list[int]:
-        return self._actions.line.stack(self._actions.line.at(self.event).place)
+        return self._actions.line.stack(self._actions.line.at(self._position.event).place)
 
     def _backtrace(self, _: protocol.Backtrace) -> protocol.Frames:
-        return protocol.Frames(frames=self._describe.frames(self.event))
+        return protocol.Frames(frames=self._describe.frames(self._position.event))
 
     def _select(self, message: protocol.SelectFrame) -> protocol.Frame:
-        frames = self._describe.frames(self.event)
+        frames = self._describe.frames(self._position.event)
         if message.index >= len(frames):
             raise NoSuchUnit(f"There is no frame {message.index}: there are {len(frames)}, from 0.")
         self._selected, self._moved = message.index, None
         return frames[message.index]
 
     def _action(self, _: protocol.GetAction) -> protocol.Action:
-        return self._describe.action(self.event, self._selected)
+        return self._describe.action(self._position.event, self._selected)
 
     def _context(self, _: protocol.GetContext) -> protocol.Units:
         place = self._stack()[self._selected]
-        return protocol.Units(units=self._describe.units(place, self.event))
+        return protocol.Units(units=self._describe.units(place, self._position.event))
 
     def _status(self, _: protocol.GetStatus) -> protocol.Status:
-        event = self.event
+        event = self._position.event
         place = self._actions.line.begun(event) - 1
         return protocol.Status(
             ordinal=self._actions.ordinal(place),
@@ -108,7 +106,7 @@ class RecordedAnswers:
 
     def _changes(self, message: protocol.GetChanges) -> protocol.Changes:
         place = self._stack()[self._selected]
-        rows = self._describe.changes.by(place, self.event, message.nested)
+        rows = self._describe.changes.by(place, self._position.event, message.nested)
         return protocol.Changes(
             changes=self._describe.operations.described(rows[: message.count]),
             total=len(rows),
@@ -122,12 +120,12 @@ class RecordedAnswers:
         held = self._at_cursor()
         row = self._describe.operations.row(held.id)
         function = None if row is None else self._describe.operations.words("function").of(row)
-        unit = self._describe.unit(held, self.event)
+        unit = self._describe.unit(held, self._position.event)
         return protocol.Cursor(unit=unit, function=function, path=[])
 
     def _at_cursor(self) -> OperationState:
         held = self._moved or self._describe.operations.cursor(
-            self._stack()[self._selected :], self.event
+            self._stack()[self._selected :], self._position.event
         )
         if held is None:
             raise UnitErased(
@@ -144,7 +142,7 @@ class RecordedAnswers:
         elif message.to == "id":
             self._moved = self._alive(message.index or 0)
         else:
-            raise NoAnswer(
+            raise NotRecorded(
                 needs_tool(self._recording.header.argv, "only ids lead to an operation in it")
             )
         return self._cursor(protocol.GetCursor())
@@ -160,7 +158,7 @@ class RecordedAnswers:
         return OperationState(units[index].id or 0, "alive")
 
     def _alive(self, id: int) -> OperationState:
-        if not self._describe.operations.is_alive(id, self.event):
+        if not self._describe.operations.is_alive(id, self._position.event):
             raise NoSuchUnit(f"There is no operation @{id} now.")
         return OperationState(id, "alive")
 
@@ -182,7 +180,7 @@ class RecordedAnswers:
     def _text(self, message: protocol.Print) -> str:
         if message.generic or message.locations:
             option = "--generic" if message.generic else "--locations"
-            raise NoAnswer(
+            raise NotRecorded(
                 f"{self._recording.path} holds IR as it was printed then: leave out {option}."
             )
         text = self._held(message)
@@ -191,8 +189,8 @@ class RecordedAnswers:
     def _held(self, message: protocol.Print) -> str:
         ir = self._describe.ir
         if message.what == "module":
-            return ir.module(self.event)
+            return ir.module(self._position.event)
         if message.what == "function":
-            return ir.function(self._cursor(protocol.GetCursor()), self.event)
+            return ir.function(self._cursor(protocol.GetCursor()), self._position.event)
         id = self._at_cursor().id if message.what == "cursor" else self._unit(0).id
-        return ir.operation(id, self.event)
+        return ir.operation(id, self._position.event)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from actiondbg.errors import UsageError
 from actiondbg.recording.format.arrow import Bools, Ints
 from actiondbg.recording.session.event_line import (
     EventLine,
@@ -140,6 +141,19 @@ class ActionColumns(TableColumns):
     def place(self, ordinal: int) -> int:
         """Return the place of an action that there is."""
         return int(self.numbering.places(np.array([ordinal]))[0])
+
+    def end_events(self, places: Ints) -> Ints:
+        """Return the events at which those of some actions that are over ended, sorted."""
+        line = self.line
+        return np.sort(line.ends[places[line.over(line.last)[places]]])
+
+    def check_recorded(self, ordinal: int) -> None:
+        """Raise UsageError if there is no action of an ordinal."""
+        last = self.numbering.last
+        if ordinal > last:
+            raise UsageError(f"The tool ends after {last} actions: there is no #{ordinal}.")
+        if not self.numbering.holds(ordinal):
+            raise UsageError(f"The recording has lost #{ordinal}: go to another action.")
 
     # --- what they did ---
 

@@ -34,7 +34,7 @@ class ActionDescriptions:
     """
 
     def __init__(self, recording: Recording, actions: ActionColumns) -> None:
-        self._actions = actions
+        self.actions = actions
         self.changes = ChangeColumns(recording, actions)
         self.operations = OperationColumns(recording, actions, self.changes)
         self.ir = RecordedIR(recording, actions, self.changes, self.operations)
@@ -50,21 +50,21 @@ class ActionDescriptions:
             reason: of the stop.
             told: further fields of the stop.
         """
-        place, when = self._actions.line.at(event)
+        place, when = self.actions.line.at(event)
         after = self._after(place) if when == "after" else {}
-        cursor = self.operations.cursor(self._actions.line.stack(place), event)
+        cursor = self.operations.cursor(self.actions.line.stack(place), event)
         return Stop(
             when=when,
             reason=reason,
             event=event,
-            nth=int(self._actions.numbers("nth")[place]),
+            nth=int(self.actions.numbers("nth")[place]),
             cursor_id=cursor.id if cursor else None,
             **{**self.fields(place), **after, **told},
         )
 
     def frames(self, event: int) -> list[protocol.Frame]:
         """Return the stack of actions at an event, the innermost first."""
-        stack = self._actions.line.stack(self._actions.line.at(event).place)
+        stack = self.actions.line.stack(self.actions.line.at(event).place)
         return [
             protocol.Frame(index=index, units=self.units(place, event), **self.fields(place))
             for index, place in enumerate(stack)
@@ -72,37 +72,37 @@ class ActionDescriptions:
 
     def action(self, event: int, index: int) -> protocol.Action:
         """Return the action of a frame in full."""
-        here, when = self._actions.line.at(event)
-        place = self._actions.line.stack(here)[index]
-        labels = self._actions.words("labels").of(place)
+        here, when = self.actions.line.at(event)
+        place = self.actions.line.stack(here)[index]
+        labels = self.actions.words("labels").of(place)
         return protocol.Action(
             **self.fields(place),
             index=index,
             units=self.units(place, event),
-            full_name=self._actions.words("full_name").of(place) or "",
+            full_name=self.actions.words("full_name").of(place) or "",
             labels=labels.split(",") if labels else [],
             iteration=self._iteration(place),
             text="",
-            full_location=self.operations.location(self._actions.operation(place)),
+            full_location=self.operations.location(self.actions.operation(place)),
             when=when if index == 0 else "before",
         )
 
     def fields(self, place: int) -> dict[str, Any]:
         """Return what stops and frames tell alike of an action."""
         return {
-            "ordinal": self._actions.ordinal(place),
-            "tag": self._actions.words("tag").of(place) or "",
-            "name": self._actions.words("name").of(place) or "",
-            "op": self._actions.words("op").of(place),
-            "location": location_of(self._actions, place),
-            "function": self._actions.words("function").of(place),
-            "depth": self._actions.line.depth(place),
-            "id": self._actions.operation(place) or None,
+            "ordinal": self.actions.ordinal(place),
+            "tag": self.actions.words("tag").of(place) or "",
+            "name": self.actions.words("name").of(place) or "",
+            "op": self.actions.words("op").of(place),
+            "location": location_of(self.actions, place),
+            "function": self.actions.words("function").of(place),
+            "depth": self.actions.line.depth(place),
+            "id": self.actions.operation(place) or None,
         }
 
     def units(self, place: int, event: int) -> list[protocol.Unit]:
         """Return the unit that an action is about, if it is known; of several, the first."""
-        id = self._actions.operation(place)
+        id = self.actions.operation(place)
         return [self.unit(self.operations.held(id, place, event), event)] if id else []
 
     def unit(self, held: OperationState, event: int) -> protocol.Unit:
@@ -114,23 +114,23 @@ class ActionDescriptions:
         """Return an action as the one that did something."""
         fields = self.fields(place)
         told = {name: fields[name] for name in ("ordinal", "tag", "name")}
-        return protocol.Culprit(**told, guess=bool(self._actions.hands_over[place]))
+        return protocol.Culprit(**told, guess=bool(self.actions.hands_over[place]))
 
     def _after(self, place: int) -> dict[str, Any]:
         """Return what a stop after an action tells beside."""
-        rows = self.changes.by(place, int(self._actions.line.ends[place]))
+        rows = self.changes.by(place, int(self.actions.line.ends[place]))
         outcome = self.outcome(place)
         return {
             "outcome": outcome,
             "skipped": outcome.result == "skipped",
             "changes": self.operations.described(rows[:_MOST_CHANGES]),
-            "change_count": int(self._actions.change_counts[place]),
+            "change_count": int(self.actions.change_counts[place]),
         }
 
     def _iteration(self, place: int) -> int | None:
         """Return the number of the greedy iteration that an action is, or is in."""
-        tags, names = self._actions.words("tag"), self._actions.words("name")
-        for outer in self._actions.line.stack(place):
+        tags, names = self.actions.words("tag"), self.actions.words("name")
+        for outer in self.actions.line.stack(place):
             if tags.of(outer) == ITERATION:
                 digits = (names.of(outer) or "").removeprefix("iteration ")
                 return int(digits) if digits.isdecimal() else None
@@ -140,9 +140,9 @@ class ActionDescriptions:
 
     def outcome(self, place: int) -> protocol.Outcome:
         """Return what an action that is over came to."""
-        result = self._actions.words("outcome").of(place)
-        how = self._actions.words("fold").of(place)
-        if self._actions.words("tag").of(place) == "apply-conversion":
+        result = self.actions.words("outcome").of(place)
+        how = self.actions.words("fold").of(place)
+        if self.actions.words("tag").of(place) == "apply-conversion":
             how = self._conversion(place)
         return protocol.Outcome(
             result=cast("protocol.Result", result), reasons=self.reasons(place), how=how
@@ -157,7 +157,7 @@ class ActionDescriptions:
     def _reason_rows(self, places: Ints) -> tuple[Ints, Ints]:
         """Return the first row of the reasons of actions, and that behind the last."""
         ordinals = self._reasons.numbers("ordinal")
-        wanted = self._actions.numbering.ordinals(places)
+        wanted = self.actions.numbering.ordinals(places)
         return (
             np.searchsorted(ordinals, wanted),
             np.searchsorted(ordinals, wanted, side="right"),
@@ -165,7 +165,7 @@ class ActionDescriptions:
 
     def outcome_keys(self, places: Ints) -> Ints:
         """Return for each action a number that it shares with those of its outcome and reasons."""
-        keys = self._actions.words("outcome").codes[places].astype(np.int64)
+        keys = self.actions.words("outcome").codes[places].astype(np.int64)
         first, last = self._reason_rows(places)
         words = self._reasons.words("reason")
         codes = np.append(words.codes.astype(np.int64), -1)
@@ -181,17 +181,17 @@ class ActionDescriptions:
         return Attempt(
             **{name: fields[name] for name in told},
             outcome=self.outcome(place),
-            change_count=int(self._actions.change_counts[place]),
+            change_count=int(self.actions.change_counts[place]),
         )
 
     def _conversion(self, place: int) -> str:
         """Return what became of the patterns of a dialect conversion."""
-        inside = slice(place + 1, self._actions.line.last_inside(place) + 1)
-        patterns = self._actions.is_tag("apply-pattern")[inside]
-        outcomes = self._actions.words("outcome")
+        inside = slice(place + 1, self.actions.line.last_inside(place) + 1)
+        patterns = self.actions.is_tag("apply-pattern")[inside]
+        outcomes = self.actions.words("outcome")
         succeeded = [outcomes.code(result) for result in ("succeeded", "unchanged")]
         legalized = np.isin(outcomes.codes[inside], succeeded) & patterns
-        rolled_back = self._actions.numbers("rolled_back")[inside] & patterns
+        rolled_back = self.actions.numbers("rolled_back")[inside] & patterns
         words = ((legalized, "legalized", "operation"), (rolled_back, "rolled back", "pattern"))
         return ", ".join(
             f"{verb} {count} {noun}{'s'[: count != 1]}"

@@ -104,6 +104,37 @@ class EventLine:
         """Where each depth begins among the actions by depth."""
         return np.concatenate(([0], np.cumsum(np.bincount(self._depths))))
 
+    # --- events that controls go to ---
+
+    def after_next(self, event: int, count: int) -> int:
+        """Return the event to which ``next`` goes from an event, ``count`` times."""
+        place, when = self.at(event)
+        for _ in range(count):
+            if when == "before" and self.is_over(place, self.last):
+                when = "after"
+            elif when == "after" and self.last_inside(place) + 1 < self.count:
+                place, when = self.last_inside(place) + 1, "before"
+            else:
+                return self.last + 1
+        return self.event(place, when)
+
+    def before_next(self, event: int) -> int:
+        """Return the event to which ``reverse-next`` goes from an event; 0 for none."""
+        if event <= 1 or event > self.last:
+            return event - 1
+        place, when = self.at(event)
+        return event - 1 if when == "before" else int(self.begins[place])
+
+    def end_around(self, event: int, levels: int) -> int:
+        """Return the end of the action that is so many levels around the one of an event.
+
+        Args:
+            event: of an action that has one around it.
+            levels: from 1; beyond the outermost action, that of it.
+        """
+        place = self.at(event).place
+        return int(self.ends[self.around(place, max(self.depth(place) - levels, 0))])
+
     # --- nesting ---
 
     def depth(self, place: int) -> int:

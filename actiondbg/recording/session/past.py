@@ -15,10 +15,13 @@ from actiondbg.breakpoints.watch import parse_operation
 from actiondbg.errors import NoSuchUnit, UsageError
 from actiondbg.recording.format.arrow import Ints
 from actiondbg.recording.recording import Recording
+from actiondbg.recording.session.action_query import ActionQuery
 from actiondbg.recording.session.columns import locations_of
 from actiondbg.recording.session.descriptions import ActionDescriptions
-from actiondbg.recording.session.going import Going
+from actiondbg.recording.session.position import Position
 from actiondbg.recording.session.statistics import ActionStatistics
+from actiondbg.session.debug_session import StatisticKind
+from actiondbg.session.inspection.cursor import Cursor
 
 if TYPE_CHECKING:
     from actiondbg.analysis.cycles import Applied, Cycle
@@ -26,6 +29,11 @@ if TYPE_CHECKING:
 
 _STREAM = 20_000  # newest changing actions in which a cycle is looked for
 _SHOWN = 8  # actions of a cycle whose diffs are made
+_TAGS: dict[StatisticKind, str] = {
+    "pattern": "apply-pattern",
+    "pass": "pass-execution",
+    "fold": "fold",
+}
 _EVENTS: dict[str, EventKind] = {
     "inserted": "created",
     "erased": "erased",
@@ -85,33 +93,50 @@ class _Described(Sequence[Attempt]):
         return self._describe.attempt(int(self._places[index]))
 
 
-class Past(Going):
-    """The part of the session that answers questions about all up to where it stands.
+class RecordedPast:
+    """Answers questions about all actions up to the position of a session.
 
     Args:
         recording: the recording.
+        describe: describes its actions.
+        query: finds the actions of a SPEC.
+        position: where the session stands.
+        cursor: resolves an operation that is named by the cursor.
     """
 
-    def __init__(self, recording: Recording) -> None:
-        super().__init__(recording)
+    def __init__(
+        self,
+        recording: Recording,
+        describe: ActionDescriptions,
+        query: ActionQuery,
+        position: Position,
+        cursor: Cursor,
+    ) -> None:
+        self._recording = recording
+        self._describe = describe
+        self._actions = describe.actions
+        self._line = describe.actions.line
+        self._query = query
+        self._position = position
+        self._cursor = cursor
         self._statistics = ActionStatistics(self._actions)
 
     def why_not(
         self, name: str, location: str | None = None, op_id: int | None = None
     ) -> RecordedAttempts:
         """Find all attempts of a pattern up to now; see ``Session.why_not``."""
-        places = self._attempts(name, location)
-        places = places[self._line.over(self._stop.event)[places]]
+        places = self._query.attempts(name, location)
+        places = places[self._line.over(self._position.event)[places]]
         if op_id is not None:
             places = places[self._actions.numbers("operation")[places] == op_id]
         return RecordedAttempts(name, places, self._describe)
 
     def history(self, target: str = "cursor") -> History:
         """Tell the life of an operation up to now; see ``Session.history``."""
-        id = self._operation_id(parse_operation(target))
+        id = self._cursor.operation_id(parse_operation(target))
         changes, operations = self._describe.changes, self._describe.operations
         rows = changes.life(id, exact=True)
-        rows = rows[changes.made(rows, self._stop.event)]
+        rows = rows[changes.made(rows, self._position.event)]
         is_to_come = changes.is_kind(changes.of(id)[:1], "inserted").any() and not len(rows)
         if operations.row(id) is None or is_to_come:
             raise NoSuchUnit(f"There is no operation @{id} in this run up to now.")
@@ -144,7 +169,7 @@ class Past(Going):
         """Return the operations that one has replaced up to now."""
         changes = self._describe.changes
         rows = np.flatnonzero(changes.numbers("by") == id)
-        rows = rows[changes.made(rows, self._stop.event)]
+        rows = rows[changes.made(rows, self._position.event)]
         return list(dict.fromkeys(changes.numbers("operation")[rows].tolist()))
 
     def diff(self, ordinal: int | None = None, module: bool = False) -> Diff:
@@ -159,12 +184,12 @@ class Past(Going):
             NoAnswer: the IR is not held.
         """
         if ordinal is None:
-            if self._stop.when != "after":
+            if self._position.stop.when != "after":
                 raise UsageError(
                     "This place is not after an action: go to its end with next, or name an "
                     "action that is over by its ordinal, such as #17."
                 )
-            ordinal = self._stop.ordinal
+            ordinal = self._position.stop.ordinal
         self._check_over(ordinal)
         fields = self._describe.fields(self._actions.place(ordinal))
         title = " ".join(word for word in (f"#{ordinal}", fields["tag"], fields["name"]) if word)
@@ -172,11 +197,11 @@ class Past(Going):
         return msgspec.structs.replace(found, ordinal=ordinal, title=title)
 
     def _check_over(self, ordinal: int) -> None:
-        self._check_there(ordinal)
+        self._actions.check_recorded(ordinal)
         place = self._actions.place(ordinal)
-        if self._line.begins[place] > self._stop.event:
+        if self._line.begins[place] > self._position.event:
             raise UsageError(f"The action #{ordinal} has not begun here: go on to it first.")
-        if not self._line.is_over(place, self._stop.event):
+        if not self._line.is_over(place, self._position.event):
             raise UsageError(f"The action #{ordinal} is not over: go on to its end first.")
 
     def cycles(self) -> Cycle | None:
@@ -184,7 +209,9 @@ class Past(Going):
         from actiondbg.analysis.cycles import find_cycle
 
         attempts = self._actions.is_tag("apply-pattern") | self._actions.is_tag("fold")
-        changed = self._line.over(self._stop.event) & self._actions.numbers("changed") & attempts
+        changed = (
+            self._line.over(self._position.event) & self._actions.numbers("changed") & attempts
+        )
         newest = np.flatnonzero(changed)[-_STREAM:]
         found = find_cycle(self._applied(newest))
         if found is None or self._recording.header.ir == "none":
@@ -208,8 +235,14 @@ class Past(Going):
             for ordinal, tag, name, op, id, location in columns
         ]
 
-    def _all_statistics(self) -> list[protocol.Statistic]:
-        return self._statistics.of(self._line.over(self._stop.event))
+    def statistics(self, kind: StatisticKind | None = None) -> list[protocol.Statistic]:
+        """Count the outcomes of the actions of each tag and name up to now.
+
+        Args:
+            kind: only patterns, passes or folds; None for all.
+        """
+        rows = self._statistics.of(self._line.over(self._position.event))
+        return rows if kind is None else [row for row in rows if row.tag == _TAGS[kind]]
 
 
 def _parsed(id: int) -> Event:

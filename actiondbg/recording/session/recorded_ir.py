@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from actiondbg.errors import NoAnswer
+from actiondbg.errors import NotRecorded
 from actiondbg.ir.diff import Diff, make_diff
 from actiondbg.recording.format.arrow import Bools, Ints
 from actiondbg.recording.session.columns import ActionColumns, TableColumns
@@ -54,21 +54,21 @@ class RecordedIR:
         """Compare the IR before an action with that after it, if it changed it.
 
         Raises:
-            NoAnswer: the recording holds no IR, or not that of the module.
+            NotRecorded: the recording holds no IR, or not that of the module.
         """
         if not self._actions.numbers("changed")[self._actions.place(ordinal)]:
             return Diff("", "")
         self._check_held()
         found = self._recording.snapshots(ordinal)
         if not found and not self.is_of_functions:
-            raise NoAnswer(
+            raise NotRecorded(
                 f"{self._recording.path} holds what #{ordinal} changed by its nested actions with "
                 "these only: next-change goes to them."
             )
         if module and any(
             self._operations.name(one.operation) != "builtin.module" for one in found
         ):
-            raise NoAnswer(
+            raise NotRecorded(
                 f"{self._recording.path} does not hold the module before and after #{ordinal}: "
                 "leave --module out."
             )
@@ -86,12 +86,12 @@ class RecordedIR:
 
     def _check_held(self) -> None:
         if self._recording.header.ir == "none":
-            raise NoAnswer(f"{self._recording.path} holds no IR: record it with --ir function.")
+            raise NotRecorded(f"{self._recording.path} holds no IR: record it with --ir function.")
 
     def _check_functions(self) -> None:
         self._check_held()
         if not self.is_of_functions:
-            raise NoAnswer(
+            raise NotRecorded(
                 f"{self._recording.path} holds a line for each operation that was changed, and no "
                 "functions: record it with --ir function."
             )
@@ -102,12 +102,12 @@ class RecordedIR:
         """Return the function in which the cursor is.
 
         Raises:
-            NoAnswer: it is not held, or not as it was at the event.
+            NotRecorded: it is not held, or not as it was at the event.
         """
         self._check_functions()
         name = cursor.function
         if name is None:
-            raise NoAnswer("The cursor is not in a function.")
+            raise NotRecorded("The cursor is not in a function.")
         functions = self._operations.words("function")
         ids = self._operations.numbers("operation")[functions.codes == functions.code(name)]
         inside = self._changes.words("function").where(lambda function: function == name)
@@ -116,7 +116,7 @@ class RecordedIR:
         return self._whole([*first, *self._newest(ids)], inside, f"@{name}", event)
 
     def module(self, event: int) -> str:
-        """Return the module; raises NoAnswer as ``function`` does."""
+        """Return the module; raises NotRecorded as ``function`` does."""
         self._check_functions()
         is_module = self._operations.words("op").where(lambda op: op == "builtin.module")
         ids = self._operations.numbers("operation")[is_module]
@@ -124,7 +124,7 @@ class RecordedIR:
         return self._whole(self._newest(ids), everywhere, "the module", event)
 
     def operation(self, id: int, event: int) -> str:
-        """Return an operation; raises NoAnswer as ``function`` does."""
+        """Return an operation; raises NotRecorded as ``function`` does."""
         self._check_held()
         inside = np.zeros(len(self._changes.places), dtype=np.bool_)
         inside[self._changes.of(id)] = True
@@ -136,7 +136,7 @@ class RecordedIR:
             return None
         try:
             return without_regions(self.operation(id, event))
-        except NoAnswer:
+        except NotRecorded:
             return None
 
     def _newest(self, ids: Ints) -> list[int]:
@@ -148,7 +148,7 @@ class RecordedIR:
         for id in ids:
             if id in self._held and self._operations.is_alive(id, event):
                 return self._text(id, inside, what, event)
-        raise NoAnswer(f"{self._recording.path} holds no IR of {what}: no action changed it.")
+        raise NotRecorded(f"{self._recording.path} holds no IR of {what}: no action changed it.")
 
     def _text(self, id: int, inside: Bools, what: str, event: int) -> str:
         """Return the IR of an operation at an event.
@@ -172,7 +172,7 @@ class RecordedIR:
             return self._of(before[0])
         places = [f"{self._when(row)} #{self._ordinal(row)}" for row in (*before, *after)]
         held = f"it holds it {' and '.join(places)}" if places else "no action changed it"
-        raise NoAnswer(f"{self._recording.path} does not hold the IR of {what} here: {held}.")
+        raise NotRecorded(f"{self._recording.path} does not hold the IR of {what} here: {held}.")
 
     def _unchanged(self, inside: Bools, first: int, last: int) -> bool:
         """Tell whether nothing can have been changed after an event, up to another."""

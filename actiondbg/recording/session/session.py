@@ -1,71 +1,281 @@
-"""A session over a recording: what one asks and does at a stop, without the tool."""
+"""A session over a recording: what one does and asks at a stop, without the tool."""
 
 from __future__ import annotations
 
+import os
 import weakref
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 
-from actiondbg.process.checkpoints import Checkpoint
+from actiondbg import protocol
+from actiondbg.breakpoints.breakpoint import BreakpointTable
+from actiondbg.errors import ControlRefused, NotRecorded
+from actiondbg.process.stop import Stop
+from actiondbg.process.streams import Redirection
+from actiondbg.recording.errors import needs_tool
 from actiondbg.recording.recording import Recording
-from actiondbg.recording.session.past import Past
-from actiondbg.session.belongings import Belongings
+from actiondbg.recording.session.action_query import ActionQuery
+from actiondbg.recording.session.answers import RecordedAnswers
+from actiondbg.recording.session.breakpoints import BreakpointHits, RecordedBreakpoints
+from actiondbg.recording.session.columns import ActionColumns
+from actiondbg.recording.session.descriptions import ActionDescriptions
+from actiondbg.recording.session.observers import RecordedObservers
+from actiondbg.recording.session.past import RecordedPast
+from actiondbg.recording.session.position import Position
+from actiondbg.recording.session.timeline import RecordedTimeline, check_count
+from actiondbg.session.breakpoints import BreakpointList
+from actiondbg.session.inspection.cursor import Cursor
+from actiondbg.session.inspection.outcome import Outcome
+from actiondbg.session.inspection.stack import Stack
+from actiondbg.session.inspection.stopped_ir import StoppedIR
 from actiondbg.support.closeable import Closeable
+from actiondbg.support.scratch_directory import make_directory, remove_directory
 from actiondbg.tool.known_names import NameKind
 
+_NO_EVENTS = np.empty(0, dtype=np.int64)
 _TAGS: dict[NameKind, str] = {"pattern": "apply-pattern", "pass": "pass-execution"}
 
 
-class RecordedSession(Past, Closeable):
+class RecordedSession(Closeable):
     """A session over a recording; use it as a context manager, or ``close`` it.
 
-    It offers what ``Session`` does as far as a recording holds it: going to and fro, breakpoints,
-    the stack, what the actions did, and IR where it was recorded. What is not held raises NoAnswer,
-    or UsageError, with the way out.
+    It offers what ``Session`` does as far as a recording holds it (see ``DebugSession``). What is
+    not held raises NotRecorded, with the way to get it. At the end of the run the controls raise
+    NotStopped. No control does anything action by action.
 
     Args:
         recording: the recording.
+
+    Attributes:
+        recording: the recording.
+        target: the tool that was recorded.
+        breakpoints: stop the controls.
+        stack: the stack of actions at the stop.
+        cursor: the IR unit in view.
+        ir: the IR at the stop, as far as it is recorded.
+        outcome: what the action of the stop did.
+        timeline: moves backwards, and to any action.
+        past: answers questions about the actions up to the stop.
+        observers: callbacks for the actions that a control passes.
+        names: the recorded names.
     """
 
     def __init__(self, recording: Recording) -> None:
-        super().__init__(recording)
-        self._kept = Belongings()
-        self._finalizer = weakref.finalize(self, self._kept.release)
+        self.recording = recording
+        self.target = RecordedTarget(list(recording.header.argv))
+        actions = ActionColumns(recording)
+        describe = ActionDescriptions(recording, actions)
+        table = BreakpointTable()
+        self._actions = actions
+        self._line = actions.line
+        self._query = ActionQuery(recording, actions)
+        hits = BreakpointHits(actions, describe.changes, self._query)
+        host = RecordedBreakpoints(recording, table, hits, self._line.last)
+        self.observers = RecordedObservers(actions, self._query)
+        self._position = Position(recording, actions, describe, host, self.observers)
+        self._answers = RecordedAnswers(recording, describe, self._position)
+        self.stack = Stack(self._answers)
+        self.cursor = Cursor(self._answers)
+        self.outcome = Outcome(self._answers, lambda: self.stop)
+        self._scratch = _Scratch()
+        self.ir = StoppedIR(self._answers, self.stack, self.cursor, self._scratch.new_file)
+        self.breakpoints = BreakpointList(table, host, self.cursor)
+        self.timeline = RecordedTimeline(recording, actions, self._position, host)
+        self.past = RecordedPast(recording, describe, self._query, self._position, self.cursor)
+        self.names = RecordedNames(describe)
+        for forget in (self._answers.reset, self.stack.reset, self.ir.reset):
+            self._position.on_move(forget)
+        self._began_with: Literal["run", "start"] = "start"
+        self._finalizer = weakref.finalize(self, self._scratch.remove)
 
     def close(self) -> None:
-        """Remove what was put on disk, and let go of the database."""
+        """Remove the printed files, and close the database."""
         self._query.close()
         self._finalizer()
 
     @property
-    def recording(self) -> Recording:
-        """The recording."""
-        return self._recording
+    def state(self) -> Literal["stopped", "exited"]:
+        """Whether the session stands at an event, or at the end."""
+        return self._position.state
 
     @property
-    def argv(self) -> list[str]:
-        """The command line of the tool that was recorded."""
-        return list(self._recording.header.argv)
+    def stop(self) -> Stop:
+        """Where the session stands."""
+        return self._position.stop
+
+    @property
+    def exit_status(self) -> int | None:
+        """The status with which the tool ended, at the end; negative for a signal."""
+        return self.stop.status
 
     @property
     def holds_ir(self) -> bool:
         """Whether there is IR in the recording."""
-        return self._recording.header.ir != "none"
+        return self.recording.header.ir != "none"
 
-    def names(self, kind: NameKind) -> list[str]:
-        """List the names of tags, patterns, passes or operations that were recorded, sorted."""
+    def status(self) -> protocol.Status:
+        """Return the numbers of the run up to the stop."""
+        return self._answers.ask(protocol.GetStatus())
+
+    # --- from the beginning ---
+
+    def run(
+        self,
+        args: list[str] | None = None,
+        *,
+        stdin: Redirection = None,
+        stdout: Redirection = None,
+        stderr: Redirection = None,
+    ) -> Stop:
+        """Go from the beginning to a breakpoint, or the end.
+
+        Raises:
+            NotRecorded: arguments or streams are given.
+        """
+        return self._begin("run", args, stdin, stdout, stderr)
+
+    def start(
+        self,
+        args: list[str] | None = None,
+        *,
+        stdin: Redirection = None,
+        stdout: Redirection = None,
+        stderr: Redirection = None,
+    ) -> Stop:
+        """Go to before the first action; see ``run``."""
+        return self._begin("start", args, stdin, stdout, stderr)
+
+    def restart(self) -> Stop:
+        """Repeat the last run or start."""
+        return self._begin(self._began_with)
+
+    def _begin(self, how: Literal["run", "start"], *launch: object) -> Stop:
+        if any(each is not None for each in launch):
+            what = f"{how} takes no arguments in it"
+            raise NotRecorded(needs_tool(self.target.argv, what))
+        self._began_with = how
+        self._position.rewind()
+        goals = self._line.begins[:1] if how == "start" else _NO_EVENTS
+        return self._position.resume(goals, "start")
+
+    # --- controls ---
+
+    def continue_(self, count: int = 1) -> Stop:
+        """Go on to the ``count``-th next breakpoint, or the end."""
+        self._check(count)
+        return self._position.resume(_NO_EVENTS, "until", count)
+
+    def step(self, count: int = 1) -> Stop:
+        """Go on to the very next event: a nested action, or the end of this one."""
+        self._check(count)
+        return self._position.resume(np.array([self.stop.event + count]), "step")
+
+    def next(self, count: int = 1) -> Stop:
+        """Go on to the end of this action, or, when it is over, to the next of its depth."""
+        self._check(count)
+        goal = self._line.after_next(self.stop.event, count)
+        return self._position.resume(np.array([goal]), "next")
+
+    def finish(self, count: int = 1) -> Stop:
+        """Go on to the end of the parent action, ``count`` levels up.
+
+        Raises:
+            ControlRefused: there is none.
+        """
+        self._check(count)
+        if not self.stop.depth:
+            raise ControlRefused(
+                "There is no action around this one to finish; next and continue go on from here."
+            )
+        goal = self._line.end_around(self.stop.event, count)
+        return self._position.resume(np.array([goal]), "finish")
+
+    def until(self, spec: str, condition: str | None = None) -> Stop:
+        """Go on to the next action that matches, but no further than the end of the parent."""
+        self._check()
+        begins = self._line.begins[self._query.places(spec, condition)]
+        goals = begins[np.searchsorted(begins, self.stop.event, side="right") :][:1]
+        if self.stop.depth:
+            goals = np.union1d(goals, [self._line.end_around(self.stop.event, 1)])
+        return self._position.resume(goals, "until")
+
+    def advance(self, spec: str, condition: str | None = None) -> Stop:
+        """Go on to the next action that matches, wherever it is."""
+        self._check()
+        begins = self._line.begins[self._query.places(spec, condition)]
+        return self._position.resume(begins, "until")
+
+    def next_attempt(self, name: str, location: str | None = None) -> Stop:
+        """Go on to the end of the next attempt of a pattern, whatever its outcome."""
+        self._check()
+        ends = self._actions.end_events(self._query.attempts(name, location))
+        return self._position.resume(ends, "until")
+
+    def next_change(self, count: int = 1) -> Stop:
+        """Go on to the end of the ``count``-th next action that itself changed the IR."""
+        self._check(count)
+        own = (self._actions.own_changes > 0) | self._actions.is_tag("fold")
+        places = np.flatnonzero(self._actions.numbers("changed") & own)
+        return self._position.resume(self._actions.end_events(places), "until", count)
+
+    def _check(self, count: int = 1) -> None:
+        check_count(count)
+        self._position.check_stopped()
+
+
+@dataclass(frozen=True)
+class RecordedTarget:
+    """The tool that was recorded.
+
+    Attributes:
+        argv: its command line.
+    """
+
+    argv: list[str]
+
+
+class RecordedNames:
+    """The recorded names of tags, patterns, passes and operations.
+
+    Args:
+        describe: the recorded actions.
+    """
+
+    def __init__(self, describe: ActionDescriptions) -> None:
+        self._describe = describe
+
+    def get(self, kind: NameKind) -> list[str]:
+        """Return the names of a kind, sorted."""
+        actions = self._describe.actions
         if kind == "op":
             return sorted(self._describe.operations.words("op").values)
         if kind == "tag":
-            return sorted(self._actions.words("tag").values)
-        names = self._actions.words("name")
-        there = np.bincount(names.codes[self._actions.is_tag(_TAGS[kind])])
+            return sorted(actions.words("tag").values)
+        names = actions.words("name")
+        there = np.bincount(names.codes[actions.is_tag(_TAGS[kind])])
         return sorted(names.values[int(code)] for code in np.flatnonzero(there))
 
-    def checkpoints(self) -> list[Checkpoint]:
-        """List the checkpoints: there are none, as goto goes anywhere."""
-        return []
 
-    def _file(self, name: str) -> Path:
-        return self._kept.directory() / name
+class _Scratch:
+    """The directory of the printed IR, made when it is first needed."""
+
+    def __init__(self) -> None:
+        self._directory: Path | None = None
+        self._owner = os.getpid()
+        self._prints = 0
+
+    def new_file(self) -> Path:
+        """Return the path of a new file."""
+        if self._directory is None:
+            self._directory = make_directory()
+        self._prints += 1
+        return self._directory / f"print-{self._prints}"
+
+    def remove(self) -> None:
+        """Remove the directory; not in a fork of the front end."""
+        if self._directory is not None and os.getpid() == self._owner:
+            remove_directory(self._directory)
+            self._directory = None

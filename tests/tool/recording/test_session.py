@@ -16,7 +16,7 @@ from actiondbg.process.stop import Stop
 from actiondbg.protocol import Outcome
 from actiondbg.recording.capture.recorder import record
 from actiondbg.recording.session import open_session
-from actiondbg.recording.session.session import RecordedSession
+from actiondbg.recording.session.old_names import OldRecordedSession
 
 PASSES = ("--canonicalize", "--cse", "--mlir-disable-threading")
 PIPELINE = "--pass-pipeline=builtin.module(func.func(canonicalize,cse))"
@@ -49,7 +49,7 @@ class Both(NamedTuple):
     """Two sessions over one command."""
 
     live: actiondbg.Session
-    recorded: RecordedSession
+    recorded: OldRecordedSession
 
     def do(self, method: str, *args: Any, **options: Any) -> Stop:
         """Do the same with both; they have to say the same."""
@@ -79,12 +79,14 @@ Start = Callable[..., Both]
 @pytest.fixture
 def both(mlir_opt: str, folds: str, tmp_path: Path) -> Iterator[Start]:
     """Launch mlir-opt, and record it."""
-    opened: list[actiondbg.Session | RecordedSession] = []
+    opened: list[actiondbg.Session | OldRecordedSession] = []
 
     def start(*args: str, source: str = folds, ir: Any = "none") -> Both:
         argv = [mlir_opt, source, *(args or PASSES)]
         record(argv, tmp_path / "run.adbrec", ir=ir, stdout=tmp_path / "out.mlir")
-        sessions = Both(actiondbg.launch(argv), open_session(tmp_path / "run.adbrec"))
+        sessions = Both(
+            actiondbg.launch(argv), OldRecordedSession(open_session(tmp_path / "run.adbrec"))
+        )
         opened.extend(sessions)
         return sessions
 
@@ -210,7 +212,7 @@ def test_threads_do_what_one_thread_does(both: Start) -> None:
     assert _by_function(beside) == _by_function(alone)
 
 
-def _by_function(session: RecordedSession) -> dict[str | None, list[Any]]:
+def _by_function(session: OldRecordedSession) -> dict[str | None, list[Any]]:
     """Return what was done in each function, in the order of the line."""
     done: dict[str | None, list[Any]] = {}
     stop = session.start()

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from actiondbg.errors import NoAnswer, NoSuchUnit, UnitErased, UsageError
+from actiondbg.errors import NoSuchUnit, NotRecorded, UnitErased, UsageError
 from actiondbg.recording.session import open_session
 from actiondbg.recording.session.session import RecordedSession
 from tests.fakes.recording.recordings import Action, Change, fake_recording, write_recording
@@ -31,7 +31,7 @@ def session(tmp_path: Path) -> Iterator[RecordedSession]:
 
 
 def test_a_stop_tells_of_its_action(session: RecordedSession) -> None:
-    stop = session.goto(5)
+    stop = session.timeline.goto(5)
     assert (stop.tag, stop.name, stop.op, stop.id) == ("apply-pattern", "B", "arith.addi", 3)
     assert (stop.location, stop.function, stop.depth) == ("in.mlir:3:8", "f", 2)
     assert (stop.nth, stop.outcome, stop.changes) == (2, None, [])
@@ -48,39 +48,39 @@ def test_a_stop_tells_of_its_action(session: RecordedSession) -> None:
 
 
 def test_reasons_and_how_are_told(session: RecordedSession) -> None:
-    outcome = session.goto(7, "after").outcome
+    outcome = session.timeline.goto(7, "after").outcome
     assert outcome is not None
     assert (outcome.result, outcome.reasons) == ("failed", ["no constant", "again"])
-    stop = session.goto(3, "after")
+    stop = session.timeline.goto(3, "after")
     assert stop.outcome is not None and stop.outcome.how == "constants"
     # Its caller has not put it in place yet.
     assert (stop.change_count, stop.cursor_id) == (0, 2)
 
 
 def test_the_stack_and_its_frames(session: RecordedSession) -> None:
-    session.goto(5)
-    frames = session.backtrace()
+    session.timeline.goto(5)
+    frames = session.stack.frames()
     assert [(frame.index, frame.ordinal, frame.depth) for frame in frames] == [
         (0, 5, 2),
         (1, 2, 1),
         (2, 1, 0),
     ]
-    assert session.select_frame(1).ordinal == 2
-    assert (session.frame_index, session.action().ordinal) == (1, 2)
+    assert session.stack.select(1).ordinal == 2
+    assert (session.stack.selected, session.stack.action().ordinal) == (1, 2)
     with pytest.raises(NoSuchUnit, match="no frame 3: there are 3"):
-        session.select_frame(3)
+        session.stack.select(3)
     session.step()
-    assert session.frame_index == 0
+    assert session.stack.selected == 0
 
 
 def test_an_action_in_full(session: RecordedSession) -> None:
-    session.goto(5)
-    action = session.action()
+    session.timeline.goto(5)
+    action = session.stack.action()
     assert (action.full_name, action.labels) == ("(anonymous namespace)::B", ["one", "two"])
     assert (action.iteration, action.when) == (1, "before")
     assert action.full_location == 'loc("in.mlir":3:8)'
-    session.goto(7, "after")
-    assert (session.action().iteration, session.action().when) == (2, "after")
+    session.timeline.goto(7, "after")
+    assert (session.stack.action().iteration, session.stack.action().when) == (2, "after")
 
 
 def test_a_conversion_counts_its_patterns(tmp_path: Path) -> None:
@@ -91,7 +91,7 @@ def test_a_conversion_counts_its_patterns(tmp_path: Path) -> None:
         Action("B", depth=1, operation=3, outcome="succeeded"),
     ]
     with recorded_session(tmp_path, actions=ran) as session:
-        outcome = session.goto(1, "after").outcome
+        outcome = session.timeline.goto(1, "after").outcome
         assert outcome is not None
         assert outcome.how == "legalized 2 operations, rolled back 1 pattern"
 
@@ -100,11 +100,11 @@ def test_a_conversion_counts_its_patterns(tmp_path: Path) -> None:
 
 
 def test_the_cursor_follows_what_replaces_its_operation(session: RecordedSession) -> None:
-    session.goto(5)
-    assert (session.cursor().unit.id, session.cursor().function) == (3, "f")
+    session.timeline.goto(5)
+    assert (session.cursor.get().unit.id, session.cursor.get().function) == (3, "f")
     session.next()
-    assert (session.cursor().unit.id, session.cursor().unit.name) == (10, "arith.muli")
-    [unit] = session.context()
+    assert (session.cursor.get().unit.id, session.cursor.get().unit.name) == (10, "arith.muli")
+    [unit] = session.stack.context()
     assert (unit.id, unit.state, unit.name) == (10, "replaced", "arith.muli")
 
 
@@ -114,43 +114,43 @@ def test_the_cursor_goes_to_what_is_around_an_erased_operation(tmp_path: Path) -
         Action(depth=1, operation=2, outcome="succeeded", changes=[Change("erased", 2)]),
     ]
     with recorded_session(tmp_path, actions=ran) as session:
-        stop = session.goto(2, "after")
+        stop = session.timeline.goto(2, "after")
         assert (stop.id, stop.cursor_id) == (2, 1)
-        [unit] = session.context()
+        [unit] = session.stack.context()
         assert (unit.id, unit.state, unit.text) == (2, "erased", None)
         with pytest.raises(UnitErased, match="is erased"):
-            session.move_cursor("context", index=0)
+            session.cursor.move("context", index=0)
 
 
 def test_the_cursor_moves_by_id(session: RecordedSession) -> None:
-    session.goto(5)
-    assert session.move_cursor("id", index=9).unit.name == "arith.constant"
+    session.timeline.goto(5)
+    assert session.cursor.move("id", index=9).unit.name == "arith.constant"
     for id in (2, 10, 77):  # was erased, comes later, never was
         with pytest.raises(NoSuchUnit, match=f"no operation @{id} now"):
-            session.move_cursor("id", index=id)
-    assert session.move_cursor("action").unit.id == 3
-    assert session.move_cursor("context", index=0).unit.id == 3
+            session.cursor.move("id", index=id)
+    assert session.cursor.move("action").unit.id == 3
+    assert session.cursor.move("context", index=0).unit.id == 3
     with pytest.raises(NoSuchUnit, match="no IR unit 1"):
-        session.move_cursor("context", index=1)
+        session.cursor.move("context", index=1)
 
 
 # --- what was done -------------------------------------------------------------------
 
 
 def test_changes_are_those_so_far(session: RecordedSession) -> None:
-    session.goto(4)
-    session.select_frame(2)
-    found = session.changes()
+    session.timeline.goto(4)
+    session.stack.select(2)
+    found = session.outcome.changes()
     assert (found.total, found.counts["inserted"]) == (3, 1)
     assert [(each.id, each.ordinal, each.guess) for each in found.changes] == [
         (9, 3, True),
         (2, 3, True),
         (2, 3, True),
     ]
-    session.goto(1, "after")
-    assert [each.ordinal for each in session.changes().changes] == [3, 3, 3, 5, 5, 5]
-    assert session.changes(limit=2).total == 6
-    assert session.changes(nested=False).total == 0
+    session.timeline.goto(1, "after")
+    assert [each.ordinal for each in session.outcome.changes().changes] == [3, 3, 3, 5, 5, 5]
+    assert session.outcome.changes(limit=2).total == 6
+    assert session.outcome.changes(nested=False).total == 0
 
 
 def test_what_an_outer_action_changes_is_told_in_order(tmp_path: Path) -> None:
@@ -161,51 +161,51 @@ def test_what_an_outer_action_changes_is_told_in_order(tmp_path: Path) -> None:
     ]
     ran[0].changes = [Change("erased", 9)]  # before both, as it is written
     with recorded_session(tmp_path, actions=ran) as session:
-        session.goto(2)
-        session.select_frame(1)
-        assert session.changes().total == 0  # it is not certain yet
-        session.goto(2, "after")
-        session.select_frame(1)
-        assert [each.id for each in session.changes().changes] == [9, 2]
+        session.timeline.goto(2)
+        session.stack.select(1)
+        assert session.outcome.changes().total == 0  # it is not certain yet
+        session.timeline.goto(2, "after")
+        session.stack.select(1)
+        assert [each.id for each in session.outcome.changes().changes] == [9, 2]
 
 
 def test_statistics_count_what_is_over(session: RecordedSession) -> None:
-    session.goto(5)
-    [row] = session.statistics("pattern")
+    session.timeline.goto(5)
+    [row] = session.past.statistics("pattern")
     assert (row.name, row.attempts, row.failed, row.succeeded) == ("A", 1, 1, 0)
     session.continue_()
-    rows = {row.name: row for row in session.statistics()}
+    rows = {row.name: row for row in session.past.statistics()}
     assert (rows["A"].attempts, rows["A"].failed) == (2, 2)
     assert (rows["B"].succeeded, rows["B"].unchanged, rows["B"].changes) == (1, 0, 3)
     assert (rows[""].attempts, rows[""].unchanged, rows[""].changes) == (2, 1, 6)
     assert (rows["canonicalize"].changes, rows["arith.addi"].changes) == (6, 0)
     assert rows["B"].seconds == pytest.approx(500e-9)
-    assert [row.name for row in session.statistics("pass")] == ["canonicalize", "cse"]
+    assert [row.name for row in session.past.statistics("pass")] == ["canonicalize", "cse"]
 
 
 def test_attempts_are_grouped_by_result_and_reasons(session: RecordedSession) -> None:
-    session.goto(6)
-    assert len(session.why_not("A").attempts) == 1
+    session.timeline.goto(6)
+    assert len(session.past.why_not("A").attempts) == 1
     session.continue_()
-    found = session.why_not("A")
+    found = session.past.why_not("A")
     assert [each.ordinal for each in found.attempts] == [4, 7]
     assert [(each.result, each.reason, each.count) for each in found.grouped()] == [
         ("failed", "no constant", 1),
         ("failed", "no constant; again", 1),
     ]
     assert [each.ordinal for each in found.attempts[1:]] == [7]
-    assert [each.ordinal for each in session.why_not("*", op_id=3).attempts] == [4, 5]
-    assert [each.ordinal for each in session.why_not("*", "in.mlir:3").attempts] == [4, 5, 7]
-    assert session.why_not("Z").grouped() == []
+    assert [each.ordinal for each in session.past.why_not("*", op_id=3).attempts] == [4, 5]
+    assert [each.ordinal for each in session.past.why_not("*", "in.mlir:3").attempts] == [4, 5, 7]
+    assert session.past.why_not("Z").grouped() == []
     with pytest.raises(UsageError, match="no place in a file"):
-        session.why_not("A", "nowhere")
+        session.past.why_not("A", "nowhere")
 
 
 def test_attempts_of_a_large_recording(tmp_path: Path) -> None:
     fake_recording(tmp_path / "run.adbrec", 3000)
     with open_session(tmp_path / "run.adbrec") as session:
         session.continue_()
-        found = session.why_not("*")
+        found = session.past.why_not("*")
         groups = found.grouped()
         assert sum(each.count for each in groups) == len(found.attempts)
         assert [each.count for each in groups] == sorted((g.count for g in groups), reverse=True)
@@ -220,22 +220,22 @@ def test_attempts_of_a_large_recording(tmp_path: Path) -> None:
 
 
 def test_the_life_of_an_operation(session: RecordedSession) -> None:
-    session.goto(6)
-    life = session.history("@3")
+    session.timeline.goto(6)
+    life = session.past.history("@3")
     assert [(each.ordinal, each.kind) for each in life.events] == [
         (0, "created"),
         (5, "replaced"),
     ]
     assert life.events[1].message == "@3 arith.addi was replaced by @10 arith.muli"
     assert (life.op, life.became) == ("arith.addi", [10])
-    made = session.history("@10")
+    made = session.past.history("@10")
     assert [(each.ordinal, each.kind) for each in made.events] == [(5, "created")]
     assert made.made_from == [3]
-    session.goto(4)
-    assert [each.kind for each in session.history("@3").events] == ["created"]
+    session.timeline.goto(4)
+    assert [each.kind for each in session.past.history("@3").events] == ["created"]
     for id in (10, 99):  # comes later, never was
         with pytest.raises(NoSuchUnit, match=f"no operation @{id} in this run up to now"):
-            session.history(f"@{id}")
+            session.past.history(f"@{id}")
 
 
 def test_actions_that_undo_each_other_are_found(tmp_path: Path) -> None:
@@ -246,24 +246,24 @@ def test_actions_that_undo_each_other_are_found(tmp_path: Path) -> None:
         ran.append(Action(name, depth=1, operation=2, outcome="succeeded", changes=changes))
     with recorded_session(tmp_path, actions=ran, ir="none") as session:
         session.continue_()
-        found = session.cycles()
+        found = session.past.cycles()
         assert found is not None
         assert [each.name for each in found.round] == ["There", "Back"]
         assert (found.times, found.diffs) == (10, [])
         session.start()
-        assert session.cycles() is None
+        assert session.past.cycles() is None
 
 
 def test_names_are_those_of_the_recording(session: RecordedSession) -> None:
-    assert session.names("pattern") == ["A", "B"]
-    assert session.names("pass") == ["canonicalize", "cse"]
-    assert "fold" in session.names("tag")
-    assert session.names("op") == ["arith.addi", "arith.constant", "arith.muli", "func.func"]
+    assert session.names.get("pattern") == ["A", "B"]
+    assert session.names.get("pass") == ["canonicalize", "cse"]
+    assert "fold" in session.names.get("tag")
+    assert session.names.get("op") == ["arith.addi", "arith.constant", "arith.muli", "func.func"]
 
 
 def test_the_timeline_has_one_branch(session: RecordedSession) -> None:
-    session.goto(5)
-    timeline = session.timeline()
+    session.timeline.goto(5)
+    timeline = session.timeline.branches()
     assert (timeline.when, timeline.ordinal, timeline.event) == ("before", 5, 7)
     [branch] = timeline.branches
     assert (branch.actions, branch.ended) == (8, True)
@@ -274,30 +274,30 @@ def test_the_timeline_has_one_branch(session: RecordedSession) -> None:
 
 def test_the_diff_of_an_action(session: RecordedSession) -> None:
     session.continue_()
-    diff = session.diff(5)
+    diff = session.past.diff(5)
     assert (diff.before, diff.title) == (FOLDED, "#5 apply-pattern B")
     assert [line for line in diff.unified() if line[0] in "+-"] == [
         "-  %0 = arith.constant 7 : i32",
         "+  %0 = arith.muli %a, %b : i32",
     ]
-    assert session.diff(4).is_empty
+    assert session.past.diff(4).is_empty
     with pytest.raises(UsageError, match="not after an action"):
-        session.diff()
-    with pytest.raises(NoAnswer, match="leave --module out"):
-        session.diff(5, module=True)
-    session.goto(5)
+        session.past.diff()
+    with pytest.raises(NotRecorded, match="leave --module out"):
+        session.past.diff(5, module=True)
+    session.timeline.goto(5)
     with pytest.raises(UsageError, match="#5 is not over"):
-        session.diff(5)
+        session.past.diff(5)
     with pytest.raises(UsageError, match="#7 has not begun"):
-        session.diff(7)
+        session.past.diff(7)
     assert session.next().when == "after"
-    assert session.diff().ordinal == 5
+    assert session.past.diff().ordinal == 5
 
 
 def test_a_function_is_printed_as_it_was(session: RecordedSession) -> None:
     def printed(ordinal: int, when: str = "before") -> str:
-        session.goto(ordinal, when)  # pyright: ignore[reportArgumentType]
-        with session.print("function") as text:
+        session.timeline.goto(ordinal, when)  # pyright: ignore[reportArgumentType]
+        with session.ir.print("function") as text:
             return text.text
 
     assert printed(1) == printed(3) == BEFORE
@@ -307,35 +307,35 @@ def test_a_function_is_printed_as_it_was(session: RecordedSession) -> None:
 
 
 def test_what_is_not_held_is_said(session: RecordedSession) -> None:
-    session.goto(5)
-    with pytest.raises(NoAnswer, match="holds no IR of the module"):
-        session.print("module")
-    with pytest.raises(NoAnswer, match="leave out --generic"):
-        session.print("function", generic=True)
-    with pytest.raises(NoAnswer, match="does not hold the IR of @3 here"):
-        session.print("cursor")
+    session.timeline.goto(5)
+    with pytest.raises(NotRecorded, match="holds no IR of the module"):
+        session.ir.print("module")
+    with pytest.raises(NotRecorded, match="leave out --generic"):
+        session.ir.print("function", generic=True)
+    with pytest.raises(NotRecorded, match="does not hold the IR of @3 here"):
+        session.ir.print("cursor")
 
 
 def test_ir_that_an_outer_action_may_have_changed_is_not_guessed(tmp_path: Path) -> None:
     ran = actions()
     ran[5].changes = [Change("modified", 10)]  # before or after #7, which is nested in it
     with recorded_session(tmp_path, actions=ran) as session:
-        session.goto(6)
-        with session.print("function") as printed:
+        session.timeline.goto(6)
+        with session.ir.print("function") as printed:
             assert printed.text == AFTER
-        session.goto(7)
-        with pytest.raises(NoAnswer, match="not hold the IR of @f here: it holds it after #5"):
-            session.print("function")
+        session.timeline.goto(7)
+        with pytest.raises(NotRecorded, match="not hold the IR of @f here: it holds it after #5"):
+            session.ir.print("function")
 
 
 def test_without_ir_the_way_to_it_is_said(tmp_path: Path) -> None:
     with recorded_session(tmp_path, ir="none", actions=_without_ir()) as session:
-        session.goto(5, "after")
+        session.timeline.goto(5, "after")
         assert not session.holds_ir
-        for ask in (lambda: session.print(), lambda: session.diff(5)):
-            with pytest.raises(NoAnswer, match="holds no IR: record it with --ir function"):
+        for ask in (lambda: session.ir.print(), lambda: session.past.diff(5)):
+            with pytest.raises(NotRecorded, match="holds no IR: record it with --ir function"):
                 ask()
-        assert session.diff(4).is_empty
+        assert session.past.diff(4).is_empty
 
 
 def _without_ir() -> list[Action]:
@@ -349,28 +349,28 @@ def test_lines_of_operations(tmp_path: Path) -> None:
     ran = _without_ir()
     ran[4].ir = [(3, "%3 = arith.addi(%1, %2)", None), (10, None, "%10 = arith.muli(%1, %2)")]
     with recorded_session(tmp_path, actions=ran, ir="changed") as session:
-        session.goto(5)
-        with session.print("cursor") as printed:
+        session.timeline.goto(5)
+        with session.ir.print("cursor") as printed:
             assert printed.text == "%3 = arith.addi(%1, %2)"
-        [unit] = session.context()
+        [unit] = session.stack.context()
         assert unit.text == "%3 = arith.addi(%1, %2)"
         session.next()
-        assert session.diff().unified() == [
+        assert session.past.diff().unified() == [
             "@@ -1 +1 @@",
             "-%3 = arith.addi(%1, %2)",
             "+%10 = arith.muli(%1, %2)",
         ]
-        with pytest.raises(NoAnswer, match="no functions: record it with --ir function"):
-            session.print("function")
-        with pytest.raises(NoAnswer, match="by its nested actions"):
-            session.diff(3)
+        with pytest.raises(NotRecorded, match="no functions: record it with --ir function"):
+            session.ir.print("function")
+        with pytest.raises(NotRecorded, match="by its nested actions"):
+            session.past.diff(3)
 
 
 def test_files_go_when_the_session_does(tmp_path: Path) -> None:
     with recorded_session(tmp_path) as session:
-        printed = session.print("function")
+        printed = session.ir.print("function")
         assert printed.text == BEFORE
-        directory = session._file("").resolve()  # pyright: ignore[reportPrivateUsage]
+        directory = session.ir._new_file().parent  # pyright: ignore[reportPrivateUsage]
         assert directory.is_dir()
     assert not directory.exists()
     write_recording(tmp_path / "other.adbrec", actions(), OPERATIONS)

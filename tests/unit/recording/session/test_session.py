@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from actiondbg.errors import ControlRefused, NoAnswer, NotStopped, UsageError
+from actiondbg.errors import ControlRefused, NotRecorded, NotStopped, UsageError
 from actiondbg.process.stop import Stop
 from actiondbg.protocol import Culprit
 from actiondbg.recording.session import open_session
 from actiondbg.recording.session.session import RecordedSession
+from actiondbg.session.debug_session import DebugSession
 from tests.fakes.recording.recordings import Action, Change, fake_recording, write_recording
-from tests.fakes.recording.session import EVENTS, actions, recorded_session
+from tests.fakes.recording.session import AFTER, EVENTS, FOLDED, actions, recorded_session
 
 
 @pytest.fixture
@@ -30,7 +31,7 @@ def _place(stop: Stop) -> tuple[str, int]:
 def test_it_stands_before_the_first_action(session: RecordedSession) -> None:
     assert (session.state, session.stop.reason) == ("stopped", "start")
     assert _place(session.stop) == ("before", 1)
-    assert session.argv == ["mlir-opt", "in.mlir", "--canonicalize"]
+    assert session.target.argv == ["mlir-opt", "in.mlir", "--canonicalize"]
 
 
 def test_step_meets_every_event_and_the_end(session: RecordedSession) -> None:
@@ -47,67 +48,67 @@ def test_step_meets_every_event_and_the_end(session: RecordedSession) -> None:
 
 def test_step_back_meets_them_too(session: RecordedSession) -> None:
     session.continue_()
-    stops = [session.reverse_step() for _ in range(EVENTS)]
+    stops = [session.timeline.reverse_step() for _ in range(EVENTS)]
     assert [stop.event for stop in stops] == list(range(EVENTS, 0, -1))
     with pytest.raises(ControlRefused, match="the first action comes next"):
-        session.reverse_step()
+        session.timeline.reverse_step()
 
 
 def test_a_count_is_as_often_as_that(session: RecordedSession) -> None:
     assert _place(session.step(4)) == ("before", 4)
     assert session.step(99).when == "exit"
-    assert _place(session.reverse_step(3)) == ("after", 1)
+    assert _place(session.timeline.reverse_step(3)) == ("after", 1)
     with pytest.raises(UsageError, match="at least 1"):
         session.step(0)
 
 
 def test_next_passes_what_is_nested(session: RecordedSession) -> None:
-    session.goto(2)
+    session.timeline.goto(2)
     assert [_place(session.next()) for _ in range(4)] == [
         ("after", 2),
         ("before", 6),
         ("after", 6),
         ("before", 8),
     ]
-    session.goto(2)
+    session.timeline.goto(2)
     assert _place(session.next(3)) == ("after", 6)
-    assert _place(session.reverse_next()) == ("before", 6)
-    assert _place(session.reverse_next()) == ("after", 2)
+    assert _place(session.timeline.reverse_next()) == ("before", 6)
+    assert _place(session.timeline.reverse_next()) == ("after", 2)
 
 
 def test_finish_ends_the_actions_around(session: RecordedSession) -> None:
-    session.goto(4)
+    session.timeline.goto(4)
     assert _place(session.finish()) == ("after", 2)
-    session.goto(4, "after")
+    session.timeline.goto(4, "after")
     assert _place(session.finish(2)) == ("after", 1)
     with pytest.raises(ControlRefused, match="no action around"):
         session.finish()
-    session.goto(7)
-    assert _place(session.reverse_finish()) == ("before", 6)
+    session.timeline.goto(7)
+    assert _place(session.timeline.reverse_finish()) == ("before", 6)
     with pytest.raises(ControlRefused, match="1 actions are around"):
-        session.reverse_finish(2)
+        session.timeline.reverse_finish(2)
 
 
 def test_goto(session: RecordedSession) -> None:
-    stop = session.goto(5, "after")
+    stop = session.timeline.goto(5, "after")
     assert (_place(stop), stop.reason, stop.event) == (("after", 5), "until", 8)
-    assert session.goto(5, "after") is stop
+    assert session.timeline.goto(5, "after") is stop
     with pytest.raises(UsageError, match="ends after 8 actions: there is no #9"):
-        session.goto(9)
+        session.timeline.goto(9)
     with pytest.raises(UsageError, match="numbered from 1"):
-        session.goto(0)
+        session.timeline.goto(0)
 
 
 def test_breakpoints_stop_it_in_both_directions(session: RecordedSession) -> None:
-    found = session.add_breakpoint("pattern:A")
+    found = session.breakpoints.add("pattern:A")
     stop = session.continue_()
     assert (_place(stop), stop.reason, stop.breakpoints) == (("before", 4), "breakpoint", [1])
     assert _place(session.continue_()) == ("before", 7)
     assert found.hits == 2
     assert session.continue_().when == "exit"
-    assert _place(session.reverse_continue(2)) == ("before", 4)
+    assert _place(session.timeline.reverse_continue(2)) == ("before", 4)
     assert found.hits == 1
-    back = session.reverse_continue()
+    back = session.timeline.reverse_continue()
     assert (_place(back), back.reason) == (("before", 1), "start")
     assert back.message == "nothing was hit before: this is the beginning of the run"
     assert _place(session.continue_(2)) == ("before", 7)
@@ -133,7 +134,7 @@ def test_what_a_breakpoint_can_be(
     session: RecordedSession, given: dict[str, Any], places: list[str]
 ) -> None:
     spec, _, condition = given.pop("spec").partition(" if ")
-    session.add_breakpoint(spec, condition or None, **given)
+    session.breakpoints.add(spec, condition or None, **given)
     stops: list[str] = []
     while (stop := session.continue_()).when != "exit":
         stops.append(f"{stop.when} {stop.ordinal}")
@@ -141,40 +142,40 @@ def test_what_a_breakpoint_can_be(
 
 
 def test_a_breakpoint_is_met_on_the_way_of_a_control(session: RecordedSession) -> None:
-    session.add_breakpoint("pattern:B")
+    session.breakpoints.add("pattern:B")
     stop = session.next()
     assert (_place(stop), stop.reason) == (("before", 5), "breakpoint")
     assert session.next().reason == "next"
     session.start()
-    assert _place(session.goto(8)) == ("before", 8)  # nothing stops that
+    assert _place(session.timeline.goto(8)) == ("before", 8)  # nothing stops that
 
 
 def test_ignored_temporary_and_disabled_ones(session: RecordedSession) -> None:
-    session.add_breakpoint("tag:apply-pattern")
-    session.set_ignore(1, 1)
-    once = session.add_breakpoint("tag:fold", temporary=True)
+    session.breakpoints.add("tag:apply-pattern")
+    session.breakpoints.set_ignore(1, 1)
+    once = session.breakpoints.add("tag:fold", temporary=True)
     assert session.continue_().breakpoints == [once.id]
-    assert [each.id for each in session.breakpoints] == [1]
+    assert [each.id for each in session.breakpoints.all()] == [1]
     assert _place(session.continue_()) == ("before", 5)  # the first was ignored
-    assert session.breakpoint(1).ignore == 0
-    session.disable([1])
+    assert session.breakpoints.get(1).ignore == 0
+    session.breakpoints.disable([1])
     assert session.continue_().when == "exit"
-    session.enable([1])
-    session.set_condition(1, "depth > 5")
+    session.breakpoints.enable([1])
+    session.breakpoints.set_condition(1, "depth > 5")
     assert session.run().when == "exit"
-    assert session.hits()[0].hits == 0
+    assert session.breakpoints.hits()[0].hits == 0
 
 
 def test_a_breakpoint_that_is_written_wrongly_is_refused(session: RecordedSession) -> None:
     with pytest.raises(UsageError, match="no kind of term"):
-        session.add_breakpoint("patern:A")
+        session.breakpoints.add("patern:A")
     with pytest.raises(UsageError, match="no field"):
-        session.add_breakpoint("pattern:A", "dept > 1")
-    assert session.breakpoints == []
+        session.breakpoints.add("pattern:A", "dept > 1")
+    assert session.breakpoints.all() == []
 
 
 def test_until_advance_and_next_change(session: RecordedSession) -> None:
-    session.goto(4)
+    session.timeline.goto(4)
     assert _place(session.until("pass:cse")) == ("after", 2)  # no further than the parent
     assert _place(session.advance("pass:cse")) == ("before", 8)
     session.start()
@@ -186,27 +187,27 @@ def test_until_advance_and_next_change(session: RecordedSession) -> None:
 
 
 def test_a_pass_that_fails_is_caught(session: RecordedSession) -> None:
-    session.catch("failure")
+    session.breakpoints.catch("failure")
     stop = session.continue_()
     assert (_place(stop), stop.reason) == (("after", 8), "catch")
     assert stop.message == "the pass cse failed"
     assert stop.culprit == Culprit(ordinal=8, tag="pass-execution", name="cse", guess=False)
     with pytest.raises(UsageError, match=r"a recording: catch crash .*; start the tool with"):
-        session.catch("crash")
+        session.breakpoints.catch("crash")
 
 
 def test_an_operation_is_watched_through_what_replaces_it(session: RecordedSession) -> None:
-    session.watch("@3")
+    session.breakpoints.watch("@3")
     stop = session.continue_()
     assert (_place(stop), stop.reason) == (("after", 5), "watch")
     assert stop.message == "@3 arith.addi was replaced by @10 arith.muli"
     assert session.continue_().when == "exit"
     with pytest.raises(UsageError, match="only operations are"):
-        session.watch("op:arith.* count")
+        session.breakpoints.watch("op:arith.* count")
 
 
 def test_what_a_fold_found_is_put_in_place_after_it(session: RecordedSession) -> None:
-    session.watch("@2")
+    session.breakpoints.watch("@2")
     stop = session.continue_()
     # The caller does it, before the next action.
     assert (_place(stop), stop.message) == (
@@ -222,10 +223,10 @@ def test_what_needs_the_tool_is_refused(session: RecordedSession) -> None:
         session.run(["--cse"])
     with pytest.raises(UsageError, match="start takes no arguments"):
         session.start(stdout="out.mlir")
-    with pytest.raises(NoAnswer, match=r"`actiondbg mlir-opt in\.mlir --canonicalize`"):
-        session.move_cursor("parent")
-    with pytest.raises(NoAnswer, match="cursor/links cannot be answered"):
-        session.links("users")
+    with pytest.raises(NotRecorded, match=r"`actiondbg mlir-opt in\.mlir --canonicalize`"):
+        session.cursor.move("parent")
+    with pytest.raises(NotRecorded, match="cursor/links cannot be answered"):
+        session.cursor.users()
 
 
 def test_a_tool_that_crashed(tmp_path: Path) -> None:
@@ -238,12 +239,12 @@ def test_a_tool_that_crashed(tmp_path: Path) -> None:
         stop = session.continue_()
         assert (stop.reason, stop.status, stop.event) == ("crashed", -6, 5)
         assert stop.message == "The tool died of SIGABRT in #4 apply-pattern A on arith.addi."
-        assert _place(session.reverse_step()) == ("before", 4)
+        assert _place(session.timeline.reverse_step()) == ("before", 4)
         assert session.next().when == "exit"
         with pytest.raises(UsageError, match="there is no end of #4"):
-            session.goto(4, "after")
-        assert session.statistics("pattern") == []
-        session.watch("@3")
+            session.timeline.goto(4, "after")
+        assert session.past.statistics("pattern") == []
+        session.breakpoints.watch("@3")
         assert session.run().when == "exit"
 
 
@@ -253,7 +254,7 @@ def test_a_tool_that_was_killed(tmp_path: Path) -> None:
         stop = session.continue_()
         assert (stop.reason, stop.status) == ("killed", None)
         assert stop.message is not None and "500 actions" in stop.message
-        assert session.reverse_step().when == "after"
+        assert session.timeline.reverse_step().when == "after"
         assert session.finish(99).when == "exit"
 
 
@@ -263,8 +264,8 @@ def test_a_recording_without_actions(tmp_path: Path) -> None:
         assert session.state == "exited"
         assert session.stop.message == "The tool ended with status 0 after 0 actions."
         with pytest.raises(ControlRefused):
-            session.reverse_step()
-        assert session.statistics() == []
+            session.timeline.reverse_step()
+        assert session.past.statistics() == []
         assert session.start().when == "exit"
 
 
@@ -287,15 +288,15 @@ def test_threads_are_told_one_after_the_other(tmp_path: Path) -> None:
         stop = session.stop
         while stop.when != "exit":
             stops.append(f"{stop.when[0]}{stop.ordinal}")
-            assert [frame.ordinal for frame in session.backtrace()][-1] == 1
+            assert [frame.ordinal for frame in session.stack.frames()][-1] == 1
             stop = session.step()
         assert " ".join(stops) == "b1 b2 b4 a4 b6 a6 a2 b3 b5 a5 a3 a1"
-        session.goto(2)
+        session.timeline.goto(2)
         assert _place(session.next()) == ("after", 2)
-        session.add_breakpoint("tag:apply-pattern")
+        session.breakpoints.add("tag:apply-pattern")
         session.start()
         assert [session.continue_().ordinal for _ in range(3)] == [4, 6, 5]
-        assert _place(session.reverse_continue()) == ("before", 6)
+        assert _place(session.timeline.reverse_continue()) == ("before", 6)
 
 
 def test_a_large_recording_is_walked_through(tmp_path: Path) -> None:
@@ -311,8 +312,8 @@ def test_a_large_recording_is_walked_through(tmp_path: Path) -> None:
             stop = session.step()
         assert len(met) == 6000
         for ordinal in range(1, 3001, 71):
-            session.goto(ordinal)
-            stack = [frame.ordinal for frame in session.backtrace()]
+            session.timeline.goto(ordinal)
+            stack = [frame.ordinal for frame in session.stack.frames()]
             assert [parents[each - 1] for each in stack] == [*stack[1:], None]
 
 
@@ -326,14 +327,101 @@ def test_a_recording_that_has_lost_actions(tmp_path: Path) -> None:
         kept = session.recording.table("actions", ["ordinal"]).column("ordinal").to_pylist()
         lost = min(set(range(1, 2001)) - set(kept))
         with pytest.raises(UsageError, match=f"has lost #{lost}: go to another"):
-            session.goto(lost)
-        session.add_breakpoint(f"#{kept[-1]}")
-        session.add_breakpoint("tag:apply-pattern if ordinal > 1900")
+            session.timeline.goto(lost)
+        session.breakpoints.add(f"#{kept[-1]}")
+        session.breakpoints.add("tag:apply-pattern if ordinal > 1900")
         assert session.continue_().ordinal > 1900
         stop, met = session.start(), set[int]()
-        session.delete_breakpoints([1, 2])
+        session.breakpoints.delete([1, 2])
         while stop.when != "exit":
             met.add(stop.ordinal)
-            assert len(session.backtrace()) == stop.depth + 1
+            assert len(session.stack.frames()) == stop.depth + 1
             stop = session.step()
         assert sorted(met) == kept
+
+
+def test_it_offers_what_all_sessions_do(session: RecordedSession) -> None:
+    offered = [name for name in vars(DebugSession) if not name.startswith("_")]
+    assert {"breakpoints", "timeline", "past", "observers", "continue_"} <= set(offered)
+    assert [name for name in offered if not hasattr(session, name)] == []
+
+
+# --- observers and predicates ---------------------------------------------------------
+
+
+def test_observers_are_called_for_what_a_control_passes(session: RecordedSession) -> None:
+    seen: list[str] = []
+
+    def note(word: str) -> Callable[[Stop], None]:
+        return lambda stop: seen.append(f"{word} {stop.when} {stop.ordinal}")
+
+    every = session.observers.add("tag:apply-pattern", before=note("any"), after=note("any"))
+    session.observers.add("pattern:A", before=note("A"))
+    session.run()
+    assert seen == [
+        *("any before 4", "A before 4", "any after 4", "any before 5", "any after 5"),
+        *("any before 7", "A before 7", "any after 7"),
+    ]
+    seen.clear()
+    session.observers.remove(every)
+    session.timeline.goto(8)
+    session.timeline.reverse_continue()
+    assert seen == []  # only controls pass actions
+    session.timeline.goto(4)
+    session.next()
+    assert seen == []  # where it stood is not passed again
+    session.step(2)
+    assert seen == []
+    session.advance("pattern:A")
+    assert seen == ["A before 7"]  # what it stops at is
+
+
+def test_an_observer_sees_the_session_at_its_event(session: RecordedSession) -> None:
+    seen: list[tuple[str, str]] = []
+
+    def look(stop: Stop) -> None:
+        assert session.stop is stop
+        seen.append((session.stack[0].name, session.ir.print("function").text))
+
+    session.observers.add("pattern:B", before=look, after=look)
+    assert session.continue_().when == "exit"
+    assert seen == [("B", FOLDED), ("B", AFTER)]
+    with pytest.raises(UsageError, match="no kind of term"):
+        session.observers.add("patern:B", before=look)
+
+
+def test_each_stop_is_reported_once(session: RecordedSession) -> None:
+    stops: list[Stop] = []
+    session.observers.on_stop(stops.append)
+    expected = [session.step(), session.timeline.goto(5), session.timeline.reverse_continue()]
+    assert stops == expected
+    assert stops[-1].reason == "start"
+    with pytest.raises(ControlRefused):
+        session.timeline.reverse_step()
+    assert len(stops) == 3
+
+
+def test_a_predicate_refuses_a_stop(session: RecordedSession) -> None:
+    asked: list[int] = []
+
+    def is_late(stop: Stop) -> bool:
+        asked.append(session.stop.ordinal)
+        return stop.ordinal > 4
+
+    found = session.breakpoints.add("tag:apply-pattern", predicate=is_late)
+    assert _place(session.continue_()) == ("before", 5)
+    assert (asked, found.hits) == ([4, 5], 2)
+    assert _place(session.continue_()) == ("before", 7)
+    assert session.continue_().when == "exit"
+    assert _place(session.timeline.reverse_continue(2)) == ("before", 5)
+    assert _place(session.timeline.reverse_continue()) == ("before", 1)
+
+
+def test_what_stops_beside_a_refused_breakpoint(session: RecordedSession) -> None:
+    refused = session.breakpoints.add("pattern:A", predicate=lambda _: False)
+    other = session.breakpoints.add("#7")
+    assert session.continue_().breakpoints == [other.id]
+    session.timeline.goto(3, "after")
+    stop = session.step()  # its goal, not the breakpoint that refused
+    assert (_place(stop), stop.reason, stop.breakpoints) == (("before", 4), "step", [])
+    assert refused.hits == 1

@@ -1,0 +1,98 @@
+"""Callbacks for the recorded actions that a control passes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from actiondbg.process.stop import Stop
+from actiondbg.recording.format.arrow import Ints
+from actiondbg.recording.session.action_query import ActionQuery
+from actiondbg.recording.session.columns import ActionColumns
+from actiondbg.session.observers import Callback, Observer
+
+
+class Call(NamedTuple):
+    """A callback, and the event at which it is called."""
+
+    event: int
+    callback: Callback
+
+
+@dataclass(frozen=True)
+class _Observed:
+    """An observer, and the events at which its actions begin and end, sorted."""
+
+    observer: Observer
+    begins: Ints
+    ends: Ints
+
+
+class RecordedObservers:
+    """Calls observers for each matching action between two stops.
+
+    Args:
+        actions: the recorded actions.
+        query: finds the actions of a SPEC.
+    """
+
+    def __init__(self, actions: ActionColumns, query: ActionQuery) -> None:
+        self._actions = actions
+        self._query = query
+        self._observed: list[_Observed] = []
+        self._on_stop: list[Callback] = []
+
+    def add(
+        self,
+        spec: str,
+        *,
+        before: Callable[[Stop], object] | None = None,
+        after: Callable[[Stop], object] | None = None,
+    ) -> Observer:
+        """Call back before and after each matching action that a control passes.
+
+        During a callback the session stands at that event.
+
+        Args:
+            spec: which actions, such as ``pattern:*Select*``.
+            before: called with the stop before the action.
+            after: called with the stop after the action.
+
+        Raises:
+            UsageError: the spec has a syntax error.
+        """
+        observer = Observer(spec, before, after)
+        places = self._query.places(spec)
+        begins, ends = self._actions.line.begins[places], self._actions.end_events(places)
+        self._observed.append(_Observed(observer, begins, ends))
+        return observer
+
+    def on_stop(self, callback: Callable[[Stop], object]) -> None:
+        """Call back at each stop of the session."""
+        self._on_stop.append(callback)
+
+    def remove(self, observer: Observer) -> None:
+        """Remove an observer, if it is there."""
+        self._observed = [each for each in self._observed if each.observer is not observer]
+
+    def calls(self, after: int, event: int) -> Iterator[Call]:
+        """Yield the callbacks after an event, up to another, in order."""
+        calls: list[Call] = []
+        for each in self._observed:
+            for events, callback in (
+                (each.begins, each.observer.before),
+                (each.ends, each.observer.after),
+            ):
+                if callback is not None:
+                    first, last = np.searchsorted(events, [after, event], side="right")
+                    calls += [Call(int(at), callback) for at in events[first:last]]
+        # Stable: at one event, in the order in which they were added.
+        yield from sorted(calls, key=lambda call: call.event)
+
+    def stopped(self, stop: Stop) -> None:
+        """Call back for a stop of the session."""
+        for callback in self._on_stop:
+            callback(stop)

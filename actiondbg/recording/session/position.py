@@ -1,0 +1,199 @@
+"""Where a session stands on the line of events, and the way from one stop to the next."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any, Literal
+
+import msgspec
+import numpy as np
+
+from actiondbg import protocol
+from actiondbg.errors import ControlRefused, NotStopped
+from actiondbg.process.stop import Stop
+from actiondbg.recording.format.arrow import Ints
+from actiondbg.recording.session.breakpoints import RecordedBreakpoints
+from actiondbg.recording.session.columns import ActionColumns
+from actiondbg.recording.session.descriptions import ActionDescriptions, stop_at_end
+from actiondbg.recording.session.observers import RecordedObservers
+
+if TYPE_CHECKING:
+    from actiondbg.breakpoints.breakpoint import Breakpoint
+    from actiondbg.recording.recording import Recording
+
+BEGINNING = "this is the beginning of the run"
+
+
+class Position:
+    """The event at which a session stands: every stop passes through here.
+
+    Args:
+        recording: the recording.
+        actions: its actions.
+        describe: describes them.
+        breakpoints: stop a control.
+        observers: are called on the way.
+    """
+
+    def __init__(
+        self,
+        recording: Recording,
+        actions: ActionColumns,
+        describe: ActionDescriptions,
+        breakpoints: RecordedBreakpoints,
+        observers: RecordedObservers,
+    ) -> None:
+        self._recording = recording
+        self._actions = actions
+        self._line = actions.line
+        self._describe = describe
+        self._breakpoints = breakpoints
+        self._observers = observers
+        self._listeners: list[Callable[[], None]] = []
+        self.stop = self._stop_at(1, reason="start")
+
+    def on_move(self, listener: Callable[[], None]) -> None:
+        """Call back whenever the position changes, to drop what belonged to the last stop."""
+        self._listeners.append(listener)
+
+    @property
+    def event(self) -> int:
+        """The number of the event, from 1; 0 before ``run``."""
+        return self.stop.event
+
+    @property
+    def state(self) -> Literal["stopped", "exited"]:
+        """Whether it is an event, or the end of the run."""
+        return "exited" if self.stop.when == "exit" else "stopped"
+
+    @property
+    def behind(self) -> int:
+        """The event before which a reverse control looks: at the end, the one behind the last."""
+        return self._line.last + 1 if self.state == "exited" else self.event
+
+    def check_stopped(self) -> None:
+        """Raise NotStopped at the end of the run."""
+        if self.state == "exited":
+            ended = (self.stop.message or "").rstrip(".")
+            raise NotStopped(f"{ended}; run begins again, and reverse-step goes back.")
+
+    # --- forwards ---
+
+    def rewind(self) -> None:
+        """Stand before the first event, for a new run."""
+        self._breakpoints.forget_hits()
+        self.stop = Stop(when="before", reason="start")
+
+    def resume(self, goals: Ints, reason: protocol.Reason, count: int = 1) -> Stop:
+        """Go on to the ``count``-th event that is a goal, or at which a breakpoint stops.
+
+        Where all predicates of the breakpoints return False, the control goes on to the next.
+
+        Args:
+            goals: the events to which the control goes, sorted.
+            reason: of a stop at one of these.
+            count: from 1.
+        """
+        after = self.event
+        while True:
+            there, hit, is_goal = self._breakpoints.next_stop(after, goals, count)
+            self._call_observers(after, there)
+            accepted = self._accepted(there, hit)
+            if accepted or is_goal or not hit:
+                self._breakpoints.count_passed(after, there)
+                return self._arrive(self._stop_of(there, accepted, reason))
+            self._breakpoints.count_refused(after, there)
+            after, count = there, 1
+
+    def _call_observers(self, after: int, event: int) -> None:
+        for call in self._observers.calls(after, min(event, self._line.last)):
+            self._move(self._stop_at(call.event, reason="breakpoint"))
+            call.callback(self.stop)
+
+    def _accepted(self, event: int, hit: list[Breakpoint]) -> list[Breakpoint]:
+        """Return the breakpoints whose predicates, if they have one, do not refuse a stop."""
+        if all(one.predicate is None for one in hit):
+            return hit
+        self._move(self._stop_of(event, hit, "breakpoint"))
+        return [one for one in hit if one.predicate is None or one.predicate(self.stop)]
+
+    # --- anywhere ---
+
+    def jump(self, event: int) -> Stop:
+        """Stand at an event, with the hits as if the session had come there from the start."""
+        return self._arrive(self._jumped(event))
+
+    def jump_back(self, event: int, message: str = BEGINNING) -> Stop:
+        """Stand at an event, or at the last one before it that came; else before all.
+
+        Args:
+            event: smaller than 1 for before the first action.
+            message: why the session stands before the first action.
+
+        Raises:
+            ControlRefused: the session is before the first action already.
+        """
+        there = self._line.backwards(event)
+        if there >= 1:
+            return self.jump(there)
+        if not self._line.count or (self.event, self.stop.when) == (1, "before"):
+            raise ControlRefused("There is nothing to go back to: the first action comes next.")
+        return self._arrive(
+            msgspec.structs.replace(self._jumped(1), reason="start", message=message)
+        )
+
+    def accepts(self, event: int) -> bool:
+        """Return whether a breakpoint that is hit at an event has no predicate that refuses it."""
+        return bool(self._accepted(event, self._breakpoints.hit_at(event)))
+
+    def _jumped(self, event: int) -> Stop:
+        return self._stop_of(event, self._breakpoints.jump(event), "until")
+
+    # --- stops ---
+
+    def _arrive(self, stop: Stop) -> Stop:
+        """Stand at a stop of the session."""
+        self._move(stop)
+        self._breakpoints.remove_temporary(stop.breakpoints)
+        self._observers.stopped(stop)
+        return stop
+
+    def _move(self, stop: Stop) -> None:
+        self.stop = stop
+        for listener in self._listeners:
+            listener()
+
+    def _stop_at(self, event: int, **fields: Any) -> Stop:
+        """Return the stop at an event; at the end, if the event did not come."""
+        there = self._line.onwards(event)
+        if there is None or there > self._line.last:
+            return stop_at_end(self._recording, self._actions, self._describe)
+        return self._describe.stop(there, **fields)
+
+    def _stop_of(self, event: int, hit: list[Breakpoint], reason: protocol.Reason) -> Stop:
+        """Return the stop at an event: of the breakpoints that were hit, or for another reason."""
+        if not hit:
+            return self._stop_at(event, reason=reason)
+        ids = [one.id for one in hit]
+        place = self._line.at(event).place
+        if any(one.catch is not None for one in hit):
+            name = self._actions.words("name").of(place)
+            culprit = self._describe.culprit(place)
+            message = f"the pass {name} failed"
+            return self._stop_at(
+                event, reason="catch", breakpoints=ids, message=message, culprit=culprit
+            )
+        watches = [one.watch for one in hit if one.watch is not None]
+        if watches:
+            seen = self._seen(event, watches)
+            return self._stop_at(event, reason="watch", breakpoints=ids, **seen)
+        return self._stop_at(event, reason="breakpoint", breakpoints=ids)
+
+    def _seen(self, event: int, watches: Iterable[protocol.Watch]) -> dict[str, Any]:
+        """Return the changes up to an event that watches report, and the action that made them."""
+        changes = self._describe.changes
+        rows = np.concatenate([changes.life(one.id or 0, one.exact) for one in watches])
+        rows = rows[changes.told_at[rows] == event]
+        message = "; ".join(self._describe.operations.sentence(int(row)) for row in rows)
+        culprit = self._describe.culprit(int(changes.places[rows[-1]]))
+        return {"message": message, "culprit": culprit}

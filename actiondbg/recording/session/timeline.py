@@ -1,0 +1,163 @@
+"""Movement along the line of events of a recording, backwards and to any action."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NoReturn
+
+from actiondbg.errors import ControlRefused, NotRecorded, UsageError
+from actiondbg.process.checkpoints import Automatic, Checkpoint
+from actiondbg.process.stop import Stop
+from actiondbg.process.timeline import Branch, Timeline
+from actiondbg.recording.errors import needs_tool
+from actiondbg.recording.session.breakpoints import RecordedBreakpoints
+from actiondbg.recording.session.columns import ActionColumns
+from actiondbg.recording.session.event_line import Side
+from actiondbg.recording.session.position import BEGINNING, Position
+
+if TYPE_CHECKING:
+    from actiondbg.recording.recording import Recording
+
+
+class RecordedCheckpoints:
+    """The checkpoints of a recording: none, as goto goes anywhere.
+
+    Args:
+        recording: the recording.
+    """
+
+    def __init__(self, recording: Recording) -> None:
+        self._recording = recording
+
+    def all(self) -> list[Checkpoint]:
+        """Return no checkpoint."""
+        return []
+
+    def automatic(self) -> Automatic:
+        """Return that there are none."""
+        return Automatic(count=0, bytes=0)
+
+    def add(self) -> NoReturn:
+        """Raise NotRecorded: there is no process to freeze."""
+        self._refuse()
+
+    def delete(self, number: int) -> NoReturn:
+        """Raise NotRecorded: there is no checkpoint."""
+        self._refuse()
+
+    def restore(self, number: int) -> NoReturn:
+        """Raise NotRecorded: there is no checkpoint."""
+        self._refuse()
+
+    def _refuse(self) -> NoReturn:
+        what = "there is no process in it to be frozen, and goto goes anywhere"
+        raise NotRecorded(needs_tool(self._recording.header.argv, what))
+
+
+class RecordedTimeline:
+    """Moves a session over a recording backwards, and to any action.
+
+    Args:
+        recording: the recording.
+        actions: its actions.
+        position: moves.
+        breakpoints: stop ``reverse_continue``.
+
+    Attributes:
+        checkpoints: none.
+    """
+
+    def __init__(
+        self,
+        recording: Recording,
+        actions: ActionColumns,
+        position: Position,
+        breakpoints: RecordedBreakpoints,
+    ) -> None:
+        self.checkpoints = RecordedCheckpoints(recording)
+        self._recording = recording
+        self._actions = actions
+        self._line = actions.line
+        self._position = position
+        self._breakpoints = breakpoints
+
+    def branches(self) -> Timeline:
+        """Return the only branch of a recording, and where on it the session stands."""
+        branch = Branch(number=1, reached=self._line.last, actions=self._actions.count)
+        branch.ended = self._recording.ending.ended != "killed"
+        stop = self._position.stop
+        return Timeline(
+            branches=[branch], current=1, when=stop.when, ordinal=stop.ordinal, event=stop.event
+        )
+
+    def goto(self, ordinal: int, when: Side = "before") -> Stop:
+        """Go to an action, backwards or forwards; breakpoints on the way are ignored.
+
+        Args:
+            ordinal: its number, from 1.
+            when: before it, or after it.
+
+        Raises:
+            UsageError: there is no such action, or it has no end.
+        """
+        if ordinal < 1:
+            raise UsageError(f"There is no action #{ordinal}: actions are numbered from 1.")
+        stop = self._position.stop
+        if (stop.ordinal, stop.when) == (ordinal, when):
+            return stop
+        self._actions.check_recorded(ordinal)
+        place = self._actions.place(ordinal)
+        if when == "after" and not self._line.is_over(place, self._line.last):
+            raise UsageError(f"The tool ends in #{ordinal}: there is no end of #{ordinal}.")
+        return self._position.jump(self._line.event(place, when))
+
+    def reverse_step(self, count: int = 1) -> Stop:
+        """Go back to the event before, or ``count`` of them; from the end to the last one."""
+        check_count(count)
+        return self._position.jump_back(self._position.behind - count)
+
+    def reverse_next(self, count: int = 1) -> Stop:
+        """Go back to before this action, or, when already before it, to the event before."""
+        check_count(count)
+        event = self._position.behind
+        for _ in range(count):
+            event = self._line.backwards(self._line.before_next(event))
+            if event <= 1:
+                break
+        return self._position.jump_back(event)
+
+    def reverse_finish(self, count: int = 1) -> Stop:
+        """Go back to before the parent action, or ``count`` levels.
+
+        Raises:
+            ControlRefused: there is none.
+        """
+        check_count(count)
+        stop = self._position.stop
+        if not stop.ordinal or stop.depth < count:
+            around = f"{stop.depth} actions are" if stop.depth else "no action is"
+            raise ControlRefused(
+                f"There is nothing to go back to: {around} around this place. Use reverse-step."
+            )
+        place = self._actions.place(stop.ordinal)
+        around = self._line.around(place, stop.depth - count)
+        return self._position.jump(int(self._line.begins[around]))
+
+    def reverse_continue(self, count: int = 1) -> Stop:
+        """Go back to the ``count``-th newest hit before here; else before the first action.
+
+        Hits that are to be ignored count too; one that a predicate refuses is passed.
+        """
+        check_count(count)
+        bound, hits = self._position.behind, count
+        while len(found := self._breakpoints.newest_hits(bound, hits)) == hits:
+            bound, hits = int(found[0]), 1
+            if self._position.accepts(bound):
+                return self._position.jump(bound)
+        before = f"only {len(found)} hits were" if len(found) else "nothing was hit"
+        return self._position.jump_back(0, f"{before} before: {BEGINNING}")
+
+
+def check_count(count: int) -> None:
+    """Raise UsageError for a count that is not at least 1."""
+    if count < 1:
+        raise UsageError(f"The count is {count}, and has to be at least 1.")

@@ -6,19 +6,20 @@ import json
 import signal
 import sys
 from pathlib import Path
+from typing import Annotated
 
-from actiondbg.commands.cli.bisect_progress import showing_progress
 from actiondbg.commands.cli.child_process import say_compiling
-from actiondbg.commands.cli.line_parser import LineParser
-from actiondbg.commands.interpreter.console import color_allowed
-from actiondbg.commands.interpreter.declaration import Argument
+from actiondbg.commands.cli.line_parser import LineParser, MlirInclude, NoColor
+from actiondbg.commands.interpreter.options import Flag
 from actiondbg.commands.render.bisection import bisection_text
+from actiondbg.commands.render.bisection_progress import showing_progress
+from actiondbg.commands.render.output import color_allowed
 from actiondbg.commands.shell.bisection import (
-    OPTIONS,
+    BisectOptions,
     folder_of,
     interrupted,
-    keywords_of,
     oracle_of,
+    search_of,
 )
 
 NOT_FOUND = 1  # exit code
@@ -36,15 +37,23 @@ docs/bisect.md says how to read a report, and what to do when the verdict is unt
 """
 
 
-def build_parser() -> LineParser:
+class BisectCommandLine(BisectOptions):
+    """The options of ``actiondbg bisect``: those of the command, and of the output."""
+
+    json: Annotated[bool, Flag("--json", help="print one JSON object")] = False
+    mlir_include: MlirInclude = None
+    no_color: NoColor = False
+
+
+def build_parser() -> LineParser[BisectCommandLine]:
     """Return the parser of the options; TOOL and its arguments are cut off before."""
-    description = "Find the action that breaks a program."
-    parser = LineParser("actiondbg bisect", "[options] -- TOOL ARGS...", description, _EPILOG)
-    for option in OPTIONS:
-        parser.add_argument(*_names(option), **option.options)
-    parser.add_argument("--json", action="store_true", help="print one JSON object")
-    parser.add_shared("--mlir-include", "--no-color")
-    return parser
+    return LineParser(
+        BisectCommandLine,
+        "actiondbg bisect",
+        "[options] -- TOOL ARGS...",
+        "Find the action that breaks a program.",
+        _EPILOG,
+    )
 
 
 def run(argv: list[str]) -> int:
@@ -55,7 +64,7 @@ def run(argv: list[str]) -> int:
     """
     parser = build_parser()
     ours, tool = parser.split(argv)
-    options = parser.parse_args(ours)
+    options = parser.read(ours)
     if not tool:
         parser.error("name the tool: actiondbg bisect [options] -- TOOL ARGS...")
     from actiondbg.bisection.api import bisect
@@ -68,7 +77,7 @@ def run(argv: list[str]) -> int:
             result = bisect(
                 tool,
                 oracle,
-                **keywords_of(options),
+                **search_of(options),
                 output=folder,
                 mlir_include=options.mlir_include,
                 on_compile=say_compiling,
@@ -83,10 +92,6 @@ def run(argv: list[str]) -> int:
         colored = not options.no_color and color_allowed() and sys.stdout.isatty()
         print(bisection_text(result, _paint if colored else str))
     return 0 if result.found else NOT_FOUND
-
-
-def _names(option: Argument) -> list[str]:
-    return [option.short, option.name] if option.short else [option.name]
 
 
 def _paint(line: str) -> str:

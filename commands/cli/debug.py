@@ -6,15 +6,14 @@ import os
 import sys
 import threading
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, TextIO
 
 from actiondbg import __version__
-from actiondbg.commands.cli.line_parser import LineParser
-from actiondbg.commands.interpreter.startup import add_options, drive, is_interactive, reads_stdin
+from actiondbg.commands.cli.line_parser import LineParser, MlirInclude
+from actiondbg.commands.cli.startup import StartupOptions, drive, is_interactive, reads_stdin
+from actiondbg.commands.interpreter.options import Flag, Option
 
 if TYPE_CHECKING:
-    import argparse
-
     from actiondbg.session.session import Session
 
 _EPILOG = """\
@@ -34,18 +33,33 @@ exit status: 0 all commands succeeded, 1 a command failed, 2 bad usage,
 """
 
 
-def build_parser() -> LineParser:
+class DebugOptions(StartupOptions):
+    """The options of ``actiondbg TOOL``."""
+
+    return_child_result: Annotated[
+        bool, Flag("--return-child-result", help="exit with the tool's status")
+    ] = False
+    mlir_include: MlirInclude = None
+    skips: Annotated[
+        str | None, Option("--skips", "FILE", help="skip what 'save skips' wrote into a file")
+    ] = None
+    tool_stdout: Annotated[
+        str | None, Option("--tool-stdout", "FILE", help="where the tool's standard output goes")
+    ] = None
+    version: Annotated[
+        bool, Flag("--version", help="print the versions of actiondbg and the tool")
+    ] = False
+
+
+def build_parser() -> LineParser[DebugOptions]:
     """Return the parser of our own options; TOOL and its arguments are cut off before."""
-    description = "Stop a running MLIR compiler at any action, look, skip, apply."
-    parser = LineParser("actiondbg", "[options] [--] TOOL ARGS...", description, _EPILOG)
-    add = parser.add_argument
-    add_options(parser)
-    add("--return-child-result", action="store_true", help="exit with the tool's status")
-    parser.add_shared("--mlir-include")
-    add("--skips", metavar="FILE", help="skip what 'save skips' wrote into a file")
-    add("--tool-stdout", metavar="FILE", help="where the tool's standard output goes")
-    add("--version", action="store_true", help="print the versions of actiondbg and the tool")
-    return parser
+    return LineParser(
+        DebugOptions,
+        "actiondbg",
+        "[options] [--] TOOL ARGS...",
+        "Stop a running MLIR compiler at any action, look, skip, apply.",
+        _EPILOG,
+    )
 
 
 def run(argv: list[str]) -> int:
@@ -56,7 +70,7 @@ def run(argv: list[str]) -> int:
     """
     parser = build_parser()
     ours, tool = parser.split(argv)
-    options = parser.parse_args(ours)
+    options = parser.read(ours)
     if options.version:
         return _print_version(tool, options)
     if not tool:
@@ -64,7 +78,7 @@ def run(argv: list[str]) -> int:
     return _debug(tool, options)
 
 
-def _print_version(tool: list[str], options: argparse.Namespace) -> int:
+def _print_version(tool: list[str], options: DebugOptions) -> int:
     from actiondbg.tool import agent_state, find_tool
 
     print(f"actiondbg {__version__}")
@@ -78,8 +92,8 @@ def _print_version(tool: list[str], options: argparse.Namespace) -> int:
 # --- the session --------------------------------------------------------------
 
 
-def _debug(tool: list[str], options: argparse.Namespace) -> int:
-    from actiondbg.commands.interpreter.console import Front
+def _debug(tool: list[str], options: DebugOptions) -> int:
+    from actiondbg.commands.interpreter.console import Console
     from actiondbg.session.session import launch
 
     spinner = Spinner()
@@ -94,18 +108,19 @@ def _debug(tool: list[str], options: argparse.Namespace) -> int:
     )
     spinner.session = session
     with session:
-        front = Front(
+        console = Console(
             session,
+            live=session,
             json=options.json,
             interactive=is_interactive(options),
             color=not options.no_color,
             after_resume=spinner.stop,
         )
-        code = drive(front, options)
+        code = drive(console, options)
     return _child_result(session, code) if options.return_child_result else code
 
 
-def _tool_stdout(options: argparse.Namespace) -> Any:
+def _tool_stdout(options: DebugOptions) -> str | TextIO:
     if options.tool_stdout:
         return os.path.abspath(options.tool_stdout)
     return sys.stderr if options.json else "inherit"

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import Annotated
 
-from actiondbg.commands.cli.line_parser import LineParser
+from actiondbg.commands.cli.line_parser import LineParser, Partial
+from actiondbg.commands.interpreter.options import Option, Options, Positional
 from actiondbg.errors import FileNotWritten
 from actiondbg.recording.dependencies import need_packages
 
@@ -22,16 +24,23 @@ exit status: 0 exported, 1 an error, 2 bad usage.
 """
 
 
-def build_parser() -> LineParser:
+class ExportOptions(Options):
+    """The options of ``actiondbg export``."""
+
+    parquet: Annotated[
+        Path, Option("--parquet", "DIR", help="the folder to write into", parse=Path)
+    ]
+    recordings: Annotated[
+        tuple[str, ...], Positional("RUN.adbrec", help="recordings, or folders of them")
+    ]
+    partial: Partial = False
+
+
+def build_parser() -> LineParser[ExportOptions]:
     """Return the parser of the command line."""
     description = "Write recordings as files that other programs read."
     rest = "--parquet DIR [options] RUN.adbrec..."
-    parser = LineParser("actiondbg export", rest, description, _EPILOG)
-    add = parser.add_argument
-    add("--parquet", metavar="DIR", type=Path, required=True, help="the folder to write into")
-    add("recordings", nargs="+", metavar="RUN.adbrec", help="recordings, or folders of them")
-    parser.add_shared("--partial")
-    return parser
+    return LineParser(ExportOptions, "actiondbg export", rest, description, _EPILOG)
 
 
 def run(argv: list[str]) -> int:
@@ -41,7 +50,7 @@ def run(argv: list[str]) -> int:
         ActiondbgError: a recording cannot be read, or what is exported not be written.
     """
     parser = build_parser()
-    options = parser.parse_args(argv)
+    options = parser.read(argv)
     need_packages("actiondbg export")
     from actiondbg.recording.query.export import export
     from actiondbg.recording.query.sources import open_sources

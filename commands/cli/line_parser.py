@@ -7,24 +7,29 @@ import os
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Generic
 
+from actiondbg.commands.interpreter.options import (
+    Flag,
+    Option,
+    OptionsT,
+    add_fields,
+    fields_of,
+    options_from,
+)
 from actiondbg.recording.errors import RecordingError
 from actiondbg.recording.format.kind import MAGIC, is_recording
 from actiondbg.support.executables import which
 
 SUFFIX = ".adbrec"
-_SHARED: dict[str, dict[str, Any]] = {
-    "--mlir-include": {"metavar": "DIR", "help": "where the headers of the tool's MLIR are"},
-    "--no-color": {"action": "store_true", "help": "no colours"},
-    "--partial": {
-        "action": "store_true",
-        "help": "read as much of a damaged recording as can be",
-    },
-    "--quiet": {"action": "store_true", "help": "say nothing when all went well"},
-}
+# Options that several subcommands have.
+MlirInclude = Annotated[
+    str | None, Option("--mlir-include", "DIR", help="where the headers of the tool's MLIR are")
+]
+NoColor = Annotated[bool, Flag("--no-color", help="no colours")]
+Partial = Annotated[bool, Flag("--partial", help="read as much of a damaged recording as can be")]
+Quiet = Annotated[bool, Flag("--quiet", help="say nothing when all went well", short="-q")]
 _NEGATIVE = re.compile(r"-\.?[0-9]")
-_SHORT = {"--quiet": "-q"}
 
 
 def names_recording(words: Sequence[str]) -> bool:
@@ -37,17 +42,20 @@ def file_or_stdout(word: str) -> Path | None:
     return None if word == "-" else Path(word)
 
 
-class LineParser(argparse.ArgumentParser):
+class LineParser(argparse.ArgumentParser, Generic[OptionsT]):
     """The parser of our options.
 
     Args:
+        options: their declaration.
         name: of the command, such as ``actiondbg record``.
         rest: what follows the name, for the usage.
         description: one sentence.
         epilog: examples, and what the exit status says.
     """
 
-    def __init__(self, name: str, rest: str, description: str, epilog: str) -> None:
+    def __init__(
+        self, options: type[OptionsT], name: str, rest: str, description: str, epilog: str
+    ) -> None:
         super().__init__(
             prog=name,
             usage=f"{name} {rest}",
@@ -56,14 +64,18 @@ class LineParser(argparse.ArgumentParser):
             formatter_class=_HelpFormatter,
             allow_abbrev=False,
         )
+        self._options = options
+        add_fields(self, fields_of(options))
 
-    def add_shared(self, *names: str) -> None:
-        """Add options that several commands have."""
-        for name in names:
-            flags = [_SHORT[name], name] if name in _SHORT else [name]
-            self.add_argument(*flags, **_SHARED[name])
+    def read(self, argv: Sequence[str]) -> OptionsT:
+        """Return the options, of which no other words are left."""
+        return options_from(self._options, self.parse_args(argv))
 
-    def parse_around(self, argv: list[str]) -> tuple[argparse.Namespace, list[str], bool]:
+    def read_intermixed(self, argv: Sequence[str]) -> OptionsT:
+        """Return the options, which may stand between the arguments."""
+        return options_from(self._options, self.parse_intermixed_args(argv))
+
+    def read_around(self, argv: list[str]) -> tuple[OptionsT, list[str], bool]:
         """Parse the options of a command that takes a recording in place of a tool.
 
         Args:
@@ -82,7 +94,7 @@ class LineParser(argparse.ArgumentParser):
             ours, words = [*ours, *words[1:]], words[:1]
         elif words and "--" not in argv[len(ours) : -len(words)]:
             _check_tool(words[0])
-        return self.parse_args(self._joined(ours)), words, is_made
+        return self.read(self._joined(ours)), words, is_made
 
     def split(self, argv: list[str]) -> tuple[list[str], list[str]]:
         """Split words into our options and the tool with its arguments."""

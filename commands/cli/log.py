@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 from actiondbg.commands.cli.child_process import (
     code_of,
@@ -17,10 +16,18 @@ from actiondbg.commands.cli.child_process import (
     say_ending,
     wait_importing,
 )
-from actiondbg.commands.cli.line_parser import SUFFIX, LineParser, file_or_stdout
+from actiondbg.commands.cli.line_parser import (
+    SUFFIX,
+    LineParser,
+    MlirInclude,
+    NoColor,
+    Partial,
+    file_or_stdout,
+)
 from actiondbg.commands.cli.log_output import Destination
 from actiondbg.commands.cli.output_file import writing
 from actiondbg.commands.cli.scratch import scratch_directory
+from actiondbg.commands.interpreter.options import Flag, Option, Options
 from actiondbg.errors import FileNotWritten, UsageError
 from actiondbg.recording.dependencies import need_packages
 from actiondbg.recording.overwrite import check_overwritten, is_same
@@ -46,61 +53,66 @@ it goes. exit status: the tool's (128 + N for a signal); 0 for a recording; 1 an
 """
 
 
-def build_parser() -> LineParser:
+class LogOptions(Options):
+    """The options of ``actiondbg log``."""
+
+    output: Annotated[
+        Path | None,
+        Option(
+            "--output",
+            "FILE",
+            help="write the log into a file, live",
+            short="-o",
+            parse=file_or_stdout,
+        ),
+    ] = None
+    filter: Annotated[
+        tuple[str, ...],
+        Option(
+            "--filter",
+            "SPEC",
+            help="only actions that 'break SPEC [if EXPR]' would stop at; again: or these",
+        ),
+    ] = ()
+    loc: Annotated[
+        str | None, Option("--loc", "FILE:LINE", help="only actions on operations from there")
+    ] = None
+    outcome: Annotated[
+        tuple[str, ...],
+        Option(
+            "--outcome",
+            "OUTCOME",
+            help="only actions that ended so: succeeded, failed, changed, unchanged, skipped, "
+            "reason:GLOB, several with commas between, or unfinished ones; again: or so",
+        ),
+        Flag("--changed", help="the same as --outcome changed", value="changed"),
+        Flag("--failed", help="the same as --outcome failed", value="failed"),
+    ] = ()
+    json: Annotated[bool, Flag("--json", help="one JSON object a line, with all that is known")] = (
+        False
+    )
+    upstream_format: Annotated[
+        bool,
+        Flag("--upstream-format", help="what the tool's own --log-actions-to prints, to the byte"),
+    ] = False
+    tool_stdout: Annotated[
+        str | None,
+        Option("--tool-stdout", "FILE", help="where the tool's standard output goes"),
+    ] = None
+    partial: Partial = False
+    mlir_include: MlirInclude = None
+    no_color: NoColor = False
+
+
+def build_parser() -> LineParser[LogOptions]:
     """Return the parser of the options; TOOL and its arguments are cut off before."""
-    parser = LineParser(
+    return LineParser(
+        LogOptions,
         "actiondbg log",
         "[options] (-- TOOL ARGS... | RUN.adbrec)",
         "Log every action of a tool, a line each, in the order in which they begin.",
         _EPILOG,
     )
-    add = parser.add_argument
-    add(
-        "-o",
-        "--output",
-        metavar="FILE",
-        type=file_or_stdout,
-        help="write the log into a file, live",
-    )
-    add(
-        "--filter",
-        metavar="SPEC",
-        action="append",
-        default=[],
-        help="only actions that 'break SPEC [if EXPR]' would stop at; again: or these",
-    )
-    add("--loc", metavar="FILE:LINE", help="only actions on operations from there")
-    add(
-        "--outcome",
-        metavar="OUTCOME",
-        action="append",
-        default=[],
-        help="only actions that ended so: succeeded, failed, changed, unchanged, skipped, "
-        "reason:GLOB, several with commas between, or unfinished ones; again: or so",
-    )
-    add(
-        "--changed",
-        action="append_const",
-        dest="outcome",
-        const="changed",
-        help="the same as --outcome changed",
-    )
-    add(
-        "--failed",
-        action="append_const",
-        dest="outcome",
-        const="failed",
-        help="the same as --outcome failed",
-    )
-    add("--json", action="store_true", help="one JSON object a line, with all that is known")
-    add(
-        "--upstream-format",
-        action="store_true",
-        help="what the tool's own --log-actions-to prints, to the byte",
-    )
-    add("--tool-stdout", metavar="FILE", help="where the tool's standard output goes")
-    parser.add_shared("--partial", "--mlir-include", "--no-color")
-    return parser
 
 
 def run(argv: list[str]) -> int:
@@ -110,7 +122,7 @@ def run(argv: list[str]) -> int:
         ActiondbgError: there is no log, or it is not whole.
     """
     parser = build_parser()
-    options, tool, is_made = parser.parse_around(argv)
+    options, tool, is_made = parser.read_around(argv)
     if not tool:
         parser.error("name a recording or the tool: actiondbg log [options] -- TOOL ARGS...")
     try:
@@ -128,7 +140,7 @@ def run(argv: list[str]) -> int:
     return _log_afterwards(tool, options, destination, where)
 
 
-def _check(options: argparse.Namespace, tool: list[str], is_made: bool) -> None:
+def _check(options: LogOptions, tool: list[str], is_made: bool) -> None:
     """Refuse what cannot be done.
 
     Raises:
@@ -155,7 +167,7 @@ def _check(options: argparse.Namespace, tool: list[str], is_made: bool) -> None:
         )
 
 
-def _not_upstreams(options: argparse.Namespace) -> str | None:
+def _not_upstreams(options: LogOptions) -> str | None:
     """Return the first option that upstream's format has nothing for; None if there is none."""
     asked = {
         "--json": options.json,
@@ -166,7 +178,7 @@ def _not_upstreams(options: argparse.Namespace) -> str | None:
     return next((name for name, value in asked.items() if value), None)
 
 
-def _where(options: argparse.Namespace) -> str | None:
+def _where(options: LogOptions) -> str | None:
     """Return what is to be logged, as SQL; None for all.
 
     Raises:
@@ -190,7 +202,7 @@ def _where(options: argparse.Namespace) -> str | None:
 
 
 def _log_recording(
-    path: str, options: argparse.Namespace, destination: Destination, where: str | None
+    path: str, options: LogOptions, destination: Destination, where: str | None
 ) -> int:
     from actiondbg.recording import open_recording
 
@@ -201,7 +213,7 @@ def _log_recording(
 
 
 def _write(
-    recording: Recording, options: argparse.Namespace, destination: Destination, where: str | None
+    recording: Recording, options: LogOptions, destination: Destination, where: str | None
 ) -> int:
     from actiondbg.recording.log.log import write_json, write_log
 
@@ -214,7 +226,7 @@ def _write(
 # --- a tool ---------------------------------------------------------------------------
 
 
-def _log_live(tool: list[str], options: argparse.Namespace, destination: Destination) -> int:
+def _log_live(tool: list[str], options: LogOptions, destination: Destination) -> int:
     """Write the log while the tool runs; show it at the end, if it does not go to a file."""
     with scratch_directory("log") as directory:
         file = destination.file(directory)
@@ -250,7 +262,7 @@ def _follow(running: RecordingProcess, log: LiveLog) -> RecordedRun:
 
 
 def _log_afterwards(
-    tool: list[str], options: argparse.Namespace, destination: Destination, where: str | None
+    tool: list[str], options: LogOptions, destination: Destination, where: str | None
 ) -> int:
     """Log a run when it is over: what a filter selects may depend on all of it."""
     with scratch_directory("log") as directory:
@@ -268,7 +280,7 @@ def _log_afterwards(
     return code_of(done.status)
 
 
-def _log_upstream(tool: list[str], options: argparse.Namespace, destination: Destination) -> int:
+def _log_upstream(tool: list[str], options: LogOptions, destination: Destination) -> int:
     with scratch_directory("log") as directory:
         file = destination.file(directory)
         with writing(file):
@@ -282,7 +294,7 @@ def _log_upstream(tool: list[str], options: argparse.Namespace, destination: Des
 
 def _started(
     tool: list[str],
-    options: argparse.Namespace,
+    options: LogOptions,
     output: Path | None,
     upstream_log: Path | None = None,
 ) -> AbstractContextManager[RecordingProcess]:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from actiondbg.commands.cli.line_parser import LineParser
-from actiondbg.commands.interpreter.startup import add_options, drive, is_interactive
+from typing import Annotated
+
+from actiondbg.commands.cli.line_parser import LineParser, Partial
+from actiondbg.commands.cli.startup import StartupOptions, drive, is_interactive
+from actiondbg.commands.interpreter.options import Positional
 
 _EPILOG = """\
 examples:
@@ -18,14 +21,22 @@ exit status: 0 all commands succeeded, 1 a command failed or the file is no reco
 """
 
 
-def build_parser() -> LineParser:
+class OpenOptions(StartupOptions):
+    """The options of ``actiondbg open``."""
+
+    partial: Partial = False
+    file: Annotated[str, Positional("RUN.adbrec", help="what 'actiondbg record' wrote")]
+
+
+def build_parser() -> LineParser[OpenOptions]:
     """Return the parser of the command line after the word open."""
-    description = "Look at a recording as one looks at a tool that has stopped."
-    parser = LineParser("actiondbg open", "[options] RUN.adbrec", description, _EPILOG)
-    add_options(parser)
-    parser.add_shared("--partial")
-    parser.add_argument("file", metavar="RUN.adbrec", help="what 'actiondbg record' wrote")
-    return parser
+    return LineParser(
+        OpenOptions,
+        "actiondbg open",
+        "[options] RUN.adbrec",
+        "Look at a recording as one looks at a tool that has stopped.",
+        _EPILOG,
+    )
 
 
 def run(argv: list[str]) -> int:
@@ -34,24 +45,22 @@ def run(argv: list[str]) -> int:
     Raises:
         RecordingError: the file cannot be read, or is no recording.
     """
-    options = build_parser().parse_args(argv)
-    from actiondbg.commands.interpreter.console import Front
-    from actiondbg.commands.interpreter.recording_console import Recorded
+    options = build_parser().read(argv)
+    from actiondbg.commands.interpreter.console import Console
+    from actiondbg.commands.interpreter.recording_console import RecordingConsole
     from actiondbg.recording.session import open_session
-    from actiondbg.recording.session.old_names import OldRecordedSession
 
     with open_session(options.file, partial=options.partial) as session:
-        old = OldRecordedSession(session)
-        recorded = Recorded(old)
-        front = Front(
-            old,
+        recorded = RecordingConsole(session)
+        console = Console(
+            session,
             json=options.json,
             interactive=is_interactive(options),
             color=not options.no_color,
             recorded=recorded,
         )
         # Mostly it is not held: a line at each stop that says so would be noise.
-        front.settings.set("print-stop", "off")
-        if front.interactive:
-            front.note(recorded.greeting())
-        return drive(front, options)
+        console.settings.set("print-stop", "off")
+        if console.interactive:
+            console.note(recorded.greeting())
+        return drive(console, options)

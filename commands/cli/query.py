@@ -6,12 +6,13 @@ import contextlib
 import glob
 import os
 import sys
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Annotated, Any, Literal, get_args
 
-from actiondbg.commands.cli.line_parser import LineParser, file_or_stdout
+from actiondbg.commands.cli.line_parser import LineParser, Partial, file_or_stdout
 from actiondbg.commands.cli.output_file import writing
+from actiondbg.commands.interpreter.options import Option, Options, Positional
 from actiondbg.errors import UsageError
 from actiondbg.recording.dependencies import need_packages
 from actiondbg.recording.overwrite import check_overwritten
@@ -20,7 +21,7 @@ from actiondbg.support.atomic_write import open_whole
 if TYPE_CHECKING:
     from actiondbg.recording.query.results import Write
 
-_FORMATS = ("table", "csv", "json", "parquet")
+AnswerFormat = Literal["table", "csv", "json", "parquet"]
 _LISTING = """\
 SELECT table_name AS "table", column_name AS "column", data_type AS "type"
 FROM information_schema.columns
@@ -42,20 +43,31 @@ exit status: 0 answered, 1 an error, 2 bad usage.
 """
 
 
-def build_parser() -> LineParser:
+class QueryOptions(Options):
+    """The options of ``actiondbg query``."""
+
+    words: Annotated[tuple[str, ...], Positional("RUN.adbrec", help="recordings; then the SQL")]
+    format: Annotated[
+        AnswerFormat | None,
+        Option("--format", help="table by default, or what the suffix of the output says"),
+    ] = None
+    output: Annotated[
+        Path | None,
+        Option(
+            "--output",
+            "FILE",
+            help="write the answer into a file",
+            short="-o",
+            parse=file_or_stdout,
+        ),
+    ] = None
+    partial: Partial = False
+
+
+def build_parser() -> LineParser[QueryOptions]:
     """Return the parser of the command line."""
     rest = '[options] RUN.adbrec... ["SQL"]'
-    parser = LineParser("actiondbg query", rest, "Ask recordings in SQL.", _EPILOG)
-    add = parser.add_argument
-    add("words", nargs="+", metavar="RUN.adbrec", help="recordings; then the SQL")
-    add(
-        "--format",
-        choices=_FORMATS,
-        help="table by default, or what the suffix of the output says",
-    )
-    add("-o", "--output", metavar="FILE", type=file_or_stdout, help="write the answer into a file")
-    parser.add_shared("--partial")
-    return parser
+    return LineParser(QueryOptions, "actiondbg query", rest, "Ask recordings in SQL.", _EPILOG)
 
 
 def run(argv: list[str]) -> int:
@@ -65,7 +77,7 @@ def run(argv: list[str]) -> int:
         ActiondbgError: it cannot be answered.
     """
     parser = build_parser()
-    options = parser.parse_intermixed_args(argv)
+    options = parser.read_intermixed(argv)
     need_packages("actiondbg query")
     from actiondbg.recording.query.execution import ask
     from actiondbg.recording.query.sources import open_sources
@@ -93,11 +105,11 @@ def run(argv: list[str]) -> int:
     return 0
 
 
-def _split(words: list[str]) -> tuple[list[str], str]:
+def _split(words: Sequence[str]) -> tuple[list[str], str]:
     """Split the words into the paths and the SQL."""
     *paths, last = words
     if not paths or _is_path(last):
-        return words, _LISTING
+        return [*paths, last], _LISTING
     return paths, sys.stdin.read() if last == "-" else last
 
 
@@ -109,7 +121,7 @@ def _is_path(word: str) -> bool:
 
 def _format_of(output: Path | None) -> str:
     suffix = output.suffix.removeprefix(".") if output is not None else ""
-    return suffix if suffix in _FORMATS else "table"
+    return suffix if suffix in get_args(AnswerFormat) else "table"
 
 
 def _writer(format: str) -> Write:

@@ -6,10 +6,11 @@ import sys
 from collections.abc import Iterator
 from itertools import chain, count
 from pathlib import Path
-from typing import TYPE_CHECKING, get_args
+from typing import TYPE_CHECKING, Annotated
 
 from actiondbg.commands.cli.child_process import code_of, say, say_compiling, say_ending
-from actiondbg.commands.cli.line_parser import SUFFIX, LineParser
+from actiondbg.commands.cli.line_parser import SUFFIX, LineParser, MlirInclude, Quiet
+from actiondbg.commands.interpreter.options import Option, Options
 from actiondbg.recording.capture.recorder import (
     IRDetail,
     RecordedRun,
@@ -34,32 +35,44 @@ started. docs/recordings.md says what is in a recording.
 """
 
 
-def build_parser() -> LineParser:
+class RecordOptions(Options):
+    """The options of ``actiondbg record``."""
+
+    output: Annotated[
+        Path | None,
+        Option(
+            "--output",
+            "RUN.adbrec",
+            help="the recording; TOOL.adbrec by default, with a number if there is one already",
+            short="-o",
+            parse=Path,
+        ),
+    ] = None
+    ir: Annotated[
+        IRDetail,
+        Option(
+            "--ir",
+            help="keep the IR before and after: of the operations that an action changes, or of "
+            "the function around them; none by default",
+        ),
+    ] = "none"
+    events: Annotated[
+        str | None,
+        Option("--events", "LIST", help="count events at each action; see actiondbg stat"),
+    ] = None
+    quiet: Quiet = False
+    mlir_include: MlirInclude = None
+
+
+def build_parser() -> LineParser[RecordOptions]:
     """Return the parser of the options; TOOL and its arguments are cut off before."""
-    parser = LineParser(
+    return LineParser(
+        RecordOptions,
         "actiondbg record",
         "[options] -- TOOL ARGS...",
         "Record every action of a tool: what it did, to what, why not, how long.",
         _EPILOG,
     )
-    add = parser.add_argument
-    add(
-        "-o",
-        "--output",
-        metavar="RUN.adbrec",
-        type=Path,
-        help="the recording; TOOL.adbrec by default, with a number if there is one already",
-    )
-    add(
-        "--ir",
-        choices=get_args(IRDetail),
-        default="none",
-        help="keep the IR before and after: of the operations that an action changes, or of the "
-        "function around them; none by default",
-    )
-    add("--events", metavar="LIST", help="count events at each action; see actiondbg stat")
-    parser.add_shared("--quiet", "--mlir-include")
-    return parser
 
 
 def run(argv: list[str]) -> int:
@@ -70,7 +83,7 @@ def run(argv: list[str]) -> int:
     """
     parser = build_parser()
     ours, tool = parser.split(argv)
-    options = parser.parse_args(ours)
+    options = parser.read(ours)
     if not tool:
         parser.error("name the tool: actiondbg record [options] -- TOOL ARGS...")
     if options.output == Path("-"):

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import get_args
+from typing import Annotated
 
 from actiondbg.commands.cli.child_process import say, say_cut
-from actiondbg.commands.cli.line_parser import LineParser
+from actiondbg.commands.cli.line_parser import LineParser, MlirInclude, Partial, Quiet
 from actiondbg.commands.cli.output_file import writing
 from actiondbg.commands.cli.recording_source import Source, source_of
+from actiondbg.commands.interpreter.options import Option, Options
 from actiondbg.errors import UsageError
 from actiondbg.recording.capture.recorder import IRDetail
 from actiondbg.recording.dependencies import need_packages
@@ -29,37 +30,56 @@ tool could not be started. docs/report.md says how to read the page.
 """
 
 
-def build_parser() -> LineParser:
+def _megabytes(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
+    if not 0.5 <= value <= 500:
+        raise argparse.ArgumentTypeError(f"{text!r} is no number from 0.5 to 500")
+    return value
+
+
+class ReportOptions(Options):
+    """The options of ``actiondbg report``."""
+
+    output: Annotated[
+        Path,
+        Option(
+            "--output",
+            "FILE.html",
+            help="the page, report.html by default",
+            short="-o",
+            parse=Path,
+        ),
+    ] = Path("report.html")
+    ir: Annotated[
+        IRDetail | None,
+        Option("--ir", help=f"which IR of the tool is kept, for the diffs: {_IR} by default"),
+    ] = None
+    size: Annotated[
+        float,
+        Option(
+            "--size",
+            "MB",
+            help="how large the page may be: a larger one leaves out less; 5 by default",
+            parse=_megabytes,
+        ),
+    ] = 5.0
+    partial: Partial = False
+    quiet: Quiet = False
+    mlir_include: MlirInclude = None
+
+
+def build_parser() -> LineParser[ReportOptions]:
     """Return the parser of the options; TOOL and its arguments are cut off before."""
-    parser = LineParser(
+    return LineParser(
+        ReportOptions,
         "actiondbg report",
         "[options] (RUN.adbrec | -- TOOL ARGS...)",
         "Make one page of a recording that a browser shows, with no other file.",
         _EPILOG,
     )
-    add = parser.add_argument
-    add(
-        "-o",
-        "--output",
-        metavar="FILE.html",
-        type=Path,
-        default=Path("report.html"),
-        help="the page, report.html by default",
-    )
-    add(
-        "--ir",
-        choices=get_args(IRDetail),
-        help=f"which IR of the tool is kept, for the diffs: {_IR} by default",
-    )
-    add(
-        "--size",
-        metavar="MB",
-        type=_megabytes,
-        default=5.0,
-        help="how large the page may be: a larger one leaves out less; 5 by default",
-    )
-    parser.add_shared("--partial", "--quiet", "--mlir-include")
-    return parser
 
 
 def run(argv: list[str]) -> int:
@@ -69,7 +89,7 @@ def run(argv: list[str]) -> int:
         ActiondbgError: there is no recording, or the page could not be written.
     """
     parser = build_parser()
-    options, tool, is_made = parser.parse_around(argv)
+    options, tool, is_made = parser.read_around(argv)
     if not tool:
         parser.error("name a recording or a tool: actiondbg report RUN.adbrec -o report.html")
     if is_made and options.ir is not None:
@@ -90,7 +110,7 @@ def run(argv: list[str]) -> int:
         return _report(source, options)
 
 
-def _report(source: Source, options: argparse.Namespace) -> int:
+def _report(source: Source, options: ReportOptions) -> int:
     """Write the page; return the exit code."""
     from actiondbg.recording.report import report_page
 
@@ -126,13 +146,3 @@ def _check_output(path: Path) -> None:
         raise UsageError(
             f"{str(path)!r} is no report, and is not overwritten: name another file with -o."
         )
-
-
-def _megabytes(text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = 0.0
-    if not 0.5 <= value <= 500:
-        raise argparse.ArgumentTypeError(f"{text!r} is no number from 0.5 to 500")
-    return value

@@ -7,11 +7,12 @@ import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, Annotated, TextIO
 
-from actiondbg.commands.cli.line_parser import LineParser
+from actiondbg.commands.cli.line_parser import LineParser, MlirInclude, Partial
 from actiondbg.commands.cli.output_file import writing
 from actiondbg.commands.cli.recording_source import Source, source_of
+from actiondbg.commands.interpreter.options import Flag, Option, Options
 from actiondbg.errors import UsageError
 from actiondbg.recording.dependencies import need_packages
 from actiondbg.recording.overwrite import check_overwritten
@@ -41,51 +42,105 @@ exit status: the tool's (128 + N for a signal); 0 for a recording; 1 an error, 2
 """
 
 
-def build_parser() -> LineParser:
+def _bucket_count(text: str) -> int:
+    if not text.isdecimal() or not 2 <= int(text) <= _MOST_BUCKETS:
+        raise argparse.ArgumentTypeError(f"{text!r} is not from 2 to {_MOST_BUCKETS}")
+    return int(text)
+
+
+def _limit(text: str) -> int:
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"{text!r} is not 0 or more")
+    return int(text)
+
+
+def _milliseconds(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not 0 <= value < float("inf"):
+        raise argparse.ArgumentTypeError(f"{text!r} is no number of milliseconds from 0 on")
+    return value
+
+
+class StatOptions(Options):
+    """The options of ``actiondbg stat``."""
+
+    events: Annotated[
+        str | None,
+        Option(
+            "--events",
+            "LIST",
+            help="events, with commas between; 'default': those that this machine gives; 'none'",
+        ),
+    ] = None
+    list_events: Annotated[
+        bool, Flag("--list-events", help="try each event, and say what hinders it")
+    ] = False
+    name: Annotated[
+        str | None,
+        Option("--name", "GLOB", help="the statistics of the actions with such a name"),
+    ] = None
+    buckets: Annotated[
+        int,
+        Option(
+            "--buckets",
+            "N",
+            help="quantile buckets of --name, 16 by default",
+            parse=_bucket_count,
+        ),
+    ] = 16
+    no_tables: Annotated[
+        bool, Flag("--no-tables", help="no tables of probabilities with --name")
+    ] = False
+    plot: Annotated[
+        Path | None,
+        Option("--plot", "FILE.png", help="draw the statistics of --name", parse=Path),
+    ] = None
+    own: Annotated[bool, Flag("--self", help="leave out what nested actions took")] = False
+    skip_start: Annotated[
+        float,
+        Option(
+            "--skip-start",
+            "MS",
+            help="leave out actions that began in the first MS milliseconds",
+            parse=_milliseconds,
+        ),
+    ] = 0.0
+    sort: Annotated[
+        str,
+        Option(
+            "--sort",
+            "KEY",
+            help="duration (default), calls, name or an event; duration/call, EVENT/call",
+        ),
+    ] = "duration"
+    limit: Annotated[
+        int, Option("--limit", "N", help="names to list, 0 for all; 30", parse=_limit)
+    ] = 30
+    csv: Annotated[
+        Path | None,
+        Option("--csv", "DIR", help="write what was measured into DIR/samples.csv", parse=Path),
+    ] = None
+    json: Annotated[bool, Flag("--json", help="print one JSON object")] = False
+    output: Annotated[
+        Path | None,
+        Option("--output", "FILE", help="print into a file", short="-o", parse=Path),
+    ] = None
+    partial: Partial = False
+    mlir_include: MlirInclude = None
+
+
+def build_parser() -> LineParser[StatOptions]:
     """Return the parser of the options; TOOL and its arguments are cut off before."""
-    parser = LineParser(
+    return LineParser(
+        StatOptions,
         "actiondbg stat",
         "[options] (-- TOOL ARGS... | RUN.adbrec)",
         "Count what each action costs: time, page faults, cycles, cache misses ...",
         _EPILOG,
     )
-    add = parser.add_argument
-    add(
-        "--events",
-        metavar="LIST",
-        help="events, with commas between; 'default': those that this machine gives; 'none'",
-    )
-    add("--list-events", action="store_true", help="try each event, and say what hinders it")
-    add("--name", metavar="GLOB", help="the statistics of the actions with such a name")
-    add(
-        "--buckets",
-        metavar="N",
-        type=_bucket_count,
-        default=16,
-        help="quantile buckets of --name, 16 by default",
-    )
-    add("--no-tables", action="store_true", help="no tables of probabilities with --name")
-    add("--plot", metavar="FILE.png", type=Path, help="draw the statistics of --name")
-    add("--self", action="store_true", dest="own", help="leave out what nested actions took")
-    add(
-        "--skip-start",
-        metavar="MS",
-        type=_milliseconds,
-        default=0.0,
-        help="leave out actions that began in the first MS milliseconds",
-    )
-    add(
-        "--sort",
-        metavar="KEY",
-        default="duration",
-        help="duration (default), calls, name or an event; duration/call, EVENT/call",
-    )
-    add("--limit", metavar="N", type=_limit, default=30, help="names to list, 0 for all; 30")
-    add("--csv", metavar="DIR", type=Path, help="write what was measured into DIR/samples.csv")
-    add("--json", action="store_true", help="print one JSON object")
-    add("-o", "--output", metavar="FILE", type=Path, help="print into a file")
-    parser.add_shared("--partial", "--mlir-include")
-    return parser
 
 
 def run(argv: list[str]) -> int:
@@ -95,7 +150,7 @@ def run(argv: list[str]) -> int:
         ActiondbgError: it could not be measured.
     """
     parser = build_parser()
-    options, tool, is_made = parser.parse_around(argv)
+    options, tool, is_made = parser.read_around(argv)
     if options.list_events:
         return _list_events()
     if not tool:
@@ -128,7 +183,7 @@ def _list_events() -> int:
 # --- measuring --------------------------------------------------------------------
 
 
-def _measure(source: Source, options: argparse.Namespace) -> int:
+def _measure(source: Source, options: StatOptions) -> int:
     from actiondbg.recording.statistics.measurement import measure
 
     check_key(options.sort, source.recording.events)
@@ -137,7 +192,7 @@ def _measure(source: Source, options: argparse.Namespace) -> int:
     return source.status or 0
 
 
-def _check(options: argparse.Namespace, tool: Sequence[str]) -> None:
+def _check(options: StatOptions, tool: Sequence[str]) -> None:
     """Find out before the tool runs what cannot be done after it.
 
     Raises:
@@ -146,7 +201,7 @@ def _check(options: argparse.Namespace, tool: Sequence[str]) -> None:
     """
     need_packages("actiondbg stat")
     if options.plot is not None:
-        _check_plot(options)
+        _check_plot(options, options.plot)
     if options.name is not None:
         check_glob(options.name, options.name, 0)
     if options.csv is not None and options.csv.exists() and not options.csv.is_dir():
@@ -159,25 +214,25 @@ def _check(options: argparse.Namespace, tool: Sequence[str]) -> None:
         check_overwritten(path, tool)
 
 
-def _check_plot(options: argparse.Namespace) -> None:
+def _check_plot(options: StatOptions, plot: Path) -> None:
     need_packages("--plot", ("matplotlib",), "plot")
     if options.name is None:
         raise UsageError("--plot draws the statistics of --name GLOB: give that, too.")
-    if options.plot.suffix not in _PICTURES:
+    if plot.suffix not in _PICTURES:
         raise UsageError(
-            f"{str(options.plot)!r} is no name of a picture: it has to end in one of "
+            f"{str(plot)!r} is no name of a picture: it has to end in one of "
             f"{', '.join(_PICTURES)}."
         )
 
 
-def _events(options: argparse.Namespace) -> list[str]:
+def _events(options: StatOptions) -> list[str]:
     """Return what is to be counted of a tool; raises if that cannot be, before it runs."""
     events = [event.name for event in choose((options.events or DEFAULT).split(","))]
     check_key(options.sort, events)
     return events
 
 
-def _selection(options: argparse.Namespace) -> Selection:
+def _selection(options: StatOptions) -> Selection:
     from actiondbg.recording.statistics.measurement import Selection
 
     return Selection(
@@ -185,7 +240,7 @@ def _selection(options: argparse.Namespace) -> Selection:
     )
 
 
-def _write(measured: Measured, options: argparse.Namespace, out: TextIO) -> None:
+def _write(measured: Measured, options: StatOptions, out: TextIO) -> None:
     """Write the files that are asked for, and print what was measured."""
     if options.csv is not None:
         from actiondbg.recording.statistics.samples_csv import write_csv
@@ -205,34 +260,9 @@ def _write(measured: Measured, options: argparse.Namespace, out: TextIO) -> None
         print(text, file=out)
 
 
-def _text(measured: Measured, options: argparse.Namespace) -> str:
+def _text(measured: Measured, options: StatOptions) -> str:
     if options.json:
         return json.dumps(measured.as_json(), ensure_ascii=False)
     from actiondbg.commands.render.statistics import stat_text
 
     return stat_text(measured, options.limit, tables=not options.no_tables)
-
-
-# --- values of options ------------------------------------------------------------
-
-
-def _bucket_count(text: str) -> int:
-    if not text.isdecimal() or not 2 <= int(text) <= _MOST_BUCKETS:
-        raise argparse.ArgumentTypeError(f"{text!r} is not from 2 to {_MOST_BUCKETS}")
-    return int(text)
-
-
-def _limit(text: str) -> int:
-    if not text.isdecimal():
-        raise argparse.ArgumentTypeError(f"{text!r} is not 0 or more")
-    return int(text)
-
-
-def _milliseconds(text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = -1.0
-    if not 0 <= value < float("inf"):
-        raise argparse.ArgumentTypeError(f"{text!r} is no number of milliseconds from 0 on")
-    return value

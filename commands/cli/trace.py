@@ -8,7 +8,7 @@ import re
 import sys
 from collections.abc import Generator
 from importlib import import_module
-from typing import TYPE_CHECKING, get_args
+from typing import TYPE_CHECKING, Annotated
 
 from actiondbg.commands.cli.child_process import (
     code_of,
@@ -18,9 +18,10 @@ from actiondbg.commands.cli.child_process import (
     say_cut,
     say_ending,
 )
-from actiondbg.commands.cli.line_parser import SUFFIX, LineParser
+from actiondbg.commands.cli.line_parser import SUFFIX, LineParser, MlirInclude, Partial, Quiet
 from actiondbg.commands.cli.output_file import writing
 from actiondbg.commands.cli.scratch import scratch_directory
+from actiondbg.commands.interpreter.options import Option, Options
 from actiondbg.errors import UsageError
 from actiondbg.recording.dependencies import need_packages
 from actiondbg.recording.overwrite import check_overwritten
@@ -55,41 +56,62 @@ tool could not be started. docs/trace.md says what is in a trace.
 """
 
 
-def build_parser() -> LineParser:
+def _nanoseconds(text: str) -> int:
+    if text == "0":
+        return 0
+    match = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)(ns|us|ms|s)", text)
+    if match is None:
+        raise argparse.ArgumentTypeError(f"{text!r} is no time, such as 10us (ns, us, ms, s)")
+    return round(float(match[1]) * _UNITS[match[2]])
+
+
+class TraceOptions(Options):
+    """The options of ``actiondbg trace``."""
+
+    output: Annotated[str, Option("--output", "FILE", help="the trace", short="-o")]
+    format: Annotated[
+        Format | None, Option("--format", help="the format; by default the name says it")
+    ] = None
+    min_duration: Annotated[
+        int,
+        Option(
+            "--min-duration",
+            "TIME",
+            help="leave out what is shorter, such as 10us (ns, us, ms, s)",
+            parse=_nanoseconds,
+        ),
+    ] = 0
+    failed: Annotated[
+        Failed,
+        Option(
+            "--failed",
+            help="consecutive failed attempts on one operation: fold them into one slice "
+            "(default), keep each, or drop them",
+        ),
+    ] = "fold"
+    filter: Annotated[
+        tuple[str, ...],
+        Option(
+            "--filter",
+            "SPEC",
+            help="only actions that 'break SPEC [if EXPR]' would stop at, and those around them; "
+            "again: or these",
+        ),
+    ] = ()
+    partial: Partial = False
+    quiet: Quiet = False
+    mlir_include: MlirInclude = None
+
+
+def build_parser() -> LineParser[TraceOptions]:
     """Return the parser of the options; TOOL and its arguments are cut off before."""
-    parser = LineParser(
+    return LineParser(
+        TraceOptions,
         "actiondbg trace",
         "-o FILE [options] (RUN.adbrec | -- TOOL ARGS...)",
         "Write the actions of a tool as a trace: what ran when, nested, by thread.",
         _EPILOG,
     )
-    add = parser.add_argument
-    add("-o", "--output", metavar="FILE", required=True, help="the trace")
-    add("--format", choices=get_args(Format), help="the format; by default the name says it")
-    add(
-        "--min-duration",
-        metavar="TIME",
-        type=_nanoseconds,
-        default=0,
-        help="leave out what is shorter, such as 10us (ns, us, ms, s)",
-    )
-    add(
-        "--failed",
-        choices=get_args(Failed),
-        default="fold",
-        help="consecutive failed attempts on one operation: fold them into one slice (default), "
-        "keep each, or drop them",
-    )
-    add(
-        "--filter",
-        metavar="SPEC",
-        action="append",
-        default=[],
-        help="only actions that 'break SPEC [if EXPR]' would stop at, and those around them; "
-        "again: or these",
-    )
-    parser.add_shared("--partial", "--quiet", "--mlir-include")
-    return parser
 
 
 def run(argv: list[str]) -> int:
@@ -99,7 +121,7 @@ def run(argv: list[str]) -> int:
         ActiondbgError: it could not be traced.
     """
     parser = build_parser()
-    options, tool, is_made = parser.parse_around(argv)
+    options, tool, is_made = parser.read_around(argv)
     if not tool:
         parser.error("name a recording or the tool: actiondbg trace -o FILE -- TOOL ARGS...")
     try:
@@ -114,7 +136,7 @@ def run(argv: list[str]) -> int:
     return trace(tool, options, kind, selection)
 
 
-def _selection(options: argparse.Namespace) -> Selection:
+def _selection(options: TraceOptions) -> Selection:
     where = None
     if options.filter:
         from actiondbg.recording.query.filters import where as where_spec
@@ -124,7 +146,7 @@ def _selection(options: argparse.Namespace) -> Selection:
 
 
 def _trace_recording(
-    words: list[str], options: argparse.Namespace, kind: Format, selection: Selection
+    words: list[str], options: TraceOptions, kind: Format, selection: Selection
 ) -> int:
     from actiondbg.recording.trace.writer import write_trace
 
@@ -142,9 +164,7 @@ def _trace_recording(
     return 0
 
 
-def _trace_tool(
-    tool: list[str], options: argparse.Namespace, kind: Format, selection: Selection
-) -> int:
+def _trace_tool(tool: list[str], options: TraceOptions, kind: Format, selection: Selection) -> int:
     from actiondbg.recording.capture.recorder import start_recording
 
     with scratch_directory("trace") as directory:
@@ -173,7 +193,7 @@ def _trace_tool(
 # --- what is said -----------------------------------------------------------------
 
 
-def _report(written: Written, options: argparse.Namespace, kind: Format) -> None:
+def _report(written: Written, options: TraceOptions, kind: Format) -> None:
     if not options.quiet:
         threads = f", {written.threads} threads" if written.threads > 1 else ""
         say(
@@ -200,12 +220,3 @@ def _progress() -> Generator[Progress | None]:
         yield show
     finally:
         print(_CLEAR, end="", file=sys.stderr, flush=True)
-
-
-def _nanoseconds(text: str) -> int:
-    if text == "0":
-        return 0
-    match = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)(ns|us|ms|s)", text)
-    if match is None:
-        raise argparse.ArgumentTypeError(f"{text!r} is no time, such as 10us (ns, us, ms, s)")
-    return round(float(match[1]) * _UNITS[match[2]])

@@ -1,28 +1,23 @@
-"""What a command sees of the front end: the session, the settings, where text goes."""
+"""What a command sees: the session, the settings, where its result goes."""
 
 from __future__ import annotations
 
-import os
-import subprocess
 import sys
-from collections.abc import Callable, Generator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
 from threading import Timer
-from typing import TYPE_CHECKING, Any, TextIO, cast
+from typing import TYPE_CHECKING, Protocol, TextIO
 
-from actiondbg.commands.interpreter.display_list import Displays
+from actiondbg.commands.interpreter.display_list import DisplayList
 from actiondbg.commands.interpreter.settings import Settings
-from actiondbg.commands.interpreter.words import Redirect
+from actiondbg.commands.render.output import Redirect, color_allowed, open_redirect
 from actiondbg.errors import NotStopped, ToolGone, UsageError
 
 if TYPE_CHECKING:
-    from actiondbg.commands.interpreter.declaration import Command
-    from actiondbg.commands.interpreter.interpreter import Interpreter
-    from actiondbg.commands.interpreter.recording_console import Recorded
-    from actiondbg.commands.shell.shell import Shell
-    from actiondbg.recording.session.old_names import OldRecordedSession
-    from actiondbg.session.session import Session, Stop
-
+    from actiondbg.commands.interpreter.recording_console import Declared, RecordingConsole
+    from actiondbg.process.stop import Stop
+    from actiondbg.recording.session.session import RecordedSession
+    from actiondbg.session.session import Session
 
 _LATE_SECONDS = 1.0  # from Ctrl-C to the advice
 _ADVICE = (
@@ -31,11 +26,57 @@ _ADVICE = (
 )
 
 
-class Front:
+class CommandLines(Protocol):
+    """The interpreter, as commands see it."""
+
+    @property
+    def scripted(self) -> bool:
+        """Return whether the line that is executed came from a script."""
+        ...
+
+    def block(self, *, strip: bool = True) -> list[str]:
+        """Read lines up to ``end``; see Interpreter."""
+        ...
+
+    def source(self, path: str) -> None:
+        """Execute a script; see Interpreter."""
+        ...
+
+    def check(self, line: str) -> Declared:
+        """Parse a line; return its command; see Interpreter."""
+        ...
+
+    def display(self, line: str) -> object:
+        """Run a line beside a stop, and show it; see Interpreter."""
+        ...
+
+    def help(self, words: Sequence[str]) -> str:
+        """Return the help of all commands, or of one; see Interpreter."""
+        ...
+
+    def offer_names(self, before: list[str], word: str) -> list[str]:
+        """Return what the name of a command, after ``help``, can become."""
+        ...
+
+    def offer_line(self, before: list[str], word: str) -> list[str] | None:
+        """Return what a word of a command line can become; None: the name of a file."""
+        ...
+
+
+class Prompt(Protocol):
+    """The line editor that a person types into."""
+
+    def builtin(self, line: str) -> None:
+        """Run a line of the editor's own commands."""
+        ...
+
+
+class Console:
     """One front end over one session: the shell, a batch, or a reader of JSON.
 
     Args:
         session: what the commands act on.
+        live: the same, where it is one of a tool; None over a recording.
         json: print one JSON object a command, and no words for people.
         interactive: a person is at the prompt; Ctrl-C stops the tool, not us.
         color: whether colour is wanted where the output allows it.
@@ -45,11 +86,12 @@ class Front:
         recorded: what is said where the tool is needed; None: the session is one of a tool.
     """
 
-    interpreter: Interpreter
+    interpreter: CommandLines
 
     def __init__(
         self,
-        session: Session | OldRecordedSession,
+        session: Session | RecordedSession,
+        live: Session | None = None,
         *,
         json: bool = False,
         interactive: bool = False,
@@ -57,21 +99,22 @@ class Front:
         after_resume: Callable[[], None] | None = None,
         out: TextIO | None = None,
         err: TextIO | None = None,
-        recorded: Recorded | None = None,
+        recorded: RecordingConsole | None = None,
     ) -> None:
         self.session = session
         self.recorded = recorded
+        self._live = live
         self.json = json
         self.interactive = interactive
         self.out = out or sys.stdout
         self.err = err or sys.stderr
-        self.settings = Settings(self.tool, has_tool=recorded is None)
-        self.displays = Displays()
+        self.settings = Settings(self.tool, has_tool=live is not None)
+        self.displays = DisplayList()
         self.quitting = False
         self.quiet = False  # the init files' results are not a JSON reader's
         self.redirected = False
-        self.python: dict[str, Any] = {"session": session, "__name__": "__console__"}
-        self.shell: Callable[[], Shell] | None = None
+        self.python: dict[str, object] = {"session": session, "__name__": "__console__"}
+        self.shell: Callable[[], Prompt] | None = None
         self._color = color and color_allowed()
         self._threading_told = recorded is not None
         self._after_resume = after_resume or (lambda: None)
@@ -133,15 +176,15 @@ class Front:
         Raises:
             UsageError: it is one of a recording; says how to start the tool.
         """
-        if self.recorded is not None:
-            raise UsageError(self.recorded.needs_tool(what))
-        return cast("Session", self.session)
+        if self._live is None:
+            raise UsageError(self.recorded.needs_tool(what) if self.recorded else what)
+        return self._live
 
-    def refusal(self, command: Command) -> str | None:
+    def refusal(self, command: Declared) -> str | None:
         """Return why a command cannot be used with this session, in a sentence; None if it can."""
         return None if self.recorded is None else self.recorded.refusal(command)
 
-    def check(self, command: Command) -> None:
+    def check(self, command: Declared) -> None:
         """Raise UsageError if a command cannot be used with this session."""
         why = self.refusal(command)
         if why is not None:
@@ -197,57 +240,3 @@ class Front:
         """Raise NotStopped, with the way out, if the tool is not at a stop."""
         if self.session.state != "stopped":
             raise NotStopped("The tool is not stopped: start it with 'start' or 'run'.")
-
-
-def color_allowed() -> bool:
-    """Return whether the environment allows colour (https://no-color.org, TERM=dumb)."""
-    return not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
-
-
-@contextmanager
-def open_redirect(
-    redirect: Redirect, out: TextIO, command_out: TextIO | None
-) -> Generator[TextIO, None, None]:
-    """Open what a redirection names; a command inherits ``out`` or gets ``command_out``."""
-    if redirect.operator != "|":
-        path = os.path.expanduser(redirect.target)
-        mode = "w" if redirect.operator == ">" else "a"
-        try:
-            with open(path, mode, encoding="utf-8") as file:
-                yield file
-        except OSError as error:
-            # A failed write, as on a full disk, names no file; any other file is not ours.
-            if error.filename not in (None, path):
-                raise
-            raise UsageError(f"{path!r} cannot be written: {error.strerror}.") from None
-        return
-    out.flush()
-    with piped(redirect.target, command_out) as stdin:
-        yield stdin
-
-
-@contextmanager
-def piped(command: str, stdout: TextIO | None = None) -> Generator[TextIO, None, None]:
-    """Run a shell command, and give the file that it reads; it may end before we do."""
-    process = subprocess.Popen(
-        command, shell=True, stdin=subprocess.PIPE, stdout=stdout, encoding="utf-8"
-    )
-    stdin = cast("TextIO", process.stdin)
-    try:
-        yield stdin
-    except BrokenPipeError:
-        pass
-    finally:
-        with suppress(BrokenPipeError):
-            stdin.close()
-        _wait(process)
-
-
-def _wait(process: subprocess.Popen[str]) -> None:
-    """Wait for a command of the user's; Ctrl-C is for it, not for us."""
-    while True:
-        try:
-            process.wait()
-        except KeyboardInterrupt:
-            continue
-        return

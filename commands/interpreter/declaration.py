@@ -1,4 +1,4 @@
-"""How a command is declared: its words, its arguments, its help, and what it runs.
+"""The declaration of a command: its name, its typed options, its help, and what it runs.
 
 A declaration is made once; the interpreter parses with it, the shell completes
 with it, ``help`` and docs/commands.md are printed from it.
@@ -7,86 +7,33 @@ with it, ``help`` and docs/commands.md are printed from it.
 from __future__ import annotations
 
 import argparse
+import difflib
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NoReturn
+from functools import cached_property
+from typing import TYPE_CHECKING, NoReturn, TypeVar, cast
 
-from actiondbg.commands.interpreter.option_text import take_options
-from actiondbg.commands.interpreter.words import split_words
+from actiondbg.commands.interpreter.options import (
+    Field,
+    NoOptions,
+    Options,
+    Rest,
+    add_fields,
+    fields_of,
+    options_from,
+    rest_of,
+)
+from actiondbg.commands.interpreter.words import split_words, take_options
 from actiondbg.errors import UsageError
 
 if TYPE_CHECKING:
-    from actiondbg.commands.interpreter.console import Front
+    from actiondbg.commands.interpreter.console import Console
 
-Arguments = argparse.Namespace
-Run = Callable[["Front", Arguments], Any]
-
-
-@dataclass(frozen=True)
-class Argument:
-    """One argument: ``name`` and ``options`` as argparse takes them.
-
-    ``complete`` says what Tab offers: breakpoint, file, command, setting, or a kind
-    of names (tag, pattern, pass, op). ``words`` are the values, if it takes only some.
-    ``short`` is another name of an option.
-    """
-
-    name: str
-    options: dict[str, Any]
-    complete: str | None = None
-    words: tuple[str, ...] = ()
-    short: str = ""
-
-    @property
-    def is_option(self) -> bool:
-        """Whether it begins with dashes."""
-        return self.name.startswith("-")
-
-    @property
-    def takes_value(self) -> bool:
-        """Whether a word follows, if it is an option."""
-        return "action" not in self.options or self.options["action"] == "append"
-
-
-def choice(name: str, words: tuple[str, ...], summary: str, **options: Any) -> Argument:
-    """Declare an argument that is one of some words, or a unique prefix of one."""
-
-    def parse(text: str) -> str:
-        matches = [word for word in words if word.startswith(text)]
-        if text not in words and len(matches) != 1:
-            raise argparse.ArgumentTypeError(f"{text!r} is none of {', '.join(words)}")
-        return text if text in words else matches[0]
-
-    metavar = "|".join(words)
-    return Argument(
-        name, {"type": parse, "metavar": metavar, "help": summary, **options}, "", words
-    )
-
-
-def arg(
-    name: str,
-    *,
-    complete: str | None = None,
-    words: tuple[str, ...] = (),
-    short: str = "",
-    **options: Any,
-) -> Argument:
-    """Declare an argument, with the keyword arguments of argparse's add_argument.
-
-    Args:
-        name: its name; of an option, with its dashes.
-        complete: see Argument.
-        words: what Tab offers, where other values are taken too.
-        short: another name of an option.
-        options: argparse's.
-    """
-    return Argument(name, options, complete, words, short)
-
-
-def flag(name: str, summary: str) -> Argument:
-    """Declare an option that takes no value."""
-    return Argument(name, {"action": "store_true", "help": summary})
+OptionsT = TypeVar("OptionsT", bound=Options)
+ResultT = TypeVar("ResultT")
+Run = Callable[["Console", Options], object]
+Typed = Callable[["Console", OptionsT], ResultT]
 
 
 class _Parser(argparse.ArgumentParser):
@@ -102,84 +49,123 @@ def _usage_of(parser: argparse.ArgumentParser) -> str:
     return " ".join(parser.format_usage().removeprefix("usage: ").split())
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class Command:
-    """A declared command; made by the decorator ``command``."""
+    """A declared command; made by ``Topic.command`` and its neighbours.
+
+    Attributes:
+        name: the words that call it: one, or two of a subcommand.
+        category: the heading that help lists it under.
+        example: a line that uses it.
+        run: takes the console and the options, and returns a result; None: a word has to follow.
+        given_summary: one sentence; by default the first paragraph of the docstring of ``run``.
+        aliases: other names.
+        repeats: Enter on an empty line runs it again.
+        redirects: the interpreter takes > >> and | off its line; None: unless it takes a text.
+        needs_tool: what it does that cannot be done in a recording, in words.
+        shows_ir: over a recording, it can be used if that holds IR.
+        subcommands: by their last word.
+    """
 
     name: str
     category: str
-    summary: str  # one sentence, which says what the command does
     example: str
-    arguments: tuple[Argument, ...]
-    run: Run
-    raw: str | None = None  # what the unparsed text is, for the usage; None: words
-    needs_text: bool = False  # raw only: an empty text is an error
-    complete: str | None = None  # raw only: what Tab offers in the text
+    run: Run | None
+    given_summary: str = ""
     aliases: tuple[str, ...] = ()
-    repeats: bool = False  # Enter on an empty line does it again
-    redirects: bool = True  # > >> and | are the interpreter's
-    needs_tool: str = ""  # what it does that cannot be done in a recording, in words
-    shows_ir: bool = False  # over a recording: if that holds IR
-    subjects: dict[str, Command] = field(default_factory=dict[str, "Command"])  # by first word
+    repeats: bool = False
+    redirects: bool | None = None
+    needs_tool: str = ""
+    shows_ir: bool = False
+    subcommands: dict[str, Command] = field(default_factory=dict[str, "Command"])
 
     @property
-    def takes_ids(self) -> bool:
-        """Whether an argument is a breakpoint's number, or several."""
-        kinds = (self.complete, *(argument.complete for argument in self.arguments))
-        return "breakpoint" in kinds
+    def summary(self) -> str:
+        """Return one sentence, which says what the command does."""
+        paragraph = ((self.run and self.run.__doc__) or "").partition("\n\n")[0]
+        return self.given_summary or " ".join(paragraph.split())
+
+    @cached_property
+    def options(self) -> type[Options]:
+        """Return the type of the options, which the function is annotated with."""
+        if self.run is None:
+            return NoOptions
+        names = [kind for name, kind in self.run.__annotations__.items() if name != "return"]
+        # Looked up by name: the Console beside it is not imported where commands are declared.
+        found: type[Options] = self.run.__globals__[names[-1]]
+        return found
+
+    @property
+    def fields(self) -> tuple[Field, ...]:
+        """Return the declared options and arguments, without the text that is left."""
+        return tuple(f for f in fields_of(self.options) if not isinstance(f.marker, Rest))
+
+    @property
+    def rest(self) -> Rest | None:
+        """Return the declaration of the text that is left, if it takes one."""
+        found = rest_of(self.options)
+        return found.marker if found and isinstance(found.marker, Rest) else None
+
+    @property
+    def takes_redirects(self) -> bool:
+        """Whether > >> and | are the interpreter's."""
+        return self.rest is None if self.redirects is None else self.redirects
+
+    def call(self, console: Console, options: Options) -> object:
+        """Run the command; a group has no function and is never resolved to."""
+        return None if self.run is None else self.run(console, options)
 
     def parser(self) -> argparse.ArgumentParser:
-        """Return the parser of the arguments; of a raw command, of its options only."""
+        """Return the parser of the words; where a text is left, of the options before it."""
         parser = _Parser(prog=self.name, add_help=False, allow_abbrev=False)
-        for argument in self.arguments:
-            names = [argument.short] if argument.short else []
-            parser.add_argument(*names, argument.name, **argument.options)
+        add_fields(parser, self.fields)
         return parser
 
     def usage(self) -> str:
         """Return the usage in one line, such as ``step [N]``."""
-        if self.subjects and not self.arguments:
-            return f"{self.name} {'|'.join(self.subjects)}"
+        if self.subcommands and not self.fields:
+            return f"{self.name} {'|'.join(self.subcommands)}"
         usage = _usage_of(self.parser())
-        return f"{usage} {self.raw}".rstrip() if self.raw is not None else usage
+        return usage if self.rest is None else f"{usage} {self.rest.usage}".rstrip()
 
-    def parse(self, text: str) -> Arguments:
+    def parse(self, text: str) -> Options:
         """Parse what stands after the command's name.
 
         Raises:
             UsageError: it does not fit the declaration.
         """
-        if self.raw is None:
-            return self.parser().parse_args([word.text for word in split_words(text)])
-        options, text = take_options(text, {a.name: a.takes_value for a in self.arguments})
-        if self.needs_text and not text:
+        rest = rest_of(self.options)
+        if rest is None or not isinstance(rest.marker, Rest):
+            words = [word.text for word in split_words(text)]
+            return options_from(self.options, self.parser().parse_args(words))
+        words, text = take_options(text, {each.option: each.takes_value for each in self.fields})
+        if rest.marker.required and not text:
             raise UsageError(f"{self.name} needs more words; its usage is: {self.usage()}.")
-        if self.arguments and text.startswith("--"):
+        if self.fields and text.startswith("--"):
             raise UsageError(
                 f"{self.name}: {text.split()[0]!r} is no option, or its value is missing; "
                 f"its usage is: {self.usage()}."
             )
-        arguments = self.parser().parse_args(options)
-        arguments.text = text
-        return arguments
+        namespace = self.parser().parse_args(words)
+        return options_from(self.options, namespace, **{rest.name: text})
 
     def resolve(self, text: str) -> tuple[Command, str]:
-        """Return the command of the first word's subject, if there are subjects, and the rest.
+        """Return the subcommand that the first word calls, if there are any, and the rest.
 
-        A command that takes words of its own takes those that are no subject.
+        A command that takes words of its own takes those that call no subcommand.
 
         Raises:
-            UsageError: the word is no subject, nor a unique prefix of one.
+            UsageError: the word is no subcommand, nor a unique prefix of one.
         """
-        if not self.subjects:
+        if not self.subcommands:
             return self, text
         word, rest = [*text.split(maxsplit=1), "", ""][:2]
-        matches = [name for name in self.subjects if name.startswith(word)]
-        if word in self.subjects:
+        matches = [name for name in self.subcommands if name.startswith(word)]
+        if word in self.subcommands:
             matches = [word]
         if len(matches) == 1 and word:
-            return self.subjects[matches[0]], rest
-        if self.arguments:
+            return self.subcommands[matches[0]], rest
+        if self.fields:
             return self, text
         if not word:
             raise UsageError(f"{self.name} needs more words; its usage is: {self.usage()}.")
@@ -187,74 +173,131 @@ class Command:
             raise UsageError(
                 f"{self.name} {word!r} is ambiguous: it could be {', '.join(matches)}."
             )
-        raise UsageError(f"{self.name}: {word!r} is none of {', '.join(self.subjects)}.")
+        raise UsageError(f"{self.name}: {word!r} is none of {', '.join(self.subcommands)}.")
 
 
-COMMANDS: dict[str, Command] = {}
-CATEGORIES: list[str] = []  # in the order in which help prints them
+class Topic:
+    """The commands of a module, in the order in which help lists them.
+
+    Args:
+        category: the heading in help; several topics may share one.
+    """
+
+    def __init__(self, category: str) -> None:
+        self.category = category
+        self.commands: list[Command] = []
+        self.subcommands: list[tuple[str, Command]] = []  # with the name of the command
+
+    def command(
+        self,
+        name: str,
+        *,
+        example: str,
+        aliases: tuple[str, ...] = (),
+        repeats: bool = False,
+        redirects: bool | None = None,
+        needs_tool: str = "",
+        shows_ir: bool = False,
+    ) -> Callable[[Typed[OptionsT, ResultT]], Typed[OptionsT, ResultT]]:
+        """Declare the decorated function as a command; see Command."""
+
+        def declare(
+            run: Callable[[Console, OptionsT], ResultT],
+        ) -> Callable[[Console, OptionsT], ResultT]:
+            made = Command(name, self.category, example, cast("Run", run))
+            made.aliases, made.repeats, made.redirects = aliases, repeats, redirects
+            made.needs_tool, made.shows_ir = needs_tool, shows_ir
+            self.commands.append(made)
+            return run
+
+        return declare
+
+    def group(
+        self,
+        name: str,
+        summary: str,
+        *,
+        example: str,
+        aliases: tuple[str, ...] = (),
+        needs_tool: str = "",
+    ) -> None:
+        """Declare a command that does nothing without one of its subcommands."""
+        made = Command(name, self.category, example, None, summary, aliases)
+        made.needs_tool = needs_tool
+        self.commands.append(made)
+
+    def subcommand(
+        self, of: str, name: str, *, example: str, needs_tool: str = ""
+    ) -> Callable[[Typed[OptionsT, ResultT]], Typed[OptionsT, ResultT]]:
+        """Declare the decorated function as what the command ``of`` does after the word ``name``.
+
+        That command may be another topic's; help lists both together.
+        """
+
+        def declare(
+            run: Callable[[Console, OptionsT], ResultT],
+        ) -> Callable[[Console, OptionsT], ResultT]:
+            made = Command(f"{of} {name}", self.category, example, cast("Run", run))
+            made.needs_tool = needs_tool
+            self.subcommands.append((of, made))
+            return run
+
+        return declare
 
 
-def command(
-    name: str, category: str, summary: str, example: str, *arguments: Argument, **options: Any
-) -> Callable[[Run], Run]:
-    """Declare the decorated function as a command; see Command for the options."""
+class CommandTable:
+    """All commands, by name.
 
-    def declare(run: Run) -> Run:
-        if category not in CATEGORIES:
-            CATEGORIES.append(category)
-        if "raw" in options:
-            options.setdefault("redirects", False)
-        COMMANDS[name] = Command(name, category, summary, example, arguments, run, **options)
-        return run
+    Args:
+        topics: in the order in which help lists them.
+    """
 
-    return declare
+    def __init__(self, topics: Iterable[Topic]) -> None:
+        topics = list(topics)
+        self._commands = {each.name: each for topic in topics for each in topic.commands}
+        for topic in topics:
+            for of, subcommand in topic.subcommands:
+                parent = self._commands[of]
+                subcommand.category = parent.category
+                parent.subcommands[subcommand.name.removeprefix(f"{of} ")] = subcommand
+        self._aliases = {alias: each for each in self for alias in each.aliases}
 
+    def __iter__(self) -> Iterator[Command]:
+        return iter(self._commands.values())
 
-def subject(
-    of: str, name: str, summary: str, example: str, *arguments: Argument, **options: Any
-) -> Callable[[Run], Run]:
-    """Declare the decorated function as what command ``of`` does with the first word ``name``."""
+    @property
+    def names(self) -> list[str]:
+        """Return the full names, in the order of the declarations."""
+        return list(self._commands)
 
-    def declare(run: Run) -> Run:
-        parent = COMMANDS[of]
-        full_name = f"{of} {name}"
-        found = Command(full_name, parent.category, summary, example, arguments, run, **options)
-        parent.subjects[name] = found
-        return run
+    def __getitem__(self, name: str) -> Command:
+        return self._commands[name]
 
-    return declare
+    def get(self, name: str) -> Command | None:
+        """Return the command of a full name, or None."""
+        return self._commands.get(name)
 
+    def categories(self) -> dict[str, list[Command]]:
+        """Return the commands, each followed by its subcommands, by category."""
+        found: dict[str, list[Command]] = {}
+        for each in self:
+            found.setdefault(each.category, []).extend((each, *each.subcommands.values()))
+        return found
 
-def count_argument(what: str = "how often") -> Argument:
-    """Declare the optional count of a control: a number from 1."""
-    return arg("count", nargs="?", type=positive, default=1, metavar="N", help=what)
+    def find(self, word: str) -> Command:
+        """Return the command that a name, an alias or a unique prefix means.
 
-
-def positive(text: str) -> int:
-    """Parse a number from 1."""
-    if not text.isdecimal() or int(text) == 0:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number from 1")
-    return int(text)
-
-
-def index(text: str) -> int:
-    """Parse a number from 0."""
-    if not text.isdecimal():
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number from 0")
-    return int(text)
-
-
-def operation_id(text: str) -> int:
-    """Parse an operation's id, a number from 1 with or without its @."""
-    digits = text.removeprefix("@")
-    if not digits.isdecimal() or int(digits) == 0:
-        raise argparse.ArgumentTypeError(f"{text!r} is not an operation's id, such as @12")
-    return int(digits)
-
-
-def ordinal(text: str) -> int:
-    """Parse an action's ordinal, a number from 1 with or without its #."""
-    digits = text.removeprefix("#")
-    if not digits.isdecimal() or int(digits) == 0:
-        raise argparse.ArgumentTypeError(f"{text!r} is not an ordinal, such as #17")
-    return int(digits)
+        Raises:
+            UsageError: none or several do.
+        """
+        found = self._commands.get(word) or self._aliases.get(word)
+        if found is not None:
+            return found
+        matches = [name for name in self._commands if name.startswith(word)]
+        if len(matches) == 1:
+            return self._commands[matches[0]]
+        if matches:
+            raise UsageError(f"{word!r} is ambiguous: it could be {', '.join(sorted(matches))}.")
+        close = difflib.get_close_matches(word, self._commands, n=1)
+        way_out = f"did you mean {close[0]!r}?" if close else "'help' lists the commands."
+        raise UsageError(f"There is no command {word!r}: {way_out}")

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import sys
 import textwrap
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
-from actiondbg.commands.interpreter.declaration import CATEGORIES, COMMANDS, Argument, Command
+if TYPE_CHECKING:
+    from actiondbg.commands.interpreter.declaration import Command, CommandTable
 
-Refusal = Callable[[Command], str | None]
+Refusal = Callable[["Command"], str | None]
 
 SPEC = """\
 SPEC is what a breakpoint stops at: one part, or several joined with 'and'.
@@ -35,26 +36,22 @@ EXPR is a condition over the fields of an action.
 TOPICS = {"spec": SPEC, "expr": EXPR}
 
 
-def _commands_of(category: str) -> list[Command]:
-    """Return a category's commands, each followed by its subjects."""
-    found: list[Command] = []
-    for each in COMMANDS.values():
-        if each.category == category:
-            found += [each, *each.subjects.values()]
-    return found
+def _usable(_: Command) -> None:
+    """Refuse nothing."""
 
 
-def overview(refusal: Refusal = lambda _: None) -> str:
+def overview(commands: CommandTable, refusal: Refusal = _usable) -> str:
     """Return all commands by category, a line and an example each.
 
     Args:
+        commands: all of them.
         refusal: tells why a command cannot be used; None if it can. Such are only named.
     """
     lines: list[str] = []
     refused: list[str] = []
-    for category in CATEGORIES:
-        there = [each for each in _commands_of(category) if refusal(each) is None]
-        refused += [each.name for each in _commands_of(category) if each not in there]
+    for category, found in commands.categories().items():
+        there = [each for each in found if refusal(each) is None]
+        refused += [each.name for each in found if each not in there]
         lines += [f"{category}:"] if there else []
         for each in there:
             names = ", ".join((each.name, *each.aliases))
@@ -66,35 +63,29 @@ def overview(refusal: Refusal = lambda _: None) -> str:
     return "\n".join(lines)
 
 
-def _words(argument: Argument) -> str:
-    """Return an argument as it is written."""
-    metavar: str = argument.options.get("metavar", "")
-    return f"{argument.name} {metavar}".rstrip() if argument.is_option else metavar or argument.name
-
-
-def page(command: Command, refusal: Refusal = lambda _: None) -> str:
+def page(command: Command, refusal: Refusal = _usable) -> str:
     """Return the help of one command; see ``overview``."""
     lines = [f"{command.usage()}", "", f"  {command.summary}"]
     if why := refusal(command):
         lines.append(f"  Not here. {why}")
-    rows = [(name, each.summary) for name, each in command.subjects.items()]
-    rows += [(_words(a), a.options["help"]) for a in command.arguments if "help" in a.options]
+    rows = [(name, each.summary) for name, each in command.subcommands.items()]
+    rows += [(each.written, each.help) for each in command.fields]
     width = max((len(name) for name, _ in rows), default=0)
     lines += [f"  {name:<{width}}  {text}" for name, text in rows]
     if command.aliases:
         lines.append(f"  Also: {', '.join(command.aliases)}")
     lines.append(f"  Example: {command.example}")
-    if "SPEC" in (command.raw or ""):
+    if command.rest is not None and "SPEC" in command.rest.usage:
         lines.append("  See 'help spec' and 'help expr'.")
     return "\n".join(lines)
 
 
-def tables() -> str:
+def tables(commands: CommandTable) -> str:
     """Return the command tables of docs/commands.md, in Markdown."""
     lines: list[str] = []
-    for category in CATEGORIES:
+    for category, found in commands.categories().items():
         lines += [f"### {category}", "", "| command | does | example |", "|---|---|---|"]
-        for each in _commands_of(category):
+        for each in found:
             names = ", ".join(f"`{alias}`" for alias in each.aliases)
             usage = each.usage().replace("|", "\\|")
             cells = (
@@ -104,11 +95,3 @@ def tables() -> str:
             lines.append(f"| {cells[0]} | {cells[1]} | `{each.example}` |")
         lines.append("")
     return "\n".join(lines)
-
-
-if __name__ == "__main__":
-    from actiondbg.commands.shell import topics as builtin
-
-    builtin.load()
-    # Run as a module this file is __main__, and the declarations are in the imported one.
-    sys.stdout.write(tables())

@@ -2,49 +2,32 @@
 
 from __future__ import annotations
 
-import difflib
 import json
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, cast
 
-from actiondbg.commands.interpreter.declaration import COMMANDS, Command
+from actiondbg.commands.interpreter.completers import breakpoint_numbers, matching
+from actiondbg.commands.interpreter.completion import candidates
+from actiondbg.commands.interpreter.declaration import Command, CommandTable
 from actiondbg.commands.interpreter.error_text import message_of
+from actiondbg.commands.interpreter.help import TOPICS, overview, page
+from actiondbg.commands.interpreter.options import Options, fields_of
 from actiondbg.commands.interpreter.stop_display import arrive
-from actiondbg.commands.interpreter.words import Redirect, split_redirect
-from actiondbg.commands.render.json import as_json
-from actiondbg.commands.render.text import show
-from actiondbg.commands.shell import topics as builtin
+from actiondbg.commands.interpreter.words import split_redirect
+from actiondbg.commands.render.output import Redirect
+from actiondbg.commands.render.registry import as_json, show
 from actiondbg.errors import ActiondbgError, UsageError
+from actiondbg.process.stop import Stop
 
 if TYPE_CHECKING:
-    from actiondbg.commands.interpreter.console import Front
+    from actiondbg.commands.interpreter.console import Console
 
-builtin.load()
-_ALIASES = {alias: command for command in COMMANDS.values() for alias in command.aliases}
 _NEWEST = re.compile(r"\$_(?!\w)")
+_MOST_SCRIPTS = 50  # that source each other
 _SHORTCUTS = {"!": "shell", "?": "help"}
-
-
-def find_command(word: str) -> Command:
-    """Return the command that a name, an alias or a unique prefix means.
-
-    Raises:
-        UsageError: none or several do.
-    """
-    found = COMMANDS.get(word) or _ALIASES.get(word)
-    if found is not None:
-        return found
-    matches = [name for name in COMMANDS if name.startswith(word)]
-    if len(matches) == 1:
-        return COMMANDS[matches[0]]
-    if matches:
-        raise UsageError(f"{word!r} is ambiguous: it could be {', '.join(sorted(matches))}.")
-    close = difflib.get_close_matches(word, COMMANDS, n=1)
-    way_out = f"did you mean {close[0]!r}?" if close else "'help' lists the commands."
-    raise UsageError(f"There is no command {word!r}: {way_out}")
 
 
 def split_command(line: str) -> tuple[str, str]:
@@ -92,21 +75,25 @@ class Parsed:
     """A line that was understood."""
 
     command: Command
-    arguments: Any
+    options: Options
     redirect: Redirect | None
 
 
 class Interpreter:
-    """Executes lines for one front.
+    """Executes lines for one console.
 
     Args:
-        front: what the commands act on, and where their results go.
+        console: what the commands act on, and where their results go.
+        commands: those that there are.
         keep_going: a failing line does not end a script.
     """
 
-    def __init__(self, front: Front, *, keep_going: bool = False) -> None:
-        self.front = front
-        front.interpreter = self
+    def __init__(
+        self, console: Console, commands: CommandTable, *, keep_going: bool = False
+    ) -> None:
+        self.console = console
+        console.interpreter = self
+        self.commands = commands
         self.keep_going = keep_going
         self.failure: Exception | None = None  # the first one; a batch exits by it
         self.repeat = ""  # what Enter on an empty line does
@@ -122,7 +109,7 @@ class Interpreter:
         outer, self.lines = self.lines, lines
         succeeded = True
         try:
-            while not self.front.quitting and (line := lines.next()) is not None:
+            while not self.console.quitting and (line := lines.next()) is not None:
                 succeeded = self.execute(line) and succeeded
                 if not succeeded and not self.keep_going:
                     break
@@ -158,18 +145,18 @@ class Interpreter:
         line = line.strip()
         if not line or line.startswith("#"):
             return True, None
-        waiting = {b.id: list(b.commands) for b in self.front.session.breakpoints}
-        beside: dict[str, Any] = {}
+        waiting = {b.id: list(b.commands) for b in self.console.session.breakpoints}
+        beside: dict[str, object] = {}
         try:
             parsed = self.parse(line)
             self.repeat = line if parsed.command.repeats else ""
-            with self.front.redirect(parsed.redirect):
-                result = parsed.command.run(self.front, parsed.arguments)
+            with self.console.redirect(parsed.redirect):
+                result = parsed.command.call(self.console, parsed.options)
                 stop_lines = _lines_of_stop(result, waiting)
                 silent = bool(stop_lines) and stop_lines[0].strip() == "silent"
                 if not silent:
                     self._show(result)
-                beside = arrive(self.front, result, silent)
+                beside = arrive(self.console, result, silent)
             self._emit_result(line, result, parsed.redirect, beside)
         except BrokenPipeError:
             raise  # nobody reads us any more: there is nothing left to do
@@ -178,17 +165,17 @@ class Interpreter:
             return False, None
         return True, stop_lines[1:] if stop_lines and silent else stop_lines
 
-    def display(self, line: str) -> Any:
+    def display(self, line: str) -> object:
         """Run a line beside a stop, and show it.
 
         Returns:
             its result as JSON has it, for a reader of JSON.
         """
         parsed = self.parse(line)
-        with self.front.redirect(parsed.redirect):
-            result = parsed.command.run(self.front, parsed.arguments)
+        with self.console.redirect(parsed.redirect):
+            result = parsed.command.call(self.console, parsed.options)
             self._show(result)
-        return as_json(result, parsed.redirect) if self.front.json else None
+        return as_json(result, parsed.redirect) if self.console.json else None
 
     def parse(self, line: str) -> Parsed:
         """Understand a line.
@@ -197,13 +184,13 @@ class Interpreter:
             UsageError: there is no such command, or it does not take such words.
         """
         word, text = split_command(line)
-        found = find_command(word)
+        found = self.commands.find(word)
         redirect = None
-        if found.redirects:
+        if found.takes_redirects:
             text, redirect = split_redirect(text)
         found, text = found.resolve(text)
-        self.front.check(found)
-        if found.takes_ids:
+        self.console.check(found)
+        if any(each.complete is breakpoint_numbers for each in fields_of(found.options)):
             text = self._with_newest(text)
         return Parsed(found, found.parse(text), redirect)
 
@@ -211,24 +198,25 @@ class Interpreter:
         """Replace ``$_`` by the newest breakpoint's number; saved breakpoints use it."""
         if not _NEWEST.search(text):
             return text
-        breakpoints = self.front.session.breakpoints
+        breakpoints = self.console.session.breakpoints
         if not breakpoints:
             raise UsageError("$_ is the newest breakpoint, and there is none.")
         return _NEWEST.sub(str(breakpoints[-1].id), text, count=1)
 
-    def _show(self, result: Any) -> None:
-        if self.front.json and not self.front.redirected:
+    def _show(self, result: object) -> None:
+        if self.console.json and not self.console.redirected:
             return
-        show(self.front, result)
-        self.front.out.flush()
+        show(self.console, result)
+        self.console.out.flush()
 
     def _emit_result(
-        self, line: str, result: Any, redirect: Redirect | None, beside: dict[str, Any]
+        self, line: str, result: object, redirect: Redirect | None, beside: dict[str, object]
     ) -> None:
         """Emit a result as JSON; ``beside`` are the keys of what a stop brought with it."""
-        if self.front.json and not self.front.quiet:
+        if self.console.json and not self.console.quiet:
             whole = as_json(result, redirect)
-            whole = {**whole, **beside} if beside else whole
+            if beside:
+                whole = {**cast("dict[str, object]", whole), **beside}
             self._emit({"command": line, "ok": True, "result": whole})
 
     def _fail(self, line: str, error: Exception) -> None:
@@ -236,34 +224,71 @@ class Interpreter:
         self.failure = self.failure or error
         self.repeat = ""
         message = self.lines.place + message_of(error)
-        if self.front.json:
+        if self.console.json:
             self._emit({"command": line, "ok": False, "error": message})
             return
-        self.front.out.flush()
+        self.console.out.flush()
         if not isinstance(error, ScriptEnded):
-            print(message, file=self.front.err, flush=True)
+            print(message, file=self.console.err, flush=True)
 
-    def _emit(self, message: dict[str, Any]) -> None:
-        print(json.dumps(message, ensure_ascii=False), file=self.front.out, flush=True)
+    def _emit(self, message: dict[str, object]) -> None:
+        print(json.dumps(message, ensure_ascii=False), file=self.console.out, flush=True)
+
+    # --- for commands ---------------------------------------------------------
 
     @property
     def scripted(self) -> bool:
         """Whether the line that is executed came from a script, not from the prompt."""
         return self.lines.name is not None
 
-    def find(self, word: str) -> Command:
-        """Return the command that a word means; see find_command."""
-        return find_command(word)
+    def check(self, line: str) -> Command:
+        """Return the command of a line that can be run.
 
-    def source(self, path: str, max_depth: int = 50) -> None:
+        Raises:
+            UsageError: see ``parse``.
+        """
+        return self.parse(line).command
+
+    def help(self, words: Sequence[str]) -> str:
+        """Return the overview of all commands, a topic, or the page of a command.
+
+        Raises:
+            UsageError: there is no such command.
+        """
+        if not words:
+            return overview(self.commands, self.console.refusal)
+        word, *following = words
+        if word in TOPICS:
+            return TOPICS[word]
+        found = self.commands.find(word)
+        found = found.resolve(following[0])[0] if following else found
+        return page(found, self.console.refusal)
+
+    def offer_names(self, before: list[str], word: str) -> list[str]:
+        """Return what the name of a command can become; after it, that of a subcommand."""
+        if before:
+            found = self.commands.get(before[-1])
+            return matching(found.subcommands if found else (), word)
+        return matching([*self.commands.names, *TOPICS], word)
+
+    def offer_line(self, before: list[str], word: str) -> list[str] | None:
+        """Return what a word of a command line can become; None: the name of a file."""
+        if not before:
+            return matching(self.commands.names, word)
+        found = self.commands.get(before[0])
+        return candidates(self.console, found, before[1:], word) if found else []
+
+    def source(self, path: str) -> None:
         """Execute a script.
 
         Raises:
             OSError: it cannot be read.
             ScriptEnded: a line of it failed, which has been printed.
         """
-        if self._depth >= max_depth:
-            raise UsageError(f"{path!r} is {max_depth} scripts deep: does a script source itself?")
+        if self._depth >= _MOST_SCRIPTS:
+            raise UsageError(
+                f"{path!r} is {_MOST_SCRIPTS} scripts deep: does a script source itself?"
+            )
         with open(os.path.expanduser(path), encoding="utf-8", errors="replace") as file:
             lines = Lines(file.read().splitlines(), path)
         self._depth += 1
@@ -297,9 +322,8 @@ class Interpreter:
         raise UsageError("A block is not closed: write 'end' after its last line.")
 
 
-def _lines_of_stop(result: Any, commands: dict[int, list[str]]) -> list[str] | None:
+def _lines_of_stop(result: object, commands: dict[int, list[str]]) -> list[str] | None:
     """Return the lines of the breakpoints of a stop; None if the result is no stop."""
-    hit = getattr(result, "when", None) and getattr(result, "breakpoints", None)
-    if hit is None:
+    if not isinstance(result, Stop):
         return None
-    return [line for number in hit for line in commands.get(number, [])]
+    return [line for number in result.breakpoints for line in commands.get(number, [])]

@@ -4,16 +4,40 @@ from __future__ import annotations
 
 import datetime
 import shlex
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Protocol
 
+from actiondbg.commands.render.info import Fact
 from actiondbg.recording.errors import needs_tool
 
 if TYPE_CHECKING:
-    from actiondbg.commands.interpreter.declaration import Command
-    from actiondbg.recording.session.old_names import OldRecordedSession
+    from actiondbg.recording.session.session import RecordedSession
 
 
-class Recorded:
+class Declared(Protocol):
+    """A declared command, as far as the commands about commands need it."""
+
+    @property
+    def name(self) -> str:
+        """Return the name."""
+        ...
+
+    @property
+    def category(self) -> str:
+        """Return the heading that help lists it under."""
+        ...
+
+    @property
+    def needs_tool(self) -> str:
+        """Return what cannot be done in a recording, in words, or nothing."""
+        ...
+
+    @property
+    def shows_ir(self) -> bool:
+        """Return whether a recording has to hold IR for it."""
+        ...
+
+
+class RecordingConsole:
     """Refuses what a recording does not hold, and says what would give it.
 
     Args:
@@ -36,7 +60,7 @@ class Recorded:
         """Return the sentence that refuses something; ``what`` says what, in words."""
         return needs_tool(self._session.recording.header.argv, what)
 
-    def refusal(self, command: Command) -> str | None:
+    def refusal(self, command: Declared) -> str | None:
         """Return why a command cannot be used, in a sentence; None if it can."""
         if command.needs_tool:
             return self.needs_tool(command.needs_tool)
@@ -44,7 +68,7 @@ class Recorded:
             return f"{self._session.recording.path} holds no IR: record it with --ir function."
         return None
 
-    def facts(self) -> dict[str, Any]:
+    def facts(self) -> dict[str, Fact]:
         """Return what is known of the recorded run, for ``info program``."""
         recording = self._session.recording
         header = recording.header

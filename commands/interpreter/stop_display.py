@@ -3,25 +3,26 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from actiondbg.commands.interpreter.error_text import message_of
-from actiondbg.commands.render.results import Reproduced
-from actiondbg.commands.render.text import show
+from actiondbg.commands.render.info import Display, Displayed
+from actiondbg.commands.render.registry import show
+from actiondbg.commands.render.stop import Reproduced
 from actiondbg.errors import ActiondbgError
 from actiondbg.process.stop import Stop
 
 if TYPE_CHECKING:
-    from actiondbg.commands.interpreter.console import Front
+    from actiondbg.commands.interpreter.console import Console
 
 
-def arrive(front: Front, result: Any, silent: bool) -> dict[str, Any]:
+def arrive(console: Console, result: object, silent: bool) -> dict[str, object]:
     """Write a reproducer if a crash was caught, run the displays, and show both.
 
     Args:
-        front: where they are shown.
+        console: where they are shown.
         result: what a command gave; nothing is done unless it is a stop of the tool.
         silent: the displays are left out, as the stop is.
 
@@ -30,32 +31,53 @@ def arrive(front: Front, result: Any, silent: bool) -> dict[str, Any]:
     """
     if not isinstance(result, Stop) or result.when == "exit":
         return {}
-    beside: dict[str, Any] = {}
-    if _is_crash(front, result):
-        reproduced = _reproduce(front, result)
-        if not front.json:
-            show(front, reproduced)
+    beside: dict[str, object] = {}
+    if _is_crash(console, result):
+        reproduced = _reproduce(console, result)
+        if not console.json:
+            show(console, reproduced)
         beside["reproducer"] = msgspec.to_builtins(reproduced)
-    if not silent and (displayed := front.displays.run_all(front)):
+    if not silent and (
+        displayed := [run_display(console, each) for each in console.displays.all()]
+    ):
         beside["displays"] = msgspec.to_builtins(displayed)
     return beside
 
 
-def _is_crash(front: Front, stop: Stop) -> bool:
+def run_display(console: Console, one: Display) -> Displayed:
+    """Run a display and show it; an error of it is shown too, and no failure."""
+    if not console.json:
+        console.out.write(f"{one.id}: {one.command}\n")
+    console.displays.running = True
+    try:
+        result = console.interpreter.display(one.command)
+    except BrokenPipeError:
+        raise  # nobody reads us any more
+    except (ActiondbgError, OSError) as error:
+        message = message_of(error)
+        if not console.json:
+            console.out.write(f"  {message}\n")
+        return Displayed(one.id, one.command, ok=False, error=message)
+    finally:
+        console.displays.running = False
+    return Displayed(one.id, one.command, ok=True, result=result)
+
+
+def _is_crash(console: Console, stop: Stop) -> bool:
     if stop.reason != "catch":
         return False
-    specs = {each.id: each.spec for each in front.session.breakpoints}
+    specs = {each.id: each.spec for each in console.session.breakpoints}
     return any(specs.get(number) == "catch crash" for number in stop.breakpoints)
 
 
-def _reproduce(front: Front, stop: Stop) -> Reproduced:
+def _reproduce(console: Console, stop: Stop) -> Reproduced:
     path = _free_path(f"actiondbg-reproducer-{stop.ordinal}")
     try:
-        made = front.tool().reproducer(path)
+        made = console.tool().reproducer(path)
     except (ActiondbgError, OSError) as error:
         return Reproduced(str(path), error=message_of(error))
     except KeyboardInterrupt:
-        if not front.interactive:
+        if not console.interactive:
             raise
         return Reproduced(str(path), error="It was interrupted.")
     return Reproduced(str(path), made.pipeline, list(made.command))

@@ -1,10 +1,12 @@
-"""Split command lines into words, with quotes and the operators of redirection."""
+"""Split command lines into words, redirections and options."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 
+from actiondbg.commands.render.output import Redirect
 from actiondbg.errors import UsageError
 
 _WORD = re.compile(
@@ -25,14 +27,6 @@ class Word:
     text: str
     start: int
     operator: bool = False
-
-
-@dataclass(frozen=True)
-class Redirect:
-    """Where a command's text goes: ``operator`` is >, >> or |."""
-
-    operator: str
-    target: str
 
 
 def _unquote(match: re.Match[str]) -> str:
@@ -121,3 +115,51 @@ def split_stdio(text: str) -> Stdio:
         files[_STREAMS[word.text]] = words[position].text
         position += 1
     return Stdio(arguments or None, **files)
+
+
+# --- options around a text ---------------------------------------------------------------
+
+_VALUE = r"""(?:[^\s'"]|'[^']*'|"[^"]*")+"""
+
+
+def take_options(text: str, names: Mapping[str, bool]) -> tuple[list[str], str]:
+    """Take the options off either end of a text, and off the end of what precedes its ``if``.
+
+    Args:
+        text: what the user wrote; its inside is not looked at, so a condition may hold anything.
+        names: by an option's name, whether a value follows it.
+
+    Returns:
+        The options as argparse reads them, and the rest of the text.
+    """
+    text = text.strip()
+    if not names:
+        return [], text
+    option = _option(names)
+    places = [
+        re.compile(rf"{option}(?:\s+|$)"),
+        re.compile(rf"(?P<before>.*)(?<!\S){option}$", re.DOTALL),
+        re.compile(rf"(?P<before>(?:(?!\sif\s).)*?)(?<!\S){option}(?=\s+if\s)", re.DOTALL),
+    ]
+    taken: list[str] = []
+    while match := next((m for place in places if (m := place.match(text))), None):
+        taken.append(_word(match))
+        before = match.groupdict().get("before") or ""
+        text = f"{before.rstrip()} {text[match.end() :].lstrip()}".strip()
+    return taken, text
+
+
+def _option(names: Mapping[str, bool]) -> str:
+    flags = [re.escape(name) for name, valued in names.items() if not valued]
+    valued = [re.escape(name) for name, valued in names.items() if valued]
+    never = "(?!)"
+    return (
+        rf"(?:(?P<flag>{'|'.join(flags) or never})"
+        rf"|(?P<name>{'|'.join(valued) or never})(?:=|\s+)(?P<value>{_VALUE}))"
+    )
+
+
+def _word(match: re.Match[str]) -> str:
+    if match["flag"]:
+        return match["flag"]
+    return f"{match['name']}={split_words(match['value'])[0].text}"

@@ -6,6 +6,10 @@ import shlex
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+import msgspec
+
+from actiondbg.commands.render.past import paint_line
+from actiondbg.commands.render.renderer import RenderContext, renders
 from actiondbg.commands.render.stop import outcome_lines, result_words
 from actiondbg.commands.render.units import describe
 
@@ -22,6 +26,12 @@ _VERDICTS = {
     "not-good-at-start": "Not good at the start",
     "flaky": "Flaky",
 }
+
+
+class Bisected(msgspec.Struct):
+    """What a bisection found."""
+
+    result: Result
 
 
 def bisection_text(result: Result, paint: Callable[[str], str] = str) -> str:
@@ -80,3 +90,15 @@ def _reproducer_lines(result: Result) -> list[str]:
     if not result.reproducer_verified:
         showed = "it was run, and does not show both: see the report"
     return [f"Report: {folder}/report.md", f"Reproducer: {folder}/repro.sh ({showed})"]
+
+
+def bisected_text(context: RenderContext, shown: Bisected) -> str:
+    """Return what was found; the lines of the diff are coloured."""
+    return bisection_text(shown.result, lambda line: paint_line(context, line))
+
+
+def _bisected_object(shown: Bisected) -> object:
+    return shown.result.as_json()
+
+
+RENDERERS = (renders(Bisected, bisected_text, _bisected_object),)

@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import msgspec
 
 from actiondbg.breakpoints.breakpoint import Breakpoint
-from actiondbg.commands.render import results
+from actiondbg.commands.render.renderer import RenderContext, renders
 
-if TYPE_CHECKING:
-    from actiondbg.commands.interpreter.console import Front
+# Exactly these, whatever the API has beside: scripts rely on it.
+_BREAKPOINT_KEYS = (
+    *("id", "kind", "spec", "condition", "enabled", "temporary", "after", "outcome", "ignore"),
+    *("hits", "commands"),
+)
 
 
-def breakpoint_text(_: Front, breakpoint: Breakpoint) -> str:
+class Breakpoints(msgspec.Struct):
+    """Breakpoints (JSON has their public fields)."""
+
+    breakpoints: list[Breakpoint]
+
+
+def breakpoint_text(_: RenderContext, breakpoint: Breakpoint) -> str:
     kind = breakpoint.kind.capitalize()
     if breakpoint.temporary:
         kind = f"Temporary {breakpoint.kind}"
@@ -27,7 +36,7 @@ def _words(breakpoint: Breakpoint) -> str:
     return words + (", after the action" if breakpoint.after else "")
 
 
-def breakpoints_text(_: Front, listed: results.Breakpoints) -> str:
+def breakpoints_text(_: RenderContext, listed: Breakpoints) -> str:
     if not listed.breakpoints:
         return "There are no breakpoints."
     lines = ["id   enabled  hits    what"]
@@ -39,3 +48,17 @@ def breakpoints_text(_: Front, listed: results.Breakpoints) -> str:
         lines.append(f"{each.id:<4} {enabled:<8} {each.hits:<7} {what}")
         lines += [f"{'':<22}{line}" for line in each.commands]
     return "\n".join(lines)
+
+
+def _breakpoint_object(breakpoint: Breakpoint) -> object:
+    return {key: getattr(breakpoint, key) for key in _BREAKPOINT_KEYS}
+
+
+def _breakpoints_object(listed: Breakpoints) -> object:
+    return {"breakpoints": [_breakpoint_object(each) for each in listed.breakpoints]}
+
+
+RENDERERS = (
+    renders(Breakpoint, breakpoint_text, _breakpoint_object),
+    renders(Breakpoints, breakpoints_text, _breakpoints_object),
+)

@@ -34,7 +34,7 @@ def show_table(reader: Any) -> str | None:
     Returns:
         What is to be said of rows that were left out.
     """
-    from actiondbg.commands.interpreter.console import color_allowed
+    from actiondbg.commands.render.output import color_allowed
 
     names: list[str] = reader.schema.names
     values = list(islice(_rows(reader), MOST_ROWS + 1))

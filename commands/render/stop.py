@@ -2,27 +2,45 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import TYPE_CHECKING
 
-from actiondbg.commands.render import results
+import msgspec
+
+from actiondbg.commands.render.renderer import RenderContext, renders
 from actiondbg.commands.render.units import describe, operation
 from actiondbg.errors import ActiondbgError
 from actiondbg.process.stop import Stop
-from actiondbg.protocol import Change, Changes, Culprit, Outcome, ValueRef
+from actiondbg.protocol import Change, Culprit, Outcome, ValueRef
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from actiondbg.commands.interpreter.console import Front
 
 _MOST_CHANGES = 8  # that a stop shows
+# Exactly these, whatever the API tells beside: scripts rely on it.
+_STOP_KEYS = (
+    *("when", "reason", "ordinal", "tag", "name", "op", "location", "function", "depth"),
+    "breakpoints",
+)
+_STOPPED_KEYS = (*_STOP_KEYS, "id", "outcome", "changes", "message", "culprit")
+_EXIT_KEYS = (*_STOP_KEYS, "status")
 
 
-def stop_text(front: Front, stop: Stop) -> str:
+class Reproduced(msgspec.Struct):
+    """The file that reproduces a crash, and what shows it; or why there is none."""
+
+    path: str
+    pipeline: str | None = None
+    command: list[str] = []
+    error: str | None = None
+
+
+def stop_text(context: RenderContext, stop: Stop) -> str:
     """Return where the tool stands and what the action did, a line each."""
     if stop.when == "exit":
         return stop.message or f"The tool exited with status {stop.status}."
-    lines = [_head(front, stop), *_message_lines(stop)]
+    lines = [_head(context, stop), *_message_lines(stop)]
     if stop.outcome is not None:
         lines += [f"  {line}" for line in outcome_lines(stop.outcome, stop.tag)]
     shown = stop.changes[:_MOST_CHANGES]
@@ -30,34 +48,34 @@ def stop_text(front: Front, stop: Stop) -> str:
     if stop.change_count > len(shown):
         lines.append(f"  ... and {stop.change_count - len(shown)} more: info changes")
     if stop.when == "after" and stop.id is not None and stop.cursor_id != stop.id:
-        lines.append(_cursor_line(front, stop))
-    if front.settings.on("print-stop"):
-        lines.append(_operation_line(front, stop))
+        lines.append(_cursor_line(context, stop))
+    if context.settings.on("print-stop"):
+        lines.append(_operation_line(context, stop))
     return "\n".join(line for line in lines if line.strip())
 
 
 # --- where ---------------------------------------------------------------------
 
 
-def _head(front: Front, stop: Stop) -> str:
+def _head(context: RenderContext, stop: Stop) -> str:
     if stop.when == "during":
         place = f"inside {describe(stop)}" if stop.ordinal else "outside of any action"
-        return f"{_reason(front, stop)} {place}"
-    head = f"{_reason(front, stop)} {stop.when} {describe(stop)}"
+        return f"{_reason(context, stop)} {place}"
+    head = f"{_reason(context, stop)} {stop.when} {describe(stop)}"
     if stop.outcome is not None:
         return f"{head}: {result_words(stop.outcome, stop.change_count)}"
     verb = "is" if stop.when == "before" else "was"
     return head + (f", which {verb} skipped" if stop.skipped else "")
 
 
-def _reason(front: Front, stop: Stop) -> str:
+def _reason(context: RenderContext, stop: Stop) -> str:
     if stop.reason == "interrupt":
         return "Interrupted, stopped"
     if stop.reason == "verify":
         return "The IR does not verify, stopped"
     if not stop.breakpoints:
         return "Stopped"
-    kinds = {each.id: each.kind for each in front.session.breakpoints}
+    kinds = {each.id: each.kind for each in context.session.breakpoints}
     hit: dict[str, list[str]] = {}
     for number in stop.breakpoints:  # a temporary one is gone by now
         hit.setdefault(kinds.get(number, "breakpoint"), []).append(str(number))
@@ -138,49 +156,16 @@ def _value_words(value: ValueRef) -> str:
     return operation(value.id, value.op)
 
 
-def outcome_text(_: Front, shown: results.OutcomeShown) -> str:
-    """Return what ``info outcome`` says."""
-    outcome = Outcome(
-        result=shown.result,  # pyright: ignore[reportArgumentType] # it was an Outcome's
-        reasons=shown.reasons,
-        how=shown.how,
-        values=shown.values,
-    )
-    head = f"#{shown.ordinal} {shown.tag} ({shown.name or 'nameless'}): "
-    lines = [head + result_words(outcome, shown.changes)]
-    lines += [f"  {line}" for line in outcome_lines(outcome, shown.tag)]
-    changes = f"{shown.changes} change{'' if shown.changes == 1 else 's'}"
-    return "\n".join([*lines, f"  {changes}{': info changes' if shown.changes else ''}"])
-
-
-def changes_text(_: Front, shown: results.ChangesShown) -> str:
-    """Return what ``info changes`` says."""
-    found: Changes = shown.changes
-    if not found.total:
-        return f"#{shown.ordinal} has changed nothing so far."
-    counts = ", ".join(f"{count} {kind}" for kind, count in found.counts.items() if count)
-    lines = [f"#{shown.ordinal} made {found.total} change{'s'[: found.total > 1]}: {counts}"]
-    if found.forgotten:
-        lines.append(f"  ... the first {found.forgotten} are not remembered any more")
-    for change in found.changes:
-        place = f"  at {change.location}" if change.location else ""
-        lines.append(f"  {change_line(change, shown.ordinal)}{place}")
-    rest = found.total - found.forgotten - len(found.changes)
-    if rest > 0:
-        lines.append(f"  ... and {rest} more: info changes --count {found.total}")
-    return "\n".join(lines)
-
-
 # --- where the cursor is -------------------------------------------------------------
 
 
-def _cursor_line(front: Front, stop: Stop) -> str:
+def _cursor_line(context: RenderContext, stop: Stop) -> str:
     """Say where the cursor is, as what the action was about is not there any more."""
     was = f"@{stop.id}"
     if stop.cursor_id is None:
         return f"{was} was erased."
     try:
-        name = front.session.cursor().unit.name
+        name = context.session.cursor().unit.name
     except ActiondbgError:
         name = None
     replaced = any(
@@ -193,14 +178,32 @@ def _cursor_line(front: Front, stop: Stop) -> str:
     return f"The cursor is on {operation(stop.cursor_id, name)}{tail}."
 
 
-def _operation_line(front: Front, stop: Stop) -> str:
+def _operation_line(context: RenderContext, stop: Stop) -> str:
     """Return the cursor's operation in one line, without its regions."""
-    limit = front.settings["elide"]
+    limit = context.settings["elide"]
     elide = int(limit) if limit != "off" else None
     try:
-        with front.session.print("cursor", skip_regions=True, elide=elide) as printed:
+        with context.session.print("cursor", skip_regions=True, elide=elide) as printed:
             text = printed.text.strip()
     except ActiondbgError as error:  # such as an operation that the action erased
         return f"  {stop.op or 'operation'}: {error}"
     first, newline, _ = text.partition("\n")
-    return "  " + front.paint(first) + (" ..." if newline else "")
+    return "  " + context.paint(first) + (" ..." if newline else "")
+
+
+# --- the rest ------------------------------------------------------------------------
+
+
+def _stop_object(stop: Stop) -> object:
+    whole = stop.as_json()
+    keys = _EXIT_KEYS if stop.when == "exit" else _STOPPED_KEYS
+    return {key: whole[key] for key in keys}
+
+
+def reproduced_text(_: RenderContext, made: Reproduced) -> str:
+    if made.error is not None:
+        return f"No reproducer was written to {made.path}: {made.error}"
+    return f"A reproducer was written to {made.path}; it is run by:\n  {shlex.join(made.command)}"
+
+
+RENDERERS = (renders(Stop, stop_text, _stop_object), renders(Reproduced, reproduced_text))

@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import msgspec
 
-from actiondbg.commands.render import results
+from actiondbg.commands.render.renderer import RenderContext, renders
 from actiondbg.commands.render.units import describe
-from actiondbg.process.checkpoints import Checkpoint
+from actiondbg.process.checkpoints import Automatic, Checkpoint
 from actiondbg.process.timeline import Branch, Skipped, Timeline
-
-if TYPE_CHECKING:
-    from actiondbg.commands.interpreter.console import Front
 
 _MOST_SKIPS = 5  # that a branch shows
 
 
-def checkpoint_text(_: Front, made: Checkpoint) -> str:
+class CheckpointsShown(msgspec.Struct):
+    """The checkpoints of the run, and how many the tool has made of itself."""
+
+    checkpoints: list[Checkpoint]
+    automatic: Automatic
+
+
+def checkpoint_text(_: RenderContext, made: Checkpoint) -> str:
     """Return what ``checkpoint`` says."""
     return f"Checkpoint {made.number}, {_place(made)}"
 
 
-def checkpoints_text(_: Front, shown: results.CheckpointsShown) -> str:
+def checkpoints_text(_: RenderContext, shown: CheckpointsShown) -> str:
     """Return what ``info checkpoints`` says."""
     branches = {one.branch for one in shown.checkpoints}
     lines = [
@@ -42,7 +46,7 @@ def _place(made: Checkpoint) -> str:
     return f"{made.when} {describe(made)}"
 
 
-def timeline_text(_: Front, timeline: Timeline) -> str:
+def timeline_text(_: RenderContext, timeline: Timeline) -> str:
     """Return what ``info timeline`` says."""
     lines = [
         f"{'*' if one.number == timeline.current else ' '} {_branch(one)}"
@@ -72,3 +76,10 @@ def _here(timeline: Timeline) -> str:
         return "The tool has ended."
     where = "inside" if timeline.when == "during" else timeline.when
     return f"The tool stands {where} #{timeline.ordinal}, at event {timeline.event}."
+
+
+RENDERERS = (
+    renders(Checkpoint, checkpoint_text),
+    renders(CheckpointsShown, checkpoints_text),
+    renders(Timeline, timeline_text),
+)

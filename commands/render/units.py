@@ -2,15 +2,44 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
-from actiondbg.commands.render import results
+import msgspec
+
+from actiondbg.commands.render.renderer import RenderContext, renders
 from actiondbg.protocol import Action, Cursor, Frame, Unit
 
 if TYPE_CHECKING:
-    from actiondbg.commands.interpreter.console import Front
     from actiondbg.process.checkpoints import Checkpoint
     from actiondbg.process.stop import Stop
+
+
+class Backtrace(msgspec.Struct):
+    """The stack of actions, innermost first, and which of them is selected."""
+
+    frames: list[Frame]
+    selected: int
+
+
+class Units(msgspec.Struct):
+    """IR units, numbered from 0, as cursor-select-from-context and others take them."""
+
+    units: list[Unit]
+
+
+class CursorPlace(msgspec.Struct):
+    """Where the cursor is (info cursor); ``path`` as docs/protocol.md has it."""
+
+    kind: str
+    name: str | None
+    state: str
+    text: str | None
+    location: str | None
+    function: str | None
+    path: list[int]
+    id: int | None = None
+
 
 _NO_COLOR_KINDS = ("block", "region")  # their text is words, no IR
 
@@ -30,7 +59,7 @@ def operation(id: int | None, name: str | None) -> str:
     return f"{number} {name or ''}".strip() or "an operation"
 
 
-def rows(facts: dict[str, Any]) -> list[str]:
+def rows(facts: Mapping[str, object]) -> list[str]:
     """Return aligned lines of a name and a value; None values are left out."""
     width = max((len(name) for name in facts), default=0)
     return [
@@ -38,13 +67,13 @@ def rows(facts: dict[str, Any]) -> list[str]:
     ]
 
 
-def _value(value: Any) -> str:
+def _value(value: object) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     return str(value)
 
 
-def unit_text(front: Front, unit: Unit) -> str:
+def unit_text(context: RenderContext, unit: Unit) -> str:
     """Return an IR unit in one line."""
     place = f"  at {unit.location}" if unit.location else ""
     lines = (unit.text or unit.name or "").strip().splitlines() or [""]
@@ -53,16 +82,16 @@ def unit_text(front: Front, unit: Unit) -> str:
         return f"{lines[0]}{place}"
     state = "" if unit.state == "alive" else f", {unit.state}"
     dots = " ..." if len(lines) > 1 else ""
-    return f"{unit.kind}{number}{state}: {front.paint(lines[0])}{dots}{place}"
+    return f"{unit.kind}{number}{state}: {context.paint(lines[0])}{dots}{place}"
 
 
-def units_text(front: Front, units: results.Units) -> str:
+def units_text(context: RenderContext, units: Units) -> str:
     if not units.units:
         return "There are none."
-    return "\n".join(f"{i}: {unit_text(front, unit)}" for i, unit in enumerate(units.units))
+    return "\n".join(f"{i}: {unit_text(context, unit)}" for i, unit in enumerate(units.units))
 
 
-def backtrace_text(_: Front, stack: results.Backtrace) -> str:
+def backtrace_text(_: RenderContext, stack: Backtrace) -> str:
     if not stack.frames:
         return "No action is running."
     marks = ("->" if frame.index == stack.selected else "  " for frame in stack.frames)
@@ -76,13 +105,13 @@ def _frame_line(frame: Frame) -> str:
     return describe(frame) + (f" on @{frame.id}" if frame.id is not None else "")
 
 
-def frame_text(front: Front, frame: Frame) -> str:
+def frame_text(context: RenderContext, frame: Frame) -> str:
     lines = [f"{frame.index}  {_frame_line(frame)}"]
-    lines += ["   " + unit_text(front, unit) for unit in frame.units]
+    lines += ["   " + unit_text(context, unit) for unit in frame.units]
     return "\n".join(lines)
 
 
-def action_text(front: Front, action: Action) -> str:
+def action_text(context: RenderContext, action: Action) -> str:
     facts = {
         "action": f"#{action.ordinal}, {'inside' if action.when == 'during' else action.when} it",
         "tag": action.tag,
@@ -95,11 +124,11 @@ def action_text(front: Front, action: Action) -> str:
         "location": action.full_location or action.location,
         "text": action.text or None,
     }
-    units = [unit_text(front, unit) for unit in action.units]
+    units = [unit_text(context, unit) for unit in action.units]
     return "\n".join([*rows(facts), *(f"unit {i}: {text}" for i, text in enumerate(units))])
 
 
-def place_text(front: Front, place: results.CursorPlace) -> str:
+def place_text(context: RenderContext, place: CursorPlace) -> str:
     kinds = ("region", "block", "operation")
     steps = [f"{kinds[i % 3]} {number}" for i, number in enumerate(place.path)]
     where = [f"@{place.function.removeprefix('@')}"] if place.function else []
@@ -113,8 +142,18 @@ def place_text(front: Front, place: results.CursorPlace) -> str:
         location=place.location,
         id=place.id,
     )
-    return f"{': '.join(where)}\n{unit_text(front, unit)}"
+    return f"{': '.join(where)}\n{unit_text(context, unit)}"
 
 
-def cursor_text(front: Front, cursor: Cursor) -> str:
-    return unit_text(front, cursor.unit)
+def cursor_text(context: RenderContext, cursor: Cursor) -> str:
+    return unit_text(context, cursor.unit)
+
+
+RENDERERS = (
+    renders(Action, action_text),
+    renders(Frame, frame_text),
+    renders(Cursor, cursor_text),
+    renders(Backtrace, backtrace_text),
+    renders(Units, units_text),
+    renders(CursorPlace, place_text),
+)

@@ -1,4 +1,4 @@
-"""The command that finds the action to blame, and the options that it has on the command line."""
+"""The command that finds the culprit, and the options that it has on the command line."""
 
 from __future__ import annotations
 
@@ -6,29 +6,21 @@ import argparse
 import os
 import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Annotated, Literal, TypedDict
 
 from actiondbg.bisection.verdict import Mode
-from actiondbg.commands.cli.bisect_progress import showing_progress
-from actiondbg.commands.interpreter.declaration import (
-    Argument,
-    Arguments,
-    arg,
-    choice,
-    command,
-    flag,
-    positive,
-)
-from actiondbg.commands.render.results import Bisected
+from actiondbg.commands.interpreter import completers, values
+from actiondbg.commands.interpreter.declaration import Topic
+from actiondbg.commands.interpreter.options import Flag, Option, Options, fields_of
+from actiondbg.commands.render.bisection import Bisected
+from actiondbg.commands.render.bisection_progress import showing_progress
 from actiondbg.errors import ActiondbgError, UsageError
 
 if TYPE_CHECKING:
     from actiondbg.bisection.oracles.compare import Compare
     from actiondbg.bisection.oracles.oracle import Oracle
-    from actiondbg.commands.interpreter.console import Front
+    from actiondbg.commands.interpreter.console import Console
     from actiondbg.session.session import Session
-
-BISECTION = "Finding the action to blame"
 
 
 def _seconds(text: str) -> float:
@@ -51,137 +43,200 @@ def _tolerance(text: str) -> float:
     return tolerance
 
 
-# In the order in which help lists them.
-ORACLES = (
-    arg(
-        "--test",
-        metavar="CMD",
-        help="a command of the shell judges the output, which is {} in it and its standard input: "
-        "exit status 0 good, 1 to 124 bad, 125 untestable",
-    ),
-    arg(
-        "--filecheck",
-        metavar="FILE",
-        help="the output passes the checks of a file, or is bad",
-        complete="file",
-    ),
-    flag("--crash", "bad when the tool crashes"),
-    flag("--verify", "bad when the verifier finds the IR broken"),
-    arg(
-        "--diagnostic",
-        metavar="GLOB",
-        help="bad when the tool emits a diagnostic whose text matches",
-    ),
-    flag(
-        "--compare",
-        "bad when the program prints something else than without the passes: the output and the "
-        "input are lowered and executed",
-    ),
-)
-_COMPARE = (
-    arg("--lower", metavar="PIPELINE", help="--compare: how both are lowered to the LLVM dialect"),
-    arg("--entry", metavar="NAME", help="--compare: the function that is called (main)"),
-    arg(
-        "--entry-result",
-        choices=("void", "i32", "i64", "f32"),
-        help="--compare: what it returns (void)",
-        words=("void", "i32", "i64", "f32"),
-    ),
-    arg(
-        "--shared-libs",
-        metavar="LIB,...",
-        help="--compare: libraries of mlir-runner; its own if none are named",
-    ),
-    arg(
-        "--tolerance",
-        type=_tolerance,
-        metavar="X",
-        help="--compare: numbers are equal within this, relative or absolute (1e-5)",
-    ),
-    arg(
-        "--input",
-        metavar="FILE",
-        help="--compare: the input, if it cannot be told from the command line",
-        complete="file",
-    ),
-)
-_SEARCH = (
-    choice(
-        "--mode",
-        get_args(Mode),
-        "first: the first action that turns good to bad; minimize: the fewest applied that are "
-        "still bad; skip: the fewest skipped that make it good",
-        default="first",
-    ),
-    arg("--tag", metavar="GLOB", help="only actions of this tag", complete="tag"),
-    arg(
-        "--name",
-        metavar="GLOB",
-        help="only patterns or passes of this name, or folds of this operation",
-        complete="pattern",
-    ),
-    arg("--func", metavar="GLOB", help="only what is in this function"),
-    arg(
-        "--always",
-        metavar="GLOB",
-        action="append",
-        default=[],
-        help="never skip what has this name, nor anything in such a pass",
-        complete="pass",
-    ),
-    arg(
-        "--jobs",
-        short="-j",
-        type=positive,
-        metavar="N",
-        help="how many trials run at a time (1; with --dask as many as its workers can)",
-    ),
-    arg("--timeout", type=_seconds, metavar="SECONDS", help="for a trial, and for the oracle"),
-    arg(
-        "--repeat",
-        type=positive,
-        default=1,
-        metavar="N",
-        help="judge each output so often; verdicts that differ are told",
-    ),
-    arg("--dask", metavar="ADDRESS", help="give the trials to a Dask cluster"),
-    flag("--reduce", "make the input small, too, with the same action to blame"),
-    arg(
-        "--output",
-        short="-o",
-        metavar="FOLDER",
-        help="for the report and the reproducer (./bisect-TOOL)",
-        complete="file",
-    ),
-    flag("--resume", "go on with what the interrupted bisection in the folder knows"),
-)
-OPTIONS: tuple[Argument, ...] = (*ORACLES, *_COMPARE, *_SEARCH)
+BISECTION = Topic("Finding the action to blame")
+EntryResult = Literal["void", "i32", "i64", "f32"]
 
 
-@command(
+class BisectOptions(Options):
+    """The options of ``bisect``, at the prompt and on the command line."""
+
+    # Oracles: one of them is needed.
+    test: Annotated[
+        str | None,
+        Option(
+            "--test",
+            "CMD",
+            help="a command of the shell judges the output, which is {} in it and its standard "
+            "input: exit status 0 good, 1 to 124 bad, 125 untestable",
+        ),
+    ] = None
+    filecheck: Annotated[
+        str | None,
+        Option(
+            "--filecheck",
+            "FILE",
+            help="the output passes the checks of a file, or is bad",
+            complete=completers.files,
+        ),
+    ] = None
+    crash: Annotated[bool, Flag("--crash", help="bad when the tool crashes")] = False
+    verify: Annotated[bool, Flag("--verify", help="bad when the verifier finds the IR broken")] = (
+        False
+    )
+    diagnostic: Annotated[
+        str | None,
+        Option(
+            "--diagnostic",
+            "GLOB",
+            help="bad when the tool emits a diagnostic whose text matches",
+        ),
+    ] = None
+    compare: Annotated[
+        bool,
+        Flag(
+            "--compare",
+            help="bad when the program prints something else than without the passes: the output "
+            "and the input are lowered and executed",
+        ),
+    ] = False
+    # Of the oracle --compare.
+    lower: Annotated[
+        str | None,
+        Option(
+            "--lower",
+            "PIPELINE",
+            help="--compare: how both are lowered to the LLVM dialect",
+        ),
+    ] = None
+    entry: Annotated[
+        str | None,
+        Option("--entry", "NAME", help="--compare: the function that is called (main)"),
+    ] = None
+    entry_result: Annotated[
+        EntryResult | None, Option("--entry-result", help="--compare: what it returns (void)")
+    ] = None
+    shared_libs: Annotated[
+        str | None,
+        Option(
+            "--shared-libs",
+            "LIB,...",
+            help="--compare: libraries of mlir-runner; its own if none are named",
+        ),
+    ] = None
+    tolerance: Annotated[
+        float | None,
+        Option(
+            "--tolerance",
+            "X",
+            help="--compare: numbers are equal within this, relative or absolute (1e-5)",
+            parse=_tolerance,
+        ),
+    ] = None
+    input: Annotated[
+        str | None,
+        Option(
+            "--input",
+            "FILE",
+            help="--compare: the input, if it cannot be told from the command line",
+            complete=completers.files,
+        ),
+    ] = None
+    # The search.
+    mode: Annotated[
+        Mode,
+        Option(
+            "--mode",
+            help="first: the first action that turns good to bad; minimize: the fewest applied "
+            "that are still bad; skip: the fewest skipped that make it good",
+            prefix=True,
+        ),
+    ] = "first"
+    tag: Annotated[
+        str | None,
+        Option("--tag", "GLOB", help="only actions of this tag", complete=completers.tags),
+    ] = None
+    name: Annotated[
+        str | None,
+        Option(
+            "--name",
+            "GLOB",
+            help="only patterns or passes of this name, or folds of this operation",
+            complete=completers.patterns,
+        ),
+    ] = None
+    func: Annotated[str | None, Option("--func", "GLOB", help="only what is in this function")] = (
+        None
+    )
+    always: Annotated[
+        tuple[str, ...],
+        Option(
+            "--always",
+            "GLOB",
+            help="never skip what has this name, nor anything in such a pass",
+            complete=completers.passes,
+        ),
+    ] = ()
+    jobs: Annotated[
+        int | None,
+        Option(
+            "--jobs",
+            "N",
+            help="how many trials run at a time (1; with --dask as many as its workers can)",
+            short="-j",
+            parse=values.positive,
+        ),
+    ] = None
+    timeout: Annotated[
+        float | None,
+        Option("--timeout", "SECONDS", help="for a trial, and for the oracle", parse=_seconds),
+    ] = None
+    repeat: Annotated[
+        int,
+        Option(
+            "--repeat",
+            "N",
+            help="judge each output so often; verdicts that differ are told",
+            parse=values.positive,
+        ),
+    ] = 1
+    dask: Annotated[
+        str | None, Option("--dask", "ADDRESS", help="give the trials to a Dask cluster")
+    ] = None
+    reduce: Annotated[
+        bool, Flag("--reduce", help="make the input small, too, with the same action to blame")
+    ] = False
+    output: Annotated[
+        str | None,
+        Option(
+            "--output",
+            "FOLDER",
+            help="for the report and the reproducer (./bisect-TOOL)",
+            short="-o",
+            complete=completers.files,
+        ),
+    ] = None
+    resume: Annotated[
+        bool,
+        Flag("--resume", help="go on with what the interrupted bisection in the folder knows"),
+    ] = False
+
+
+_ORACLES = ("test", "filecheck", "crash", "verify", "diagnostic", "compare")
+_OF_COMPARE = ("lower", "entry", "entry_result", "shared_libs", "tolerance", "input")
+
+
+@BISECTION.command(
     "bisect",
-    BISECTION,
-    "Run the tool again and again with some actions skipped, and find the one that makes its "
-    "output bad; a report and a reproducer are written into a folder. The session stays where it "
-    "is.",
-    "bisect --test './judge.sh {}' --jobs 2",
-    *OPTIONS,
+    example="bisect --test './judge.sh {}' --jobs 2",
     needs_tool="nothing can be run again in it",
 )
-def bisect(front: Front, args: Arguments) -> Any:
+def bisect(console: Console, options: BisectOptions) -> Bisected:
+    """Run the tool again and again with some actions skipped, and find the one that makes its
+    output bad; a report and a reproducer are written into a folder. The session stays where it is.
+    """
     from actiondbg.bisection.api import bisect as find
     from actiondbg.bisection.folder import open_folder
 
-    session = front.tool()
-    oracle = oracle_of(args)
-    folder = open_folder(folder_of(args), Path(session.argv[0]).name, args.resume)
-    front.out.flush()
+    session = console.tool()
+    oracle = oracle_of(options)
+    folder = open_folder(folder_of(options), Path(session.argv[0]).name, options.resume)
+    console.out.flush()
     try:
-        with showing_progress(front.err, quiet=front.json) as progress:
+        with showing_progress(console.err, quiet=console.json) as progress:
             result = find(
                 session.argv,
                 oracle,
-                **keywords_of(args),
+                **search_of(options),
                 output=folder,
                 stdin=_stdin_of(session),
                 cwd=session.program.cwd,
@@ -190,7 +245,7 @@ def bisect(front: Front, args: Arguments) -> Any:
                 progress=progress,
             )
     except KeyboardInterrupt:
-        if not front.interactive:
+        if not console.interactive:
             raise
         raise ActiondbgError(interrupted(folder, "--output")) from None
     return Bisected(result)
@@ -213,18 +268,54 @@ def _stdin_of(session: Session) -> str | os.PathLike[str]:
     return stdin if isinstance(stdin, str | os.PathLike) else os.devnull
 
 
-def keywords_of(args: Arguments) -> dict[str, Any]:
+class _CompareKeywords(TypedDict, total=False):
+    lower: str
+    entry: str
+    entry_result: EntryResult
+    shared_libs: tuple[str, ...]
+    tolerance: float
+    input: Path
+
+
+class SearchKeywords(TypedDict):
+    """The keyword arguments of ``actiondbg.bisect`` that options give."""
+
+    mode: Mode
+    tag: str | None
+    name: str | None
+    func: str | None
+    always: tuple[str, ...]
+    jobs: int | None
+    timeout: float | None
+    repeat: int
+    resume: bool
+    reduce: bool
+    dask: str | None
+
+
+def search_of(options: BisectOptions) -> SearchKeywords:
     """Return the options of the search, as ``actiondbg.bisect`` takes them."""
-    names = ("mode", "tag", "name", "func", "always", "jobs", "timeout", "repeat")
-    return {name: getattr(args, name) for name in (*names, "resume", "reduce", "dask")}
+    return {
+        "mode": options.mode,
+        "tag": options.tag,
+        "name": options.name,
+        "func": options.func,
+        "always": options.always,
+        "jobs": options.jobs,
+        "timeout": options.timeout,
+        "repeat": options.repeat,
+        "resume": options.resume,
+        "reduce": options.reduce,
+        "dask": options.dask,
+    }
 
 
-def folder_of(args: Arguments) -> Path | None:
+def folder_of(options: BisectOptions) -> Path | None:
     """Return the folder that was named, or None."""
-    return None if args.output is None else Path(args.output)
+    return None if options.output is None else Path(options.output)
 
 
-def oracle_of(args: Arguments) -> Oracle:
+def oracle_of(options: BisectOptions) -> Oracle:
     """Return the oracle that the options name.
 
     Raises:
@@ -232,38 +323,53 @@ def oracle_of(args: Arguments) -> Oracle:
     """
     from actiondbg.bisection.oracles.oracle import Command, Crash, Diagnostic, FileCheck, Verify
 
-    given = [option.name for option in ORACLES if _value(args, option) not in (None, False)]
+    given = _given(options, _ORACLES)
     if len(given) != 1:
-        names = ", ".join(option.name for option in ORACLES)
+        names = ", ".join(_written(_ORACLES))
         what = f"{' and '.join(given)} are given" if given else "no oracle is given"
         raise UsageError(f"bisect needs one oracle, and {what}: name one of {names}.")
-    compared = [option.name for option in _COMPARE if _value(args, option) is not None]
-    if given[0] == "--compare":
-        return _compare(args)
+    if options.compare:
+        return _compare(options)
+    compared = _given(options, _OF_COMPARE)
     if compared:
         raise UsageError(f"{compared[0]} is of --compare, and the oracle is {given[0]}.")
-    if given[0] == "--test":
-        return Command(args.test)
-    if given[0] == "--filecheck":
-        return FileCheck(Path(args.filecheck))
-    if given[0] == "--diagnostic":
-        return Diagnostic(args.diagnostic)
-    return Crash() if given[0] == "--crash" else Verify()
+    if options.test is not None:
+        return Command(options.test)
+    if options.filecheck is not None:
+        return FileCheck(Path(options.filecheck))
+    if options.diagnostic is not None:
+        return Diagnostic(options.diagnostic)
+    return Crash() if options.crash else Verify()
 
 
-def _compare(args: Arguments) -> Compare:
+def _written(names: tuple[str, ...]) -> list[str]:
+    """Return options as they are written, such as --shared-libs."""
+    return [each.option for each in fields_of(BisectOptions) if each.name in names]
+
+
+def _given(options: BisectOptions, names: tuple[str, ...]) -> list[str]:
+    """Return those of some options that are given."""
+    return [
+        each.option
+        for each in fields_of(BisectOptions)
+        if each.name in names and getattr(options, each.name) not in (None, False)
+    ]
+
+
+def _compare(options: BisectOptions) -> Compare:
     from actiondbg.bisection.oracles.compare import Compare
 
-    given: dict[str, Any] = {
-        "lower": args.lower,
-        "entry": args.entry,
-        "entry_result": args.entry_result,
-        "shared_libs": tuple(args.shared_libs.split(",")) if args.shared_libs else None,
-        "tolerance": args.tolerance,
-        "input": Path(args.input) if args.input else None,
-    }
-    return Compare(**{name: value for name, value in given.items() if value is not None})
-
-
-def _value(args: Arguments, option: Argument) -> Any:
-    return getattr(args, option.name.lstrip("-").replace("-", "_"))
+    given = _CompareKeywords()
+    if options.lower is not None:
+        given["lower"] = options.lower
+    if options.entry is not None:
+        given["entry"] = options.entry
+    if options.entry_result is not None:
+        given["entry_result"] = options.entry_result
+    if options.shared_libs:
+        given["shared_libs"] = tuple(options.shared_libs.split(","))
+    if options.tolerance is not None:
+        given["tolerance"] = options.tolerance
+    if options.input:
+        given["input"] = Path(options.input)
+    return Compare(**given)

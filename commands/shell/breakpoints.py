@@ -3,52 +3,45 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Annotated
 
 from actiondbg.breakpoints.spec import location_spec, split_spec_and_condition
-from actiondbg.commands.interpreter.declaration import Arguments, arg, command, flag, index, subject
-from actiondbg.commands.render.results import Breakpoints, Text
+from actiondbg.commands.interpreter import completers, values
+from actiondbg.commands.interpreter.declaration import Topic
+from actiondbg.commands.interpreter.options import (
+    Flag,
+    NoOptions,
+    Option,
+    Options,
+    Positional,
+    Rest,
+)
+from actiondbg.commands.render.breakpoints import Breakpoints
+from actiondbg.commands.render.info import Text
 from actiondbg.errors import UsageError
 
 if TYPE_CHECKING:
-    from actiondbg.commands.interpreter.console import Front
+    from actiondbg.breakpoints.breakpoint import Breakpoint
+    from actiondbg.commands.interpreter.console import Console
 
-BREAKPOINTS = "Breakpoints"
-DELETE = "delete"
-_AFTER = flag("--after", "stop after the action, not before it")
-_OUTCOME = arg(
-    "--outcome",
-    action="append",
-    metavar="OUTCOME,...",
-    help="stop after the action if it succeeded, failed, changed, unchanged, skipped (one suffices)"
-    " or gave a reason:GLOB",
-    words=("succeeded", "failed", "changed", "unchanged", "skipped", "reason:"),
-)
-_ID = arg("id", type=index, metavar="ID", help="a breakpoint's number", complete="breakpoint")
-_IDS = arg(
-    "ids",
-    nargs="*",
-    metavar="IDS",
-    help="numbers, ranges (2-4), or all; nothing means all; $_ is the newest",
-    complete="breakpoint",
-)
+BREAKPOINTS = Topic("Breakpoints")
 
 
-def parse_ids(front: Front, words: list[str]) -> list[int]:
+def parse_ids(console: Console, words: Sequence[str]) -> list[int]:
     """Return the breakpoint ids that numbers, ranges and ``all`` mean.
 
     Raises:
         UsageError: a word is none of these, or a breakpoint does not exist.
     """
-    existing = [breakpoint.id for breakpoint in front.session.breakpoints]
+    existing = [breakpoint.id for breakpoint in console.session.breakpoints]
     return parse_numbers(words, existing, "breakpoint")
 
 
-def parse_numbers(words: list[str], existing: Iterable[int], what: str) -> list[int]:
+def parse_numbers(words: Sequence[str], existing: Iterable[int], what: str) -> list[int]:
     """Return those of the existing numbers that words mean; see parse_ids."""
     existing = list(existing)
-    if not words or words == ["all"]:
+    if not words or list(words) == ["all"]:
         return existing
     numbers: list[int] = []
     for word in words:
@@ -62,84 +55,92 @@ def parse_numbers(words: list[str], existing: Iterable[int], what: str) -> list[
     return list(dict.fromkeys(numbers))
 
 
-def _add(front: Front, args: Arguments, *, temporary: bool) -> Any:
-    spec, condition = split_spec_and_condition(args.text)
-    outcome = ",".join(args.outcome) if args.outcome else None
-    return front.session.add_breakpoint(
-        spec, condition, temporary=temporary, after=args.after, outcome=outcome
+class BreakOptions(Options):
+    """The options of ``break`` and ``tbreak``."""
+
+    text: Annotated[str, Rest("SPEC [if EXPR]", required=True, complete=completers.spec)]
+    after: Annotated[bool, Flag("--after", help="stop after the action, not before it")] = False
+    outcome: Annotated[
+        tuple[str, ...],
+        Option(
+            "--outcome",
+            "OUTCOME,...",
+            help="stop after the action if it succeeded, failed, changed, unchanged, skipped (one "
+            "suffices) or gave a reason:GLOB",
+            words=("succeeded", "failed", "changed", "unchanged", "skipped", "reason:"),
+        ),
+    ] = ()
+
+
+def _add(console: Console, options: BreakOptions, *, temporary: bool) -> Breakpoint:
+    spec, condition = split_spec_and_condition(options.text)
+    return console.session.add_breakpoint(
+        spec,
+        condition,
+        temporary=temporary,
+        after=options.after,
+        outcome=",".join(options.outcome) or None,
     )
 
 
-@command(
+@BREAKPOINTS.command(
     "break",
-    BREAKPOINTS,
-    "Stop before (or after) every action that SPEC matches; 'help spec' tells what SPEC can be.",
-    "break pattern:Fold* and func:main if depth > 2",
-    _AFTER,
-    _OUTCOME,
-    raw="SPEC [if EXPR]",
-    needs_text=True,
-    complete="spec",
+    example="break pattern:Fold* and func:main if depth > 2",
     aliases=("b", "br", "bre", "brea"),  # as in gdb, though break-on-tag begins so too
 )
-def break_(front: Front, args: Arguments) -> Any:
-    return _add(front, args, temporary=False)
+def break_(console: Console, options: BreakOptions) -> Breakpoint:
+    """Stop before (or after) every action that SPEC matches; 'help spec' tells what SPEC can be."""
+    return _add(console, options, temporary=False)
 
 
-@command(
-    "tbreak",
-    BREAKPOINTS,
-    "Set a breakpoint that is deleted when it is hit.",
-    "tbreak pass:canonicalize",
-    _AFTER,
-    _OUTCOME,
-    raw="SPEC [if EXPR]",
-    needs_text=True,
-    complete="spec",
-)
-def tbreak(front: Front, args: Arguments) -> Any:
-    return _add(front, args, temporary=True)
+@BREAKPOINTS.command("tbreak", example="tbreak pass:canonicalize")
+def tbreak(console: Console, options: BreakOptions) -> Breakpoint:
+    """Set a breakpoint that is deleted when it is hit."""
+    return _add(console, options, temporary=True)
 
 
-@command(
-    "break-on-tag",
-    BREAKPOINTS,
-    "Stop before every action of a tag.",
-    "break-on-tag apply-pattern",
-    arg("tag", metavar="TAG", help="a tag, or a glob", complete="tag"),
-)
-def break_on_tag(front: Front, args: Arguments) -> Any:
-    return front.session.add_breakpoint(f"tag:{args.tag}")
+class BreakOnTagOptions(Options):
+    """The options of ``break-on-tag``."""
+
+    tag: Annotated[str, Positional("TAG", help="a tag, or a glob", complete=completers.tags)]
 
 
-@command(
-    "break-on-file",
-    BREAKPOINTS,
-    "Stop before every action about an operation of a place in a file.",
-    "break-on-file in.mlir:12:5",
-    arg("place", metavar="FILE[:LINE[:COL]]", help="a file location", complete="file"),
-)
-def break_on_file(front: Front, args: Arguments) -> Any:
-    match = re.fullmatch(r"(.+?)(?::(\d+))?(?::(\d+))?", args.place)
-    path, line, column = match.groups() if match else (args.place, None, None)
+@BREAKPOINTS.command("break-on-tag", example="break-on-tag apply-pattern")
+def break_on_tag(console: Console, options: BreakOnTagOptions) -> Breakpoint:
+    """Stop before every action of a tag."""
+    return console.session.add_breakpoint(f"tag:{options.tag}")
+
+
+class BreakOnFileOptions(Options):
+    """The options of ``break-on-file``."""
+
+    place: Annotated[
+        str, Positional("FILE[:LINE[:COL]]", help="a file location", complete=completers.files)
+    ]
+
+
+@BREAKPOINTS.command("break-on-file", example="break-on-file in.mlir:12:5")
+def break_on_file(console: Console, options: BreakOnFileOptions) -> Breakpoint:
+    """Stop before every action about an operation of a place in a file."""
+    match = re.fullmatch(r"(.+?)(?::(\d+))?(?::(\d+))?", options.place)
+    path, line, column = match.groups() if match else (options.place, None, None)
     spec = location_spec(path, int(line) if line else None, int(column) if column else None)
-    return front.session.add_breakpoint(spec)
+    return console.session.add_breakpoint(spec)
 
 
-@command(
-    "condition",
-    BREAKPOINTS,
-    "Make a breakpoint stop only where EXPR holds; without EXPR, always.",
-    "condition 1 depth > 2 and name ~ 'Fold*'",
-    raw="ID [EXPR]",
-    needs_text=True,
-    complete="breakpoint",
-)
-def condition(front: Front, args: Arguments) -> Any:
-    word, _, expression = args.text.partition(" ")
-    breakpoint = front.session.breakpoint(_number(word))
-    front.session.set_condition(breakpoint.id, expression.strip() or None)
-    return front.session.breakpoint(breakpoint.id)
+class ConditionOptions(Options):
+    """The options of ``condition``."""
+
+    text: Annotated[str, Rest("ID [EXPR]", required=True, complete=completers.breakpoint_numbers)]
+
+
+@BREAKPOINTS.command("condition", example="condition 1 depth > 2 and name ~ 'Fold*'")
+def condition(console: Console, options: ConditionOptions) -> Breakpoint:
+    """Make a breakpoint stop only where EXPR holds; without EXPR, always."""
+    word, _, expression = options.text.partition(" ")
+    breakpoint = console.session.breakpoint(_number(word))
+    console.session.set_condition(breakpoint.id, expression.strip() or None)
+    return console.session.breakpoint(breakpoint.id)
 
 
 def _number(word: str) -> int:
@@ -148,94 +149,114 @@ def _number(word: str) -> int:
     return int(word)
 
 
-@command(
-    "ignore",
-    BREAKPOINTS,
-    "Let the next N hits of a breakpoint pass.",
-    "ignore 1 20",
-    _ID,
-    arg("count", type=index, metavar="N", help="how many hits"),
-)
-def ignore(front: Front, args: Arguments) -> Any:
-    front.session.set_ignore(args.id, args.count)
-    return front.session.breakpoint(args.id)
+class IgnoreOptions(Options):
+    """The options of ``ignore``."""
+
+    id: Annotated[
+        int,
+        Positional(
+            "ID",
+            help="a breakpoint's number",
+            parse=values.index,
+            complete=completers.breakpoint_numbers,
+        ),
+    ]
+    count: Annotated[int, Positional("N", help="how many hits", parse=values.index)]
 
 
-@command(
-    "commands",
-    BREAKPOINTS,
-    "Run the lines up to 'end' at every stop of a breakpoint (the last one without ID); "
-    "a first line 'silent' keeps the stop from being printed.",
-    "commands 1",
-    arg("id", type=index, nargs="?", metavar="ID", help="its number", complete="breakpoint"),
-    redirects=False,
-)
-def commands(front: Front, args: Arguments) -> Any:
-    existing = front.session.breakpoints
-    if args.id is None and not existing:
+@BREAKPOINTS.command("ignore", example="ignore 1 20")
+def ignore(console: Console, options: IgnoreOptions) -> Breakpoint:
+    """Let the next N hits of a breakpoint pass."""
+    console.session.set_ignore(options.id, options.count)
+    return console.session.breakpoint(options.id)
+
+
+class CommandsOptions(Options):
+    """The options of ``commands``."""
+
+    id: Annotated[
+        int | None,
+        Positional(
+            "ID", help="its number", parse=values.index, complete=completers.breakpoint_numbers
+        ),
+    ] = None
+
+
+@BREAKPOINTS.command("commands", example="commands 1", redirects=False)
+def commands(console: Console, options: CommandsOptions) -> None:
+    """Run the lines up to 'end' at every stop of a breakpoint (the last one without ID); a first
+    line 'silent' keeps the stop from being printed.
+    """
+    existing = console.session.breakpoints
+    if options.id is None and not existing:
         raise UsageError("There is no breakpoint: set one with 'break'.")
-    number = existing[-1].id if args.id is None else front.session.breakpoint(args.id).id
-    front.session.set_commands(number, front.interpreter.block())
-    return None
+    number = existing[-1].id if options.id is None else console.session.breakpoint(options.id).id
+    console.session.set_commands(number, console.interpreter.block())
 
 
-@command("enable", BREAKPOINTS, "Let breakpoints stop again.", "enable 2-4", _IDS)
-def enable(front: Front, args: Arguments) -> Any:
-    front.session.enable(parse_ids(front, args.ids))
+class NumbersOptions(Options):
+    """The options of ``enable``, ``disable`` and ``delete``."""
+
+    ids: Annotated[
+        tuple[str, ...],
+        Positional(
+            "IDS",
+            help="numbers, ranges (2-4), or all; nothing means all; $_ is the newest",
+            complete=completers.breakpoint_numbers,
+        ),
+    ] = ()
 
 
-@command(
+@BREAKPOINTS.command("enable", example="enable 2-4")
+def enable(console: Console, options: NumbersOptions) -> None:
+    """Let breakpoints stop again."""
+    console.session.enable(parse_ids(console, options.ids))
+
+
+@BREAKPOINTS.command(
     "disable",
-    BREAKPOINTS,
-    "Keep breakpoints, but do not stop at them.",
-    "disable 1 3",
-    _IDS,
+    example="disable 1 3",
     aliases=("dis", "disa"),  # as in gdb, though display begins so too
 )
-def disable(front: Front, args: Arguments) -> Any:
-    front.session.disable(parse_ids(front, args.ids))
+def disable(console: Console, options: NumbersOptions) -> None:
+    """Keep breakpoints, but do not stop at them."""
+    console.session.disable(parse_ids(console, options.ids))
 
 
-@command(DELETE, BREAKPOINTS, "Delete breakpoints.", "delete all", _IDS, aliases=("d",))
-def delete(front: Front, args: Arguments) -> Any:
-    front.session.delete_breakpoints(parse_ids(front, args.ids))
+@BREAKPOINTS.command("delete", example="delete all", aliases=("d",))
+def delete(console: Console, options: NumbersOptions) -> None:
+    """Delete breakpoints."""
+    console.session.delete_breakpoints(parse_ids(console, options.ids))
 
 
-@command(
-    "list",
-    BREAKPOINTS,
-    "List breakpoints, watches and catches with their hits, as 'info breakpoints' does.",
-    "list",
-    aliases=("l",),
-)
-def list_(front: Front, _: Arguments) -> Any:
-    return list_breakpoints(front)
+@BREAKPOINTS.command("list", example="list", aliases=("l",))
+def list_(console: Console, _: NoOptions) -> Breakpoints:
+    """List breakpoints, watches and catches with their hits, as 'info breakpoints' does."""
+    return list_breakpoints(console)
 
 
-def list_breakpoints(front: Front) -> Breakpoints:
+def list_breakpoints(console: Console) -> Breakpoints:
     """Return all breakpoints with their newest hits."""
-    if front.session.state == "stopped":
-        front.session.hits()
-    return Breakpoints(list(front.session.breakpoints))
+    if console.session.state == "stopped":
+        console.session.hits()
+    return Breakpoints(list(console.session.breakpoints))
 
 
-@command(
+BREAKPOINTS.group(
     "save",
-    BREAKPOINTS,
     "Write the breakpoints, or what was skipped, into a file.",
-    "save breakpoints my.adbg",
+    example="save breakpoints my.adbg",
 )
-def save(_: Front, __: Arguments) -> Any:
-    """Do nothing: a word has to follow, and is a subject."""
 
 
-@subject(
-    "save",
-    "breakpoints",
-    "Write the breakpoints into a script that 'source' reads.",
-    "save breakpoints my.adbg",
-    arg("file", metavar="FILE", help="the script", complete="file"),
-)
-def save_breakpoints(front: Front, args: Arguments) -> Any:
-    front.session.save_breakpoints(args.file)
-    return Text(f"Saved {len(front.session.breakpoints)} breakpoints to {args.file}.")
+class SaveBreakpointsOptions(Options):
+    """The options of ``save breakpoints``."""
+
+    file: Annotated[str, Positional("FILE", help="the script", complete=completers.files)]
+
+
+@BREAKPOINTS.subcommand("save", "breakpoints", example="save breakpoints my.adbg")
+def save_breakpoints(console: Console, options: SaveBreakpointsOptions) -> Text:
+    """Write the breakpoints into a script that 'source' reads."""
+    console.session.save_breakpoints(options.file)
+    return Text(f"Saved {len(console.session.breakpoints)} breakpoints to {options.file}.")

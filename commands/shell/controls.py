@@ -2,214 +2,190 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated
 
 from actiondbg.breakpoints.spec import split_spec_and_condition
-from actiondbg.commands.interpreter.declaration import (
-    Arguments,
-    arg,
-    command,
-    count_argument,
-    positive,
+from actiondbg.commands.interpreter import completers, values
+from actiondbg.commands.interpreter.declaration import Topic
+from actiondbg.commands.interpreter.options import (
+    NoOptions,
+    Options,
+    Positional,
+    Rest,
 )
 from actiondbg.commands.interpreter.words import split_stdio
-from actiondbg.commands.render.results import Text
+from actiondbg.commands.render.info import Text
 
 if TYPE_CHECKING:
-    from actiondbg.commands.interpreter.console import Front
+    from actiondbg.commands.interpreter.console import Console
+    from actiondbg.process.stop import Stop
 
-RUNNING = "Running"
+RUNNING = Topic("Running")
 _ARGS = "[ARGS] [< IN] [> OUT] [2> ERR]"
 
 
-@command(
-    "run",
-    RUNNING,
-    "Start the tool, again if it runs already, and go on to a breakpoint or its end.",
-    "run in.mlir --canonicalize > out.mlir",
-    raw=_ARGS,
-    complete="file",
-    aliases=("r",),
-)
-def run(front: Front, args: Arguments) -> Any:
-    stdio = split_stdio(args.text)
-    return front.resume(
-        lambda: front.session.run(
+class StartOptions(Options):
+    """The options of ``run`` and ``start``."""
+
+    text: Annotated[str, Rest(_ARGS, complete=completers.files)]
+
+
+@RUNNING.command("run", example="run in.mlir --canonicalize > out.mlir", aliases=("r",))
+def run(console: Console, options: StartOptions) -> Stop:
+    """Start the tool, again if it runs already, and go on to a breakpoint or its end."""
+    stdio = split_stdio(options.text)
+    return console.resume(
+        lambda: console.session.run(
             stdio.arguments, stdin=stdio.stdin, stdout=stdio.stdout, stderr=stdio.stderr
         )
     )
 
 
-@command(
-    "start",
-    RUNNING,
-    "Start the tool and stop before its first action.",
-    "start",
-    raw=_ARGS,
-    complete="file",
-)
-def start(front: Front, args: Arguments) -> Any:
-    stdio = split_stdio(args.text)
-    return front.resume(
-        lambda: front.session.start(
+@RUNNING.command("start", example="start")
+def start(console: Console, options: StartOptions) -> Stop:
+    """Start the tool and stop before its first action."""
+    stdio = split_stdio(options.text)
+    return console.resume(
+        lambda: console.session.start(
             stdio.arguments, stdin=stdio.stdin, stdout=stdio.stdout, stderr=stdio.stderr
         )
     )
 
 
-@command(
-    "restart",
-    RUNNING,
-    "Start the tool again as it was started last, breakpoints are kept; with N, go back to a "
-    "checkpoint.",
-    "restart 1",
-    arg(
-        "checkpoint",
-        nargs="?",
-        type=positive,
-        metavar="N",
-        help="a checkpoint; without it, the start",
-        complete="checkpoint",
-    ),
-)
-def restart(front: Front, args: Arguments) -> Any:
-    number: int | None = args.checkpoint
+class RestartOptions(Options):
+    """The options of ``restart``."""
+
+    checkpoint: Annotated[
+        int | None,
+        Positional(
+            "N",
+            help="a checkpoint; without it, the start",
+            parse=values.positive,
+            complete=completers.checkpoint_numbers,
+        ),
+    ] = None
+
+
+@RUNNING.command("restart", example="restart 1")
+def restart(console: Console, options: RestartOptions) -> Stop:
+    """Start the tool again as it was started last, breakpoints are kept; with N, go back to a
+    checkpoint.
+    """
+    number = options.checkpoint
     if number is None:
-        return front.resume(front.session.restart)
-    tool = front.tool("it has no checkpoints")
-    return front.resume(lambda: tool.restart_from(number))
+        return console.resume(console.session.restart)
+    tool = console.tool("it has no checkpoints")
+    return console.resume(lambda: tool.restart_from(number))
 
 
-@command(
-    "kill",
-    RUNNING,
-    "End the tool; breakpoints are kept.",
-    "kill",
-    needs_tool="no tool runs that could be ended",
-)
-def kill(front: Front, _: Arguments) -> Any:
-    session = front.tool()
+@RUNNING.command("kill", example="kill", needs_tool="no tool runs that could be ended")
+def kill(console: Console, _: NoOptions) -> Text:
+    """End the tool; breakpoints are kept."""
+    session = console.tool()
     if session.state not in ("stopped", "running"):
         return Text("The tool is not running.")
     session.kill()
     return Text("The tool was killed.")
 
 
-@command(
-    "continue",
-    RUNNING,
-    "Go on to the next breakpoint, or to the Nth from here.",
-    "continue 3",
-    count_argument("how many breakpoints to go on to"),
-    aliases=("c", "cont"),
-    repeats=True,
-)
-def continue_(front: Front, args: Arguments) -> Any:
-    return front.resume(lambda: front.session.continue_(args.count))
+class ContinueOptions(Options):
+    """The options of ``continue``."""
+
+    count: Annotated[
+        int, Positional("N", help="how many breakpoints to go on to", parse=values.positive)
+    ] = 1
 
 
-@command(
-    "step",
-    RUNNING,
-    "Stop at the very next event: in a nested action, after this one, or before the next.",
-    "step 5",
-    count_argument(),
-    aliases=("s",),
-    repeats=True,
-)
-def step(front: Front, args: Arguments) -> Any:
-    return front.resume(lambda: front.session.step(args.count))
+@RUNNING.command("continue", example="continue 3", aliases=("c", "cont"), repeats=True)
+def continue_(console: Console, options: ContinueOptions) -> Stop:
+    """Go on to the next breakpoint, or to the Nth from here."""
+    return console.resume(lambda: console.session.continue_(options.count))
 
 
-@command(
+class StepOptions(Options):
+    """The options of ``step`` and ``next``."""
+
+    count: Annotated[int, Positional("N", help="how often", parse=values.positive)] = 1
+
+
+@RUNNING.command("step", example="step 5", aliases=("s",), repeats=True)
+def step(console: Console, options: StepOptions) -> Stop:
+    """Stop at the very next event: in a nested action, after this one, or before the next."""
+    return console.resume(lambda: console.session.step(options.count))
+
+
+@RUNNING.command(
     "next",
-    RUNNING,
-    "Stop after this action; when already after it, before the next one that is not nested.",
-    "next",
-    count_argument(),
+    example="next",
     aliases=("n", "ne", "nex"),  # though next-change begins so too
     repeats=True,
 )
-def next_(front: Front, args: Arguments) -> Any:
-    return front.resume(lambda: front.session.next(args.count))
+def next_(console: Console, options: StepOptions) -> Stop:
+    """Stop after this action; when already after it, before the next one that is not nested."""
+    return console.resume(lambda: console.session.next(options.count))
 
 
-@command(
-    "next-change",
-    RUNNING,
-    "Go on to the next action that changes the IR by itself, and stop after it.",
-    "next-change",
-    count_argument("how many such actions"),
-    aliases=("nc",),
-    repeats=True,
+class NextChangeOptions(Options):
+    """The options of ``next-change``."""
+
+    count: Annotated[int, Positional("N", help="how many such actions", parse=values.positive)] = 1
+
+
+@RUNNING.command("next-change", example="next-change", aliases=("nc",), repeats=True)
+def next_change(console: Console, options: NextChangeOptions) -> Stop:
+    """Go on to the next action that changes the IR by itself, and stop after it."""
+    return console.resume(lambda: console.session.next_change(options.count))
+
+
+class FinishOptions(Options):
+    """The options of ``finish``."""
+
+    count: Annotated[int, Positional("N", help="how many levels", parse=values.positive)] = 1
+
+
+@RUNNING.command("finish", example="finish", aliases=("fin",), repeats=True)
+def finish(console: Console, options: FinishOptions) -> Stop:
+    """Stop after the parent action."""
+    return console.resume(lambda: console.session.finish(options.count))
+
+
+class ControlOptions(Options):
+    """The options of ``skip`` and ``apply``."""
+
+    count: Annotated[
+        int, Positional("N", help="do it at so many breakpoints", parse=values.positive)
+    ] = 1
+
+
+@RUNNING.command("skip", example="skip", repeats=True, needs_tool="actions cannot be skipped in it")
+def skip(console: Console, options: ControlOptions) -> Stop:
+    """Go on to the next breakpoint without this action."""
+    return console.resume(lambda: console.tool().skip(options.count))
+
+
+@RUNNING.command(
+    "apply", example="apply", repeats=True, needs_tool="actions cannot be applied anew in it"
 )
-def next_change(front: Front, args: Arguments) -> Any:
-    return front.resume(lambda: front.session.next_change(args.count))
+def apply(console: Console, options: ControlOptions) -> Stop:
+    """Go on to the next breakpoint with this action."""
+    return console.resume(lambda: console.tool().apply(options.count))
 
 
-@command(
-    "finish",
-    RUNNING,
-    "Stop after the parent action.",
-    "finish",
-    count_argument("how many levels"),
-    aliases=("fin",),
-    repeats=True,
-)
-def finish(front: Front, args: Arguments) -> Any:
-    return front.resume(lambda: front.session.finish(args.count))
+class PlaceOptions(Options):
+    """The options of ``until`` and ``advance``."""
+
+    text: Annotated[str, Rest("SPEC [if EXPR]", required=True, complete=completers.spec)]
 
 
-@command(
-    "skip",
-    RUNNING,
-    "Go on to the next breakpoint without this action.",
-    "skip",
-    count_argument("do it at so many breakpoints"),
-    repeats=True,
-    needs_tool="actions cannot be skipped in it",
-)
-def skip(front: Front, args: Arguments) -> Any:
-    return front.resume(lambda: front.tool().skip(args.count))
+@RUNNING.command("until", example="until op:arith.*", aliases=("u",))
+def until(console: Console, options: PlaceOptions) -> Stop:
+    """Go on to an action that SPEC matches, but no further than the end of the parent action."""
+    spec, condition = split_spec_and_condition(options.text)
+    return console.resume(lambda: console.session.until(spec, condition))
 
 
-@command(
-    "apply",
-    RUNNING,
-    "Go on to the next breakpoint with this action.",
-    "apply",
-    count_argument("do it at so many breakpoints"),
-    repeats=True,
-    needs_tool="actions cannot be applied anew in it",
-)
-def apply(front: Front, args: Arguments) -> Any:
-    return front.resume(lambda: front.tool().apply(args.count))
-
-
-@command(
-    "until",
-    RUNNING,
-    "Go on to an action that SPEC matches, but no further than the end of the parent action.",
-    "until op:arith.*",
-    raw="SPEC [if EXPR]",
-    needs_text=True,
-    complete="spec",
-    aliases=("u",),
-)
-def until(front: Front, args: Arguments) -> Any:
-    spec, condition = split_spec_and_condition(args.text)
-    return front.resume(lambda: front.session.until(spec, condition))
-
-
-@command(
-    "advance",
-    RUNNING,
-    "Go on to the next action that SPEC matches, wherever it is.",
-    "advance pass:cse",
-    raw="SPEC [if EXPR]",
-    needs_text=True,
-    complete="spec",
-)
-def advance(front: Front, args: Arguments) -> Any:
-    spec, condition = split_spec_and_condition(args.text)
-    return front.resume(lambda: front.session.advance(spec, condition))
+@RUNNING.command("advance", example="advance pass:cse")
+def advance(console: Console, options: PlaceOptions) -> Stop:
+    """Go on to the next action that SPEC matches, wherever it is."""
+    spec, condition = split_spec_and_condition(options.text)
+    return console.resume(lambda: console.session.advance(spec, condition))

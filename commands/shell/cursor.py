@@ -3,186 +3,179 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated
 
-from actiondbg.commands.interpreter.declaration import (
-    Arguments,
-    arg,
-    command,
-    count_argument,
-    index,
-    operation_id,
+from actiondbg.commands.interpreter import completers, values
+from actiondbg.commands.interpreter.declaration import Topic
+from actiondbg.commands.interpreter.options import (
+    NoOptions,
+    Options,
+    Positional,
+    Rest,
 )
-from actiondbg.commands.render.results import Units
+from actiondbg.commands.render.units import Units
 from actiondbg.commands.shell.printing import print_ir
 from actiondbg.errors import UsageError
 
 if TYPE_CHECKING:
-    from actiondbg.commands.interpreter.console import Front
+    from actiondbg.commands.interpreter.console import Console
+    from actiondbg.ir.printed import PrintedText
+    from actiondbg.protocol import Cursor
 
-CURSOR = "Cursor"
+CURSOR = Topic("Cursor")
 _WALKS = "the IR cannot be walked through in it"
-_INDEX = arg("index", nargs="?", type=index, metavar="N", help="move to this one")
 
 
-@command(
-    "cursor-select-from-context",
-    CURSOR,
-    "Move the cursor to an IR unit of the context.",
-    "cursor-select-from-context 0",
-    arg("index", type=index, metavar="ID", help="its number in 'context'"),
-)
-def select_from_context(front: Front, args: Arguments) -> Any:
-    return front.session.move_cursor("context", index=args.index)
+class SelectFromContextOptions(Options):
+    """The options of ``cursor-select-from-context``."""
+
+    index: Annotated[int, Positional("ID", help="its number in 'context'", parse=values.index)]
 
 
-@command(
-    "cursor-select-id",
-    CURSOR,
-    "Move to the operation of an id, the number of its creation.",
-    "cursor-select-id @12",
-    arg("id", type=operation_id, metavar="@ID", help="its id, as a stop or 'context' shows it"),
-)
-def select_id(front: Front, args: Arguments) -> Any:
-    return front.session.move_cursor("id", index=args.id)
+@CURSOR.command("cursor-select-from-context", example="cursor-select-from-context 0")
+def select_from_context(console: Console, options: SelectFromContextOptions) -> Cursor:
+    """Move the cursor to an IR unit of the context."""
+    return console.session.move_cursor("context", index=options.index)
 
 
-@command(
-    "cursor-print",
-    CURSOR,
-    "Print the IR unit at the cursor.",
-    "cursor-print",
-    shows_ir=True,
-)
-def cursor_print(front: Front, _: Arguments) -> Any:
-    return print_ir(front, "cursor")
+class SelectIdOptions(Options):
+    """The options of ``cursor-select-id``."""
+
+    id: Annotated[
+        int,
+        Positional(
+            "@ID", help="its id, as a stop or 'context' shows it", parse=values.operation_id
+        ),
+    ]
 
 
-@command(
-    "cursor-parent",
-    CURSOR,
-    "Move to the unit around the cursor.",
-    "cursor-parent",
-    needs_tool=_WALKS,
-)
-def parent(front: Front, _: Arguments) -> Any:
-    return front.session.move_cursor("parent")
+@CURSOR.command("cursor-select-id", example="cursor-select-id @12")
+def select_id(console: Console, options: SelectIdOptions) -> Cursor:
+    """Move to the operation of an id, the number of its creation."""
+    return console.session.move_cursor("id", index=options.id)
 
 
-@command(
-    "cursor-child",
-    CURSOR,
-    "Move to a unit inside the cursor: a region, block or operation, by number.",
-    "cursor-child 0",
-    arg("index", type=index, metavar="ID", help="its number, from 0"),
-    needs_tool=_WALKS,
-)
-def child(front: Front, args: Arguments) -> Any:
-    return front.session.move_cursor("child", index=args.index)
+@CURSOR.command("cursor-print", example="cursor-print", shows_ir=True)
+def cursor_print(console: Console, _: NoOptions) -> PrintedText:
+    """Print the IR unit at the cursor."""
+    return print_ir(console, "cursor")
 
 
-@command(
+@CURSOR.command("cursor-parent", example="cursor-parent", needs_tool=_WALKS)
+def parent(console: Console, _: NoOptions) -> Cursor:
+    """Move to the unit around the cursor."""
+    return console.session.move_cursor("parent")
+
+
+class ChildOptions(Options):
+    """The options of ``cursor-child``."""
+
+    index: Annotated[int, Positional("ID", help="its number, from 0", parse=values.index)]
+
+
+@CURSOR.command("cursor-child", example="cursor-child 0", needs_tool=_WALKS)
+def child(console: Console, options: ChildOptions) -> Cursor:
+    """Move to a unit inside the cursor: a region, block or operation, by number."""
+    return console.session.move_cursor("child", index=options.index)
+
+
+class DistanceOptions(Options):
+    """The options of ``cursor-previous`` and ``cursor-next``."""
+
+    count: Annotated[int, Positional("N", help="how far", parse=values.positive)] = 1
+
+
+@CURSOR.command(
     "cursor-previous",
-    CURSOR,
-    "Move to the unit before the cursor, in the same parent.",
-    "cursor-previous 2",
-    count_argument("how far"),
+    example="cursor-previous 2",
     repeats=True,
     needs_tool=_WALKS,
 )
-def previous(front: Front, args: Arguments) -> Any:
-    return front.session.move_cursor("previous", count=args.count)
+def previous(console: Console, options: DistanceOptions) -> Cursor:
+    """Move to the unit before the cursor, in the same parent."""
+    return console.session.move_cursor("previous", count=options.count)
 
 
-@command(
+@CURSOR.command(
     "cursor-next",
-    CURSOR,
-    "Move to the unit after the cursor, in the same parent.",
-    "cursor-next",
-    count_argument("how far"),
+    example="cursor-next",
     repeats=True,
     needs_tool=_WALKS,
 )
-def next_(front: Front, args: Arguments) -> Any:
-    return front.session.move_cursor("next", count=args.count)
+def next_(console: Console, options: DistanceOptions) -> Cursor:
+    """Move to the unit after the cursor, in the same parent."""
+    return console.session.move_cursor("next", count=options.count)
 
 
-@command(
-    "cursor-function",
-    CURSOR,
-    "Move to the function that holds the cursor.",
-    "cursor-function",
-    needs_tool=_WALKS,
-)
-def function(front: Front, _: Arguments) -> Any:
-    return front.session.move_cursor("function")
+@CURSOR.command("cursor-function", example="cursor-function", needs_tool=_WALKS)
+def function(console: Console, _: NoOptions) -> Cursor:
+    """Move to the function that holds the cursor."""
+    return console.session.move_cursor("function")
 
 
-@command(
-    "cursor-module",
-    CURSOR,
-    "Move to the outermost operation.",
-    "cursor-module",
-    needs_tool=_WALKS,
-)
-def module(front: Front, _: Arguments) -> Any:
-    return front.session.move_cursor("module")
+@CURSOR.command("cursor-module", example="cursor-module", needs_tool=_WALKS)
+def module(console: Console, _: NoOptions) -> Cursor:
+    """Move to the outermost operation."""
+    return console.session.move_cursor("module")
 
 
-@command(
-    "cursor-defs",
-    CURSOR,
-    "List what defines the cursor's operands; with N, move to one.",
-    "cursor-defs 0",
-    _INDEX,
-    needs_tool=_WALKS,
-)
-def defs(front: Front, args: Arguments) -> Any:
-    if args.index is None:
-        return Units(front.session.links("defs"))
-    return front.session.move_cursor("def", index=args.index)
+class LinkOptions(Options):
+    """The options of ``cursor-defs`` and ``cursor-users``."""
+
+    index: Annotated[int | None, Positional("N", help="move to this one", parse=values.index)] = (
+        None
+    )
 
 
-@command(
-    "cursor-users",
-    CURSOR,
-    "List what uses the cursor's results; with N, move to one.",
-    "cursor-users",
-    _INDEX,
-    needs_tool=_WALKS,
-)
-def users(front: Front, args: Arguments) -> Any:
-    if args.index is None:
-        return Units(front.session.links("users"))
-    return front.session.move_cursor("user", index=args.index)
+@CURSOR.command("cursor-defs", example="cursor-defs 0", needs_tool=_WALKS)
+def defs(console: Console, options: LinkOptions) -> Cursor | Units:
+    """List what defines the cursor's operands; with N, move to one."""
+    if options.index is None:
+        return Units(console.session.links("defs"))
+    return console.session.move_cursor("def", index=options.index)
 
 
-@command(
-    "cursor-goto",
-    CURSOR,
-    "Move to an SSA name in the cursor's scope, an operation's id, a symbol, a file location or "
-    "the action.",
-    "cursor-goto %arg0",
-    raw="%NAME | @ID | @SYMBOL | FILE:LINE[:COL] | action",
-    needs_text=True,
-    complete="file",
-)
-def goto(front: Front, args: Arguments) -> Any:
-    where = args.text
+@CURSOR.command("cursor-users", example="cursor-users", needs_tool=_WALKS)
+def users(console: Console, options: LinkOptions) -> Cursor | Units:
+    """List what uses the cursor's results; with N, move to one."""
+    if options.index is None:
+        return Units(console.session.links("users"))
+    return console.session.move_cursor("user", index=options.index)
+
+
+class GotoOptions(Options):
+    """The options of ``cursor-goto``."""
+
+    text: Annotated[
+        str,
+        Rest(
+            "%NAME | @ID | @SYMBOL | FILE:LINE[:COL] | action",
+            required=True,
+            complete=completers.files,
+        ),
+    ]
+
+
+@CURSOR.command("cursor-goto", example="cursor-goto %arg0")
+def goto(console: Console, options: GotoOptions) -> Cursor:
+    """Move to an SSA name in the cursor's scope, an operation's id, a symbol, a file location or
+    the action.
+    """
+    where = options.text
     if where == "action":
-        return front.session.move_cursor("action")
+        return console.session.move_cursor("action")
     if where.startswith("%"):
-        return front.session.move_cursor("value", name=where)
+        return console.session.move_cursor("value", name=where)
     if re.fullmatch(r"@\d+", where):  # no symbol, which would be quoted
-        return front.session.move_cursor("id", index=int(where[1:]))
+        return console.session.move_cursor("id", index=int(where[1:]))
     if where.startswith("@"):
-        return front.session.move_cursor("symbol", name=where[1:].strip('"'))
+        return console.session.move_cursor("symbol", name=where[1:].strip('"'))
     match = re.fullmatch(r"(.+?):(\d+)(?::(\d+))?", where)
     if match is None:
         raise UsageError(
             f"{where!r} is no place: write %NAME, @ID, @SYMBOL, FILE:LINE[:COL] or action."
         )
     path, line, column = match.groups()
-    return front.session.move_cursor(
+    return console.session.move_cursor(
         "location", path=path, line=int(line), column=int(column) if column else None
     )

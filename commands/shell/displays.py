@@ -2,58 +2,68 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated
 
-from actiondbg.commands.interpreter.declaration import Arguments, Command, arg, command
-from actiondbg.commands.render.results import Displays
+from actiondbg.commands.interpreter import completers
+from actiondbg.commands.interpreter.declaration import Topic
+from actiondbg.commands.interpreter.options import (
+    Options,
+    Positional,
+    Rest,
+)
+from actiondbg.commands.interpreter.stop_display import run_display
+from actiondbg.commands.render.info import Display, Displayed, Displays
 from actiondbg.commands.shell.breakpoints import parse_numbers
 from actiondbg.commands.shell.controls import RUNNING
 from actiondbg.errors import UsageError
 
 if TYPE_CHECKING:
-    from actiondbg.commands.interpreter.console import Front
+    from actiondbg.commands.interpreter.console import Console
+    from actiondbg.commands.interpreter.recording_console import Declared
 
-DISPLAYS = "Displays"
+DISPLAYS = Topic("Displays")
 _REFUSED = ("commands", "display", "py", "quit", "shell", "source", "undisplay")
 
 
-@command(
-    "display",
-    DISPLAYS,
-    "Run a command at each stop, and now if there is one; without words, list the displays.",
-    "display info outcome",
-    raw="[COMMAND]",
-    complete="line",
-)
-def display(front: Front, args: Arguments) -> Any:
-    if not args.text:
-        return Displays(front.displays.all())
-    _check(front.interpreter.parse(args.text).command)
-    added = front.displays.add(args.text)
-    return front.displays.run(front, added) if front.session.state == "stopped" else added
+class DisplayOptions(Options):
+    """The options of ``display``."""
+
+    text: Annotated[str, Rest("[COMMAND]", complete=completers.command_line)]
 
 
-def _check(found: Command) -> None:
+@DISPLAYS.command("display", example="display info outcome")
+def display(console: Console, options: DisplayOptions) -> Displays | Display | Displayed:
+    """Run a command at each stop, and now if there is one; without words, list the displays."""
+    if not options.text:
+        return Displays(console.displays.all())
+    _check(console.interpreter.check(options.text))
+    added = console.displays.add(options.text)
+    return run_display(console, added) if console.session.state == "stopped" else added
+
+
+def _check(found: Declared) -> None:
     """Refuse what lets the tool run, reads more lines, or changes the displays."""
-    if found.category == RUNNING or found.name in _REFUSED:
+    if found.category == RUNNING.category or found.name in _REFUSED:
         raise UsageError(
             f"{found.name!r} cannot be displayed: 'commands' has a breakpoint run any command."
         )
 
 
-@command(
-    "undisplay",
-    DISPLAYS,
-    "Forget displays.",
-    "undisplay 1",
-    arg(
-        "ids",
-        nargs="*",
-        metavar="IDS",
-        help="numbers, ranges (2-4), or all; nothing means all",
-        complete="display",
-    ),
-)
-def undisplay(front: Front, args: Arguments) -> Any:
-    existing = [each.id for each in front.displays.all()]
-    front.displays.remove(parse_numbers(args.ids, existing, "display"))
+class UndisplayOptions(Options):
+    """The options of ``undisplay``."""
+
+    ids: Annotated[
+        tuple[str, ...],
+        Positional(
+            "IDS",
+            help="numbers, ranges (2-4), or all; nothing means all",
+            complete=completers.display_numbers,
+        ),
+    ] = ()
+
+
+@DISPLAYS.command("undisplay", example="undisplay 1")
+def undisplay(console: Console, options: UndisplayOptions) -> None:
+    """Forget displays."""
+    existing = [each.id for each in console.displays.all()]
+    console.displays.remove(parse_numbers(options.ids, existing, "display"))

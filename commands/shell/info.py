@@ -3,64 +3,74 @@
 from __future__ import annotations
 
 import shlex
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated
 
 import msgspec
 
-from actiondbg.commands.interpreter.declaration import Arguments, arg, command, subject
-from actiondbg.commands.render.results import CursorPlace, Displays, Facts, SettingsShown
+from actiondbg.commands.interpreter import completers
+from actiondbg.commands.interpreter.declaration import Topic
+from actiondbg.commands.interpreter.options import (
+    NoOptions,
+    Options,
+    Positional,
+)
+from actiondbg.commands.render.breakpoints import Breakpoints
+from actiondbg.commands.render.info import Displays, Fact, Facts, SettingsShown
+from actiondbg.commands.render.units import CursorPlace
 from actiondbg.commands.shell.breakpoints import list_breakpoints
 
 if TYPE_CHECKING:
-    from actiondbg.commands.interpreter.console import Front
+    from actiondbg.commands.interpreter.console import Console
+    from actiondbg.protocol import Action
 
-STATUS = "Status and settings"
-INFO = "info"
+STATUS = Topic("Status and settings")
 
 
-@command(
-    INFO,
-    STATUS,
+STATUS.group(
+    "info",
     "Tell about the stop, what the actions did, the program or the tool; by one word more.",
-    "info action",
+    example="info action",
     aliases=("i",),
 )
-def info(_: Front, __: Arguments) -> Any:
-    """Do nothing: a word has to follow, and is a subject."""
 
 
-@subject(INFO, "action", "Tell about the selected action.", "info action")
-def info_action(front: Front, _: Arguments) -> Any:
-    return front.session.action()
+@STATUS.subcommand("info", "action", example="info action")
+def info_action(console: Console, _: NoOptions) -> Action:
+    """Tell about the selected action."""
+    return console.session.action()
 
 
-@subject(INFO, "breakpoints", "List breakpoints, watches and catches.", "info breakpoints")
-def info_breakpoints(front: Front, _: Arguments) -> Any:
-    return list_breakpoints(front)
+@STATUS.subcommand("info", "breakpoints", example="info breakpoints")
+def info_breakpoints(console: Console, _: NoOptions) -> Breakpoints:
+    """List breakpoints, watches and catches."""
+    return list_breakpoints(console)
 
 
-@subject(INFO, "cursor", "Tell where the cursor is.", "info cursor")
-def info_cursor(front: Front, _: Arguments) -> Any:
-    cursor = front.session.cursor()
+@STATUS.subcommand("info", "cursor", example="info cursor")
+def info_cursor(console: Console, _: NoOptions) -> CursorPlace:
+    """Tell where the cursor is."""
+    cursor = console.session.cursor()
     unit = msgspec.to_builtins(cursor.unit)
     return CursorPlace(**unit, function=cursor.function, path=cursor.path)
 
 
-@subject(INFO, "displays", "List the displays.", "info displays")
-def info_displays(front: Front, _: Arguments) -> Any:
-    return Displays(front.displays.all())
+@STATUS.subcommand("info", "displays", example="info displays")
+def info_displays(console: Console, _: NoOptions) -> Displays:
+    """List the displays."""
+    return Displays(console.displays.all())
 
 
-@subject(INFO, "program", "Tell about the debugged program and its run.", "info program")
-def info_program(front: Front, _: Arguments) -> Any:
-    session = front.session
-    facts: dict[str, Any] = {
+@STATUS.subcommand("info", "program", example="info program")
+def info_program(console: Console, _: NoOptions) -> Facts:
+    """Tell about the debugged program and its run."""
+    session = console.session
+    facts: dict[str, Fact] = {
         "command": shlex.join(session.argv),
         "state": session.state,
         "status": session.exit_status,
     }
-    if front.recorded is not None:
-        facts.update(front.recorded.facts())
+    if console.recorded is not None:
+        facts.update(console.recorded.facts())
     elif session.state == "stopped":
         status = msgspec.to_builtins(session.status())
         # What travelling in time needs to know tells a user nothing.
@@ -68,18 +78,18 @@ def info_program(front: Front, _: Arguments) -> Any:
     return Facts("program", facts)
 
 
-@subject(
-    INFO,
+@STATUS.subcommand(
+    "info",
     "tool",
-    "Tell about the tool, its MLIR, and the agent.",
-    "info tool",
+    example="info tool",
     needs_tool="the tool itself is not there, and info program tells of it",
 )
-def info_tool(front: Front, _: Arguments) -> Any:
+def info_tool(console: Console, _: NoOptions) -> Facts:
+    """Tell about the tool, its MLIR, and the agent."""
     from actiondbg.tool import agent_state
 
-    tool = front.tool().tool
-    facts = {
+    tool = console.tool().tool
+    facts: dict[str, Fact] = {
         "path": str(tool.path),
         "llvm": tool.llvm,
         "libmlir": str(tool.libmlir),
@@ -90,24 +100,31 @@ def info_tool(front: Front, _: Arguments) -> Any:
     return Facts("tool", facts)
 
 
-@command(
-    "set",
-    STATUS,
-    "Change a setting; 'show' lists them.",
-    "set style monokai",
-    arg("name", metavar="SETTING", help="its name, or a unique prefix", complete="setting"),
-    arg("value", metavar="VALUE", help="its value", complete="value"),
-)
-def set_(front: Front, args: Arguments) -> Any:
-    front.settings.set(args.name, args.value)
+class SetOptions(Options):
+    """The options of ``set``."""
+
+    name: Annotated[
+        str,
+        Positional("SETTING", help="its name, or a unique prefix", complete=completers.settings),
+    ]
+    value: Annotated[str, Positional("VALUE", help="its value", complete=completers.setting_values)]
 
 
-@command(
-    "show",
-    STATUS,
-    "Show a setting, or all.",
-    "show style",
-    arg("name", nargs="?", metavar="SETTING", help="its name", complete="setting"),
-)
-def show(front: Front, args: Arguments) -> Any:
-    return SettingsShown(front.settings.show(args.name))
+@STATUS.command("set", example="set style monokai")
+def set_(console: Console, options: SetOptions) -> None:
+    """Change a setting; 'show' lists them."""
+    console.settings.set(options.name, options.value)
+
+
+class ShowOptions(Options):
+    """The options of ``show``."""
+
+    name: Annotated[
+        str | None, Positional("SETTING", help="its name", complete=completers.settings)
+    ] = None
+
+
+@STATUS.command("show", example="show style")
+def show(console: Console, options: ShowOptions) -> SettingsShown:
+    """Show a setting, or all."""
+    return SettingsShown(console.settings.show(options.name))

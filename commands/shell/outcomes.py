@@ -3,52 +3,40 @@
 from __future__ import annotations
 
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal, get_args
 
-from actiondbg.commands.interpreter.declaration import (
-    Arguments,
-    arg,
-    choice,
-    flag,
-    positive,
-    subject,
+from actiondbg.commands.interpreter import completers, values
+from actiondbg.commands.interpreter.declaration import Topic
+from actiondbg.commands.interpreter.options import (
+    Flag,
+    NoOptions,
+    Option,
+    Options,
+    Positional,
 )
-from actiondbg.commands.render.results import (
+from actiondbg.commands.render.outcomes import (
     ChangesShown,
     CycleShown,
     OutcomeShown,
     StatisticsShown,
 )
-from actiondbg.commands.shell import info as _status  # declares info before its subjects
+from actiondbg.commands.shell.info import STATUS
 from actiondbg.errors import UsageError
 from actiondbg.protocol import Statistic
 
 if TYPE_CHECKING:
-    from actiondbg.commands.interpreter.console import Front
+    from actiondbg.commands.interpreter.console import Console
 
 _MOST_CHANGES = 100  # that are told of without --count
-_SORTS = ("attempts", "succeeded", "failed", "unchanged", "changes", "time", "name")
-_SORT = choice(
-    "--sort",
-    _SORTS,
-    f"sorted by {', '.join(_SORTS)}; else by attempts",
-    default="attempts",
-    metavar="COLUMN",
-)
-_PATTERN = arg("glob", nargs="?", metavar="GLOB", help="only such names", complete="pattern")
-_PASS = arg("glob", nargs="?", metavar="GLOB", help="only such names", complete="pass")
-_FOLD = arg("glob", nargs="?", metavar="GLOB", help="only such operations", complete="op")
+Sort = Literal["attempts", "succeeded", "failed", "unchanged", "changes", "time", "name"]
+OUTCOMES = Topic(STATUS.category)
 
 
-@subject(
-    _status.INFO,
-    "outcome",
-    "Tell what the action of this stop came to, and why.",
-    "info outcome",
-)
-def outcome(front: Front, _: Arguments) -> Any:
-    front.need_stop()
-    stop = front.session.stop
+@OUTCOMES.subcommand("info", "outcome", example="info outcome")
+def outcome(console: Console, _: NoOptions) -> OutcomeShown:
+    """Tell what the action of this stop came to, and why."""
+    console.need_stop()
+    stop = console.session.stop
     if stop is None or stop.outcome is None:
         raise UsageError("The action is not over, and has no outcome yet: 'next' goes to its end.")
     found = stop.outcome
@@ -64,81 +52,101 @@ def outcome(front: Front, _: Arguments) -> Any:
     )
 
 
-@subject(
-    _status.INFO,
-    "changes",
-    "List what the selected action has changed so far, oldest first.",
-    "info changes --own",
-    flag("--own", "without what nested actions changed"),
-    arg("--count", type=positive, default=_MOST_CHANGES, metavar="N", help="at most so many"),
-)
-def changes(front: Front, args: Arguments) -> Any:
-    found = front.session.changes(nested=not args.own, limit=args.count)
-    return ChangesShown(front.session.action().ordinal, found)
+class ChangesOptions(Options):
+    """The options of ``info changes``."""
+
+    own: Annotated[bool, Flag("--own", help="without what nested actions changed")] = False
+    count: Annotated[int, Option("--count", "N", help="at most so many", parse=values.positive)] = (
+        100
+    )
 
 
-@subject(
-    _status.INFO,
-    "patterns",
-    "Tell how often each pattern was attempted, with what outcome, and what it cost.",
-    "info patterns --sort time Fold*",
-    _SORT,
-    _PATTERN,
-)
-def patterns(front: Front, args: Arguments) -> Any:
-    return _statistics(front, "pattern", args)
+@OUTCOMES.subcommand("info", "changes", example="info changes --own")
+def changes(console: Console, options: ChangesOptions) -> ChangesShown:
+    """List what the selected action has changed so far, oldest first."""
+    found = console.session.changes(nested=not options.own, limit=options.count)
+    return ChangesShown(console.session.action().ordinal, found)
 
 
-@subject(
-    _status.INFO,
-    "passes",
-    "Tell how often each pass ran, with what outcome, and what it cost.",
-    "info passes --sort time",
-    _SORT,
-    _PASS,
-)
-def passes(front: Front, args: Arguments) -> Any:
-    return _statistics(front, "pass", args)
+class NamesOptions(Options):
+    """The options that ``info patterns``, ``info passes`` and ``info folds`` share."""
+
+    sort: Annotated[
+        Sort,
+        Option(
+            "--sort",
+            "COLUMN",
+            help=f"sorted by {', '.join(get_args(Sort))}; else by attempts",
+            prefix=True,
+        ),
+    ] = "attempts"
+    glob: str | None = None
 
 
-@subject(
-    _status.INFO,
-    "folds",
-    "Tell how often operations of each name were folded, with what outcome.",
-    "info folds arith.*",
-    _SORT,
-    _FOLD,
-)
-def folds(front: Front, args: Arguments) -> Any:
-    return _statistics(front, "fold", args)
+class PatternsOptions(NamesOptions):
+    """The options of ``info patterns``."""
+
+    glob: Annotated[
+        str | None, Positional("GLOB", help="only such names", complete=completers.patterns)
+    ] = None
 
 
-@subject(
-    _status.INFO,
-    "cycles",
-    "Tell which actions undo each other over and over, with one round of them as diffs.",
-    "info cycles",
-)
-def cycles(front: Front, _: Arguments) -> Any:
-    return CycleShown(front.session.cycles())
+@OUTCOMES.subcommand("info", "patterns", example="info patterns --sort time Fold*")
+def patterns(console: Console, options: PatternsOptions) -> StatisticsShown:
+    """Tell how often each pattern was attempted, with what outcome, and what it cost."""
+    return _statistics(console, "pattern", options)
+
+
+class PassesOptions(NamesOptions):
+    """The options of ``info passes``."""
+
+    glob: Annotated[
+        str | None, Positional("GLOB", help="only such names", complete=completers.passes)
+    ] = None
+
+
+@OUTCOMES.subcommand("info", "passes", example="info passes --sort time")
+def passes(console: Console, options: PassesOptions) -> StatisticsShown:
+    """Tell how often each pass ran, with what outcome, and what it cost."""
+    return _statistics(console, "pass", options)
+
+
+class FoldsOptions(NamesOptions):
+    """The options of ``info folds``."""
+
+    glob: Annotated[
+        str | None, Positional("GLOB", help="only such operations", complete=completers.operations)
+    ] = None
+
+
+@OUTCOMES.subcommand("info", "folds", example="info folds arith.*")
+def folds(console: Console, options: FoldsOptions) -> StatisticsShown:
+    """Tell how often operations of each name were folded, with what outcome."""
+    return _statistics(console, "fold", options)
+
+
+@OUTCOMES.subcommand("info", "cycles", example="info cycles")
+def cycles(console: Console, _: NoOptions) -> CycleShown:
+    """Tell which actions undo each other over and over, with one round of them as diffs."""
+    return CycleShown(console.session.cycles())
 
 
 def _statistics(
-    front: Front, kind: Literal["pattern", "pass", "fold"], args: Arguments
+    console: Console, kind: Literal["pattern", "pass", "fold"], options: NamesOptions
 ) -> StatisticsShown:
     rows = [
         row
-        for row in front.session.statistics(kind)
-        if args.glob is None or fnmatchcase(row.name, args.glob)
+        for row in console.session.statistics(kind)
+        if options.glob is None or fnmatchcase(row.name, options.glob)
     ]
-    rows.sort(key=lambda row: _sort_key(row, args.sort))
-    return StatisticsShown(kind, args.glob, rows, _total(kind, rows))
+    rows.sort(key=lambda row: _sort_key(row, options.sort))
+    return StatisticsShown(kind, options.glob, rows, _total(kind, rows))
 
 
-def _sort_key(row: Statistic, column: str) -> Any:
+def _sort_key(row: Statistic, column: Sort) -> tuple[float, str]:
     """Return what rows are sorted by: a number from the largest, then the name."""
     if column == "name":
-        return row.name
+        return 0, row.name
     return -getattr(row, "seconds" if column == "time" else column), row.name
 
 

@@ -2,70 +2,101 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Literal
 
-from actiondbg.commands.interpreter.declaration import Arguments, arg, choice, command, flag, index
-from actiondbg.commands.render.results import Counted
+from actiondbg.commands.interpreter import completers, values
+from actiondbg.commands.interpreter.declaration import Topic
+from actiondbg.commands.interpreter.options import (
+    Flag,
+    Option,
+    Options,
+    Positional,
+)
+from actiondbg.commands.render.printing import Counted
 
 if TYPE_CHECKING:
-    from actiondbg.commands.interpreter.console import Front
+    from actiondbg.commands.interpreter.console import Console
     from actiondbg.ir.printed import PrintedText
-    from actiondbg.session.old_inspection import What
+    from actiondbg.session.inspection.stopped_ir import What
 
-PRINTING = "IR"
+PRINTING = Topic("IR")
 
 
-@command(
-    "print",
-    PRINTING,
-    "Print the cursor, the action's IR, the function or the module, the cursor marked with -->; "
-    "into a file or a pipe it is plain IR.",
-    "print function --skip-regions",
-    choice(
-        "what",
-        ("cursor", "action", "function", "module"),
-        "what is printed",
-        nargs="?",
-        default="cursor",
-    ),
-    flag("--generic", "print the generic form"),
-    flag("--locations", "print locations"),
-    flag("--skip-regions", "leave out the regions of the operation"),
-    arg("--elide", type=index, metavar="N", help="elide constants of more than N elements"),
-    flag("--plain", "leave out the mark at the cursor"),
-    aliases=("p",),
-    shows_ir=True,
-)
-def print_(front: Front, args: Arguments) -> Any:
+class PrintOptions(Options):
+    """The options of ``print``."""
+
+    what: Annotated[
+        Literal["cursor", "action", "function", "module"],
+        Positional("cursor|action|function|module", help="what is printed", prefix=True),
+    ] = "cursor"
+    generic: Annotated[bool, Flag("--generic", help="print the generic form")] = False
+    locations: Annotated[bool, Flag("--locations", help="print locations")] = False
+    skip_regions: Annotated[
+        bool, Flag("--skip-regions", help="leave out the regions of the operation")
+    ] = False
+    elide: Annotated[
+        int | None,
+        Option("--elide", "N", help="elide constants of more than N elements", parse=values.index),
+    ] = None
+    plain: Annotated[bool, Flag("--plain", help="leave out the mark at the cursor")] = False
+
+
+@PRINTING.command("print", example="print function --skip-regions", aliases=("p",), shows_ir=True)
+def print_(console: Console, options: PrintOptions) -> PrintedText:
+    """Print the cursor, the action's IR, the function or the module, the cursor marked with -->;
+    into a file or a pipe it is plain IR.
+    """
     return print_ir(
-        front,
-        args.what,
-        args.plain,
-        generic=args.generic,
-        locations=args.locations,
-        skip_regions=args.skip_regions,
-        elide=args.elide,
+        console,
+        options.what,
+        plain=options.plain,
+        generic=options.generic,
+        locations=options.locations,
+        skip_regions=options.skip_regions,
+        elide=options.elide,
     )
 
 
-@command(
-    "count",
-    PRINTING,
-    "Count the operations of a name in the module, or in the cursor's function.",
-    "count op:arith.* --function",
-    arg("glob", metavar="[op:]GLOB", help="the name of the operations", complete="op"),
-    flag("--function", "count in the cursor's function only"),
-    needs_tool="operations cannot be counted in it",
+class CountOptions(Options):
+    """The options of ``count``."""
+
+    glob: Annotated[
+        str,
+        Positional("[op:]GLOB", help="the name of the operations", complete=completers.operations),
+    ]
+    function: Annotated[bool, Flag("--function", help="count in the cursor's function only")] = (
+        False
+    )
+
+
+@PRINTING.command(
+    "count", example="count op:arith.* --function", needs_tool="operations cannot be counted in it"
 )
-def count(front: Front, args: Arguments) -> Any:
-    glob = args.glob.removeprefix("op:")
-    return Counted(glob, args.function, front.session.count(glob, function=args.function))
+def count(console: Console, options: CountOptions) -> Counted:
+    """Count the operations of a name in the module, or in the cursor's function."""
+    glob = options.glob.removeprefix("op:")
+    return Counted(glob, options.function, console.session.count(glob, function=options.function))
 
 
-def print_ir(front: Front, what: What, plain: bool = False, **options: Any) -> PrintedText:
-    """Print IR, for people with a mark; tell them when it could not be had in the custom form."""
-    mark = not (plain or front.json or front.redirected)
-    printed = front.session.print(what, mark=mark, **options)
-    if printed.generic and not options.get("generic"):
-        front.note("The IR is not valid here, so this is its generic form.")
+def print_ir(
+    console: Console,
+    what: What,
+    *,
+    plain: bool = False,
+    generic: bool = False,
+    locations: bool = False,
+    skip_regions: bool = False,
+    elide: int | None = None,
+) -> PrintedText:
+    """Print IR, for people with a mark; note it when it could not be had in the custom form."""
+    printed = console.session.print(
+        what,
+        mark=not (plain or console.json or console.redirected),
+        generic=generic,
+        locations=locations,
+        skip_regions=skip_regions,
+        elide=elide,
+    )
+    if printed.generic and not generic:
+        console.note("The IR is not valid here, so this is its generic form.")
     return printed

@@ -4,126 +4,148 @@ from __future__ import annotations
 
 import os
 import subprocess
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated
 
-from actiondbg.commands.interpreter import help as manual
+from actiondbg.commands.interpreter import completers
 from actiondbg.commands.interpreter import trusted_files as trust
-from actiondbg.commands.interpreter.declaration import Arguments, arg, command
-from actiondbg.commands.render.results import Text
+from actiondbg.commands.interpreter.declaration import Topic
+from actiondbg.commands.interpreter.options import (
+    NoOptions,
+    Options,
+    Positional,
+    Rest,
+)
+from actiondbg.commands.render.info import Text
 from actiondbg.errors import ActiondbgError, UsageError
 
 if TYPE_CHECKING:
-    from actiondbg.commands.interpreter.console import Front
+    from actiondbg.commands.interpreter.console import Console
 
-SCRIPTS = "Scripts and the shell"
-_MAX_DEPTH = 50  # of scripts that source scripts
-
-
-@command(
-    "source",
-    SCRIPTS,
-    "Run the commands of a file.",
-    "source steps.adbg",
-    arg("file", metavar="FILE", help="one command a line", complete="file"),
-)
-def source(front: Front, args: Arguments) -> Any:
-    front.interpreter.source(args.file, _MAX_DEPTH)
+SCRIPTS = Topic("Scripts and the shell")
 
 
-@command("echo", SCRIPTS, "Print a text.", "echo The pattern was skipped.", raw="TEXT")
-def echo(_: Front, args: Arguments) -> Any:
-    return Text(args.text)
+class SourceOptions(Options):
+    """The options of ``source``."""
+
+    file: Annotated[str, Positional("FILE", help="one command a line", complete=completers.files)]
 
 
-@command(
-    "help",
-    SCRIPTS,
-    "Tell about all commands, about one, about spec (SPEC) or expr (EXPR).",
-    "help break",
-    arg("words", nargs="*", metavar="COMMAND", help="or spec or expr", complete="command"),
-    aliases=("h",),
-)
-def help_(front: Front, args: Arguments) -> Any:
-    if not args.words:
-        return Text(manual.overview(front.refusal))
-    word, *subject = args.words
-    if word in manual.TOPICS:
-        return Text(manual.TOPICS[word])
-    found = front.interpreter.find(word)
-    found = found.resolve(subject[0])[0] if subject else found
-    return Text(manual.page(found, front.refusal))
+@SCRIPTS.command("source", example="source steps.adbg")
+def source(console: Console, options: SourceOptions) -> None:
+    """Run the commands of a file."""
+    console.interpreter.source(options.file)
 
 
-@command(
-    "shell", SCRIPTS, "Run a command of the system's; '!' is short for it.", "!ls", raw="COMMAND"
-)
-def shell(front: Front, args: Arguments) -> Any:
-    front.out.flush()
-    command_line = args.text or os.environ.get("SHELL", "sh")
-    result = subprocess.run(command_line, shell=True, stdout=front.err if front.json else None)
+class EchoOptions(Options):
+    """The options of ``echo``."""
+
+    text: Annotated[str, Rest("TEXT")]
+
+
+@SCRIPTS.command("echo", example="echo The pattern was skipped.")
+def echo(_: Console, options: EchoOptions) -> Text:
+    """Print a text."""
+    return Text(options.text)
+
+
+class HelpOptions(Options):
+    """The options of ``help``."""
+
+    words: Annotated[
+        tuple[str, ...],
+        Positional("COMMAND", help="or spec or expr", complete=completers.command_names),
+    ] = ()
+
+
+@SCRIPTS.command("help", example="help break", aliases=("h",))
+def help_(console: Console, options: HelpOptions) -> Text:
+    """Tell about all commands, about one, about spec (SPEC) or expr (EXPR)."""
+    return Text(console.interpreter.help(options.words))
+
+
+class ShellOptions(Options):
+    """The options of ``shell``."""
+
+    text: Annotated[str, Rest("COMMAND")]
+
+
+@SCRIPTS.command("shell", example="!ls")
+def shell(console: Console, options: ShellOptions) -> None:
+    """Run a command of the system's; '!' is short for it."""
+    console.out.flush()
+    command_line = options.text or os.environ.get("SHELL", "sh")
+    result = subprocess.run(command_line, shell=True, stdout=console.err if console.json else None)
     if result.returncode:
         raise ActiondbgError(f"The command ended with status {result.returncode}.")
 
 
-@command(
-    "py",
-    SCRIPTS,
-    "Run Python, with 'session' in it: one line, or without CODE the lines up to 'end' "
-    "(at the prompt: a Python shell).",
-    "py print(session.stop.ordinal)",
-    raw="[CODE]",
-)
-def py(front: Front, args: Arguments) -> Any:
-    if not args.text and front.shell is not None and not front.interpreter.scripted:
-        front.shell().builtin("py")
+class PyOptions(Options):
+    """The options of ``py``."""
+
+    text: Annotated[str, Rest("[CODE]")]
+
+
+@SCRIPTS.command("py", example="py print(session.stop.ordinal)")
+def py(console: Console, options: PyOptions) -> None:
+    """Run Python, with 'session' in it: one line, or without CODE the lines up to 'end' (at the
+    prompt: a Python shell).
+    """
+    if not options.text and console.shell is not None and not console.interpreter.scripted:
+        console.shell().builtin("py")
         return
-    run_python(front, args.text or "\n".join(front.interpreter.block(strip=False)))
+    run_python(console, options.text or "\n".join(console.interpreter.block(strip=False)))
 
 
-def run_python(front: Front, code: str) -> None:
-    """Run Python code in the namespace of ``py``; what it prints goes to the front's out."""
+def run_python(console: Console, code: str) -> None:
+    """Run Python code in the namespace of ``py``; what it prints goes to the console's out."""
     from contextlib import redirect_stdout
 
     try:
-        with redirect_stdout(front.err if front.json else front.out):
-            exec(compile(code, "<py>", "exec"), front.python)
+        with redirect_stdout(console.err if console.json else console.out):
+            exec(compile(code, "<py>", "exec"), console.python)
     except ActiondbgError:
         raise
     except Exception as error:
         raise UsageError(f"py: {type(error).__name__}: {error}") from error
 
 
-@command(
-    "trust",
-    SCRIPTS,
-    "Trust the .actiondbginit of this directory: it is run when actiondbg starts here.",
-    "trust",
-)
-def trust_(_: Front, __: Arguments) -> Any:
+@SCRIPTS.command("trust", example="trust")
+def trust_(_: Console, __: NoOptions) -> Text:
+    """Trust the .actiondbginit of this directory: it is run when actiondbg starts here."""
     return Text(f"Trusted: {trust.add(trust.project_file())}")
 
 
-@command("alias", SCRIPTS, "Name a command line.", "alias create bf break fold:*", raw="...")
-def alias(front: Front, args: Arguments) -> Any:
-    front.in_shell(f"alias {args.text}")
+class NameOptions(Options):
+    """The options of ``alias`` and ``macro``, which are the line editor's."""
+
+    text: Annotated[str, Rest("...")]
 
 
-@command(
-    "macro",
-    SCRIPTS,
-    "Name a command line with arguments.",
-    "macro create bp break pattern:{1}",
-    raw="...",
-)
-def macro(front: Front, args: Arguments) -> Any:
-    front.in_shell(f"macro {args.text}")
+@SCRIPTS.command("alias", example="alias create bf break fold:*")
+def alias(console: Console, options: NameOptions) -> None:
+    """Name a command line."""
+    console.in_shell(f"alias {options.text}")
 
 
-@command("edit", SCRIPTS, "Open a file in $EDITOR.", "edit in.mlir", raw="[FILE]", complete="file")
-def edit(front: Front, args: Arguments) -> Any:
-    front.in_shell(f"edit {args.text}")
+@SCRIPTS.command("macro", example="macro create bp break pattern:{1}")
+def macro(console: Console, options: NameOptions) -> None:
+    """Name a command line with arguments."""
+    console.in_shell(f"macro {options.text}")
 
 
-@command("quit", SCRIPTS, "End the tool and leave.", "quit", aliases=("q", "exit"))
-def quit_(front: Front, _: Arguments) -> Any:
-    front.quitting = True
+class EditOptions(Options):
+    """The options of ``edit``."""
+
+    text: Annotated[str, Rest("[FILE]", complete=completers.files)]
+
+
+@SCRIPTS.command("edit", example="edit in.mlir")
+def edit(console: Console, options: EditOptions) -> None:
+    """Open a file in $EDITOR."""
+    console.in_shell(f"edit {options.text}")
+
+
+@SCRIPTS.command("quit", example="quit", aliases=("q", "exit"))
+def quit_(console: Console, _: NoOptions) -> None:
+    """End the tool and leave."""
+    console.quitting = True

@@ -18,18 +18,14 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import cmd2
 
 from actiondbg.commands.interpreter.completion import candidates
-from actiondbg.commands.interpreter.declaration import COMMANDS, Command
+from actiondbg.commands.interpreter.declaration import Command
 from actiondbg.commands.interpreter.history_file import HistoryFile, history_file
-from actiondbg.commands.interpreter.interpreter import (
-    Interpreter,
-    Lines,
-    find_command,
-    split_command,
-)
+from actiondbg.commands.interpreter.interpreter import Interpreter, Lines, split_command
+from actiondbg.commands.shell.topics import COMMANDS
 from actiondbg.errors import UsageError
 
 if TYPE_CHECKING:
-    from actiondbg.commands.interpreter.console import Front
+    from actiondbg.commands.interpreter.console import Console
 
 PROMPT = "(actiondbg) "
 _HIDDEN = ["_eof", "_relative_run_script", "run_script", "run_pyscript", "shortcuts"]
@@ -37,9 +33,9 @@ _CMD2_COMMANDS = ("alias", "edit", "history", "macro", "py")
 
 
 class Shell(cmd2.Cmd):
-    """The prompt of one front."""
+    """The prompt of one console."""
 
-    def __init__(self, front: Front) -> None:
+    def __init__(self, console: Console, interpreter: Interpreter) -> None:
         super().__init__(
             allow_cli_args=False,
             allow_clipboard=False,
@@ -50,12 +46,12 @@ class Shell(cmd2.Cmd):
             shortcuts={"!": "shell", "?": "help"},
             terminators=(),
         )
-        self.front = front
-        self.interpreter: Interpreter = front.interpreter
+        self.console = console
+        self.interpreter = interpreter
         self.prompt = PROMPT
         self.continuation_prompt = "> "
         self.hidden_commands = list(_HIDDEN)
-        self.py_locals = front.python
+        self.py_locals = console.python
         self._history_file = HistoryFile(history_file())
         self._load_history()
         self.interpreter.lines = Lines(self._block_lines())
@@ -106,8 +102,8 @@ class Shell(cmd2.Cmd):
             self.interpreter.execute(line)
         except KeyboardInterrupt:
             self.interpreter.repeat = ""
-            self.front.note("Interrupted.")
-        return self.front.quitting
+            self.console.note("Interrupted.")
+        return self.console.quitting
 
     def _expand_alias(self, line: str) -> str:
         """Replace an alias, and aliases in what it stands for, each once."""
@@ -124,11 +120,17 @@ class Shell(cmd2.Cmd):
     def run_statement(self, statement: cmd2.Statement) -> bool:
         """Run what a macro or ``app("...")`` of the Python shell stands for."""
         self.interpreter.execute(statement.expanded_command_line)
-        return self.front.quitting
+        return self.console.quitting
 
     def emptyline(self) -> bool:
         """Do nothing: repeating is onecmd_plus_hooks'."""
         return False
+
+    def run(self) -> None:
+        """Read and run lines until quit, Ctrl-D or a signal."""
+        with contextlib.suppress(EOFError):
+            self.cmdloop()
+        self.console.quitting = True
 
     # --- completion -----------------------------------------------------------
 
@@ -137,11 +139,11 @@ class Shell(cmd2.Cmd):
         text, line, begin, end = where
         word, _ = split_command(line)
         try:
-            found = find_command(self._expand_alias(word).partition(" ")[0])
+            found = self.interpreter.commands.find(self._expand_alias(word).partition(" ")[0])
         except UsageError:
             return cmd2.Completions()
         before = line[:begin].split()[1:]
-        names = candidates(self.front, found, before, text)
+        names = candidates(self.console, found, before, text)
         if names is None:
             return self.path_complete(text, line, begin, end)
         is_open = len(names) == 1 and names[0].endswith(":")  # a name follows, not a blank
@@ -184,16 +186,9 @@ def _add_commands() -> None:
         cmd2.categorize(do, command.category)
         return do
 
-    for command in COMMANDS.values():
+    for command in COMMANDS:
         if command.name not in _CMD2_COMMANDS:
             setattr(Shell, f"do_{command.name}", method(command))
 
 
 _add_commands()
-
-
-def run(shell: Shell) -> None:
-    """Read and run lines until quit, Ctrl-D or a signal."""
-    with contextlib.suppress(EOFError):
-        shell.cmdloop()
-    shell.front.quitting = True

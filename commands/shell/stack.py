@@ -2,91 +2,83 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated
 
-from actiondbg.commands.interpreter.declaration import (
-    Arguments,
-    arg,
-    command,
-    count_argument,
-    index,
-    positive,
+from actiondbg.commands.interpreter import values
+from actiondbg.commands.interpreter.declaration import Topic
+from actiondbg.commands.interpreter.options import (
+    NoOptions,
+    Options,
+    Positional,
 )
-from actiondbg.commands.render.results import Backtrace, Units
+from actiondbg.commands.render.units import Backtrace, Units
 from actiondbg.errors import UsageError
 
 if TYPE_CHECKING:
-    from actiondbg.commands.interpreter.console import Front
+    from actiondbg.commands.interpreter.console import Console
+    from actiondbg.protocol import Frame
 
-STACK = "Stack of actions"
-
-
-@command(
-    "backtrace",
-    STACK,
-    "Print the actions that are running, innermost first; with N, the innermost N.",
-    "backtrace 3",
-    arg("count", nargs="?", type=positive, metavar="N", help="how many"),
-    aliases=("bt", "where"),
-)
-def backtrace(front: Front, args: Arguments) -> Any:
-    return Backtrace(front.session.backtrace()[: args.count], front.session.frame_index)
+STACK = Topic("Stack of actions")
 
 
-def _select(front: Front, number: int) -> Any:
-    depth = len(front.session.backtrace())
+class BacktraceOptions(Options):
+    """The options of ``backtrace``."""
+
+    count: Annotated[int | None, Positional("N", help="how many", parse=values.positive)] = None
+
+
+@STACK.command("backtrace", example="backtrace 3", aliases=("bt", "where"))
+def backtrace(console: Console, options: BacktraceOptions) -> Backtrace:
+    """Print the actions that are running, innermost first; with N, the innermost N."""
+    return Backtrace(console.session.backtrace()[: options.count], console.session.frame_index)
+
+
+def _select(console: Console, number: int) -> Frame:
+    depth = len(console.session.backtrace())
     if number < 0:
         raise UsageError("This is the innermost action: 'up' goes outwards.")
     if number >= depth:
         raise UsageError(f"There is no frame {number}: the outermost is {depth - 1}.")
-    return front.session.select_frame(number)
+    return console.session.select_frame(number)
 
 
-@command(
-    "up",
-    STACK,
-    "Select the action around the selected one.",
-    "up",
-    count_argument("how many frames"),
-    repeats=True,
-)
-def up(front: Front, args: Arguments) -> Any:
-    outermost = len(front.session.backtrace()) - 1
-    if front.session.frame_index == outermost:
+class LevelsOptions(Options):
+    """The options of ``up`` and ``down``."""
+
+    count: Annotated[int, Positional("N", help="how many frames", parse=values.positive)] = 1
+
+
+@STACK.command("up", example="up", repeats=True)
+def up(console: Console, options: LevelsOptions) -> Frame:
+    """Select the action around the selected one."""
+    outermost = len(console.session.backtrace()) - 1
+    if console.session.frame_index == outermost:
         raise UsageError("This is the outermost action: 'down' goes inwards.")
-    return _select(front, min(front.session.frame_index + args.count, outermost))
+    return _select(console, min(console.session.frame_index + options.count, outermost))
 
 
-@command(
-    "down",
-    STACK,
-    "Select the action inside the selected one.",
-    "down",
-    count_argument("how many frames"),
-    repeats=True,
-)
-def down(front: Front, args: Arguments) -> Any:
-    index_now = front.session.frame_index
-    return _select(front, max(index_now - args.count, 0) if index_now else -1)
+@STACK.command("down", example="down", repeats=True)
+def down(console: Console, options: LevelsOptions) -> Frame:
+    """Select the action inside the selected one."""
+    index_now = console.session.frame_index
+    return _select(console, max(index_now - options.count, 0) if index_now else -1)
 
 
-@command(
-    "frame",
-    STACK,
-    "Select frame N of the stack of actions; without N, print the selected one.",
-    "frame 1",
-    arg("index", nargs="?", type=index, metavar="N", help="its number in 'backtrace'"),
-    aliases=("f",),
-)
-def frame(front: Front, args: Arguments) -> Any:
-    return _select(front, front.session.frame_index if args.index is None else args.index)
+class FrameOptions(Options):
+    """The options of ``frame``."""
+
+    index: Annotated[
+        int | None, Positional("N", help="its number in 'backtrace'", parse=values.index)
+    ] = None
 
 
-@command(
-    "context",
-    STACK,
-    "Print the IR units of the selected action.",
-    "context",
-)
-def context(front: Front, _: Arguments) -> Any:
-    return Units(front.session.context())
+@STACK.command("frame", example="frame 1", aliases=("f",))
+def frame(console: Console, options: FrameOptions) -> Frame:
+    """Select frame N of the stack of actions; without N, print the selected one."""
+    return _select(console, console.session.frame_index if options.index is None else options.index)
+
+
+@STACK.command("context", example="context")
+def context(console: Console, _: NoOptions) -> Units:
+    """Print the IR units of the selected action."""
+    return Units(console.session.context())

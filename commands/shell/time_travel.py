@@ -2,173 +2,177 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated
 
-from actiondbg.commands.interpreter.declaration import (
-    Arguments,
-    arg,
-    command,
-    count_argument,
-    flag,
-    ordinal,
-    positive,
-    subject,
+from actiondbg.commands.interpreter import completers, values
+from actiondbg.commands.interpreter.declaration import Topic
+from actiondbg.commands.interpreter.options import (
+    Flag,
+    NoOptions,
+    Options,
+    Positional,
 )
-from actiondbg.commands.render.results import CheckpointsShown, Text
-from actiondbg.commands.shell.breakpoints import DELETE
-from actiondbg.commands.shell.info import INFO
+from actiondbg.commands.render.info import Text
+from actiondbg.commands.render.time_travel import CheckpointsShown
 
 if TYPE_CHECKING:
-    from actiondbg.commands.interpreter.console import Front
+    from actiondbg.commands.interpreter.console import Console
+    from actiondbg.process.checkpoints import Checkpoint
+    from actiondbg.process.stop import Stop
+    from actiondbg.process.timeline import Timeline
 
-TRAVEL = "Going back in time"
+TIME_TRAVEL = Topic("Going back in time")
 _FREEZES = "there is no process in it to be frozen, and goto goes anywhere"
 _SKIPS = "actions cannot be skipped in it"
 
 
-@command(
-    "goto",
-    TRAVEL,
-    "Go back, or on, to before action N, or to after it; nothing else stops the tool on the way.",
-    "goto #17 --after",
-    arg("ordinal", type=ordinal, metavar="#N", help="the action"),
-    flag("--after", "to after it"),
+class GotoOptions(Options):
+    """The options of ``goto``."""
+
+    ordinal: Annotated[int, Positional("#N", help="the action", parse=values.ordinal)]
+    after: Annotated[bool, Flag("--after", help="to after it")] = False
+
+
+@TIME_TRAVEL.command("goto", example="goto #17 --after")
+def goto(console: Console, options: GotoOptions) -> Stop:
+    """Go back, or on, to before action N, or to after it; nothing else stops the tool on the
+    way.
+    """
+    when = "after" if options.after else "before"
+    return console.resume(lambda: console.session.goto(options.ordinal, when))
+
+
+class ReverseOptions(Options):
+    """The options of ``reverse-step`` and ``reverse-next``."""
+
+    count: Annotated[int, Positional("N", help="how often", parse=values.positive)] = 1
+
+
+@TIME_TRAVEL.command("reverse-step", example="reverse-step 5", aliases=("rs",), repeats=True)
+def reverse_step(console: Console, options: ReverseOptions) -> Stop:
+    """Go back to the event before: the beginning or the end of an action."""
+    return console.resume(lambda: console.session.reverse_step(options.count))
+
+
+@TIME_TRAVEL.command("reverse-next", example="reverse-next", aliases=("rn",), repeats=True)
+def reverse_next(console: Console, options: ReverseOptions) -> Stop:
+    """Go back to before this action; when already before it, to after the one before it that is not
+    nested.
+    """
+    return console.resume(lambda: console.session.reverse_next(options.count))
+
+
+class ReverseFinishOptions(Options):
+    """The options of ``reverse-finish``."""
+
+    count: Annotated[int, Positional("N", help="how many levels", parse=values.positive)] = 1
+
+
+@TIME_TRAVEL.command(
+    "reverse-finish", example="reverse-finish", aliases=("rf", "rfin"), repeats=True
 )
-def goto(front: Front, args: Arguments) -> Any:
-    when = "after" if args.after else "before"
-    return front.resume(lambda: front.session.goto(args.ordinal, when))
+def reverse_finish(console: Console, options: ReverseFinishOptions) -> Stop:
+    """Go back to before the parent action."""
+    return console.resume(lambda: console.session.reverse_finish(options.count))
 
 
-@command(
-    "reverse-step",
-    TRAVEL,
-    "Go back to the event before: the beginning or the end of an action.",
-    "reverse-step 5",
-    count_argument(),
-    aliases=("rs",),
-    repeats=True,
+class ReverseContinueOptions(Options):
+    """The options of ``reverse-continue``."""
+
+    count: Annotated[
+        int, Positional("N", help="how many hits to go back", parse=values.positive)
+    ] = 1
+
+
+@TIME_TRAVEL.command(
+    "reverse-continue", example="reverse-continue 3", aliases=("rc",), repeats=True
 )
-def reverse_step(front: Front, args: Arguments) -> Any:
-    return front.resume(lambda: front.session.reverse_step(args.count))
+def reverse_continue(console: Console, options: ReverseContinueOptions) -> Stop:
+    """Go back to the newest hit of a breakpoint, a watch or a catch before here, or to the Nth."""
+    return console.resume(lambda: console.session.reverse_continue(options.count))
 
 
-@command(
-    "reverse-next",
-    TRAVEL,
-    "Go back to before this action; when already before it, to after the one before it that is "
-    "not nested.",
-    "reverse-next",
-    count_argument(),
-    aliases=("rn",),
-    repeats=True,
-)
-def reverse_next(front: Front, args: Arguments) -> Any:
-    return front.resume(lambda: front.session.reverse_next(args.count))
-
-
-@command(
-    "reverse-finish",
-    TRAVEL,
-    "Go back to before the parent action.",
-    "reverse-finish",
-    count_argument("how many levels"),
-    aliases=("rf", "rfin"),
-    repeats=True,
-)
-def reverse_finish(front: Front, args: Arguments) -> Any:
-    return front.resume(lambda: front.session.reverse_finish(args.count))
-
-
-@command(
-    "reverse-continue",
-    TRAVEL,
-    "Go back to the newest hit of a breakpoint, a watch or a catch before here, or to the Nth.",
-    "reverse-continue 3",
-    count_argument("how many hits to go back"),
-    aliases=("rc",),
-    repeats=True,
-)
-def reverse_continue(front: Front, args: Arguments) -> Any:
-    return front.resume(lambda: front.session.reverse_continue(args.count))
-
-
-@command(
+@TIME_TRAVEL.command(
     "checkpoint",
-    TRAVEL,
-    "Freeze a copy of the tool here; 'restart N' goes back to it.",
-    "checkpoint",
+    example="checkpoint",
     needs_tool=_FREEZES,
 )
-def checkpoint(front: Front, _: Arguments) -> Any:
-    return front.tool().checkpoint()
+def checkpoint(console: Console, _: NoOptions) -> Checkpoint:
+    """Freeze a copy of the tool here; 'restart N' goes back to it."""
+    return console.tool().checkpoint()
 
 
-@subject(
-    INFO,
+@TIME_TRAVEL.subcommand(
+    "info",
     "checkpoints",
-    "List the checkpoints of this run.",
-    "info checkpoints",
+    example="info checkpoints",
     needs_tool=_FREEZES,
 )
-def info_checkpoints(front: Front, _: Arguments) -> Any:
-    session = front.tool()
+def info_checkpoints(console: Console, _: NoOptions) -> CheckpointsShown:
+    """List the checkpoints of this run."""
+    session = console.tool()
     return CheckpointsShown(session.checkpoints(), session.automatic_checkpoints())
 
 
-@subject(
-    DELETE,
+class DeleteCheckpointOptions(Options):
+    """The options of ``delete checkpoint``."""
+
+    number: Annotated[
+        int,
+        Positional(
+            "N", help="its number", parse=values.positive, complete=completers.checkpoint_numbers
+        ),
+    ]
+
+
+@TIME_TRAVEL.subcommand(
+    "delete",
     "checkpoint",
-    "Forget a checkpoint.",
-    "delete checkpoint 1",
-    arg("number", type=positive, metavar="N", help="its number", complete="checkpoint"),
+    example="delete checkpoint 1",
     needs_tool=_FREEZES,
 )
-def delete_checkpoint(front: Front, args: Arguments) -> Any:
-    front.tool().delete_checkpoint(args.number)
+def delete_checkpoint(console: Console, options: DeleteCheckpointOptions) -> None:
+    """Forget a checkpoint."""
+    console.tool().delete_checkpoint(options.number)
 
 
-@subject(
-    INFO,
-    "timeline",
-    "Tell where the tool stands, what is skipped, and where timelines branch.",
-    "info timeline",
-)
-def info_timeline(front: Front, _: Arguments) -> Any:
-    return front.session.timeline()
+@TIME_TRAVEL.subcommand("info", "timeline", example="info timeline")
+def info_timeline(console: Console, _: NoOptions) -> Timeline:
+    """Tell where the tool stands, what is skipped, and where timelines branch."""
+    return console.session.timeline()
 
 
-@command(
+TIME_TRAVEL.group(
     "load",
-    TRAVEL,
     "Skip in this run and in later ones what 'save skips' has saved.",
-    "load skips my.skips",
+    example="load skips my.skips",
     needs_tool=_SKIPS,
 )
-def load(_: Front, __: Arguments) -> Any:
-    """Do nothing: a word has to follow, and is a subject."""
 
 
-@subject(
-    "load",
-    "skips",
-    "Skip these actions again when they come; one that is not there ends the replay.",
-    "load skips my.skips",
-    arg("file", metavar="FILE", help="what 'save skips' wrote", complete="file"),
-    needs_tool=_SKIPS,
-)
-def load_skips(front: Front, args: Arguments) -> Any:
-    count = front.tool().load_skips(args.file)
-    return Text(f"Loaded {count} skip{'s'[: count != 1]} from {args.file}.")
+class LoadSkipsOptions(Options):
+    """The options of ``load skips``."""
+
+    file: Annotated[
+        str, Positional("FILE", help="what 'save skips' wrote", complete=completers.files)
+    ]
 
 
-@subject(
-    "save",
-    "skips",
-    "Write what is skipped on this timeline into a file that 'load skips' reads.",
-    "save skips my.skips",
-    arg("file", metavar="FILE", help="the file", complete="file"),
-    needs_tool=_SKIPS,
-)
-def save_skips(front: Front, args: Arguments) -> Any:
-    count = front.tool().save_skips(args.file)
-    return Text(f"Saved {count} skip{'s'[: count != 1]} to {args.file}.")
+@TIME_TRAVEL.subcommand("load", "skips", example="load skips my.skips", needs_tool=_SKIPS)
+def load_skips(console: Console, options: LoadSkipsOptions) -> Text:
+    """Skip these actions again when they come; one that is not there ends the replay."""
+    count = console.tool().load_skips(options.file)
+    return Text(f"Loaded {count} skip{'s'[: count != 1]} from {options.file}.")
+
+
+class SaveSkipsOptions(Options):
+    """The options of ``save skips``."""
+
+    file: Annotated[str, Positional("FILE", help="the file", complete=completers.files)]
+
+
+@TIME_TRAVEL.subcommand("save", "skips", example="save skips my.skips", needs_tool=_SKIPS)
+def save_skips(console: Console, options: SaveSkipsOptions) -> Text:
+    """Write what is skipped on this timeline into a file that 'load skips' reads."""
+    count = console.tool().save_skips(options.file)
+    return Text(f"Saved {count} skip{'s'[: count != 1]} to {options.file}.")

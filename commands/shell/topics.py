@@ -1,17 +1,31 @@
-"""Load the modules that declare commands."""
+"""The list of all topics; ``python -m`` prints the tables of docs/commands.md."""
 
 from __future__ import annotations
 
-from importlib import import_module
+import sys
+
+from actiondbg.commands.interpreter.declaration import CommandTable
+from actiondbg.commands.interpreter.help import tables
+from actiondbg.commands.shell.bisection import BISECTION
+from actiondbg.commands.shell.breakpoints import BREAKPOINTS
+from actiondbg.commands.shell.controls import RUNNING
+from actiondbg.commands.shell.cursor import CURSOR
+from actiondbg.commands.shell.displays import DISPLAYS
+from actiondbg.commands.shell.info import STATUS
+from actiondbg.commands.shell.outcomes import OUTCOMES
+from actiondbg.commands.shell.past import PAST
+from actiondbg.commands.shell.printing import PRINTING
+from actiondbg.commands.shell.scripts import SCRIPTS
+from actiondbg.commands.shell.stack import STACK
+from actiondbg.commands.shell.time_travel import TIME_TRAVEL
+from actiondbg.commands.shell.watches import WATCHES
 
 # In the order in which help lists their commands.
-_MODULES = (
-    *("controls", "breakpoints", "watches", "stack", "printing", "cursor"),
-    *("past", "displays", "info", "outcomes", "time_travel", "bisection", "scripts"),
+TOPICS = (
+    *(RUNNING, BREAKPOINTS, WATCHES, STACK, PRINTING, CURSOR, PAST, DISPLAYS, STATUS),
+    *(OUTCOMES, TIME_TRAVEL, BISECTION, SCRIPTS),
 )
+COMMANDS = CommandTable(TOPICS)
 
-
-def load() -> None:
-    """Fill actiondbg.commands.interpreter.declaration.COMMANDS; a second call changes nothing."""
-    for name in _MODULES:
-        import_module(f"actiondbg.commands.shell.{name}")
+if __name__ == "__main__":
+    sys.stdout.write(tables(COMMANDS))

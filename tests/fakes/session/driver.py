@@ -6,8 +6,9 @@ import io
 import json
 from typing import Any
 
-from actiondbg.commands.interpreter.console import Front
+from actiondbg.commands.interpreter.console import Console
 from actiondbg.commands.interpreter.interpreter import Interpreter, Lines
+from actiondbg.commands.shell.topics import COMMANDS
 from tests.fakes.session.session import FakeSession
 
 
@@ -18,8 +19,9 @@ class Driver:
         self.session = FakeSession()
         self.out, self.err = io.StringIO(), io.StringIO()
         session: Any = self.session
-        self.front = Front(session, out=self.out, err=self.err, **options)
-        self.interpreter = Interpreter(self.front)
+        live = None if "recorded" in options else session
+        self.console = Console(session, live, out=self.out, err=self.err, **options)
+        self.interpreter = Interpreter(self.console, COMMANDS)
 
     def do(self, *lines: str) -> str:
         """Execute lines as a script does; return what they print, errors too."""

@@ -69,9 +69,10 @@ def test_every_option_and_verdict_is_on_the_page() -> None:
 
     from actiondbg.bisection.result import Result
     from actiondbg.bisection.verdict import Found
-    from actiondbg.commands.shell.bisection import OPTIONS
+    from actiondbg.commands.interpreter.options import fields_of
+    from actiondbg.commands.shell.bisection import BisectOptions
 
-    missing = [option.name for option in OPTIONS if option.name not in PAGE]
+    missing = [each.option for each in fields_of(BisectOptions) if each.option not in PAGE]
     missing += [verdict for verdict in get_args(Found) if f"`{verdict}`" not in PAGE]
     missing += [key for key in Result(verdict="flaky").as_json() if f"`{key}`" not in PAGE]
     # These are in the tables by another name, or one says it in words.

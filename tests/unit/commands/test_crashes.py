@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from actiondbg.commands.interpreter.completion import candidates
-from actiondbg.commands.interpreter.interpreter import find_command
+from actiondbg.commands.shell.topics import COMMANDS
 from actiondbg.errors import FileNotWritten
 from tests.fakes.session.driver import Driver
 
@@ -60,7 +60,7 @@ def test_reproducer_that_cannot_be_written_is_told(crashing: Driver) -> None:
 
 def test_interrupted_reproducer_keeps_the_stop(crashing: Driver) -> None:
     crashing.session.past.reproducer_fails = KeyboardInterrupt
-    crashing.front.interactive = True
+    crashing.console.interactive = True
     printed = crashing.do("continue")
     assert "stopped inside #2" in printed
     assert "It was interrupted." in printed
@@ -194,7 +194,7 @@ def test_ids_are_shown(stopped: Driver) -> None:
 def test_completion(driver: Driver, line: str, word: str, expected: list[str]) -> None:
     driver.do("display info outcome")
     name, *before = line.split()
-    assert candidates(driver.front, find_command(name), before, word) == expected
+    assert candidates(driver.console, COMMANDS.find(name), before, word) == expected
 
 
 def test_help_of_a_subject(driver: Driver) -> None:

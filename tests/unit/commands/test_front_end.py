@@ -13,9 +13,8 @@ from actiondbg import cli
 from actiondbg.commands.cli import debug as debug_cli
 from actiondbg.commands.interpreter import help as manual
 from actiondbg.commands.interpreter.completion import candidates
-from actiondbg.commands.interpreter.declaration import COMMANDS
 from actiondbg.commands.interpreter.history_file import HistoryFile
-from actiondbg.commands.interpreter.interpreter import find_command
+from actiondbg.commands.shell.topics import COMMANDS
 from tests.fakes.session.driver import Driver
 from tests.fakes.session.session import MODULE, FakeSession
 from tests.paths import ROOT
@@ -109,7 +108,7 @@ def test_json_of_redirected_ir(tmp_path: Path) -> None:
 def test_completion(driver: Driver, line: str, word: str, expected: list[str] | None) -> None:
     driver.do("break x")
     name, *before = line.split()
-    assert candidates(driver.front, find_command(name), before, word) == expected
+    assert candidates(driver.console, COMMANDS.find(name), before, word) == expected
 
 
 def test_history_survives_and_keeps_no_repetition(tmp_path: Path) -> None:
@@ -128,27 +127,27 @@ def test_history_that_cannot_be_written_is_no_error(tmp_path: Path) -> None:
 
 def test_every_command_has_help_and_a_line_in_the_manual(driver: Driver) -> None:
     text = DOCS.read_text()
-    assert manual.tables() in text, (
-        "run python -m actiondbg.commands.interpreter.help and paste its tables"
+    assert manual.tables(COMMANDS) in text, (
+        "run python -m actiondbg.commands.shell.topics and paste its tables"
     )
     overview = driver.do("help")
-    for each in COMMANDS.values():
+    for each in COMMANDS:
         assert each.example in overview
         assert each.summary in driver.do(f"help {each.name}")
     for topic in manual.TOPICS.values():
         assert topic in text
 
 
-@pytest.mark.parametrize("name", sorted(COMMANDS))
+@pytest.mark.parametrize("name", sorted(COMMANDS.names))
 def test_examples_parse(name: str) -> None:
     example = COMMANDS[name].example
     if example.startswith("!"):
         return
     word, _, text = example.partition(" ")
-    assert find_command(word).name == name
+    assert COMMANDS.find(word).name == name
     found, text = COMMANDS[name].resolve(text)
-    found.parse(text.partition(" > ")[0] if found.redirects else text)
-    for each in found.subjects.values():
+    found.parse(text.partition(" > ")[0] if found.takes_redirects else text)
+    for each in found.subcommands.values():
         subject, text = COMMANDS[name].resolve(each.example.removeprefix(f"{name} "))
         assert subject is each
         subject.parse(text)

@@ -9,9 +9,8 @@ from typing import Any
 
 import pytest
 
-from actiondbg.commands.interpreter.declaration import COMMANDS
-from actiondbg.commands.interpreter.interpreter import find_command
-from actiondbg.commands.render.ir_text import IRWriter
+from actiondbg.commands.render.printing import IRWriter
+from actiondbg.commands.shell.topics import COMMANDS
 from actiondbg.errors import UsageError
 from tests.fakes.session.driver import Driver
 from tests.fakes.session.session import MODULE, FakeSession
@@ -62,17 +61,17 @@ def stopped() -> Driver:
     ],
 )
 def test_alias_or_unique_prefix(word: str, name: str) -> None:
-    assert find_command(word).name == name
+    assert COMMANDS.find(word).name == name
 
 
 def test_ambiguous_prefix_lists_the_candidates() -> None:
     with pytest.raises(UsageError, match=r"'cursor-p' is ambiguous: .*cursor-parent, cursor-prev"):
-        find_command("cursor-p")
+        COMMANDS.find("cursor-p")
 
 
 def test_unknown_command_suggests() -> None:
     with pytest.raises(UsageError, match="no command 'braek': did you mean 'break'"):
-        find_command("braek")
+        COMMANDS.find("braek")
 
 
 def test_commands_of_the_issue_exist() -> None:
@@ -84,7 +83,7 @@ def test_commands_of_the_issue_exist() -> None:
     cursor-users cursor-goto print set show source shell py help
     diff why-not next-change watch history catch display undisplay count cursor-select-id
     """
-    assert set(names.split()) <= set(COMMANDS)
+    assert set(names.split()) <= set(COMMANDS.names)
 
 
 # --- arguments ---------------------------------------------------------------
@@ -326,7 +325,7 @@ def test_silent_keeps_the_stop_from_being_printed(driver: Driver) -> None:
 def test_commands_that_continue_do_not_recurse(driver: Driver) -> None:
     driver.session = FakeSession(actions=3_000)
     session: Any = driver.session
-    driver.front.session = session
+    driver.console.session = driver.console._live = session
     printed = driver.do("break x", "commands", "silent", "continue", "end", "run", "info program")
     assert "exited with status 0" in printed
     assert driver.interpreter.failure is None

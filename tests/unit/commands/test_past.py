@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from actiondbg.commands.interpreter.option_text import take_options
+from actiondbg.commands.interpreter.words import take_options
 from actiondbg.ir.diff import Diff
 from tests.fakes.session.driver import Driver
 from tests.fakes.session.past import attempt, lived
@@ -57,8 +57,8 @@ def test_diff_that_is_empty_says_so(stopped: Driver) -> None:
 
 
 def test_diff_is_coloured_on_a_terminal_only(stopped: Driver, tmp_path: Path) -> None:
-    stopped.front.out.isatty = lambda: True  # type: ignore[method-assign]
-    stopped.front._color = True
+    stopped.console.out.isatty = lambda: True  # type: ignore[method-assign]
+    stopped.console._color = True
     assert "\x1b[31m-  %0 = test.a\x1b[39m\n\x1b[32m+  %0 = test.b\x1b[39m" in stopped.do("diff")
     stopped.do(f"diff > {tmp_path / 'd'}")
     assert "\x1b" not in (tmp_path / "d").read_text()

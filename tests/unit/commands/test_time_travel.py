@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from actiondbg.commands.interpreter.completion import candidates
-from actiondbg.commands.interpreter.interpreter import find_command
+from actiondbg.commands.shell.topics import COMMANDS
 from actiondbg.process.checkpoints import Automatic
 from tests.fakes.session.driver import Driver
 from tests.fakes.session.time_travel import TIMELINE, made
@@ -180,4 +180,4 @@ def test_json() -> None:
 def test_completion(stopped: Driver, line: str, word: str, expected: list[str] | None) -> None:
     stopped.do("checkpoint")
     name, *before = line.split()
-    assert candidates(stopped.front, find_command(name), before, word) == expected
+    assert candidates(stopped.console, COMMANDS.find(name), before, word) == expected

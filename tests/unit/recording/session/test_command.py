@@ -15,7 +15,7 @@ import pytest
 
 from actiondbg.cli import main
 from actiondbg.commands.cli import open as open_cli
-from actiondbg.commands.interpreter.declaration import COMMANDS
+from actiondbg.commands.shell.topics import COMMANDS
 from actiondbg.recording import RecordingError
 from tests.fakes.recording.recordings import fake_recording, write_recording
 from tests.fakes.recording.session import OPERATIONS, actions
@@ -164,9 +164,9 @@ def test_every_command_works_or_is_refused_in_a_sentence(do: Open) -> None:
     """No command of the front end meets something that a recording's session has not."""
     _without_ir()
     skipped = {"quit", "shell", "py", "edit", "alias", "macro", "trust", "source", "commands"}
-    for command in COMMANDS.values():
-        for each in [command, *command.subjects.values()]:
-            if each.name in skipped or (each.subjects and not each.arguments):
+    for command in COMMANDS:
+        for each in [command, *command.subcommands.values()]:
+            if each.name in skipped or (each.subcommands and not each.fields):
                 continue
             for code in (0, 1):
                 try:
@@ -262,7 +262,7 @@ def test_the_page_names_every_command_that_works() -> None:
     page = (ROOT / "docs" / "open.md").read_text()
     table = page.partition("## What works")[2].partition("## What is different")[0]
     named = set(re.findall(r"`([a-z][a-z -]*)", table))
-    for command in COMMANDS.values():
-        for each in [command, *command.subjects.values()]:
+    for command in COMMANDS:
+        for each in [command, *command.subcommands.values()]:
             if each.name in named:
                 assert not each.needs_tool, each.name

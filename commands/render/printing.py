@@ -1,13 +1,44 @@
-"""Write IR for people: a gutter with an arrow at the cursor, and colours, in bounded memory."""
+"""Printed IR, for people with a gutter and colours, in bounded memory; counts of operations."""
 
 from __future__ import annotations
 
 import re
-from typing import TextIO
+import shutil
+from typing import TextIO, cast
+
+import msgspec
+
+from actiondbg.commands.render.output import Redirect
+from actiondbg.commands.render.renderer import RenderContext, Renderer, page, renders
+from actiondbg.ir.printed import PrintedText
 
 _CHUNK = 1 << 16  # characters that are coloured at once
 _LINE = re.compile(r"[^\n]*\n|[^\n]+")  # not splitlines, which knows other ends of lines
 _LONGEST = 1 << 20  # characters of a line without end that are held back
+_READ_WHOLE = 1 << 20  # bytes of IR up to which it is read to count its lines
+
+
+class Written(msgspec.Struct):
+    """IR that was sent elsewhere: ``operator`` is >, >> or |, ``bytes`` is its length."""
+
+    target: str
+    operator: str
+    bytes: int
+
+
+class Printed(msgspec.Struct):
+    """IR as JSON gives it; ``generic`` is whether it is in the generic form."""
+
+    text: str
+    generic: bool
+
+
+class Counted(msgspec.Struct):
+    """How many operations there are of a name, in the module or in the cursor's function."""
+
+    glob: str
+    function: bool
+    count: int
 
 
 class IRWriter:
@@ -76,3 +107,43 @@ class IRWriter:
         from actiondbg.ir.lexer import colorize
 
         return colorize(lines, self._style)
+
+
+def _show_ir(context: RenderContext, result: object) -> None:
+    """Write printed IR: whole and plain into a file, else marked, coloured and paged."""
+    with cast("PrintedText", result) as printed:
+        if context.redirected:
+            printed.copy_to(context.out)
+            return
+        style = context.settings["style"] if context.colored else None
+
+        def write(out: TextIO) -> None:
+            writer = IRWriter(out, printed.mark, style)
+            printed.copy_to(cast("TextIO", writer))
+            writer.finish()
+
+        if context.pages and _is_long(printed):
+            page(context, write)
+        else:
+            write(context.out)
+
+
+def _is_long(printed: PrintedText) -> bool:
+    rows = shutil.get_terminal_size().lines
+    return printed.bytes > _READ_WHOLE or printed.text.count("\n") >= rows
+
+
+def _ir_object(result: object, redirect: Redirect | None) -> object:
+    printed = cast("PrintedText", result)
+    if redirect is not None:  # what has been written elsewhere is not repeated
+        return msgspec.to_builtins(Written(redirect.target, redirect.operator, printed.bytes))
+    with printed:
+        return msgspec.to_builtins(Printed(printed.text, printed.generic))
+
+
+def count_text(_: RenderContext, counted: Counted) -> str:
+    where = "the cursor's function" if counted.function else "the module"
+    return f"{counted.count} {counted.glob} in {where}"
+
+
+RENDERERS = (Renderer(PrintedText, _show_ir, _ir_object), renders(Counted, count_text))

@@ -1,0 +1,159 @@
+"""Feeding a console end: the options -x and -ex, the init files, standard input, the shell."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Annotated, NamedTuple
+
+from actiondbg.commands import FAILED, NOT_STARTED
+from actiondbg.commands.cli.line_parser import NoColor
+from actiondbg.commands.interpreter.options import Flag, Option, Options
+from actiondbg.errors import LaunchError
+
+if TYPE_CHECKING:
+    from actiondbg.commands.interpreter.console import Console
+    from actiondbg.commands.interpreter.interpreter import Interpreter
+    from actiondbg.commands.shell.shell import Shell
+
+
+class Script(NamedTuple):
+    """What -x or -ex has executed."""
+
+    text: str
+    is_file: bool
+
+
+def _file(text: str) -> Script:
+    return Script(text, is_file=True)
+
+
+def _line(text: str) -> Script:
+    return Script(text, is_file=False)
+
+
+class StartupOptions(Options):
+    """The options that say what is executed, and how it is shown."""
+
+    scripts: Annotated[  # in the order in which they are given
+        tuple[Script, ...],
+        Option("-x", "FILE", help="run the commands of a file", parse=_file),
+        Option("-ex", "CMD", help="run a command", parse=_line),
+    ] = ()
+    batch: Annotated[
+        bool, Flag("--batch", help="leave after the -x and -ex, at the first failure")
+    ] = False
+    json: Annotated[bool, Flag("--json", help="print one JSON object a command")] = False
+    keep_going: Annotated[
+        bool, Flag("--keep-going", help="a failing command does not end a batch")
+    ] = False
+    nx: Annotated[bool, Flag("-nx", help="do not run .actiondbginit")] = False
+    trust: Annotated[bool, Flag("--trust", help="trust ./.actiondbginit from now on")] = False
+    no_color: NoColor = False
+
+
+def is_interactive(options: StartupOptions) -> bool:
+    """Tell whether a person is at the prompt."""
+    return not options.batch and not options.json and sys.stdin.isatty()
+
+
+def reads_stdin(options: StartupOptions) -> bool:
+    """Tell whether the commands come from standard input, which is no person's."""
+    return not options.batch and not is_interactive(options)
+
+
+def drive(console: Console, options: StartupOptions) -> int:
+    """Run the init files, -x and -ex, then what follows; return the exit code.
+
+    Args:
+        console: what the commands act on.
+        options: of the command line.
+    """
+    from actiondbg.commands.interpreter.interpreter import Interpreter, Lines
+    from actiondbg.commands.shell.topics import COMMANDS
+
+    is_fed = reads_stdin(options)
+    keep_going = options.keep_going or console.interactive or (options.json and is_fed)
+    interpreter = Interpreter(console, COMMANDS, keep_going=keep_going)
+    loader = _ShellLoader(console, interpreter) if console.interactive else None
+    succeeded = _run_init(console, interpreter, options) or keep_going
+    succeeded = succeeded and (interpreter.run(Lines(_script_lines(options.scripts))) or keep_going)
+    if loader is not None:
+        return _run_shell(console, loader)
+    if succeeded and is_fed and not console.quitting:
+        lines = (line.rstrip("\n") for line in iter(sys.stdin.readline, ""))
+        interpreter.run(Lines(lines, None if console.json else "<stdin>"))
+    return _exit_code(interpreter)
+
+
+def _exit_code(interpreter: Interpreter) -> int:
+    if interpreter.failure is None:
+        return 0
+    return NOT_STARTED if isinstance(interpreter.failure, LaunchError) else FAILED
+
+
+def _script_lines(scripts: Sequence[Script]) -> Iterator[str]:
+    for script in scripts:
+        yield f"source {_quoted(script.text)}" if script.is_file else script.text
+
+
+def _quoted(text: str) -> str:
+    """Return a word as the interpreter reads it back."""
+    return "'" + text.replace("'", "'\\''") + "'"
+
+
+def _run_init(console: Console, interpreter: Interpreter, options: StartupOptions) -> bool:
+    """Run the init files that are there and trusted."""
+    from actiondbg.commands.interpreter import trusted_files as trust
+
+    project = trust.project_file()
+    if options.trust:
+        trust.add(project)
+    if options.nx:
+        return True
+    files = [trust.user_file()]
+    if project.is_file() and project != files[0]:
+        if trust.is_trusted(project):
+            files.append(project)
+        else:
+            console.note(f"{project} was not run: say 'trust' or use --trust if you trust it.")
+    console.quiet = True
+    try:
+        return all([interpreter.execute(f"source {_quoted(str(f))}") for f in files if f.is_file()])
+    finally:
+        console.quiet = False
+
+
+# --- the shell ----------------------------------------------------------------
+
+
+class _ShellLoader:
+    """Imports the shell while the first commands run: cmd2 takes as long as they do."""
+
+    def __init__(self, console: Console, interpreter: Interpreter) -> None:
+        self._console = console
+        self._interpreter = interpreter
+        self._shell: Shell | None = None
+        self._thread = threading.Thread(target=self._import, daemon=True)
+        self._thread.start()
+        console.shell = self.get
+
+    @staticmethod
+    def _import() -> None:
+        pass  # pyright: ignore[reportUnusedImport]
+
+    def get(self) -> Shell:
+        """Return the shell; it is made the first time."""
+        if self._shell is None:
+            self._thread.join()
+            from actiondbg.commands.shell.shell import Shell
+
+            self._shell = Shell(self._console, self._interpreter)
+        return self._shell
+
+
+def _run_shell(console: Console, loader: _ShellLoader) -> int:
+    if not console.quitting:
+        loader.get().run()
+    return 0

@@ -1,0 +1,92 @@
+"""Plain words, settings, facts about the program, and displays."""
+
+from __future__ import annotations
+
+import msgspec
+
+from actiondbg.commands.render.renderer import RenderContext, renders
+from actiondbg.commands.render.units import rows
+
+Fact = str | int | bool | list[str] | None
+
+
+class Text(msgspec.Struct):
+    """Words for people: help, echo, a confirmation."""
+
+    text: str
+
+
+class SettingsShown(msgspec.Struct):
+    """Settings by name."""
+
+    settings: dict[str, str]
+
+
+class Facts(msgspec.Struct):
+    """Named facts about the tool or the program; None where a fact is not known now."""
+
+    title: str
+    facts: dict[str, Fact]
+
+
+class Display(msgspec.Struct):
+    """A command that is run at each stop."""
+
+    id: int
+    command: str
+
+
+class Displays(msgspec.Struct):
+    """The commands that are run at each stop."""
+
+    displays: list[Display]
+
+
+class Displayed(msgspec.Struct):
+    """What a display gave, which people have been shown: a result as JSON has it, or an error."""
+
+    id: int
+    command: str
+    ok: bool
+    result: object = None
+    error: str | None = None
+
+
+def _text(_: RenderContext, text: Text) -> str:
+    return text.text
+
+
+def _settings_text(_: RenderContext, shown: SettingsShown) -> str:
+    return "\n".join(rows(shown.settings))
+
+
+def _facts_text(_: RenderContext, facts: Facts) -> str:
+    return "\n".join(rows(facts.facts))
+
+
+def displays_text(_: RenderContext, shown: Displays) -> str:
+    if not shown.displays:
+        return "There are no displays."
+    return "\n".join(f"{each.id}: {each.command}" for each in shown.displays)
+
+
+def display_text(_: RenderContext, added: Display) -> str:
+    return f"Display {added.id}: {added.command}"
+
+
+def displayed_text(_: RenderContext, __: Displayed) -> str:
+    return ""  # it was shown when it was run
+
+
+def _facts_object(facts: Facts) -> object:
+    return facts.facts
+
+
+RENDERERS = (
+    renders(Text, _text),
+    renders(SettingsShown, _settings_text),
+    renders(Facts, _facts_text, _facts_object),
+    renders(Display, display_text),
+    renders(Displays, displays_text),
+    renders(Displayed, displayed_text),
+)

@@ -1,0 +1,250 @@
+"""Past attempts, the life of an operation, and the difference that an action made."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections import Counter
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from actiondbg.commands.render.renderer import RenderContext, renders
+from actiondbg.commands.render.stop import outcome_lines, result_words
+from actiondbg.commands.render.units import operation
+
+if TYPE_CHECKING:
+    from actiondbg.analysis.attempts import Attempt, Attempts, Group
+    from actiondbg.analysis.history import Event, History
+    from actiondbg.ir.diff import Diff, Row
+    from actiondbg.recording.session.past import RecordedAttempts
+
+_WIDTH = 160  # columns of a side-by-side diff that goes into a file
+_OFF = "\x1b[39m"
+_COLORS = {"-": "\x1b[31m", "+": "\x1b[32m", "!": "\x1b[33m", "@": "\x1b[36m"}
+
+
+class AttemptsShown(msgspec.Struct):
+    """Past attempts of a pattern; ``each``: a line for each of them."""
+
+    attempts: Attempts | RecordedAttempts
+    each: bool
+
+
+class HistoryShown(msgspec.Struct):
+    """The life of an operation."""
+
+    history: History
+
+
+class DiffShown(msgspec.Struct):
+    """What an action changed; ``context`` is how many equal lines stand around a change."""
+
+    diff: Diff
+    side_by_side: bool
+    context: int
+
+
+def plural(count: int, noun: str) -> str:
+    """Return a count and its noun."""
+    return f"{count} {noun}{'' if count == 1 else 's'}"
+
+
+# --- attempts --------------------------------------------------------------------
+
+
+def attempts_text(_: RenderContext, shown: AttemptsShown) -> str:
+    found = shown.attempts
+    if not found.attempts:
+        return f"There was no attempt of {found.name}."
+    counts = Counter[str]()
+    for group in found.grouped():
+        counts[group.result] += group.count
+    words = {
+        "succeeded": "succeeded",
+        "unchanged": "succeeded but changed nothing",
+        "failed": "failed",
+        "skipped": "skipped",
+    }
+    parts = [f"{counts[key]} {word}" for key, word in words.items() if counts[key]]
+    head = f"{plural(len(found.attempts), 'attempt')} of {found.name}: {', '.join(parts)}"
+    if shown.each:
+        return "\n".join([head, *(_attempt_line(each) for each in found.attempts)])
+    return "\n".join([head, *_group_lines(found.grouped())])
+
+
+def _place(attempt: Attempt) -> str:
+    location = f" at {attempt.location}" if attempt.location else ""
+    return f"#{attempt.ordinal} {operation(attempt.id, attempt.op)}{location}"
+
+
+def _attempt_line(attempt: Attempt) -> str:
+    function = f" in @{attempt.function.removeprefix('@')}" if attempt.function else ""
+    reasons = "; ".join(outcome_lines(attempt.outcome, ""))
+    result = result_words(attempt.outcome, attempt.change_count)
+    return f"  {_place(attempt)}{function}: {result}{f': {reasons}' if reasons else ''}"
+
+
+def _group_lines(groups: Iterable[Group]) -> list[str]:
+    rows = [
+        (f"{each.count} x", _group_words(each), f"first {_place(each.first)}") for each in groups
+    ]
+    counts = max((len(count) for count, _, _ in rows), default=0)
+    words = max((len(word) for _, word, _ in rows), default=0)
+    return [f"  {count:>{counts}}  {word:<{words}}  {place}" for count, word, place in rows]
+
+
+def _group_words(group: Group) -> str:
+    result = "succeeded, but changed nothing" if group.result == "unchanged" else group.result
+    return f'{result}: "{group.reason}"' if group.reason else result
+
+
+# --- the life of an operation -------------------------------------------------------
+
+
+def history_text(_: RenderContext, shown: HistoryShown) -> str:
+    history = shown.history
+    rows = [(f"#{each.ordinal}", _event_words(each), _who(each)) for each in history.events]
+    widths = [max((len(row[column]) for row in rows), default=0) for column in (0, 1)]
+    lines = [operation(history.id, history.op)]
+    lines += [f"  {o:<{widths[0]}}  {what:<{widths[1]}}  {who}".rstrip() for o, what, who in rows]
+    if history.made_from:
+        lines.append(f"  It replaced {_ids(history.made_from)}.")
+    if history.became:
+        lines.append(f"  It became {_ids(history.became)}.")
+    return "\n".join(lines)
+
+
+def _event_words(event: Event) -> str:
+    """Return what happened, without the operation, which stands above."""
+    return re.sub(rf"^@{event.id} \S+ (was )?", "", event.message or event.kind)
+
+
+def _who(event: Event) -> str:
+    who = f"by {event.tag} ({event.name or 'nameless'})" if event.ordinal else f"by {event.name}"
+    return who + (" (a guess)" if event.guess else "")
+
+
+def _ids(ids: Iterable[int]) -> str:
+    return ", ".join(f"@{id}" for id in ids)
+
+
+# --- diffs -----------------------------------------------------------------------
+
+
+def diff_text(context: RenderContext, shown: DiffShown) -> str:
+    if shown.diff.is_empty:
+        return f"{_title(shown.diff)} made no difference."
+    if shown.side_by_side:
+        return _side_by_side(context, shown.diff)
+    return "\n".join(unified_lines(context, shown.diff, shown.context))
+
+
+def _title(diff: Diff) -> str:
+    return diff.title or f"#{diff.ordinal}"
+
+
+def unified_lines(context: RenderContext, diff: Diff, around: int) -> list[str]:
+    """Return a unified diff; what is not changed is coloured as IR.
+
+    Args:
+        context: where it is shown.
+        diff: of the IR.
+        around: how many equal lines stand around a change.
+    """
+    head = (f"--- before {_title(diff)}", "+++ after")
+    return [*(paint_line(context, line) for line in (*head, *diff.unified(around)))]
+
+
+def paint_line(context: RenderContext, line: str) -> str:
+    """Colour a line of a unified diff."""
+    if line[:1] == " ":
+        return " " + context.paint(line[1:])
+    return _in_color(context, line[:1], line)
+
+
+def _in_color(context: RenderContext, kind: str, text: str) -> str:
+    on = _COLORS.get(kind) if context.colored else None
+    return f"{on}{text}{_OFF}" if on else text
+
+
+def _side_by_side(context: RenderContext, diff: Diff) -> str:
+    terminal = context.out.isatty() and not context.redirected
+    width = shutil.get_terminal_size().columns if terminal else _WIDTH
+    rows = diff.side_by_side(width)
+    side = max((len(row.left or "") for row in rows), default=0)
+    head = f"{f'before {_title(diff)}':<{side}} | after"
+    return "\n".join([head, *(_row_text(context, row, side) for row in rows)])
+
+
+def _row_text(context: RenderContext, row: Row, side: int) -> str:
+    if row.left is None and row.right is None:
+        return "..."
+    left, right = row.left or "", row.right or ""
+    blanks = " " * (side - len(left))
+    if row.kind == " ":
+        return f"{context.paint(left)}{blanks}   {context.paint(right)}".rstrip()
+    sign = {"-": "<", "+": ">", "!": "|"}[row.kind]
+    left = _in_color(context, "-", left) if left else ""
+    right = _in_color(context, "+", right) if right else ""
+    return f"{left}{blanks} {sign} {right}".rstrip()
+
+
+def _attempts_object(shown: AttemptsShown) -> object:
+    attempts = shown.attempts.attempts
+    return {
+        "name": shown.attempts.name,
+        "attempts": [
+            {
+                "ordinal": each.ordinal,
+                "op": each.op,
+                "id": each.id,
+                "location": each.location,
+                "function": each.function,
+                "outcome": msgspec.to_builtins(each.outcome),
+                "changes": each.change_count,
+            }
+            for each in attempts
+        ],
+        "groups": [
+            {
+                "result": each.result,
+                "reason": each.reason,
+                "count": each.count,
+                "first": each.first.ordinal,
+            }
+            for each in shown.attempts.grouped()
+        ],
+    }
+
+
+def _history_object(shown: HistoryShown) -> object:
+    history = shown.history
+    return {
+        "id": history.id,
+        "op": history.op,
+        "events": msgspec.to_builtins(history.events),
+        "madeFrom": list(history.made_from),
+        "became": list(history.became),
+    }
+
+
+def _diff_shown_object(shown: DiffShown) -> object:
+    return diff_object(shown.diff, shown.context)
+
+
+def diff_object(diff: Diff, context: int) -> object:
+    return {
+        "ordinal": diff.ordinal,
+        "title": diff.title,
+        "empty": diff.is_empty,
+        "unified": diff.unified(context),
+    }
+
+
+RENDERERS = (
+    renders(AttemptsShown, attempts_text, _attempts_object),
+    renders(HistoryShown, history_text, _history_object),
+    renders(DiffShown, diff_text, _diff_shown_object),
+)

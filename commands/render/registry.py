@@ -1,0 +1,49 @@
+"""The one registry from the type of a result to its text and its JSON."""
+
+from __future__ import annotations
+
+from actiondbg.commands.render import (
+    bisection,
+    breakpoints,
+    info,
+    outcomes,
+    past,
+    printing,
+    stop,
+    time_travel,
+    units,
+)
+from actiondbg.commands.render.output import Redirect
+from actiondbg.commands.render.renderer import RenderContext, Renderer
+
+_TOPICS = (bisection, breakpoints, info, outcomes, past, printing, stop, time_travel, units)
+_RENDERERS = {each.kind: each for topic in _TOPICS for each in topic.RENDERERS}
+
+
+def add(renderer: Renderer) -> None:
+    """Add the renderer of one more type of results."""
+    _RENDERERS[renderer.kind] = renderer
+
+
+def show(context: RenderContext, result: object) -> None:
+    """Write a result for people; None is no result."""
+    if result is not None:
+        _renderer(result).show(context, result)
+
+
+def as_json(result: object, redirect: Redirect | None) -> object:
+    """Return a result as JSON has it.
+
+    Args:
+        result: what a command returned.
+        redirect: where its text has gone; IR is not repeated then.
+    """
+    return None if result is None else _renderer(result).json(result, redirect)
+
+
+def _renderer(result: object) -> Renderer:
+    """Return the renderer of the nearest class of a result."""
+    for kind in type(result).__mro__:
+        if kind in _RENDERERS:
+            return _RENDERERS[kind]
+    raise TypeError(f"no renderer is registered for {type(result).__name__}")

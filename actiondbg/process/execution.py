@@ -25,6 +25,7 @@ from actiondbg.tool.program import Program
 R = TypeVar("R", bound=protocol.Message)
 
 RunState = Literal["running", "stopped", "exited"]
+State = Literal["not-running", "running", "stopped", "exited"]  # of a session
 
 
 class Execution:

@@ -9,6 +9,7 @@ from actiondbg import protocol
 from actiondbg.analysis.attempts import PatternAttempts
 from actiondbg.analysis.history import History
 from actiondbg.process.checkpoints import Automatic, Checkpoint
+from actiondbg.process.execution import State
 from actiondbg.process.stop import Side, Stop
 from actiondbg.process.streams import Redirection
 from actiondbg.process.timeline import Timeline
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
     from actiondbg.ir.diff import Diff
     from actiondbg.session.observers import Observer
 
-State = Literal["not-running", "stopped", "running", "exited"]
 StatisticKind = Literal["pattern", "pass", "fold"]
 
 

@@ -9,12 +9,11 @@ from typing import TypeVar
 
 from actiondbg import protocol
 from actiondbg.errors import NotStopped, UsageError
-from actiondbg.process.execution import Execution, start_execution
+from actiondbg.process.execution import Execution, State, start_execution
 from actiondbg.process.launch_options import LaunchOptions
 from actiondbg.process.stop import Stop
 from actiondbg.process.streams import Redirection, Streams
 from actiondbg.process.tool_process import is_shared
-from actiondbg.session.debug_session import State
 from actiondbg.support.interrupts import HeldInterrupts
 from actiondbg.support.scratch_directory import make_directory, remove_directory
 from actiondbg.tool.program import Program

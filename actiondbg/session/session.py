@@ -10,7 +10,7 @@ from actiondbg import protocol
 from actiondbg.breakpoints.breakpoint import BreakpointTable
 from actiondbg.breakpoints.condition import parse_condition
 from actiondbg.breakpoints.spec import attempt_terms, parse_spec
-from actiondbg.process.execution import Execution
+from actiondbg.process.execution import Execution, State
 from actiondbg.process.stop import Stop
 from actiondbg.process.streams import Redirection, Streams
 from actiondbg.session.agent_breakpoints import AgentBreakpoints
@@ -18,7 +18,6 @@ from actiondbg.session.agent_options import AgentOptions
 from actiondbg.session.arrival import Arrival, InnerStops
 from actiondbg.session.breakpoints import BreakpointList
 from actiondbg.session.control import ToolControl
-from actiondbg.session.debug_session import State
 from actiondbg.session.executions import Executions
 from actiondbg.session.inspection.cursor import Cursor
 from actiondbg.session.inspection.outcome import Outcome

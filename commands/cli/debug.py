@@ -137,7 +137,7 @@ class Spinner:
 
     def start(self) -> None:
         """Begin: the compiler has been started."""
-        text = f"Compiling the agent for LLVM {self.session.tool.llvm} ..."
+        text = f"Compiling the agent for LLVM {self.session.target.tool.llvm} ..."
         if not sys.stderr.isatty():
             print(text, file=sys.stderr, flush=True)
             return

@@ -60,7 +60,9 @@ def files(_: Typed) -> None:
 def _names(typed: Typed, kind: NameKind) -> list[str]:
     """Return the names of a kind; completing must not fail, so none where they cannot be had."""
     try:
-        return [name for name in typed.console.session.names(kind) if re.fullmatch(r"\S+", name)]
+        return [
+            name for name in typed.console.session.names.get(kind) if re.fullmatch(r"\S+", name)
+        ]
     except (ActiondbgError, OSError):
         return []
 
@@ -135,7 +137,7 @@ def places(typed: Typed) -> list[str]:
 
 def breakpoint_numbers(typed: Typed) -> list[str]:
     """Offer the numbers of breakpoints."""
-    existing = typed.console.session.breakpoints
+    existing = typed.console.session.breakpoints.all()
     return matching([*(str(each.id) for each in existing), "all"], typed.word)
 
 
@@ -147,7 +149,7 @@ def display_numbers(typed: Typed) -> list[str]:
 
 def checkpoint_numbers(typed: Typed) -> list[str]:
     """Offer the numbers of checkpoints."""
-    existing = typed.console.session.checkpoints()
+    existing = typed.console.session.timeline.checkpoints.all()
     return matching([str(each.number) for each in existing], typed.word)
 
 

@@ -16,7 +16,7 @@ from actiondbg.errors import NotStopped, ToolGone, UsageError
 if TYPE_CHECKING:
     from actiondbg.commands.interpreter.recording_console import Declared, RecordingConsole
     from actiondbg.process.stop import Stop
-    from actiondbg.recording.session.session import RecordedSession
+    from actiondbg.session.debug_session import DebugSession
     from actiondbg.session.session import Session
 
 _LATE_SECONDS = 1.0  # from Ctrl-C to the advice
@@ -90,7 +90,7 @@ class Console:
 
     def __init__(
         self,
-        session: Session | RecordedSession,
+        session: DebugSession,
         live: Session | None = None,
         *,
         json: bool = False,

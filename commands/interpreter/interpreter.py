@@ -145,7 +145,7 @@ class Interpreter:
         line = line.strip()
         if not line or line.startswith("#"):
             return True, None
-        waiting = {b.id: list(b.commands) for b in self.console.session.breakpoints}
+        waiting = {b.id: list(b.commands) for b in self.console.session.breakpoints.all()}
         beside: dict[str, object] = {}
         try:
             parsed = self.parse(line)
@@ -198,7 +198,7 @@ class Interpreter:
         """Replace ``$_`` by the newest breakpoint's number; saved breakpoints use it."""
         if not _NEWEST.search(text):
             return text
-        breakpoints = self.console.session.breakpoints
+        breakpoints = self.console.session.breakpoints.all()
         if not breakpoints:
             raise UsageError("$_ is the newest breakpoint, and there is none.")
         return _NEWEST.sub(str(breakpoints[-1].id), text, count=1)

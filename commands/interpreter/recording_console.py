@@ -12,6 +12,8 @@ from actiondbg.recording.errors import needs_tool
 if TYPE_CHECKING:
     from actiondbg.recording.session.session import RecordedSession
 
+    pass
+
 
 class Declared(Protocol):
     """A declared command, as far as the commands about commands need it."""
@@ -44,14 +46,14 @@ class RecordingConsole:
         session: over the recording.
     """
 
-    def __init__(self, session: OldRecordedSession) -> None:
+    def __init__(self, session: RecordedSession) -> None:
         self._session = session
 
     def greeting(self) -> str:
         """Return what a person is told at the beginning."""
         recording = self._session.recording
         count = f"{recording.count:,} action{'s'[: recording.count != 1]}"
-        lines = [f"{recording.path}: {count} of {shlex.join(self._session.argv)}"]
+        lines = [f"{recording.path}: {count} of {shlex.join(self._session.target.argv)}"]
         if recording.cut:
             lines.append(recording.cut)
         return "\n".join(lines)

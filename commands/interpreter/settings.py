@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from actiondbg.errors import UsageError
 
 if TYPE_CHECKING:
+    from actiondbg.session.agent_options import AgentOptions
     from actiondbg.session.session import Session
 
 
@@ -59,7 +60,7 @@ SETTINGS: dict[str, Setting] = {
     "count-actions": Setting(
         "off",
         "whether all is counted as it runs, so that info patterns needs no replay",
-        attribute="counting",
+        attribute="count_actions",
     ),
     "checkpoints": Setting(
         "on",
@@ -106,8 +107,8 @@ class Settings:
             return self._values[name]
         return setting.text(getattr(self._holder(name), setting.attribute))
 
-    def _holder(self, name: str) -> Session:
-        return self._tool(f"{name} is a setting of the tool's")
+    def _holder(self, name: str) -> AgentOptions:
+        return self._tool(f"{name} is a setting of the tool's").options
 
     def on(self, name: str) -> bool:
         """Return whether a setting is anything but off."""

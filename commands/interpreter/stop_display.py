@@ -66,14 +66,14 @@ def run_display(console: Console, one: Display) -> Displayed:
 def _is_crash(console: Console, stop: Stop) -> bool:
     if stop.reason != "catch":
         return False
-    specs = {each.id: each.spec for each in console.session.breakpoints}
+    specs = {each.id: each.spec for each in console.session.breakpoints.all()}
     return any(specs.get(number) == "catch crash" for number in stop.breakpoints)
 
 
 def _reproduce(console: Console, stop: Stop) -> Reproduced:
     path = _free_path(f"actiondbg-reproducer-{stop.ordinal}")
     try:
-        made = console.tool().reproducer(path)
+        made = console.tool().past.reproducer(path)
     except (ActiondbgError, OSError) as error:
         return Reproduced(str(path), error=message_of(error))
     except KeyboardInterrupt:

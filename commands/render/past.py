@@ -15,10 +15,9 @@ from actiondbg.commands.render.stop import outcome_lines, result_words
 from actiondbg.commands.render.units import operation
 
 if TYPE_CHECKING:
-    from actiondbg.analysis.attempts import Attempt, Attempts, Group
+    from actiondbg.analysis.attempts import Attempt, Group, PatternAttempts
     from actiondbg.analysis.history import Event, History
     from actiondbg.ir.diff import Diff, Row
-    from actiondbg.recording.session.past import RecordedAttempts
 
 _WIDTH = 160  # columns of a side-by-side diff that goes into a file
 _OFF = "\x1b[39m"
@@ -28,7 +27,7 @@ _COLORS = {"-": "\x1b[31m", "+": "\x1b[32m", "!": "\x1b[33m", "@": "\x1b[36m"}
 class AttemptsShown(msgspec.Struct):
     """Past attempts of a pattern; ``each``: a line for each of them."""
 
-    attempts: Attempts | RecordedAttempts
+    attempts: PatternAttempts
     each: bool
 
 

@@ -11,8 +11,7 @@ import msgspec
 from actiondbg.commands.render.output import Redirect, paged
 
 if TYPE_CHECKING:
-    from actiondbg.recording.session.session import RecordedSession
-    from actiondbg.session.session import Session
+    from actiondbg.session.debug_session import DebugSession
 
 ResultT = TypeVar("ResultT")
 
@@ -38,7 +37,7 @@ class RenderContext(Protocol):
         ...
 
     @property
-    def session(self) -> Session | RecordedSession:
+    def session(self) -> DebugSession:
         """Return the session, which a stop's text asks for its breakpoints and its cursor."""
         ...
 

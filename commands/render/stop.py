@@ -75,7 +75,7 @@ def _reason(context: RenderContext, stop: Stop) -> str:
         return "The IR does not verify, stopped"
     if not stop.breakpoints:
         return "Stopped"
-    kinds = {each.id: each.kind for each in context.session.breakpoints}
+    kinds = {each.id: each.kind for each in context.session.breakpoints.all()}
     hit: dict[str, list[str]] = {}
     for number in stop.breakpoints:  # a temporary one is gone by now
         hit.setdefault(kinds.get(number, "breakpoint"), []).append(str(number))
@@ -165,7 +165,7 @@ def _cursor_line(context: RenderContext, stop: Stop) -> str:
     if stop.cursor_id is None:
         return f"{was} was erased."
     try:
-        name = context.session.cursor().unit.name
+        name = context.session.cursor.get().unit.name
     except ActiondbgError:
         name = None
     replaced = any(
@@ -183,7 +183,7 @@ def _operation_line(context: RenderContext, stop: Stop) -> str:
     limit = context.settings["elide"]
     elide = int(limit) if limit != "off" else None
     try:
-        with context.session.print("cursor", skip_regions=True, elide=elide) as printed:
+        with context.session.ir.print("cursor", skip_regions=True, elide=elide) as printed:
             text = printed.text.strip()
     except ActiondbgError as error:  # such as an operation that the action erased
         return f"  {stop.op or 'operation'}: {error}"

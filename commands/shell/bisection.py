@@ -229,19 +229,19 @@ def bisect(console: Console, options: BisectOptions) -> Bisected:
 
     session = console.tool()
     oracle = oracle_of(options)
-    folder = open_folder(folder_of(options), Path(session.argv[0]).name, options.resume)
+    folder = open_folder(folder_of(options), Path(session.target.argv[0]).name, options.resume)
     console.out.flush()
     try:
         with showing_progress(console.err, quiet=console.json) as progress:
             result = find(
-                session.argv,
+                session.target.argv,
                 oracle,
                 **search_of(options),
                 output=folder,
                 stdin=_stdin_of(session),
-                cwd=session.program.cwd,
-                env=session.program.env,
-                mlir_include=session.program.mlir_include,
+                cwd=session.target.directory,
+                env=session.target.environment,
+                mlir_include=session.target.mlir_include,
                 progress=progress,
             )
     except KeyboardInterrupt:
@@ -264,7 +264,7 @@ def interrupted(folder: Path, option: str) -> str:
 
 def _stdin_of(session: Session) -> str | os.PathLike[str]:
     """Return the file that the tool reads; our own standard input has the commands."""
-    stdin = session.streams.stdin
+    stdin = session.target.streams.stdin
     return stdin if isinstance(stdin, str | os.PathLike) else os.devnull
 
 

@@ -34,7 +34,7 @@ def parse_ids(console: Console, words: Sequence[str]) -> list[int]:
     Raises:
         UsageError: a word is none of these, or a breakpoint does not exist.
     """
-    existing = [breakpoint.id for breakpoint in console.session.breakpoints]
+    existing = [breakpoint.id for breakpoint in console.session.breakpoints.all()]
     return parse_numbers(words, existing, "breakpoint")
 
 
@@ -74,7 +74,7 @@ class BreakOptions(Options):
 
 def _add(console: Console, options: BreakOptions, *, temporary: bool) -> Breakpoint:
     spec, condition = split_spec_and_condition(options.text)
-    return console.session.add_breakpoint(
+    return console.session.breakpoints.add(
         spec,
         condition,
         temporary=temporary,
@@ -108,7 +108,7 @@ class BreakOnTagOptions(Options):
 @BREAKPOINTS.command("break-on-tag", example="break-on-tag apply-pattern")
 def break_on_tag(console: Console, options: BreakOnTagOptions) -> Breakpoint:
     """Stop before every action of a tag."""
-    return console.session.add_breakpoint(f"tag:{options.tag}")
+    return console.session.breakpoints.add(f"tag:{options.tag}")
 
 
 class BreakOnFileOptions(Options):
@@ -125,7 +125,7 @@ def break_on_file(console: Console, options: BreakOnFileOptions) -> Breakpoint:
     match = re.fullmatch(r"(.+?)(?::(\d+))?(?::(\d+))?", options.place)
     path, line, column = match.groups() if match else (options.place, None, None)
     spec = location_spec(path, int(line) if line else None, int(column) if column else None)
-    return console.session.add_breakpoint(spec)
+    return console.session.breakpoints.add(spec)
 
 
 class ConditionOptions(Options):
@@ -138,9 +138,9 @@ class ConditionOptions(Options):
 def condition(console: Console, options: ConditionOptions) -> Breakpoint:
     """Make a breakpoint stop only where EXPR holds; without EXPR, always."""
     word, _, expression = options.text.partition(" ")
-    breakpoint = console.session.breakpoint(_number(word))
-    console.session.set_condition(breakpoint.id, expression.strip() or None)
-    return console.session.breakpoint(breakpoint.id)
+    breakpoint = console.session.breakpoints.get(_number(word))
+    console.session.breakpoints.set_condition(breakpoint.id, expression.strip() or None)
+    return console.session.breakpoints.get(breakpoint.id)
 
 
 def _number(word: str) -> int:
@@ -167,8 +167,8 @@ class IgnoreOptions(Options):
 @BREAKPOINTS.command("ignore", example="ignore 1 20")
 def ignore(console: Console, options: IgnoreOptions) -> Breakpoint:
     """Let the next N hits of a breakpoint pass."""
-    console.session.set_ignore(options.id, options.count)
-    return console.session.breakpoint(options.id)
+    console.session.breakpoints.set_ignore(options.id, options.count)
+    return console.session.breakpoints.get(options.id)
 
 
 class CommandsOptions(Options):
@@ -187,11 +187,13 @@ def commands(console: Console, options: CommandsOptions) -> None:
     """Run the lines up to 'end' at every stop of a breakpoint (the last one without ID); a first
     line 'silent' keeps the stop from being printed.
     """
-    existing = console.session.breakpoints
+    existing = console.session.breakpoints.all()
     if options.id is None and not existing:
         raise UsageError("There is no breakpoint: set one with 'break'.")
-    number = existing[-1].id if options.id is None else console.session.breakpoint(options.id).id
-    console.session.set_commands(number, console.interpreter.block())
+    number = (
+        existing[-1].id if options.id is None else console.session.breakpoints.get(options.id).id
+    )
+    console.session.breakpoints.set_commands(number, console.interpreter.block())
 
 
 class NumbersOptions(Options):
@@ -210,7 +212,7 @@ class NumbersOptions(Options):
 @BREAKPOINTS.command("enable", example="enable 2-4")
 def enable(console: Console, options: NumbersOptions) -> None:
     """Let breakpoints stop again."""
-    console.session.enable(parse_ids(console, options.ids))
+    console.session.breakpoints.enable(parse_ids(console, options.ids))
 
 
 @BREAKPOINTS.command(
@@ -220,13 +222,13 @@ def enable(console: Console, options: NumbersOptions) -> None:
 )
 def disable(console: Console, options: NumbersOptions) -> None:
     """Keep breakpoints, but do not stop at them."""
-    console.session.disable(parse_ids(console, options.ids))
+    console.session.breakpoints.disable(parse_ids(console, options.ids))
 
 
 @BREAKPOINTS.command("delete", example="delete all", aliases=("d",))
 def delete(console: Console, options: NumbersOptions) -> None:
     """Delete breakpoints."""
-    console.session.delete_breakpoints(parse_ids(console, options.ids))
+    console.session.breakpoints.delete(parse_ids(console, options.ids))
 
 
 @BREAKPOINTS.command("list", example="list", aliases=("l",))
@@ -238,8 +240,8 @@ def list_(console: Console, _: NoOptions) -> Breakpoints:
 def list_breakpoints(console: Console) -> Breakpoints:
     """Return all breakpoints with their newest hits."""
     if console.session.state == "stopped":
-        console.session.hits()
-    return Breakpoints(list(console.session.breakpoints))
+        console.session.breakpoints.hits()
+    return Breakpoints(list(console.session.breakpoints.all()))
 
 
 BREAKPOINTS.group(
@@ -258,5 +260,5 @@ class SaveBreakpointsOptions(Options):
 @BREAKPOINTS.subcommand("save", "breakpoints", example="save breakpoints my.adbg")
 def save_breakpoints(console: Console, options: SaveBreakpointsOptions) -> Text:
     """Write the breakpoints into a script that 'source' reads."""
-    console.session.save_breakpoints(options.file)
-    return Text(f"Saved {len(console.session.breakpoints)} breakpoints to {options.file}.")
+    console.session.breakpoints.save(options.file)
+    return Text(f"Saved {len(console.session.breakpoints.all())} breakpoints to {options.file}.")

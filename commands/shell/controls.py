@@ -75,7 +75,7 @@ def restart(console: Console, options: RestartOptions) -> Stop:
     if number is None:
         return console.resume(console.session.restart)
     tool = console.tool("it has no checkpoints")
-    return console.resume(lambda: tool.restart_from(number))
+    return console.resume(lambda: tool.timeline.checkpoints.restore(number))
 
 
 @RUNNING.command("kill", example="kill", needs_tool="no tool runs that could be ended")

@@ -35,7 +35,7 @@ class SelectFromContextOptions(Options):
 @CURSOR.command("cursor-select-from-context", example="cursor-select-from-context 0")
 def select_from_context(console: Console, options: SelectFromContextOptions) -> Cursor:
     """Move the cursor to an IR unit of the context."""
-    return console.session.move_cursor("context", index=options.index)
+    return console.session.cursor.move("context", index=options.index)
 
 
 class SelectIdOptions(Options):
@@ -52,7 +52,7 @@ class SelectIdOptions(Options):
 @CURSOR.command("cursor-select-id", example="cursor-select-id @12")
 def select_id(console: Console, options: SelectIdOptions) -> Cursor:
     """Move to the operation of an id, the number of its creation."""
-    return console.session.move_cursor("id", index=options.id)
+    return console.session.cursor.move("id", index=options.id)
 
 
 @CURSOR.command("cursor-print", example="cursor-print", shows_ir=True)
@@ -64,7 +64,7 @@ def cursor_print(console: Console, _: NoOptions) -> PrintedText:
 @CURSOR.command("cursor-parent", example="cursor-parent", needs_tool=_WALKS)
 def parent(console: Console, _: NoOptions) -> Cursor:
     """Move to the unit around the cursor."""
-    return console.session.move_cursor("parent")
+    return console.session.cursor.move("parent")
 
 
 class ChildOptions(Options):
@@ -76,7 +76,7 @@ class ChildOptions(Options):
 @CURSOR.command("cursor-child", example="cursor-child 0", needs_tool=_WALKS)
 def child(console: Console, options: ChildOptions) -> Cursor:
     """Move to a unit inside the cursor: a region, block or operation, by number."""
-    return console.session.move_cursor("child", index=options.index)
+    return console.session.cursor.move("child", index=options.index)
 
 
 class DistanceOptions(Options):
@@ -93,7 +93,7 @@ class DistanceOptions(Options):
 )
 def previous(console: Console, options: DistanceOptions) -> Cursor:
     """Move to the unit before the cursor, in the same parent."""
-    return console.session.move_cursor("previous", count=options.count)
+    return console.session.cursor.move("previous", count=options.count)
 
 
 @CURSOR.command(
@@ -104,19 +104,19 @@ def previous(console: Console, options: DistanceOptions) -> Cursor:
 )
 def next_(console: Console, options: DistanceOptions) -> Cursor:
     """Move to the unit after the cursor, in the same parent."""
-    return console.session.move_cursor("next", count=options.count)
+    return console.session.cursor.move("next", count=options.count)
 
 
 @CURSOR.command("cursor-function", example="cursor-function", needs_tool=_WALKS)
 def function(console: Console, _: NoOptions) -> Cursor:
     """Move to the function that holds the cursor."""
-    return console.session.move_cursor("function")
+    return console.session.cursor.move("function")
 
 
 @CURSOR.command("cursor-module", example="cursor-module", needs_tool=_WALKS)
 def module(console: Console, _: NoOptions) -> Cursor:
     """Move to the outermost operation."""
-    return console.session.move_cursor("module")
+    return console.session.cursor.move("module")
 
 
 class LinkOptions(Options):
@@ -131,16 +131,16 @@ class LinkOptions(Options):
 def defs(console: Console, options: LinkOptions) -> Cursor | Units:
     """List what defines the cursor's operands; with N, move to one."""
     if options.index is None:
-        return Units(console.session.links("defs"))
-    return console.session.move_cursor("def", index=options.index)
+        return Units(console.session.cursor.defs())
+    return console.session.cursor.move("def", index=options.index)
 
 
 @CURSOR.command("cursor-users", example="cursor-users", needs_tool=_WALKS)
 def users(console: Console, options: LinkOptions) -> Cursor | Units:
     """List what uses the cursor's results; with N, move to one."""
     if options.index is None:
-        return Units(console.session.links("users"))
-    return console.session.move_cursor("user", index=options.index)
+        return Units(console.session.cursor.users())
+    return console.session.cursor.move("user", index=options.index)
 
 
 class GotoOptions(Options):
@@ -163,19 +163,19 @@ def goto(console: Console, options: GotoOptions) -> Cursor:
     """
     where = options.text
     if where == "action":
-        return console.session.move_cursor("action")
+        return console.session.cursor.move("action")
     if where.startswith("%"):
-        return console.session.move_cursor("value", name=where)
+        return console.session.cursor.move("value", name=where)
     if re.fullmatch(r"@\d+", where):  # no symbol, which would be quoted
-        return console.session.move_cursor("id", index=int(where[1:]))
+        return console.session.cursor.move("id", index=int(where[1:]))
     if where.startswith("@"):
-        return console.session.move_cursor("symbol", name=where[1:].strip('"'))
+        return console.session.cursor.move("symbol", name=where[1:].strip('"'))
     match = re.fullmatch(r"(.+?):(\d+)(?::(\d+))?", where)
     if match is None:
         raise UsageError(
             f"{where!r} is no place: write %NAME, @ID, @SYMBOL, FILE:LINE[:COL] or action."
         )
     path, line, column = match.groups()
-    return console.session.move_cursor(
+    return console.session.cursor.move(
         "location", path=path, line=int(line), column=int(column) if column else None
     )

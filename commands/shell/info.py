@@ -37,7 +37,7 @@ STATUS.group(
 @STATUS.subcommand("info", "action", example="info action")
 def info_action(console: Console, _: NoOptions) -> Action:
     """Tell about the selected action."""
-    return console.session.action()
+    return console.session.stack.action()
 
 
 @STATUS.subcommand("info", "breakpoints", example="info breakpoints")
@@ -49,7 +49,7 @@ def info_breakpoints(console: Console, _: NoOptions) -> Breakpoints:
 @STATUS.subcommand("info", "cursor", example="info cursor")
 def info_cursor(console: Console, _: NoOptions) -> CursorPlace:
     """Tell where the cursor is."""
-    cursor = console.session.cursor()
+    cursor = console.session.cursor.get()
     unit = msgspec.to_builtins(cursor.unit)
     return CursorPlace(**unit, function=cursor.function, path=cursor.path)
 
@@ -65,7 +65,7 @@ def info_program(console: Console, _: NoOptions) -> Facts:
     """Tell about the debugged program and its run."""
     session = console.session
     facts: dict[str, Fact] = {
-        "command": shlex.join(session.argv),
+        "command": shlex.join(session.target.argv),
         "state": session.state,
         "status": session.exit_status,
     }
@@ -88,7 +88,7 @@ def info_tool(console: Console, _: NoOptions) -> Facts:
     """Tell about the tool, its MLIR, and the agent."""
     from actiondbg.tool import agent_state
 
-    tool = console.tool().tool
+    tool = console.tool().target.tool
     facts: dict[str, Fact] = {
         "path": str(tool.path),
         "llvm": tool.llvm,

@@ -64,8 +64,8 @@ class ChangesOptions(Options):
 @OUTCOMES.subcommand("info", "changes", example="info changes --own")
 def changes(console: Console, options: ChangesOptions) -> ChangesShown:
     """List what the selected action has changed so far, oldest first."""
-    found = console.session.changes(nested=not options.own, limit=options.count)
-    return ChangesShown(console.session.action().ordinal, found)
+    found = console.session.outcome.changes(nested=not options.own, limit=options.count)
+    return ChangesShown(console.session.stack.action().ordinal, found)
 
 
 class NamesOptions(Options):
@@ -128,7 +128,7 @@ def folds(console: Console, options: FoldsOptions) -> StatisticsShown:
 @OUTCOMES.subcommand("info", "cycles", example="info cycles")
 def cycles(console: Console, _: NoOptions) -> CycleShown:
     """Tell which actions undo each other over and over, with one round of them as diffs."""
-    return CycleShown(console.session.cycles())
+    return CycleShown(console.session.past.cycles())
 
 
 def _statistics(
@@ -136,7 +136,7 @@ def _statistics(
 ) -> StatisticsShown:
     rows = [
         row
-        for row in console.session.statistics(kind)
+        for row in console.session.past.statistics(kind)
         if options.glob is None or fnmatchcase(row.name, options.glob)
     ]
     rows.sort(key=lambda row: _sort_key(row, options.sort))

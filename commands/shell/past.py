@@ -50,7 +50,7 @@ def diff(console: Console, options: DiffOptions) -> DiffShown:
     """
     if options.side_by_side and options.unified:
         raise UsageError("A diff is either --unified or --side-by-side: give one of them.")
-    found = console.session.diff(options.ordinal, module=options.module)
+    found = console.session.past.diff(options.ordinal, module=options.module)
     return DiffShown(found, options.side_by_side, options.context)
 
 
@@ -83,7 +83,7 @@ def why_not(console: Console, options: WhyNotOptions) -> AttemptsShown | Stop:
         return _next_attempt(console, options)
     op_id = _operation_id(console, options.where)
     location = options.where if op_id is None else None
-    found = console.session.why_not(options.name, location=location, op_id=op_id)
+    found = console.session.past.why_not(options.name, location=location, op_id=op_id)
     stop = console.session.stop
     if found.attempts or stop is None or stop.when in ("exit", "during"):  # or a crash would go on
         return AttemptsShown(found, options.all)
@@ -99,7 +99,7 @@ def _operation_id(console: Console, where: str | None) -> int | None:
 
 
 def _cursor_id(console: Console) -> int:
-    id = console.session.cursor().unit.id
+    id = console.session.cursor.get().unit.id
     if id is None:
         raise UsageError("The cursor is not on an operation: move it with 'cursor-parent'.")
     return id
@@ -108,7 +108,7 @@ def _cursor_id(console: Console) -> int:
 def _next_attempt(console: Console, options: WhyNotOptions) -> Stop:
     where = options.where
     if where == "cursor":
-        where = console.session.cursor().unit.location
+        where = console.session.cursor.get().unit.location
     if where is not None and re.fullmatch(r"@\d+", where):
         raise UsageError(
             f"An attempt to come is found by its location, not by {where}: give FILE:LINE."
@@ -132,6 +132,6 @@ def history(console: Console, options: HistoryOptions) -> HistoryShown | None:
     if _OPERATION.fullmatch(options.text) or (
         not options.text and (stopped or console.shell is None)
     ):
-        return HistoryShown(console.session.history(options.text or "cursor"))
+        return HistoryShown(console.session.past.history(options.text or "cursor"))
     console.in_shell(f"history {options.text}")
     return None

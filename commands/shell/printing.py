@@ -75,7 +75,9 @@ class CountOptions(Options):
 def count(console: Console, options: CountOptions) -> Counted:
     """Count the operations of a name in the module, or in the cursor's function."""
     glob = options.glob.removeprefix("op:")
-    return Counted(glob, options.function, console.session.count(glob, function=options.function))
+    return Counted(
+        glob, options.function, console.session.ir.count(glob, function=options.function)
+    )
 
 
 def print_ir(
@@ -89,7 +91,7 @@ def print_ir(
     elide: int | None = None,
 ) -> PrintedText:
     """Print IR, for people with a mark; note it when it could not be had in the custom form."""
-    printed = console.session.print(
+    printed = console.session.ir.print(
         what,
         mark=not (plain or console.json or console.redirected),
         generic=generic,

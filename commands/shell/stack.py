@@ -30,16 +30,18 @@ class BacktraceOptions(Options):
 @STACK.command("backtrace", example="backtrace 3", aliases=("bt", "where"))
 def backtrace(console: Console, options: BacktraceOptions) -> Backtrace:
     """Print the actions that are running, innermost first; with N, the innermost N."""
-    return Backtrace(console.session.backtrace()[: options.count], console.session.frame_index)
+    return Backtrace(
+        console.session.stack.frames()[: options.count], console.session.stack.selected
+    )
 
 
 def _select(console: Console, number: int) -> Frame:
-    depth = len(console.session.backtrace())
+    depth = len(console.session.stack.frames())
     if number < 0:
         raise UsageError("This is the innermost action: 'up' goes outwards.")
     if number >= depth:
         raise UsageError(f"There is no frame {number}: the outermost is {depth - 1}.")
-    return console.session.select_frame(number)
+    return console.session.stack.select(number)
 
 
 class LevelsOptions(Options):
@@ -51,16 +53,16 @@ class LevelsOptions(Options):
 @STACK.command("up", example="up", repeats=True)
 def up(console: Console, options: LevelsOptions) -> Frame:
     """Select the action around the selected one."""
-    outermost = len(console.session.backtrace()) - 1
-    if console.session.frame_index == outermost:
+    outermost = len(console.session.stack.frames()) - 1
+    if console.session.stack.selected == outermost:
         raise UsageError("This is the outermost action: 'down' goes inwards.")
-    return _select(console, min(console.session.frame_index + options.count, outermost))
+    return _select(console, min(console.session.stack.selected + options.count, outermost))
 
 
 @STACK.command("down", example="down", repeats=True)
 def down(console: Console, options: LevelsOptions) -> Frame:
     """Select the action inside the selected one."""
-    index_now = console.session.frame_index
+    index_now = console.session.stack.selected
     return _select(console, max(index_now - options.count, 0) if index_now else -1)
 
 
@@ -75,10 +77,12 @@ class FrameOptions(Options):
 @STACK.command("frame", example="frame 1", aliases=("f",))
 def frame(console: Console, options: FrameOptions) -> Frame:
     """Select frame N of the stack of actions; without N, print the selected one."""
-    return _select(console, console.session.frame_index if options.index is None else options.index)
+    return _select(
+        console, console.session.stack.selected if options.index is None else options.index
+    )
 
 
 @STACK.command("context", example="context")
 def context(console: Console, _: NoOptions) -> Units:
     """Print the IR units of the selected action."""
-    return Units(console.session.context())
+    return Units(console.session.stack.context())

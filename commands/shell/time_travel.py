@@ -39,7 +39,7 @@ def goto(console: Console, options: GotoOptions) -> Stop:
     way.
     """
     when = "after" if options.after else "before"
-    return console.resume(lambda: console.session.goto(options.ordinal, when))
+    return console.resume(lambda: console.session.timeline.goto(options.ordinal, when))
 
 
 class ReverseOptions(Options):
@@ -51,7 +51,7 @@ class ReverseOptions(Options):
 @TIME_TRAVEL.command("reverse-step", example="reverse-step 5", aliases=("rs",), repeats=True)
 def reverse_step(console: Console, options: ReverseOptions) -> Stop:
     """Go back to the event before: the beginning or the end of an action."""
-    return console.resume(lambda: console.session.reverse_step(options.count))
+    return console.resume(lambda: console.session.timeline.reverse_step(options.count))
 
 
 @TIME_TRAVEL.command("reverse-next", example="reverse-next", aliases=("rn",), repeats=True)
@@ -59,7 +59,7 @@ def reverse_next(console: Console, options: ReverseOptions) -> Stop:
     """Go back to before this action; when already before it, to after the one before it that is not
     nested.
     """
-    return console.resume(lambda: console.session.reverse_next(options.count))
+    return console.resume(lambda: console.session.timeline.reverse_next(options.count))
 
 
 class ReverseFinishOptions(Options):
@@ -73,7 +73,7 @@ class ReverseFinishOptions(Options):
 )
 def reverse_finish(console: Console, options: ReverseFinishOptions) -> Stop:
     """Go back to before the parent action."""
-    return console.resume(lambda: console.session.reverse_finish(options.count))
+    return console.resume(lambda: console.session.timeline.reverse_finish(options.count))
 
 
 class ReverseContinueOptions(Options):
@@ -89,7 +89,7 @@ class ReverseContinueOptions(Options):
 )
 def reverse_continue(console: Console, options: ReverseContinueOptions) -> Stop:
     """Go back to the newest hit of a breakpoint, a watch or a catch before here, or to the Nth."""
-    return console.resume(lambda: console.session.reverse_continue(options.count))
+    return console.resume(lambda: console.session.timeline.reverse_continue(options.count))
 
 
 @TIME_TRAVEL.command(
@@ -99,7 +99,7 @@ def reverse_continue(console: Console, options: ReverseContinueOptions) -> Stop:
 )
 def checkpoint(console: Console, _: NoOptions) -> Checkpoint:
     """Freeze a copy of the tool here; 'restart N' goes back to it."""
-    return console.tool().checkpoint()
+    return console.tool().timeline.checkpoints.add()
 
 
 @TIME_TRAVEL.subcommand(
@@ -111,7 +111,9 @@ def checkpoint(console: Console, _: NoOptions) -> Checkpoint:
 def info_checkpoints(console: Console, _: NoOptions) -> CheckpointsShown:
     """List the checkpoints of this run."""
     session = console.tool()
-    return CheckpointsShown(session.checkpoints(), session.automatic_checkpoints())
+    return CheckpointsShown(
+        session.timeline.checkpoints.all(), session.timeline.checkpoints.automatic()
+    )
 
 
 class DeleteCheckpointOptions(Options):
@@ -133,13 +135,13 @@ class DeleteCheckpointOptions(Options):
 )
 def delete_checkpoint(console: Console, options: DeleteCheckpointOptions) -> None:
     """Forget a checkpoint."""
-    console.tool().delete_checkpoint(options.number)
+    console.tool().timeline.checkpoints.delete(options.number)
 
 
 @TIME_TRAVEL.subcommand("info", "timeline", example="info timeline")
 def info_timeline(console: Console, _: NoOptions) -> Timeline:
     """Tell where the tool stands, what is skipped, and where timelines branch."""
-    return console.session.timeline()
+    return console.session.timeline.branches()
 
 
 TIME_TRAVEL.group(
@@ -161,7 +163,7 @@ class LoadSkipsOptions(Options):
 @TIME_TRAVEL.subcommand("load", "skips", example="load skips my.skips", needs_tool=_SKIPS)
 def load_skips(console: Console, options: LoadSkipsOptions) -> Text:
     """Skip these actions again when they come; one that is not there ends the replay."""
-    count = console.tool().load_skips(options.file)
+    count = console.tool().skips.load(options.file)
     return Text(f"Loaded {count} skip{'s'[: count != 1]} from {options.file}.")
 
 
@@ -174,5 +176,5 @@ class SaveSkipsOptions(Options):
 @TIME_TRAVEL.subcommand("save", "skips", example="save skips my.skips", needs_tool=_SKIPS)
 def save_skips(console: Console, options: SaveSkipsOptions) -> Text:
     """Write what is skipped on this timeline into a file that 'load skips' reads."""
-    count = console.tool().save_skips(options.file)
+    count = console.tool().skips.save(options.file)
     return Text(f"Saved {count} skip{'s'[: count != 1]} to {options.file}.")

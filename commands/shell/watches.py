@@ -46,7 +46,7 @@ def watch(console: Console, options: WatchOptions) -> Breakpoint:
     its attribute, or how many operations of a name there are.
     """
     target, condition = split_spec_and_condition(options.text)
-    return console.session.watch(target, exact=options.exact, condition=condition)
+    return console.session.breakpoints.watch(target, exact=options.exact, condition=condition)
 
 
 class CatchOptions(Options):
@@ -67,4 +67,4 @@ def catch(console: Console, options: CatchOptions) -> Breakpoint:
     word, _, glob = options.text.partition(" ")
     kinds = [kind for kind in EVENTS if kind.startswith(word)]
     glob = re.sub(r"""^(['"])(.*)\1$""", r"\2", glob.strip())
-    return console.session.catch(kinds[0] if len(kinds) == 1 else word, glob or None)
+    return console.session.breakpoints.catch(kinds[0] if len(kinds) == 1 else word, glob or None)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import functools
+import os
 import shutil
 import subprocess
 import sys
@@ -11,12 +12,20 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import configuration, settings
 
 import actiondbg
 from actiondbg.tool import build_agent, find_tool
 from tests.paths import ROOT
 
 pytest_plugins = ["tests.fakes.agent.fixtures"]
+
+# In CI a test makes the same examples each time; elsewhere it looks for new ones.
+settings.register_profile(
+    "actiondbg", max_examples=50, deadline=None, derandomize="CI" in os.environ
+)
+settings.load_profile("actiondbg")
+configuration.set_hypothesis_home_dir(ROOT / ".hypothesis")
 
 DEBIAN = Path("/usr/lib/llvm-22/bin")
 PYPI = Path(sys.prefix) / "lib" / f"python3.{sys.version_info.minor}" / "site-packages/mlir/bin"

@@ -8,10 +8,13 @@ import random
 from collections.abc import Sequence
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from actiondbg.bisection.search.binary import Interval, Sequential, search
 from actiondbg.bisection.search.ddmin import Minimized
 from actiondbg.bisection.verdict import Verdict
+from tests.fakes import strategies
 
 
 class Counting(Sequential):
@@ -39,13 +42,7 @@ class Counting(Sequential):
 
 
 def monotone(count: int, first_bad: int) -> list[Verdict]:
-    return ["good"] * first_bad + ["bad"] * (count + 1 - first_bad)
-
-
-def random_verdicts(rng: random.Random, count: int) -> list[Verdict]:
-    kinds: list[Verdict] = ["good", "bad", "untestable"]
-    inner = rng.choices(kinds, weights=[rng.random() for _ in kinds], k=count - 1)
-    return ["good", *inner, "bad"]
+    return ["good" if prefix < first_bad else "bad" for prefix in range(count + 1)]
 
 
 @pytest.mark.parametrize("count", [1, 2, 3, 4, 7, 8, 9, 64, 100])
@@ -59,65 +56,71 @@ def test_every_guilty_one_is_found_within_the_bound(count: int) -> None:
         assert len(set(judge.asked)) == len(judge.asked)
 
 
-def test_what_is_found_was_seen_whatever_the_verdicts_are() -> None:
-    rng = random.Random(4)
-    for _ in range(3000):
-        count = rng.randint(1, 40)
-        verdicts = random_verdicts(rng, count)
-        found = search(Interval(0, count), Counting(verdicts)).interval
-        assert (verdicts[found.good], verdicts[found.bad]) == ("good", "bad")
-        assert all(verdicts[one] == "untestable" for one in found.untestable)
-        assert found.is_narrow or found.untestable
+@settings(max_examples=500)
+@given(verdicts=strategies.verdicts(40))
+def test_what_is_found_was_seen_whatever_the_verdicts_are(verdicts: list[Verdict]) -> None:
+    found = search(Interval(0, len(verdicts) - 1), Counting(verdicts)).interval
+    assert (verdicts[found.good], verdicts[found.bad]) == ("good", "bad")
+    assert all(verdicts[one] == "untestable" for one in found.untestable)
+    assert found.is_narrow or found.untestable
 
 
-def test_a_block_of_untestable_ones_is_walked_around() -> None:
-    rng = random.Random(5)
-    for _ in range(2000):
-        count = rng.randint(2, 2000)
-        first, last = sorted(rng.choices(range(1, count + 1), k=2))
-        guilty = rng.randint(1, count)
-        verdicts = monotone(count, guilty)
-        verdicts[first:last] = ["untestable"] * (last - first)
-        verdicts[0], verdicts[count] = "good", "bad"
-        judge = Counting(verdicts)
-        found = search(Interval(0, count), judge).interval
-        good = max(one for one in range(guilty) if verdicts[one] == "good")
-        bad = min(one for one in range(guilty, count + 1) if verdicts[one] == "bad")
-        assert (found.good, found.bad) == (good, bad)
-        assert len(judge.asked) <= 3 * math.ceil(math.log2(count)) + 10
+@settings(max_examples=300)
+@given(count=st.integers(2, 2000), data=st.data())
+def test_a_block_of_untestable_ones_is_walked_around(count: int, data: st.DataObject) -> None:
+    some = st.integers(1, count)
+    first, last = sorted(data.draw(st.tuples(some, some)))
+    guilty = data.draw(some)
+    verdicts = monotone(count, guilty)
+    for prefix in range(first, last):
+        verdicts[prefix] = "untestable"
+    verdicts[0], verdicts[count] = "good", "bad"
+    judge = Counting(verdicts)
+    found = search(Interval(0, count), judge).interval
+    good = max(one for one in range(guilty) if verdicts[one] == "good")
+    bad = min(one for one in range(guilty, count + 1) if verdicts[one] == "bad")
+    assert (found.good, found.bad) == (good, bad)
+    assert len(judge.asked) <= 3 * math.ceil(math.log2(count)) + 10
 
 
 @pytest.mark.parametrize("jobs", [2, 3, 8])
-def test_several_at_a_time_find_the_same(jobs: int) -> None:
-    rng = random.Random(jobs)
-    for seed in range(600):
-        count = rng.randint(1, 60)
-        verdicts = random_verdicts(rng, count)
-        alone = search(Interval(0, count), Counting(verdicts)).interval
-        judge = Counting(verdicts, seed)
-        together = search(Interval(0, count), judge, jobs).interval
-        assert together == alone
-        assert judge.most <= jobs
-        assert len(set(judge.asked)) == len(judge.asked)
+@settings(max_examples=200)
+@given(verdicts=strategies.verdicts(60), seed=st.integers(0, 1000))
+def test_several_at_a_time_find_the_same(jobs: int, verdicts: list[Verdict], seed: int) -> None:
+    interval = Interval(0, len(verdicts) - 1)
+    judge = Counting(verdicts, seed)
+    assert search(interval, judge, jobs).interval == search(interval, Counting(verdicts)).interval
+    assert judge.most <= jobs
+    assert len(set(judge.asked)) == len(judge.asked)
 
 
 @pytest.mark.parametrize("jobs", [1, 2, 5])
+@settings(max_examples=100)
+@given(verdicts=strategies.verdicts(40), seed=st.integers(0, 1000))
+def test_the_confirmation_leaves_the_search_as_it_is(
+    jobs: int, verdicts: list[Verdict], seed: int
+) -> None:
+    _search_and_confirm(verdicts, seed, jobs)
+
+
+@pytest.mark.parametrize("jobs", [2, 5])
 def test_the_confirmation_is_judged_ahead_by_who_has_nothing_else_to_do(jobs: int) -> None:
-    rng = random.Random(jobs)
-    confirmed = 0
-    for seed in range(300):
-        count = rng.randint(1, 40)
-        verdicts = random_verdicts(rng, count)
-        # A negative index counts from the end: any verdict will do there.
-        judge = Counting([*verdicts, *verdicts], seed)
-        found = search(Interval(0, count), judge, jobs, confirms=True)
-        assert found.interval == search(Interval(0, count), Counting(verdicts)).interval
-        assert len(set(judge.asked)) == len(judge.asked)
-        assert judge.idle
-        assert all(prefix >= 0 for prefix in found.verdicts)
-        confirmed += -found.interval.bad in judge.asked
-        assert jobs > 1 or min(judge.asked, default=0) >= 0
-    assert confirmed > 0 or jobs == 1
+    verdicts = monotone(40, 17)
+    assert any(_search_and_confirm(verdicts, seed, jobs) for seed in range(10))
+
+
+def _search_and_confirm(verdicts: list[Verdict], seed: int, jobs: int) -> bool:
+    """Search; return whether the confirmation was judged ahead."""
+    count = len(verdicts) - 1
+    # A negative index counts from the end: any verdict will do there.
+    judge = Counting([*verdicts, *verdicts], seed)
+    found = search(Interval(0, count), judge, jobs, confirms=True)
+    assert found.interval == search(Interval(0, count), Counting(verdicts)).interval
+    assert len(set(judge.asked)) == len(judge.asked)
+    assert judge.idle
+    assert all(prefix >= 0 for prefix in found.verdicts)
+    assert jobs > 1 or min(judge.asked, default=0) >= 0
+    return -found.interval.bad in judge.asked
 
 
 def test_what_is_known_is_not_judged_again() -> None:
@@ -165,12 +168,10 @@ def test_one_of_many_is_found_in_few_steps() -> None:
         assert minimized.tests <= 2 * 10 + 1
 
 
-def test_the_smallest_set_is_found_where_it_is_the_only_one() -> None:
-    rng = random.Random(6)
-    for _ in range(300):
-        count = rng.randint(1, 40)
-        group = set(rng.sample(range(count), rng.randint(0, min(count, 5))))
-        assert needs(group).minimize(range(count)) == sorted(group)
+@given(count=st.integers(1, 40), some=st.sets(st.integers(0, 39), max_size=5))
+def test_the_smallest_set_is_found_where_it_is_the_only_one(count: int, some: set[int]) -> None:
+    group = {number % count for number in some}
+    assert needs(group).minimize(range(count)) == sorted(group)
 
 
 def _is_minimal(minimized: Minimized, items: list[int]) -> bool:
@@ -179,32 +180,28 @@ def _is_minimal(minimized: Minimized, items: list[int]) -> bool:
 
 
 @pytest.mark.parametrize("keep", ["good", "bad"])
-def test_no_single_one_can_be_spared_whatever_the_verdicts_are(keep: Verdict) -> None:
+@given(count=st.integers(1, 7), dice=st.randoms(use_true_random=False))
+def test_no_single_one_can_be_spared_whatever_the_verdicts_are(
+    keep: Verdict, count: int, dice: random.Random
+) -> None:
     """Random verdicts over all subsets: not monotone, and some untestable."""
-    rng = random.Random(7)
-    for _ in range(400):
-        count = rng.randint(1, 7)
-        table: dict[frozenset[int], Verdict] = {}
-        for length in range(count + 1):
-            for items in itertools.combinations(range(count), length):
-                table[frozenset(items)] = rng.choice(["good", "bad", "untestable"])
-        everything = frozenset(range(count))
-        table[everything] = keep
-        asked: list[frozenset[int]] = []
+    table: dict[frozenset[int], Verdict] = {}
+    for length in range(count + 1):
+        for items in itertools.combinations(range(count), length):
+            table[frozenset(items)] = dice.choice(["good", "bad", "untestable"])
+    everything = frozenset(range(count))
+    table[everything] = keep
+    asked: list[frozenset[int]] = []
 
-        def judge(
-            items: Sequence[int],
-            table: dict[frozenset[int], Verdict] = table,
-            asked: list[frozenset[int]] = asked,
-        ) -> Verdict:
-            asked.append(frozenset(items))
-            return table[frozenset(items)]
+    def judge(items: Sequence[int]) -> Verdict:
+        asked.append(frozenset(items))
+        return table[frozenset(items)]
 
-        minimized = Minimized(judge, "good" if keep == "good" else "bad")
-        result = minimized.minimize(range(count))
-        assert minimized.keeps(result)
-        assert len(asked) == len(set(asked)) == minimized.tests
-        assert _is_minimal(minimized, result)
+    minimized = Minimized(judge, "good" if keep == "good" else "bad")
+    result = minimized.minimize(range(count))
+    assert minimized.keeps(result)
+    assert len(asked) == len(set(asked)) == minimized.tests
+    assert _is_minimal(minimized, result)
 
 
 def test_a_set_that_was_judged_before_is_not_judged_again() -> None:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import difflib
-import random
 import re
 import time
 from itertools import product
 from string import ascii_letters
 
 import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
 
 from actiondbg.ir.diff import Diff, Row, make_diff
 
@@ -251,23 +252,29 @@ def test_without_names_equal_lines_tell() -> None:
     assert changes(diff) == ["+  %0 = x.a"]
 
 
-@pytest.mark.parametrize("seed", range(20))
-def test_unified_is_like_that_of_difflib(seed: int) -> None:
-    choice = random.Random(seed)
+@given(erased=st.sets(st.sampled_from(ascii_letters), max_size=20), renamed=st.integers(0, 31))
+def test_unified_is_like_that_of_difflib(erased: set[str], renamed: int) -> None:
     before = list(ascii_letters)
-    after = [line for line in before if choice.random() > 0.1]
-    after[choice.randrange(len(after))] = "new"
+    after = [line for line in before if line not in erased]
+    after[renamed] = "new"
     for new, context in product((after, before[:1], []), (0, 1, 3)):
         expected = list(difflib.unified_diff(before, new, n=context, lineterm=""))[2:]
         assert Diff("\n".join(before), "\n".join(new)).unified(context) == expected
 
 
-@pytest.mark.parametrize("seed", range(10))
-def test_both_views_have_all_lines(seed: int) -> None:
-    choice = random.Random(seed)
-    before = [choice.choice("abcdefgh}") for _ in range(60)]
-    after = [line for line in before if choice.random() > 0.1]
-    after.insert(choice.randrange(len(after)), "")
+@given(
+    before=st.lists(st.sampled_from("abcdefgh}"), min_size=1, max_size=60),
+    edits=st.lists(st.tuples(st.integers(0, 59), st.sampled_from(["", "a", None])), max_size=8),
+)
+def test_both_views_have_all_lines(before: list[str], edits: list[tuple[int, str | None]]) -> None:
+    after = list(before)
+    for place, line in edits:
+        if line is None:
+            del after[place : place + 1]
+        else:
+            after.insert(place, line)
+    # An empty line at the end is no line in a text.
+    assume(after != before and after[-1:] not in ([], [""]))
     diff = Diff("\n".join(before), "\n".join(after))
     assert [line[1:] for line in diff.unified(99)[1:] if line[0] != "+"] == before
     assert [line[1:] for line in diff.unified(99)[1:] if line[0] != "-"] == after

@@ -5,10 +5,12 @@ from __future__ import annotations
 import contextlib
 import itertools
 import os
-from collections.abc import Iterator
+from collections.abc import Generator
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from actiondbg import protocol
 from actiondbg.process.checkpoints import least_missed, unshared
@@ -202,28 +204,38 @@ class Recorded:
         return Stop(when="exit", reason="exited", event=self._last)
 
 
-HITS = [Hit(2), Hit(5), Hit(5, 1), Hit(5, 2), Hit(8), Hit(9), Hit(12, 1)]
 LAST = 12
+EVENTS = st.integers(1, LAST)
+# By event: whether there is a hit at it, and how many are inside of the action after it.
+HITS = st.dictionaries(EVENTS, st.tuples(st.booleans(), st.integers(0, 2)), max_size=6)
+BOUNDS = st.one_of(st.just(Hit(LAST, None)), st.builds(Hit, EVENTS, st.integers(0, 2)))
 
 
-@pytest.mark.parametrize("frozen", [[], [(5, False)], [(5, True)], [(4, False), (8, True)]])
-@pytest.mark.parametrize(
-    "bound", [Hit(LAST, None), Hit(LAST, 1), Hit(9), Hit(8, 1), Hit(5, 2), Hit(5), Hit(2), Hit(1)]
+@given(
+    by_event=HITS,
+    frozen=st.sets(st.tuples(st.integers(1, LAST - 1), st.booleans()), max_size=3),
+    bound=BOUNDS,
+    count=st.integers(1, 7),
 )
-@pytest.mark.parametrize("count", [1, 2, 3, 7])
 def test_newest_hits_are_found_whatever_was_frozen(
-    frozen: list[tuple[int, bool]], bound: Hit, count: int
+    by_event: dict[int, tuple[bool, int]], frozen: set[tuple[int, bool]], bound: Hit, count: int
 ) -> None:
+    hits = sorted(
+        Hit(event, at)
+        for event, (is_hit, inside) in by_event.items()
+        for at in range(0 if is_hit and event < LAST else 1, inside + 1)
+    )
+
     def segment(event: int, stands: bool) -> Segment:
         @contextlib.contextmanager
-        def start() -> Iterator[Recorded]:
+        def start() -> Generator[Recorded]:
             here = (event, 0 if stands else 99)
-            yield Recorded([one for one in HITS if one > here], event, LAST)
+            yield Recorded([one for one in hits if one > here], event, LAST)
 
         make: Any = start
         return Segment(event, stands, make)
 
     segments = [segment(*one) for one in sorted(frozen, reverse=True)] + [segment(0, False)]
     limit = (bound.event, 99 if bound.inside is None else bound.inside)
-    wanted = [one for one in HITS if one < limit][::-1][:count]
+    wanted = [one for one in hits if one < limit][::-1][:count]
     assert newest_hits(segments, bound, count) == wanted

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import random
+from typing import Any
 
 import numpy as np
-import pyarrow as pa
+import pyarrow as pa  # pyright: ignore[reportMissingTypeStubs]
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from actiondbg.recording.errors import RecordingError
 from actiondbg.recording.format.packed import unpack
@@ -29,13 +32,13 @@ def unpacked(numbers: list[list[int]], differences: int) -> np.ndarray[tuple[int
 
 
 def test_words_are_joined_row_by_row() -> None:
-    words = pa.array(["", "a", "bé"])
+    words: Any = pa.array(["", "a", "bé"])
     parts = [Coded(np.array(codes), words) for codes in ([1, 2, -1], [2, -1, -1], [0, 1, -1])]
     assert joined(parts).to_pylist() == ["abé", "béa", ""]
 
 
 def test_many_words_of_which_few_are_used() -> None:
-    words = pa.array([f"w{n}" for n in range(50_000)])
+    words: Any = pa.array([f"w{n}" for n in range(50_000)])
     codes = np.array([49_999, -1, 7, 49_999])
     assert joined([Coded(codes, words)]).to_pylist() == ["w49999", "", "w7", "w49999"]
 
@@ -55,9 +58,13 @@ def test_numbers_are_written(numbers: list[int]) -> None:
     assert texts == [f"@{number}" if number >= 0 else "" for number in numbers]
 
 
-@pytest.mark.parametrize("most", [3, 10**6, 10**12])
-def test_different_numbers_are_found(most: int) -> None:
-    keys = np.random.default_rng(most).integers(-most, most, 1000)
+@given(
+    numbers=st.integers(1, 40).flatmap(
+        lambda power: st.lists(st.integers(-(1 << power), 1 << power), min_size=1)
+    )
+)
+def test_different_numbers_are_found(numbers: list[int]) -> None:
+    keys = np.array(numbers)
     rows, places = distinct(keys)
     assert len(rows) == len(set(keys.tolist()))
     assert (keys[rows][places] == keys).all()
@@ -66,13 +73,19 @@ def test_different_numbers_are_found(most: int) -> None:
 # --- packed numbers -----------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("seed", range(4))
-def test_numbers_of_any_length_are_unpacked(seed: int) -> None:
-    dice = random.Random(seed)
-    sections = [
-        [dice.randrange(2 ** dice.choice([1, 7, 8, 14, 15, 21, 28, 31])) for _ in range(2 * count)]
-        for count in (1, 0, 30, 70_000, 5)
-    ]
+def test_many_numbers_are_unpacked() -> None:
+    dice = random.Random(0)
+    many = [dice.randrange(2 ** dice.choice([1, 7, 8, 14, 15, 21, 28, 31])) for _ in range(140_000)]
+    assert unpacked([[1, 2], [], many, [3, 4]], 0).tolist() == [1, 2, *many, 3, 4]
+
+
+NUMBERS = st.integers(1, 31).flatmap(lambda bits: st.integers(0, 2**bits - 1))
+PAIRS = st.lists(st.tuples(NUMBERS, NUMBERS), max_size=30)
+
+
+@given(pairs=st.lists(PAIRS, min_size=1, max_size=5))
+def test_numbers_of_any_length_are_unpacked(pairs: list[list[tuple[int, int]]]) -> None:
+    sections = [[number for pair in section for number in pair] for section in pairs]
     assert unpacked(sections, 0).tolist() == [number for each in sections for number in each]
 
 

@@ -5,16 +5,11 @@ from __future__ import annotations
 import random
 
 import numpy as np
-import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from actiondbg.recording.session.event_line import EventLine, depths_of, is_line, order_of
-
-
-def _depths(dice: random.Random) -> list[int]:
-    depths = [0]
-    for _ in range(dice.randint(0, 60)):
-        depths.append(dice.randint(0, depths[-1] + 1))
-    return depths
+from tests.fakes import strategies
 
 
 def _walk(depths: list[int]) -> tuple[list[tuple[int, str]], list[int]]:
@@ -37,9 +32,8 @@ def _parents(depths: list[int]) -> list[int]:
     return parents
 
 
-@pytest.mark.parametrize("seed", range(40))
-def test_events_are_where_a_walk_meets_them(seed: int) -> None:
-    depths = _depths(random.Random(seed))
+@given(depths=strategies.depths())
+def test_events_are_where_a_walk_meets_them(depths: list[int]) -> None:
     events, still_open = _walk(depths)
     line = EventLine(np.array(depths), np.array(still_open))
     whole = [*events, *((place, "after") for place in reversed(still_open))]
@@ -55,9 +49,8 @@ def test_events_are_where_a_walk_meets_them(seed: int) -> None:
     ]
 
 
-@pytest.mark.parametrize("seed", range(20))
-def test_nesting_is_that_of_a_walk(seed: int) -> None:
-    depths = _depths(random.Random(seed))
+@given(depths=strategies.depths())
+def test_nesting_is_that_of_a_walk(depths: list[int]) -> None:
     parents = _parents(depths)
     line = EventLine(np.array(depths), np.array([], dtype=np.int64))
     for place in range(len(depths)):
@@ -76,10 +69,11 @@ def _chain(parents: list[int], place: int) -> list[int]:
     return chain
 
 
-@pytest.mark.parametrize("seed", range(20))
-def test_actions_of_threads_come_in_the_order_of_the_tree(seed: int) -> None:
-    dice = random.Random(seed)
-    tree = _parents(_depths(dice))
+@given(shape=strategies.depths(), dice=st.randoms(use_true_random=False))
+def test_actions_of_threads_come_in_the_order_of_the_tree(
+    shape: list[int], dice: random.Random
+) -> None:
+    tree = _parents(shape)
     # Begin them in another order, in which each is behind the one around it.
     waiting, begun = [place for place, parent in enumerate(tree) if parent < 0], list[int]()
     while waiting:

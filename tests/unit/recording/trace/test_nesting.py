@@ -7,6 +7,8 @@ import random
 import numpy as np
 import pytest
 from google.protobuf.internal import encoder
+from hypothesis import given
+from hypothesis import strategies as st
 
 from actiondbg.recording.trace.byte_columns import content_of
 from actiondbg.recording.trace.formats.protobuf import (
@@ -19,16 +21,9 @@ from actiondbg.recording.trace.formats.protobuf import (
 )
 from actiondbg.recording.trace.nesting import Times, ends_of_nested, give_times, nesting_of
 from actiondbg.recording.trace.text_columns import string_array, tallies
+from tests.fakes import strategies
 
 EDGES = [0, 1, 127, 128, 16383, 16384, 2**31, 2**32 - 1, 2**32, 2**56 - 1, 2**62]
-
-
-def _depths(seed: int, count: int = 60) -> list[int]:
-    dice = random.Random(seed)
-    depths = [0]
-    while len(depths) < count:
-        depths.append(dice.randrange(depths[-1] + 2))
-    return depths
 
 
 def _sequence(depths: list[int], shown: list[int]) -> list[int]:
@@ -44,10 +39,9 @@ def _sequence(depths: list[int], shown: list[int]) -> list[int]:
     return events
 
 
-@pytest.mark.parametrize("seed", range(20))
-def test_rows_nest_by_their_depths(seed: int) -> None:
-    depths = _depths(seed)
-    shown = sorted(random.Random(seed).sample(range(len(depths)), 25))
+@given(depths=strategies.depths(), data=st.data())
+def test_rows_nest_by_their_depths(depths: list[int], data: st.DataObject) -> None:
+    shown = sorted(data.draw(st.sets(st.integers(0, len(depths) - 1), min_size=1)))
     nesting = nesting_of(ends_of_nested(np.array(depths)), np.array(shown))
     sequence = [0] * (2 * len(shown))
     for row, begin, end in zip(shown, nesting.begins, nesting.ends, strict=True):
@@ -55,10 +49,10 @@ def test_rows_nest_by_their_depths(seed: int) -> None:
     assert sequence == _sequence(depths, shown)
 
 
-@pytest.mark.parametrize("seed", range(20))
-def test_all_times_of_a_thread_are_different_and_in_order(seed: int) -> None:
-    dice = random.Random(seed)
-    depths = _depths(seed)
+@given(depths=strategies.depths(), dice=st.randoms(use_true_random=False))
+def test_all_times_of_a_thread_are_different_and_in_order(
+    depths: list[int], dice: random.Random
+) -> None:
     rows = np.arange(len(depths))
     nesting = nesting_of(ends_of_nested(np.array(depths)), rows)
     start = np.sort(np.array([dice.randrange(40) for _ in depths]))

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.paths import ROOT
+
+Bisected = Callable[[str, str], tuple[dict[str, Any], Path]]
 
 FOLDER = "examples/miscompiles"
 COPY = "--pass-pipeline=builtin.module(func.func(cse,affine-data-copy-generate{fast-mem-space=0}))"
@@ -47,31 +51,45 @@ def bisect(mlir_opt: str, name: str, flags: list[str], output: Path, *words: str
     return json.loads(done.stdout)
 
 
+@pytest.fixture(scope="module")
+def bisected(tmp_path_factory: pytest.TempPathFactory) -> Bisected:
+    """Bisect an example, once for all tests; return the result and its folder."""
+
+    @functools.cache
+    def find(mlir_opt: str, name: str) -> tuple[dict[str, Any], Path]:
+        folder = tmp_path_factory.mktemp(name) / "found"
+        (flags,) = (row[1] for row in GUILTY if row[0] == name)
+        return bisect(mlir_opt, name, flags, folder), folder
+
+    return find
+
+
 @pytest.mark.parametrize(
-    ("name", "flags", "ordinal", "tag", "pattern", "op"), GUILTY, ids=[row[0] for row in GUILTY]
+    ("name", "ordinal", "tag", "pattern", "op"),
+    [(name, *rest) for name, _, *rest in GUILTY],
+    ids=[row[0] for row in GUILTY],
 )
 def test_the_guilty_one_is_found(
     mlir_opt: str,
-    tmp_path: Path,
+    bisected: Bisected,
     name: str,
-    flags: list[str],
     ordinal: int,
     tag: str,
     pattern: str | None,
     op: str | None,
 ) -> None:
-    result = bisect(mlir_opt, name, flags, tmp_path / "found")
+    result, folder = bisected(mlir_opt, name)
     assert (result["verdict"], result["ordinal"], result["tag"]) == ("found", ordinal, tag)
     assert pattern in (None, result["name"]) and op in (None, result["op"])
     assert result["confirmed"] == "good"
     assert result["location"].startswith(f"{FOLDER}/{name}.mlir:")
     assert result["reproducer_verified"] is True
-    alone = subprocess.run(["sh", str(tmp_path / "found/repro.sh")], capture_output=True, text=True)
+    alone = subprocess.run(["sh", str(folder / "repro.sh")], capture_output=True, text=True)
     assert alone.returncode == 0, alone.stdout + alone.stderr
 
 
-def test_a_conversion_names_what_it_applied(mlir_opt: str, tmp_path: Path) -> None:
-    result = bisect(mlir_opt, "wide-switch", ["--convert-scf-to-cf"], tmp_path / "found")
+def test_a_conversion_names_what_it_applied(mlir_opt: str, bisected: Bisected) -> None:
+    result, _ = bisected(mlir_opt, "wide-switch")
     assert any("#4 apply-pattern (IndexSwitchLowering)" in note for note in result["notes"])
 
 

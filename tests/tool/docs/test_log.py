@@ -45,7 +45,9 @@ def test_there_are_examples() -> None:
 
 
 def test_options_are_named() -> None:
-    for action in build_parser()._actions:  # pyright: ignore[reportPrivateUsage]
+    actions = build_parser()._actions  # pyright: ignore[reportPrivateUsage]
+    assert len(actions) > 10
+    for action in actions:
         known = {"--help", "--mlir-include", "--partial"}
         named = {option for option in action.option_strings if f"`{option}" in DOCS}
         assert not action.option_strings or named | ({*action.option_strings} & known), action

@@ -24,7 +24,7 @@ WORDS = set(re.findall(r"`([^`\n]+)`", re.sub(r"```.*?```", "", DOCS, flags=re.S
 
 def commands() -> list[str]:
     blocks = re.findall(r"^```sh\n(.*?)^```$", DOCS, re.M | re.S)
-    return "".join(blocks).splitlines()
+    return "".join(map(str, blocks)).splitlines()
 
 
 def test_commands_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -40,7 +40,9 @@ def test_commands_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_options_are_named() -> None:
     named = {word.split()[0] for word in WORDS} | set(DOCS.split())
-    for action in build_parser()._actions:  # pyright: ignore[reportPrivateUsage]
+    actions = build_parser()._actions  # pyright: ignore[reportPrivateUsage]
+    assert len(actions) > 10
+    for action in actions:
         known = {"--help", "--mlir-include", "--partial"}
         assert not action.option_strings or {*action.option_strings} & (named | known)
 

@@ -15,6 +15,7 @@ from actiondbg.commands.interpreter import help as manual
 from actiondbg.commands.interpreter.completion import candidates
 from actiondbg.commands.interpreter.history_file import HistoryFile
 from actiondbg.commands.shell.topics import COMMANDS
+from tests.fakes.functions import returning
 from tests.fakes.session.driver import Driver
 from tests.fakes.session.session import MODULE, FakeSession
 from tests.paths import ROOT
@@ -123,6 +124,8 @@ def test_history_survives_and_keeps_no_repetition(tmp_path: Path) -> None:
 def test_history_that_cannot_be_written_is_no_error(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     HistoryFile(tmp_path / "file" / "history").append("step")
+    assert (tmp_path / "file").read_text() == ""
+    assert list(tmp_path.iterdir()) == [tmp_path / "file"]
 
 
 def test_every_command_has_help_and_a_line_in_the_manual(driver: Driver) -> None:
@@ -182,9 +185,9 @@ def run_cli(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., in
     def run(*argv: str, stdin: str = "", fails: bool = False) -> int:
         session = Closing()
         session.fail_to_start = fails
-        monkeypatch.setattr("actiondbg.session.session.launch", lambda *_, **__: session)
+        monkeypatch.setattr("actiondbg.session.session.launch", returning(session))
         monkeypatch.setattr("sys.stdin", io.StringIO(stdin))
-        monkeypatch.setattr("signal.signal", lambda *_: None)
+        monkeypatch.setattr("signal.signal", returning(None))
         return cli.main([*argv, "mlir-opt", "in.mlir"])
 
     return run

@@ -9,8 +9,8 @@ import pytest
 
 from actiondbg.recording import RecordingError
 from actiondbg.recording.query.sources import open_sources
+from tests.fakes import command_line
 from tests.fakes.recording.recordings import Action, write_recording
-from tests.paths import COMMAND
 
 EMPTY = "'fleet/a.adbrec' is empty: "
 
@@ -25,7 +25,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def run(*words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([COMMAND, *words], capture_output=True, text=True)
+    return command_line.run(*words)
 
 
 def test_one_that_cannot_be_read_is_left_out_if_that_is_said() -> None:

@@ -10,8 +10,8 @@ import pytest
 
 from actiondbg.errors import UsageError
 from actiondbg.recording.overwrite import check_overwritten
+from tests.fakes import command_line
 from tests.fakes.recording.recordings import Action, write_recording
-from tests.paths import COMMAND
 
 TOOL = ("--", "mlir-opt", "in.mlir", "--canonicalize", "-o=out.mlir")  # refused before it is run
 
@@ -26,7 +26,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def run(*words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([COMMAND, *words], capture_output=True, text=True)
+    return command_line.run(*words)
 
 
 @pytest.mark.parametrize(

@@ -12,13 +12,14 @@ from io import BytesIO, StringIO
 from pathlib import Path
 from typing import Any
 
-import pyarrow.parquet
+import pyarrow.parquet  # pyright: ignore[reportMissingTypeStubs]
 import pytest
 
 from actiondbg.recording import open_recording
 from actiondbg.recording.query.execution import ask
 from actiondbg.recording.query.results import write_json
 from actiondbg.recording.query.sources import open_sources
+from tests.fakes import command_line
 from tests.fakes.recording.chunks import chunk_bytes
 from tests.fakes.recording.recordings import Action, Operation, fake_recording, write_recording
 from tests.paths import COMMAND
@@ -44,7 +45,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def run(*words: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
-    return subprocess.run([COMMAND, *words], capture_output=True, text=True, input=stdin)
+    return command_line.run(*words, stdin=stdin)
 
 
 def query(*words: str, stdin: str = "") -> str:
@@ -114,7 +115,8 @@ def test_what_csv_does_not_have_is_text() -> None:
 def test_parquet() -> None:
     sql = f"{GROUPED}; select name as a, ordinal as a, interval 1 day as i from actions"
     query("run.adbrec", sql, "-o", "x.parquet")
-    table = pyarrow.parquet.read_table("x.parquet")
+    parquet: Any = pyarrow.parquet
+    table = parquet.read_table("x.parquet")
     assert table.column_names == ["a", "a_1", "i"]
     assert table.column("a_1").to_pylist() == [1, 2, 3, 4]
 
@@ -147,7 +149,8 @@ def test_a_file_is_written_whole_or_not_at_all() -> None:
         done = run("query", "run.adbrec", GROUPED, "-o", name)
         told = f"actiondbg: {name!r} cannot be written ({why}): name another file.\n"
         assert (done.returncode, done.stderr) == (1, told)
-    assert query("run.adbrec", GROUPED, "-o", "/dev/stdout").startswith("name ")
+    words = [COMMAND, "query", "run.adbrec", GROUPED, "-o", "/dev/stdout"]
+    assert subprocess.check_output(words, text=True).startswith("name ")
 
 
 def test_who_reads_may_leave() -> None:
@@ -302,7 +305,7 @@ def test_exported_recordings_are_asked_as_they_were() -> None:
     files = {"actions", "changes", "operations", "reasons", "ir", "runs"}
     for folder in Path("bucket").iterdir():
         assert {file.name for file in folder.iterdir()} == {f"{name}.parquet" for name in files}
-        actions = pyarrow.parquet.ParquetFile(folder / "actions.parquet")
+        actions: Any = pyarrow.parquet.ParquetFile(folder / "actions.parquet")
         assert actions.metadata.row_group(0).column(0).compression == "ZSTD"
     for table in ("actions", "changes", "operations", "reasons", "ir"):
         sql = f"select * exclude (run) from {table} where run like '{{}}%' order by all"

@@ -7,19 +7,19 @@ from pathlib import Path
 
 import pytest
 
+from tests.fakes import command_line
+
 pytest.importorskip("duckdb")
 
 from tests.fakes.recording.recordings import fake_recording
 from tests.fakes.recording.report import Page
-from tests.paths import COMMAND, ROOT
+from tests.paths import ROOT
 
 PAGE = (ROOT / "docs/report.md").read_text()
 
 
 def report(*words: str, status: int = 0) -> subprocess.CompletedProcess[str]:
-    done = subprocess.run(
-        [COMMAND, "report", *words], capture_output=True, text=True, stdin=subprocess.DEVNULL
-    )
+    done = command_line.run("report", *words)
     assert done.returncode == status, done.stdout + done.stderr
     return done
 
@@ -91,7 +91,7 @@ def test_a_damaged_recording_is_reported_in_part(tmp_path: Path) -> None:
 
 def test_a_smaller_page_holds_less(recording: str, tmp_path: Path) -> None:
     fake_recording(tmp_path / "big.adbrec", 30_000)
-    sizes = []
+    sizes: list[int] = []
     for size in ("0.5", "2"):
         report("-q", "big.adbrec", "--size", size, "-o", "a.html")
         sizes.append(Path("a.html").stat().st_size)

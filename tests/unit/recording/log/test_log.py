@@ -16,6 +16,7 @@ from actiondbg.recording.log.fields import Fields
 from actiondbg.recording.log.log import write_json, write_log
 from actiondbg.recording.log.text import joined
 from actiondbg.recording.query.filters import where
+from tests.fakes import command_line
 from tests.fakes.recording.recordings import (
     Action,
     Change,
@@ -42,7 +43,7 @@ def lines_of(tmp_path: Path, actions: list[Action], *operations: Operation) -> l
 
 
 def run(*words: str | Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([COMMAND, "log", *map(str, words)], capture_output=True, text=True)
+    return command_line.run("log", *words)
 
 
 # --- what a line says -------------------------------------------------------------------

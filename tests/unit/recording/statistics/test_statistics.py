@@ -8,19 +8,17 @@ import re
 import subprocess
 import sys
 from collections import defaultdict
-from contextlib import redirect_stderr, redirect_stdout
-from io import StringIO
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from actiondbg.commands.cli import stat as stat_cli
-from actiondbg.errors import ActiondbgError
 from actiondbg.recording import open_recording
 from actiondbg.recording.statistics.measurement import Measured, Selection, measure
 from actiondbg.recording.statistics.samples import samples_of
+from tests.fakes import command_line
 from tests.fakes.recording.recordings import Action, fake_recording, write_recording
 from tests.paths import COMMAND, ROOT
 
@@ -50,17 +48,7 @@ def measured(path: Path, **how: Any) -> Measured:
 
 
 def run(*words: str | Path) -> subprocess.CompletedProcess[str]:
-    """Run the command in this process, which imports numpy once; the error as the CLI prints it."""
-    out, err = StringIO(), StringIO()
-    with redirect_stdout(out), redirect_stderr(err):
-        try:
-            code = stat_cli.run(list(map(str, words)))
-        except SystemExit as leaving:
-            code = int(leaving.code or 0)
-        except ActiondbgError as error:
-            code = 1
-            print(f"actiondbg: {error}", file=err)
-    return subprocess.CompletedProcess(words, code, out.getvalue(), err.getvalue())
+    return command_line.run("stat", *words)
 
 
 def printed(*words: str | Path) -> str:
@@ -114,7 +102,7 @@ def test_own_totals_sum_to_the_whole(tmp_path: Path) -> None:
 def test_totals_are_sorted(tmp_path: Path, key: str) -> None:
     found = shown("--sort", key, nested(tmp_path / "a.adbrec"))["names"]
     assert len(found) == 4
-    values = {
+    values: dict[str, Callable[[dict[str, Any]], Any]] = {
         "calls": lambda row: -row["calls"],
         "duration": lambda row: -row["duration_ns"],
         "duration/call": lambda row: -row["duration_ns"] / row["calls"],
@@ -136,7 +124,8 @@ def test_totals_against_adding_up(tmp_path: Path, threads: bool, own: bool) -> N
     for row in rows:
         if own and threads_of.get(row["parent"]) == row["thread"]:
             below[row["parent"]] = [
-                sum(pair) for pair in zip(below[row["parent"]], map(row.get, events), strict=True)
+                sum(pair)
+                for pair in zip(below[row["parent"]], (row[event] for event in events), strict=True)
             ]
     expected: dict[tuple[str, str], list[int]] = defaultdict(lambda: [0, 0, 0, 0])
     for row in rows:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import subprocess
 from collections import Counter
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from actiondbg.recording import open_recording
+from tests.fakes import command_line
 from tests.fakes.recording.recordings import fake_recording
 from tests.fakes.recording.traces import (
     chrome_slices,
@@ -21,10 +21,8 @@ from tests.fakes.recording.traces import (
 from tests.paths import COMMAND
 
 
-def _actiondbg(*words: object, **how: Any) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [COMMAND, *map(str, words)], capture_output=True, text=True, check=False, **how
-    )
+def trace(*words: object, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+    return command_line.run("trace", *words, cwd=cwd)
 
 
 @pytest.fixture
@@ -38,7 +36,7 @@ def recording(tmp_path: Path) -> Path:
 def test_the_name_says_the_format(recording: Path, tmp_path: Path) -> None:
     count = len(expected(open_recording(recording)))
     for name in ("a.json", "a.pftrace", "a.perfetto-trace", "a.tracy.json"):
-        done = _actiondbg("trace", "-o", tmp_path / name, recording)
+        done = trace("-o", tmp_path / name, recording)
         assert (done.returncode, done.stdout) == (0, "")
         assert f"{name}: {count} slices of 500 actions; " in done.stderr
     assert len(chrome_slices(read_json(tmp_path / "a.json"))) == count
@@ -49,20 +47,24 @@ def test_the_name_says_the_format(recording: Path, tmp_path: Path) -> None:
 
 def test_options_may_follow_the_recording(recording: Path, tmp_path: Path) -> None:
     out = tmp_path / "trace"
-    done = _actiondbg("trace", recording, "-o", out, "--format", "chrome", "--failed=keep", "-q")
+    done = command_line.run(
+        "trace", recording, "-o", out, "--format", "chrome", "--failed=keep", "-q"
+    )
     assert (done.returncode, done.stderr) == (0, "")
     assert len(chrome_slices(read_json(out))) == 500
 
 
 def test_no_duration_is_too_short_for_zero(recording: Path, tmp_path: Path) -> None:
-    done = _actiondbg("trace", "-q", "-o", tmp_path / "a.json", "--min-duration", "0", recording)
+    done = command_line.run(
+        "trace", "-q", "-o", tmp_path / "a.json", "--min-duration", "0", recording
+    )
     assert (done.returncode, done.stderr) == (0, "")
     assert len(chrome_slices(read_json(tmp_path / "a.json"))) > 100
 
 
 def test_a_file_that_is_no_recording_is_told_first(tmp_path: Path) -> None:
     (tmp_path / "plain").write_bytes(b"")
-    done = _actiondbg("trace", "plain", "-o", "a.json", cwd=tmp_path)
+    done = trace("plain", "-o", "a.json", cwd=tmp_path)
     assert done.returncode == 1
     assert "'plain' is no recording (it begins with b''), and no program" in done.stderr
 
@@ -78,14 +80,14 @@ def test_a_filter_keeps_what_is_around(recording: Path, tmp_path: Path) -> None:
             wanted.add(parent)
             ordinal = parent
     words = ("--failed", "keep", "--filter", f'pattern:"{name[0][0]}"')
-    assert _actiondbg("trace", "-o", out, *words, recording).returncode == 0
+    assert trace("-o", out, *words, recording).returncode == 0
     assert {each.ordinal for each in chrome_slices(read_json(out))} == wanted
 
 
 def test_several_filters_add_up(recording: Path, tmp_path: Path) -> None:
     out = tmp_path / "a.json"
     words = ("--filter", "#3", "--filter", "#5")
-    assert _actiondbg("trace", "-o", out, *words, recording).returncode == 0
+    assert trace("-o", out, *words, recording).returncode == 0
     assert {3, 5} <= {each.ordinal for each in chrome_slices(read_json(out))} < set(range(1, 6))
 
 
@@ -109,7 +111,7 @@ def test_usage_errors_say_what_to_do(
     recording: Path, tmp_path: Path, words: tuple[str, ...], complaint: str
 ) -> None:
     before = {each.name: each.stat().st_size for each in tmp_path.iterdir()}
-    done = _actiondbg("trace", *words, cwd=tmp_path)
+    done = trace(*words, cwd=tmp_path)
     assert done.returncode == 2
     assert complaint in done.stderr
     assert {each.name: each.stat().st_size for each in tmp_path.iterdir()} == before
@@ -120,17 +122,17 @@ def test_a_damaged_recording_is_told_and_read_if_one_says_so(tmp_path: Path) -> 
     content = bytearray(recording.read_bytes())
     content[len(content) // 2] ^= 0xFF
     recording.write_bytes(content)
-    refused = _actiondbg("trace", "-o", tmp_path / "a.json", recording)
+    refused = trace("-o", tmp_path / "a.json", recording)
     assert refused.returncode == 1 and "--partial" in refused.stderr
     assert not (tmp_path / "a.json").exists()
-    done = _actiondbg("trace", "-o", tmp_path / "a.json", "--partial", recording)
+    done = trace("-o", tmp_path / "a.json", "--partial", recording)
     assert done.returncode == 0
     assert f"actiondbg: {recording}: The recording is damaged at byte " in done.stderr
     assert chrome_slices(read_json(tmp_path / "a.json"))
 
 
 def test_what_cannot_be_written_is_said(recording: Path) -> None:
-    done = _actiondbg("trace", "-o", "/dev/full", "--format", "chrome", recording)
+    done = trace("-o", "/dev/full", "--format", "chrome", recording)
     assert done.returncode == 1
     assert "'/dev/full' cannot be written (No space left on device): make room" in done.stderr
 
@@ -138,14 +140,11 @@ def test_what_cannot_be_written_is_said(recording: Path) -> None:
 def test_a_pipe_gets_the_trace(recording: Path, tmp_path: Path) -> None:
     words = (COMMAND, "trace", "-o", "/dev/stdout", "--format", "chrome", "-q", str(recording))
     piped = subprocess.run(words, capture_output=True, check=True)
-    assert _actiondbg("trace", "-o", tmp_path / "a.json", recording).returncode == 0
+    assert trace("-o", tmp_path / "a.json", recording).returncode == 0
     assert piped.stdout == (tmp_path / "a.json").read_bytes()
 
 
-# --- real runs ----------------------------------------------------------------------------
-
-
 def test_a_tool_that_is_not_there_is_told(tmp_path: Path) -> None:
-    done = _actiondbg("trace", "-o", tmp_path / "a.json", "--", "no-such-tool", "x")
+    done = trace("-o", tmp_path / "a.json", "--", "no-such-tool", "x")
     assert done.returncode == 3 and "no-such-tool" in done.stderr
     assert list(tmp_path.iterdir()) == []

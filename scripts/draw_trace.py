@@ -105,7 +105,7 @@ def _serving(viewer: Path, trace: Path) -> Generator[str]:
             wanted = path.partition("?")[0]
             return str(trace) if wanted == "/trace.pftrace" else super().translate_path(path)
 
-        def log_message(self, *_: object) -> None:
+        def log_message(self, format: str, *args: object) -> None:
             pass
 
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:

@@ -31,7 +31,9 @@ def _first_stop(argv: list[str]) -> float:
     """Return the seconds from the start of `actiondbg` to its prompt at the first stop."""
     command = str(Path(sys.executable).with_name("actiondbg"))
     begin = time.perf_counter()
-    shell = pexpect.spawn(command, ["-nx", "-ex", "start", "--", *argv], env=_ENV, timeout=60)
+    shell: pexpect.spawn[bytes] = pexpect.spawn(
+        command, ["-nx", "-ex", "start", "--", *argv], env=_ENV, timeout=60
+    )
     shell.expect("Stopped before")
     shell.expect(r"\(actiondbg\)")
     taken = time.perf_counter() - begin
@@ -42,7 +44,7 @@ def _first_stop(argv: list[str]) -> float:
 def _gdb(argv: list[str]) -> tuple[pexpect.spawn[bytes], float]:
     """Return gdb at its first stop in the hook, and the seconds that it took."""
     begin = time.perf_counter()
-    gdb = pexpect.spawn(
+    gdb: pexpect.spawn[bytes] = pexpect.spawn(
         "gdb",
         ["-q", "-nx", "-i=mi3", "--args", *argv, "--mlir-enable-debugger-hook"],
         env=_ENV,

@@ -51,7 +51,7 @@ def _debugger_at_a_stop(argv: list[str]) -> float:
     """Return what `actiondbg`, with its shell, has resident at a stop, in MB."""
     import pexpect  # only for this: a shell wants a terminal
 
-    shell = pexpect.spawn(
+    shell: pexpect.spawn[bytes] = pexpect.spawn(
         str(Path(sys.executable).with_name("actiondbg")),
         ["-nx", "-ex", "start", "--", *argv],
         env={**os.environ, "TERM": "xterm"},

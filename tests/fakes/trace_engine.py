@@ -68,9 +68,15 @@ class Engine:
     """
 
     def __init__(self, trace: Path) -> None:
-        from perfetto.trace_processor.platform import PlatformDelegate
-        from perfetto.trace_processor.protos import ProtoFactory
-        from perfetto.trace_processor.rpc import TraceProcessorRpc
+        from perfetto.trace_processor.platform import (  # pyright: ignore[reportMissingTypeStubs]
+            PlatformDelegate,
+        )
+        from perfetto.trace_processor.protos import (  # pyright: ignore[reportMissingTypeStubs]
+            ProtoFactory,
+        )
+        from perfetto.trace_processor.rpc import (  # pyright: ignore[reportMissingTypeStubs]
+            TraceProcessorRpc,
+        )
 
         found = find_engine()
         assert found is not None
@@ -95,7 +101,9 @@ class Engine:
 
     def ask(self, sql: str) -> list[tuple[Any, ...]]:
         """Return the rows of a query."""
-        from perfetto.common.query_result_iterator import QueryResultIterator
+        from perfetto.common.query_result_iterator import (  # pyright: ignore[reportMissingTypeStubs]
+            QueryResultIterator,
+        )
 
         result = self._client.execute_query(sql)
         assert not result.error, result.error

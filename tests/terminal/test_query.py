@@ -22,7 +22,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write_recording("run.adbrec", [outer, *inner], operations, ir="changed")
 
 
-def spawn(*words: str, width: int = 80) -> pexpect.spawn:
+def spawn(*words: str, width: int = 80) -> pexpect.spawn[str]:
     environment = {**os.environ, "TERM": "xterm", "NO_COLOR": ""}
     return pexpect.spawn(
         COMMAND,

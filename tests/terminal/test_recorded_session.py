@@ -23,7 +23,7 @@ def _recording(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_terminal(tmp_path: Path) -> None:
-    child = pexpect.spawn(
+    child: pexpect.spawn[str] = pexpect.spawn(
         sys.executable,
         ["-m", "actiondbg", "open", "run.adbrec"],
         env={**os.environ, "TERM": "xterm", "PAGER": "cat", "PROMPT_TOOLKIT_NO_CPR": "1"},

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pexpect
@@ -20,10 +21,12 @@ def test_a_count_grows_on_a_terminal(mlir_opt: str, folds: str) -> None:
     words = (
         f"{COMMAND} record -o run.adbrec -- {mlir_opt} {long_input(40_000)} --canonicalize --cse"
     )
-    process = pexpect.spawn("sh", ["-c", f"{words} > out"], encoding="utf-8", timeout=60)
+    process: pexpect.spawn[str] = pexpect.spawn(
+        "sh", ["-c", f"{words} > out"], encoding="utf-8", timeout=60
+    )
     counts: list[int] = []
     while process.expect([r"([\d,]+) actions? \(.*?\)\r", r"in run.adbrec"]) == 0:
-        assert process.match is not None
+        assert isinstance(process.match, re.Match)
         counts.append(int(process.match.group(1).replace(",", "")))
     process.expect(pexpect.EOF)
     process.close()

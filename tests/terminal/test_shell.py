@@ -24,7 +24,7 @@ class Terminal:
     """A terminal with the shell in it."""
 
     def __init__(self, arguments: list[str], environment: dict[str, str]) -> None:
-        self.child = pexpect.spawn(
+        self.child: pexpect.spawn[str] = pexpect.spawn(
             sys.executable,
             ["-m", "actiondbg", *arguments],
             env=environment,

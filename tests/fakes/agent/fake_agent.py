@@ -16,6 +16,7 @@ import socket
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from typing import Any
 
 from fake_answers import Refusal
@@ -276,7 +277,7 @@ class FakeAgent(Forking):
         time.sleep(60)
 
 
-WRONG = {
+WRONG: dict[str, Callable[[bytes], bytes]] = {
     "garbage": lambda _: b"\x00\xff garbage, no JSON " + b"x" * 200 + b"\n",
     "oversized": lambda _: b"x" * ((16 << 20) + 10),
     "unknown-method": lambda line: line.replace(b'"stopped"', b'"paused"') + b"\n",

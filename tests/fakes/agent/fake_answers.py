@@ -29,7 +29,7 @@ class Answers:
     def __init__(self, options: argparse.Namespace) -> None:
         self._options = options
         self._events = events()
-        self._at = -1
+        self._at: int = -1
         self._breakpoints: list[dict[str, Any]] = []
         self._hits: dict[int, int] = {}
         self._skips: list[int] = []

@@ -81,7 +81,7 @@ def outcome_matches(wanted: dict[str, Any] | None, outcome: dict[str, Any], chan
     """Tell whether an action with this outcome is one to stop after."""
     if wanted is None or not (wanted["results"] or wanted["reason"]):
         return True
-    held = {outcome["result"]} | ({"changed"} if changed else set())
+    held: set[str] = {outcome["result"]} | ({"changed"} if changed else set())
     held |= {"succeeded"} if outcome["result"] == "unchanged" else set()
-    reasons = fnmatch.filter(outcome["reasons"], wanted["reason"] or "")
+    reasons: list[str] = fnmatch.filter(outcome["reasons"], wanted["reason"] or "")
     return bool(held & set(wanted["results"]) or reasons)

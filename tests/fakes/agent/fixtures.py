@@ -14,6 +14,7 @@ import pytest
 import actiondbg
 from actiondbg.session.session import Session
 from actiondbg.tool import Tool
+from tests.fakes.functions import returning
 
 Launch = Callable[..., Session]
 
@@ -44,9 +45,9 @@ def fake(base: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Launch]:
         (base / part.name).write_text(part.read_text())
     libc = re.findall(r"(/\S+/libc[.-]\S+)", Path("/proc/self/maps").read_text())[0]
     found = Tool(tool, Path(libc), (), "22.1.8", "fake")
-    monkeypatch.setattr("actiondbg.tool.program.find_tool", lambda *_: found)
+    monkeypatch.setattr("actiondbg.tool.program.find_tool", returning(found))
     # What is preloaded has to be something: the C library is there already.
-    monkeypatch.setattr("actiondbg.tool.program.build_agent", lambda *_: Path(libc))
+    monkeypatch.setattr("actiondbg.tool.program.build_agent", returning(Path(libc)))
     sessions: list[Session] = []
 
     def launch(*options: str, **keywords: object) -> Session:
@@ -61,7 +62,7 @@ def fake(base: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Launch]:
 
 
 def processes_of(tool: Path) -> list[str]:
-    commands = []
+    commands: list[str] = []
     for entry in Path("/proc").glob("[0-9]*/cmdline"):
         with contextlib.suppress(OSError):
             commands.append(entry.read_bytes().replace(b"\0", b" ").decode())

@@ -210,7 +210,9 @@ def _zigzag(numbers: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
 
 
 def _leb128(numbers: np.ndarray[Any, Any]) -> bytes:
-    lengths = sum((numbers >= 1 << 7 * k).astype(np.int64) for k in range(1, 9)) + 1
+    lengths = np.ones(numbers.shape, np.int64)
+    for k in range(1, 9):
+        lengths += numbers >= 1 << 7 * k
     starts = np.cumsum(lengths) - lengths
     content = np.zeros(int(np.sum(lengths)), np.uint8)
     for k in range(int(np.max(lengths))):

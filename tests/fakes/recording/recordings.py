@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from tests.fakes.functions import returning
 from tests.fakes.recording.actions import (
     Action,
     Change,
@@ -42,7 +43,9 @@ __all__ = ["Action", "Change", "Operation", "fake_recording", "write_recording"]
 
 _PATTERNS = ("AddIAddConstant", "SimplifyAffineOp", "RemoveDeadLoop", "NeverMatches")
 _REASONS = ("not a constant", "more than one use", "no such loop")
-_SHIFTED = {  # what names a row, or an operation, in a section
+_SHIFTED: dict[
+    int, tuple[list[str], list[str]]
+] = {  # what names a row, or an operation, in a section
     OPERATIONS: (["row"], ["operation"]),
     ACTIONS: ([], ["operation"]),
     CHANGES: (["row"], ["operation", "by"]),
@@ -150,7 +153,7 @@ class _Block:
             kind = self._dice.choice(("arith.addi", "arith.constant", "scf.for"))
             self.operations.append(Operation(first + i, kind, "in.mlir", line + i, 8, name))
         self._pass("canonicalize", "Canonicalizer", first, self._iterations)
-        self._pass("cse", "CSE", first, lambda _: None)
+        self._pass("cse", "CSE", first, returning(None))
 
     def _pass(self, name: str, full: str, first: int, inside: Any) -> None:
         outer = self._add(Action(name, "pass-execution", full, depth=0, operation=first))

@@ -252,7 +252,9 @@ def read_perfetto(path: Path) -> PerfettoTrace:
     Begins and ends are matched as Perfetto does: an end ends the innermost slice of its track.
     """
     from google.protobuf import unknown_fields
-    from perfetto.protos.perfetto.trace import perfetto_trace_pb2 as schema
+    from perfetto.protos.perfetto.trace import (  # pyright: ignore[reportMissingTypeStubs]
+        perfetto_trace_pb2 as schema,
+    )
 
     trace = schema.Trace.FromString(path.read_bytes())
     _refuse_unknown(trace, unknown_fields)

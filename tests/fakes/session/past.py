@@ -36,7 +36,12 @@ PATTERNS = [
 def change(kind: Any, id: int, by: int | None = None, ordinal: int = 1, **more: Any) -> Change:
     """Make a change of an arith.addi."""
     values = [ValueRef(id=by, op="arith.constant", result=0)] if by else None
-    fields = {"what": "operation", "op": "arith.addi", "location": "in.mlir:3:10", "guess": False}
+    fields: dict[str, Any] = {
+        "what": "operation",
+        "op": "arith.addi",
+        "location": "in.mlir:3:10",
+        "guess": False,
+    }
     return Change(kind=kind, id=id, by=values, ordinal=ordinal, **{**fields, **more})
 
 

@@ -238,7 +238,7 @@ class FakeSession:
 
     # --- running
 
-    def _stop(self, reason: str, breakpoints: list[int] | None = None) -> Stop:
+    def _stop(self, reason: Any, breakpoints: list[int] | None = None) -> Stop:
         if self.interrupts:
             self.interrupts -= 1
             self.state = "running"

@@ -86,9 +86,12 @@ func.func @cloned_region() {
 def assertions(folds: str) -> Iterator[Launch]:
     """Launch the default tool, which has debug output, with canonicalize."""
     with contextlib.ExitStack() as sessions:
-        yield lambda source: sessions.enter_context(
-            actiondbg.launch(["mlir-opt", source, "--canonicalize"])
-        )
+
+        def launch(source: str) -> actiondbg.Session:
+            argv = ["mlir-opt", source, "--canonicalize"]
+            return sessions.enter_context(actiondbg.launch(argv))
+
+        yield launch
 
 
 FUNCTIONS = re.findall(r"@(\w+)\(\) \{", STRICT)

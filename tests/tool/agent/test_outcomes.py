@@ -78,9 +78,12 @@ NOT_CONVERGED = (
 def assertions(folds: str) -> Iterator[Launch]:
     """Launch the default tool, which has debug output, with canonicalize."""
     with contextlib.ExitStack() as sessions:
-        yield lambda source: sessions.enter_context(
-            actiondbg.launch(["mlir-opt", source, "--canonicalize"])
-        )
+
+        def launch(source: str) -> actiondbg.Session:
+            argv = ["mlir-opt", source, "--canonicalize"]
+            return sessions.enter_context(actiondbg.launch(argv))
+
+        yield launch
 
 
 def after(session: actiondbg.Session, spec: str, outcome: str | None = None) -> list[Stop]:

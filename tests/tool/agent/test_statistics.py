@@ -175,7 +175,7 @@ def test_count_is_that_of_the_printed_module(launch: Launch) -> None:
 
 def test_counts_are_the_same_live_and_by_a_replay(launch: Launch) -> None:
     """A run that counts as it goes, and one that was never asked to."""
-    found = []
+    found: list[list[Statistic]] = []
     for counting in (True, False):
         session = launch("--canonicalize", "--cse")
         session.options.count_actions = counting
@@ -183,6 +183,7 @@ def test_counts_are_the_same_live_and_by_a_replay(launch: Launch) -> None:
         session.run()
         rows = [msgspec.structs.replace(row, seconds=0.0) for row in session.past.statistics()]
         found.append(sorted(rows, key=lambda row: (row.tag, row.name)))
+        assert session.stop is not None
         assert session.status().ordinal == session.stop.ordinal  # it stands where it stood
     assert found[0] == found[1]
     assert sum(row.attempts for row in found[0]) == session.status().ordinal

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import actiondbg
+from actiondbg.bisection import Entry
 from actiondbg.bisection.verdict import Verdict
 from actiondbg.errors import LaunchError, OracleError, UsageError
 from tests.fakes.folds import folded, write_folds
@@ -143,7 +144,7 @@ def test_a_range_that_cannot_be_narrowed(mlir_opt: str, source: str) -> None:
 # --- the other modes ----------------------------------------------------------------------
 
 
-def numbers(entries: list[actiondbg.bisection.Entry]) -> list[int]:
+def numbers(entries: list[Entry]) -> list[int]:
     return [int((entry.function or "").removeprefix("f")) for entry in entries]
 
 

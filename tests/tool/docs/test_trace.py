@@ -24,7 +24,7 @@ WORDS = set(re.findall(r"`([^`\n]+)`", re.sub(r"^```.*?^```$", "", PAGE, flags=r
 
 def _blocks(language: str) -> list[str]:
     blocks = re.findall(rf"^```{language}\n(.*?)^```$", PAGE, re.M | re.S)
-    return "".join(blocks).splitlines()
+    return "".join(map(str, blocks)).splitlines()
 
 
 @pytest.fixture

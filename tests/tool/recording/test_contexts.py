@@ -39,7 +39,7 @@ def test_each_operation_has_the_names_of_its_own_context(
     table = open_recording(done.path).table("operations", ("op", "function", "file", "line"))
     columns = (column.to_pylist() for column in table.columns)
     found = {row for row in zip(*columns, strict=True) if row[0] != "builtin.module"}
-    expected = set()
+    expected: set[tuple[str, str, str, int]] = set()
     for n in range(1, PARTS + 1):
         for name in ("func.func", f"made.op_{n}", OTHERS[n % len(OTHERS)], "func.return"):
             expected.add((name, f"f{n}", f"s{n}.mlir", n))

@@ -193,8 +193,7 @@ def test_all_processes_end_when_the_front_end_is_killed(
     assert len(processes_of(folds, str(Path(folds).parent.absolute()))) >= 3
     front.kill()
     front.wait()
-    for _ in range(100):
-        if not (left := processes_of(folds, str(Path.cwd()))):
-            break
+    deadline = time.monotonic() + 30
+    while (left := processes_of(folds, str(Path.cwd()))) and time.monotonic() < deadline:
         time.sleep(0.1)
     assert left == []

@@ -247,7 +247,7 @@ def test_steps_end_where_the_replay_does(launch: Launch) -> None:
     entries, _ = saved(launch)
     wrong = {**entries[1], "location": "mixed.mlir:1:1"}
     rewrite("my.skips", entries[0], wrong)
-    ordinal = wrong["ordinal"]
+    ordinal = int(wrong["ordinal"])
     for go in ("step", "continue_", "goto"):
         session = mixed(launch)
         session.breakpoints.add("tag:fold")

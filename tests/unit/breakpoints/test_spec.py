@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from actiondbg.breakpoints.spec import location_spec, parse_spec, split_spec_and_condition
@@ -9,7 +11,7 @@ from actiondbg.errors import UsageError
 from actiondbg.protocol import Term
 
 
-def location(path: str, **where: int) -> Term:
+def location(path: str, **where: Any) -> Term:
     return Term(kind="location", path=path, **where)
 
 

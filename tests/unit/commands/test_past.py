@@ -11,6 +11,7 @@ import pytest
 
 from actiondbg.commands.interpreter.words import take_options
 from actiondbg.ir.diff import Diff
+from actiondbg.process.stop import Stop
 from tests.fakes.session.driver import Driver
 from tests.fakes.session.past import attempt, lived
 
@@ -111,8 +112,8 @@ def test_why_not_goes_on_where_there_was_no_attempt(stopped: Driver) -> None:
     printed = stopped.do("why-not Fold")
     assert "There was no attempt of Fold so far: going on to the next." in printed
     assert "Stopped before #2" in printed
-    assert stopped.session.stop is not None
     for when in ("during", "exit"):
+        assert isinstance(stopped.session.stop, Stop)
         stopped.session.stop = msgspec.structs.replace(stopped.session.stop, when=when)
         assert stopped.do("why-not Fold") == "There was no attempt of Fold.\n"
 

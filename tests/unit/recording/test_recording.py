@@ -318,7 +318,7 @@ def test_a_long_one(tmp_path: Path, how: dict[str, Any]) -> None:
     recording = open_recording(fake_recording(tmp_path / "x", 5000, ir="changed", **how))
     assert recording.count == 5000
     depths: dict[int | None, int] = {None: -1}
-    times: dict[int | None, tuple[int, int]] = {}
+    times: dict[int | None, tuple[int, float]] = {}
     names = ("ordinal", "parent", "depth", "start_ns", "duration_ns", "self_ns")
     for ordinal, parent, depth, start, duration, own in rows(recording, "actions", *names):
         depths[ordinal] = depth

@@ -47,7 +47,8 @@ def suspects(
     for at, action in enumerate(actions):
         after = (n for n in range(at + 1, len(actions)) if actions[n].depth <= action.depth)
         action.duration = 1000 * (next(after, len(actions)) - at) - 100
-    for action in (actions[0], outer) if killed else ():
+    outermost = [action for action in actions if action.tag == ITERATION]
+    for action in (actions[0], outermost[-1]) if killed else ():
         action.duration, action.outcome = None, "unfinished"
     numbers = {each.operation for action in actions for each in action.changes}
     operations = [Operation(n, f"test.op{n % 2}") for n in {1, *numbers}]
@@ -141,7 +142,7 @@ def test_two_patterns_that_undo_each_other(path: Path) -> None:
 
 def test_a_merging_pattern_is_no_chain(path: Path) -> None:
     # Each is applied to an operation of the input, though it erases what the one before made.
-    merged = []
+    merged: list[Action] = []
     for n in range(20):
         action = rewrite("Merge", 2 + n, 100 + n)
         merged.append(action)

@@ -19,6 +19,7 @@ from actiondbg.commands.cli.scratch import scratch_directory
 from actiondbg.errors import NotStopped, ProtocolError, ToolGone
 from actiondbg.process import tool_process as process
 from actiondbg.support import scratch_directory as directory
+from tests.fakes.functions import returning
 
 if TYPE_CHECKING:
     from tests.fakes.agent.fixtures import Launch
@@ -115,7 +116,7 @@ def test_a_first_message_that_is_no_hello(fake: Launch) -> None:
 def test_a_process_of_another_user_is_refused(
     fake: Launch, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(process, "peer_of", lambda _: (77, os.getuid() + 1))
+    monkeypatch.setattr(process, "peer_of", returning((77, os.getuid() + 1)))
     with pytest.raises(ProtocolError, match=f"Process 77 of the user {os.getuid() + 1}"):
         fake().run()
 
@@ -169,6 +170,10 @@ def test_ctrl_c_before_the_tool_has_connected(fake: Launch) -> None:
     assert session.wait().reason == "interrupt"
 
 
+def _press_ctrl_c(*_: object) -> None:
+    os.kill(os.getpid(), signal.SIGINT)
+
+
 def test_ctrl_c_loses_no_message(fake: Launch) -> None:
     """Interrupts that come at any moment of a step: the stops are the same, each once."""
     session = fake()
@@ -205,7 +210,7 @@ def test_ctrl_c_loses_no_message(fake: Launch) -> None:
         return result
 
     old = {kind: signal.signal(kind, interrupt) for kind in (signal.SIGINT, signal.SIGALRM)}
-    signal.signal(signal.SIGALRM, lambda *_: os.kill(os.getpid(), signal.SIGINT))
+    signal.signal(signal.SIGALRM, _press_ctrl_c)
     try:
         undisturbed = stops(0)
         for round in range(40):

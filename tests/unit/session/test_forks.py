@@ -16,11 +16,11 @@ import pytest
 from actiondbg import protocol
 from actiondbg.errors import AgentError, NotStopped, ToolGone
 from actiondbg.process.fork_owner import ForkOwner
+from actiondbg.process.forked_tool import ForkedTool
 from actiondbg.process.tool_process import Listener
 from actiondbg.support.interrupts import HeldInterrupts
 
 if TYPE_CHECKING:
-    from actiondbg.process.forked_tool import ForkedTool
     from actiondbg.session.session import Session
     from tests.fakes.agent.fixtures import Launch
 
@@ -184,9 +184,15 @@ def test_a_trial_that_takes_too_long_is_closed(fake: Launch) -> None:
     assert trial.is_closed and trial.is_gone
 
 
-@pytest.mark.parametrize(
-    "wait", [lambda one: one.complete(), lambda one: one.go(4), lambda one: one.resume("continue")]
-)
+def _continue(trial: ForkedTool) -> object:
+    return trial.resume("continue")
+
+
+def _go(trial: ForkedTool) -> object:
+    return trial.go(4)
+
+
+@pytest.mark.parametrize("wait", [ForkedTool.complete, _go, _continue])
 def test_closing_one_that_another_thread_waits_for(
     fake: Launch, wait: Callable[[ForkedTool], object]
 ) -> None:
@@ -263,6 +269,16 @@ def listener(base: Path) -> Iterator[Listener]:
     made.close()
 
 
+def accept(forks: ForkOwner, listener: Listener, count: int) -> list[ForkedTool]:
+    """Accept so many forks, which connect in any order; return them by their events."""
+    deadline = time.monotonic() + 30
+    accepted = forks.accept_all(listener)
+    while len(accepted) < count and time.monotonic() < deadline:
+        time.sleep(0.01)
+        accepted += forks.accept_all(listener)
+    return sorted(accepted, key=lambda one: one.event)
+
+
 def test_checkpoints_that_the_tool_takes_are_accepted(fake: Launch, listener: Listener) -> None:
     session = fake()
     session.start()
@@ -274,7 +290,7 @@ def test_checkpoints_that_the_tool_takes_are_accepted(fake: Launch, listener: Li
     run.request(protocol.SetOptions(checkpoints=wanted))
     session.continue_()
     assert session.state == "exited"
-    accepted = forks.accept_all(listener)
+    accepted = accept(forks, listener, 4)
     assert [(one.role, one.event, one.hello.ordinal) for one in accepted] == [
         ("checkpoint", 1, 1),
         ("checkpoint", 3, 2),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import signal
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -264,7 +264,13 @@ def test_statistics_after_the_end(fake: Launch) -> None:
 
 def test_the_pass_of_a_reproducer_is_no_adaptor() -> None:
     def frame(index: int, tag: str, name: str) -> protocol.Frame:
-        about = {"depth": 3 - index, "op": None, "location": None, "function": None, "units": []}
+        about: dict[str, Any] = {
+            "depth": 3 - index,
+            "op": None,
+            "location": None,
+            "function": None,
+            "units": [],
+        }
         return protocol.Frame(index=index, ordinal=9 - index, tag=tag, name=name, **about)
 
     frames = [

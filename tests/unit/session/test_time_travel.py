@@ -16,6 +16,7 @@ from actiondbg.process.stop import Stop
 from actiondbg.process.tool_process import Listener
 from actiondbg.session.session import Session
 from tests.fakes import stock_tool as stock
+from tests.fakes.functions import returning
 
 if TYPE_CHECKING:
     from tests.fakes.agent.fixtures import Launch
@@ -186,8 +187,12 @@ def test_a_place_that_is_not_found_again(fake: Launch, monkeypatch: pytest.Monke
     from actiondbg.process.forked_tool import ForkedTool
 
     go: Callable[[ForkedTool, int], Stop] = ForkedTool.go
+
+    def go_short(forked: ForkedTool, event: int) -> Stop:
+        return go(forked, event - 1)
+
     with monkeypatch.context() as patch, pytest.raises(errors.NoAnswer, match="not do the same"):
-        patch.setattr(ForkedTool, "go", lambda replica, event: go(replica, event - 1))
+        patch.setattr(ForkedTool, "go", go_short)
         session.timeline.reverse_step()
     assert session.stop == stop
 
@@ -225,7 +230,7 @@ def test_what_connects_late_is_of_the_timeline_that_it_was_made_on(
     session = fake()
     session.start()
     with monkeypatch.context() as patch:
-        patch.setattr(Listener, "accept_pending", lambda _: None)
+        patch.setattr(Listener, "accept_pending", returning(None))
         session.step(7)
         made_before = processes(session)
         session.timeline.goto(2)

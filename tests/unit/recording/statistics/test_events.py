@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from typing import Any
 
 import pytest
 
@@ -91,7 +92,11 @@ def test_an_event_that_the_machine_has_not() -> None:
 
 def test_too_many_for_the_machine(monkeypatch: pytest.MonkeyPatch) -> None:
     real = opening._refusal  # pyright: ignore[reportPrivateUsage]
-    monkeypatch.setattr(opening, "_refusal", lambda e: 22 if len(e) > 2 else real(e))
+
+    def refuse(events: list[Any]) -> int | None:
+        return 22 if len(events) > 2 else real(events)
+
+    monkeypatch.setattr(opening, "_refusal", refuse)
     with pytest.raises(CountingRefused) as error:
         choose(["page-faults", "minor-faults", "major-faults"])
     assert str(error.value) == (

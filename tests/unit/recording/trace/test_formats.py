@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import gzip
 from collections.abc import Iterator
 from pathlib import Path
@@ -51,7 +52,7 @@ def _read(recording: Path, kind: Format, **how: Any) -> list[Seen]:
     if kind == "chrome":
         return chrome_slices(read_json(path))
     trace = read_perfetto(path)
-    slices = [Seen(**{**vars(each), "parent": 0}) for each in trace.slices]
+    slices = [dataclasses.replace(each, parent=0) for each in trace.slices]
     nest(slices)
     assert slices == trace.slices  # by their times they nest as by begins and ends
     return trace.slices

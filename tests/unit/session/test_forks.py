@@ -316,7 +316,7 @@ def test_checkpoints_that_have_ended_are_dropped(fake: Launch, listener: Listene
     run.request(protocol.SetOptions(checkpoints=wanted))
     session.step()
     before = descriptors()
-    (dropped,) = run._forks.accept_all(listener)
+    (dropped,) = accept(run._forks, listener, 1)
     dropped.close()
     session.step(2)
     pid = os.fork()
@@ -325,7 +325,7 @@ def test_checkpoints_that_have_ended_are_dropped(fake: Launch, listener: Listene
         connection.connect(str(listener.path))
         os._exit(0)
     os.waitpid(pid, 0)
-    (kept,) = run._forks.accept_all(listener)
+    (kept,) = accept(run._forks, listener, 1)
     assert kept.event == 3
     kept.close()
     assert descriptors() == before

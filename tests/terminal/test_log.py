@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import subprocess
 from pathlib import Path
-from typing import Any
 
 import pexpect
 import pytest
@@ -31,20 +30,17 @@ def test_a_pager_that_is_not_there_hides_no_log(tmp_path: Path, pager: str) -> N
     environment = {**os.environ, "PAGER": pager, "PATH": str(tmp_path), "TERM": "xterm"}
     (tmp_path / "sh").symlink_to("/bin/sh")
     words = ["log", "--no-color", str(path)]
-    result: Any = pexpect.run(
-        f"{COMMAND} {' '.join(words)}",
-        env=environment,
-        encoding="utf-8",
-        timeout=60,
-        withexitstatus=True,
+    child: pexpect.spawn[str] = pexpect.spawn(
+        COMMAND, words, env=environment, encoding="utf-8", timeout=60
     )
-    log, status = result
-    lines: list[str] = log.splitlines()
+    log = child.read()
+    child.close()
+    lines = log.splitlines()
     told = lines.pop(0) if pager else ""
     assert ("There is no pager 'no-such-pager': what follows is shown without" in told) == bool(
         pager
     )
-    assert (status, lines) == (0, run(path).stdout.splitlines())
+    assert (child.exitstatus, lines) == (0, run(path).stdout.splitlines())
 
 
 @pytest.fixture

@@ -143,7 +143,8 @@ class FakeAgent(Forking):
             self._passed = [*self._passed, {"event": self._at + 1, "during": 0}][-keep:]
 
     def _crashing(self) -> Action | None:
-        return ACTIONS[self._options.crash_in - 1] if self._options.crash_in else None
+        ordinal: int = self._options.crash_in
+        return ACTIONS[ordinal - 1] if ordinal else None
 
     def _reaches(self, control: str, start: int, until: dict[str, Any] | None) -> bool:
         """Tell whether a next, a finish or an until ends here."""

@@ -21,7 +21,8 @@ from tests.paths import GOLDEN, ROOT
 
 LINES = [json.loads(line) for line in (GOLDEN / "protocol.jsonl").read_text().splitlines()]
 REQUESTS: dict[str, type[protocol.Request[Any]]] = {
-    kind.method: kind for kind in protocol.Request.__subclasses__()
+    kind.method: kind
+    for kind in cast("list[type[protocol.Request[Any]]]", protocol.Request.__subclasses__())
 }
 MANUAL = (ROOT / "docs/protocol.md").read_text()
 

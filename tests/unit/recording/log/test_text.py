@@ -15,6 +15,8 @@ from actiondbg.recording.errors import RecordingError
 from actiondbg.recording.format.packed import unpack
 from actiondbg.recording.log.text import Coded, distinct, joined, number_parts
 
+ARROW: Any = pa  # which has no types
+
 
 def leb128(number: int) -> bytes:
     low, high = number & 0x7F, number >> 7
@@ -32,13 +34,13 @@ def unpacked(numbers: list[list[int]], differences: int) -> np.ndarray[tuple[int
 
 
 def test_words_are_joined_row_by_row() -> None:
-    words: Any = pa.array(["", "a", "bé"])
+    words = ARROW.array(["", "a", "bé"])
     parts = [Coded(np.array(codes), words) for codes in ([1, 2, -1], [2, -1, -1], [0, 1, -1])]
     assert joined(parts).to_pylist() == ["abé", "béa", ""]
 
 
 def test_many_words_of_which_few_are_used() -> None:
-    words: Any = pa.array([f"w{n}" for n in range(50_000)])
+    words = ARROW.array([f"w{n}" for n in range(50_000)])
     codes = np.array([49_999, -1, 7, 49_999])
     assert joined([Coded(codes, words)]).to_pylist() == ["w49999", "", "w7", "w49999"]
 

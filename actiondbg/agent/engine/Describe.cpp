@@ -3,7 +3,7 @@
 
 #include "engine/Describe.h"
 #include "engine/Engine.h"
-#include "interpose/Versions.h"
+#include "support/Locations.h"
 
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/Diagnostics.h"
@@ -24,7 +24,7 @@ Json safe(StringRef text) {
 
 uint32_t idOf(const IRUnit &unit) {
   Operation *op = holderOf(unit);
-  return op ? Engine::get().observer.ids.of(op) : 0;
+  return op ? Identities::all().of(op) : 0;
 }
 
 llvm::json::Array describeWritten() {
@@ -40,17 +40,17 @@ static StringRef whenOf(const Frame &frame, bool inside) {
 }
 
 Object hello(const Engine &engine) {
-  const Frame *at = engine.standing;
+  const Frame *at = engine.stops.stoppedAt;
   return Object{
       {"protocol", 3},
       {"agent", "preload"},
       {"llvm", LLVM_VERSION_STRING},
       {"pid", int64_t(getpid())},
       {"parent", int64_t(getppid())},
-      {"role", textOf(engine.role)},
-      {"ordinal", int64_t(engine.ordinal)},
-      {"event", int64_t(engine.event)},
-      {"when", at ? Json(whenOf(*at, engine.inside)) : Json(nullptr)},
+      {"role", textOf(engine.forks.role)},
+      {"ordinal", int64_t(engine.position.ordinal)},
+      {"event", int64_t(engine.position.event)},
+      {"when", at ? Json(whenOf(*at, engine.stops.inside)) : Json(nullptr)},
       {"assertions", LLVM_ENABLE_ABI_BREAKING_CHECKS != 0},
       {"capabilities", llvm::json::Array{"fold", "interrupt", "cursor", "print",
                                          "outcome", "watch", "catch", "fork"}}};
@@ -76,7 +76,7 @@ void addOperation(Object &object, const Frame &frame) {
     if (gone->function)
       function = gone->function.str();
   } else if (Operation *about = frame.op()) {
-    id = Engine::get().observer.ids.of(about);
+    id = Identities::all().of(about);
     op = about->getName().getStringRef().str();
     location = placeText(about->getLoc());
     if (Operation *holder = functionAround(about))
@@ -100,9 +100,7 @@ Object describeStop(const Frame &frame, const Notice &notice, bool inside) {
               {"reason", notice.reason},
               {"breakpoints", llvm::json::Array(notice.hit)},
               {"skipped", frame.skipped},
-              {"event", int64_t(Engine::get().event)},
               {"nth", int64_t(frame.nth)},
-              {"cursorId", idOrNull(idOf(Engine::get().cursor))},
               {"message",
                notice.message.empty() ? Json(nullptr) : safe(notice.message)},
               {"culprit", describeCulprit(notice.culprit)}};

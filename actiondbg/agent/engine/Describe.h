@@ -15,7 +15,8 @@ struct Notice;
 
 llvm::json::Object hello(const Engine &engine);
 llvm::json::Array describeWritten();
-/// `inside`: the tool stands inside of the action, not before or after it.
+/// A stop without its position. `inside`: it is inside the action, not before
+/// or after it.
 llvm::json::Object describeStop(const Frame &frame, const Notice &notice,
                                 bool inside);
 /// What a stop or a frame says of the operation that its action is about.

@@ -1,18 +1,19 @@
-//===- Engine.cpp - The stream of actions and where it stops
-//----------------===//
+//===- Engine.cpp - The stream of actions ---------------------------------===//
 
 #include "engine/Engine.h"
 #include "engine/Describe.h"
-#include "interpose/Versions.h"
-#include "support/JsonRpc.h"
+#include "observe/Convergence.h"
 
-#include "mlir/IR/MLIRContext.h"
 #include "llvm/Support/Signals.h"
 
 using namespace mlir;
 using llvm::StringRef;
 
 namespace adbg {
+
+//===----------------------------------------------------------------------===//
+// The process
+//===----------------------------------------------------------------------===//
 
 void Engine::attach(const std::string &socket) {
   here.isHome = true;
@@ -23,53 +24,75 @@ void Engine::attach(const std::string &socket) {
       first().stopInside();
   };
   attached = true;
-  llvm::sys::AddSignalHandler([](void *) { first().sendCrash(); }, nullptr);
-  on_exit([](int status, void *) { first().exitStatus = status; }, nullptr);
+  llvm::sys::AddSignalHandler([](void *) { first().end.sendCrash(); }, nullptr);
+  on_exit([](int status, void *) { first().end.exitStatus = status; }, nullptr);
   connection.notify("hello", hello(*this));
-  resumption.fromStart = true;
-  serve();
+  stops.resumption.fromStart = true;
+  stops.serve();
+}
+
+void Engine::abandon() {
+  attached = false;
+  RecordFile::abandon();
+  UpstreamLog::abandon();
+  connection.abandon();
+}
+
+void Engine::join() {
+  pid = getpid();
+  attached = true;
+  hitLog.abandon();
+  connection.notify("hello", hello(*this));
+}
+
+void Engine::makeCheckpoint() {
+  auto clock = [this] { return observer.ranFor(); };
+  if (forks.checkpoints.isDue(position.event, clock()) &&
+      forks.forkCheckpoint(position.event, clock, [this] { join(); }) == 0)
+    stops.serve();
 }
 
 //===----------------------------------------------------------------------===//
-// Events
+// Actions
 //===----------------------------------------------------------------------===//
 
 void Engine::dispatch(Frame &frame, llvm::function_ref<void()> run) {
-  if (LLVM_UNLIKELY(event >= checkpoints.lookAt))
-    look();
+  if (LLVM_UNLIKELY(position.event >= forks.checkpoints.lookAt))
+    makeCheckpoint();
   bool isAlert = mayStop();
-  if (LLVM_UNLIKELY(plan != nullptr) && !isAlert &&
-      plan->leavesOut(frame, innermost, ordinal)) {
-    ++ordinal;
-    event += 2;
-    return number(frame);
+  if (LLVM_UNLIKELY(skips.plan != nullptr) && !isAlert &&
+      skips.plan->leavesOut(frame, innermost, position.ordinal)) {
+    ++position.ordinal;
+    position.event += 2;
+    return knownNames.number(frame);
   }
   Frame *parent = innermost;
   frame.parent = parent;
   frame.depth = parent ? parent->depth + 1 : 0;
-  frame.ordinal = ++ordinal;
-  ++event;
-  number(frame);
+  frame.ordinal = ++position.ordinal;
+  ++position.event;
+  knownNames.number(frame);
   frame.tally.first = observer.log.end();
   frame.tally.firstId = observer.ids.upcoming();
   if (parent)
     frame.conversion = parent->isConversion() ? parent : parent->conversion;
-  if (LLVM_UNLIKELY(isAlert || plan)) {
+  if (LLVM_UNLIKELY(isAlert || skips.plan)) {
     before(frame);
     isAlert = mayStop(); // a stop may have changed it
   } else {
     innermost = &frame;
   }
-  observer.isDetailed = isAlert && mayTell();
-  observer.isTallied = isAlert || counts || (plan && plan->isRecorded());
+  observer.isDetailed = isAlert && needsChanges();
+  observer.isTallied =
+      isAlert || counts || (skips.plan && skips.plan->isRecorded());
   observer.forgetFold();
   observer.begin(frame, counts);
   if (!frame.skipped)
     run();
   frame.over = true;
-  ++event;
+  ++position.event;
   observer.end(frame, counts);
-  if (LLVM_UNLIKELY(mayAct() || !frame.rare().stopAfter.empty()))
+  if (LLVM_UNLIKELY(mayStop() || skips.plan || !frame.rare().stopAfter.empty()))
     after(frame);
   if (frame.kind == Kind::Pass && !frame.isAdaptor())
     lastPass = {frame.ordinal, "pass-execution", frame.name(), false};
@@ -81,15 +104,11 @@ void Engine::before(Frame &frame) {
   if (LLVM_UNLIKELY(looksBetween()))
     between(frame, notice);
   innermost = &frame;
-  insideHits = 0;
-  if (LLVM_UNLIKELY(!toSkip.empty()) &&
-      llvm::binary_search(toSkip, frame.ordinal))
-    frame.skipped = true;
-  if (plan && plan->skips(frame, observer.ids))
+  stops.beginEvent();
+  if (skips.decide(frame, observer.ids))
     frame.skipped = true;
   stopBefore(frame, notice);
-  if (frame.skipped && !frame.isPlanned)
-    skipped.push_back(frame.ordinal);
+  skips.note(frame);
   lookAhead(frame);
 }
 
@@ -99,17 +118,15 @@ void Engine::between(Frame &frame, Notice &notice) {
     for (Breakpoint *one : observer.watches)
       if (!one->log)
         one->watch->settle();
-  hitWatches(frame, notice);
-  if (verifiesEach && observer.culpritNow().guess)
-    verifyAfter(frame, notice);
+  breakpoints.hitWatches(frame, notice);
+  if (verifier.isOn && observer.culpritNow().guess)
+    verify(frame, notice);
 }
 
-/// What has to be found out while the action runs, as a stop may follow.
 void Engine::lookAhead(Frame &frame) {
-  Control control = resumption.control;
-  bool isStep = control == Control::Step ||
-                (control == Control::Next && frame.depth <= resumption.depth) ||
-                (control == Control::Finish && frame.depth < resumption.depth);
+  const Resumption &resumption = stops.resumption;
+  uint64_t event = position.event;
+  bool isStep = resumption.stepsOver(frame);
   // Its end may be the event that is gone to: of what comes shortly before it.
   bool isNear = resumption.event > event && resumption.event - event <= 1000;
   bool isWanted = isStep || isNear || !frame.rare().stopAfter.empty() ||
@@ -121,9 +138,7 @@ void Engine::lookAhead(Frame &frame) {
       !frame.rare().stopAfter.empty() ||
       (frame.untilMatches &&
        (!resumption.outcome || resumption.outcome->needsReasons()));
-  for (const Breakpoint &one : breakpoints)
-    frame.wantsReasons |= llvm::is_contained(frame.rare().undecided, one.id) &&
-                          one.outcome->needsReasons();
+  frame.wantsReasons |= breakpoints.needReasons(frame);
   // To look at all of a function costs more than most actions: only where a
   // person goes step by step, and for passes.
   frame.wantsModified = (frame.kind == Kind::Pass && !frame.isAdaptor()) ||
@@ -132,152 +147,102 @@ void Engine::lookAhead(Frame &frame) {
 }
 
 void Engine::after(Frame &frame) {
-  insideHits = 0;
-  if (plan)
-    plan->over(frame, ordinal);
-  bool isPlain = !looksBetween() && !catching && !resumption.until &&
-                 !resumption.event && resumption.control < Control::Step &&
+  stops.beginEvent();
+  if (skips.plan)
+    skips.plan->over(frame, position.ordinal);
+  bool isPlain = !looksBetween() && !breakpoints.catchesAny() &&
+                 !stops.resumption.mayStop() &&
                  frame.rare().stopAfter.empty() &&
                  frame.rare().undecided.empty();
   if (LLVM_LIKELY(isPlain))
     return;
   Notice notice;
-  hitWatches(frame, notice);
-  if (verifiesEach && frame.changed())
-    verifyAfter(frame, notice);
-  if (catching)
-    checkConvergence(frame);
-  hitAfter(frame, notice);
-  if (!notice.reason.empty() && passes())
-    return pass(/*isInside=*/false);
+  breakpoints.hitWatches(frame, notice);
+  if (verifier.isOn && frame.changed())
+    verify(frame, notice);
+  if (breakpoints.catches(CatchKind::Nonconvergence))
+    if (std::string text = checkConvergence(frame); !text.empty())
+      caught(CatchKind::Nonconvergence, text);
+  if (breakpoints.hitAfter(frame, notice) && stops.resumption.passesHit())
+    notice = Notice();
+  if (!notice.reason.empty() && stops.passesHits())
+    return stops.passHit();
   if (!notice.reason.empty())
-    return stop(frame, std::move(notice));
+    return stop(frame, notice);
   stopAfter(frame);
 }
 
-void Engine::number(Frame &frame) {
-  switch (frame.kind) {
-  case Kind::Pattern:
-    frame.nth = ++patterns;
+void Engine::verify(Frame &frame, Notice &notice) {
+  Silence silence;
+  std::string why = verifier.check(frame);
+  if (why.empty())
     return;
-  case Kind::Fold:
-    frame.nth = ++folds;
-    return;
-  case Kind::Pass:
-    frame.nth = ++passActions;
-    passNames.insert(frame.name());
-    return;
-  default:
-    frame.nth = ++tags[frame.tag()];
-  }
+  notice.reason = "verify";
+  notice.message = "the IR is not valid any more: " + why;
+  notice.culprit = observer.culpritNow();
 }
 
-/// Answers a request that arrives while the tool runs.
-static llvm::json::Value refusal(Envelope envelope) {
-  if (!envelope.error)
-    envelope.error.emplace(NotStopped, "the tool is running: '" +
-                                           envelope.method + "' needs a stop");
-  return errorMessage(std::move(envelope.id), *envelope.error);
-}
+//===----------------------------------------------------------------------===//
+// Stops
+//===----------------------------------------------------------------------===//
 
-bool Engine::interrupted() {
-  if (!Connection::arrived)
-    return false;
-  bool result = false;
-  while (std::optional<std::string> line = connection.poll()) {
-    Envelope envelope = Envelope::open(*line);
-    if (envelope.isInterrupt())
-      result = true;
-    else
-      connection.send(refusal(std::move(envelope)));
-  }
-  return result;
-}
-
-bool Engine::usesUp(const Frame &frame, bool over) {
-  bool counts = false;
-  switch (resumption.control) {
-  case Control::Step:
-    counts = true;
-    break;
-  case Control::Next:
-    // From before an action: after it. From after one: before the next.
-    counts = frame.depth <= resumption.depth && over == !resumption.wasOver;
-    break;
-  case Control::Finish:
-    counts = over && frame.depth < resumption.depth;
-    break;
-  default:
-    return false;
-  }
-  if (!counts)
-    return false;
-  resumption.depth = frame.depth;
-  resumption.wasOver = over;
-  // A finish that has reached the outermost action can go no further.
-  bool last = resumption.control == Control::Finish && frame.depth == 0;
-  return last || --resumption.count == 0;
-}
-
-static StringRef reasonOf(const Resumption &resumption) {
-  if (resumption.fromStart)
-    return "start";
-  if (resumption.control == Control::Next)
-    return "next";
-  return resumption.control == Control::Finish ? "finish" : "step";
+void Engine::stop(Frame &frame, const Notice &notice) {
+  unsigned version = breakpoints.version();
+  stops.stop(frame, notice);
+  if (version != breakpoints.version() && !frame.over)
+    breakpoints.findEnds(frame);
 }
 
 void Engine::stopBefore(Frame &frame, Notice &notice) {
-  bool isInterrupted = interrupted();
-  llvm::ArrayRef<Breakpoint *> candidate;
+  Resumption &resumption = stops.resumption;
+  bool isInterrupted = stops.isInterrupted();
+  llvm::ArrayRef<Breakpoint *> candidates;
   if (!breakpoints.empty())
-    candidate = candidates.of(frame, breakpoints);
-  if (LLVM_LIKELY(candidate.empty() && !isInterrupted && !resumption.until &&
-                  !resumption.event && resumption.control < Control::Step &&
-                  notice.reason.empty()))
+    candidates = breakpoints.candidatesFor(frame);
+  if (LLVM_LIKELY(candidates.empty() && !isInterrupted &&
+                  !resumption.mayStop() && notice.reason.empty()))
     return;
-  hitBefore(frame, candidate, notice);
+  breakpoints.hitBefore(frame, candidates, notice);
   bool isHit = !notice.hit.empty();
-  bool isUsedUp = usesUp(frame, /*over=*/false);
-  if (passes()) {
+  bool isUsedUp = resumption.usesUp(frame, /*over=*/false);
+  if (stops.passesHits()) {
     if (isHit || !notice.reason.empty())
-      pass(/*isInside=*/false);
+      stops.passHit();
     if (!isInterrupted)
       return;
     isHit = false;
     notice = Notice();
   }
   bool isReached = (resumption.until && resumption.until->matches(frame)) ||
-                   resumption.event == event;
+                   resumption.event == position.event;
   if (isReached && resumption.until && resumption.after) {
     frame.untilMatches = true;
     isReached = false;
   }
   if (!notice.reason.empty())
-    return stop(frame, std::move(notice));
+    return stop(frame, notice);
   if (isInterrupted)
     notice.reason = "interrupt";
   else if (isUsedUp && !isHit)
-    notice.reason = reasonOf(resumption);
+    notice.reason = resumption.reason();
   else if (isReached && !isHit)
     notice.reason = "until";
   if (!notice.reason.empty())
-    return stop(frame, std::move(notice));
+    return stop(frame, notice);
   if (!isHit)
     return;
-  // continue, apply and skip with a count pass that many stops.
-  if (resumption.control < Control::Step && resumption.count > 1) {
-    --resumption.count;
+  if (resumption.passesHit()) {
     frame.skipped |= resumption.control == Control::Skip;
     return;
   }
   notice.reason = "breakpoint";
-  stop(frame, std::move(notice));
+  stop(frame, notice);
 }
 
 void Engine::stopAfter(Frame &frame) {
+  Resumption &resumption = stops.resumption;
   Notice notice;
-  bool isUsedUp = usesUp(frame, /*over=*/true);
+  bool isUsedUp = resumption.usesUp(frame, /*over=*/true);
   bool isLeft =
       resumption.until && resumption.within && frame.depth < resumption.depth;
   bool isReached = frame.untilMatches && resumption.until &&
@@ -288,11 +253,54 @@ void Engine::stopAfter(Frame &frame) {
     isReached = false;
   }
   if (isUsedUp)
-    notice.reason = reasonOf(resumption);
-  else if (isLeft || isReached || resumption.event == event)
+    notice.reason = resumption.reason();
+  else if (isLeft || isReached || resumption.event == position.event)
     notice.reason = "until";
   if (!notice.reason.empty())
-    stop(frame, std::move(notice));
+    stop(frame, notice);
+}
+
+//===----------------------------------------------------------------------===//
+// Stops inside an action
+//===----------------------------------------------------------------------===//
+
+/// Stands for the action where there is none.
+static Frame &noFrame() {
+  static Frame *none = new Frame;
+  none->over = true;
+  return *none;
+}
+
+void Engine::caught(CatchKind kind, StringRef text,
+                    std::optional<Culprit> culprit) {
+  Frame &frame = innermost ? *innermost : noFrame();
+  Notice notice;
+  notice.reason = "catch";
+  notice.message = text.str();
+  notice.culprit = std::move(culprit);
+  if (!notice.culprit && innermost)
+    notice.culprit = {innermost->ordinal, innermost->tag().str(),
+                      innermost->name(), false};
+  stops.inside = true;
+  breakpoints.hitCatches(kind, text, frame, notice);
+  if (!notice.hit.empty() && stops.passesHits())
+    stops.passHit();
+  else if (!notice.hit.empty())
+    stop(frame, notice);
+  stops.inside = false;
+}
+
+void Engine::stopInside() {
+  // This stop obeys every interrupt that has arrived.
+  while (connection.poll()) {
+  }
+  Frame &frame = innermost ? *innermost : noFrame();
+  Notice notice;
+  notice.reason = "interrupt";
+  notice.message = "it has reached no other action since";
+  stops.inside = true;
+  stop(frame, notice);
+  stops.inside = false;
 }
 
 } // namespace adbg

@@ -233,4 +233,26 @@ Operation *functionAround(Operation *op) { return findFunction(op).first; }
 
 StringAttr symbolAround(Operation *op) { return findFunction(op).second; }
 
+//===----------------------------------------------------------------------===//
+// Outcomes
+//===----------------------------------------------------------------------===//
+
+StringRef textOf(Result result) {
+  static const char *const texts[] = {"succeeded", "unchanged", "failed",
+                                      "skipped"};
+  return texts[static_cast<unsigned>(result)];
+}
+
+StringRef textOf(Found found) {
+  static const char *const texts[] = {"", "in-place", "constants", "values",
+                                      "constants and values"};
+  return texts[static_cast<unsigned>(found)];
+}
+
+bool Frame::changedItself() const {
+  if (kind == Kind::Fold || !changed())
+    return changed();
+  return tally.ownNet > 0;
+}
+
 } // namespace adbg

@@ -42,6 +42,7 @@ llvm::StringRef textOf(Found found);
 enum class Returned : uint8_t { Unknown, Failure, Success, RolledBack };
 
 enum class Result : uint8_t { Succeeded, Unchanged, Failed, Skipped };
+llvm::StringRef textOf(Result result);
 
 /// What is known of an IR unit that was erased while its action ran.
 struct Gone {

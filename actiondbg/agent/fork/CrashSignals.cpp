@@ -19,15 +19,15 @@ static struct sigaction toolActions[NSIG];
 
 static void onCrash(int number, siginfo_t *info, void *context) {
   Engine &engine = Engine::known();
-  engine.crashSignal = number;
+  engine.end.crashSignal = number;
   Recorder::crash();
   struct sigaction &tool = toolActions[number];
-  if (engine.role == Role::Tool && (tool.sa_flags & SA_SIGINFO))
+  if (engine.forks.role == Role::Tool && (tool.sa_flags & SA_SIGINFO))
     return tool.sa_sigaction(number, info, context);
-  if (engine.role == Role::Tool && tool.sa_handler != SIG_DFL &&
+  if (engine.forks.role == Role::Tool && tool.sa_handler != SIG_DFL &&
       tool.sa_handler != SIG_IGN)
     return tool.sa_handler(number);
-  engine.sendCrash();
+  engine.end.sendCrash();
   ::signal(number, SIG_DFL);
   raise(number);
 }

@@ -1,10 +1,12 @@
 //===- Forks.cpp - Forks of the tool at the same position -----------------===//
 
-#include "engine/Engine.h"
+#include "fork/Forks.h"
 #include "fork/CrashSignals.h"
 #include "fork/QuietFork.h"
+#include "support/Connection.h"
 
 #include <csignal>
+#include <unistd.h>
 
 namespace adbg {
 
@@ -27,11 +29,7 @@ static void ignoreInterrupts() {
     ::signal(number, SIG_DFL);
 }
 
-//===----------------------------------------------------------------------===//
-// The fork
-//===----------------------------------------------------------------------===//
-
-void Engine::becomeFork(const ForkOrder &order) {
+void Forks::become(const ForkOrder &order) {
   role = order.role;
   connection.abandon();
   if (role == Role::Replica || role == Role::Trial)
@@ -59,10 +57,12 @@ void Engine::becomeFork(const ForkOrder &order) {
     ignoreInterrupts();
     break;
   }
-  rejoin(order.socket);
+  connection = Connection();
+  connection.open(order.socket);
 }
 
-pid_t Engine::forkFor(const ForkOrder &order) {
+pid_t Forks::fork(const ForkOrder &order,
+                  llvm::function_ref<void()> onConnect) {
   // Files of a frozen process are as its parent noted them: the offsets, which
   // it shares with others, may have moved since.
   if (!isFrozen)
@@ -70,23 +70,22 @@ pid_t Engine::forkFor(const ForkOrder &order) {
   pid_t pid = forkQuietly();
   if (pid == 0) {
     isFrozen = order.role == Role::Checkpoint && order.outputs.isEmpty();
-    becomeFork(order);
+    become(order);
+    onConnect();
   }
   return pid;
 }
 
-void Engine::look() {
-  int64_t began = runTime();
-  if (!checkpoints.isDue(event, began))
-    return;
+pid_t Forks::forkCheckpoint(uint64_t event, llvm::function_ref<int64_t()> clock,
+                            llvm::function_ref<void()> onConnect) {
   ForkOrder order;
   order.role = Role::Checkpoint;
   order.socket = checkpoints.socketPath();
-  pid_t pid = forkFor(order);
-  if (pid == 0)
-    return serve();
+  int64_t began = clock();
+  pid_t pid = fork(order, onConnect);
   if (pid > 0)
-    checkpoints.made(pid, event, began, runTime() - began);
+    checkpoints.made(pid, event, began, clock() - began);
+  return pid;
 }
 
 } // namespace adbg

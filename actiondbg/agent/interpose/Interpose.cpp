@@ -69,8 +69,8 @@ __attribute__((constructor)) static void takeEnvironment() {
 }
 
 __attribute__((destructor)) static void sayGoodbye() {
-  Recorder::finish(Engine::first().exitStatus);
-  Engine::first().sendExit();
+  Recorder::finish(Engine::first().end.exitStatus);
+  Engine::first().end.sendExit();
 }
 
 using Handler = MLIRContext::HandlerTy;
@@ -183,7 +183,7 @@ ADBG_EXPORT void contextDtor(MLIRContext *self) __asm__(ADBG_CONTEXT_DTOR);
 void contextDtor(MLIRContext *self) {
   static auto *next = real<void(MLIRContext *)>(ADBG_CONTEXT_DTOR);
   // As the operations in it, see InterposeIR.cpp.
-  if (Engine::get().role == Role::Trial)
+  if (Engine::get().forks.role == Role::Trial)
     return;
   next(self);
   // Another context that is there may have the memory now.
@@ -347,7 +347,7 @@ void freezePatterns(FrozenRewritePatternSet *self, RewritePatternSet &&patterns,
     for (const std::unique_ptr<RewritePattern> &pattern :
          patterns.getNativePatterns())
       if (!engine.isObserving && !pattern->getDebugName().empty())
-        engine.patternNames.insert(withoutAnonymous(pattern->getDebugName()));
+        engine.knownNames.addPattern(pattern->getDebugName());
   }
   next(self, std::move(patterns), disabled, enabled);
 }

@@ -158,7 +158,7 @@ LogicalResult rewriteRegion(Region &region,
   int64_t most = config.getMaxIterations();
   LogicalResult result = next(region, patterns, std::move(config), changed);
   Engine &engine = Engine::get();
-  if (failed(result) && engine.catches(CatchKind::Nonconvergence) &&
+  if (failed(result) && engine.breakpoints.catches(CatchKind::Nonconvergence) &&
       engine.follows())
     engine.caught(CatchKind::Nonconvergence,
                   "the greedy driver did not settle in " +
@@ -173,7 +173,7 @@ LogicalResult verifyOperation(Operation *op, bool verifyRecursively) {
   Engine &engine = Engine::get();
   engine.firstError.clear();
   LogicalResult result = next(op, verifyRecursively);
-  if (succeeded(result) || !engine.catches(CatchKind::Verify) ||
+  if (succeeded(result) || !engine.breakpoints.catches(CatchKind::Verify) ||
       !engine.follows())
     return result;
   std::optional<Culprit> culprit;
@@ -194,10 +194,11 @@ static void noteDiagnostic(const Diagnostic &diagnostic) {
     engine.observer.diagnosed();
     if (engine.isObserving && engine.hasFrames())
       engine.reason(*engine.innermost, diagnostic);
-    if (engine.catches(CatchKind::Verify) && engine.firstError.empty())
+    if (engine.breakpoints.catches(CatchKind::Verify) &&
+        engine.firstError.empty())
       engine.firstError = diagnostic.str();
   }
-  if (engine.catches(CatchKind::Diagnostic))
+  if (engine.breakpoints.catches(CatchKind::Diagnostic))
     engine.caught(CatchKind::Diagnostic, diagnostic.str());
 }
 

@@ -85,9 +85,8 @@ static void noteEnd(Operation *op) {
   if (!engine.follows())
     return;
   if (engine.hasFrames()) {
-    if (engine.innermost->kind == adbg::Kind::Pass)
-      if (Operation *twin = engine.observer.guessTwin(op))
-        engine.replaced(op, twin->getResults(), /*isGuess=*/true);
+    if (Operation *by = engine.observer.cseReplacement(op))
+      engine.replaced(op, by->getResults(), /*isGuess=*/true);
     engine.erased(op);
   }
   engine.observer.destroyed(op);
@@ -97,7 +96,7 @@ static void noteEnd(Operation *op) {
 /// written by now: a trial ends sooner if it is left.
 static bool isLeft(Operation *op) {
   Engine &engine = Engine::get();
-  return engine.role == Role::Trial && engine.follows() &&
+  return engine.forks.role == Role::Trial && engine.follows() &&
          !engine.hasFrames() && !op->getBlock();
 }
 

@@ -1,8 +1,8 @@
 //===- Condition.cpp - Conditions over the fields of an action
 //--------------===//
 
+#include "match/Condition.h"
 #include "interpose/Versions.h"
-#include "match/Match.h"
 
 #include "mlir/IR/BuiltinAttributes.h"
 #include "llvm/ADT/StringMap.h"

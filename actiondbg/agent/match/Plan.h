@@ -3,7 +3,7 @@
 #ifndef ACTIONDBG_PLAN_H
 #define ACTIONDBG_PLAN_H
 
-#include "match/Match.h"
+#include "match/Spec.h"
 #include "observe/Identity.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/raw_ostream.h"

@@ -1,7 +1,7 @@
 //===- Watch.cpp - Watching an operation, an attribute, a count
 //-------------===//
 
-#include "match/Breakpoint.h"
+#include "match/Watch.h"
 
 #include "mlir/IR/BuiltinAttributes.h"
 

@@ -2,6 +2,7 @@
 //----------------===//
 
 #include "observe/Observer.h"
+#include "observe/CseReplacement.h"
 #include "record/Recorder.h"
 #include "record/UpstreamLog.h"
 #include "support/Traits.h"
@@ -190,6 +191,13 @@ void Observer::replaced(Operation *op, ValueRange by, bool isGuess) {
   uint32_t id = ids.of(op);
   add(ChangeKind::Replaced, op, id, id >= innermost->tally.firstId,
       Detail{/*isBlock=*/false, isGuess, names});
+}
+
+Operation *Observer::cseReplacement(Operation *op) const {
+  if (!tellsBy() || innermost->kind != Kind::Pass ||
+      innermost->pass()->getArgument() != "cse" || !ids.of(op))
+    return nullptr;
+  return findCseReplacement(op);
 }
 
 void Observer::modified(Operation *op) {

@@ -4,6 +4,7 @@
 #define ACTIONDBG_OBSERVER_H
 
 #include "match/Breakpoint.h"
+#include "observe/Statistics.h"
 
 namespace adbg {
 
@@ -34,10 +35,9 @@ public:
   /// `isElsewhere`: another operation may hold it now.
   void moved(mlir::Operation *op, bool isElsewhere);
   void replaced(mlir::Operation *op, mlir::ValueRange by, bool isGuess);
-  /// The CSE pass replaces each use by itself, and then erases what has none:
-  /// returns an operation that is the same as `op`, if it is that pass. To be
-  /// called while a pass is the innermost action.
-  mlir::Operation *guessTwin(mlir::Operation *op) const;
+  /// Returns what the CSE pass replaces `op` by, if that pass is the innermost
+  /// action; null otherwise.
+  mlir::Operation *cseReplacement(mlir::Operation *op) const;
   void modified(mlir::Operation *op);
   void blockChanged(mlir::Block *block, ChangeKind kind);
   void diagnosed();

@@ -192,11 +192,11 @@ void Recorder::crash() {
   if (engine.innermost)
     snprintf(text, sizeof(text),
              "{\"ended\":\"crash\",\"signal\":%d,\"row\":%llu}",
-             int(engine.crashSignal),
+             int(engine.end.crashSignal),
              static_cast<unsigned long long>(engine.innermost->ordinal - 1));
   else
     snprintf(text, sizeof(text), "{\"ended\":\"crash\",\"signal\":%d}",
-             int(engine.crashSignal));
+             int(engine.end.crashSignal));
   writeEnd(text);
 }
 

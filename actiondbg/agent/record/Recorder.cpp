@@ -2,6 +2,7 @@
 //----------------===//
 
 #include "record/Recorder.h"
+#include "support/Locations.h"
 
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/PatternMatch.h"

@@ -16,37 +16,25 @@ SetBreakpointsArguments::SetBreakpointsArguments(Fields &fields) {
 }
 
 Answer<NoResult> SetBreakpoints::run(SetBreakpointsArguments &arguments) {
-  for (Breakpoint &one : arguments.breakpoints)
-    for (Breakpoint &old : engine.breakpoints)
-      if (old.id == one.id)
-        one.inherit(old);
-  engine.breakpoints = std::move(arguments.breakpoints);
-  engine.breakpointsChanged();
+  engine.breakpoints.set(std::move(arguments.breakpoints));
   return NoResult();
 }
 
 Answer<Object> GetHits::run(NoArguments &) {
-  return Object{{"hits", describeHits(engine.breakpoints)}};
+  return Object{{"hits", describeHits(engine.breakpoints.all())}};
 }
 
 Answer<NoResult> OpenLog::run(OpenLogArguments &arguments) {
-  std::error_code error;
-  auto log = std::make_unique<llvm::raw_fd_ostream>(arguments.path, error);
-  if (error)
+  if (std::error_code error = engine.hitLog.open(arguments.path))
     return RequestError(FileNotWritten, "cannot write " + arguments.path +
                                             ": " + error.message());
-  engine.log = std::move(log);
   return NoResult();
 }
 
 Answer<NoResult> CloseLog::run(NoArguments &) {
-  if (!engine.log)
+  if (!engine.hitLog.isOpen())
     return RequestError(NoAnswer, "there is no log");
-  engine.log->flush();
-  bool isWritten = !engine.log->has_error();
-  engine.log->clear_error();
-  engine.log.reset();
-  if (!isWritten)
+  if (!engine.hitLog.close())
     return RequestError(FileNotWritten, "the log could not be written");
   return NoResult();
 }

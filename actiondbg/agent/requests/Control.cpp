@@ -1,6 +1,7 @@
 //===- Control.cpp - Requests that resume the tool or skip actions --------===//
 
 #include "requests/Control.h"
+#include "engine/Engine.h"
 
 #include "llvm/ADT/StringSwitch.h"
 
@@ -53,13 +54,13 @@ ResumeArguments::ResumeArguments(Fields &fields) {
 
 Answer<NoResult> Resume::run(ResumeArguments &arguments) {
   Resumption &next = arguments.resumption;
-  next.fromStart = engine.resumption.fromStart && !engine.innermost;
-  if (next.event && next.event <= engine.event)
+  next.fromStart = engine.stops.resumption.fromStart && !engine.innermost;
+  if (next.event && next.event <= engine.position.event)
     return RequestError(InvalidParams, "the event " + llvm::Twine(next.event) +
                                            " is over: the newest is " +
-                                           llvm::Twine(engine.event));
+                                           llvm::Twine(engine.position.event));
   const Frame *frame = engine.innermost;
-  if (next.control == Control::Skip && engine.inside)
+  if (next.control == Control::Skip && engine.stops.inside)
     return RequestError(
         ControlRefused,
         "the action is in the middle of its work: skip is for a stop "
@@ -73,7 +74,7 @@ Answer<NoResult> Resume::run(ResumeArguments &arguments) {
     return RequestError(ControlRefused,
                         "there is no action around this one to finish; next "
                         "and continue go on from here");
-  engine.go(std::move(next));
+  engine.stops.resume(std::move(next));
   return NoResult();
 }
 
@@ -83,7 +84,7 @@ Answer<NoResult> Resume::run(ResumeArguments &arguments) {
 
 Answer<Object> GetSkips::run(NoArguments &) {
   llvm::json::Array ordinals;
-  for (uint64_t one : engine.skipped)
+  for (uint64_t one : engine.skips.skipped())
     ordinals.push_back(int64_t(one));
   return Object{{"ordinals", std::move(ordinals)}};
 }
@@ -101,23 +102,23 @@ SetSkipsArguments::SetSkipsArguments(Fields &fields) {
 }
 
 Answer<NoResult> SetSkips::run(SetSkipsArguments &arguments) {
-  engine.toSkip = std::move(arguments.ordinals);
+  engine.skips.set(std::move(arguments.ordinals));
   // The action that the tool is stopped before, too.
   Frame *frame = engine.innermost;
-  if (engine.isBeforeInnermost())
-    frame->skipped = llvm::binary_search(engine.toSkip, frame->ordinal);
+  if (engine.stops.isBeforeInnermost())
+    frame->skipped = engine.skips.contains(frame->ordinal);
   return NoResult();
 }
 
 Answer<NoResult> SetPlan::run(SetPlanArguments &arguments) {
-  if (engine.plan)
-    arguments.plan->inherit(*engine.plan);
+  if (engine.skips.plan)
+    arguments.plan->inherit(*engine.skips.plan);
   if (std::error_code error = arguments.plan->recordTo(arguments.record))
     return RequestError(FileNotWritten, "cannot write " + arguments.record +
                                             ": " + error.message());
-  engine.plan = std::move(arguments.plan);
-  engine.plan->begin(engine.innermost, engine.isBeforeInnermost(),
-                     engine.observer.ids);
+  engine.skips.plan = std::move(arguments.plan);
+  engine.skips.plan->begin(engine.innermost, engine.stops.isBeforeInnermost(),
+                           engine.observer.ids);
   return NoResult();
 }
 

@@ -3,7 +3,8 @@
 #ifndef ACTIONDBG_REQUESTS_CONTROL_H
 #define ACTIONDBG_REQUESTS_CONTROL_H
 
-#include "engine/Engine.h"
+#include "engine/Resumption.h"
+#include "match/Plan.h"
 #include "requests/Request.h"
 
 namespace adbg {

@@ -16,17 +16,17 @@ using Json = llvm::json::Value;
 namespace adbg {
 
 static Object describeCursor(const Engine &engine) {
-  Operation *op = holderOf(engine.cursor);
+  Operation *op = holderOf(engine.stops.cursor);
   Operation *function = op ? functionAround(op) : nullptr;
   return Object{
-      {"unit", describeUnit(engine.cursor)},
+      {"unit", describeUnit(engine.stops.cursor)},
       {"function", function ? Json(llvm::json::fixUTF8(symbolName(function)))
                             : Json(nullptr)},
-      {"path", pathTo(engine.cursor, rootOf(op))}};
+      {"path", pathTo(engine.stops.cursor, rootOf(op))}};
 }
 
 static RequestError noCursor(const Engine &engine) {
-  if (!engine.selected)
+  if (!engine.stops.selected)
     return RequestError(NotStopped, "no action has been dispatched yet");
   return RequestError(UnitErased,
                       "the action's IR unit is erased, and no action around it "
@@ -35,7 +35,7 @@ static RequestError noCursor(const Engine &engine) {
 }
 
 Answer<Object> GetCursor::run(NoArguments &) {
-  if (!engine.cursor)
+  if (!engine.stops.cursor)
     return noCursor(engine);
   return describeCursor(engine);
 }
@@ -70,10 +70,11 @@ GetLinksArguments::GetLinksArguments(Fields &fields)
 }
 
 Answer<Object> GetLinks::run(GetLinksArguments &arguments) {
-  if (!engine.cursor)
+  if (!engine.stops.cursor)
     return noCursor(engine);
   llvm::json::Array units;
-  for (Operation *op : linksOf(engine.cursor, arguments.direction == "users"))
+  for (Operation *op :
+       linksOf(engine.stops.cursor, arguments.direction == "users"))
     units.push_back(describeUnit(IRUnit(op)));
   return Object{{"units", std::move(units)}};
 }
@@ -147,12 +148,12 @@ static IRUnit besideOf(const IRUnit &unit, bool forward) {
 Answer<Object> MoveCursor::moveTo(IRUnit unit, const llvm::Twine &otherwise) {
   if (!unit)
     return RequestError(NoSuchUnit, otherwise);
-  engine.cursor = unit;
+  engine.stops.cursor = unit;
   return describeCursor(engine);
 }
 
 Answer<Object> MoveCursor::moveBeside(int64_t count, bool forward) {
-  IRUnit unit = engine.cursor;
+  IRUnit unit = engine.stops.cursor;
   for (int64_t i = 0; i < count; ++i) {
     unit = besideOf(unit, forward);
     if (!unit)
@@ -165,7 +166,7 @@ Answer<Object> MoveCursor::moveBeside(int64_t count, bool forward) {
 }
 
 Answer<Object> MoveCursor::moveToContext(int64_t index) {
-  const Frame *frame = engine.selected;
+  const Frame *frame = engine.stops.selected;
   int64_t size = frame->units.size();
   if (index >= size)
     return RequestError(NoSuchUnit, "there is no IR unit " +
@@ -186,7 +187,7 @@ Answer<Object> MoveCursor::moveToId(int64_t id) {
 }
 
 Answer<Object> MoveCursor::moveToLink(int64_t index, bool users) {
-  llvm::SetVector<Operation *> links = linksOf(engine.cursor, users);
+  llvm::SetVector<Operation *> links = linksOf(engine.stops.cursor, users);
   int64_t size = links.size();
   const char *what = users ? "users" : "defining operations";
   if (index >= size)
@@ -209,19 +210,20 @@ Answer<Object> MoveCursor::moveAround(const MoveCursorArguments &arguments) {
   if (to == "previous" || to == "next")
     return moveBeside(arguments.count, to == "next");
   if (to == "value")
-    return moveFound(findValue(engine.cursor, arguments.name));
+    return moveFound(findValue(engine.stops.cursor, arguments.name));
   if (to == "symbol")
-    return moveFound(findSymbol(engine.cursor, arguments.name));
+    return moveFound(findSymbol(engine.stops.cursor, arguments.name));
   if (to == "location")
-    return moveFound(findLocation(engine.cursor, arguments.path, arguments.line,
-                                  arguments.column));
+    return moveFound(findLocation(engine.stops.cursor, arguments.path,
+                                  arguments.line, arguments.column));
   if (to == "parent")
-    return moveTo(parentOf(engine.cursor), "nothing is around the cursor");
+    return moveTo(parentOf(engine.stops.cursor),
+                  "nothing is around the cursor");
   if (to == "child")
-    return moveTo(childOf(engine.cursor, arguments.index),
+    return moveTo(childOf(engine.stops.cursor, arguments.index),
                   "the cursor has no child " + llvm::Twine(arguments.index) +
                       "; children count from 0");
-  Operation *op = holderOf(engine.cursor);
+  Operation *op = holderOf(engine.stops.cursor);
   if (to == "module")
     return moveTo(unitOrNone(rootOf(op)), "nothing is around it");
   if (to == "function")
@@ -231,15 +233,15 @@ Answer<Object> MoveCursor::moveAround(const MoveCursorArguments &arguments) {
 }
 
 Answer<Object> MoveCursor::run(MoveCursorArguments &arguments) {
-  if (!engine.selected)
+  if (!engine.stops.selected)
     return noCursor(engine);
   if (arguments.to == "context")
     return moveToContext(arguments.index);
   if (arguments.to == "id")
     return moveToId(arguments.index);
   if (arguments.to == "action")
-    engine.resetCursor();
-  if (!engine.cursor)
+    engine.stops.resetCursor();
+  if (!engine.stops.cursor)
     return noCursor(engine);
   if (arguments.to == "action")
     return describeCursor(engine);
@@ -259,7 +261,7 @@ CountOperationsArguments::CountOperationsArguments(Fields &fields) {
 }
 
 Answer<Object> CountOperations::run(CountOperationsArguments &arguments) {
-  Operation *op = holderOf(engine.cursor);
+  Operation *op = holderOf(engine.stops.cursor);
   for (Frame *f = engine.innermost; f && !op; f = f->parent)
     op = f->op();
   if (!op)

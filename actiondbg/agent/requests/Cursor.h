@@ -3,7 +3,7 @@
 #ifndef ACTIONDBG_REQUESTS_CURSOR_H
 #define ACTIONDBG_REQUESTS_CURSOR_H
 
-#include "match/Match.h"
+#include "match/Glob.h"
 #include "requests/IRSearch.h"
 #include "requests/Request.h"
 

@@ -32,7 +32,7 @@ ForkArguments::ForkArguments(Fields &fields) {
 }
 
 Answer<Object> Fork::run(ForkArguments &arguments) {
-  pid_t pid = engine.forkFor(arguments.order);
+  pid_t pid = engine.fork(arguments.order);
   if (pid == 0)
     return Unanswered();
   if (pid < 0)
@@ -41,7 +41,7 @@ Answer<Object> Fork::run(ForkArguments &arguments) {
 }
 
 Answer<NoResult> Settle::run(NoArguments &) {
-  engine.files.settle();
+  engine.forks.files.settle();
   return NoResult();
 }
 

@@ -2,8 +2,8 @@
 
 #include "requests/IRSearch.h"
 #include "engine/Frame.h"
-#include "interpose/Versions.h"
 #include "requests/IRPath.h"
+#include "support/Locations.h"
 #include "support/Traits.h"
 
 #include "mlir/IR/AsmState.h"

@@ -62,7 +62,7 @@ static Operation *rootToPrint(Engine &engine, const PrintArguments &arguments) {
   StringRef what = arguments.what;
   if (what == "operation")
     return engine.observer.ids.find(arguments.id);
-  Operation *op = holderOf(engine.cursor);
+  Operation *op = holderOf(engine.stops.cursor);
   if (what == "function") {
     Operation *function = functionAround(op);
     return function ? function : rootOf(op);
@@ -70,14 +70,14 @@ static Operation *rootToPrint(Engine &engine, const PrintArguments &arguments) {
   if (what == "module")
     return rootOf(op);
   if (what == "action")
-    return engine.selected->op();
+    return engine.stops.selected->op();
   return op;
 }
 
 /// The lines of the printed text that the cursor's operation takes up.
 static void addMark(Object &result, Engine &engine,
                     const AsmState::LocationMap &lines) {
-  auto *op = llvm::dyn_cast_if_present<Operation *>(engine.cursor);
+  auto *op = llvm::dyn_cast_if_present<Operation *>(engine.stops.cursor);
   auto first = op ? lines.find(op) : lines.end();
   if (first == lines.end())
     return;
@@ -157,7 +157,7 @@ static Answer<Object> printTo(Engine &engine, const PrintArguments &arguments,
   generic |= !arguments.generic &&
              state.getPrinterFlags().shouldPrintGenericOpForm() &&
              !flags.shouldPrintGenericOpForm();
-  IRUnit unit = arguments.what == "cursor" ? engine.cursor : IRUnit(root);
+  IRUnit unit = arguments.what == "cursor" ? engine.stops.cursor : IRUnit(root);
   printUnit(unit, root, state, os);
   os.flush();
   if (!arguments.names.empty())
@@ -172,7 +172,7 @@ static Answer<Object> printTo(Engine &engine, const PrintArguments &arguments,
                 {"markFirst", nullptr},
                 {"markLast", nullptr},
                 {"generic", generic},
-                {"path", pathTo(engine.cursor, root)}};
+                {"path", pathTo(engine.stops.cursor, root)}};
   if (arguments.mark)
     addMark(result, engine, lines);
   return result;
@@ -256,8 +256,8 @@ PrintArguments::PrintArguments(Fields &fields)
 
 Answer<Object> Print::run(PrintArguments &arguments) {
   bool needsCursor = arguments.what != "operation";
-  if (!engine.selected || (needsCursor && !engine.cursor))
-    return RequestError(engine.selected ? UnitErased : NotStopped,
+  if (!engine.stops.selected || (needsCursor && !engine.stops.cursor))
+    return RequestError(engine.stops.selected ? UnitErased : NotStopped,
                         "there is no living IR unit to print at this stop");
   Operation *root = rootToPrint(engine, arguments);
   if (!root)
@@ -271,7 +271,7 @@ Answer<Object> Print::run(PrintArguments &arguments) {
                                             ": " + error.message());
   // In the middle of a rewrite anything may be half done. Only what is asked
   // for at each step is printed here: one operation, without what is in it.
-  if (engine.inside || !arguments.skipRegions)
+  if (engine.stops.inside || !arguments.skipRegions)
     return printInFork(engine, arguments, root, os);
   return printTo(engine, arguments, root, os);
 }

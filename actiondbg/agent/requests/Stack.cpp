@@ -31,31 +31,31 @@ Answer<Object> GetBacktrace::run(NoArguments &) {
 }
 
 Answer<Object> SelectFrame::run(SelectFrameArguments &arguments) {
-  Frame *frame = engine.frameAt(arguments.index);
+  Frame *frame = engine.stops.frameAt(arguments.index);
   if (!frame)
     return RequestError(NoSuchUnit,
                         "there is no frame " + llvm::Twine(arguments.index) +
                             ": there are " +
                             llvm::Twine(indexOf(engine, nullptr)) + ", from 0");
-  engine.selected = frame;
-  engine.resetCursor();
+  engine.stops.select(frame);
   return describeFrame(*frame, arguments.index);
 }
 
 Answer<Object> GetAction::run(NoArguments &) {
-  if (!engine.selected)
+  if (!engine.stops.selected)
     return noAction();
-  return describeAction(*engine.selected, indexOf(engine, engine.selected));
+  return describeAction(*engine.stops.selected,
+                        indexOf(engine, engine.stops.selected));
 }
 
 Answer<Object> GetContext::run(NoArguments &) {
-  if (!engine.selected)
+  if (!engine.stops.selected)
     return noAction();
-  return Object{{"units", describeUnits(*engine.selected)}};
+  return Object{{"units", describeUnits(*engine.stops.selected)}};
 }
 
 Answer<Object> GetChanges::run(GetChangesArguments &arguments) {
-  const Frame *frame = engine.selected;
+  const Frame *frame = engine.stops.selected;
   if (!frame)
     return noAction();
   uint64_t total = 0;
@@ -75,7 +75,7 @@ Answer<Object> GetChanges::run(GetChangesArguments &arguments) {
 }
 
 Answer<Object> GetPipeline::run(NoArguments &) {
-  Frame *frame = engine.selected;
+  Frame *frame = engine.stops.selected;
   while (frame && (frame->kind != Kind::Pass || frame->isAdaptor()))
     frame = frame->parent;
   Operation *op = frame ? frame->op() : nullptr;

@@ -15,15 +15,12 @@ using llvm::json::Object;
 namespace adbg {
 
 Answer<Object> GetStatus::run(NoArguments &) {
-  size_t tracked = engine.breakpoints.size() * sizeof(Breakpoint) +
-                   engine.observer.ids.bytes();
-  for (const auto *names : {&engine.patternNames, &engine.passNames})
-    for (StringRef name : names->keys())
-      tracked += name.size() + 2 * sizeof(void *);
-  return Object{{"ordinal", int64_t(engine.ordinal)},
-                {"event", int64_t(engine.event)},
+  size_t tracked = engine.breakpoints.all().size() * sizeof(Breakpoint) +
+                   engine.observer.ids.bytes() + engine.knownNames.bytes();
+  return Object{{"ordinal", int64_t(engine.position.ordinal)},
+                {"event", int64_t(engine.position.event)},
                 {"written", describeWritten()},
-                {"passed", engine.describePassed()},
+                {"passed", engine.stops.describePassedHits()},
                 {"contexts", int64_t(engine.contexts)},
                 {"threading", engine.askedForThreads},
                 {"tracked", int64_t(tracked)}};
@@ -54,7 +51,7 @@ template <class Map> static void addKeys(const Map &map, Names &names) {
 }
 
 static void addOperations(const Engine &engine, Names &names) {
-  Operation *op = engine.selected ? engine.selected->op() : nullptr;
+  Operation *op = engine.stops.selected ? engine.stops.selected->op() : nullptr;
   if (!op)
     return;
   for (RegisteredOperationName name :
@@ -67,14 +64,14 @@ Answer<Object> GetNames::run(GetNamesArguments &arguments) {
   Names names;
   switch (arguments.kind) {
   case Kind::Tag:
-    addKeys(engine.tags, names);
+    addKeys(engine.knownNames.tags, names);
     names.insert({"apply-pattern", "fold", "pass-execution"});
     break;
   case Kind::Pattern:
-    addKeys(engine.patternNames, names);
+    addKeys(engine.knownNames.patterns, names);
     break;
   case Kind::Pass:
-    addKeys(engine.passNames, names);
+    addKeys(engine.knownNames.passes, names);
     break;
   case Kind::Operation:
     addOperations(engine, names);
@@ -129,12 +126,12 @@ SetOptionsArguments::SetOptionsArguments(Fields &fields)
       checkpoints(fields.inner<Checkpoints>("checkpoints")) {}
 
 Answer<NoResult> SetOptions::run(SetOptionsArguments &arguments) {
-  engine.verifiesEach =
-      arguments.verifyEachAction.value_or(engine.verifiesEach);
+  engine.verifier.isOn =
+      arguments.verifyEachAction.value_or(engine.verifier.isOn);
   engine.counts = arguments.count.value_or(engine.counts);
   if (const auto &checkpoints = arguments.checkpoints)
-    engine.checkpoints.configure(checkpoints->socket, checkpoints->milliseconds,
-                                 checkpoints->megabytes);
+    engine.forks.checkpoints.configure(
+        checkpoints->socket, checkpoints->milliseconds, checkpoints->megabytes);
   return NoResult();
 }
 

@@ -1,45 +1,48 @@
-//===- Hits.cpp - Which breakpoints an action hits
-//-------------------------===//
+//===- BreakpointHits.cpp - Which breakpoints an action hits --------------===//
 
-#include "engine/Describe.h"
-#include "engine/Engine.h"
+#include "match/BreakpointHits.h"
 
-using namespace mlir;
 using llvm::StringRef;
 
 namespace adbg {
 
-void Engine::breakpointsChanged() {
-  ++breakpointsVersion;
+void BreakpointHits::set(std::vector<Breakpoint> all) {
+  for (Breakpoint &one : all)
+    for (Breakpoint &old : breakpoints)
+      if (old.id == one.id)
+        one.inherit(old);
+  breakpoints = std::move(all);
+  ++versionNow;
   candidates.forget();
   observer.watch(breakpoints);
   catching = 0;
-  tellsChanges = false;
+  isAboutChanges = false;
   for (const Breakpoint &one : breakpoints) {
     if (one.catches && one.enabled)
       catching |= 1u << static_cast<unsigned>(one.catches->kind);
-    tellsChanges |= one.after || one.outcome || one.watch || one.catches;
+    isAboutChanges |= one.after || one.outcome || one.watch || one.catches;
   }
 }
 
-void Engine::hit(Breakpoint &one, Frame &frame, Notice &notice) {
+bool BreakpointHits::needReasons(const Frame &frame) const {
+  return llvm::any_of(breakpoints, [&](const Breakpoint &one) {
+    return llvm::is_contained(frame.rare().undecided, one.id) &&
+           one.outcome->needsReasons();
+  });
+}
+
+void BreakpointHits::hit(Breakpoint &one, Frame &frame, Notice &notice) {
   if (!one.hit())
     return;
   if (!one.log) {
     notice.hit.push_back(one.id);
     return;
   }
-  if (!log)
-    return;
-  Notice line = notice;
-  line.hit = {one.id};
-  if (line.reason.empty())
-    line.reason = "breakpoint";
-  selected = &frame;
-  resetCursor();
-  *log << llvm::json::Value(describeStop(frame, line, inside)) << "\n";
-  selected = nullptr;
-  cursor = IRUnit();
+  Notice logged = notice;
+  logged.hit = {one.id};
+  if (logged.reason.empty())
+    logged.reason = "breakpoint";
+  log.write(frame, logged);
 }
 
 /// The breakpoint is about the end of the action.
@@ -48,9 +51,9 @@ static void noteEnd(Frame &frame, const Breakpoint &one) {
   (one.outcome ? rare.undecided : rare.stopAfter).push_back(one.id);
 }
 
-void Engine::hitBefore(Frame &frame, llvm::ArrayRef<Breakpoint *> candidate,
-                       Notice &notice) {
-  for (Breakpoint *maybe : candidate) {
+void BreakpointHits::hitBefore(Frame &frame, llvm::ArrayRef<Breakpoint *> found,
+                               Notice &notice) {
+  for (Breakpoint *maybe : found) {
     Breakpoint &one = *maybe;
     if (!one.enabled || !one.spec.matchesRest(frame))
       continue;
@@ -61,7 +64,7 @@ void Engine::hitBefore(Frame &frame, llvm::ArrayRef<Breakpoint *> candidate,
   }
 }
 
-void Engine::hitLater(Frame &frame) {
+void BreakpointHits::findEnds(Frame &frame) {
   for (Breakpoint &one : breakpoints) {
     if (!one.enabled || one.watch || one.catches ||
         !(one.after || one.outcome) ||
@@ -73,12 +76,12 @@ void Engine::hitLater(Frame &frame) {
   }
 }
 
-void Engine::hitAfter(Frame &frame, Notice &notice) {
+bool BreakpointHits::hitAfter(Frame &frame, Notice &notice) {
   bool failed = catches(CatchKind::Failure) && frame.kind == Kind::Pass &&
                 !frame.isAdaptor() && frame.returned == Returned::Failure;
   if (frame.rare().stopAfter.empty() && frame.rare().undecided.empty() &&
       !failed)
-    return;
+    return false;
   size_t already = notice.hit.size();
   StringRef reason = notice.reason;
   for (Breakpoint &one : breakpoints) {
@@ -99,18 +102,22 @@ void Engine::hitAfter(Frame &frame, Notice &notice) {
   }
   if (notice.hit.size() == already) {
     notice.reason = reason;
-    return;
+    return false;
   }
   if (notice.reason.empty())
     notice.reason = "breakpoint";
-  // continue, apply and skip with a count pass that many stops.
-  if (resumption.control < Control::Step && resumption.count > 1) {
-    --resumption.count;
-    notice = Notice();
-  }
+  return true;
 }
 
-void Engine::hitWatches(Frame &frame, Notice &notice) {
+void BreakpointHits::hitCatches(CatchKind kind, StringRef text, Frame &frame,
+                                Notice &notice) {
+  for (Breakpoint &one : breakpoints)
+    if (one.enabled && one.catches && one.catches->kind == kind &&
+        (!one.catches->glob || one.catches->glob->matchesNow(text)))
+      hit(one, frame, notice);
+}
+
+void BreakpointHits::hitWatches(Frame &frame, Notice &notice) {
   for (Breakpoint *one : observer.watches) {
     std::string message = one->watch->happened();
     if (message.empty() || !one->enabled)

@@ -1,11 +1,8 @@
-//===- Match.cpp - The terms of a breakpoint's SPEC
-//-------------------------===//
+//===- Spec.cpp - The SPEC of a breakpoint --------------------------------===//
 
-#include "match/Match.h"
-#include "interpose/Versions.h"
-#include "observe/Outcome.h"
+#include "match/Spec.h"
+#include "support/Locations.h"
 
-#include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/Pass/Pass.h"
 #include "llvm/ADT/StringSwitch.h"
@@ -16,72 +13,8 @@ using llvm::StringRef;
 namespace adbg {
 
 //===----------------------------------------------------------------------===//
-// Globs
+// Terms
 //===----------------------------------------------------------------------===//
-
-std::optional<Glob> Glob::create(StringRef text, std::string &error) {
-  Glob glob;
-  glob.text = text.str();
-  // The pattern refers to its text: keep both together on the heap.
-  auto owned = std::make_shared<std::pair<std::string, llvm::GlobPattern>>();
-  owned->first = glob.text;
-  llvm::Expected<llvm::GlobPattern> parsed =
-      llvm::GlobPattern::create(owned->first);
-  if (!parsed) {
-    error = "the glob '" + glob.text +
-            "' is malformed: " + llvm::toString(parsed.takeError());
-    return std::nullopt;
-  }
-  owned->second = std::move(*parsed);
-  glob.pattern = {owned, &owned->second};
-  return glob;
-}
-
-bool Glob::matchesNow(StringRef candidate) const {
-  return candidate == text || pattern->match(candidate);
-}
-
-bool Glob::matches(StringRef candidate) {
-  return known.get(candidate, [&] { return matchesNow(candidate); });
-}
-
-bool Glob::matchesName(StringRef name) {
-  return knownNames.get(name, [&] {
-    std::string plain = withoutAnonymous(name);
-    return matchesNow(name) || matchesNow(plain) ||
-           matchesNow(lastComponent(plain));
-  });
-}
-
-//===----------------------------------------------------------------------===//
-// Locations
-//===----------------------------------------------------------------------===//
-
-bool visitLocations(Location loc, llvm::function_ref<bool(Location)> visit) {
-  if (visit(loc))
-    return true;
-  if (auto fused = dyn_cast<FusedLoc>(loc))
-    return llvm::any_of(fused.getLocations(), [&](Location inner) {
-      return visitLocations(inner, visit);
-    });
-  if (auto call = dyn_cast<CallSiteLoc>(loc))
-    return visitLocations(call.getCallee(), visit) ||
-           visitLocations(call.getCaller(), visit);
-  if (auto named = dyn_cast<NameLoc>(loc))
-    return visitLocations(named.getChildLoc(), visit);
-  if (auto opaque = dyn_cast<OpaqueLoc>(loc))
-    return visitLocations(opaque.getFallbackLocation(), visit);
-  return false;
-}
-
-std::optional<FilePlace> firstPlace(Location loc) {
-  std::optional<FilePlace> place;
-  visitLocations(loc, [&](Location inner) {
-    place = asFilePlace(inner);
-    return place.has_value();
-  });
-  return place;
-}
 
 bool Term::matchesFile(StringAttr file) {
   return knownFiles.get(file.getValue(), [&] {
@@ -105,10 +38,6 @@ bool Term::matchesLocation(Location loc) {
   return visitLocations(loc,
                         [this](Location inner) { return matchesPlace(inner); });
 }
-
-//===----------------------------------------------------------------------===//
-// Terms
-//===----------------------------------------------------------------------===//
 
 static bool matchesPass(Glob &glob, const Pass *pass) {
   return pass && (glob.matchesName(pass->getArgument()) ||

@@ -1,5 +1,4 @@
-//===- EngineObserve.cpp - Writing down instead of stopping
-//---------------------===//
+//===- EngineThreads.cpp - The engines of threads -------------------------===//
 
 #include "engine/Engine.h"
 #include "fork/CrashSignals.h"
@@ -46,6 +45,7 @@ void Engine::observe() {
   ++threads;
   here = {this, /*isHome=*/true};
   attached = isObserving = true;
+  lostUnits.followPassesOnly();
   observer.isTallied = true;
   if (!Recorder::isOn())
     return;
@@ -60,7 +60,7 @@ bool Engine::startObserving(const RecordOrder &order, bool isThreaded) {
       !UpstreamLog::start(order.upstreamLog.c_str()))
     return false;
   Identities::neverFind();
-  on_exit([](int status, void *) { first().exitStatus = status; }, nullptr);
+  on_exit([](int status, void *) { first().end.exitStatus = status; }, nullptr);
   first().observe();
   listenToCrashes();
   return true;

@@ -1,0 +1,37 @@
+//===- HitLog.cpp - Hits that are logged ----------------------------------===//
+
+#include "engine/HitLog.h"
+#include "engine/StopLoop.h"
+
+namespace adbg {
+
+std::error_code HitLog::open(const std::string &path) {
+  std::error_code error;
+  auto opened = std::make_unique<llvm::raw_fd_ostream>(path, error);
+  if (!error)
+    file = std::move(opened);
+  return error;
+}
+
+bool HitLog::close() {
+  file->flush();
+  bool isWritten = !file->has_error();
+  file->clear_error();
+  file.reset();
+  return isWritten;
+}
+
+void HitLog::flush() {
+  if (file)
+    file->flush();
+}
+
+void HitLog::write(Frame &frame, const Notice &notice) {
+  if (!file)
+    return;
+  stops.select(&frame);
+  *file << llvm::json::Value(stops.describe(frame, notice)) << "\n";
+  stops.clearSelection();
+}
+
+} // namespace adbg

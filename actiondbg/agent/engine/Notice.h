@@ -1,0 +1,21 @@
+//===- Notice.h - Why the tool stops ----------------------------*- C++ -*-===//
+
+#ifndef ACTIONDBG_NOTICE_H
+#define ACTIONDBG_NOTICE_H
+
+#include "observe/Observer.h"
+
+namespace adbg {
+
+/// What is reported of a stop beside its position.
+struct Notice {
+  llvm::StringRef reason;
+  /// The breakpoints that were hit.
+  llvm::SmallVector<int, 4> hit;
+  std::string message;
+  std::optional<Culprit> culprit;
+};
+
+} // namespace adbg
+
+#endif // ACTIONDBG_NOTICE_H

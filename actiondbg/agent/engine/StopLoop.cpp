@@ -1,0 +1,144 @@
+//===- StopLoop.cpp - The stops of the tool -------------------------------===//
+
+#include "engine/StopLoop.h"
+#include "engine/Describe.h"
+#include "engine/Engine.h"
+#include "requests/RequestTable.h"
+#include "support/JsonRpc.h"
+
+using namespace mlir;
+using llvm::json::Object;
+
+namespace adbg {
+
+//===----------------------------------------------------------------------===//
+// The stop
+//===----------------------------------------------------------------------===//
+
+void StopLoop::stop(Frame &frame, const Notice &notice) {
+  select(frame.kind == Kind::None ? nullptr : &frame);
+  connection.notify("stopped", describe(frame, notice));
+  resumption = Resumption();
+  stoppedAt = &frame;
+  engine.forks.checkpoints.arrived();
+  serve();
+  stoppedAt = nullptr;
+  aim(frame);
+  resumption.depth = frame.depth;
+  resumption.wasOver = frame.over;
+  if (frame.over || inside)
+    return;
+  if (resumption.control == Control::Skip)
+    frame.skipped = true;
+  // An action that was to be skipped.
+  if (resumption.control == Control::Apply)
+    frame.skipped = false;
+}
+
+/// Replaces the aims of the resumption before. The end of an action that runs
+/// may be one.
+void StopLoop::aim(Frame &frame) {
+  bool isForEnds = resumption.until && resumption.after;
+  for (Frame *around = &frame; around; around = around->parent)
+    around->untilMatches = isForEnds && !around->over &&
+                           around->kind != Kind::None &&
+                           resumption.until->matches(*around);
+}
+
+void StopLoop::serve() {
+  int64_t since = Observer::now();
+  isResumed = false;
+  {
+    Silence silence;
+    while (!isResumed) {
+      std::string line = connection.receive();
+      if (std::optional<llvm::json::Value> answer = answerLine(engine, line))
+        connection.send(*answer);
+    }
+  }
+  clearSelection();
+  observer.served += Observer::now() - since;
+}
+
+void StopLoop::resume(Resumption next) {
+  resumption = std::move(next);
+  isResumed = true;
+  engine.forks.resumed();
+  passedHits.clear();
+  if (resumption.event)
+    engine.forks.checkpoints.approach(position.event, resumption.event);
+}
+
+Object StopLoop::describe(const Frame &frame, const Notice &notice) const {
+  Object stop = describeStop(frame, notice, inside);
+  stop["event"] = int64_t(position.event);
+  stop["cursorId"] = idOrNull(idOf(cursor));
+  return stop;
+}
+
+//===----------------------------------------------------------------------===//
+// The selected action
+//===----------------------------------------------------------------------===//
+
+Frame *StopLoop::frameAt(int64_t index) const {
+  Frame *frame = observer.innermost;
+  while (frame && index-- > 0)
+    frame = frame->parent;
+  return frame;
+}
+
+void StopLoop::resetCursor() {
+  cursor = IRUnit();
+  for (const Frame *frame = selected; frame; frame = frame->parent) {
+    if (frame->units.empty())
+      continue;
+    const Gone *gone = frame->goneUnit(0);
+    if (gone && !gone->by)
+      continue;
+    cursor = gone ? IRUnit(gone->by) : frame->units[0];
+    return;
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// While the tool runs
+//===----------------------------------------------------------------------===//
+
+/// Answers a request that arrives while the tool runs.
+static llvm::json::Value refusal(Envelope envelope) {
+  if (!envelope.error)
+    envelope.error.emplace(NotStopped, "the tool is running: '" +
+                                           envelope.method + "' needs a stop");
+  return errorMessage(std::move(envelope.id), *envelope.error);
+}
+
+bool StopLoop::isInterrupted() {
+  if (!Connection::arrived)
+    return false;
+  bool result = false;
+  while (std::optional<std::string> line = connection.poll()) {
+    Envelope envelope = Envelope::open(*line);
+    if (envelope.isInterrupt())
+      result = true;
+    else
+      connection.send(refusal(std::move(envelope)));
+  }
+  return result;
+}
+
+void StopLoop::passHit() {
+  hitsInside += inside;
+  passedHits.push_back({position.event, inside ? hitsInside : 0});
+  if (passedHits.size() > resumption.keep)
+    passedHits.pop_front();
+}
+
+llvm::json::Array StopLoop::describePassedHits() const {
+  llvm::json::Array all;
+  for (const PassedHit &one : passedHits)
+    all.push_back(
+        Object{{"event", int64_t(one.event)}, {"during", int64_t(one.during)}});
+  return all;
+}
+
+} // namespace adbg

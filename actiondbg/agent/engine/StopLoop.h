@@ -1,0 +1,94 @@
+//===- StopLoop.h - The stops of the tool -----------------------*- C++ -*-===//
+
+#ifndef ACTIONDBG_STOPLOOP_H
+#define ACTIONDBG_STOPLOOP_H
+
+#include "engine/Notice.h"
+#include "engine/Position.h"
+#include "engine/Resumption.h"
+#include "support/Connection.h"
+#include <deque>
+
+namespace adbg {
+
+class Checkpoints;
+class Engine;
+
+/// Stops the tool: reports the stop, and answers requests until one of them
+/// resumes it.
+class StopLoop {
+public:
+  StopLoop(Engine &engine, Connection &connection, Observer &observer,
+           const Position &position)
+      : engine(engine), connection(connection), observer(observer),
+        position(position) {}
+
+  Resumption resumption;
+
+  // Valid while the tool is stopped.
+  /// The action in view.
+  Frame *selected = nullptr;
+  /// The IR unit in view.
+  mlir::IRUnit cursor;
+  /// The stop is inside the innermost action.
+  bool inside = false;
+  /// The action of the stop; null at the beginning of the run, and in a
+  /// checkpoint that the tool made while it ran.
+  const Frame *stoppedAt = nullptr;
+
+  /// Returns when the tool is resumed; `frame` may be skipped then.
+  void stop(Frame &frame, const Notice &notice);
+  /// Answers requests until one of them resumes the tool.
+  void serve();
+  /// Ends `serve`.
+  void resume(Resumption next);
+
+  bool isBeforeInnermost() const {
+    const Frame *frame = observer.innermost;
+    return stoppedAt && stoppedAt == frame && !frame->over && !inside;
+  }
+  /// Returns an action of the stack, 0 being the innermost; null if there is
+  /// none.
+  Frame *frameAt(int64_t index) const;
+  void select(Frame *frame) {
+    selected = frame;
+    resetCursor();
+  }
+  /// Puts the cursor on the IR of the selected action.
+  void resetCursor();
+  void clearSelection() {
+    selected = nullptr;
+    cursor = mlir::IRUnit();
+  }
+  llvm::json::Object describe(const Frame &frame, const Notice &notice) const;
+
+  /// Reads what arrived while the tool runs; returns whether there is an
+  /// interrupt in it. Requests are refused.
+  bool isInterrupted();
+
+  // Hits that do not stop, on the way to an event.
+  bool passesHits() const { return resumption.event > position.event; }
+  void passHit();
+  /// Another event begins.
+  void beginEvent() { hitsInside = 0; }
+  llvm::json::Array describePassedHits() const;
+
+private:
+  /// A hit at an event, or that many hits after it, inside an action.
+  struct PassedHit {
+    uint64_t event = 0, during = 0;
+  };
+  void aim(Frame &frame);
+
+  Engine &engine;
+  Connection &connection;
+  Observer &observer;
+  const Position &position;
+  bool isResumed = false;
+  uint64_t hitsInside = 0;
+  std::deque<PassedHit> passedHits;
+};
+
+} // namespace adbg
+
+#endif // ACTIONDBG_STOPLOOP_H

@@ -1,0 +1,65 @@
+//===- BreakpointHits.h - Which breakpoints an action hits ------*- C++ -*-===//
+
+#ifndef ACTIONDBG_BREAKPOINTHITS_H
+#define ACTIONDBG_BREAKPOINTHITS_H
+
+#include "engine/HitLog.h"
+#include "engine/Notice.h"
+#include "match/Breakpoint.h"
+#include "match/Candidates.h"
+
+namespace adbg {
+
+/// The breakpoints, watches and catches, and their hits. Each hit is added to a
+/// notice, or logged.
+class BreakpointHits {
+public:
+  BreakpointHits(Observer &observer, HitLog &log)
+      : observer(observer), log(log) {}
+
+  /// Replaces all. One that existed before, by its id, keeps its counts.
+  void set(std::vector<Breakpoint> breakpoints);
+  llvm::ArrayRef<Breakpoint> all() const { return breakpoints; }
+  bool empty() const { return breakpoints.empty(); }
+  /// Changes with each `set`.
+  unsigned version() const { return versionNow; }
+
+  bool catches(CatchKind kind) const {
+    return catching & (1u << static_cast<unsigned>(kind));
+  }
+  bool catchesAny() const { return catching != 0; }
+  /// Whether one is about the end of actions, or about operations.
+  bool needsChanges() const { return isAboutChanges; }
+  /// Whether the outcome of an action needs its reasons.
+  bool needReasons(const Frame &frame) const;
+
+  /// Returns those that the names of an action match.
+  llvm::ArrayRef<Breakpoint *> candidatesFor(const Frame &frame) {
+    return candidates.of(frame, breakpoints);
+  }
+  /// Finds hits before an action, and notes those that are for its end.
+  void hitBefore(Frame &frame, llvm::ArrayRef<Breakpoint *> candidates,
+                 Notice &notice);
+  /// Notes those for the end of an action that were set since it began.
+  void findEnds(Frame &frame);
+  /// Finds hits after an action; returns whether there are any.
+  bool hitAfter(Frame &frame, Notice &notice);
+  void hitWatches(Frame &frame, Notice &notice);
+  /// Finds hits of catches. `text` is matched with their globs.
+  void hitCatches(CatchKind kind, llvm::StringRef text, Frame &frame,
+                  Notice &notice);
+
+private:
+  void hit(Breakpoint &one, Frame &frame, Notice &notice);
+
+  Observer &observer;
+  HitLog &log;
+  std::vector<Breakpoint> breakpoints;
+  Candidates candidates;
+  unsigned catching = 0, versionNow = 0;
+  bool isAboutChanges = false;
+};
+
+} // namespace adbg
+
+#endif // ACTIONDBG_BREAKPOINTHITS_H

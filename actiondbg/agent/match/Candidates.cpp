@@ -1,0 +1,38 @@
+//===- Candidates.cpp - Breakpoints by the names of an action -------------===//
+
+#include "match/Candidates.h"
+
+#include "mlir/IR/PatternMatch.h"
+
+using namespace mlir;
+
+namespace adbg {
+
+llvm::ArrayRef<Breakpoint *>
+Candidates::of(const Frame &frame, std::vector<Breakpoint> &breakpoints) {
+  if (slots.empty())
+    slots.resize(1024);
+  unsigned now = namesEpoch();
+  const Pattern *pattern = frame.pattern();
+  Operation *op = frame.op();
+  const char *tag = frame.tag().data();
+  const char *name = pattern && !pattern->getDebugName().empty()
+                         ? pattern->getDebugName().data()
+                         : nullptr;
+  const char *opName = op ? op->getName().getStringRef().data() : nullptr;
+  Slot &slot =
+      slots[(spread(tag) ^ spread(name) * 3 ^ spread(opName) * 5) & 1023];
+  // A pass, and a pattern without a name, have more to them than that.
+  bool isWhole = frame.kind != Kind::Pass && (!pattern || name);
+  if (isWhole && slot.tag == tag && slot.name == name && slot.op == opName &&
+      slot.epoch == now)
+    return slot.found;
+  slot = Slot{isWhole ? tag : nullptr, name, opName, now, {}};
+  for (Breakpoint &one : breakpoints)
+    if (one.enabled && !one.watch && !one.catches &&
+        one.spec.matchesNames(frame))
+      slot.found.push_back(&one);
+  return slot.found;
+}
+
+} // namespace adbg

@@ -1,0 +1,33 @@
+//===- Candidates.h - Breakpoints by the names of an action -*- C++ -*-===//
+
+#ifndef ACTIONDBG_CANDIDATES_H
+#define ACTIONDBG_CANDIDATES_H
+
+#include "match/Breakpoint.h"
+
+namespace adbg {
+
+/// The breakpoints whose terms by name match, kept for each combination of tag,
+/// pattern name and operation name: most actions match none, and are told so by
+/// one look.
+class Candidates {
+public:
+  /// Forgets all: the breakpoints are others now.
+  void forget() { slots.clear(); }
+  llvm::ArrayRef<Breakpoint *> of(const Frame &frame,
+                                  std::vector<Breakpoint> &breakpoints);
+
+private:
+  struct Slot {
+    const char *tag = nullptr;
+    const char *name = nullptr;
+    const char *op = nullptr;
+    unsigned epoch = 0;
+    std::vector<Breakpoint *> found;
+  };
+  std::vector<Slot> slots;
+};
+
+} // namespace adbg
+
+#endif // ACTIONDBG_CANDIDATES_H

@@ -1,0 +1,44 @@
+//===- Glob.cpp - Globs that names are matched with -----------------------===//
+
+#include "match/Glob.h"
+#include "engine/Frame.h"
+
+using llvm::StringRef;
+
+namespace adbg {
+
+std::optional<Glob> Glob::create(StringRef text, std::string &error) {
+  Glob glob;
+  glob.text = text.str();
+  // The pattern refers to its text: keep both together on the heap.
+  auto owned = std::make_shared<std::pair<std::string, llvm::GlobPattern>>();
+  owned->first = glob.text;
+  llvm::Expected<llvm::GlobPattern> parsed =
+      llvm::GlobPattern::create(owned->first);
+  if (!parsed) {
+    error = "the glob '" + glob.text +
+            "' is malformed: " + llvm::toString(parsed.takeError());
+    return std::nullopt;
+  }
+  owned->second = std::move(*parsed);
+  glob.pattern = {owned, &owned->second};
+  return glob;
+}
+
+bool Glob::matchesNow(StringRef candidate) const {
+  return candidate == text || pattern->match(candidate);
+}
+
+bool Glob::matches(StringRef candidate) {
+  return known.get(candidate, [&] { return matchesNow(candidate); });
+}
+
+bool Glob::matchesName(StringRef name) {
+  return knownNames.get(name, [&] {
+    std::string plain = withoutAnonymous(name);
+    return matchesNow(name) || matchesNow(plain) ||
+           matchesNow(lastComponent(plain));
+  });
+}
+
+} // namespace adbg

@@ -1,0 +1,35 @@
+//===- Glob.h - Globs that names are matched with -*- C++ -*-===//
+
+#ifndef ACTIONDBG_GLOB_H
+#define ACTIONDBG_GLOB_H
+
+#include "support/Memo.h"
+#include "llvm/Support/GlobPattern.h"
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace adbg {
+
+/// A glob that remembers its answers. The names it is asked about have to
+/// belong to MLIR, unless `matchesNow` is asked.
+class Glob {
+public:
+  static std::optional<Glob> create(llvm::StringRef text, std::string &error);
+
+  bool matchesNow(llvm::StringRef text) const;
+  /// Matches the text as it is.
+  bool matches(llvm::StringRef text);
+  /// Matches a C++ name: whole, without the anonymous namespace, or its last
+  /// component.
+  bool matchesName(llvm::StringRef name);
+
+private:
+  std::string text;
+  std::shared_ptr<llvm::GlobPattern> pattern;
+  Memo<bool> known, knownNames;
+};
+
+} // namespace adbg
+
+#endif // ACTIONDBG_GLOB_H

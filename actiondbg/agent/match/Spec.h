@@ -1,0 +1,67 @@
+//===- Spec.h - The SPEC of a breakpoint -*- C++ -*-===//
+
+#ifndef ACTIONDBG_SPEC_H
+#define ACTIONDBG_SPEC_H
+
+#include "match/Condition.h"
+#include "support/Fields.h"
+
+namespace adbg {
+
+/// One part of a SPEC.
+class Term {
+public:
+  static std::optional<Term> parse(Fields &fields);
+  bool matches(const Frame &frame);
+  bool isFasterThan(const Term &other) const { return about < other.about; }
+  /// Whether the answer is the same for all actions of one tag, pattern name
+  /// and operation name.
+  bool isByName() const {
+    return about != About::Ordinal && about < About::Location;
+  }
+
+private:
+  // From what is asked fastest to what is asked slowest.
+  enum class About : uint8_t {
+    Ordinal,
+    Fold,
+    Pass,
+    Pattern,
+    Tag,
+    Name,
+    Op,
+    Location,
+    Func
+  };
+  bool matchesLocation(mlir::Location loc);
+  bool matchesPlace(mlir::Location loc);
+  bool matchesFile(mlir::StringAttr file);
+
+  About about = About::Tag;
+  std::optional<Glob> glob;
+  std::string path;
+  int64_t line = 0, lastLine = 0, column = 0, ordinal = 0;
+  Memo<bool> knownFiles;
+};
+
+/// The SPEC of a breakpoint: terms and a condition that all have to hold. The
+/// front end parses SPECs and conditions; the agent gets them as JSON
+/// (docs/protocol.md) and evaluates them.
+struct Spec {
+  std::vector<Term> terms;
+  std::optional<Condition> condition;
+  uint64_t matched = 0;
+
+  static std::optional<Spec> parse(Fields &fields);
+  bool matches(const Frame &frame) {
+    return matchesNames(frame) && matchesRest(frame);
+  }
+  /// The terms that are by name.
+  bool matchesNames(const Frame &frame);
+  /// The other terms, and the condition.
+  bool matchesRest(const Frame &frame);
+};
+
+} // namespace adbg
+
+#endif // ACTIONDBG_SPEC_H

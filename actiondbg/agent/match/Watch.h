@@ -1,0 +1,64 @@
+//===- Watch.h - What is watched -*- C++ -*-===//
+
+#ifndef ACTIONDBG_WATCH_H
+#define ACTIONDBG_WATCH_H
+
+#include "match/Glob.h"
+#include "observe/Changes.h"
+#include "observe/Digest.h"
+#include "observe/Identity.h"
+#include "support/Fields.h"
+
+namespace adbg {
+
+/// What is watched, and how it was when it was looked at last.
+class Watch {
+public:
+  enum class About : uint8_t { Operation, Count, Attribute };
+
+  static std::optional<Watch> parse(Fields &fields);
+  bool isSameAs(const Watch &other) const;
+
+  /// Begins to watch, if what is watched is there.
+  void arm(const Identities &ids, mlir::Operation *anywhere);
+
+  // What happens to operations. An event is kept until it is asked for.
+  void created(mlir::Operation *op, uint32_t id);
+  void placed(mlir::Operation *op, uint32_t id, bool isNew);
+  void moved(mlir::Operation *op);
+  void replaced(mlir::Operation *op, const ValueName &by,
+                mlir::Operation *next);
+  void destroyed(mlir::Operation *op, bool wasPlaced);
+
+  /// Returns what has happened since it was asked last; empty for nothing.
+  std::string happened();
+  /// Forgets what has happened so far: the input was parsed.
+  void settle();
+
+  mlir::Operation *watched() const { return target; }
+
+private:
+  void follow(mlir::Operation *op, uint32_t id);
+  void tell(const llvm::Twine &event);
+  void compare();
+  std::string attributeText() const;
+
+  About about = About::Operation;
+  uint32_t id = 0;
+  bool exact = false;
+  std::string attribute;
+  std::optional<Glob> glob;
+
+  bool armed = false;
+  mlir::Operation *target = nullptr;
+  std::string name;
+  Shape shape;
+  const void *value = nullptr;
+  std::string valueText;
+  int64_t count = 0, counted = 0;
+  std::string event;
+};
+
+} // namespace adbg
+
+#endif // ACTIONDBG_WATCH_H

@@ -1,0 +1,56 @@
+//===- ActionVerifier.cpp - Verifying IR after each action ----------------===//
+
+#include "observe/ActionVerifier.h"
+
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/IR/Verifier.h"
+
+using namespace mlir;
+
+namespace adbg {
+
+/// In the middle of a rewrite, or of a conversion, IR need not be valid.
+static bool isInTheMiddle(const Frame &frame) {
+  for (const Frame *outer = frame.parent; outer; outer = outer->parent)
+    if (outer->kind == Kind::Pattern || outer->isConversion())
+      return true;
+  return false;
+}
+
+static std::string whyInvalid(Operation *op) {
+  std::string why;
+  op->walk([&](Operation *inner) {
+    for (Value operand : inner->getOperands())
+      if (!operand)
+        why = "an operand of " + inner->getName().getStringRef().str() +
+              " is null";
+  });
+  if (!why.empty())
+    return why;
+  ScopedDiagnosticHandler listen(op->getContext(), [&](Diagnostic &diagnostic) {
+    if (why.empty())
+      why = diagnostic.str();
+    return success();
+  });
+  if (succeeded(verify(op)))
+    return "";
+  return why.empty() ? "the verifier fails" : why;
+}
+
+std::string ActionVerifier::check(const Frame &frame) {
+  const Frame *about = frame.over ? &frame : frame.parent;
+  if (!about || isInTheMiddle(*about) || (!frame.over && isInTheMiddle(frame)))
+    return "";
+  Operation *op = nullptr;
+  for (const Frame *f = about; f && !op; f = f->parent)
+    op = f->op();
+  while (op && op->getParentOp() && !isIsolated(op))
+    op = op->getParentOp();
+  if (!op)
+    return "";
+  std::string why = whyInvalid(op);
+  bool wasBroken = std::exchange(isBroken, !why.empty());
+  return wasBroken ? "" : why;
+}
+
+} // namespace adbg

@@ -1,0 +1,17 @@
+//===- Convergence.h - Greedy rewrites that do not converge -----*- C++ -*-===//
+
+#ifndef ACTIONDBG_CONVERGENCE_H
+#define ACTIONDBG_CONVERGENCE_H
+
+#include "engine/Frame.h"
+
+namespace adbg {
+
+/// Counts an action that is over for the greedy driver around it. Returns a
+/// message if the driver rewrites far more often than it has operations; empty
+/// otherwise.
+std::string checkConvergence(Frame &frame);
+
+} // namespace adbg
+
+#endif // ACTIONDBG_CONVERGENCE_H

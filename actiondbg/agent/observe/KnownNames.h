@@ -1,0 +1,33 @@
+//===- KnownNames.h - Names of actions for completion -----------*- C++ -*-===//
+
+#ifndef ACTIONDBG_KNOWNNAMES_H
+#define ACTIONDBG_KNOWNNAMES_H
+
+#include "engine/Frame.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/StringSet.h"
+
+namespace adbg {
+
+/// The names of patterns and passes, and how many actions there were of each
+/// tag.
+class KnownNames {
+public:
+  /// Gives an action its number among those of its tag.
+  void number(Frame &frame);
+  void addPattern(llvm::StringRef debugName) {
+    patterns.insert(withoutAnonymous(debugName));
+  }
+  size_t bytes() const;
+
+  llvm::StringSet<> patterns, passes;
+  /// How many actions there were of each tag that is not a common one.
+  llvm::StringMap<uint64_t> tags;
+
+private:
+  uint64_t patternActions = 0, folds = 0, passActions = 0;
+};
+
+} // namespace adbg
+
+#endif // ACTIONDBG_KNOWNNAMES_H

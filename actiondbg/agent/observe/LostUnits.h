@@ -1,0 +1,46 @@
+//===- LostUnits.h - IR units that end while their action runs --*- C++ -*-===//
+
+#ifndef ACTIONDBG_LOSTUNITS_H
+#define ACTIONDBG_LOSTUNITS_H
+
+#include "observe/Observer.h"
+
+namespace adbg {
+
+/// Notes for the actions that run which of their IR units are erased, and what
+/// replaces them: the units themselves must not be read then.
+class LostUnits {
+public:
+  explicit LostUnits(Observer &observer) : observer(observer) {}
+
+  /// Where nothing stops, only passes are asked for their units, and these have
+  /// regions.
+  void followPassesOnly() { passesOnly = true; }
+
+  void erased(mlir::Operation *op) {
+    if (mayBeUnit(op))
+      lose(op);
+  }
+  void replaced(mlir::Operation *op, mlir::ValueRange by) {
+    if (mayBeUnit(op))
+      replace(op, by);
+  }
+
+private:
+  bool mayBeUnit(mlir::Operation *op) const {
+    return !passesOnly || op->getNumRegions() != 0;
+  }
+  bool mayLose(const Frame &frame) const {
+    return !passesOnly || frame.kind == Kind::Pass;
+  }
+  void lose(mlir::Operation *op);
+  void replace(mlir::Operation *op, mlir::ValueRange by);
+  Gone describe(size_t unit, mlir::Operation *op) const;
+
+  Observer &observer;
+  bool passesOnly = false;
+};
+
+} // namespace adbg
+
+#endif // ACTIONDBG_LOSTUNITS_H

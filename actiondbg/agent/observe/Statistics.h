@@ -1,0 +1,34 @@
+//===- Statistics.h - Counts and time by tag and name -*- C++ -*-===//
+
+#ifndef ACTIONDBG_STATISTICS_H
+#define ACTIONDBG_STATISTICS_H
+
+#include "engine/Frame.h"
+#include "support/Memo.h"
+#include "llvm/ADT/StringMap.h"
+
+namespace adbg {
+
+/// What happened so far to all actions of one name.
+struct Statistic {
+  std::string tag, name;
+  uint64_t succeeded = 0, unchanged = 0, failed = 0, skipped = 0, changes = 0;
+  int64_t ticks = 0;
+};
+
+class Statistics {
+public:
+  /// The actions of the name of `frame`.
+  Statistic &of(const Frame &frame);
+  const llvm::StringMap<Statistic> &all() const { return byName; }
+
+private:
+  Statistic &find(const Frame &frame);
+  llvm::StringMap<Statistic> byName;
+  Memo<Statistic *> patterns, passes, others;
+  KeyMemo<Statistic *> folds;
+};
+
+} // namespace adbg
+
+#endif // ACTIONDBG_STATISTICS_H

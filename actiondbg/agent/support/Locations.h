@@ -1,0 +1,20 @@
+//===- Locations.h - Places in files inside locations -*- C++ -*-===//
+
+#ifndef ACTIONDBG_LOCATIONS_H
+#define ACTIONDBG_LOCATIONS_H
+
+#include "interpose/Versions.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
+
+namespace adbg {
+
+/// Returns the first place in a file inside `loc`.
+std::optional<FilePlace> firstPlace(mlir::Location loc);
+
+/// Calls `visit` on each location inside `loc` until it returns true.
+bool visitLocations(mlir::Location loc,
+                    llvm::function_ref<bool(mlir::Location)> visit);
+
+} // namespace adbg
+
+#endif // ACTIONDBG_LOCATIONS_H

@@ -13,10 +13,14 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from actiondbg.errors import AgentBuildError
+from actiondbg.support.interrupts import HeldInterrupts
 from actiondbg.tool.compiler import FLAGS, LINK_FLAGS, STRICT, Compiler
 from actiondbg.tool.discovery import Tool
 from actiondbg.tool.headers import has_abi_checks
 
+# Folders of the agent that are a translation unit of their own, so that two are compiled in
+# parallel. Those that run with each action are in the other one, where they are inlined.
+_SECOND_UNIT = frozenset({"fork", "match", "requests"})
 _BUILD_PREFIX = "build-"
 _ABANDONED_SECONDS = 3600
 _UNUSED_SECONDS = 30 * 24 * 3600
@@ -68,8 +72,7 @@ def compile_agent(
     agent.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     _tidy(agent.parent)
     with tempfile.TemporaryDirectory(prefix=_BUILD_PREFIX, dir=agent.parent) as directory:
-        paths = [source / file for file in files]
-        built = _compile(tool, compiler, source, paths, Path(directory), agent.with_suffix(".log"))
+        built = _compile(tool, compiler, source, files, Path(directory), agent.with_suffix(".log"))
         built.replace(agent)
 
 
@@ -94,30 +97,35 @@ def _compile(
     tool: Tool,
     compiler: Compiler,
     source: Path,
-    files: Sequence[Path],
+    files: Sequence[str],
     directory: Path,
     log: Path,
 ) -> Path:
     """Compile and link in a directory; messages go to the log.
 
-    The sources are compiled as one translation unit: MLIR's headers and templates cost five to ten
-    seconds in each, whatever else is in it.
+    The sources are compiled as few translation units, in parallel: MLIR's headers and templates
+    cost five seconds in each, whatever else is in it.
     """
-    unit = directory / "agent.cpp"
-    unit.write_text("".join(f'#include "{f}"\n' for f in files if f.suffix == ".cpp"))
-    exports = [
-        w for f in files if f.suffix == ".map" for w in ("-Xlinker", f"--version-script={f}")
-    ]
-    built = directory / "agent.so"
     includes = ["-iquote", str(source)]
     includes += [word for path in tool.headers for word in ("-isystem", str(path))]
-    output = [str(unit), "-o", str(built), *LINK_FLAGS, *exports]
-    messages, failed = _run([*compiler.command, *FLAGS, STRICT, *includes, *output], directory)
+    units = _write_units(source, files, directory)
+    compile_units = [
+        [*compiler.command, *FLAGS, *includes, "-c", str(unit), "-o", str(unit.with_suffix(".o"))]
+        for unit in units
+    ]
+    messages, failed = _run([[*command, STRICT] for command in compile_units], directory)
     log.unlink(missing_ok=True)
     if failed and STRICT in messages:
         # A warning that only another compiler has must not keep its user from debugging.
         log.write_text(messages)
-        messages, failed = _run([*compiler.command, *FLAGS, "-w", *includes, *output], directory)
+        messages, failed = _run([[*command, "-w"] for command in compile_units], directory)
+    built = directory / "agent.so"
+    if not failed:
+        maps = [source / file for file in files if file.endswith(".map")]
+        exports = [word for one in maps for word in ("-Xlinker", f"--version-script={one}")]
+        objects = [str(unit.with_suffix(".o")) for unit in units]
+        link = [*compiler.command, *FLAGS, *objects, "-o", str(built), *LINK_FLAGS, *exports]
+        messages, failed = _run([link], directory)
     if failed:
         log.write_text(messages)
         raise AgentBuildError(
@@ -127,26 +135,52 @@ def _compile(
     return built
 
 
-def _run(command: list[str], directory: Path) -> tuple[str, bool]:
-    """Run the compiler; return its messages and whether it failed."""
+def _write_units(source: Path, files: Sequence[str], directory: Path) -> list[Path]:
+    """Write the translation units: a file each that includes sources."""
+    includes: dict[bool, list[str]] = {}
+    for file in files:
+        if file.endswith(".cpp"):
+            second = file.split("/")[0] in _SECOND_UNIT
+            includes.setdefault(second, []).append(f'#include "{source / file}"\n')
+    units: list[Path] = []
+    for lines in includes.values():
+        unit = directory / f"unit{len(units)}.cpp"
+        unit.write_text("".join(lines))
+        units.append(unit)
+    return units
+
+
+def _run(commands: list[list[str]], directory: Path) -> tuple[str, bool]:
+    """Run compilers in parallel; return their messages and whether one failed."""
     # The compiler's own temporary files go where they are removed, also when it is killed.
     environment = {**os.environ, "TMPDIR": str(directory), "LC_ALL": "C"}
-    with subprocess.Popen(
-        command,
-        env=environment,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        errors="replace",
-    ) as process:
+    processes: list[subprocess.Popen[bytes]] = []
+    with contextlib.ExitStack() as files:
+        outputs = [files.enter_context(tempfile.TemporaryFile(dir=directory)) for _ in commands]
         try:
-            messages, _ = process.communicate()
+            # An interrupt while a process is started would lose it.
+            with HeldInterrupts():
+                for command, output in zip(commands, outputs, strict=True):
+                    processes.append(
+                        subprocess.Popen(
+                            command,
+                            env=environment,
+                            stdin=subprocess.DEVNULL,
+                            stdout=output,
+                            stderr=subprocess.STDOUT,
+                        )
+                    )
+            failed = any([process.wait() != 0 for process in processes])
         except BaseException:
-            # On SIGTERM the driver ends its child, cc1plus, as well; on SIGKILL it could not.
-            process.terminate()
+            for process in processes:
+                # On SIGTERM the driver ends its child, cc1plus, as well; on SIGKILL it could not.
+                process.terminate()
+            for process in processes:
+                process.wait()
             raise
-    return messages, process.returncode != 0
+        for output in outputs:
+            output.seek(0)
+        return "".join(output.read().decode(errors="replace") for output in outputs), failed
 
 
 def _first_error(messages: str) -> str:

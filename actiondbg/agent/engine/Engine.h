@@ -169,7 +169,9 @@ private:
     /// This thread is one that is followed.
     bool isHome = false;
   };
-  static thread_local Here here;
+  // Not thread_local: a unit without its definition would call an
+  // initializer at each use.
+  static __thread Here here;
 
   std::unique_ptr<Recorder> recorder;
   pid_t pid = 0;

@@ -10,7 +10,7 @@ using llvm::StringRef;
 
 namespace adbg {
 
-thread_local Engine::Here Engine::here;
+__thread Engine::Here Engine::here;
 
 std::atomic<unsigned> Engine::threads{0};
 

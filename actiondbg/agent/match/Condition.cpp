@@ -2,6 +2,7 @@
 //--------------===//
 
 #include "match/Condition.h"
+#include "support/Locations.h"
 #include "interpose/Versions.h"
 
 #include "mlir/IR/BuiltinAttributes.h"

@@ -11,7 +11,7 @@ using namespace mlir;
 namespace adbg {
 
 bool Identities::finds = true;
-thread_local Identities::Mine Identities::mine;
+__thread Identities::Mine Identities::mine;
 
 Identities &Identities::all() {
   // Never destroyed: the tool may end operations in static destructors.

@@ -155,7 +155,8 @@ private:
   void takeMore();
 
   static bool finds;
-  static thread_local Mine mine;
+  // See Engine::here.
+  static __thread Mine mine;
 
   Level<Region, regionBit, lastBit> root{};
   std::atomic<uint32_t> given{1};

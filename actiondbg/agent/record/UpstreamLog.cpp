@@ -27,7 +27,7 @@ using llvm::StringRef;
 namespace adbg {
 
 volatile int UpstreamLog::fd = -1;
-thread_local uint64_t UpstreamLog::generation = 0;
+__thread uint64_t UpstreamLog::generation = 0;
 
 bool UpstreamLog::start(const char *path) {
   int opened = openFar(path);

@@ -49,7 +49,7 @@ private:
   static void write(llvm::StringRef line);
 
   static volatile int fd;
-  static thread_local uint64_t generation;
+  static __thread uint64_t generation;
 };
 
 } // namespace adbg

@@ -11,16 +11,41 @@ import os
 import signal
 import sys
 from importlib import import_module
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, NoReturn, Protocol, cast
 
 from actiondbg.commands import FAILED, NOT_STARTED
 from actiondbg.errors import ActiondbgError, LaunchError
 
 if TYPE_CHECKING:
+    from argparse import ArgumentParser
     from types import FrameType
 
-SUBCOMMANDS = ("bisect", "export", "log", "open", "query", "record", "report", "stat", "trace")
+_CLI = "actiondbg.commands.cli"
+SUBCOMMANDS = {
+    "bisect": f"{_CLI}.bisect",
+    "export": f"{_CLI}.export",
+    "log": f"{_CLI}.log",
+    "open": f"{_CLI}.open",
+    "query": f"{_CLI}.query",
+    "record": f"{_CLI}.record",
+    "report": f"{_CLI}.report",
+    "stat": f"{_CLI}.stat",
+    "trace": f"{_CLI}.trace",
+}
+_DEBUG = f"{_CLI}.debug"  # where no subcommand is named
 _OF_NANOBIND = frozenset(("duckdb", "mlir"))  # packages
+
+
+class Subcommand(Protocol):
+    """A module that implements a subcommand."""
+
+    def build_parser(self) -> ArgumentParser:
+        """Return the parser of its options."""
+        ...
+
+    def run(self, argv: list[str]) -> int:
+        """Run the command line after the subcommand's name; return the exit code."""
+        ...
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -71,10 +96,14 @@ def _drop_output() -> None:
 def _delegate(words: list[str]) -> int:
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, _leave)
-    # Imported only then: each brings packages that the others do not need.
     if words and words[0] in SUBCOMMANDS:
-        return import_module(f"actiondbg.commands.cli.{words[0]}").run(words[1:])
-    return import_module("actiondbg.commands.cli.debug").run(words)
+        return _load(SUBCOMMANDS[words[0]]).run(words[1:])
+    return _load(_DEBUG).run(words)
+
+
+def _load(module: str) -> Subcommand:
+    """Import a subcommand, only then: each brings packages that the others do not need."""
+    return cast("Subcommand", import_module(module))
 
 
 def _end_quickly() -> None:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import contextlib
 import os
 import time
+from collections.abc import Generator
 from pathlib import Path
 
 PREFIX = "actiondbg-"
@@ -59,6 +60,20 @@ def make_scratch(purpose: str) -> Path:
     with contextlib.suppress(OSError):  # of a full disk the command tells what it means for it
         _own(directory)
     return directory
+
+
+@contextlib.contextmanager
+def scratch_directory(purpose: str) -> Generator[Path]:
+    """Make a directory for temporary files, which is removed with all that is in it.
+
+    Args:
+        purpose: what it is for, such as "log", for its name.
+    """
+    directory = make_scratch(purpose)
+    try:
+        yield directory
+    finally:
+        remove_directory(directory)
 
 
 def remove_directory(directory: Path) -> None:

@@ -8,11 +8,10 @@ import sys
 from pathlib import Path
 from typing import Annotated
 
-from actiondbg.commands.cli.child_process import say_compiling
+from actiondbg.commands.cli.child_process import print_compiling
 from actiondbg.commands.cli.line_parser import LineParser, MlirInclude, NoColor
 from actiondbg.commands.interpreter.options import Flag
-from actiondbg.commands.render.bisection import bisection_text
-from actiondbg.commands.render.bisection_progress import showing_progress
+from actiondbg.commands.render.bisection import bisection_text, showing_progress
 from actiondbg.commands.render.output import color_allowed
 from actiondbg.commands.shell.bisection import (
     BisectOptions,
@@ -80,7 +79,7 @@ def run(argv: list[str]) -> int:
                 **search_of(options),
                 output=folder,
                 mlir_include=options.mlir_include,
-                on_compile=say_compiling,
+                on_compile=print_compiling,
                 progress=progress,
             )
     except KeyboardInterrupt:

@@ -13,18 +13,18 @@ if TYPE_CHECKING:
     from actiondbg.recording.capture.recorder import RecordedRun, RecordingProcess
 
 
-def say(sentence: str) -> None:
+def print_notice(sentence: str) -> None:
     """Tell something on stderr."""
     print(f"actiondbg: {sentence}", file=sys.stderr)
 
 
-def say_cut(path: str, cut: str | None) -> None:
+def print_cut(path: str, cut: str | None) -> None:
     """Tell why a recording that was named may lack actions; ``cut``: its sentence, if it does."""
     if cut is not None:
-        say(f"{path}: {cut}")
+        print_notice(f"{path}: {cut}")
 
 
-def say_ending(done: RecordedRun, is_whole: bool, told: str = "") -> None:
+def print_ending(done: RecordedRun, is_whole: bool, told: str = "") -> None:
     """Tell how a tool ended, unless it did so by itself and was recorded as a whole.
 
     Args:
@@ -33,16 +33,16 @@ def say_ending(done: RecordedRun, is_whole: bool, told: str = "") -> None:
         told: what is known of a tool that was killed, for the end of the sentence.
     """
     if done.status < 0:
-        say(f"The tool was killed by {signal_name(-done.status)}{told and ': '}{told}.")
+        print_notice(f"The tool was killed by {signal_name(-done.status)}{told and ': '}{told}.")
     elif done.path is not None and not is_whole:
         place = str(done.path.parent.parent)
-        say(
+        print_notice(
             f"Not all actions could be recorded, as happens on a full disk: make room in {place!r},"
             " or set TMPDIR to another directory."
         )
 
 
-def say_compiling() -> None:
+def print_compiling() -> None:
     """Tell on stderr why nothing happens for some seconds."""
     print("Compiling the agent ...", file=sys.stderr, flush=True)
 
@@ -61,7 +61,7 @@ def code_of(status: int) -> int:
 
 
 @contextlib.contextmanager
-def passing_interrupts(running: RecordingProcess) -> Generator[RecordingProcess]:
+def forward_interrupts(running: RecordingProcess) -> Generator[RecordingProcess]:
     """Yield a tool, and end it with the block; Ctrl-C is for it while it runs.
 
     What it did by then is told.
@@ -81,7 +81,7 @@ def passing_interrupts(running: RecordingProcess) -> Generator[RecordingProcess]
             signal.signal(signal.SIGINT, before)
 
 
-def wait_importing(running: RecordingProcess, *modules: str) -> RecordedRun:
+def wait_and_import(running: RecordingProcess, *modules: str) -> RecordedRun:
     """Wait for the end of a tool; import meanwhile what is used on its recording.
 
     Before the tool, or after it, that would take as long as a short run.

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Annotated
 
 from actiondbg.commands.cli.child_process import (
     code_of,
-    passing_interrupts,
-    say,
-    say_compiling,
-    say_cut,
-    say_ending,
-    wait_importing,
+    forward_interrupts,
+    print_compiling,
+    print_cut,
+    print_ending,
+    print_notice,
+    wait_and_import,
 )
 from actiondbg.commands.cli.line_parser import (
     SUFFIX,
@@ -26,11 +26,11 @@ from actiondbg.commands.cli.line_parser import (
 )
 from actiondbg.commands.cli.log_output import Destination
 from actiondbg.commands.cli.output_file import writing
-from actiondbg.commands.cli.scratch import scratch_directory
 from actiondbg.commands.interpreter.options import Flag, Option, Options
 from actiondbg.errors import FileNotWritten, UsageError
 from actiondbg.recording.dependencies import need_packages
 from actiondbg.recording.overwrite import check_overwritten, is_same
+from actiondbg.support.scratch_directory import scratch_directory
 
 if TYPE_CHECKING:
     from actiondbg.recording.capture.recorder import RecordedRun, RecordingProcess
@@ -207,7 +207,7 @@ def _log_recording(
     from actiondbg.recording import open_recording
 
     recording = open_recording(path, partial=options.partial)
-    say_cut(path, recording.cut)
+    print_cut(path, recording.cut)
     _write(recording, options, destination, where)
     return 0
 
@@ -269,7 +269,7 @@ def _log_afterwards(
         path = directory / f"run{SUFFIX}"
         with _started(tool, options, path) as running:
             modules = ("actiondbg.recording.log.log", "actiondbg.recording.query.database")
-            done = wait_importing(running, *modules)
+            done = wait_and_import(running, *modules)
         count = 0
         if done.path is not None:
             from actiondbg.recording import open_recording
@@ -287,7 +287,7 @@ def _log_upstream(tool: list[str], options: LogOptions, destination: Destination
             file.write_bytes(b"")  # a tool that makes no MLIR context writes none
         with _started(tool, options, None, upstream_log=file) as running:
             done = running.wait()
-        say_ending(done, is_whole=True)
+        print_ending(done, is_whole=True)
         destination.show(file)
     return code_of(done.status)
 
@@ -307,10 +307,10 @@ def _started(
         # Else it would be mixed with the log.
         stdout=options.tool_stdout or (None if options.output else os.devnull),
         mlir_include=options.mlir_include,
-        on_compile=say_compiling,
+        on_compile=print_compiling,
         upstream_log=upstream_log,
     )
-    return passing_interrupts(started)
+    return forward_interrupts(started)
 
 
 # --- what is said ---------------------------------------------------------------------
@@ -322,6 +322,6 @@ def _report(done: RecordedRun, recording: Path, count: int) -> None:
     tally = Tally(recording)
     tally.update()
     told = f"the log has {count:,} action{'s'[: count != 1]}, up to then"
-    say_ending(done, tally.ended, told)
+    print_ending(done, tally.ended, told)
     if done.path is None and done.status >= 0:
-        say("There is nothing to log: the tool ended before it made an MLIR context.")
+        print_notice("There is nothing to log: the tool ended before it made an MLIR context.")

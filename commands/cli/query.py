@@ -8,7 +8,7 @@ import os
 import sys
 from collections.abc import Generator, Sequence
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Annotated, Any, Literal, get_args
+from typing import IO, TYPE_CHECKING, Annotated, Literal, get_args
 
 from actiondbg.commands.cli.line_parser import LineParser, Partial, file_or_stdout
 from actiondbg.commands.cli.output_file import writing
@@ -97,7 +97,9 @@ def run(argv: list[str]) -> int:
         print(f"actiondbg: {sentence}", file=sys.stderr)
     with contextlib.closing(sources.connect()) as database:
         if shows:
-            _show(ask, database, sql)
+            from actiondbg.commands.render.query import show_table
+
+            _show(ask(database, sql, show_table))
         else:
             with _output(options.output) as out:
                 write = _writer(format)
@@ -134,10 +136,8 @@ def _writer(format: str) -> Write:
     return FORMATS[format]
 
 
-def _show(ask: Any, database: Any, sql: str) -> None:
-    from actiondbg.commands.render.query import show_table
-
-    left_out: str | None = ask(database, sql, show_table)
+def _show(left_out: str | None) -> None:
+    """Print what is to be said of rows that were left out."""
     if left_out is not None:
         print(f"actiondbg: {left_out}", file=sys.stderr)
 

@@ -8,7 +8,12 @@ from itertools import chain, count
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from actiondbg.commands.cli.child_process import code_of, say, say_compiling, say_ending
+from actiondbg.commands.cli.child_process import (
+    code_of,
+    print_compiling,
+    print_ending,
+    print_notice,
+)
 from actiondbg.commands.cli.line_parser import SUFFIX, LineParser, MlirInclude, Quiet
 from actiondbg.commands.interpreter.options import Option, Options
 from actiondbg.recording.capture.recorder import (
@@ -96,16 +101,16 @@ def run(argv: list[str]) -> int:
         ir=options.ir,
         events=options.events.split(",") if options.events else (),
         mlir_include=options.mlir_include,
-        on_compile=say_compiling,
+        on_compile=print_compiling,
     ) as running:
         # Imported only now, while the tool runs.
         from actiondbg.recording.log.tally import Tally
 
         tally = Tally(running.path or output)
         done = _follow(running, tally) if _shows_progress() else running.wait()
-    say_ending(done, is_whole=True)  # what it left is told of below
+    print_ending(done, is_whole=True)  # what it left is told of below
     for sentence in _report(done, output, tally, replaces, options.quiet):
-        say(sentence)
+        print_notice(sentence)
     return code_of(done.status)
 
 

@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from actiondbg.commands.cli.child_process import (
     code_of,
-    passing_interrupts,
-    say_compiling,
-    say_ending,
+    forward_interrupts,
+    print_compiling,
+    print_ending,
     signal_name,
-    wait_importing,
+    wait_and_import,
 )
 from actiondbg.commands.cli.line_parser import SUFFIX, names_recording
-from actiondbg.commands.cli.scratch import scratch_directory
 from actiondbg.errors import ActiondbgError
 from actiondbg.recording import open_recording
 from actiondbg.recording.capture.recorder import IRDetail, start_recording
+from actiondbg.support.scratch_directory import scratch_directory
 
 if TYPE_CHECKING:
     from actiondbg.recording.recording import Recording
@@ -66,17 +66,17 @@ def source_of(
             ir=ir,
             events=events,
             mlir_include=mlir_include,
-            on_compile=say_compiling,
+            on_compile=print_compiling,
         )
-        with passing_interrupts(started) as running:
-            recorded = wait_importing(running, *modules)
+        with forward_interrupts(started) as running:
+            recorded = wait_and_import(running, *modules)
         if recorded.path is None:
             raise ActiondbgError(
                 f"There is nothing to {purpose}: {words[0]!r} {_how(recorded.status)} before it "
                 "made an MLIR context."
             )
         recording = open_recording(recorded.path, partial=True)
-        say_ending(recorded, is_whole=recording.cut is None)
+        print_ending(recorded, is_whole=recording.cut is None)
         yield Source(recording, code_of(recorded.status))
 
 

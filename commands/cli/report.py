@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import Annotated
 
-from actiondbg.commands.cli.child_process import say, say_cut
+from actiondbg.commands.cli.child_process import print_cut, print_notice
 from actiondbg.commands.cli.line_parser import LineParser, MlirInclude, Partial, Quiet
 from actiondbg.commands.cli.output_file import writing
 from actiondbg.commands.cli.recording_source import Source, source_of
@@ -115,7 +115,7 @@ def _report(source: Source, options: ReportOptions) -> int:
     from actiondbg.recording.report import report_page
 
     if source.status is None:
-        say_cut(source.recording.path, source.recording.cut)
+        print_cut(source.recording.path, source.recording.cut)
     page = report_page(source.recording, options.size, is_kept=source.status is None)
     content = page.encode(errors="replace")
     with writing(options.output):
@@ -123,7 +123,7 @@ def _report(source: Source, options: ReportOptions) -> int:
     if not options.quiet:
         size = f"{len(content) / 1e6:.1f} MB"
         count = f"{source.recording.count:,} actions in {options.output} ({size})"
-        say(f"{count}.")
+        print_notice(f"{count}.")
     return source.status or 0
 
 

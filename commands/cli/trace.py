@@ -12,15 +12,14 @@ from typing import TYPE_CHECKING, Annotated
 
 from actiondbg.commands.cli.child_process import (
     code_of,
-    passing_interrupts,
-    say,
-    say_compiling,
-    say_cut,
-    say_ending,
+    forward_interrupts,
+    print_compiling,
+    print_cut,
+    print_ending,
+    print_notice,
 )
 from actiondbg.commands.cli.line_parser import SUFFIX, LineParser, MlirInclude, Partial, Quiet
 from actiondbg.commands.cli.output_file import writing
-from actiondbg.commands.cli.scratch import scratch_directory
 from actiondbg.commands.interpreter.options import Option, Options
 from actiondbg.errors import UsageError
 from actiondbg.recording.dependencies import need_packages
@@ -32,6 +31,7 @@ from actiondbg.recording.trace.options import (
     check_output,
     format_of,
 )
+from actiondbg.support.scratch_directory import scratch_directory
 
 if TYPE_CHECKING:
     from actiondbg.recording.trace.writer import Progress, Written
@@ -159,7 +159,7 @@ def _trace_recording(
             partial=options.partial,
             progress=progress,
         )
-    say_cut(words[0], written.cut)
+    print_cut(words[0], written.cut)
     _report(written, options, kind)
     return 0
 
@@ -172,9 +172,9 @@ def _trace_tool(tool: list[str], options: TraceOptions, kind: Format, selection:
             tool,
             directory / f"run{SUFFIX}",
             mlir_include=options.mlir_include,
-            on_compile=say_compiling,
+            on_compile=print_compiling,
         )
-        with passing_interrupts(started) as running:
+        with forward_interrupts(started) as running:
             # They take their time to be imported: the tool runs meanwhile.
             from actiondbg.recording.trace.writer import trace_run
 
@@ -182,9 +182,9 @@ def _trace_tool(tool: list[str], options: TraceOptions, kind: Format, selection:
                 import_module("actiondbg.recording.query.database")
             with writing(options.output):
                 done, written = trace_run(running, options.output, kind, selection)
-    say_ending(done, is_whole=written is None or written.cut is None)
+    print_ending(done, is_whole=written is None or written.cut is None)
     if written is None:
-        say("There is no trace: the tool ended before it made an MLIR context.")
+        print_notice("There is no trace: the tool ended before it made an MLIR context.")
     else:
         _report(written, options, kind)
     return code_of(done.status)
@@ -196,7 +196,7 @@ def _trace_tool(tool: list[str], options: TraceOptions, kind: Format, selection:
 def _report(written: Written, options: TraceOptions, kind: Format) -> None:
     if not options.quiet:
         threads = f", {written.threads} threads" if written.threads > 1 else ""
-        say(
+        print_notice(
             f"{options.output}: {_many(written.slices, 'slice')} of "
             f"{_many(written.actions, 'action')}{threads}; {_OPEN_WITH[kind]}."
         )

@@ -8,8 +8,8 @@ from contextlib import contextmanager
 from threading import Timer
 from typing import TYPE_CHECKING, Protocol, TextIO
 
-from actiondbg.commands.interpreter.display_list import DisplayList
 from actiondbg.commands.interpreter.settings import Settings
+from actiondbg.commands.render.info import Display
 from actiondbg.commands.render.output import Redirect, color_allowed, open_redirect
 from actiondbg.errors import NotStopped, ToolGone, UsageError
 
@@ -69,6 +69,34 @@ class Prompt(Protocol):
     def builtin(self, line: str) -> None:
         """Run a line of the editor's own commands."""
         ...
+
+
+class DisplayList:
+    """Displays, under numbers from 1 that are never given out again.
+
+    Attributes:
+        running: whether one is run now; the tool must not go on meanwhile.
+    """
+
+    def __init__(self) -> None:
+        self.running = False
+        self._all: dict[int, Display] = {}
+        self._newest = 0
+
+    def all(self) -> list[Display]:
+        """Return all, in the order of their numbers."""
+        return list(self._all.values())
+
+    def add(self, line: str) -> Display:
+        """Add a command line."""
+        self._newest += 1
+        added = self._all[self._newest] = Display(self._newest, line)
+        return added
+
+    def remove(self, ids: list[int]) -> None:
+        """Forget displays."""
+        for number in ids:
+            del self._all[number]
 
 
 class Console:

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from importlib import import_module
 from itertools import islice
-from typing import IO, Any
+from typing import IO, Any, Protocol
 
 from actiondbg.recording.query.results import text_of
 
@@ -18,14 +18,62 @@ _NULL = "NULL"
 _BOLD, _PLAIN = "\x1b[1m", "\x1b[22m"
 
 
-def write_table(reader: Any, out: IO[bytes]) -> None:
+class Column(Protocol):
+    """A pyarrow.Array."""
+
+    def to_pylist(self) -> list[object]:
+        """Return the values."""
+        ...
+
+
+class Batch(Protocol):
+    """A pyarrow.RecordBatch."""
+
+    @property
+    def columns(self) -> Sequence[Column]:
+        """Return the columns."""
+        ...
+
+
+class SchemaField(Protocol):
+    """A pyarrow.Field."""
+
+    @property
+    def type(self) -> object:
+        """Return the pyarrow.DataType."""
+        ...
+
+
+class Schema(Protocol):
+    """A pyarrow.Schema."""
+
+    @property
+    def names(self) -> list[str]:
+        """Return the names of the columns."""
+        ...
+
+    def __iter__(self) -> Iterator[SchemaField]: ...
+
+
+class Reader(Protocol):
+    """A pyarrow.RecordBatchReader."""
+
+    @property
+    def schema(self) -> Schema:
+        """Return the names and types of the columns."""
+        ...
+
+    def __iter__(self) -> Iterator[Batch]: ...
+
+
+def write_table(reader: Reader, out: IO[bytes]) -> None:
     """Write an answer as a table whose cells are whole; see ``results.write_csv``."""
     rows = [[_cell(value) for value in row] for row in _rows(reader)]
     for line in _lines(reader.schema, rows, None):
         out.write(f"{line}\n".encode(errors="backslashreplace"))
 
 
-def show_table(reader: Any) -> str | None:
+def show_table(reader: Reader) -> str | None:
     """Print an answer on the terminal, which is stdout: long cells are cut, and many rows.
 
     Args:
@@ -59,7 +107,7 @@ def show_table(reader: Any) -> str | None:
     return None
 
 
-def _lines(schema: Any, rows: Sequence[Sequence[str]], most: int | None) -> Iterator[str]:
+def _lines(schema: Schema, rows: Sequence[Sequence[str]], most: int | None) -> Iterator[str]:
     """Yield the lines of a table, cut to ``most`` cells of the terminal."""
     from rich.cells import cell_len
 
@@ -99,12 +147,12 @@ def _records(names: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[st
             yield f"{name:>{width}}{_BETWEEN}{cell}"
 
 
-def _rows(reader: Any) -> Iterator[tuple[object, ...]]:
+def _rows(reader: Reader) -> Iterator[tuple[object, ...]]:
     for batch in reader:
         yield from zip(*(column.to_pylist() for column in batch.columns), strict=True)
 
 
-def _are_numbers(schema: Any) -> list[bool]:
+def _are_numbers(schema: Schema) -> list[bool]:
     types: Any = import_module("pyarrow.types")
     is_number = (types.is_integer, types.is_floating, types.is_decimal)
     return [any(is_one(field.type) for is_one in is_number) for field in schema]

@@ -12,8 +12,7 @@ from actiondbg.bisection.verdict import Mode
 from actiondbg.commands.interpreter import completers, values
 from actiondbg.commands.interpreter.declaration import Topic
 from actiondbg.commands.interpreter.options import Flag, Option, Options, fields_of
-from actiondbg.commands.render.bisection import Bisected
-from actiondbg.commands.render.bisection_progress import showing_progress
+from actiondbg.commands.render.bisection import Bisected, showing_progress
 from actiondbg.errors import ActiondbgError, UsageError
 
 if TYPE_CHECKING:

@@ -13,14 +13,14 @@ import signal
 import sys
 from collections.abc import Callable, Iterator
 from types import FrameType
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, NoReturn, cast
 
 import cmd2
 
 from actiondbg.commands.interpreter.completion import candidates
 from actiondbg.commands.interpreter.declaration import Command
-from actiondbg.commands.interpreter.history_file import HistoryFile, history_file
 from actiondbg.commands.interpreter.interpreter import Interpreter, Lines, split_command
+from actiondbg.commands.shell.history_file import HistoryFile, history_file
 from actiondbg.commands.shell.topics import COMMANDS
 from actiondbg.errors import UsageError
 
@@ -86,7 +86,7 @@ class Shell(cmd2.Cmd):
             self.interpreter.repeat = ""
             raise
 
-    def onecmd_plus_hooks(self, line: str, **options: Any) -> bool:
+    def onecmd_plus_hooks(self, line: str, **options: bool) -> bool:
         """Run a line of the prompt: cmd2's own commands by cmd2, all others by us."""
         if line == "_eof":
             self.poutput("")
@@ -134,9 +134,9 @@ class Shell(cmd2.Cmd):
 
     # --- completion -----------------------------------------------------------
 
-    def completedefault(self, *where: Any) -> cmd2.Completions:
+    def completedefault(self, *where: object) -> cmd2.Completions:
         """Complete the arguments of our commands, after unique prefixes too."""
-        text, line, begin, end = where
+        text, line, begin, end = cast("tuple[str, str, int, int]", where)
         word, _ = split_command(line)
         try:
             found = self.interpreter.commands.find(self._expand_alias(word).partition(" ")[0])
@@ -151,7 +151,7 @@ class Shell(cmd2.Cmd):
             items=[cmd2.CompletionItem(name) for name in names], allow_finalization=not is_open
         )
 
-    def complete_history(self, *where: Any) -> cmd2.Completions:
+    def complete_history(self, *where: object) -> cmd2.Completions:
         """Complete our history of operations, not cmd2's of lines."""
         return self.completedefault(*where)
 

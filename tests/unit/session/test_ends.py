@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from actiondbg.commands.cli.scratch import scratch_directory
 from actiondbg.errors import NotStopped, ProtocolError, ToolGone
 from actiondbg.process import tool_process as process
 from actiondbg.support import scratch_directory as directory
+from actiondbg.support.scratch_directory import scratch_directory
 from tests.fakes.functions import returning
 
 if TYPE_CHECKING:
@@ -294,7 +294,7 @@ def test_a_killed_commands_directory_is_removed(
 ) -> None:
     monkeypatch.setenv("TMPDIR", str(base))
     script = (
-        "import os, signal; from actiondbg.commands.cli.scratch import scratch_directory\n"
+        "import os, signal; from actiondbg.support.scratch_directory import scratch_directory\n"
         "with scratch_directory('log') as directory:\n"
         "    (directory / 'run.adbrec').write_bytes(b'large')\n"
         "    os.kill(os.getpid(), signal.SIGKILL)\n"

@@ -1,0 +1,150 @@
+"""The declarations of options: what they parse, and that types, help and results agree."""
+
+from __future__ import annotations
+
+import argparse
+import typing
+from typing import Annotated, Literal
+
+import pytest
+
+from actiondbg import cli
+from actiondbg.commands.cli.line_parser import LineParser
+from actiondbg.commands.interpreter import values
+from actiondbg.commands.interpreter.declaration import Command
+from actiondbg.commands.interpreter.options import (
+    Flag,
+    Option,
+    Options,
+    Positional,
+    add_fields,
+    fields_of,
+    options_from,
+)
+from actiondbg.commands.render import registry
+from actiondbg.commands.shell.topics import COMMANDS
+from actiondbg.errors import UsageError
+
+EVERY_COMMAND = [one for each in COMMANDS for one in (each, *each.subcommands.values())]
+
+
+class Example(Options):
+    """One field of each kind."""
+
+    first: Annotated[int, Positional("N", help="a number", parse=values.positive)]
+    rest: Annotated[tuple[str, ...], Positional("WORD", help="words")] = ()
+    level: Annotated[Literal["low", "high"], Option("--level", help="a level", prefix=True)] = "low"
+    kind: Annotated[Literal["one", "two"] | None, Option("--kind", help="a kind")] = None
+    steps: Annotated[
+        tuple[str, ...],
+        Option("--step", "STEP", help="a step"),
+        Flag("--big", help="a big step", value="big"),
+    ] = ()
+    loud: Annotated[bool, Flag("--loud", help="louder", short="-l")] = False
+
+
+class Derived(Example):
+    """Has one field more, and another default."""
+
+    loud: Annotated[bool, Flag("--loud", help="louder")] = False
+    extra: Annotated[str | None, Option("--extra", "X", help="more")] = None
+
+
+def _parse(*words: str) -> Example:
+    parser = argparse.ArgumentParser(exit_on_error=False)
+    add_fields(parser, fields_of(Example))
+    return options_from(Example, parser.parse_args(words))
+
+
+def test_words_become_typed_fields() -> None:
+    found = _parse("3", "a", "b", "--level", "h", "--kind", "two", "-l")
+    assert (found.first, found.rest, found.level, found.kind) == (3, ("a", "b"), "high", "two")
+    assert found.loud is True
+
+
+def test_fields_have_their_defaults() -> None:
+    found = _parse("1")
+    assert (found.rest, found.level, found.kind, found.steps, found.loud) == (
+        (),
+        "low",
+        None,
+        (),
+        False,
+    )
+
+
+def test_options_of_one_field_keep_their_order() -> None:
+    assert _parse("1", "--step", "a", "--big", "--step", "b").steps == ("a", "big", "b")
+
+
+def test_options_are_frozen() -> None:
+    found = _parse("1")
+    with pytest.raises(AttributeError, match="frozen: first"):
+        found.first = 2  # type: ignore[misc]
+    assert found.first == 1
+
+
+def test_options_are_made_in_python_too() -> None:
+    assert Example(first=2, loud=True).loud
+    with pytest.raises(TypeError, match="first"):
+        Example()  # type: ignore[call-arg]
+    with pytest.raises(TypeError, match="colour"):
+        Example(first=1, colour="red")  # type: ignore[call-arg]
+
+
+def test_derived_options_add_fields_behind_those_of_the_base() -> None:
+    assert [field.name for field in fields_of(Derived)][-1] == "extra"
+    assert [field.option for field in fields_of(Derived) if field.name == "steps"] == [
+        "--step",
+        "--big",
+    ]
+
+
+def test_a_value_with_a_minus_is_no_option() -> None:
+    class Line(Options):
+        """One option."""
+
+        start: Annotated[str, Option("--start", "TIME", help="a time")] = ""
+
+    parser = LineParser(Line, "line", "[options]", "A line.", "")
+    options, words, _ = parser.read_around(["--start", "-1us", "run.adbrec"])
+    assert (options.start, words) == ("-1us", ["run.adbrec"])
+
+
+@pytest.mark.parametrize("command", EVERY_COMMAND, ids=lambda each: each.name)
+def test_a_field_is_parsed_into_what_its_type_says(command: Command) -> None:
+    hints = typing.get_type_hints(command.options)
+    for field in command.fields:
+        is_text = str in {hints[field.name], *typing.get_args(hints[field.name])}
+        if field.takes_value or not field.is_option:
+            assert is_text or field.words or getattr(field.marker, "parse", None), field.name
+        else:
+            assert hints[field.name] is bool
+        assert field.help, field.name
+
+
+@pytest.mark.parametrize("command", EVERY_COMMAND, ids=lambda each: each.name)
+def test_a_wrong_word_is_refused_with_the_usage(command: Command) -> None:
+    if command.rest is not None or command.run is None or command.subcommands:
+        return
+    with pytest.raises(UsageError) as raised:
+        command.parse("--no-such-option")
+    assert command.usage() in str(raised.value)
+
+
+@pytest.mark.parametrize("name", sorted(cli.SUBCOMMANDS))
+def test_each_subcommand_is_a_module_of_two_functions(name: str) -> None:
+    subcommand = cli._load(cli.SUBCOMMANDS[name])
+    assert subcommand.build_parser().prog == f"actiondbg {name}"
+    assert callable(subcommand.run)
+
+
+def test_every_result_of_a_command_has_a_renderer() -> None:
+    known = {kind.__name__ for kind in registry._RENDERERS}
+    named = {
+        word
+        for command in EVERY_COMMAND
+        if command.run is not None
+        for word in command.run.__annotations__["return"].split(" | ")
+    }
+    assert named - known == {"None"}

@@ -97,11 +97,11 @@ def _delegate(words: list[str]) -> int:
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, _leave)
     if words and words[0] in SUBCOMMANDS:
-        return _load(SUBCOMMANDS[words[0]]).run(words[1:])
-    return _load(_DEBUG).run(words)
+        return load_subcommand(SUBCOMMANDS[words[0]]).run(words[1:])
+    return load_subcommand(_DEBUG).run(words)
 
 
-def _load(module: str) -> Subcommand:
+def load_subcommand(module: str) -> Subcommand:
     """Import a subcommand, only then: each brings packages that the others do not need."""
     return cast("Subcommand", import_module(module))
 

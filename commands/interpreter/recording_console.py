@@ -12,8 +12,6 @@ from actiondbg.recording.errors import needs_tool
 if TYPE_CHECKING:
     from actiondbg.recording.session.session import RecordedSession
 
-    pass
-
 
 class Declared(Protocol):
     """A declared command, as far as the commands about commands need it."""

@@ -25,6 +25,11 @@ def add(renderer: Renderer) -> None:
     _RENDERERS[renderer.kind] = renderer
 
 
+def kinds() -> list[type[object]]:
+    """Return the types of results that can be shown."""
+    return list(_RENDERERS)
+
+
 def show(context: RenderContext, result: object) -> None:
     """Write a result for people; None is no result."""
     if result is not None:

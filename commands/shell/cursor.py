@@ -64,7 +64,7 @@ def cursor_print(console: Console, _: NoOptions) -> PrintedText:
 @CURSOR.command("cursor-parent", example="cursor-parent", needs_tool=_WALKS)
 def parent(console: Console, _: NoOptions) -> Cursor:
     """Move to the unit around the cursor."""
-    return console.session.cursor.move("parent")
+    return console.session.cursor.parent()
 
 
 class ChildOptions(Options):
@@ -76,7 +76,7 @@ class ChildOptions(Options):
 @CURSOR.command("cursor-child", example="cursor-child 0", needs_tool=_WALKS)
 def child(console: Console, options: ChildOptions) -> Cursor:
     """Move to a unit inside the cursor: a region, block or operation, by number."""
-    return console.session.cursor.move("child", index=options.index)
+    return console.session.cursor.child(options.index)
 
 
 class DistanceOptions(Options):
@@ -93,7 +93,7 @@ class DistanceOptions(Options):
 )
 def previous(console: Console, options: DistanceOptions) -> Cursor:
     """Move to the unit before the cursor, in the same parent."""
-    return console.session.cursor.move("previous", count=options.count)
+    return console.session.cursor.previous(options.count)
 
 
 @CURSOR.command(
@@ -104,19 +104,19 @@ def previous(console: Console, options: DistanceOptions) -> Cursor:
 )
 def next_(console: Console, options: DistanceOptions) -> Cursor:
     """Move to the unit after the cursor, in the same parent."""
-    return console.session.cursor.move("next", count=options.count)
+    return console.session.cursor.next(options.count)
 
 
 @CURSOR.command("cursor-function", example="cursor-function", needs_tool=_WALKS)
 def function(console: Console, _: NoOptions) -> Cursor:
     """Move to the function that holds the cursor."""
-    return console.session.cursor.move("function")
+    return console.session.cursor.function()
 
 
 @CURSOR.command("cursor-module", example="cursor-module", needs_tool=_WALKS)
 def module(console: Console, _: NoOptions) -> Cursor:
     """Move to the outermost operation."""
-    return console.session.cursor.move("module")
+    return console.session.cursor.module()
 
 
 class LinkOptions(Options):

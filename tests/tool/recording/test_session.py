@@ -16,7 +16,6 @@ from actiondbg.process.stop import Stop
 from actiondbg.protocol import Outcome
 from actiondbg.recording.capture.recorder import record
 from actiondbg.recording.session import open_session
-from actiondbg.recording.session.old_names import OldRecordedSession
 
 PASSES = ("--canonicalize", "--cse", "--mlir-disable-threading")
 PIPELINE = "--pass-pipeline=builtin.module(func.func(canonicalize,cse))"

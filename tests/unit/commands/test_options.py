@@ -134,13 +134,13 @@ def test_a_wrong_word_is_refused_with_the_usage(command: Command) -> None:
 
 @pytest.mark.parametrize("name", sorted(cli.SUBCOMMANDS))
 def test_each_subcommand_is_a_module_of_two_functions(name: str) -> None:
-    subcommand = cli._load(cli.SUBCOMMANDS[name])
+    subcommand = cli.load_subcommand(cli.SUBCOMMANDS[name])
     assert subcommand.build_parser().prog == f"actiondbg {name}"
     assert callable(subcommand.run)
 
 
 def test_every_result_of_a_command_has_a_renderer() -> None:
-    known = {kind.__name__ for kind in registry._RENDERERS}
+    known = {kind.__name__ for kind in registry.kinds()}
     named = {
         word
         for command in EVERY_COMMAND

@@ -4,32 +4,39 @@ from __future__ import annotations
 
 import functools
 import os
+import shutil
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import get_args
 
 import msgspec
 
-from actiondbg.bisection.bisection import MakePool, Work, spool
-from actiondbg.bisection.command_line import look_at
-from actiondbg.bisection.filters import choose
-from actiondbg.bisection.folder import close_folder, open_folder, tidy_folder
+from actiondbg.bisection.bisection import Bisection, MakePool
+from actiondbg.bisection.candidates.filter import make_filter
+from actiondbg.bisection.command_line import inspect_command_line
 from actiondbg.bisection.oracles.oracle import Oracle, Predicate, make_oracle
-from actiondbg.bisection.progress import Meter, Progress
+from actiondbg.bisection.output_folder import (
+    open_folder,
+    remove_if_empty,
+    remove_state,
+    write_folder,
+)
+from actiondbg.bisection.progress import Progress, ProgressReporter
 from actiondbg.bisection.reduction.reduction import reduce_input
-from actiondbg.bisection.reproducer.reproducer import write_reproducer
-from actiondbg.bisection.request import Request
 from actiondbg.bisection.result import Result
-from actiondbg.bisection.state import STATE, State
+from actiondbg.bisection.task import BisectionTask
+from actiondbg.bisection.trials.cluster import make_dask_pool
+from actiondbg.bisection.trials.verdict_store import STATE_FILE, VerdictStore
 from actiondbg.bisection.verdict import Mode
 from actiondbg.errors import ActiondbgError, UsageError
 from actiondbg.support.scratch_directory import make_directory, remove_directory
 
-_REDUCTION = 1200.0  # seconds after which an input is small enough
-_SHORTEST = 5.0  # seconds that a trial of it may take at least
-_TIMES = 10.0  # or as many times what one of the first bisection took
+_REDUCTION_SECONDS = 1200.0
+# The time limit of a trial of the reduction, at least: the larger of these.
+_LEAST_SECONDS = 5.0
+_TIMES_MEAN_TRIAL = 10.0
 
 
 def bisect(
@@ -58,54 +65,56 @@ def bisect(
     """Find the action that breaks a program.
 
     Args:
-        argv: the tool's command line, such as ``["mlir-opt", "in.mlir", "--canonicalize"]``. Its
-            ``-o`` file is not written.
-        oracle: judges the tool's output: a function of the output's path that returns True if it
-            is good, or a verdict; a command of the shell, as ``--test`` takes it; or an ``Oracle``.
+        argv: the tool's command line, such as ``["mlir-opt", "in.mlir", "--canonicalize"]``. The
+            file of its ``-o`` is not written.
+        oracle: judges the tool's output: a function of the output's path that returns a verdict,
+            or True for good; a command of the shell, as for ``--test``; or an ``Oracle``.
         mode: "first": the first action that turns good to bad; "minimize": the smallest set of
-            applied actions that is still bad; "skip": the smallest set of skips that makes it good.
+            applied actions whose output is bad; "skip": the smallest set of skips whose output is
+            good.
         tag: a glob of the candidates' tag; None for all.
         name: a glob of the pattern, of the pass, or of the operation that is folded.
-        func: a glob of the symbol that holds the operation.
-        always: globs of names that must not be skipped.
+        func: a glob of the symbol that contains the operation.
+        always: globs of names that are never skipped.
         jobs: how many trials run at a time, from 1; None for 1, or with ``dask`` for as many as
-            its workers can. A function that is the oracle is called from as many threads.
-        timeout: seconds for a trial and for a command of the oracle; None for no limit of ours but
-            one for trials, far above what the whole run takes.
+            its workers have threads. A function as the oracle is called from as many threads.
+        timeout: the time limit of a trial and of a command of the oracle, in seconds. None: no
+            limit for commands, and for trials 20 times the duration of the whole run, at least a
+            minute.
         repeat: how often each output is judged; if the verdicts differ, the result is "flaky".
-        output: the folder for the report and the reproducer, and for what is known until then;
-            None for none.
-        resume: go on with what is known in ``output``.
-        reduce: make the input small, with the guilty action still to blame.
-        dask: the address of a Dask scheduler, whose workers make the trials.
-        stdin: what the tool reads on its standard input; None for ours, if it reads it.
-        cwd: where the tool and the oracle run; None for here.
-        env: the tool's environment; None for ours.
-        mlir_include: the tool's MLIR headers, when they are not found by themselves.
+        output: the folder for the report and the reproducer, and for the state file until then;
+            None for no folder.
+        resume: continue the bisection whose state file is in ``output``.
+        reduce: reduce the input, as long as the culprit has the same tag and name.
+        dask: the address of a Dask scheduler, whose workers run the trials.
+        stdin: the file on the tool's standard input; None for this process's, if the tool reads it.
+        cwd: the working directory of the tool and the oracle; None for this process's.
+        env: the tool's environment; None for this process's.
+        mlir_include: the tool's MLIR headers; None to find them.
         on_compile: called when the agent is compiled, which takes some seconds, once.
-        progress: called with each step.
+        progress: called with each change of the progress.
 
     Returns:
-        What was found, or why nothing was.
+        The result, also if no culprit was found.
 
     Raises:
-        UsageError: an argument is wrong, or it cannot be resumed.
-        LaunchError: the tool could not be started, or the agent not be put into it.
+        UsageError: an argument is wrong, or there is nothing to resume.
+        LaunchError: the tool could not be started, or the agent could not be loaded into it.
         OracleError: the oracle cannot judge.
-        ToolGone: the tool does not do the same in every run.
+        ToolGone: the tool does not repeat its run.
     """
     _check(mode, jobs, repeat, timeout)
-    private = make_directory()
+    scratch = make_directory()
     try:
-        request = Request(
+        task = BisectionTask(
             argv=list(argv),
             oracle=make_oracle(oracle),
-            choice=choose(tag, name, func, always),
+            filter=make_filter(tag, name, func, always),
             mode=mode,
             jobs=jobs,
             seconds=timeout,
             repeat=repeat,
-            stdin=_stdin(list(argv), stdin, cwd, private),
+            stdin=_stdin(list(argv), stdin, cwd, scratch),
             cwd=Path(cwd) if cwd is not None else None,
             env=env,
             mlir_include=Path(mlir_include) if mlir_include is not None else None,
@@ -113,135 +122,142 @@ def bisect(
         )
         folder = None
         if output is not None:
-            folder = open_folder(Path(output), Path(request.argv[0]).name, resume)
-        return _bisect(request, Meter(progress), folder, resume, reduce, dask, private)
+            folder = open_folder(Path(output), Path(task.argv[0]).name, resume)
+        make_pool = None if dask is None else functools.partial(make_dask_pool, dask)
+        run = _Run(task, ProgressReporter(progress), folder, make_pool)
+        return run.find_and_reduce(resume, scratch) if reduce else run.find(resume)
     finally:
-        remove_directory(private)
+        remove_directory(scratch)
         if output is not None:
-            tidy_folder(Path(output))
+            remove_if_empty(Path(output))
 
 
-def _bisect(
-    request: Request,
-    meter: Meter,
-    folder: Path | None,
-    resume: bool,
-    reduce: bool,
-    dask: str | None,
-    private: Path,
-) -> Result:
-    state = State(folder / STATE if folder else None, request.identity(), resume)
-    if state.resumed:
-        meter.note(f"{state.resumed} verdicts are known from before.")
-    with Work(request, meter, _pool_of(dask)) as work:
-        result = work.find(state)
-        if not (reduce and result.found):
-            return _reported(work, result, folder, state, meter)
-    smaller = _reduced(request, result, meter, private)
-    with Work(smaller, meter, _pool_of(dask)) as work:
-        return _reported(work, work.find(State(None, {})), folder, state, meter)
+@dataclass
+class _Run:
+    """A bisection, the reduction of its input, and the folder that they end in."""
 
+    task: BisectionTask
+    progress: ProgressReporter
+    folder: Path | None
+    make_pool: MakePool | None
 
-def _reported(
-    work: Work, result: Result, folder: Path | None, state: State, meter: Meter
-) -> Result:
-    """Write the folder, if there is to be one and something was found."""
-    if folder is None:
-        return result
-    close_folder(folder)
-    if not result.found:
-        return result
-    meter.phase("the report", 0)
-    try:
-        made = write_reproducer(
-            result,
-            work.request.oracle,
-            folder,
-            work.trials,
-            work.around,
-            work.tool,
-            environment=work.request.env,
-        )
-    except BaseException:
-        state.keep()  # all but the report is known
-        raise
-    return msgspec.structs.replace(
-        result,
-        reproducer=str(made.folder),
-        reproducer_verified=made.verified,
-        notes=[*result.notes, *made.notes],
-        seconds=meter.seconds,
-    )
+    def find(self, resume: bool) -> Result:
+        """Bisect and write the folder."""
+        verdicts = self._verdicts(resume)
+        with Bisection(self.task, self.progress, self.make_pool) as bisection:
+            return self._write(bisection, bisection.find(verdicts), verdicts)
 
+    def find_and_reduce(self, resume: bool, scratch: Path) -> Result:
+        """Bisect, reduce the input, bisect the reduced input and write the folder."""
+        verdicts = self._verdicts(resume)
+        with Bisection(self.task, self.progress, self.make_pool) as bisection:
+            result = bisection.find(verdicts)
+            if not result.found:
+                return self._write(bisection, result, verdicts)
+        reduced = self._reduce(result, scratch)
+        with Bisection(reduced, self.progress, self.make_pool) as bisection:
+            return self._write(bisection, bisection.find(VerdictStore(None, {})), verdicts)
 
-def _reduced(request: Request, result: Result, meter: Meter, private: Path) -> Request:
-    """Make the input small; return what is to be found in the smallest."""
-    source = request.source()
-    if source is None:
-        raise UsageError("Which file is the input cannot be told, so it cannot be made small.")
-    guilty = result.guilty
-    wanted = (guilty.tag, guilty.name) if guilty else None
-    # A smaller program may loop for ever.
-    seconds = max(_SHORTEST, _TIMES * meter.seconds / max(meter.trials, 1))
-    bounded = replace(request, seconds=min(request.seconds or seconds, seconds))
-    meter.phase("the reduction")
+    def _verdicts(self, resume: bool) -> VerdictStore:
+        file = self.folder / STATE_FILE if self.folder else None
+        verdicts = VerdictStore(file, self.task.identity(), resume)
+        if verdicts.resumed:
+            self.progress.add_note(f"{verdicts.resumed} verdicts are known from before.")
+        return verdicts
 
-    def is_interesting(path: Path) -> bool:
-        quiet = Meter(None)
+    def _write(self, bisection: Bisection, result: Result, verdicts: VerdictStore) -> Result:
+        """Write the report and the reproducer, if there is a folder and a culprit."""
+        if self.folder is None:
+            return result
+        remove_state(self.folder)
+        if not result.found:
+            return result
+        self.progress.start_phase("the report", 0)
         try:
-            with Work(_with_source(bounded, path), quiet) as work:
-                found = work.find(State(None, {})).guilty
-        except ActiondbgError:  # such as of a program that prints something else in each run
-            return False
-        finally:
-            meter.trials += quiet.trials
-        return found is not None and (found.tag, found.name) == wanted
+            written = write_folder(
+                self.folder,
+                result,
+                bisection.task.oracle,
+                bisection.frozen_tool,
+                bisection.setup,
+                bisection.tool,
+                environment=bisection.task.env,
+            )
+        except BaseException:
+            verdicts.save()  # so that --resume only repeats the report
+            raise
+        return msgspec.structs.replace(
+            result,
+            reproducer=os.path.abspath(self.folder),
+            reproducer_verified=written.verified,
+            notes=[*result.notes, *written.notes],
+            seconds=self.progress.seconds,
+        )
 
-    reduced = reduce_input(
-        (request.cwd or Path.cwd()) / source,
-        is_interesting,
-        lambda text: meter.phase(f"the reduction: {text}"),
-        directory=private,
-        seconds=_REDUCTION,
-    )
-    ended = {"interrupt": ", and was interrupted", "time": ", and took too long"}
-    meter.note(
-        f"The input was reduced from {reduced.before} to {reduced.after} {reduced.unit}, in "
-        f"{reduced.trials} attempts{ended.get(reduced.ended, '')}."
-    )
-    return _with_source(request, reduced.path)
+    def _reduce(self, result: Result, scratch: Path) -> BisectionTask:
+        """Reduce the input; return the task with the reduced input."""
+        task, progress = self.task, self.progress
+        source = task.source()
+        if source is None:
+            raise UsageError("Which file is the input cannot be told, so it cannot be made small.")
+        culprit = result.guilty
+        expected = (culprit.tag, culprit.name) if culprit else None
+        # A reduced program may loop forever.
+        seconds = max(
+            _LEAST_SECONDS, _TIMES_MEAN_TRIAL * progress.seconds / max(progress.trials, 1)
+        )
+        limited = replace(task, seconds=min(task.seconds or seconds, seconds))
+        progress.start_phase("the reduction")
+
+        def is_interesting(path: Path) -> bool:
+            silent = ProgressReporter(None)
+            try:
+                with Bisection(_with_source(limited, path), silent) as bisection:
+                    found = bisection.find(VerdictStore(None, {})).guilty
+            except ActiondbgError:  # such as for a program whose output differs in each run
+                return False
+            finally:
+                progress.trials += silent.trials
+            return found is not None and (found.tag, found.name) == expected
+
+        reduced = reduce_input(
+            (task.cwd or Path.cwd()) / source,
+            is_interesting,
+            lambda text: progress.start_phase(f"the reduction: {text}"),
+            directory=scratch,
+            seconds=_REDUCTION_SECONDS,
+        )
+        ended = {"interrupt": ", and was interrupted", "time": ", and took too long"}
+        progress.add_note(
+            f"The input was reduced from {reduced.before} to {reduced.after} {reduced.unit}, in "
+            f"{reduced.trials} attempts{ended.get(reduced.ended, '')}."
+        )
+        return _with_source(task, reduced.path)
 
 
-def _with_source(request: Request, path: Path) -> Request:
-    line = request.line()
+def _with_source(task: BisectionTask, path: Path) -> BisectionTask:
+    line = task.command_line()
     if line.reads_stdin:
-        return replace(request, stdin=path)
-    return replace(request, argv=line.with_input(path))
+        return replace(task, stdin=path)
+    return replace(task, argv=line.with_input(path))
 
 
 def _stdin(
     argv: list[str],
     given: str | os.PathLike[str] | None,
     cwd: str | os.PathLike[str] | None,
-    private: Path,
+    scratch: Path,
 ) -> Path | None:
-    """Return the file that the tool reads as its standard input; ours is kept in one."""
+    """Return the file of the tool's standard input, which each trial reads anew."""
     if given is not None:
         return Path(given).absolute()
-    reads = look_at(argv, Path(cwd) if cwd is not None else None).reads_stdin
-    if not reads or sys.__stdin__ is None or sys.__stdin__.isatty():
+    line = inspect_command_line(argv, Path(cwd) if cwd is not None else None)
+    if not line.reads_stdin or sys.__stdin__ is None or sys.__stdin__.isatty():
         return None
-    file = private / "stdin"
-    spool(sys.__stdin__.fileno(), file)
+    file = scratch / "stdin"
+    with open(sys.__stdin__.fileno(), "rb", closefd=False) as source, file.open("wb") as target:
+        shutil.copyfileobj(source, target)
     return file
-
-
-def _pool_of(dask: str | None) -> MakePool | None:
-    if dask is None:
-        return None
-    from actiondbg.bisection.trials.cluster import make_pool
-
-    return functools.partial(make_pool, dask)
 
 
 def _check(mode: str, jobs: int | None, repeat: int, timeout: float | None) -> None:

@@ -1,218 +1,204 @@
-"""One bisection of one input: the tool, its trials, and what they come to."""
+"""One bisection: start the tool, search, and describe the result."""
 
 from __future__ import annotations
 
 import copy
 import dataclasses
-import shutil
 from collections.abc import Callable
-from pathlib import Path
 
 import msgspec
 
-from actiondbg.bisection import messages as telling
-from actiondbg.bisection.bounds import Searched, find_end, find_start
-from actiondbg.bisection.culprit import describe
-from actiondbg.bisection.culprit_search import Finding
-from actiondbg.bisection.minimal_sets import smallest
-from actiondbg.bisection.oracles.oracle import Surroundings
-from actiondbg.bisection.progress import Meter
-from actiondbg.bisection.request import Request
+from actiondbg.bisection import messages
+from actiondbg.bisection.bounds import SearchSpace, evaluate_whole_run, find_good_start
+from actiondbg.bisection.culprit import describe_culprit
+from actiondbg.bisection.culprit_search import CulpritSearch
+from actiondbg.bisection.messages import NothingFound
+from actiondbg.bisection.minimal_sets import smallest_set
+from actiondbg.bisection.oracles.oracle import OracleSetup
+from actiondbg.bisection.progress import ProgressReporter
 from actiondbg.bisection.result import Guilty, Result
-from actiondbg.bisection.state import State
-from actiondbg.bisection.trials.evaluator import Asking
-from actiondbg.bisection.trials.runner import Disagreement, Judging, Pool, Threads
-from actiondbg.bisection.trials.trials import Scope, Trials
+from actiondbg.bisection.task import BisectionTask
+from actiondbg.bisection.trials.evaluator import TrialEvaluator
+from actiondbg.bisection.trials.frozen_tool import FrozenTool
+from actiondbg.bisection.trials.pool import Pool, ThreadPool
+from actiondbg.bisection.trials.runner import FlakyOracle, TrialRunner
+from actiondbg.bisection.trials.trial import RunningTrial
+from actiondbg.bisection.trials.verdict_store import VerdictStore
 from actiondbg.support.closeable import Closeable
 from actiondbg.support.scratch_directory import make_directory, remove_directory
 
-MakePool = Callable[[Request, Callable[[], Scope]], Pool]
+MakePool = Callable[[BisectionTask, Callable[[], RunningTrial]], Pool]
 
 
-class Work(Closeable):
-    """The tool, frozen before its first action; use it as a context manager.
+class Bisection(Closeable):
+    """A bisection of one input.
 
     Args:
-        request: what is to be found.
-        meter: who is told.
-        make_pool: makes the trials of the search; None for threads here.
+        task: the tool, the oracle and the options.
+        progress: receives phases, trials and notes.
+        make_pool: makes the pool that runs the trials of the search; None for threads.
 
     Attributes:
-        around: what the oracle may need to know.
+        frozen_tool: the tool, frozen before its first action.
+        setup: the facts that the oracle was prepared with.
+        tool: the stock tool.
     """
 
     def __init__(
         self,
-        request: Request,
-        meter: Meter,
+        task: BisectionTask,
+        progress: ProgressReporter,
         make_pool: MakePool | None = None,
     ) -> None:
-        self.request = request
-        self._meter = meter
+        self.task = task
+        self._progress = progress
         self._make_pool = make_pool
-        self._line = request.line()
+        line = task.command_line()
         self._directory = make_directory()
         try:
-            meter.phase("the tool")
-            argv = self._line.with_output(self._directory / "first.output")
-            program = request.program(argv)
+            progress.start_phase("the tool")
+            program = task.program(line.with_output(self._directory / "first.output"))
             self.tool = program.tool
-            self.around = self._surroundings()
-            request.oracle.prepare(self.around)
-            self.trials = Trials(
-                program,
-                self._line,
-                self._directory,
-                request.stdin,
-                request.oracle.catches,
-                request.keys,
+            self.setup = self._oracle_setup()
+            task.oracle.prepare(self.setup)
+            self.frozen_tool = FrozenTool(
+                program, line, self._directory, task.stdin, task.oracle.catches, task.keys
             )
         except BaseException:
             remove_directory(self._directory)
             raise
 
     def close(self) -> None:
-        """End all processes, and remove what they wrote."""
-        self.trials.close()
+        """End all processes of the tool and remove their files."""
+        self.frozen_tool.close()
         remove_directory(self._directory)
 
-    def find(self, state: State) -> Result:
-        """Bisect.
+    def find(self, verdicts: VerdictStore) -> Result:
+        """Bisect; ``verdicts`` is the cache of verdicts.
 
-        Args:
-            state: what is known.
+        If an oracle that looks for an event cannot judge runs that end with an error, such runs
+        count as good in a second search.
 
         Raises:
             OracleError: the oracle cannot judge.
-            ToolGone: the tool does not do the same in every run.
+            ToolGone: the tool does not repeat its run.
         """
-        result = self._try(state)
-        oracle = self.request.oracle
+        result = self._find(verdicts)
+        oracle = self.task.oracle
         if result.verdict != "untestable" or not (oracle.is_event and result.candidates):
             return result
-        self._meter.note(telling.lenient(result.message, oracle.words()))
-        state.forget("untestable")
+        self._progress.add_note(messages.errors_are_good(result.message, oracle.as_option()))
+        verdicts.remove_all("untestable")
         oracle = copy.copy(oracle)
         oracle.is_lenient = True
-        self.request = dataclasses.replace(self.request, oracle=oracle)
-        return self._try(state)
+        self.task = dataclasses.replace(self.task, oracle=oracle)
+        return self._find(verdicts)
 
-    def _try(self, state: State) -> Result:
-        meter, request = self._meter, self.request
-        judging = Judging(self.trials, request.oracle, self.around, request.repeat)
-        asking = Asking(self.trials, judging, request.choice, state, meter, request.seconds)
-        pool = self._pool(judging)
+    def _find(self, verdicts: VerdictStore) -> Result:
+        task, progress = self.task, self._progress
+        runner = TrialRunner(self.frozen_tool, task.oracle, self.setup, task.repeat)
+        evaluator = TrialEvaluator(
+            self.frozen_tool, runner, task.filter, verdicts, progress, task.seconds
+        )
+        pool = self._pool(runner)
         try:
-            result = self._find(asking, judging, pool)
-        except telling.Ended as ended:
+            result = self._search(evaluator, runner, pool)
+        except NothingFound as ended:
             result = Result(verdict=ended.verdict, message=ended.message, range=ended.range)
-        except Disagreement as flaky:
-            result = Result(verdict="flaky", message=_flaky(flaky))
+        except FlakyOracle as error:
+            result = Result(verdict="flaky", message=messages.flaky(str(error)))
         finally:
-            asking.drop()
+            evaluator.cancel_speculative()
             pool.close()
         return msgspec.structs.replace(
             result,
-            mode=request.mode,
-            candidates=asking.candidates,
-            trials=meter.trials,
-            notes=list(meter.notes),
-            always=request.choice.always,
-            seconds=meter.seconds,
+            mode=task.mode,
+            candidates=evaluator.candidates,
+            trials=progress.trials,
+            notes=list(progress.notes),
+            always=task.filter.always,
+            seconds=progress.seconds,
         )
 
-    def _pool(self, judging: Judging) -> Pool:
+    def _pool(self, runner: TrialRunner) -> Pool:
         if self._make_pool is None:
-            return Threads(self.trials, judging.judge, self.request.jobs or 1)
-        return self._make_pool(self.request, self.trials.scope)
+            return ThreadPool(self.frozen_tool, runner.run, self.task.jobs or 1)
+        return self._make_pool(self.task, self.frozen_tool.new_trial)
 
-    def _find(self, asking: Asking, judging: Judging, pool: Pool) -> Result:
-        if self.trials.stop.when == "exit":
-            return self._without_actions(asking, judging)
-        jobs = self.request.jobs or pool.jobs
-        ahead = jobs > 1 and not asking.state.resumed
-        oracle = self.request.oracle
-        record, whole = find_end(asking, self.request.keys, oracle.is_event, ahead)
-        searched = find_start(asking, record, whole)
-        finding = Finding(asking, pool, record, jobs, self.request.mode == "first")
-        searched = finding.find(searched)
-        if self.request.mode == "first":
-            result = self._first(finding, searched)
-        else:
-            result = self._set(asking, pool, jobs, searched)
-        finding.judge_again(searched)
-        scheme = searched.scheme
+    def _search(self, evaluator: TrialEvaluator, runner: TrialRunner, pool: Pool) -> Result:
+        if self.frozen_tool.stop.when == "exit":
+            raise self._nothing_without_actions(runner)
+        task = self.task
+        jobs = task.jobs or pool.jobs
+        first = task.mode == "first"
+        speculative = jobs > 1 and not evaluator.verdicts.resumed
+        record, whole_run = evaluate_whole_run(
+            evaluator, task.keys, task.oracle.is_event, speculative
+        )
+        space = find_good_start(evaluator, record, whole_run)
+        search = CulpritSearch(evaluator, pool, record, jobs, confirms=first)
+        space = search.find(space)
+        result = self._first(search, space) if first else self._set(evaluator, pool, jobs, space)
+        search.judge_again(space)
+        scheme = space.scheme
         return msgspec.structs.replace(
             result,
             held=sorted(scheme.held - scheme.passes),
             units=sorted(scheme.held & scheme.passes),
         )
 
-    def _first(self, finding: Finding, searched: Searched) -> Result:
-        judgement = finding.confirm(searched)
-        guilty = self._describe(searched, searched.interval.bad - 1)
+    def _first(self, search: CulpritSearch, space: SearchSpace) -> Result:
+        judgement = search.confirm(space)
+        culprit = self._describe(space, space.interval.bad - 1)
+        words = culprit.entry.describe()
         return Result(
             verdict="found",
-            guilty=guilty,
+            guilty=culprit,
             confirmed=judgement.verdict,
-            message=f"{guilty.entry.words()} turns good to bad. {telling.confirmed(judgement)}",
+            message=f"{words} turns good to bad. {messages.confirmation(judgement)}",
         )
 
-    def _set(self, asking: Asking, pool: Pool, jobs: int, searched: Searched) -> Result:
-        mode = "skip" if self.request.mode == "skip" else "minimize"
-        items = smallest(asking, pool, jobs, searched, mode)
-        chosen = [searched.units[item].entry for item in items]
+    def _set(self, evaluator: TrialEvaluator, pool: Pool, jobs: int, space: SearchSpace) -> Result:
+        mode = "skip" if self.task.mode == "skip" else "minimize"
+        items = smallest_set(evaluator, pool, jobs, space, mode)
+        chosen = [space.candidates[item].entry for item in items]
         if mode == "skip":
-            guilty = self._describe(searched, items[0])
-            count = "it" if len(items) == 1 else f"{len(items)} candidates"
-            message = f"{guilty.entry.words()}: the output is good when {count} is skipped."
-            if len(items) > 1:
-                message = f"The output is good when {count} are skipped, and with none less."
-            return Result(verdict="found", guilty=guilty, skips=chosen, message=message)
-        left_out = set(items)
-        others = [row.entry for at, row in enumerate(searched.units) if at not in left_out]
+            culprit = self._describe(space, items[0])
+            message = messages.smallest_skips(culprit.entry, len(items))
+            return Result(verdict="found", guilty=culprit, skips=chosen, message=message)
         if not items:
-            raise telling.Ended("not-good-at-start", "The output is bad with no action applied.")
-        guilty = self._describe(searched, items[-1])
-        count = f"{len(items)} candidate{'s are' if len(items) > 1 else ' is'}"
-        message = f"The output is bad when only {count} applied, and with none less."
-        return Result(verdict="found", guilty=guilty, applied=chosen, skips=others, message=message)
+            raise NothingFound("not-good-at-start", "The output is bad with no action applied.")
+        applied = set(items)
+        others = [one.entry for at, one in enumerate(space.candidates) if at not in applied]
+        culprit = self._describe(space, items[-1])
+        message = messages.smallest_applied(len(items))
+        return Result(
+            verdict="found", guilty=culprit, applied=chosen, skips=others, message=message
+        )
 
-    def _describe(self, searched: Searched, index: int) -> Guilty:
-        self._meter.phase("the guilty action", 0)
-        row = searched.units[index]
-        return describe(lambda: self.trials.near(row.ordinal), row, self._directory)
+    def _describe(self, space: SearchSpace, index: int) -> Guilty:
+        self._progress.start_phase("the guilty action", 0)
+        action = space.candidates[index]
+        return describe_culprit(
+            lambda: self.frozen_tool.fork_before(action.ordinal), action, self._directory
+        )
 
-    def _without_actions(self, asking: Asking, judging: Judging) -> Result:
-        """Judge a tool that ended before its first action."""
-        evidence = self.trials.alone()
-        scope = self.trials.scope()
-        judgement = judging.look(evidence, scope)
+    def _nothing_without_actions(self, runner: TrialRunner) -> NothingFound:
+        """Judge the output of a tool that ended before its first action."""
+        evidence = self.frozen_tool.evidence_without_actions()
+        judgement = runner.judge(evidence, self.frozen_tool.new_trial())
         if judgement.verdict == "bad":
-            raise telling.no_candidates("")
-        raise telling.not_bad(judgement, self.request.oracle.is_event)
+            return messages.no_candidates("")
+        return messages.not_bad(judgement, self.task.oracle.is_event)
 
-    def _surroundings(self) -> Surroundings:
+    def _oracle_setup(self) -> OracleSetup:
         directory = self._directory / "oracle"
         directory.mkdir()
-        return Surroundings(
+        return OracleSetup(
             tool=self.tool.path,
-            argv=self.request.argv,
-            input=self.request.source(),
-            cwd=self.request.cwd,
+            argv=self.task.argv,
+            input=self.task.source(),
+            cwd=self.task.cwd,
             directory=directory,
-            seconds=self.request.seconds,
+            seconds=self.task.seconds,
         )
-
-
-def _flaky(flaky: Disagreement) -> str:
-    return (
-        f"{flaky}: the oracle is flaky. Have it say the same each time, such as by comparing with "
-        "what is expected, not with a wrong output that was seen."
-    )
-
-
-def spool(stream_fd: int, file: Path) -> None:
-    """Keep what comes in on a descriptor in a file: each trial reads it anew."""
-    with open(stream_fd, "rb", closefd=False) as source, file.open("wb") as target:
-        shutil.copyfileobj(source, target)

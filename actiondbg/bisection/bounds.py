@@ -1,4 +1,4 @@
-"""The two ends of a bisection: the whole run is bad, and the run without the candidates is good."""
+"""The bounds of the search: the whole run, which is bad, and a run without candidates, good."""
 
 from __future__ import annotations
 
@@ -6,186 +6,206 @@ import hashlib
 from array import array
 from dataclasses import dataclass, field
 
-from actiondbg.bisection import messages as telling
-from actiondbg.bisection.candidates import Record, Row, Scheme, candidates_of
+from actiondbg.bisection import messages
+from actiondbg.bisection.candidates.record import Record, RecordedAction
+from actiondbg.bisection.candidates.schemes import Scheme, SchemeQueue, candidates_of
+from actiondbg.bisection.messages import NothingFound
 from actiondbg.bisection.oracles.oracle import Evidence
-from actiondbg.bisection.schemes import Ladder
 from actiondbg.bisection.search.binary import Interval
-from actiondbg.bisection.trials.evaluator import Asking
-from actiondbg.bisection.trials.runner import Outcome, forget
-from actiondbg.bisection.trials.trials import Task
+from actiondbg.bisection.trials.evaluator import TrialEvaluator
+from actiondbg.bisection.trials.trial import Trial, TrialResult
 from actiondbg.bisection.verdict import Judgement
 
-_LONGEST = 60.0  # seconds that a trial may take at least, when no limit is given
-_SIFTED = 2  # starts that the oracle cannot judge, before the passes are tried one by one
-_TIMES = 20.0  # or as many times what the whole run takes
+# The time limit of a trial, if the user gives none: the larger of these.
+_LEAST_SECONDS = 60.0
+_TIMES_WHOLE_RUN = 20.0
+_MOST_UNTESTABLE = 2  # starts, before the passes are left out one by one
 
 
 @dataclass
-class Searched:
-    """What a search came to.
+class SearchSpace:
+    """Candidates, of which the first ``interval.good`` are good and ``interval.bad`` are bad.
 
     Attributes:
-        scheme: what the candidates are.
-        units: the candidates, by ordinal.
-        interval: what is known of their prefixes.
-        evidence: what the trials of the interval's ends left, by prefix.
+        scheme: the scheme of the candidates.
+        candidates: by ordinal.
+        interval: the lengths of the longest good and the shortest bad prefix.
+        evidence: the files of trials at the ends of the interval, by length of the prefix.
     """
 
     scheme: Scheme
-    units: list[Row]
+    candidates: list[RecordedAction]
     interval: Interval
     evidence: dict[int, Evidence] = field(default_factory=dict[int, Evidence])
 
     @property
-    def guilty(self) -> Row:
-        return self.units[self.interval.bad - 1]
+    def culprit(self) -> RecordedAction:
+        """The last candidate of the shortest bad prefix."""
+        return self.candidates[self.interval.bad - 1]
 
 
-def find_end(
-    asking: Asking, keys: bool, is_event: bool = False, ahead: bool = False
+def evaluate_whole_run(
+    evaluator: TrialEvaluator, keys: bool, is_event: bool = False, speculative: bool = False
 ) -> tuple[Record, Evidence | None]:
-    """Make the whole run, which has to be bad.
+    """Run the tool without skips; the output must be bad.
 
     Args:
-        asking: makes trials; from here on none may take much longer than this one.
-        keys: whether actions are told apart by keys.
-        is_event: the oracle looks for something that happens: an end without it is not bad.
-        ahead: whether to begin with the start meanwhile.
+        evaluator: runs the trial; gets its time limit from the duration of this one.
+        keys: whether the record holds the key of each action.
+        is_event: the oracle looks for an event: a run that ends without it is not bad.
+        speculative: start the first run without candidates in parallel.
 
     Returns:
-        What it did, and what it left.
+        The record of the run, and its files.
 
     Raises:
-        Ended: it is not bad.
+        NothingFound: the output is not bad.
     """
-    asking.meter.phase("the whole run")
-    began = asking.meter.seconds
-    if ahead:
-        nothing = asking.plan(Scheme(), limit=0)
-        asking.begin(Task(plan=nothing, seconds=asking.seconds or _LONGEST))
-    outcome, record = asking.record(asking.whole(), keys)
-    if asking.seconds is None:
-        asking.seconds = max(_LONGEST, _TIMES * (asking.meter.seconds - began))
-    if outcome.judgement.verdict != "bad":
-        raise telling.not_bad(outcome.judgement, is_event)
-    asking.state.check("actions", _digest(record))
-    return record, outcome.evidence
+    evaluator.progress.start_phase("the whole run")
+    start = evaluator.progress.seconds
+    if speculative:
+        nothing = evaluator.plan(Scheme(), limit=0)
+        limit = evaluator.seconds or _LEAST_SECONDS
+        evaluator.start_speculative(Trial(plan=nothing, seconds=limit))
+    result, record = evaluator.record(evaluator.whole_run(), keys)
+    if evaluator.seconds is None:
+        duration = evaluator.progress.seconds - start
+        evaluator.seconds = max(_LEAST_SECONDS, _TIMES_WHOLE_RUN * duration)
+    if result.judgement.verdict != "bad":
+        raise messages.not_bad(result.judgement, is_event)
+    evaluator.verdicts.check("actions", _digest(record))
+    return record, result.evidence
 
 
-def find_start(asking: Asking, record: Record, whole: Evidence | None) -> Searched:
-    """Find candidates that can all be skipped, and are good then.
+def find_good_start(
+    evaluator: TrialEvaluator, record: Record, whole_run: Evidence | None
+) -> SearchSpace:
+    """Find a scheme whose candidates can all be skipped, so that the output is good.
 
     Args:
-        asking: makes trials.
+        evaluator: runs the trials.
         record: of the whole run.
-        whole: what that left.
+        whole_run: the files of the whole run.
 
     Raises:
-        Ended: there are none.
+        NothingFound: there is no such scheme.
     """
-    kept = [row for row in record.passes if asking.choice.takes(row)]
-    ladder = Ladder(record, {row.argument or "" for row in kept})
-    seen: list[tuple[int, Judgement]] = []
-    required: list[Row] = []
-    untestable = 0
-    for scheme in ladder.schemes():
-        units = candidates_of(record, scheme, kept)
-        if not units:
-            continue
-        if seen:
-            asking.meter.note(f"{telling.started(*seen[-1])} Then {scheme.words}.")
-        asking.meter.phase("the start")
-        asking.candidates = len(units)
-        outcome, failing = _judge_start(asking, scheme, units)
-        if outcome.judgement.verdict == "good":
-            return _begin(scheme, units, outcome.evidence, whole)
-        forget(outcome.evidence)
-        seen.append((len(units), outcome.judgement))
-        ladder.failed(scheme, outcome.judgement.verdict, failing)
-        if outcome.judgement.verdict == "bad" and not required:
-            required = _running(record, scheme)
-        untestable += outcome.judgement.verdict == "untestable" and failing is None
-        if untestable == _SIFTED:
-            untestable += 1  # once is enough
-            ladder.require(*_sift(asking, record, kept, ladder))
-    raise _no_start(record, seen, required, asking.choice.words)
+    return _StartSearch(evaluator, record, whole_run).find()
 
 
-def _sift(
-    asking: Asking, record: Record, kept: list[Row], ladder: Ladder
-) -> tuple[set[str], set[str]]:
-    """Find the passes that have to run, and those that do nothing; see ``Ladder.require``.
+class _StartSearch:
+    """Tries schemes until the run that skips all candidates is good."""
 
-    One more is left out each time, so that what can be left out can be so together.
-    """
-    asking.meter.phase("the passes that have to run")
-    required: set[str] = set()
-    left: set[str] = set()
-    idle: set[str] = set()
-    for argument in ladder.groups():
-        scheme = ladder.leaving_out(left | {argument})
-        units = candidates_of(record, scheme, kept)
-        if not units:
-            idle.add(argument)
-            continue
-        outcome = asking.judge(asking.prefix(scheme, units, 0))
-        forget(outcome.evidence)
-        fits = outcome.judgement.verdict != "untestable"
-        (left if fits else required).add(argument)
-    return required, idle
+    def __init__(
+        self, evaluator: TrialEvaluator, record: Record, whole_run: Evidence | None
+    ) -> None:
+        self._evaluator = evaluator
+        self._record = record
+        self._whole_run = whole_run
+        self._allowed = [one for one in record.passes if evaluator.filter.accepts(one)]
+        self._queue = SchemeQueue(record, {one.argument or "" for one in self._allowed})
+        self._failures: list[tuple[int, Judgement]] = []  # numbers of candidates, judgements
 
+    def find(self) -> SearchSpace:
+        evaluator = self._evaluator
+        required: list[RecordedAction] = []
+        untestable = 0
+        for scheme in self._queue.schemes():
+            candidates = candidates_of(self._record, scheme, self._allowed)
+            if not candidates:
+                continue
+            if self._failures:
+                note = f"{messages.all_skipped(*self._failures[-1])} Then {scheme.words}."
+                evaluator.progress.add_note(note)
+            evaluator.progress.start_phase("the start")
+            evaluator.candidates = len(candidates)
+            result, failed_pass = self._evaluate(scheme, candidates)
+            if result.judgement.verdict == "good":
+                return self._space(scheme, candidates, result.evidence)
+            result.remove_files()
+            self._failures.append((len(candidates), result.judgement))
+            self._queue.failed(scheme, result.judgement.verdict, failed_pass)
+            if result.judgement.verdict == "bad" and not required:
+                required = self._required_passes(scheme)
+            untestable += result.judgement.verdict == "untestable" and failed_pass is None
+            if untestable == _MOST_UNTESTABLE:
+                untestable += 1  # so that this happens once
+                self._queue.require(*self._find_required_passes())
+        raise self._no_start(required)
 
-def _begin(
-    scheme: Scheme, units: list[Row], start: Evidence | None, whole: Evidence | None
-) -> Searched:
-    result = Searched(scheme, units, Interval(0, len(units)))
-    for prefix, evidence in ((0, start), (len(units), whole)):
-        if evidence is not None:
-            result.evidence[prefix] = evidence
-    return result
+    def _evaluate(
+        self, scheme: Scheme, candidates: list[RecordedAction]
+    ) -> tuple[TrialResult, str | None]:
+        """Skip all candidates; return the pass in which the tool failed too, if it did."""
+        evaluator = self._evaluator
+        trial = evaluator.prefix(scheme, candidates, 0)
+        cached = evaluator.cached(trial)
+        if cached is None and not (scheme.passes or scheme.held):
+            # The speculative trial skips the same candidates.
+            result = evaluator.take_speculative(trial)
+            if result is not None:
+                return result, None
+        evaluator.cancel_speculative()
+        if cached is not None and cached.verdict != "untestable":
+            return TrialResult(cached), None
+        result, record = evaluator.record(trial)
+        stop = result.evidence.stop if result.evidence else None
+        has_failed = stop is not None and stop.when == "exit" and stop.status != 0
+        return result, record.failed_pass() if has_failed else None
 
+    def _find_required_passes(self) -> tuple[set[str], set[str]]:
+        """Find the required and the idle passes, see ``SchemeQueue.require``.
 
-def _judge_start(asking: Asking, scheme: Scheme, units: list[Row]) -> tuple[Outcome, str | None]:
-    """Judge a start; return the pass in which the tool failed, too, if it did."""
-    task = asking.prefix(scheme, units, 0)
-    known = asking.known(task)
-    if known is None and not (scheme.passes or scheme.held):
-        # What was begun skips all candidates too, be it from the first action on.
-        begun = asking.take(task)
-        if begun is not None:
-            return begun, None
-    asking.drop()
-    if known is not None and known.verdict != "untestable":
-        return Outcome(known), None
-    outcome, record = asking.record(task)
-    stop = outcome.evidence.stop if outcome.evidence else None
-    fails = stop is not None and stop.when == "exit" and stop.status != 0
-    return outcome, record.failing() if fails else None
+        Each trial leaves one more pass out, so that all removable passes can be left out together.
+        """
+        evaluator = self._evaluator
+        evaluator.progress.start_phase("the passes that have to run")
+        required: set[str] = set()
+        removed: set[str] = set()
+        idle: set[str] = set()
+        for argument in self._queue.removable_passes():
+            scheme = self._queue.leaving_out(removed | {argument})
+            candidates = candidates_of(self._record, scheme, self._allowed)
+            if not candidates:
+                idle.add(argument)
+                continue
+            result = evaluator.evaluate(evaluator.prefix(scheme, candidates, 0))
+            result.remove_files()
+            is_removable = result.judgement.verdict != "untestable"
+            (removed if is_removable else required).add(argument)
+        return required, idle
 
+    def _space(
+        self, scheme: Scheme, candidates: list[RecordedAction], start: Evidence | None
+    ) -> SearchSpace:
+        space = SearchSpace(scheme, candidates, Interval(0, len(candidates)))
+        for length, evidence in ((0, start), (len(candidates), self._whole_run)):
+            if evidence is not None:
+                space.evidence[length] = evidence
+        return space
 
-def _running(record: Record, scheme: Scheme) -> list[Row]:
-    """Return the passes that changed the IR in the run that skips all candidates."""
-    held = scheme.held - scheme.passes
-    return [
-        row for row in record.passes if row.argument in held and (row.changed or record.inside(row))
-    ]
+    def _required_passes(self, scheme: Scheme) -> list[RecordedAction]:
+        """Return the passes that changed the IR in the run that skips all candidates."""
+        held = scheme.held - scheme.passes
+        return [
+            one
+            for one in self._record.passes
+            if one.argument in held and (one.changed or self._record.actions_in(one))
+        ]
 
-
-def _no_start(
-    record: Record, seen: list[tuple[int, Judgement]], required: list[Row], narrowed: str
-) -> telling.Ended:
-    if not seen:
-        return telling.no_candidates(narrowed)
-    for count, judgement in seen:
-        if judgement.verdict == "bad" and required and not narrowed:
-            return telling.required_bad(required, count, judgement)
-        if judgement.verdict == "bad":
-            return telling.start_bad(count, judgement, narrowed)
-    ordinals = [row.ordinal for row in (*record.actions, *record.passes)]
-    return telling.start_untestable(*seen[0], (min(ordinals), max(ordinals)))
+    def _no_start(self, required: list[RecordedAction]) -> NothingFound:
+        options, record = self._evaluator.filter.options, self._record
+        if not self._failures:
+            return messages.no_candidates(options)
+        for count, judgement in self._failures:
+            if judgement.verdict == "bad" and required and not options:
+                return messages.required_bad(required, count, judgement)
+            if judgement.verdict == "bad":
+                return messages.start_bad(count, judgement, options)
+        ordinals = [one.ordinal for one in (*record.actions, *record.passes)]
+        return messages.start_untestable(*self._failures[0], (min(ordinals), max(ordinals)))
 
 
 def _digest(record: Record) -> str:
-    ordinals = array("Q", (row.ordinal for row in (*record.actions, *record.passes)))
+    ordinals = array("Q", (one.ordinal for one in (*record.actions, *record.passes)))
     return f"{len(ordinals)} of digest {hashlib.sha256(ordinals.tobytes()).hexdigest()[:16]}"

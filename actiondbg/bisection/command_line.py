@@ -1,4 +1,4 @@
-"""The tool's command line: what it reads, and where it writes."""
+"""The files that the tool's command line names: inputs and the output."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ _CHUNK = 1 << 20  # bytes
 
 
 class CommandLine(NamedTuple):
-    """A tool's command line, looked at.
+    """The files of a tool's command line.
 
     Attributes:
-        argv: as it was given.
-        output: the index of the word that holds the output file, or None for stdout.
-        files: the words that name files that are there, in order.
-        input: the one that is not the value of an option; None if there is none, or several.
-        reads_stdin: whether it reads its standard input.
+        argv: the command line.
+        output: the index of the word that names the output file, or None for stdout.
+        files: the existing files that are named, in order.
+        input: the file that is not the value of an option; None if there are none or several.
+        reads_stdin: whether the tool reads its standard input.
     """
 
     argv: list[str]
@@ -29,7 +29,7 @@ class CommandLine(NamedTuple):
     reads_stdin: bool
 
     def with_output(self, path: Path) -> list[str]:
-        """Return the command line with another output file, if it has one."""
+        """Return the command line with another output file; the same if it names none."""
         words = list(self.argv)
         if self.output is not None:
             word = words[self.output]
@@ -38,13 +38,13 @@ class CommandLine(NamedTuple):
         return words
 
     def with_input(self, path: Path) -> list[str]:
-        """Return the command line with another input; the same if that is not known."""
+        """Return the command line with another input; the same if the input is not known."""
         given = None if self.input is None else str(self.input)
         return [str(path) if word == given else word for word in self.argv]
 
 
-def look_at(argv: list[str], cwd: Path | None = None) -> CommandLine:
-    """Look at a tool's command line; ``cwd`` is where it runs, None for here."""
+def inspect_command_line(argv: list[str], cwd: Path | None = None) -> CommandLine:
+    """Find the files of a command line; ``cwd`` is its working directory, None for this one."""
     folder = cwd or Path.cwd()
     output, taken = _output(argv), set[int]()
     if output is not None:
@@ -68,8 +68,8 @@ def look_at(argv: list[str], cwd: Path | None = None) -> CommandLine:
     )
 
 
-def digest(files: list[Path], cwd: Path | None = None) -> str:
-    """Return a digest of the contents of files."""
+def digest_of_files(files: list[Path], cwd: Path | None = None) -> str:
+    """Return a digest of the names and contents of files."""
     total = hashlib.sha256()
     for file in files:
         total.update(f"{file}\0".encode())
@@ -100,7 +100,7 @@ def _value(word: str) -> str:
 
 
 def is_file(path: Path) -> bool:
-    """Tell whether there is such a file; a word may be too long for one."""
+    """Return whether a path is a file; False if it is too long for a path."""
     try:
         return path.is_file()
     except (OSError, ValueError):

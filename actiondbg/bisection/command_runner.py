@@ -1,4 +1,4 @@
-"""Running the commands of an oracle: bounded in time, and never longer than we live."""
+"""Run commands with a time limit; they end with this process, also when it is killed."""
 
 from __future__ import annotations
 
@@ -12,18 +12,19 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-_SHOWN = 2000  # characters of what a command wrote that are kept
-# The leader of a group: when we are gone, its standard input ends, and it kills the group.
+_SHOWN = 2000  # characters of stderr that are kept
+# The leader of a process group: when this process ends, the leader reads the end of its standard
+# input and kills the group.
 _LEADER = "read -r line; kill -KILL 0"
 
 
 class Completed(NamedTuple):
-    """How a command ended.
+    """A finished command.
 
     Attributes:
-        status: its exit status, negative for a signal; None when it did not end in time.
-        output: the file that holds what it wrote to its stdout.
-        errors: the end of what it wrote to its stderr.
+        status: the exit status, negative for a signal; None if the command timed out.
+        output: the file of its stdout.
+        errors: the last lines of its stderr.
     """
 
     status: int | None
@@ -32,14 +33,14 @@ class Completed(NamedTuple):
 
 
 class Cancelled(Exception):
-    """What was waited for is not needed any more."""
+    """Another thread cancelled the trial or the command."""
 
 
-class Runner:
-    """Runs commands one after another, in a process group of their own.
+class CommandRunner:
+    """Runs commands one after another, each in a process group of its own.
 
     Args:
-        directory: for what they write.
+        directory: for the outputs of the commands.
     """
 
     def __init__(self, directory: Path) -> None:
@@ -59,14 +60,14 @@ class Runner:
         """Run a command and wait for it.
 
         Args:
-            command: of the shell, if it is one text; else words.
-            stdin: the file on its standard input; None for nothing.
-            seconds: it is killed after so long; None for never.
-            cwd: where it runs; None for here.
-            tools: a directory whose programs it finds before those of PATH.
+            command: a command of the shell, or a list of words.
+            stdin: the file on its standard input; None for no input.
+            seconds: the time limit; None for no limit.
+            cwd: its working directory; None for this process's.
+            tools: a directory that is searched for programs before PATH.
 
         Raises:
-            OSError: it cannot be started.
+            OSError: the command cannot be started.
             Cancelled: ``cancel`` was called.
         """
         output, errors = self._directory / "command.out", self._directory / "command.err"
@@ -82,14 +83,14 @@ class Runner:
             except subprocess.TimeoutExpired:
                 status = None
             finally:
-                # Also what the command left running: it would go on while others are judged.
+                # Kill background processes too: they would disturb later trials.
                 self._kill()
                 process.wait()
         self._check()
         return Completed(status, output, _end_of(errors))
 
     def cancel(self) -> None:
-        """Kill what runs, and run nothing any more; another thread may call it."""
+        """Kill the running command and refuse later ones; another thread may call this."""
         self._cancelled = True
         self._kill()
 
@@ -139,13 +140,13 @@ class Runner:
 def _environment(tools: Path | None) -> dict[str, str] | None:
     if tools is None:
         return None
-    # And filecheck, if it came with us.
+    # The last entry has filecheck, if it was installed with actiondbg.
     path = [str(tools), os.environ.get("PATH", os.defpath), str(Path(sys.executable).parent)]
     return {**os.environ, "PATH": os.pathsep.join(path)}
 
 
 def _end(leader: subprocess.Popen[bytes]) -> None:
-    """Kill a group. Its leader is not reaped yet, so the number is still the group's."""
+    """Kill a process group. Its leader is not reaped yet, so the pid cannot have been reused."""
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(leader.pid, signal.SIGKILL)
     leader.wait()

@@ -1,4 +1,4 @@
-"""What a result says of the guilty action: its stack, its pass, what it did."""
+"""Describe the culprit: its stack, its pass, its outcome and the diff of the IR."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from actiondbg import protocol
-from actiondbg.bisection.candidates import Row
+from actiondbg.bisection.candidates.record import RecordedAction
 from actiondbg.bisection.result import Entry, Guilty
 from actiondbg.errors import ActiondbgError, UsageError
 from actiondbg.process.action_diff import compare_action
@@ -21,23 +21,25 @@ if TYPE_CHECKING:
     from actiondbg.ir.diff import Diff
 
 
-def describe(near: Callable[[], ForkedTool], row: Row, directory: Path) -> Guilty:
-    """Describe an action.
+def describe_culprit(
+    fork_before: Callable[[], ForkedTool], action: RecordedAction, directory: Path
+) -> Guilty:
+    """Describe a recorded action.
 
     Args:
-        near: makes a replica that stands before it, or earlier.
-        row: of the record.
-        directory: for what is printed.
+        fork_before: forks the tool before the action, or earlier.
+        action: the action.
+        directory: for the files of the printed IR.
     """
-    with near() as replica:
-        stop = replica.advance(row.ordinal)
-        stack = replica.request(protocol.Backtrace()).frames
-        pipeline = _pipeline(replica)
-        outcome = _outcome(replica, row.ordinal)
+    with fork_before() as fork:
+        stop = fork.advance(action.ordinal)
+        stack = fork.request(protocol.Backtrace()).frames
+        pipeline = _pipeline(fork)
+        outcome = _outcome(fork, action.ordinal)
     around = _pass_frame(stack)
-    diff = _diff(near, stop, directory)
+    diff = _diff(fork_before, stop, directory)
     return Guilty(
-        entry=_entry(row, stop),
+        entry=_entry(action, stop),
         nth=stop.nth,
         stack=stack,
         pass_name=around.name if around else None,
@@ -49,16 +51,16 @@ def describe(near: Callable[[], ForkedTool], row: Row, directory: Path) -> Guilt
     )
 
 
-def _entry(row: Row, stop: Stop) -> Entry:
+def _entry(action: RecordedAction, stop: Stop) -> Entry:
     return Entry(
-        ordinal=row.ordinal,
+        ordinal=action.ordinal,
         tag=stop.tag,
-        name=row.argument or stop.name,
-        nth=row.nth or 0,
+        name=action.argument or stop.name,
+        nth=action.nth or 0,
         location=stop.location,
         function=stop.function,
         op=stop.op,
-        last=row.last or row.ordinal,
+        last=action.last or action.ordinal,
     )
 
 
@@ -69,24 +71,24 @@ def _pass_frame(stack: list[protocol.Frame]) -> protocol.Frame | None:
     return None
 
 
-def _pipeline(replica: ForkedTool) -> str | None:
+def _pipeline(fork: ForkedTool) -> str | None:
     with contextlib.suppress(ActiondbgError):
-        return replica.request(protocol.GetPipeline()).text
+        return fork.request(protocol.GetPipeline()).text
     return None
 
 
-def _outcome(replica: ForkedTool, ordinal: int) -> protocol.Outcome | None:
-    """Carry it out; None if the tool does not come to its end."""
+def _outcome(fork: ForkedTool, ordinal: int) -> protocol.Outcome | None:
+    """Apply the action; None if the tool does not reach the end of it."""
     with contextlib.suppress(ActiondbgError):
-        return replica.advance(ordinal, "after").outcome
+        return fork.advance(ordinal, "after").outcome
     return None
 
 
-def _diff(near: Callable[[], ForkedTool], stop: Stop, directory: Path) -> Diff | None:
+def _diff(fork_before: Callable[[], ForkedTool], stop: Stop, directory: Path) -> Diff | None:
     numbers = itertools.count()
     with contextlib.suppress(ActiondbgError):
         return compare_action(
-            near,
+            fork_before,
             stop.ordinal,
             lambda: directory / f"print-{next(numbers)}",
             settled=stop.tag == "fold",

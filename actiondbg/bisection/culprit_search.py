@@ -1,164 +1,223 @@
-"""Finding the first candidate whose application turns good to bad."""
+"""Find the culprit: the first candidate whose application turns the output from good to bad."""
 
 from __future__ import annotations
 
+import contextlib
 import math
+from collections.abc import Callable
 
-from actiondbg.bisection import messages as telling
-from actiondbg.bisection.bounds import Searched
-from actiondbg.bisection.candidates import Record, Row, candidates_of
-from actiondbg.bisection.search.binary import Found, Interval, search
-from actiondbg.bisection.trials.evaluator import Asking
-from actiondbg.bisection.trials.runner import Outcome, Pool, Prefixes, forget
-from actiondbg.bisection.trials.trials import Task
-from actiondbg.bisection.verdict import Judgement
+from actiondbg.bisection import messages
+from actiondbg.bisection.bounds import SearchSpace
+from actiondbg.bisection.candidates.record import Record, RecordedAction
+from actiondbg.bisection.candidates.schemes import candidates_of
+from actiondbg.bisection.messages import NothingFound
+from actiondbg.bisection.search.binary import Interval, SearchResult, search
+from actiondbg.bisection.trials.evaluator import TrialEvaluator
+from actiondbg.bisection.trials.pool import Pool
+from actiondbg.bisection.trials.trial import Trial, TrialResult
+from actiondbg.bisection.trials.verdict_store import VerdictStore
+from actiondbg.bisection.verdict import Judgement, Verdict
 from actiondbg.process.stop import Stop
 
-_NAMED = 3  # actions in a pass that is to blame as a whole
+_MOST_NAMED = 3  # actions of a culprit pass that a note names
 
 
-class Finding:
-    """Finds where good turns to bad.
+class CulpritSearch:
+    """Searches for the culprit.
 
     Args:
-        asking: makes single trials.
-        pool: makes those of the search.
+        evaluator: runs single trials.
+        pool: runs the trials of the binary search.
         record: of the whole run.
         jobs: how many trials run at a time.
-        confirms: whether ``confirm`` will be called.
+        confirms: whether ``confirm`` will be called; its trial can then run during the search.
     """
 
     def __init__(
-        self, asking: Asking, pool: Pool, record: Record, jobs: int, confirms: bool
+        self, evaluator: TrialEvaluator, pool: Pool, record: Record, jobs: int, confirms: bool
     ) -> None:
-        self._asking = asking
+        self._evaluator = evaluator
         self._pool = pool
         self._record = record
         self._jobs = jobs
         self._confirms = confirms
 
-    def find(self, searched: Searched) -> Searched:
-        """Narrow to one candidate, and to an action in it if it is a pass.
+    def find(self, space: SearchSpace) -> SearchSpace:
+        """Narrow to one candidate; if it is a pass, to an action in it.
 
         Raises:
-            Ended: it cannot be narrowed, as what lies between is untestable.
+            NothingFound: the candidates that are left are untestable.
         """
-        self._search(searched)
-        return self._refine(searched)
+        self._search(space)
+        return self._search_in_pass(space)
 
-    def confirm(self, searched: Searched) -> Judgement:
-        """Judge the run that skips only the guilty one."""
-        self._asking.meter.phase("the confirmation", 1)
-        outcome = self._asking.judge(self._confirmation(searched, searched.interval.bad))
-        forget(outcome.evidence)
-        return outcome.judgement
+    def confirm(self, space: SearchSpace) -> Judgement:
+        """Judge the run that skips only the culprit."""
+        self._evaluator.progress.start_phase("the confirmation", 1)
+        result = self._evaluator.evaluate(self._confirmation(space, space.interval.bad))
+        result.remove_files()
+        return result.judgement
 
-    def judge_again(self, searched: Searched) -> None:
-        """Judge the newest good output and the oldest bad one once more.
+    def judge_again(self, space: SearchSpace) -> None:
+        """Judge the outputs of the longest good and the shortest bad prefix once more.
 
         Raises:
-            Disagreement: the oracle is flaky.
+            FlakyOracle: a verdict differs.
         """
-        self._asking.meter.phase("the last look", 0)
-        for prefix in (searched.interval.good, searched.interval.bad):
-            evidence = searched.evidence.get(prefix)
-            before = self._judgement(searched, prefix)
-            if evidence is not None and before is not None:
-                self._asking.look_again(evidence, before)
+        self._evaluator.progress.start_phase("the last look", 0)
+        for length in (space.interval.good, space.interval.bad):
+            evidence = space.evidence.get(length)
+            judgement = self._judgement(space, length)
+            if evidence is not None and judgement is not None:
+                self._evaluator.judge_again(evidence, judgement)
 
-    def _confirmation(self, searched: Searched, bad: int) -> Task:
-        """Return the trial that skips only the candidate of a number, from 1."""
-        row = searched.units[bad - 1]
-        plan = self._asking.plan(searched.scheme, only=row.ordinal)
-        return self._asking.task(plan, row.ordinal)
+    def _confirmation(self, space: SearchSpace, number: int) -> Trial:
+        """Return the trial that skips only one candidate, numbered from 1."""
+        ordinal = space.candidates[number - 1].ordinal
+        plan = self._evaluator.plan(space.scheme, only=ordinal)
+        return self._evaluator.trial(plan, ordinal)
 
-    def _judgement(self, searched: Searched, prefix: int) -> Judgement | None:
-        return self._asking.known(self._asking.prefix(searched.scheme, searched.units, prefix))
+    def _judgement(self, space: SearchSpace, length: int) -> Judgement | None:
+        prefix = self._evaluator.prefix(space.scheme, space.candidates, length)
+        return self._evaluator.cached(prefix)
 
-    def _search(self, searched: Searched) -> None:
-        asking, units, interval = self._asking, searched.units, searched.interval
-        asking.meter.phase("the search", math.ceil(math.log2(interval.bad - interval.good)) + 1)
+    def _search(self, space: SearchSpace) -> None:
+        evaluator, candidates, interval = self._evaluator, space.candidates, space.interval
+        steps = math.ceil(math.log2(interval.bad - interval.good)) + 1
+        evaluator.progress.start_phase("the search", steps)
 
-        def judged(prefix: int, outcome: Outcome) -> None:
-            asking.meter.judged()
-            if outcome.evidence is not None and prefix >= 0:
-                searched.evidence[prefix] = outcome.evidence
+        def on_result(length: int, result: TrialResult) -> None:
+            evaluator.progress.trial_done()
+            if result.evidence is not None and length >= 0:
+                space.evidence[length] = result.evidence
 
-        def task(prefix: int) -> Task:
-            if prefix < 0:
-                return self._confirmation(searched, -prefix)
-            return asking.prefix(searched.scheme, units, prefix)
+        def trial(length: int) -> Trial:
+            if length < 0:
+                return self._confirmation(space, -length)
+            return evaluator.prefix(space.scheme, candidates, length)
 
-        def narrowed(interval: Interval) -> None:
-            _forget_others(searched)
-            first, last = units[interval.good].ordinal, units[interval.bad - 1].ordinal
-            asking.meter.narrowed(first, last, interval.bad - interval.good, 1)
+        def on_narrowed(interval: Interval) -> None:
+            _remove_outer_files(space)
+            first, last = candidates[interval.good].ordinal, candidates[interval.bad - 1].ordinal
+            evaluator.progress.set_range(first, last, interval.bad - interval.good, 1)
 
-        judge = Prefixes(self._pool, task, asking.state, judged)
-        found = search(interval, judge, self._jobs, narrowed=narrowed, confirms=self._confirms)
-        self._tell_surprises(found, searched)
+        judge = PrefixJudge(self._pool, trial, evaluator.verdicts, on_result)
+        found = search(
+            interval, judge, self._jobs, on_narrowed=on_narrowed, confirms=self._confirms
+        )
+        self._note_surprises(found, space)
         if not interval.is_narrow:
-            raise self._stuck(searched)
+            raise self._untestable(space)
 
-    def _tell_surprises(self, found: Found, searched: Searched) -> None:
-        for prefix in found.surprises:
-            ordinal = searched.units[prefix - 1].ordinal
-            self._asking.meter.note(telling.surprise(ordinal, found.verdicts[prefix]))
+    def _note_surprises(self, found: SearchResult, space: SearchSpace) -> None:
+        for length in found.surprises:
+            ordinal = space.candidates[length - 1].ordinal
+            note = messages.not_monotone(ordinal, found.verdicts[length])
+            self._evaluator.progress.add_note(note)
 
-    def _stuck(self, searched: Searched) -> telling.Ended:
-        interval = searched.interval
-        rows = searched.units[interval.good : interval.bad]
-        judgement = self._judgement(searched, interval.untestable[0])
-        ordinal = rows[0].ordinal
-        around = [row for row in self._record.passes if row.ordinal <= ordinal <= row.last]
-        return telling.stuck(rows, judgement, around[-1].argument if around else None)
+    def _untestable(self, space: SearchSpace) -> NothingFound:
+        interval = space.interval
+        left = space.candidates[interval.good : interval.bad]
+        judgement = self._judgement(space, interval.untestable[0])
+        ordinal = left[0].ordinal
+        around = [one for one in self._record.passes if one.ordinal <= ordinal <= one.last]
+        return messages.untestable_range(left, judgement, around[-1].argument if around else None)
 
-    def _refine(self, searched: Searched) -> Searched:
-        """Look for the guilty action in a guilty pass that was taken as a whole."""
-        asking, row = self._asking, searched.guilty
-        if row.argument is None or row.argument not in searched.scheme.held:
-            return searched
-        scheme = searched.scheme.opening(row.argument)
-        kept = [one for one in self._record.passes if asking.choice.takes(one)]
-        units = candidates_of(self._record, scheme, kept)
-        good = sum(one.ordinal <= row.ordinal for one in units)
-        bad = sum(one.ordinal <= row.last for one in units)
+    def _search_in_pass(self, space: SearchSpace) -> SearchSpace:
+        """Search for an action in a culprit pass that was a candidate as a whole."""
+        evaluator, culprit = self._evaluator, space.culprit
+        if culprit.argument is None or culprit.argument not in space.scheme.held:
+            return space
+        scheme = space.scheme.opening(culprit.argument)
+        allowed = [one for one in self._record.passes if evaluator.filter.accepts(one)]
+        candidates = candidates_of(self._record, scheme, allowed)
+        good = sum(one.ordinal <= culprit.ordinal for one in candidates)
+        bad = sum(one.ordinal <= culprit.last for one in candidates)
         if good == bad:
-            return searched
-        asking.meter.phase(f"the inside of {row.argument}")
-        opened = Searched(scheme, units, Interval(good, bad))
-        for prefix, wanted in ((good, "good"), (bad, "bad")):
-            outcome = asking.judge(asking.prefix(scheme, units, prefix))
-            if outcome.evidence is not None:
-                opened.evidence[prefix] = outcome.evidence
-            if outcome.judgement.verdict != wanted:
-                note = telling.not_opened(row, prefix == good, outcome.judgement)
-                asking.meter.note(note + self._inside(row))
-                return searched
-        asking.candidates += bad - good
+            return space
+        evaluator.progress.start_phase(f"the inside of {culprit.argument}")
+        opened = SearchSpace(scheme, candidates, Interval(good, bad))
+        for length, expected in ((good, "good"), (bad, "bad")):
+            result = evaluator.evaluate(evaluator.prefix(scheme, candidates, length))
+            if result.evidence is not None:
+                opened.evidence[length] = result.evidence
+            if result.judgement.verdict != expected:
+                note = messages.pass_as_a_whole(culprit, length == good, result.judgement)
+                evaluator.progress.add_note(note + self._actions_in(culprit))
+                return space
+        evaluator.candidates += bad - good
         try:
             self._search(opened)
-        except telling.Ended as ended:
-            asking.meter.note(f"In {row.argument} it cannot be told closer. {ended.message}")
-            return searched
+        except NothingFound as ended:
+            note = f"In {culprit.argument} it cannot be told closer. {ended.message}"
+            evaluator.progress.add_note(note)
+            return space
         return opened
 
-    def _inside(self, row: Row) -> str:
-        """Name what a pass applied, if that is little."""
-        actions = self._record.inside(row)
-        if len(actions) > _NAMED:
+    def _actions_in(self, culprit: RecordedAction) -> str:
+        """Name the actions in a culprit pass, if they are few."""
+        actions = self._record.actions_in(culprit)
+        if len(actions) > _MOST_NAMED:
             return ""
         stops: list[Stop] = []
         for each in actions:
-            with self._asking.trials.replay(each.ordinal) as replica:
-                stops += [replica.stop] if replica.stop else []
+            with self._evaluator.tool.replay(each.ordinal) as fork:
+                stops += [fork.stop] if fork.stop else []
         named = (f"#{stop.ordinal} {stop.tag} ({stop.name or 'nameless'})" for stop in stops)
         return f" In it, {' and '.join(named)} changed the IR."
 
 
-def _forget_others(searched: Searched) -> None:
-    """Remove what is not needed to judge the ends of the interval again."""
-    interval = searched.interval
-    for prefix in list(searched.evidence):
-        if not interval.good <= prefix <= interval.bad:
-            forget(searched.evidence.pop(prefix))
+class PrefixJudge:
+    """Judges prefixes for ``search``, by trials of a pool.
+
+    Args:
+        pool: runs the trials.
+        trial: returns the trial of a prefix of a length.
+        verdicts: the cache.
+        on_result: called with the length and the result of each trial that was not cached.
+    """
+
+    def __init__(
+        self,
+        pool: Pool,
+        trial: Callable[[int], Trial],
+        verdicts: VerdictStore,
+        on_result: Callable[[int, TrialResult], None],
+    ) -> None:
+        self._pool = pool
+        self._trial = trial
+        self._verdicts = verdicts
+        self._on_result = on_result
+        self._ready: list[tuple[int, Verdict]] = []
+
+    def submit(self, length: int) -> None:
+        trial = self._trial(length)
+        judgement = self._verdicts.get(trial.digest)
+        if judgement is not None:
+            self._ready.append((length, judgement.verdict))
+            return
+        self._pool.submit(length, trial)
+
+    def wait(self) -> tuple[int, Verdict]:
+        if self._ready:
+            return self._ready.pop(0)
+        length, result = self._pool.wait()
+        self._verdicts.add(self._trial(length).digest, result.judgement)
+        self._on_result(length, result)
+        return length, result.judgement.verdict
+
+    def cancel(self, length: int) -> None:
+        for index, (ready, _) in enumerate(self._ready):
+            if ready == length:
+                del self._ready[index]
+                return
+        with contextlib.suppress(KeyError):
+            self._pool.cancel(length)
+
+
+def _remove_outer_files(space: SearchSpace) -> None:
+    """Remove the files of trials outside of the interval: they will not be judged again."""
+    interval = space.interval
+    for length in list(space.evidence):
+        if not interval.good <= length <= interval.bad:
+            space.evidence.pop(length).remove()

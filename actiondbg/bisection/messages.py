@@ -1,18 +1,19 @@
-"""The sentences of a bisection that found nothing, or had to look closer."""
+"""The messages of a bisection: why nothing was found, and the notes."""
 
 from __future__ import annotations
 
-from actiondbg.bisection.candidates import Row
+from actiondbg.bisection.candidates.record import RecordedAction
+from actiondbg.bisection.result import Entry
 from actiondbg.bisection.verdict import Found, Judgement, Verdict
 
 
-class Ended(Exception):
-    """The bisection is over, without an action to blame.
+class NothingFound(Exception):
+    """Ends a bisection that found no culprit.
 
     Attributes:
-        verdict: why.
-        message: what was seen, and what to do.
-        range: the ordinals of the first and the last candidate that may be to blame, or None.
+        verdict: the verdict of the result.
+        message: the reason and the way out.
+        range: the ordinals of the first and the last candidate that may be the culprit, or None.
     """
 
     def __init__(self, verdict: Found, message: str, range: tuple[int, int] | None = None) -> None:
@@ -22,137 +23,141 @@ class Ended(Exception):
         self.range = range
 
 
-def not_bad(judgement: Judgement, is_event: bool = False) -> Ended:
-    """Say that the end is not bad; see ``find_end``."""
+def not_bad(judgement: Judgement, is_event: bool = False) -> NothingFound:
+    """The whole run is not bad."""
     if is_event and judgement.verdict == "untestable":
-        return Ended(
+        return NothingFound(
             "not-bad",
             f"What is looked for did not happen ({judgement.reason}), so there is nothing to find: "
             "check the oracle and the command line.",
         )
     if judgement.verdict == "good":
-        return Ended(
+        return NothingFound(
             "not-bad",
             f"The output of the whole run is good ({judgement.reason}), so there is nothing to "
             "find: check the oracle and the command line.",
         )
-    return Ended(
+    return NothingFound(
         "untestable",
         f"The output of the whole run cannot be judged ({judgement.reason}): the tool has to end "
         "well, unless its end is looked for with --crash, --verify or --diagnostic.",
     )
 
 
-def no_candidates(narrowed: str) -> Ended:
-    """Say that the end is bad, and nothing can be skipped."""
+def no_candidates(narrowed: str) -> NothingFound:
+    """The whole run is bad, and there are no candidates."""
     which = f" that {narrowed} leaves" if narrowed else ""
     advice = f"widen {narrowed}" if narrowed else "no action changed the IR"
-    return Ended(
+    return NothingFound(
         "not-good-at-start",
         f"The output is bad, and there is no candidate{which} that could be skipped: {advice}.",
     )
 
 
-def start_untestable(count: int, judgement: Judgement, range: tuple[int, int] | None) -> Ended:
-    """Say that no start could be judged."""
-    return Ended(
+def start_untestable(
+    count: int, judgement: Judgement, range: tuple[int, int] | None
+) -> NothingFound:
+    """The run without candidates is untestable in all schemes."""
+    return NothingFound(
         "untestable",
-        f"{started(count, judgement)} Name what has to run with --always, or narrow the "
+        f"{all_skipped(count, judgement)} Name what has to run with --always, or narrow the "
         "candidates with --name, --func or --tag.",
         range,
     )
 
 
-def start_bad(count: int, judgement: Judgement, narrowed: str) -> Ended:
-    """Say that the start is bad."""
+def start_bad(count: int, judgement: Judgement, narrowed: str) -> NothingFound:
+    """The run without candidates is bad."""
     advice = (
         f"widen {narrowed}"
         if narrowed
         else "what is wrong is in the input, or the oracle calls bad what it cannot judge (a test "
         "says so by the exit status 125)"
     )
-    return Ended(
+    return NothingFound(
         "not-good-at-start",
-        f"{started(count, judgement)} {'It is not' if count == 1 else 'None of them is'} to blame: "
-        f"{advice}.",
+        f"{all_skipped(count, judgement)} "
+        f"{'It is not' if count == 1 else 'None of them is'} to blame: {advice}.",
     )
 
 
-def required_bad(rows: list[Row], count: int, judgement: Judgement) -> Ended:
-    """Say that the start is bad, and that passes had to run in it.
+def required_bad(passes: list[RecordedAction], count: int, judgement: Judgement) -> NothingFound:
+    """The run without candidates is bad, and a required pass may be the culprit.
 
     Args:
-        rows: these passes.
-        count: of the candidates that were skipped.
-        judgement: of that run.
+        passes: the required passes that changed the IR.
+        count: the number of candidates.
+        judgement: of the run without candidates.
     """
-    names = ", ".join(dict.fromkeys(row.argument or "" for row in rows))
-    return Ended(
+    names = ", ".join(dict.fromkeys(row.argument or "" for row in passes))
+    return NothingFound(
         "untestable",
-        f"{started(count, judgement)} One of the passes that had to run then is to blame, if it is "
-        f"not the input, and which of them cannot be told, as without them there is no output to "
-        f"judge: {names}. End the tool's pipeline before them, and have the oracle do what is left "
-        "in another way.",
-        (rows[0].ordinal, max(row.last for row in rows)),
+        f"{all_skipped(count, judgement)} One of the passes that had to run then is to blame, if "
+        f"it is not the input, and which of them cannot be told, as without them there is no "
+        f"output to judge: {names}. End the tool's pipeline before them, and have the oracle do "
+        "what is left in another way.",
+        (passes[0].ordinal, max(row.last for row in passes)),
     )
 
 
-def started(count: int, judgement: Judgement) -> str:
-    """Say how the run was judged that skips all candidates."""
+def all_skipped(count: int, judgement: Judgement) -> str:
+    """Report the verdict on the run that skips all candidates."""
     which = "the only candidate is" if count == 1 else f"all {count:,} candidates are"
     how = "is bad" if judgement.verdict == "bad" else "cannot be judged"
     return f"The output {how} when {which} skipped ({judgement.reason})."
 
 
-def lenient(message: str, oracle: str) -> str:
-    """Say that the search begins once more, and that an error counts as good in it."""
+def errors_are_good(message: str, oracle: str) -> str:
+    """The search is repeated, and runs that end with an error count as good."""
     return (
         f"{message} So it is searched once more, and a run that ends with an error, but without "
         f"what {oracle} looks for, counts as good."
     )
 
 
-def stuck(rows: list[Row], judgement: Judgement | None, around: str | None) -> Ended:
-    """Say that the range cannot be narrowed.
+def untestable_range(
+    candidates: list[RecordedAction], judgement: Judgement | None, around: str | None
+) -> NothingFound:
+    """The range cannot be narrowed.
 
     Args:
-        rows: the candidates that may be to blame.
-        judgement: of a run between them.
-        around: the argument of the pass that the first is in.
+        candidates: those that are left.
+        judgement: of a run between the first and the last of them.
+        around: the argument of the pass that the first is in, or None.
     """
-    first, last = rows[0].ordinal, rows[-1].ordinal
+    first, last = candidates[0].ordinal, candidates[-1].ordinal
     reason = f" ({judgement.reason})" if judgement else ""
     place = f", of which the first is in {around}" if around else ""
-    return Ended(
+    return NothingFound(
         "untestable",
-        f"One of the {len(rows)} candidates #{first} to #{last}{place}, is to blame, and which of "
-        f"them cannot be told: the runs up to those between cannot be judged{reason}. Name what "
-        "has to run with --always, or leave passes out that come later.",
+        f"One of the {len(candidates)} candidates #{first} to #{last}{place}, is to blame, and "
+        f"which of them cannot be told: the runs up to those between cannot be judged{reason}. "
+        "Name what has to run with --always, or leave passes out that come later.",
         (first, last),
     )
 
 
-def not_opened(row: Row, at_start: bool, judgement: Judgement) -> str:
-    """Say why the guilty action is not looked for in a guilty pass."""
+def pass_as_a_whole(culprit: RecordedAction, at_start: bool, judgement: Judgement) -> str:
+    """The culprit is a pass as a whole; at_start: its actions are skipped in the judged run."""
     if at_start and judgement.verdict == "bad":
         return (
-            f"{row.argument} is bad even if its patterns and folds are skipped "
+            f"{culprit.argument} is bad even if its patterns and folds are skipped "
             f"({judgement.reason}): it does it by itself."
         )
     what = "are skipped" if at_start else "are its only candidates"
     return (
-        f"{row.argument} is to blame as a whole: when its patterns and folds {what}, the output is "
-        f"{judgement.verdict} ({judgement.reason})."
+        f"{culprit.argument} is to blame as a whole: when its patterns and folds {what}, the "
+        f"output is {judgement.verdict} ({judgement.reason})."
     )
 
 
-def surprise(ordinal: int, verdict: Verdict) -> str:
-    """Say that a verdict does not fit."""
+def not_monotone(ordinal: int, verdict: Verdict) -> str:
+    """A verdict on a prefix contradicts the result."""
     return f"The verdicts are not monotone: the run up to #{ordinal} is {verdict} as well."
 
 
-def confirmed(judgement: Judgement) -> str:
-    """Say how the run was judged that skips only the guilty action."""
+def confirmation(judgement: Judgement) -> str:
+    """Report the verdict on the run that skips only the culprit."""
     if judgement.verdict == "good":
         return "The run that skips only it is good."
     if judgement.verdict == "bad":
@@ -161,3 +166,24 @@ def confirmed(judgement: Judgement) -> str:
             "well; see --mode skip."
         )
     return f"The run that skips only it cannot be judged ({judgement.reason})."
+
+
+def smallest_skips(culprit: Entry, count: int) -> str:
+    """Report the smallest set of skips that makes the output good."""
+    if count == 1:
+        return f"{culprit.describe()}: the output is good when it is skipped."
+    return f"The output is good when {count} candidates are skipped, and with none less."
+
+
+def smallest_applied(count: int) -> str:
+    """Report the smallest set of applied candidates whose output is bad."""
+    candidates = f"{count} candidate{'s are' if count > 1 else ' is'}"
+    return f"The output is bad when only {candidates} applied, and with none less."
+
+
+def flaky(disagreement: str) -> str:
+    """The oracle gave two verdicts on the same output."""
+    return (
+        f"{disagreement}: the oracle is flaky. Have it say the same each time, such as by "
+        "comparing with what is expected, not with a wrong output that was seen."
+    )

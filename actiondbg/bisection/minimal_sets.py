@@ -1,4 +1,4 @@
-"""The smallest set of applied candidates that is bad, or of skipped ones that is good."""
+"""The modes minimize and skip: the smallest bad set of applied candidates, or good set of skips."""
 
 from __future__ import annotations
 
@@ -6,45 +6,52 @@ from collections import deque
 from collections.abc import Sequence
 from typing import Literal
 
-from actiondbg.bisection.bounds import Searched
-from actiondbg.bisection.candidates import Row, Scheme
-from actiondbg.bisection.messages import Ended
-from actiondbg.bisection.search.ddmin import Minimized
-from actiondbg.bisection.trials.evaluator import Asking
-from actiondbg.bisection.trials.runner import Outcome, Pool, digest_of, forget
-from actiondbg.bisection.trials.trials import Task
+from actiondbg.bisection.bounds import SearchSpace
+from actiondbg.bisection.candidates.record import RecordedAction
+from actiondbg.bisection.candidates.schemes import Scheme
+from actiondbg.bisection.messages import NothingFound
+from actiondbg.bisection.search.ddmin import Minimizer
+from actiondbg.bisection.trials.evaluator import TrialEvaluator
+from actiondbg.bisection.trials.pool import Pool
+from actiondbg.bisection.trials.trial import Trial, TrialResult
 from actiondbg.bisection.verdict import Verdict
 
-_MOST_KEYS = 60_000  # in a message of the protocol, which is of 16 MiB
+_MOST_KEYS = 60_000  # so that a plan fits into a message of the protocol, at most 16 MiB
 
 
-class Sets:
-    """Judges sets of candidates, each told by its key.
+class SetJudge:
+    """Judges sets of candidates for a ``Minimizer``; plans name the candidates by their keys.
 
     Args:
-        asking: makes single trials.
-        pool: makes several at a time.
-        jobs: how many.
-        scheme: what the candidates are.
-        units: the candidates, by ordinal.
-        skips: whether a set is of what is skipped; else of what alone is applied.
+        evaluator: makes the plans and caches verdicts.
+        pool: runs the trials.
+        jobs: how many trials run at a time.
+        scheme: the scheme of the candidates.
+        candidates: by ordinal.
+        skips: whether a set is skipped; else only the set is applied.
     """
 
     def __init__(
-        self, asking: Asking, pool: Pool, jobs: int, scheme: Scheme, units: list[Row], skips: bool
+        self,
+        evaluator: TrialEvaluator,
+        pool: Pool,
+        jobs: int,
+        scheme: Scheme,
+        candidates: list[RecordedAction],
+        skips: bool,
     ) -> None:
-        self._asking = asking
+        self._evaluator = evaluator
         self._pool = pool
         self._jobs = jobs
         self._scheme = scheme
-        self._units = units
+        self._candidates = candidates
         self._skips = skips
         self._next: deque[tuple[int, ...]] = deque()
         self._numbers: dict[tuple[int, ...], int] = {}
         self._running: dict[int, tuple[int, ...]] = {}
 
-    def ahead(self, sets: list[list[int]]) -> None:
-        """Tell which sets may be asked next; others are not made any more."""
+    def set_next(self, sets: list[list[int]]) -> None:
+        """Set the sets that may be judged next; the trials of other sets are cancelled."""
         wanted = [tuple(one) for one in sets]
         for number, items in list(self._running.items()):
             if items not in wanted:
@@ -54,110 +61,115 @@ class Sets:
         self._next = deque(one for one in wanted if one not in running)
 
     def judge(self, items: Sequence[int]) -> Verdict:
-        """Judge a set; others are made meanwhile, if several may be."""
+        """Judge a set; with several jobs, the next sets run in parallel."""
         wanted = tuple(items)
         while True:
-            known = self._asking.known(self.task(wanted))
-            if known is not None:
-                return known.verdict
-            self._fill(wanted)
-            number, outcome = self._pool.wait()
-            self._take(self._running.pop(number), outcome)
+            cached = self._evaluator.cached(self.trial(wanted))
+            if cached is not None:
+                return cached.verdict
+            self._fill_pool(wanted)
+            number, result = self._pool.wait()
+            self._add(self._running.pop(number), result)
 
-    def task(self, items: Sequence[int]) -> Task:
+    def trial(self, items: Sequence[int]) -> Trial:
         """Return the trial of a set."""
-        asking, units = self._asking, self._units
+        evaluator, candidates = self._evaluator, self._candidates
         if len(items) > _MOST_KEYS:
-            raise Ended(
+            raise NothingFound(
                 "untestable",
                 f"A set of {len(items):,} candidates is too large to be named to the tool: narrow "
                 "them with --name, --func or --tag.",
             )
-        keys = [units[item].key for item in items]
+        keys = [candidates[item].key for item in items]
         if self._skips:
-            place = units[items[0]].ordinal if items else 0
-            return asking.task(asking.plan(self._scheme, skip=keys), place)
-        chosen = set(items)
-        left_out = (index for index in range(len(units)) if index not in chosen)
-        first = next(left_out, None)
-        place = 0 if first is None else units[first].ordinal
-        return asking.task(asking.plan(self._scheme, apply=keys), place)
+            first_skip = candidates[items[0]].ordinal if items else 0
+            return evaluator.trial(evaluator.plan(self._scheme, skip=keys), first_skip)
+        applied = set(items)
+        skipped = (index for index in range(len(candidates)) if index not in applied)
+        first = next(skipped, None)
+        first_skip = 0 if first is None else candidates[first].ordinal
+        return evaluator.trial(evaluator.plan(self._scheme, apply=keys), first_skip)
 
-    def _fill(self, wanted: tuple[int, ...]) -> None:
+    def close(self) -> None:
+        """Cancel the running trials."""
+        self.set_next([])
+
+    def _fill_pool(self, wanted: tuple[int, ...]) -> None:
         if wanted not in self._running.values():
             self._submit(wanted)
         while len(self._running) < self._jobs and self._next:
             items = self._next.popleft()
-            is_known = self._asking.known(self.task(items)) is not None
-            if not is_known and items not in self._running.values():
+            is_cached = self._evaluator.cached(self.trial(items)) is not None
+            if not is_cached and items not in self._running.values():
                 self._submit(items)
 
     def _submit(self, items: tuple[int, ...]) -> None:
         number = self._numbers.setdefault(items, len(self._numbers))
         self._running[number] = items
-        self._pool.submit(number, self.task(items))
+        self._pool.submit(number, self.trial(items))
 
-    def _take(self, items: tuple[int, ...], outcome: Outcome) -> None:
-        self._asking.state.add(digest_of(self.task(items)), outcome.judgement)
-        self._asking.meter.judged()
-        forget(outcome.evidence)
-
-    def close(self) -> None:
-        """End what is not needed any more."""
-        self.ahead([])
+    def _add(self, items: tuple[int, ...], result: TrialResult) -> None:
+        self._evaluator.verdicts.add(self.trial(items).digest, result.judgement)
+        self._evaluator.progress.trial_done()
+        result.remove_files()
 
 
-def smallest(
-    asking: Asking,
+def smallest_set(
+    evaluator: TrialEvaluator,
     pool: Pool,
     jobs: int,
-    searched: Searched,
+    space: SearchSpace,
     mode: Literal["minimize", "skip"],
 ) -> list[int]:
     """Find the smallest set.
 
     Args:
-        asking: makes single trials.
-        pool: makes several at a time.
-        jobs: how many.
-        searched: where good turns to bad.
-        mode: "minimize": of applied candidates, that is bad; "skip": of skipped ones, that is good.
+        evaluator: makes the plans and caches verdicts.
+        pool: runs the trials.
+        jobs: how many trials run at a time.
+        space: narrowed to the culprit.
+        mode: "minimize": the smallest set of applied candidates whose output is bad; "skip": the
+            smallest set of skipped candidates whose output is good.
 
     Returns:
-        Their indices in ``searched.units``, of which none can be spared.
+        Indices of ``space.candidates``; no single one can be left out.
 
     Raises:
-        Ended: not even the whole set is.
+        NothingFound: the set of all candidates does not have the verdict.
     """
-    units, interval = searched.units, searched.interval
-    sets = Sets(asking, pool, jobs, searched.scheme, units, skips=mode == "skip")
-    keep: Literal["good", "bad"] = "good" if mode == "skip" else "bad"
-    guilty = interval.bad - 1
-    wholes = [range(interval.bad), range(len(units))]
+    candidates, interval = space.candidates, space.interval
+    judge = SetJudge(evaluator, pool, jobs, space.scheme, candidates, skips=mode == "skip")
+    verdict: Literal["good", "bad"] = "good" if mode == "skip" else "bad"
+    culprit = interval.bad - 1
+    starts = [range(interval.bad), range(len(candidates))]
     if mode == "skip":
-        wholes = [range(guilty, interval.bad), range(guilty, len(units)), range(len(units))]
+        starts = [
+            range(culprit, interval.bad),
+            range(culprit, len(candidates)),
+            range(len(candidates)),
+        ]
 
-    def reduced(items: list[int]) -> None:
-        first, last = units[items[0]].ordinal, units[items[-1]].ordinal
-        asking.meter.narrowed(first, last, len(items), 0)
+    def on_reduced(items: list[int]) -> None:
+        first, last = candidates[items[0]].ordinal, candidates[items[-1]].ordinal
+        evaluator.progress.set_range(first, last, len(items), 0)
 
-    minimized = Minimized(sets.judge, keep, reduced=reduced, ahead=sets.ahead)
-    asking.meter.phase("the smallest set")
+    minimizer = Minimizer(judge.judge, verdict, on_reduced=on_reduced, on_next=judge.set_next)
+    evaluator.progress.start_phase("the smallest set")
     try:
-        for whole in wholes:
-            if minimized.keeps(whole):
-                return _shrunk(minimized, list(whole), mode)
+        for start in starts:
+            if minimizer.has_verdict(start):
+                return _minimized(minimizer, list(start), mode)
     finally:
-        sets.close()
+        judge.close()
     what = "skipped" if mode == "skip" else "applied alone"
-    raise Ended(
+    raise NothingFound(
         "untestable",
-        f"The candidates cannot be told apart by their places: the output is not {keep} when all "
-        f"of them are {what} by name and place. Use --mode first.",
-        (units[0].ordinal, units[-1].ordinal),
+        f"The candidates cannot be told apart by their places: the output is not {verdict} when "
+        f"all of them are {what} by name and place. Use --mode first.",
+        (candidates[0].ordinal, candidates[-1].ordinal),
     )
 
 
-def _shrunk(minimized: Minimized, whole: list[int], mode: str) -> list[int]:
-    # The run that skips nothing is bad, so of one skip none can be spared.
-    return whole if mode == "skip" and len(whole) == 1 else minimized.minimize(whole)
+def _minimized(minimizer: Minimizer, start: list[int], mode: str) -> list[int]:
+    # A single skip cannot be left out: the run that skips nothing is bad.
+    return start if mode == "skip" and len(start) == 1 else minimizer.minimize(start)

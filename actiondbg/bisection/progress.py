@@ -1,4 +1,4 @@
-"""How far a bisection is."""
+"""The progress of a bisection: phase, trials, the range that is left, and an estimate."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ import msgspec
 
 
 class Progress(msgspec.Struct, frozen=True, kw_only=True):
-    """How far a bisection is.
+    """The progress of a bisection.
 
     Attributes:
-        phase: what is done, in a few words.
-        trials: how many outputs were judged.
-        to_go: how many will have to be, about; None where it is not known yet.
-        range: the ordinals of the first and the last action that may be to blame, or None.
-        left: the seconds that it will take, about; None where it is not known yet.
-        note: something that was found out, a sentence, or empty.
+        phase: the current phase, a few words.
+        trials: the number of outputs that were judged.
+        to_go: an estimate of the trials that are left; None if there is none.
+        range: the ordinals of the first and the last action that may be the culprit, or None.
+        left: an estimate of the seconds that are left; None if there is none.
+        note: a finding, one sentence, or empty.
     """
 
     phase: str
@@ -29,77 +29,77 @@ class Progress(msgspec.Struct, frozen=True, kw_only=True):
     note: str = ""
 
 
-class Meter:
-    """Counts trials, and tells of them.
+class ProgressReporter:
+    """Counts trials and reports the progress.
 
     Args:
-        tell: called with each change; None for nobody.
+        callback: called with each change; None for no reports.
 
     Attributes:
-        trials: how many outputs were judged.
-        notes: what was found out, in order.
+        trials: the number of outputs that were judged.
+        notes: the findings so far, in order.
     """
 
-    def __init__(self, tell: Callable[[Progress], None] | None) -> None:
+    def __init__(self, callback: Callable[[Progress], None] | None) -> None:
         self.trials = 0
         self.notes: list[str] = []
-        self._tell = tell
-        self._began = time.monotonic()
-        self._search_began = self._began
-        self._search_trials = 0
+        self._callback = callback
+        self._start = time.monotonic()
+        self._phase_start = self._start
+        self._phase_trials = 0
         self._phase = ""
         self._to_go: int | None = None
         self._range: tuple[int, int] | None = None
 
     @property
     def seconds(self) -> float:
-        """The time since it was made."""
-        return time.monotonic() - self._began
+        """The time since the reporter was made."""
+        return time.monotonic() - self._start
 
-    def phase(self, phase: str, to_go: int | None = None) -> None:
-        """Begin with something."""
+    def start_phase(self, phase: str, to_go: int | None = None) -> None:
+        """Start a phase; ``to_go`` is its number of trials, None if it is not known."""
         self._phase, self._to_go = phase, to_go
-        self._search_began, self._search_trials = time.monotonic(), self.trials
-        self._show()
+        self._phase_start, self._phase_trials = time.monotonic(), self.trials
+        self._report()
 
-    def judged(self) -> None:
+    def trial_done(self) -> None:
         """Count a trial."""
         self.trials += 1
-        self._show()
+        self._report()
 
-    def narrowed(self, first: int, last: int, width: int, after: int) -> None:
-        """Tell what may still be to blame.
+    def set_range(self, first: int, last: int, width: int, after: int) -> None:
+        """Set the range that the culprit is in.
 
         Args:
             first: the ordinal of the first action.
-            last: of the last one.
-            width: how many candidates are left.
-            after: how many trials follow when one is left.
+            last: the ordinal of the last action.
+            width: the number of candidates in the range.
+            after: the number of trials after one candidate is left.
         """
         self._range = first, last
         self._to_go = math.ceil(math.log2(max(width, 1))) + after
-        self._show()
+        self._report()
 
-    def note(self, text: str) -> None:
-        """Tell what was found out."""
+    def add_note(self, text: str) -> None:
+        """Add a finding."""
         self.notes.append(text)
-        self._show(text)
+        self._report(text)
 
-    def _show(self, note: str = "") -> None:
-        if self._tell is not None:
-            self._tell(
+    def _report(self, note: str = "") -> None:
+        if self._callback is not None:
+            self._callback(
                 Progress(
                     phase=self._phase,
                     trials=self.trials,
                     to_go=self._to_go,
                     range=self._range,
-                    left=self._left(),
+                    left=self._seconds_left(),
                     note=note,
                 )
             )
 
-    def _left(self) -> float | None:
-        done = self.trials - self._search_trials
+    def _seconds_left(self) -> float | None:
+        done = self.trials - self._phase_trials
         if self._to_go is None or not done:
             return None
-        return self._to_go * (time.monotonic() - self._search_began) / done
+        return self._to_go * (time.monotonic() - self._phase_start) / done

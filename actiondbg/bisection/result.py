@@ -1,4 +1,4 @@
-"""What a bisection found."""
+"""The result of a bisection."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from actiondbg.ir.diff import Diff
 
 
 class Entry(msgspec.Struct, kw_only=True, frozen=True):
-    """A candidate: one action, or a pass as a whole with all that it does.
+    """A candidate: one action, or a pass as a whole.
 
     Attributes:
-        ordinal: its number in the run with all applied, from 1.
+        ordinal: its ordinal in the run that skips nothing.
         tag: its kind.
-        name: the pattern's or pass's; of a fold, the operation's.
+        name: of the pattern or the pass; for a fold, of the operation.
         nth: the number, from 1, of its operation among the distinct ones on which an action of
             this tag, name, location and function was tried; 0 if it is not known (mode first).
         location: FILE:LINE:COL of its operation, or None.
-        function: the symbol that holds that operation, or None.
+        function: the symbol that contains the operation, or None.
         op: the operation's name, or None.
-        last: the ordinal of the newest action in it; the same as ``ordinal`` for one action.
+        last: the ordinal of the last action in a pass; ``ordinal`` for a single action.
     """
 
     ordinal: int
@@ -37,29 +37,29 @@ class Entry(msgspec.Struct, kw_only=True, frozen=True):
 
     @property
     def is_pass(self) -> bool:
-        """Whether it is a pass as a whole."""
+        """Whether the candidate is a pass as a whole."""
         return self.tag == "pass-execution"
 
-    def words(self) -> str:
-        """Return it in one line."""
+    def describe(self) -> str:
+        """Return the candidate in one line."""
         place = f" at {self.location}" if self.location else ""
         about = f" on {self.op}" if self.op and self.op != self.name else ""
         return f"#{self.ordinal} {self.tag} ({self.name or 'nameless'}){about}{place}"
 
 
 class Guilty(msgspec.Struct, kw_only=True, frozen=True):
-    """The action to blame, as it came in the run that skips every later candidate.
+    """The culprit, in the run that skips every later candidate.
 
-    Of the modes minimize and skip it is the last applied, or the first skipped, of the set.
+    In the modes minimize and skip it is the last applied or the first skipped action of the set.
 
     Attributes:
-        entry: which it is.
+        entry: the action.
         nth: its number, from 1, among the actions of its tag, as debug counters count.
-        stack: the actions around it and itself, innermost first.
-        pass_name: the pass that it is, or is in; None if it is in none.
+        stack: the action and those around it, innermost first.
+        pass_name: the pass that it is, or is in; None for none.
         pass_pipeline: that pass with its options, ``builtin.module(func.func(canonicalize{...}))``.
-        pass_ordinal: that pass's.
-        outcome: what it did.
+        pass_ordinal: the ordinal of that pass.
+        outcome: its outcome.
         diff: the IR before and after it; None if it could not be printed.
         whole_module: whether ``diff`` is of the whole module, not of one function.
     """
@@ -100,26 +100,27 @@ class Guilty(msgspec.Struct, kw_only=True, frozen=True):
 
 
 class Result(msgspec.Struct, kw_only=True, frozen=True):
-    """What a bisection found.
+    """The result of a bisection.
 
     Attributes:
-        verdict: "found"; or why nothing was: "untestable", "not-bad", "not-good-at-start", "flaky".
-        mode: what was looked for.
-        message: what was seen, and what to do about it; whole sentences.
-        guilty: the action to blame; only with "found".
-        trials: how many outputs of the tool were judged for it; not those of a resumed state file.
-        candidates: how many candidates there were in the search.
-        applied: of mode minimize: the smallest set of applied candidates that is still bad.
-        skips: of mode skip: the smallest set of skips that makes it good; of minimize: all
-            candidates but ``applied``.
-        range: of "untestable": the ordinals of the first and the last candidate that may be to
-            blame.
-        confirmed: how the run that skips the guilty action only was judged; None if it was not.
-        notes: what else was found out on the way, a sentence each.
-        held: passes that had to run (exact arguments), in which nothing was a candidate.
-        units: passes that were taken as a whole (exact arguments).
+        verdict: "found", or the reason why nothing was found: "untestable", "not-bad",
+            "not-good-at-start", "flaky".
+        mode: the mode of the search.
+        message: the result and the way out, in sentences.
+        guilty: the culprit; only with "found".
+        trials: the number of outputs that were judged, without those of a resumed state file.
+        candidates: the number of candidates in the search.
+        applied: of mode minimize: the smallest set of applied candidates whose output is bad.
+        skips: of mode skip: the smallest set of skips whose output is good; of minimize: all
+            candidates except ``applied``.
+        range: of "untestable": the ordinals of the first and the last candidate that may be the
+            culprit.
+        confirmed: the verdict on the run that skips only the culprit; None without such a run.
+        notes: one sentence each.
+        held: arguments of the passes that had to run; nothing in them was a candidate.
+        units: arguments of the passes that were candidates as a whole.
         always: globs of names that were never candidates.
-        reproducer: the folder that the report and the scripts are in, or None.
+        reproducer: the folder of the report and the reproducer, or None.
         reproducer_verified: whether the reproducer showed good and bad; None if there is none.
         seconds: the wall time.
     """
@@ -144,11 +145,11 @@ class Result(msgspec.Struct, kw_only=True, frozen=True):
 
     @property
     def found(self) -> bool:
-        """Whether an action is to blame."""
+        """Whether a culprit was found."""
         return self.verdict == "found"
 
     def as_json(self) -> dict[str, Any]:
-        """Return it with stable keys; the diff is in the folder of the reproducer."""
+        """Return the result with stable keys; the diff is in the folder of the reproducer."""
         guilty = self.guilty
         entry = guilty.entry if guilty else None
         return {

@@ -1,4 +1,4 @@
-"""The words of a bisection that a front end needs at once: they are cheap to import."""
+"""Verdicts and modes. The prompt imports this module at its start, so it imports nothing else."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ Found = Literal["found", "untestable", "not-bad", "not-good-at-start", "flaky"]
 
 
 class Judgement(NamedTuple):
-    """A verdict, and in a few words why."""
+    """A verdict and its reason, a few words."""
 
     verdict: Verdict
     reason: str

@@ -1,4 +1,4 @@
-"""Folders that come to their place as a whole, or not at all."""
+"""Replace a folder as a whole, or not at all."""
 
 from __future__ import annotations
 
@@ -14,44 +14,44 @@ from actiondbg.errors import FileNotWritten
 
 
 @contextmanager
-def placed(folder: Path, mark: str) -> Generator[Path]:
-    """Make a folder that is put to its place when all is in it.
+def replaced_directory(folder: Path, mark: str) -> Generator[Path]:
+    """Make a temporary folder that replaces another one at the end of the block.
 
     Args:
-        folder: its place; what is there is replaced if it is empty, or was made by this.
-        mark: the name of a file that is in each that was.
+        folder: the folder to replace; it must not exist, be empty, or contain ``mark``.
+        mark: the name of a file that the block must write.
 
     Yields:
-        The folder to fill, with ``mark`` too.
+        The temporary folder.
 
     Raises:
-        FileNotWritten: it cannot be made, or what is there is another's.
+        FileNotWritten: the folder cannot be made, or has other contents.
     """
     folder = Path(os.path.abspath(folder))
     try:
-        _check_place(folder, mark)
+        _check_replaceable(folder, mark)
         folder.parent.mkdir(parents=True, exist_ok=True)
         making = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
     except OSError as error:
-        raise _not_made(folder, error) from error
+        raise _cannot_make(folder, error) from error
     try:
         yield making
         try:
             making.chmod(executable_mode(making / mark))
-            _put(making, folder)
+            _replace(making, folder)
         except OSError as error:
-            raise _not_made(folder, error) from error
+            raise _cannot_make(folder, error) from error
     finally:
         shutil.rmtree(making, ignore_errors=True)
 
 
 def executable_mode(file: Path) -> int:
-    """Return a new file's mode with the right to execute for all who may read it."""
+    """Return the mode of a new file, with execution for everyone who may read it."""
     mode = stat.S_IMODE(file.stat().st_mode)
     return mode | (mode & 0o444) >> 2
 
 
-def _check_place(folder: Path, mark: str) -> None:
+def _check_replaceable(folder: Path, mark: str) -> None:
     if not folder.exists():
         return
     if not folder.is_dir() or (any(folder.iterdir()) and not (folder / mark).exists()):
@@ -60,7 +60,7 @@ def _check_place(folder: Path, mark: str) -> None:
         )
 
 
-def _put(making: Path, folder: Path) -> None:
+def _replace(making: Path, folder: Path) -> None:
     if not folder.exists():
         os.rename(making, folder)
         return
@@ -74,7 +74,7 @@ def _put(making: Path, folder: Path) -> None:
     shutil.rmtree(old, ignore_errors=True)
 
 
-def _not_made(folder: Path, error: OSError) -> FileNotWritten:
+def _cannot_make(folder: Path, error: OSError) -> FileNotWritten:
     return FileNotWritten(
         f"The folder {str(folder)!r} cannot be made ({error.strerror}): name another."
     )

@@ -67,7 +67,7 @@ def run(argv: list[str]) -> int:
     if not tool:
         parser.error("name the tool: actiondbg bisect [options] -- TOOL ARGS...")
     from actiondbg.bisection.api import bisect
-    from actiondbg.bisection.folder import open_folder
+    from actiondbg.bisection.output_folder import open_folder
 
     oracle = oracle_of(options)
     folder = open_folder(folder_of(options), Path(tool[0]).name, options.resume)

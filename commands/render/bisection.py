@@ -78,7 +78,7 @@ def _guilty_lines(guilty: Guilty, paint: Callable[[str], str]) -> list[str]:
 
 
 def _entries(entries: list[Entry]) -> list[str]:
-    lines = [f"  {entry.words()}" for entry in entries[:_MOST_ENTRIES]]
+    lines = [f"  {entry.describe()}" for entry in entries[:_MOST_ENTRIES]]
     if len(entries) > _MOST_ENTRIES:
         lines.append(f"  ... and {len(entries) - _MOST_ENTRIES:,} more")
     return lines

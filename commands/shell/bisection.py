@@ -224,7 +224,7 @@ def bisect(console: Console, options: BisectOptions) -> Bisected:
     output bad; a report and a reproducer are written into a folder. The session stays where it is.
     """
     from actiondbg.bisection.api import bisect as find
-    from actiondbg.bisection.folder import open_folder
+    from actiondbg.bisection.output_folder import open_folder
 
     session = console.tool()
     oracle = oracle_of(options)

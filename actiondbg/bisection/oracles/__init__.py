@@ -1,4 +1,4 @@
-"""What judges an output as good, bad or untestable, in Python and in the words of a shell.
+"""Oracles: each judges an output as good, bad or untestable.
 
-May import: errors to process, and bisection's result and command line.
+May import: errors to process, and bisection's command line, command runner and verdict.
 """

@@ -1,4 +1,4 @@
-"""``--compare``: the program prints the same, whether the suspect passes ran or not."""
+"""``--compare``: the lowered program prints the same with and without the suspect passes."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from pathlib import Path
 from typing import Literal, get_args
 
 from actiondbg.bisection.command_line import is_file
-from actiondbg.bisection.command_runner import Completed, Runner
-from actiondbg.bisection.oracles.oracle import Oracle, Surroundings, shortened
+from actiondbg.bisection.command_runner import CommandRunner, Completed
+from actiondbg.bisection.oracles.oracle import Oracle, OracleSetup, shortened
 from actiondbg.bisection.verdict import Judgement
 from actiondbg.errors import OracleError
 
 EntryResult = Literal["void", "i32", "i64", "f32"]
 
-# No canonicalize and no cse: the lowering must not carry the bug that is looked for.
+# No canonicalize and no cse: they may be the passes with the bug.
 PIPELINE = (
     "builtin.module(one-shot-bufferize{bufferize-function-boundaries},convert-linalg-to-loops,"
     "convert-vector-to-scf,lower-affine,arith-expand,memref-expand,convert-scf-to-cf,"
@@ -35,22 +35,22 @@ _NUMBER = re.compile(
     r"(?<![\w.])[-+]?(?:(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?|inf|nan)(?![\w.])", re.IGNORECASE
 )
 _INTEGER = re.compile(r"[-+]?\d+")
-_ADDRESS = re.compile(r"\b0x[0-9a-fA-F]+\b")  # of a memref: another in every run
+_ADDRESS = re.compile(r"\b0x[0-9a-fA-F]+\b")  # of a memref: differs between runs
 
 
 @dataclass
 class Compare(Oracle):
-    """Judges by what the program prints, once lowered and executed.
+    """Judges by the output of the program, after it is lowered and executed.
 
     The reference is the tool's input, lowered and executed without the suspect passes.
 
     Args:
-        lower: the pipeline that lowers the input, and each output, to the LLVM dialect.
-        entry: the function that is called.
-        entry_result: what it returns, which is printed unless it is void.
-        shared_libs: libraries of the runner; None for its own, where they are found.
-        tolerance: numbers are equal within this, relative and absolute; integers exactly.
-        input: the input, when it cannot be told from the tool's command line.
+        lower: the pipeline that lowers the input and each output to the LLVM dialect.
+        entry: the function to call.
+        entry_result: its result type; a result is printed.
+        shared_libs: libraries of the runner; None for its own, if they are found.
+        tolerance: relative and absolute, for numbers that are not integers.
+        input: the input, if the tool's command line does not name it.
     """
 
     lower: str = PIPELINE
@@ -68,7 +68,7 @@ class Compare(Oracle):
                 f"{', '.join(get_args(EntryResult))}."
             )
 
-    def words(self) -> str:
+    def as_option(self) -> str:
         words = ["--compare"]
         if self.lower != PIPELINE:
             words += ["--lower", self.lower]
@@ -87,18 +87,18 @@ class Compare(Oracle):
     def files(self, cwd: Path) -> list[Path]:
         return [cwd / self.input] if self.input and is_file(cwd / self.input) else []
 
-    def prepare(self, around: Surroundings) -> None:
-        source = self.input or around.input
+    def prepare(self, setup: OracleSetup) -> None:
+        source = self.input or setup.input
         if source is None:
             raise OracleError(
                 "Which file is the input of the tool cannot be told from its command line: name it "
                 "with --input FILE."
             )
-        path = (around.cwd or Path.cwd()) / source
+        path = (setup.cwd or Path.cwd()) / source
         if not is_file(path):
             raise OracleError(f"There is no file {str(source)!r} to compare with: name another.")
-        runner = Runner(around.directory)
-        printed = {self._reference(path, runner, around) for _ in range(2)}
+        commands = CommandRunner(setup.directory)
+        printed = {self._reference(path, commands, setup) for _ in range(2)}
         if len(printed) > 1:
             raise OracleError(
                 "The input prints something else each time that it is run, so nothing can be "
@@ -106,60 +106,62 @@ class Compare(Oracle):
             )
         self._expected = printed.pop()
 
-    def judge_output(self, output: Path, runner: Runner, around: Surroundings) -> Judgement:
+    def judge_output(self, output: Path, commands: CommandRunner, setup: OracleSetup) -> Judgement:
         lowered = _lowered_file(output)
-        done = self._lower(output, lowered, runner, around)
+        done = self._lower(output, lowered, commands, setup)
         if done.status != 0:
-            return Judgement("untestable", f"the output cannot be lowered{_saying(done)}")
-        done = self._execute(lowered, runner, around)
+            return Judgement("untestable", f"the output cannot be lowered{_reason(done)}")
+        done = self._execute(lowered, commands, setup)
         if done.status is None:
-            return Judgement("untestable", f"the program did not end in {around.seconds:g} s")
+            return Judgement("untestable", f"the program did not end in {setup.seconds:g} s")
         if done.status < 0:
             return Judgement("bad", f"the program died of signal {-done.status}")
         if done.status != 0:
-            return Judgement("untestable", f"the output cannot be executed{_saying(done)}")
+            return Judgement("untestable", f"the output cannot be executed{_reason(done)}")
         difference = first_difference(self._expected, _printed(done), self.tolerance)
         return Judgement("bad", difference) if difference else Judgement("good", "the same")
 
-    def _reference(self, source: Path, runner: Runner, around: Surroundings) -> str:
-        lowered = around.directory / "reference.mlir"
-        done = self._lower(source, lowered, runner, around)
+    def _reference(self, source: Path, commands: CommandRunner, setup: OracleSetup) -> str:
+        lowered = setup.directory / "reference.mlir"
+        done = self._lower(source, lowered, commands, setup)
         if done.status != 0:
             raise OracleError(
-                f"The input cannot be lowered without the suspect passes{_saying(done)}; give the "
+                f"The input cannot be lowered without the suspect passes{_reason(done)}; give the "
                 "pipeline that lowers it with --lower."
             )
-        done = self._execute(lowered, runner, around)
+        done = self._execute(lowered, commands, setup)
         if done.status != 0:
             raise OracleError(
-                f"The input, lowered without the suspect passes, cannot be executed{_saying(done)};"
+                f"The input, lowered without the suspect passes, cannot be executed{_reason(done)};"
                 " see --entry, --entry-result, --shared-libs and --lower."
             )
         return _printed(done)
 
-    def _lower(self, source: Path, target: Path, runner: Runner, around: Surroundings) -> Completed:
-        tool = _beside("mlir-opt", around.tool)
+    def _lower(
+        self, source: Path, target: Path, commands: CommandRunner, setup: OracleSetup
+    ) -> Completed:
+        tool = _beside("mlir-opt", setup.tool)
         words = [f"--pass-pipeline={self.lower}", "-o", str(target)]
-        if "--allow-unregistered-dialect" in around.argv:
+        if "--allow-unregistered-dialect" in setup.argv:
             words.append("--allow-unregistered-dialect")
-        return _run(runner, [str(tool), str(source), *words], around)
+        return _run(commands, [str(tool), str(source), *words], setup)
 
-    def _execute(self, lowered: Path, runner: Runner, around: Surroundings) -> Completed:
-        tool = _beside("mlir-runner", around.tool)
+    def _execute(self, lowered: Path, commands: CommandRunner, setup: OracleSetup) -> Completed:
+        tool = _beside("mlir-runner", setup.tool)
         libraries = self.shared_libs
         if libraries is None:
             libraries = _runner_libraries(tool)
         words = ["-e", self.entry, f"--entry-point-result={self.entry_result}"]
         if libraries:
             words.append(f"--shared-libs={','.join(libraries)}")
-        return _run(runner, [str(tool), str(lowered), *words], around)
+        return _run(commands, [str(tool), str(lowered), *words], setup)
 
 
 def first_difference(expected: str, printed: str, tolerance: float) -> str | None:
-    """Compare two texts: numbers within a tolerance, the rest exactly but for blanks.
+    """Compare two texts: numbers within a tolerance, the rest exactly except for blanks.
 
     Returns:
-        What differs first, in words; None if nothing does.
+        A description of the first difference, or None.
     """
     pairs = itertools.zip_longest(_lines(expected), _lines(printed))
     for number, (left, right) in enumerate(pairs, 1):
@@ -195,13 +197,13 @@ def _same_number(left: str, right: str, tolerance: float) -> bool:
 
 
 def _lowered_file(output: Path) -> Path:
-    """Return a place beside an output for what is made of it."""
+    """Return the file for the lowered form of an output."""
     return output.with_name(f"{output.name}.lowered.mlir")
 
 
-def _run(runner: Runner, command: list[str], around: Surroundings) -> Completed:
+def _run(commands: CommandRunner, command: list[str], setup: OracleSetup) -> Completed:
     try:
-        return runner.run(command, None, around.seconds, around.cwd)
+        return commands.run(command, None, setup.seconds, setup.cwd)
     except OSError as error:
         raise OracleError(f"{command[0]!r} cannot be run ({error}): check the tools.") from error
 
@@ -210,7 +212,7 @@ def _printed(done: Completed) -> str:
     return done.output.read_text(encoding="utf-8", errors="replace")
 
 
-def _saying(done: Completed) -> str:
+def _reason(done: Completed) -> str:
     if done.status is None:
         return ": it did not end in time"
     lines = done.errors.splitlines()
@@ -221,7 +223,7 @@ def _saying(done: Completed) -> str:
 
 
 def _beside(name: str, tool: Path) -> Path:
-    """Find a tool beside the debugged one, else on PATH."""
+    """Find a tool beside the debugged one or on PATH."""
     if tool.name == name:
         return tool
     for folder in (tool.parent, tool.resolve().parent):

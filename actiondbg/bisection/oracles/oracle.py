@@ -1,9 +1,10 @@
-"""Oracles: each judges what a trial left, good, bad or untestable."""
+"""Oracles: each judges the output or the end of a trial as good, bad or untestable."""
 
 from __future__ import annotations
 
 import functools
 import shlex
+import shutil
 import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable
@@ -13,42 +14,47 @@ from typing import NamedTuple, get_args
 
 from actiondbg import protocol
 from actiondbg.bisection.command_line import is_file
-from actiondbg.bisection.command_runner import Completed, Runner
+from actiondbg.bisection.command_runner import CommandRunner, Completed
 from actiondbg.bisection.verdict import Judgement, Verdict
 from actiondbg.errors import OracleError
 from actiondbg.process.stop import Stop
 from actiondbg.support.globs import check_glob
 
-_UNTESTABLE = 125  # as in git bisect
+_UNTESTABLE = 125  # the exit status, as in git bisect
 _SHOWN = 300  # characters of a reason
 
 Predicate = Callable[[Path], "bool | Verdict"]
 
 
 class Evidence(NamedTuple):
-    """What a trial left.
+    """The files and the end of a trial.
 
     Attributes:
-        output: what the tool wrote: the file of its -o, or its stdout.
-        errors: what it wrote to its stderr.
-        stop: how it ended, or where it was caught; None when it did not end in time.
+        output: the file of the tool's -o, or of its stdout.
+        errors: the file of its stderr.
+        stop: the end of the tool, or where a catch stopped it; None if it timed out.
     """
 
     output: Path
     errors: Path
     stop: Stop | None
 
+    def remove(self) -> None:
+        """Remove the files, with their directory."""
+        shutil.rmtree(self.output.parent, ignore_errors=True)
 
-class Surroundings(NamedTuple):
-    """What an oracle may need to know of the bisection.
+
+class OracleSetup(NamedTuple):
+    """The facts of the bisection that an oracle may need.
 
     Attributes:
         tool: the tool's file.
         argv: its command line.
-        input: its input, or None if it is not known.
-        cwd: where the tool and the commands of the oracle run; None for here.
-        directory: for the files of the oracle; it is there as long as the bisection runs.
-        seconds: how long a command of the oracle may take; None for as long as it does.
+        input: its input; None if it is not known.
+        cwd: the working directory of the tool and of the oracle's commands; None for this
+            process's.
+        directory: for the files of the oracle; removed after the bisection.
+        seconds: the time limit of a command of the oracle; None for no limit.
     """
 
     tool: Path
@@ -60,61 +66,63 @@ class Surroundings(NamedTuple):
 
 
 class Oracle(ABC):
-    """Judges what trials leave: this one by the tool's end alone, and those below otherwise.
+    """Judges trials. This base class judges the tool's end; subclasses judge its output.
 
     Attributes:
-        catches: the events at which a trial is over, as it is bad.
-        is_event: it looks for something that happens, not at an output: a tool that ends with an
-            error before may still be called good.
-        is_lenient: such an end is good.
+        catches: the events that end a trial as bad.
+        is_event: the oracle looks for an event, not at an output. If no run without candidates
+            is good, the search is repeated with ``is_lenient``.
+        is_lenient: a tool that ends with an error, without the event, is good.
+        symptom: what is wrong in a bad run, for the title of the report.
     """
 
     catches: tuple[protocol.Catch, ...] = ()
     is_event = False
     is_lenient = False
+    symptom = "wrong output"
 
     @abstractmethod
-    def words(self) -> str:
-        """Return what it is, as an option of the command line."""
+    def as_option(self) -> str:
+        """Return the oracle as an option of the command line."""
 
     def files(self, cwd: Path) -> list[Path]:
-        """Return the files that it judges by, which are there."""
+        """Return the existing files that the verdicts depend on."""
         return []
 
-    def prepare(self, around: Surroundings) -> None:
-        """Make ready for ``judge``; raises OracleError when it cannot judge."""
+    def prepare(self, setup: OracleSetup) -> None:
+        """Prepare for ``judge``; raises OracleError if the oracle cannot judge."""
         return
 
-    def judge(self, evidence: Evidence, runner: Runner, around: Surroundings) -> Judgement:
-        """Judge what a trial left.
+    def judge(self, evidence: Evidence, commands: CommandRunner, setup: OracleSetup) -> Judgement:
+        """Judge a trial.
 
         Args:
-            evidence: what it left.
-            runner: for commands.
-            around: what ``prepare`` got.
+            evidence: its files and its end.
+            commands: runs the oracle's commands.
+            setup: as passed to ``prepare``.
 
         Raises:
-            OracleError: it cannot judge.
+            OracleError: the oracle cannot judge.
         """
         stop = evidence.stop
         if stop is None:
             return Judgement("untestable", "the tool did not end in time")
         if stop.when != "exit":
             return Judgement("bad", shortened(stop.message or "it was caught"))
-        if self.sees_end(stop):
+        if self.is_bad_end(stop):
             return Judgement("bad", shortened(stop.message or "the tool crashed"))
         if stop.status != 0:
             said = shortened(_last_words(evidence.errors))
             verdict = "good" if self.is_lenient and stop.reason == "exited" else "untestable"
             return Judgement(verdict, f"{(stop.message or '').rstrip('.')}{said and ': '}{said}")
-        return self.judge_output(evidence.output, runner, around)
+        return self.judge_output(evidence.output, commands, setup)
 
-    def sees_end(self, stop: Stop) -> bool:
-        """Tell whether this end of the tool is what it looks for."""
+    def is_bad_end(self, stop: Stop) -> bool:
+        """Return whether this end of the tool is the event that the oracle looks for."""
         return False
 
-    def judge_output(self, output: Path, runner: Runner, around: Surroundings) -> Judgement:
-        """Judge the output of a tool that ended well; see ``judge``."""
+    def judge_output(self, output: Path, commands: CommandRunner, setup: OracleSetup) -> Judgement:
+        """Judge the output of a tool that ended with status 0; see ``judge``."""
         return Judgement("good", "the tool ended well")
 
 
@@ -122,13 +130,13 @@ class Oracle(ABC):
 class Command(Oracle):
     """``--test CMD``: a command of the shell, in which {} is the output file.
 
-    It has the output on its standard input too. Exit status 0 is good, 1 to 124 bad, and 125
+    The output is on its standard input too. Exit status 0 is good, 1 to 124 bad, and 125
     untestable, as in git bisect.
     """
 
     command: str
 
-    def words(self) -> str:
+    def as_option(self) -> str:
         return f"--test {shlex.quote(self.command)}"
 
     def files(self, cwd: Path) -> list[Path]:
@@ -138,11 +146,11 @@ class Command(Oracle):
             return []
         return [cwd / word for word in words if word and is_file(cwd / word)]
 
-    def judge_output(self, output: Path, runner: Runner, around: Surroundings) -> Judgement:
+    def judge_output(self, output: Path, commands: CommandRunner, setup: OracleSetup) -> Judgement:
         command = self.command.replace("{}", shlex.quote(str(output)))
-        done = _run(runner, command, output, around)
+        done = _run(commands, command, output, setup)
         if done.status is None:
-            return _late(around)
+            return _timed_out(setup)
         if done.status < 0 or done.status > _UNTESTABLE:
             raise OracleError(f"The test {self.command!r} cannot be run: {_why(done)}.")
         said = shortened(done.errors)
@@ -154,28 +162,28 @@ class Command(Oracle):
 
 @dataclass
 class FileCheck(Oracle):
-    """``--filecheck FILE``: the output passes the checks of a file, or not."""
+    """``--filecheck FILE``: good if the output passes the checks of a file."""
 
     file: Path
 
-    def words(self) -> str:
+    def as_option(self) -> str:
         return f"--filecheck {shlex.quote(str(self.file))}"
 
     def files(self, cwd: Path) -> list[Path]:
         return [cwd / self.file] if is_file(cwd / self.file) else []
 
-    def prepare(self, around: Surroundings) -> None:
-        if not is_file(self._file(around)):
+    def prepare(self, setup: OracleSetup) -> None:
+        if not is_file(self._file(setup)):
             raise OracleError(f"There is no file {str(self.file)!r} with checks: name another.")
 
-    def judge_output(self, output: Path, runner: Runner, around: Surroundings) -> Judgement:
+    def judge_output(self, output: Path, commands: CommandRunner, setup: OracleSetup) -> Judgement:
         command = [sys.executable, "-m", "filecheck", "--input-file", str(output)]
-        done = _run(runner, [*command, str(self._file(around))], output, around)
+        done = _run(commands, [*command, str(self._file(setup))], output, setup)
         if done.status is None:
-            return _late(around)
+            return _timed_out(setup)
         if done.status == 0:
             return Judgement("good", "the checks pass")
-        # It ends with 1 for checks that cannot be read as well.
+        # Status 1 also means that the checks cannot be read.
         if done.status != 1 or "Traceback" in done.errors or "Malformed" in done.errors:
             said = done.errors.splitlines()
             raise OracleError(
@@ -186,95 +194,97 @@ class FileCheck(Oracle):
             )
         return Judgement("bad", shortened(done.errors.partition("\n")[0]))
 
-    def _file(self, around: Surroundings) -> Path:
-        return (around.cwd or Path.cwd()) / self.file
+    def _file(self, setup: OracleSetup) -> Path:
+        return (setup.cwd or Path.cwd()) / self.file
 
 
 @dataclass
 class Crash(Oracle):
-    """``--crash``: bad when the tool dies of a signal."""
+    """``--crash``: bad if the tool dies of a signal."""
 
     is_event = True
+    symptom = "crash"
 
-    def words(self) -> str:
+    def as_option(self) -> str:
         return "--crash"
 
-    def sees_end(self, stop: Stop) -> bool:
+    def is_bad_end(self, stop: Stop) -> bool:
         return stop.reason == "crashed"
 
 
 @dataclass
 class Verify(Oracle):
-    """``--verify``: bad when the verifier finds the IR broken."""
+    """``--verify``: bad if the verifier rejects the IR."""
 
     catches = (protocol.Catch(kind="verify"),)
     is_event = True
+    symptom = "invalid IR"
 
-    def words(self) -> str:
+    def as_option(self) -> str:
         return "--verify"
 
 
 @dataclass
 class Diagnostic(Oracle):
-    """``--diagnostic GLOB``: bad when the tool emits a diagnostic whose text matches."""
+    """``--diagnostic GLOB``: bad if the tool emits a diagnostic whose text matches."""
 
     glob: str
     catches: tuple[protocol.Catch, ...] = field(init=False, default=())
     is_event = True
+    symptom = "diagnostic"
 
     def __post_init__(self) -> None:
         check_glob(self.glob, self.glob, 0)
         self.catches = (protocol.Catch(kind="diagnostic", glob=self.glob),)
 
-    def words(self) -> str:
+    def as_option(self) -> str:
         return f"--diagnostic {shlex.quote(self.glob)}"
 
 
 @dataclass
-class Function(Oracle):
-    """A predicate in Python: of the output file, True for good, or a verdict."""
+class PredicateOracle(Oracle):
+    """A Python function of the output file, which returns a verdict, or True for good."""
 
     predicate: Predicate
 
-    def words(self) -> str:
+    def as_option(self) -> str:
         function = self.predicate
         while isinstance(function, functools.partial):
             function = function.func
         module = getattr(function, "__module__", type(function).__module__)
         return f"{module}.{getattr(function, '__qualname__', type(function).__qualname__)}"
 
-    def judge_output(self, output: Path, runner: Runner, around: Surroundings) -> Judgement:
+    def judge_output(self, output: Path, commands: CommandRunner, setup: OracleSetup) -> Judgement:
         answer: object = self.predicate(output)
         if isinstance(answer, bool):
             return Judgement("good" if answer else "bad", f"the predicate returned {answer}")
         if answer not in get_args(Verdict):
             raise OracleError(
-                f"The predicate {self.words()} returned {answer!r}, and has to return a bool, or "
-                f"one of {', '.join(get_args(Verdict))}."
+                f"The predicate {self.as_option()} returned {answer!r}, and has to return a bool, "
+                f"or one of {', '.join(get_args(Verdict))}."
             )
         return Judgement(answer, f"the predicate returned {answer!r}")
 
 
 def make_oracle(oracle: Oracle | Predicate | str) -> Oracle:
-    """Return an oracle: a text is a command of the shell, see ``Command``."""
+    """Return an oracle; a string is a command of the shell, see ``Command``."""
     if isinstance(oracle, Oracle):
         return oracle
-    return Command(oracle) if isinstance(oracle, str) else Function(oracle)
+    return Command(oracle) if isinstance(oracle, str) else PredicateOracle(oracle)
 
 
-# --- behind them --------------------------------------------------------------------
-
-
-def _run(runner: Runner, command: str | list[str], output: Path, around: Surroundings) -> Completed:
+def _run(
+    commands: CommandRunner, command: str | list[str], output: Path, setup: OracleSetup
+) -> Completed:
     try:
-        # The tools that stand beside the one under suspicion are those that it is judged with.
-        return runner.run(command, output, around.seconds, around.cwd, around.tool.parent)
+        # The oracle uses the tools beside the debugged one.
+        return commands.run(command, output, setup.seconds, setup.cwd, setup.tool.parent)
     except OSError as error:
         raise OracleError(f"{command!r} cannot be run ({error}): check the oracle.") from error
 
 
-def _late(around: Surroundings) -> Judgement:
-    return Judgement("untestable", f"the oracle did not end in {around.seconds:g} s")
+def _timed_out(setup: OracleSetup) -> Judgement:
+    return Judgement("untestable", f"the oracle did not end in {setup.seconds:g} s")
 
 
 def _why(done: Completed) -> str:
@@ -296,6 +306,6 @@ def _last_words(errors: Path) -> str:
 
 
 def shortened(text: str) -> str:
-    """Return a text in one line of a bounded length."""
+    """Return a text on one line, cut at a length."""
     text = " ".join(text.split())
     return text if len(text) <= _SHOWN else text[:_SHOWN] + " ..."

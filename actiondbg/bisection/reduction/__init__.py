@@ -1,4 +1,4 @@
-"""Makes an input small, by operations, modules or lines.
+"""Reduce an input, as long as a predicate over files holds.
 
-May import: errors, support, ir.
+May import: errors and support.
 """

@@ -1,7 +1,7 @@
-"""Operations of a module that can be left out, by the Python bindings of MLIR.
+"""Removable operations of a module, by MLIR's Python bindings.
 
-Results that are used are replaced by an operand of the same type, else by a constant, so that what
-is left is valid.
+Used results are replaced by an operand of the same type, or by a constant, so that the rest is
+valid.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ _CHILDREN, _ALL, _AROUND, _ARGUMENTS, _RESULTS = range(5)
 
 
 def read_operations(source: bytes) -> Operations | None:
-    """Read a module, text or bytecode; None if the bindings are missing, or do not read it."""
+    """Parse a module, text or bytecode; None if the bindings are missing or cannot parse it."""
     try:
         ir: Any = import_module("mlir.ir")
     except ImportError:
@@ -32,16 +32,16 @@ def read_operations(source: bytes) -> Operations | None:
 class Operations:
     """A module.
 
-    What can be left out, way by way: children of modules; all operations; operations around
-    others, which stay; arguments of functions that nothing uses; results of functions.
+    The kinds of parts: children of modules; all operations; operations whose body is kept;
+    unused arguments of functions; results of functions.
 
     Args:
-        ir: mlir.ir.
+        ir: the module mlir.ir, whose types depend on the installed MLIR.
         module: an mlir.ir.Module.
     """
 
     unit = "operations"
-    ways = 5
+    kinds = 5
 
     def __init__(self, ir: Any, module: Any) -> None:
         self._ir = ir
@@ -49,51 +49,51 @@ class Operations:
         self.text = _text_of(module.operation)
         operations = list(_walk(module.operation))
         self.size = len(operations)
-        # The units of each way: an operation's number in the walk, and what of it.
-        self._units: dict[int, list[tuple[int, int]]] = {way: [] for way in range(self.ways)}
+        # By kind: the operation's number in the walk, and the number of the argument or result.
+        self._parts: dict[int, list[tuple[int, int]]] = {kind: [] for kind in range(self.kinds)}
         for at, op in enumerate(operations):
-            self._note(at, op)
+            self._add_parts(at, op)
 
-    def count(self, way: int) -> int:
-        return len(self._units[way])
+    def count(self, kind: int) -> int:
+        return len(self._parts[kind])
 
-    def without(self, way: int, units: Sequence[int]) -> str | None:
+    def without(self, kind: int, parts: Sequence[int]) -> str | None:
         clone = self._module.operation.clone()
         operations = list(_walk(clone.operation))
-        chosen = [self._units[way][unit] for unit in units]
+        chosen = [self._parts[kind][part] for part in parts]
         try:
-            if way in (_CHILDREN, _ALL):
+            if kind in (_CHILDREN, _ALL):
                 self._remove_all(operations, [at for at, _ in chosen])
             else:
-                act = {
+                remove = {
                     _AROUND: self._unwrap,
                     _ARGUMENTS: self._remove_argument,
                     _RESULTS: self._remove_result,
-                }[way]
+                }[kind]
                 for at, number in reversed(chosen):
-                    act(operations[at], number)
+                    remove(operations[at], number)
             return _text_of(clone.operation) if clone.operation.verify() else None
         except self._ir.MLIRError:
             return None
 
-    def again(self, text: str) -> Operations | None:
+    def reparse(self, text: str) -> Operations | None:
         return read_operations(text.encode())
 
-    def _note(self, at: int, op: Any) -> None:
-        """Note what of an operation can be left out."""
+    def _add_parts(self, at: int, op: Any) -> None:
+        """Add the removable parts of an operation."""
         if _is_child(op):
-            self._units[_CHILDREN].append((at, 0))
-        if _can_go(op):
-            self._units[_ALL].append((at, 0))
+            self._parts[_CHILDREN].append((at, 0))
+        if _is_removable(op):
+            self._parts[_ALL].append((at, 0))
         if not _is_child(op) and _body(op) is not None:
-            self._units[_AROUND].append((at, 0))
+            self._parts[_AROUND].append((at, 0))
         if op.name == "func.func" and len(op.regions[0].blocks):
             unused = enumerate(op.regions[0].blocks[0].arguments)
-            self._units[_ARGUMENTS] += [(at, number) for number, one in unused if not _used(one)]
+            self._parts[_ARGUMENTS] += [(at, number) for number, one in unused if not _is_used(one)]
             results = self._ir.TypeAttr(op.attributes["function_type"]).value.results
-            self._units[_RESULTS] += [(at, number) for number in range(len(results))]
+            self._parts[_RESULTS] += [(at, number) for number in range(len(results))]
 
-    # --- leaving out ---
+    # --- removing ---
 
     def _remove_all(self, operations: Sequence[Any], chosen: Sequence[int]) -> None:
         ends = {at: at + 1 + sum(1 for _ in _walk(operations[at])) for at in chosen}
@@ -101,22 +101,22 @@ class Operations:
             self._remove(operations[at])
 
     def _remove(self, op: Any) -> None:
-        """Remove an operation, unless there is nothing that its users could use instead."""
-        used = [result for result in op.results if _used(result)]
-        others = [self._instead(op, result.type) for result in used]
-        if any(other is None for other in others):
+        """Remove an operation, if there are replacements for its used results."""
+        used = [result for result in op.results if _is_used(result)]
+        replacements = [self._replacement(op, result.type) for result in used]
+        if any(other is None for other in replacements):
             return
-        for result, other in zip(used, others, strict=True):
+        for result, other in zip(used, replacements, strict=True):
             result.replace_all_uses_with(other)
         op.erase()
 
     def _unwrap(self, op: Any, _: int) -> None:
-        """Put what is in an operation's body in its place."""
+        """Replace an operation by the operations of its body."""
         body = _body(op)
-        others = [self._instead(op, argument.type) for argument in body.arguments]
-        if any(other is None for other in others):
+        replacements = [self._replacement(op, argument.type) for argument in body.arguments]
+        if any(other is None for other in replacements):
             return
-        for argument, other in zip(body.arguments, others, strict=True):
+        for argument, other in zip(body.arguments, replacements, strict=True):
             argument.replace_all_uses_with(other)
         *inner, last = [each.operation for each in body.operations]
         for each in inner:
@@ -142,7 +142,7 @@ class Operations:
         self._change_type(op, "results", "res_attrs", number)
 
     def _change_type(self, op: Any, side: str, attributes: str, number: int) -> None:
-        """Leave out one type of a function's, and its attributes."""
+        """Remove one input or result from a function's type and attributes."""
         ir = self._ir
         with op.context:
             type = ir.TypeAttr(op.attributes["function_type"]).value
@@ -155,10 +155,10 @@ class Operations:
                 del left[number]
                 op.attributes[attributes] = ir.ArrayAttr.get(left)
 
-    # --- what is used instead ---
+    # --- replacements ---
 
-    def _instead(self, op: Any, type: Any) -> Any:
-        """Return a value of a type that can be used where an operation stands, or None."""
+    def _replacement(self, op: Any, type: Any) -> Any:
+        """Return a value of a type for the users of an operation, or None."""
         found = next((operand for operand in op.operands if operand.type == type), None)
         if found is not None:
             return found
@@ -173,7 +173,7 @@ class Operations:
         return None
 
     def _one(self, type: Any) -> Any:
-        """Return 1: 0 would be divided by, and a loop with that step would not end."""
+        """Return the constant 1: a divisor or the step of a loop must not be 0."""
         ir = self._ir
         for value in ("1", "1.0", "true", "dense<1>", "dense<1.0>", "dense<true>"):
             with contextlib.suppress(ir.MLIRError, ValueError):
@@ -188,7 +188,7 @@ def _text_of(op: Any) -> str:
 
 
 def _walk(op: Any) -> Iterator[Any]:
-    """Yield the operations in an operation, in the order in which they stand; not itself."""
+    """Yield the operations in an operation in textual order, without itself."""
     for region in op.regions:
         for block in region.blocks:
             for inner in block.operations:
@@ -200,8 +200,8 @@ def _is_child(op: Any) -> bool:
     return str(op.parent.name).endswith(".module")
 
 
-def _can_go(op: Any) -> bool:
-    """Whether the operation is not what a block has to end with."""
+def _is_removable(op: Any) -> bool:
+    """Return whether an operation is not the terminator of a block."""
     if _is_child(op) or len(op.results):
         return True
     *_, last = op.block.operations
@@ -209,7 +209,9 @@ def _can_go(op: Any) -> bool:
 
 
 def _body(op: Any) -> Any:
-    """Return the first block that has operations besides its last, of regions of one block."""
+    """Return the first block with operations before its terminator; None if a region has several
+    blocks.
+    """
     blocks = [list(region.blocks) for region in op.regions]
     if any(len(each) > 1 for each in blocks):
         return None
@@ -217,12 +219,12 @@ def _body(op: Any) -> Any:
     return next(filled, None)
 
 
-def _used(value: Any) -> bool:
+def _is_used(value: Any) -> bool:
     return any(True for _ in value.uses)
 
 
 def _outermost(chosen: Sequence[int], ends: dict[int, int]) -> list[int]:
-    """Return the chosen operations that are in no other chosen one."""
+    """Return the chosen operations that are not inside of another chosen one."""
     result: list[int] = []
     end = 0
     for at in chosen:

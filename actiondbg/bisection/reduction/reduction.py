@@ -1,9 +1,8 @@
-"""Make an input small, by a predicate over files; nothing here knows what makes one interesting.
+"""Reduce an input, as long as a predicate over files holds.
 
-Operations are left out by the Python bindings of MLIR, which keep the module valid, so that few
-trials are lost. An input that the bindings do not read (other dialects, Fortran) is reduced by its
-lines. mlir-reduce is not used: it leaves out direct children of the module only, and its test
-cannot be a predicate of ours.
+MLIR's Python bindings remove operations and keep the module valid, so that few attempts fail. An
+input that the bindings cannot parse (other dialects, Fortran) is reduced by its lines. mlir-reduce
+cannot replace this: it removes only direct children of the module, and its test is a script.
 """
 
 from __future__ import annotations
@@ -25,16 +24,15 @@ IsInteresting = Callable[[Path], bool]
 
 @dataclass(frozen=True)
 class Reduced:
-    """An input that was made small.
+    """A reduced input.
 
     Args:
-        path: the smallest that is interesting; the input itself if there is no smaller one.
-        before: how large the input was, in ``unit``.
-        after: how large it is now.
+        path: the smallest interesting input; the original if no smaller one is.
+        before: the size of the original, in ``unit``.
+        after: the size of the reduced input.
         unit: "operations" or "lines".
-        trials: how many inputs were tried.
-        ended: why it was not gone on with: "interrupt" or "time"; empty when nothing more can be
-            left out.
+        trials: the number of inputs that were tried.
+        ended: why the reduction stopped early: "interrupt" or "time"; else empty.
     """
 
     path: Path
@@ -46,36 +44,36 @@ class Reduced:
 
 
 class Reducible(Protocol):
-    """A text of which units can be left out, in several ways.
+    """A text from which parts can be removed. Parts are of several kinds, numbered from 0.
 
     Attributes:
         unit: what ``size`` counts.
-        ways: how many ways there are; those come first that leave out much at once.
+        kinds: the number of kinds; larger parts come first.
     """
 
     unit: str
-    ways: int
+    kinds: int
 
     @property
     def size(self) -> int:
-        """How large it is."""
+        """The size, in ``unit``."""
         ...
 
     @property
     def text(self) -> str:
-        """All of it."""
+        """The whole text."""
         ...
 
-    def count(self, way: int) -> int:
-        """Return how many units there are of a way, from 0."""
+    def count(self, kind: int) -> int:
+        """Return the number of parts of a kind."""
         ...
 
-    def without(self, way: int, units: Sequence[int]) -> str | None:
-        """Return the text without some units; None if nothing valid would be left."""
+    def without(self, kind: int, parts: Sequence[int]) -> str | None:
+        """Return the text without some parts of a kind; None if the rest would be invalid."""
         ...
 
-    def again(self, text: str) -> Reducible | None:
-        """Read a text that ``without`` returned."""
+    def reparse(self, text: str) -> Reducible | None:
+        """Parse a text that ``without`` returned."""
         ...
 
 
@@ -87,21 +85,21 @@ def reduce_input(
     directory: Path,
     seconds: float | None = None,
 ) -> Reduced:
-    """Make an input small that stays interesting.
+    """Reduce an input that is interesting.
 
     Args:
-        path: the input, which is interesting, and is not touched.
-        is_interesting: whether a smaller one, a file in ``directory``, still is.
-        progress: called with a line when a smaller one was found.
-        directory: where smaller ones are written; the smallest stays there.
-        seconds: after which no other trial is begun; None for no limit.
+        path: the input; it is not changed.
+        is_interesting: the predicate over smaller inputs, files in ``directory``.
+        progress: called with a line for each smaller interesting input.
+        directory: for the smaller inputs; the smallest is kept there.
+        seconds: the time limit; None for no limit.
 
     Returns:
-        The smallest. A KeyboardInterrupt ends the search, and what was reached is returned.
+        The reduced input. A KeyboardInterrupt ends the search and returns the smallest so far.
 
     Raises:
         UsageError: the input cannot be read.
-        FileNotWritten: a smaller one cannot be written.
+        FileNotWritten: a smaller input cannot be written.
     """
     try:
         source = path.read_bytes()
@@ -112,15 +110,15 @@ def reduce_input(
     search = _Search(path, is_interesting, progress, directory, seconds)
     try:
         search.run(source)
-    except _TimeUp:
+    except _TimedOut:
         return search.result("time")
     except KeyboardInterrupt:
         return search.result("interrupt")
     return search.result("")
 
 
-class _TimeUp(Exception):
-    """The time that the search may take is over."""
+class _TimedOut(Exception):
+    """The time limit is over."""
 
 
 class _Search:
@@ -140,7 +138,7 @@ class _Search:
         self._unit, self._before, self._after = "operations", 0, 0
 
     def run(self, source: bytes) -> None:
-        """Reduce by the coarsest units first."""
+        """Reduce by the modules of a split input, then by operations or lines."""
         text = source.decode("utf-8", errors="replace")
         chunks = Chunks(text)
         if chunks.size > 1:
@@ -164,42 +162,42 @@ class _Search:
             ended=ended,
         )
 
-    def _measure(self, whole: Reducible) -> None:
-        self._unit, self._before, self._after = whole.unit, whole.size, whole.size
+    def _measure(self, reducible: Reducible) -> None:
+        self._unit, self._before, self._after = reducible.unit, reducible.size, reducible.size
 
-    def _reduce(self, whole: Reducible) -> Reducible:
-        """Leave out units until no single one can be spared."""
+    def _reduce(self, reducible: Reducible) -> Reducible:
+        """Remove parts until no single part can be removed."""
         smaller = True
         while smaller:
             smaller = False
-            for way in range(whole.ways):
-                less = self._reduce_by(whole, way)
-                if less is not None:
-                    whole, smaller = less, True
-        return whole
+            for kind in range(reducible.kinds):
+                rest = self._reduce_by(reducible, kind)
+                if rest is not None:
+                    reducible, smaller = rest, True
+        return reducible
 
-    def _reduce_by(self, whole: Reducible, way: int) -> Reducible | None:
-        """Leave out chunks of units, from the end, as what is used stands before its users.
+    def _reduce_by(self, reducible: Reducible, kind: int) -> Reducible | None:
+        """Remove chunks of parts from the end, because users come after what they use.
 
         Returns:
-            What is left, or None if nothing could be left out.
+            The rest, or None if nothing could be removed.
         """
-        left, out = list(range(whole.count(way))), list[int]()
+        left, removed = list(range(reducible.count(kind))), list[int]()
         found: str | None = None
         size = len(left)
         while size:
             for end in range(len(left), 0, -size):
                 chunk = left[max(end - size, 0) : end]
-                text = whole.without(way, sorted([*out, *chunk]))
-                if text is not None and text != whole.text and self._accepts(text):
+                text = reducible.without(kind, sorted([*removed, *chunk]))
+                if text is not None and text != reducible.text and self._accepts(text):
                     del left[max(end - size, 0) : end]
-                    out += chunk
+                    removed += chunk
                     found = text
-                    self._tell(whole.again(text))
+                    self._report(reducible.reparse(text))
             size //= 2
-        return None if found is None else whole.again(found)
+        return None if found is None else reducible.reparse(found)
 
-    def _tell(self, smaller: Reducible | None) -> None:
+    def _report(self, smaller: Reducible | None) -> None:
         if smaller is None or smaller.unit != self._unit:
             return
         self._after = smaller.size
@@ -210,12 +208,12 @@ class _Search:
             )
 
     def _accepts(self, text: str) -> bool:
-        """Whether a text is interesting; the newest that is is kept."""
+        """Return whether a text is interesting, and keep its file if it is."""
         key = hashlib.sha256(text.encode()).digest()
         if key in self._verdicts:
             return self._verdicts[key]
         if self._end is not None and time.monotonic() >= self._end:
-            raise _TimeUp
+            raise _TimedOut
         candidate = self._directory / f"candidate{self._path.suffix}"
         kept = self._directory / f"reduced{self._path.suffix}"
         try:

@@ -1,4 +1,4 @@
-"""Parts of a text that can be left out, where nothing is known of what it says."""
+"""Removable parts of a text in any language: modules of a split input, blocks and lines."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class Chunks:
     """
 
     unit = "modules"
-    ways = 1
+    kinds = 1
 
     def __init__(self, text: str) -> None:
         self._chunks = re.split(rf"(?m)^{_SEPARATOR}.*\n", text)
@@ -29,26 +29,26 @@ class Chunks:
     def text(self) -> str:
         return f"{_SEPARATOR}\n".join(self._chunks)
 
-    def count(self, way: int) -> int:
+    def count(self, kind: int) -> int:
         return self.size
 
-    def without(self, way: int, units: Sequence[int]) -> str | None:
-        out = set(units)
-        left = [chunk for at, chunk in enumerate(self._chunks) if at not in out]
+    def without(self, kind: int, parts: Sequence[int]) -> str | None:
+        removed = set(parts)
+        left = [chunk for at, chunk in enumerate(self._chunks) if at not in removed]
         return f"{_SEPARATOR}\n".join(left) if left else None
 
-    def again(self, text: str) -> Chunks:
+    def reparse(self, text: str) -> Chunks:
         return Chunks(text)
 
 
 class Lines:
-    """Lines, and blocks of them: those that open a brace, up to the line that closes it.
+    """Lines, and blocks from a line that opens a brace to the line that closes it.
 
-    What can be left out, way by way: blocks; lines; the two lines that a block is in.
+    The kinds of parts: blocks; lines; the first and the last line of a block.
     """
 
     unit = "lines"
-    ways = 3
+    kinds = 3
 
     def __init__(self, text: str) -> None:
         self._lines = text.splitlines(keepends=True)
@@ -62,28 +62,28 @@ class Lines:
     def text(self) -> str:
         return "".join(self._lines)
 
-    def count(self, way: int) -> int:
-        return len(self._lines if way == 1 else self._blocks)
+    def count(self, kind: int) -> int:
+        return len(self._lines if kind == 1 else self._blocks)
 
-    def without(self, way: int, units: Sequence[int]) -> str | None:
-        out = set(units)
-        if way == 0:
-            out = {line for unit in units for line in self._blocks[unit]}
-        elif way == 2:
-            out = {
+    def without(self, kind: int, parts: Sequence[int]) -> str | None:
+        removed = set(parts)
+        if kind == 0:
+            removed = {line for part in parts for line in self._blocks[part]}
+        elif kind == 2:
+            removed = {
                 line
-                for unit in units
-                for line in self._blocks[unit][:: len(self._blocks[unit]) - 1]
+                for part in parts
+                for line in self._blocks[part][:: len(self._blocks[part]) - 1]
             }
-        left = [line for at, line in enumerate(self._lines) if at not in out]
+        left = [line for at, line in enumerate(self._lines) if at not in removed]
         return "".join(left) if any(line.strip() for line in left) else None
 
-    def again(self, text: str) -> Lines:
+    def reparse(self, text: str) -> Lines:
         return Lines(text)
 
 
 def _blocks(lines: Sequence[str]) -> Iterable[range]:
-    """Yield the blocks, each after those in it."""
+    """Yield the blocks, inner ones first."""
     opened: list[int] = []
     for at, line in enumerate(lines):
         for character in _STRING.sub("", line):

@@ -1,4 +1,4 @@
 """The report of a bisection, as Markdown and as HTML.
 
-May import: errors to session, and bisection's result.
+May import: errors to process, and bisection's reproducer and result.
 """

@@ -1,4 +1,4 @@
-"""What a report tells, whatever it is written in."""
+"""The content of a report, independent of its format."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from actiondbg import __version__
-from actiondbg.bisection.reproducer.pipelines import normal
-from actiondbg.bisection.reproducer.portable import shown
-from actiondbg.bisection.reproducer.run import Shown
+from actiondbg.bisection.reproducer.pipelines import normalize_pipeline
+from actiondbg.bisection.reproducer.portable_command import command_text
+from actiondbg.bisection.reproducer.run import StepResult
 from actiondbg.bisection.result import Entry, Guilty, Result
 
-_LARGEST = 1 << 17  # characters of a file of IR that are taken into a report
+_LARGEST = 1 << 17  # characters of a file of IR that a report includes
 _MOST = 20  # entries of a set that are listed
 
 _KINDS = {
@@ -30,13 +30,13 @@ _MODES = {
 
 @dataclass(frozen=True)
 class ToolFacts:
-    """What the tool is.
+    """The identity of the tool.
 
     Args:
         name: of its file.
         llvm: its version.
         build_id: of its libMLIR.
-        assertions: whether it was built with them; None if not known.
+        assertions: whether it was built with assertions; None if not known.
     """
 
     name: str
@@ -44,8 +44,8 @@ class ToolFacts:
     build_id: str
     assertions: bool | None
 
-    def words(self) -> str:
-        """Return it in one phrase."""
+    def describe(self) -> str:
+        """Return the tool and its version as one phrase."""
         how = {True: ", with assertions", False: ", without assertions", None: ""}
         return f"{self.name} of LLVM {self.llvm}{how[self.assertions]}"
 
@@ -56,10 +56,10 @@ class Text:
 
     Args:
         name: of the file.
-        title: what it is.
-        text: its beginning.
-        is_cut: whether that is not all.
-        generic: whether it is in generic form, as it is not valid IR.
+        title: describes the IR.
+        text: the first characters.
+        is_cut: whether ``text`` is only the first part.
+        generic: whether the IR is in generic form, because it is invalid.
     """
 
     name: str
@@ -71,20 +71,20 @@ class Text:
 
 @dataclass(frozen=True)
 class Report:
-    """What there is to tell of a bisection.
+    """The facts of a report.
 
     Args:
-        result: what was found; with a guilty action.
+        result: of the bisection; with a culprit.
         tool: the tool.
-        command: its command line, as it is in the folder.
-        oracle: it as an option of the command line.
-        symptom: what is wrong, in a few words: "crash".
-        good: what is good, in a phrase.
-        way: what the reproducer shows, a sentence.
-        shown: what it showed when it was run.
-        verified: whether that is all that it is meant to show.
-        notes: what else is to be known of it, sentences.
-        files: what is in the folder: name -> what it is.
+        command: its command line in the folder.
+        oracle: as an option of the command line.
+        symptom: what is wrong in a bad run: "crash".
+        good: describes a good output.
+        strategy: what the reproducer shows, one sentence.
+        steps: the results of the reproducer's steps.
+        verified: whether the reproducer showed good and bad.
+        notes: one sentence each.
+        files: names and descriptions of the files in the folder.
         texts: the IR.
     """
 
@@ -94,8 +94,8 @@ class Report:
     oracle: str
     symptom: str
     good: str
-    way: str
-    shown: Sequence[Shown]
+    strategy: str
+    steps: Sequence[StepResult]
     verified: bool
     notes: Sequence[str] = ()
     files: Sequence[tuple[str, str]] = ()
@@ -103,17 +103,17 @@ class Report:
 
     @property
     def guilty(self) -> Guilty:
-        """The guilty action."""
+        """The culprit."""
         guilty = self.result.guilty
         assert guilty is not None
         return guilty
 
 
-Fact = tuple[str, str, bool]  # what it is, its value, whether that is code
+Fact = tuple[str, str, bool]  # title, value, whether the value is code
 
 
 def title(report: Report) -> tuple[str, str, str]:
-    """Return the title: words, code, and words that follow, maybe none."""
+    """Return the title: text, the culprit's name, and the pass that it is in, maybe empty."""
     guilty = report.guilty
     kind = _KINDS.get(guilty.tag, guilty.tag)
     if not guilty.name:
@@ -125,7 +125,7 @@ def title(report: Report) -> tuple[str, str, str]:
 
 
 def action_facts(report: Report) -> list[Fact]:
-    """Return what is to be known of the guilty action."""
+    """Return the facts of the culprit."""
     guilty = report.guilty
     found: list[tuple[str, str | None, bool]] = [
         ("Action", guilty.tag, True),
@@ -137,13 +137,17 @@ def action_facts(report: Report) -> list[Fact]:
         (f"Number among the {guilty.tag} actions", str(guilty.nth) if guilty.nth else None, False),
         ("Outcome", _outcome(guilty), False),
         ("Pass", guilty.pass_name, True),
-        ("Pipeline of that pass", guilty.pass_pipeline and normal(guilty.pass_pipeline), True),
+        (
+            "Pipeline of that pass",
+            guilty.pass_pipeline and normalize_pipeline(guilty.pass_pipeline),
+            True,
+        ),
     ]
     return [(what, value, code) for what, value, code in found if value]
 
 
 def tool_facts(report: Report) -> list[Fact]:
-    """Return what is to be known of the tool and how it was called."""
+    """Return the facts of the tool and of its command line."""
     tool = report.tool
     assertions = {True: "on", False: "off", None: "not known"}[tool.assertions]
     return [
@@ -157,7 +161,7 @@ def tool_facts(report: Report) -> list[Fact]:
 
 
 def verdicts(report: Report) -> list[tuple[str, str]]:
-    """Return what the bisection judged: which run, and its verdict."""
+    """Return the runs that the bisection judged, and their verdicts."""
     result = report.result
     sets = {
         "first": [
@@ -184,7 +188,7 @@ def verdicts(report: Report) -> list[tuple[str, str]]:
 
 
 def summary(report: Report) -> str:
-    """Return what was looked for, and how."""
+    """Return a summary of the search."""
     result = report.result
     return (
         f"It is {_MODES[result.mode]}; it was found among {result.candidates:,} candidates "
@@ -193,28 +197,28 @@ def summary(report: Report) -> str:
 
 
 def other_entries(report: Report) -> tuple[str, list[str]]:
-    """Return the set that minimize or skip found: its title, and a line for each."""
+    """Return the set that minimize or skip found: its title, and a line for each action."""
     result = report.result
     if result.mode == "first":
         return "", []
     entries = result.applied if result.mode == "minimize" else result.skips
     what = "applied actions that is bad" if result.mode == "minimize" else "skips that is good"
-    lines = [entry.words() for entry in entries[:_MOST]]
+    lines = [entry.describe() for entry in entries[:_MOST]]
     if len(entries) > _MOST:
         lines.append(f"... and {len(entries) - _MOST} more")
     return f"The smallest set of {what}", lines
 
 
 def notes(report: Report) -> list[str]:
-    """Return what else is to be known, sentences."""
+    """Return the notes, one sentence each."""
     result = report.result
     narrowed = [
         ("These passes had to run, so nothing in them was a candidate", result.held),
         ("These passes were candidates as a whole only", result.units),
         ("What has one of these names was never a candidate", result.always),
     ]
-    told = [f"{what}: {', '.join(names)}." for what, names in narrowed if names]
-    return list(dict.fromkeys([*report.notes, *result.notes, *told]))
+    restrictions = [f"{what}: {', '.join(names)}." for what, names in narrowed if names]
+    return list(dict.fromkeys([*report.notes, *result.notes, *restrictions]))
 
 
 def stack_lines(report: Report) -> list[str]:
@@ -229,19 +233,19 @@ def stack_lines(report: Report) -> list[str]:
     return lines
 
 
-def commands(report: Report) -> list[tuple[Shown, str]]:
+def commands(report: Report) -> list[tuple[StepResult, str]]:
     """Return each step of the reproducer with its command line."""
-    return [(each, _command(each, report.tool.name)) for each in report.shown]
+    return [(each, _command(each, report.tool.name)) for each in report.steps]
 
 
 def script_does(report: Report) -> str:
-    """Return what the script does, up to the words "the stock tool alone"."""
+    """Return the verb of the sentence "repro.sh ... the stock tool alone"."""
     return "shows it with" if report.verified else "runs"
 
 
-def standing(report: Report) -> str:
-    """Return how the reproducer did when it was run, in a sentence."""
-    steps = report.shown
+def reproducer_status(report: Report) -> str:
+    """Return one sentence about the run of the reproducer."""
+    steps = report.steps
     missed = sum(not each.confirmed for each in steps)
     if report.verified:
         return f"When it was run, all {len(steps)} verdicts were as expected."
@@ -251,7 +255,7 @@ def standing(report: Report) -> str:
 
 
 def read_text(folder: Path, name: str, title: str, generic: bool) -> Text | None:
-    """Read a file of IR for the report; None if there is none."""
+    """Read a file of IR for the report; None if it does not exist."""
     try:
         with (folder / name).open(encoding="utf-8", errors="replace") as file:
             text = file.read(_LARGEST)
@@ -260,8 +264,8 @@ def read_text(folder: Path, name: str, title: str, generic: bool) -> Text | None
         return None
 
 
-def _command(each: Shown, tool: str) -> str:
-    line = shown(each.step.args, tool)
+def _command(each: StepResult, tool: str) -> str:
+    line = command_text(each.step.args, tool)
     return f"{line} < {each.step.piped}" if each.step.piped else line
 
 

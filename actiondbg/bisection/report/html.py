@@ -1,4 +1,4 @@
-"""report.html: what was found, in one file that needs no other."""
+"""report.html: the report as one self-contained page."""
 
 from __future__ import annotations
 
@@ -6,37 +6,41 @@ from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 from typing import TYPE_CHECKING
 
-from actiondbg.bisection.report import content as told
+from actiondbg.bisection.report import content
 from actiondbg.bisection.report.content import Report, Text
-from actiondbg.bisection.report.style import STYLE
 from actiondbg.ir.html import Piece, marks, pieces, sides, token_colors
 from actiondbg.support.html_page import PAGE_STYLE
 
 if TYPE_CHECKING:
     from actiondbg.ir.diff import Diff, Row
 
-_WIDE = 100_000  # columns of a side: the page breaks lines itself
+_WIDE = 100_000  # columns of a side; the browser breaks lines
 _MOST_ROWS = 5_000  # of a diff
+_STYLE = """\
+.verdict { font-weight: 600; } .good { color: var(--good); } .bad { color: var(--bad); }
+#side:not(:checked) ~ table.side, #unified:not(:checked) ~ table.unified { display: none; }
+@media print { details { display: none; } }
+"""
 
 
 def html_report(report: Report) -> str:
-    """Return the report as a page."""
-    words, name, inside = told.title(report)
+    """Return the report as an HTML page."""
+    words, name, inside = content.title(report)
     result = report.result
-    entries_title, entries = told.other_entries(report)
+    entries_title, entries = content.other_entries(report)
     parts = [
         f"<h1>{escape(words)} {_code(name)}{f' in {_code(inside)}' if inside else ''}</h1>",
-        f"<p>{escape(told.summary(report))}</p>",
+        f"<p>{escape(content.summary(report))}</p>",
         f"<p>{escape(result.message)}</p>" if result.message else "",
-        _section("The action", _facts(told.action_facts(report))),
+        _section("The action", _facts(content.action_facts(report))),
         _section(entries_title, _lines(entries)) if entries else "",
-        _section("The action stack, innermost first", _lines(told.stack_lines(report))),
+        _section("The action stack, innermost first", _lines(content.stack_lines(report))),
         _section("What it did to the IR", _diff(report.guilty.diff)),
         _section("The verdicts of the bisection", _verdicts(report)),
         _section("How to reproduce", _reproduce(report)),
         _section("IR", "".join(_text(text) for text in report.texts)),
-        _section("The tool", _facts(told.tool_facts(report))),
-        _section("Notes", _bullets(told.notes(report))),
+        _section("The tool", _facts(content.tool_facts(report))),
+        _section("Notes", _bullets(content.notes(report))),
         _section("Files", _table((), [(_code(name), escape(what)) for name, what in report.files])),
     ]
     body = "\n".join(part for part in parts if part)
@@ -49,7 +53,7 @@ def html_report(report: Report) -> str:
 <meta name="color-scheme" content="light dark">
 <title>{escape(f"{words} {name}")}</title>
 <style>
-{PAGE_STYLE}{STYLE}
+{PAGE_STYLE}{_STYLE}
 {token_colors()}
 </style>
 </head>
@@ -60,18 +64,15 @@ def html_report(report: Report) -> str:
 """
 
 
-# --- parts of the page ------------------------------------------------------------
-
-
-def _section(title: str, content: str) -> str:
-    return f"<section>\n<h2>{escape(title)}</h2>\n{content}\n</section>" if content else ""
+def _section(title: str, body: str) -> str:
+    return f"<section>\n<h2>{escape(title)}</h2>\n{body}\n</section>" if body else ""
 
 
 def _code(text: str) -> str:
     return f"<code>{escape(text)}</code>"
 
 
-def _facts(facts: Sequence[told.Fact]) -> str:
+def _facts(facts: Sequence[content.Fact]) -> str:
     rows = [
         (f"<b>{escape(what)}</b>", _code(value) if is_code else escape(value))
         for what, value, is_code in facts
@@ -80,7 +81,7 @@ def _facts(facts: Sequence[told.Fact]) -> str:
 
 
 def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Return a table of cells that are HTML already."""
+    """Return a table; the cells are HTML."""
     lines = ["<tr>" + "".join(f"<td>{cell}</td>" for cell in row) + "</tr>" for row in rows]
     if not lines:
         return ""
@@ -103,24 +104,24 @@ def _verdict(word: str) -> str:
 
 
 def _verdicts(report: Report) -> str:
-    rows = [(escape(run), _verdict(word)) for run, word in told.verdicts(report)]
+    rows = [(escape(run), _verdict(word)) for run, word in content.verdicts(report)]
     return _table(("run", "verdict"), rows)
 
 
 def _reproduce(report: Report) -> str:
-    does = told.script_does(report)
+    does = content.script_does(report)
     rows = [
         (
             str(number),
-            _verdict(each.step.wanted),
+            _verdict(each.step.expected),
             _verdict(each.verdict),
             f"{escape(each.step.title)}<br>{_code(command)}",
         )
-        for number, (each, command) in enumerate(told.commands(report), 1)
+        for number, (each, command) in enumerate(content.commands(report), 1)
     ]
     return (
-        f"<p>{escape(report.way)} <code>repro.sh</code> {does} the stock tool alone. "
-        f"{escape(told.standing(report))}</p>\n"
+        f"<p>{escape(report.strategy)} <code>repro.sh</code> {does} the stock tool alone. "
+        f"{escape(content.reproducer_status(report))}</p>\n"
         f"{_table(('', 'expected', 'judged', 'run'), rows)}"
     )
 
@@ -131,11 +132,8 @@ def _text(text: Text) -> str:
     cut = "<p>The rest is in the file.</p>" if text.is_cut else ""
     return (
         f"<details><summary><code>{escape(text.name)}</code>, {escape(text.title)} "
-        f"({size}{form})</summary>\n<pre class=hl>{_painted(text.text)}</pre>{cut}</details>\n"
+        f"({size}{form})</summary>\n<pre class=hl>{_highlighted(text.text)}</pre>{cut}</details>\n"
     )
-
-
-# --- the diff ---------------------------------------------------------------------
 
 
 def _diff(diff: Diff | None) -> str:
@@ -146,7 +144,7 @@ def _diff(diff: Diff | None) -> str:
     rows = diff.side_by_side(_WIDE)
     cut = f"<p>{len(rows) - _MOST_ROWS:,} more rows are left out.</p>"
     rows, cut = rows[:_MOST_ROWS], cut if len(rows) > _MOST_ROWS else ""
-    # Which of the two is shown needs no script: the label of a radio button, and its state.
+    # Radio buttons switch between the two tables without a script.
     return f"""\
 <input type=radio name=view id=side checked><label for=side>side by side</label>
 <input type=radio name=view id=unified><label for=unified>unified</label>
@@ -166,27 +164,27 @@ def _side_row(row: Row) -> str:
     )
 
 
-def _cell(painted: str, text: str | None, kind: str, side: str) -> str:
+def _cell(highlighted: str, text: str | None, kind: str, side: str) -> str:
     if text is None:
         return "<td class=none></td>"
     changed = kind != " "
     name = {"-": "old", "+": "new"}[side]
-    return f"<td class={name}>{painted}</td>" if changed else f"<td>{painted}</td>"
+    return f"<td class={name}>{highlighted}</td>" if changed else f"<td>{highlighted}</td>"
 
 
 def _unified_rows(rows: Sequence[Row]) -> Iterator[str]:
-    """Yield the rows of a unified diff: of a run of changes, first all that goes."""
-    going: list[str] = []
-    coming: list[str] = []
+    """Yield the rows of a unified diff: in each run of changes, old lines before new ones."""
+    old: list[str] = []
+    new: list[str] = []
     for row in [*rows, None]:
         if row is not None and row.kind != " ":
             left, right = _cells(row)
-            going += [left] if row.left is not None else []
-            coming += [right] if row.right is not None else []
+            old += [left] if row.left is not None else []
+            new += [right] if row.right is not None else []
             continue
-        yield from (f"<tr><td class=sign>-<td class=old>{line}</td></tr>\n" for line in going)
-        yield from (f"<tr><td class=sign>+<td class=new>{line}</td></tr>\n" for line in coming)
-        going, coming = [], []
+        yield from (f"<tr><td class=sign>-<td class=old>{line}</td></tr>\n" for line in old)
+        yield from (f"<tr><td class=sign>+<td class=new>{line}</td></tr>\n" for line in new)
+        old, new = [], []
         if row is not None:
             yield _same_row(row)
 
@@ -194,11 +192,11 @@ def _unified_rows(rows: Sequence[Row]) -> Iterator[str]:
 def _same_row(row: Row) -> str:
     if row.left is None:
         return "<tr class=gap><td colspan=2>...</td></tr>\n"
-    return f"<tr><td class=sign><td>{_painted(row.left)}</td></tr>\n"
+    return f"<tr><td class=sign><td>{_highlighted(row.left)}</td></tr>\n"
 
 
 def _cells(row: Row) -> tuple[str, str]:
-    """Return both sides of a row as HTML; what differs in a changed line is marked."""
+    """Return both sides of a row as HTML; the differences in a changed line are marked."""
     left, right = sides(row)
     if row.kind != "!":
         return _joined(left), _joined(right)
@@ -206,7 +204,7 @@ def _cells(row: Row) -> tuple[str, str]:
     return _joined(left, marked[0]), _joined(right, marked[1])
 
 
-def _painted(text: str) -> str:
+def _highlighted(text: str) -> str:
     return _joined(pieces(text))
 
 
@@ -214,7 +212,7 @@ def _joined(parts: Sequence[Piece], marked: Sequence[bool] = ()) -> str:
     joined: list[str] = []
     all_marks = [*marked, *[False] * (len(parts) - len(marked))]
     for (name, value), is_marked in zip(parts, all_marks, strict=True):
-        content = escape(value)
-        content = f"<span class={name}>{content}</span>" if name else content
-        joined.append(f"<mark>{content}</mark>" if is_marked else content)
+        text = escape(value)
+        text = f"<span class={name}>{text}</span>" if name else text
+        joined.append(f"<mark>{text}</mark>" if is_marked else text)
     return "".join(joined)

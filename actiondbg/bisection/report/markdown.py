@@ -1,50 +1,51 @@
-"""report.md: what was found, to paste into an issue."""
+"""report.md: the report as Markdown, to paste into an issue."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
 
-from actiondbg.bisection.report import content as told
+from actiondbg.bisection.report import content
 from actiondbg.bisection.report.content import Report
 
 _MOST_LINES = 300  # of the diff
-_MOST_CHARACTERS = 50_000  # of it; an issue takes 65,536
-_SHORT = 4_000  # characters of a file that is quoted
+_MOST_CHARACTERS = 50_000  # of the diff; an issue has at most 65,536
+_SHORT = 4_000  # characters of a file that is included
 _SPECIAL = re.compile(r"[\\`*_\[\]<>|~&]")
-# What GitHub would make links to issues and people of.
+# GitHub would make links to issues and people of these.
 _LINK = re.compile(r"[#@](?=\w)[\w.$-]*\w")
 
 
 def markdown_report(report: Report) -> str:
-    """Return the report as GitHub's Markdown."""
-    words, name, inside = told.title(report)
+    """Return the report as GitHub-flavoured Markdown."""
+    words, name, inside = content.title(report)
     parts = [
         f"# {escape(words)} {code(name)}{f' in {code(inside)}' if inside else ''}",
-        f"{_blame(report)} {escape(told.summary(report))}",
+        f"{_blame(report)} {escape(content.summary(report))}",
         *([escape(report.result.message)] if report.result.message else []),
         "## The action",
-        _table(told.action_facts(report)),
-        *_listed(*told.other_entries(report)),
-        *_listed("The action stack, innermost first", told.stack_lines(report)),
+        _table(content.action_facts(report)),
+        *_listed(*content.other_entries(report)),
+        *_listed("The action stack, innermost first", content.stack_lines(report)),
         "## What it did to the IR",
         *_diff(report),
         "## The verdicts of the bisection",
         _rows(
-            ("run", "verdict"), [(escape(run), verdict) for run, verdict in told.verdicts(report)]
+            ("run", "verdict"),
+            [(escape(run), verdict) for run, verdict in content.verdicts(report)],
         ),
         "## How to reproduce",
         *_reproduce(report),
         "## The tool",
-        _table(told.tool_facts(report)),
-        *_bullets("Notes", told.notes(report)),
+        _table(content.tool_facts(report)),
+        *_bullets("Notes", content.notes(report)),
         *_bullets("Files", [f"{name}: {what}" for name, what in report.files]),
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
 def escape(text: str) -> str:
-    """Return words such that Markdown shows them as they are, in one line."""
+    """Escape text for Markdown, on one line."""
     text = " ".join(text.split())
     parts: list[str] = []
     end = 0
@@ -59,7 +60,7 @@ def _plain(text: str) -> str:
 
 
 def code(text: str) -> str:
-    """Return text as code in a line, whatever backticks are in it."""
+    """Return text as inline code; it may contain backticks."""
     text = " ".join(text.split()) or " "
     fence = "`" * (_longest(text) + 1)
     blank = " " if text[0] == "`" or text[-1] == "`" else ""
@@ -67,7 +68,7 @@ def code(text: str) -> str:
 
 
 def block(text: str, language: str = "") -> str:
-    """Return text as a fenced block, whatever fences are in it."""
+    """Return text as a fenced block; it may contain fences."""
     fence = "`" * max(3, _longest(text) + 1)
     return f"{fence}{language}\n{text.rstrip()}\n{fence}"
 
@@ -89,11 +90,11 @@ def _blame(report: Report) -> str:
 
 
 def _cell(value: str, is_code: bool) -> str:
-    # A bar ends a cell even in code.
+    # A bar ends a cell, even inside code.
     return code(value).replace("|", "\\|") if is_code else escape(value)
 
 
-def _table(facts: Sequence[told.Fact]) -> str:
+def _table(facts: Sequence[content.Fact]) -> str:
     return _rows(
         ("", ""), [(escape(what), _cell(value, is_code)) for what, value, is_code in facts]
     )
@@ -138,18 +139,18 @@ def _diff(report: Report) -> list[str]:
 
 
 def _reproduce(report: Report) -> list[str]:
-    does = told.script_does(report)
+    does = content.script_does(report)
     rows = [
-        (str(number), each.step.wanted, each.verdict, escape(each.step.title))
-        for number, each in enumerate(report.shown, 1)
+        (str(number), each.step.expected, each.verdict, escape(each.step.title))
+        for number, each in enumerate(report.steps, 1)
     ]
     lines = [
         f"# {number}. {each.step.title}\n{line}"
-        for number, (each, line) in enumerate(told.commands(report), 1)
+        for number, (each, line) in enumerate(content.commands(report), 1)
     ]
     return [
-        f"{escape(report.way)} {code('repro.sh')} {does} the stock tool alone. "
-        f"{escape(told.standing(report))}",
+        f"{escape(report.strategy)} {code('repro.sh')} {does} the stock tool alone. "
+        f"{escape(content.reproducer_status(report))}",
         _rows(("", "expected", "judged", "run"), rows) if rows else "",
         block("\n".join(lines), "sh") if lines else "",
         *_input(report),
@@ -157,11 +158,11 @@ def _reproduce(report: Report) -> list[str]:
 
 
 def _input(report: Report) -> list[str]:
-    """Return the files that the commands need, when they are short enough for an issue."""
+    """Return the files that the commands need, if they are short enough for an issue."""
     found: list[str] = []
     for text in report.texts:
         used = any(
-            text.name in each.step.args or each.step.piped == text.name for each in report.shown
+            text.name in each.step.args or each.step.piped == text.name for each in report.steps
         )
         if used and not text.is_cut and len(text.text) <= _SHORT:
             found += [

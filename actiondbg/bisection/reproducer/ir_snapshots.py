@@ -1,4 +1,4 @@
-"""The IR before and after an action, printed by replicas of the tool that stand there."""
+"""Snapshots of the IR before and after the culprit, printed by forks that are stopped there."""
 
 from __future__ import annotations
 
@@ -17,36 +17,36 @@ from actiondbg.ir.diff import Diff, make_diff
 from actiondbg.process.forked_tool import ForkedTool
 from actiondbg.process.value_names import print_named
 
-_NAMED = "named"  # a file for a moment
+_SCRATCH = "named"  # a temporary file in the folder
 
 
-class Past(Protocol):
-    """A run that can be repeated, such as a Session's that is over."""
+class RepeatableRun(Protocol):
+    """A run that can be replayed."""
 
     @property
     def hello(self) -> protocol.Hello | None:
-        """What the agent said of itself and the tool."""
+        """The hello of the agent."""
         ...
 
     def replay(self, ordinal: int, when: Literal["before", "after"] = "before") -> ForkedTool:
-        """Make a replica that stands at an action; close it."""
+        """Fork the tool and stop it at an action; close the fork."""
         ...
 
 
-class Sides:
-    """What replicas told of the guilty action.
+class IRSnapshots:
+    """The IR before and after the culprit, in files.
 
     Attributes:
-        texts: the files that were written.
-        generic: those of them that are in generic form, as they are not valid IR.
-        nth: the action's number among those of its tag, from 1; None if not known.
-        diff: of a fold, as the driver puts its result in its place after it; else None.
-        first: that of the first pattern application in its pass; None if not known.
-        notes: what could not be told, and why.
+        names: of the files that were written.
+        generic: names of the files in generic form, because their IR is invalid.
+        nth: the culprit's number among the actions of its tag, from 1; None if not known.
+        diff: only for a fold: includes the replacement that the driver makes after it.
+        first: the number of the first pattern application in the pass; None if not known.
+        notes: what failed, one sentence each.
     """
 
     def __init__(self) -> None:
-        self.texts = set[str]()
+        self.names = set[str]()
         self.generic = set[str]()
         self.nth: int | None = None
         self.diff: Diff | None = None
@@ -54,83 +54,83 @@ class Sides:
         self.notes: list[str] = []
 
 
-def print_sides(past: Past, guilty: Guilty, folder: Path) -> Sides:
-    """Print the module before and after an action, and before its pass, into a folder."""
-    found = Sides()
-    ordinal = ordinal_in_run(guilty)
+def take_snapshots(run: RepeatableRun, culprit: Guilty, folder: Path) -> IRSnapshots:
+    """Print the module before and after the culprit, and before its pass, into a folder."""
+    snapshots = IRSnapshots()
+    ordinal = _ordinal_in_run(culprit)
 
-    def try_to(what: str, act: Callable[[], None]) -> None:
+    def attempt(what: str, take: Callable[[], None]) -> None:
         try:
-            act()
+            take()
         except ActiondbgError as error:
-            found.notes.append(f"{what} is not known: {error}")
+            snapshots.notes.append(f"{what} is not known: {error}")
 
-    if guilty.tag == "fold":
-        try_to("What the fold did to the IR", lambda: _fold(past, ordinal, folder, found))
+    if culprit.tag == "fold":
+        attempt("What the fold did to the IR", lambda: _fold(run, ordinal, folder, snapshots))
     else:
-        try_to("The IR before the action", lambda: _before(past, ordinal, folder, found))
-        try_to("The IR after the action", lambda: _after(past, ordinal, folder, found))
-    place = guilty.pass_ordinal
-    if place is not None and place != ordinal:
-        try_to("The IR before the pass", lambda: _before_pass(past, place, folder, found))
-    return found
+        attempt("The IR before the action", lambda: _before(run, ordinal, folder, snapshots))
+        attempt("The IR after the action", lambda: _after(run, ordinal, folder, snapshots))
+    start = culprit.pass_ordinal
+    if start is not None and start != ordinal:
+        attempt("The IR before the pass", lambda: _before_pass(run, start, folder, snapshots))
+    return snapshots
 
 
-def ordinal_in_run(guilty: Guilty) -> int:
-    """Return the action's ordinal in the run that its stack is of."""
-    return guilty.stack[0].ordinal if guilty.stack else guilty.ordinal
+def _ordinal_in_run(culprit: Guilty) -> int:
+    """Return the culprit's ordinal in the run that its stack was taken from."""
+    return culprit.stack[0].ordinal if culprit.stack else culprit.ordinal
 
 
-def _before(past: Past, ordinal: int, folder: Path, found: Sides) -> None:
-    with past.replay(ordinal) as replica:
-        found.nth = replica.stop.nth if replica.stop else None
-        _print(replica, folder / BEFORE, found)
+def _before(run: RepeatableRun, ordinal: int, folder: Path, snapshots: IRSnapshots) -> None:
+    with run.replay(ordinal) as fork:
+        snapshots.nth = fork.stop.nth if fork.stop else None
+        _print(fork, folder / BEFORE, snapshots)
 
 
-def _after(past: Past, ordinal: int, folder: Path, found: Sides) -> None:
+def _after(run: RepeatableRun, ordinal: int, folder: Path, snapshots: IRSnapshots) -> None:
     try:
-        replica = past.replay(ordinal, "after")
+        fork = run.replay(ordinal, "after")
     except ToolGone:
-        found.notes.append("There is no IR after the action, as the tool ended in it.")
+        snapshots.notes.append("There is no IR after the action, as the tool ended in it.")
         return
-    with replica:
-        _print(replica, folder / AFTER, found)
+    with fork:
+        _print(fork, folder / AFTER, snapshots)
 
 
-def _fold(past: Past, ordinal: int, folder: Path, found: Sides) -> None:
-    """Print around a fold, in one replica, as the key of a value is of one process.
+def _fold(run: RepeatableRun, ordinal: int, folder: Path, snapshots: IRSnapshots) -> None:
+    """Print the IR before and after a fold.
 
-    A fold only says what could stand in the operation's place: who asked puts it there, and has
-    done so at the next event.
+    A fold only returns the replacement; the driver has replaced the operation by the next event.
+    Both texts come from one fork of the tool, because the keys of values differ between processes.
     """
-    with past.replay(ordinal) as replica:
-        found.nth = replica.stop.nth if replica.stop else None
-        _print(replica, folder / BEFORE, found)
-        before = print_named(replica, None, folder / _NAMED)
-        replica.resume("next")
-        replica.resume("step")
-        _print(replica, folder / AFTER, found)
-        after = print_named(replica, None, folder / _NAMED)
+    with run.replay(ordinal) as fork:
+        snapshots.nth = fork.stop.nth if fork.stop else None
+        _print(fork, folder / BEFORE, snapshots)
+        before = print_named(fork, None, folder / _SCRATCH)
+        fork.resume("next")
+        fork.resume("step")
+        _print(fork, folder / AFTER, snapshots)
+        after = print_named(fork, None, folder / _SCRATCH)
     if before.generic == after.generic:
         diff = make_diff(before.text, after.text, before.names, after.names)
         title = f"#{ordinal} fold and what was put in its place"
-        found.diff = structs.replace(diff, ordinal=ordinal, title=title)
+        snapshots.diff = structs.replace(diff, ordinal=ordinal, title=title)
 
 
-def _before_pass(past: Past, place: int, folder: Path, found: Sides) -> None:
-    with past.replay(place) as replica:
-        _print(replica, folder / BEFORE_PASS, found)
+def _before_pass(run: RepeatableRun, start: int, folder: Path, snapshots: IRSnapshots) -> None:
+    with run.replay(start) as fork:
+        _print(fork, folder / BEFORE_PASS, snapshots)
         with contextlib.suppress(ActiondbgError):
             until = protocol.Until(
                 terms=[protocol.Term(kind="tag", glob="apply-pattern")],
                 condition=None,
                 within=False,
             )
-            found.first = replica.resume("apply", until=until).nth
+            snapshots.first = fork.resume("apply", until=until).nth
 
 
-def _print(replica: ForkedTool, file: Path, found: Sides) -> None:
-    printed = replica.request(protocol.Print(what="module", path=str(file)))
-    found.texts.add(file.name)
+def _print(fork: ForkedTool, file: Path, snapshots: IRSnapshots) -> None:
+    printed = fork.request(protocol.Print(what="module", path=str(file)))
+    snapshots.names.add(file.name)
     if printed.generic:
-        found.generic.add(file.name)
+        snapshots.generic.add(file.name)

@@ -16,8 +16,8 @@ class Element:
 
     Args:
         name: the pass's argument, or the operation's name.
-        options: what stands in its braces, blanks made one; empty without any.
-        inner: the pipeline in its parentheses; None for a pass.
+        options: the text in braces, with single blanks; empty for none.
+        inner: the pipeline in parentheses; None for a pass.
     """
 
     name: str
@@ -31,27 +31,27 @@ class Element:
 
 
 def parse_pipeline(text: str) -> Element | None:
-    """Parse a pipeline that begins with an operation's name; None if it is written otherwise."""
+    """Parse a pipeline that starts with an operation's name; None for other text."""
     found = list(_elements(text))
     if len(found) != 1 or found[0] is None or found[0].inner is None:
         return None
     return found[0]
 
 
-def normal(pipeline: str) -> str:
-    """Return a pipeline without the blanks that it does not need, if it can be read."""
+def normalize_pipeline(pipeline: str) -> str:
+    """Remove unneeded blanks from a pipeline; return it unchanged if it cannot be parsed."""
     return str(parse_pipeline(pipeline) or pipeline)
 
 
 def continuations(pipeline: str, one: str) -> list[tuple[str, str]]:
-    """Cut a pipeline at each place of a pass.
+    """Cut a pipeline at each occurrence of a pass.
 
     Args:
-        pipeline: all that the tool runs.
-        one: a pass, as a pipeline from the outermost operation.
+        pipeline: the whole pipeline of the tool.
+        one: the pass, as a pipeline from the outermost operation.
 
     Returns:
-        For each place, in order: the pipeline from the pass on, and that of what comes after it.
+        For each occurrence: the pipeline from the pass on, and the pipeline after the pass.
     """
     whole, single = parse_pipeline(pipeline), parse_pipeline(one)
     if whole is None or single is None:
@@ -63,7 +63,7 @@ def continuations(pipeline: str, one: str) -> list[tuple[str, str]]:
 
 
 def dumped_pipelines(text: str) -> list[str]:
-    """Return the pipelines in what ``--dump-pass-pipeline`` wrote among other lines.
+    """Return the pipelines in the output of ``--dump-pass-pipeline``.
 
     Source: mlir/lib/Tools/mlir-opt/MlirOptMain.cpp, mlir/lib/Pass/Pass.cpp (dump).
     """
@@ -76,7 +76,7 @@ def dumped_pipelines(text: str) -> list[str]:
 
 
 def _is_whole(text: str, at: int) -> bool:
-    """Whether a pipeline that begins ``text`` ends at a place: its last line is a ``)`` alone."""
+    """Return whether the pipeline that starts ``text`` ends here: its last line is ``)``."""
     return text[at] == ")" and (at == 0 or text[at - 1] == "\n")
 
 
@@ -96,7 +96,7 @@ def _cuts(element: Element, wanted: Element) -> Iterator[tuple[Element, Element]
 
 
 def _elements(text: str) -> Iterator[Element | None]:
-    """Yield the elements of a comma-separated list; None for what cannot be read."""
+    """Yield the elements of a comma-separated list; None for an element that cannot be parsed."""
     for part in _split(text):
         match = _NAME.match(part)
         name, rest = (match[1], part[match.end() :]) if match else ("", part)
@@ -117,7 +117,7 @@ def _elements(text: str) -> Iterator[Element | None]:
 
 
 def _bracketed(text: str, bracket: str) -> tuple[str | None, str]:
-    """Return what is in the bracket that begins a text, and what follows it."""
+    """Return the text in the bracket that starts a text, and the text after the bracket."""
     text = text.lstrip()
     if not text.startswith(bracket):
         return None, text
@@ -135,7 +135,7 @@ def _split(text: str) -> Iterator[str]:
 
 
 def _depths(text: str) -> Iterator[tuple[int, int]]:
-    """Yield each place outside of quotes, from 0, with how many brackets are open after it."""
+    """Yield each index outside of quotes and the number of open brackets after it."""
     depth, quote = 0, ""
     for at, character in enumerate(text):
         if quote:

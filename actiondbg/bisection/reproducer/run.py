@@ -1,4 +1,4 @@
-"""Running a reproducer's script, and reading what it showed."""
+"""Run a reproducer's scripts and read their verdicts."""
 
 from __future__ import annotations
 
@@ -8,29 +8,29 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from actiondbg.bisection.command_runner import Runner
-from actiondbg.bisection.oracles.oracle import Evidence, Oracle, Surroundings
+from actiondbg.bisection.command_runner import CommandRunner
+from actiondbg.bisection.oracles.oracle import Evidence, Oracle, OracleSetup
 from actiondbg.bisection.reproducer.pipelines import dumped_pipelines
-from actiondbg.bisection.reproducer.portable import OUT, Command
-from actiondbg.bisection.reproducer.script import Judge, Step, make_script, read_verdicts
+from actiondbg.bisection.reproducer.portable_command import OUT, PortableCommand
+from actiondbg.bisection.reproducer.scripts import ShellJudge, Step, make_script, read_verdicts
 from actiondbg.bisection.verdict import Verdict
 from actiondbg.errors import ActiondbgError, FileNotWritten
 from actiondbg.process.stop import exit_of
 from actiondbg.support.atomic_directory import executable_mode
 
 SCRIPT = "repro.sh"
-_SECONDS = 600.0  # for one run of the tool, when no limit is given
-_JOINED = ("sh", "-c", 'exec "$@" 2>&1', "sh")  # stderr goes where stdout does
-_SIGNALLED = 128  # the shell's exit status of a command that died of a signal, less the signal
+_SECONDS = 600.0  # the time limit of one run of the tool, if the user gives none
+_JOINED = ("sh", "-c", 'exec "$@" 2>&1', "sh")  # joins stderr with stdout
+_SIGNALLED = 128  # the shell's exit status is this plus the signal
 
 
 @dataclass(frozen=True)
-class Shown:
-    """What a step showed.
+class StepResult:
+    """The result of a step.
 
     Args:
-        step: which.
-        verdict: of its output.
+        step: the step.
+        verdict: on its output.
     """
 
     step: Step
@@ -38,19 +38,19 @@ class Shown:
 
     @property
     def confirmed(self) -> bool:
-        """Whether it is as expected."""
-        return self.verdict == self.step.wanted
+        """Whether the verdict is the expected one."""
+        return self.verdict == self.step.expected
 
 
-class Show:
-    """Runs scripts in the folder of the reproducer.
+class ReproducerRun:
+    """Runs the scripts of a reproducer in its folder.
 
     Args:
-        folder: it.
+        folder: the folder.
         tool: the stock tool.
-        oracle: judges where the shell cannot.
-        around: the oracle's surroundings.
-        environment: of the tool; None for ours.
+        oracle: judges outputs that no shell command can judge.
+        setup: the facts that the oracle was prepared with.
+        environment: the tool's; None for this process's.
     """
 
     def __init__(
@@ -58,37 +58,37 @@ class Show:
         folder: Path,
         tool: Path,
         oracle: Oracle,
-        around: Surroundings,
+        setup: OracleSetup,
         environment: Mapping[str, str] | None,
     ) -> None:
-        self.seconds = around.seconds or _SECONDS
+        self.seconds = setup.seconds or _SECONDS
         self._folder, self._tool = folder, tool
-        self._oracle, self._around = oracle, around
+        self._oracle, self._setup = oracle, setup
         self._environment = environment
-        self._known: dict[tuple[str, ...], Verdict] = {}
+        self._verdicts: dict[tuple[str, ...], Verdict] = {}
 
-    def try_steps(self, steps: Sequence[Step], judge: Judge) -> list[Shown]:
-        """Run what has not been run yet, and tell what each step showed."""
-        new = [step for step in steps if tuple(step.args) not in self._known]
+    def try_steps(self, steps: Sequence[Step], judge: ShellJudge) -> list[StepResult]:
+        """Return the results of steps; only those that were not run yet are run."""
+        new = [step for step in steps if tuple(step.args) not in self._verdicts]
         if new:
-            for shown in self.run(new, judge, ["An attempt."])[0]:
-                self._known[tuple(shown.step.args)] = shown.verdict
-        return [Shown(step, self._known[tuple(step.args)]) for step in steps]
+            for result in self.run(new, judge, ["An attempt."])[0]:
+                self._verdicts[tuple(result.step.args)] = result.verdict
+        return [StepResult(step, self._verdicts[tuple(step.args)]) for step in steps]
 
-    def forget(self) -> None:
-        """Run everything again: another judge will judge it."""
-        self._known.clear()
+    def forget_verdicts(self) -> None:
+        """Forget the verdicts of ``try_steps``: another judge is tried."""
+        self._verdicts.clear()
 
     def run(
-        self, steps: Sequence[Step], judge: Judge, head: Sequence[str]
-    ) -> tuple[list[Shown], bool]:
-        """Write the script and run it.
+        self, steps: Sequence[Step], judge: ShellJudge, head: Sequence[str]
+    ) -> tuple[list[StepResult], bool]:
+        """Write repro.sh and run it.
 
         Returns:
-            What each step showed, and whether the script said that all are as expected.
+            The results of the steps, and whether the script ended with status 0.
 
         Raises:
-            FileNotWritten: it cannot be written.
+            FileNotWritten: the script cannot be written.
         """
         script = self._folder / SCRIPT
         try:
@@ -102,24 +102,24 @@ class Show:
             ) from error
         with self._scratch() as scratch:
             kept = Path(scratch, "kept")
-            done, text = self._execute(
+            status, text = self._execute(
                 ["sh", f"./{SCRIPT}"],
                 Path(scratch),
                 {"KEEP": str(kept), "MLIR_OPT": str(self._tool), "TMPDIR": scratch},
                 self.seconds * (2 * len(steps) + 1),
             )
             verdicts = read_verdicts(text)
-            shown = [
-                Shown(step, verdicts.get(number) or self._judged(kept, number, Path(scratch)))
+            results = [
+                StepResult(step, verdicts.get(number) or self._verdict(kept, number, Path(scratch)))
                 for number, step in enumerate(steps, 1)
             ]
-        return shown, done == 0
+        return results, status == 0
 
-    def session(self, script: str, command: Command, python: str) -> tuple[bool, str]:
+    def session(self, script: str, command: PortableCommand, python: str) -> tuple[bool, str]:
         """Run a script of actiondbg's shell.
 
         Returns:
-            Whether all of its commands succeeded, and what it wrote to stdout and stderr.
+            Whether all commands succeeded, and the text on stdout and stderr.
         """
         words = [os.devnull if word == OUT else word for word in command.args]
         options = ["--batch", "-nx", "--no-color", "--tool-stdout", os.devnull, "-x", script]
@@ -130,8 +130,8 @@ class Show:
             status, text = self._execute(line, Path(scratch), {}, self.seconds, stdin)
         return status == 0, text
 
-    def pipelines(self, command: Command) -> list[str]:
-        """Return all that the tool runs, as pipelines; none if it cannot tell."""
+    def pipelines(self, command: PortableCommand) -> list[str]:
+        """Return the pipelines that the tool runs; empty if it cannot dump them."""
         words = [word for word in command.args if word not in ("-o", OUT, command.source)]
         line = [str(self._tool), *words, "--dump-pass-pipeline", "-o", os.devnull]
         with self._scratch() as scratch:
@@ -141,8 +141,8 @@ class Show:
         return dumped_pipelines(text)
 
     def _scratch(self) -> tempfile.TemporaryDirectory[str]:
-        """Make a directory for a moment, in one that is removed after us if we are killed."""
-        return tempfile.TemporaryDirectory(prefix="repro-", dir=self._around.directory)
+        """Make a temporary directory, in one that is removed even if this process is killed."""
+        return tempfile.TemporaryDirectory(prefix="repro-", dir=self._setup.directory)
 
     def _execute(
         self,
@@ -152,25 +152,26 @@ class Show:
         seconds: float,
         stdin: Path | None = None,
     ) -> tuple[int | None, str]:
-        """Run a command in the folder; return its status, None when it was late, and its output."""
+        """Run a command in the folder; return its status (None: timed out) and its output."""
         environment = [f"{name}={value}" for name, value in variables.items()]
         if self._environment is not None:
             given = (f"{name}={value}" for name, value in self._environment.items())
             environment = ["-i", *given, *environment]
-        runner = Runner(scratch)
-        done = runner.run(["env", *environment, *words], stdin, seconds, self._folder)
-        return done.status, done.output.read_text(encoding="utf-8", errors="replace")
+        completed = CommandRunner(scratch).run(
+            ["env", *environment, *words], stdin, seconds, self._folder
+        )
+        return completed.status, completed.output.read_text(encoding="utf-8", errors="replace")
 
-    def _judged(self, kept: Path, number: int, scratch: Path) -> Verdict:
-        """Judge what a step left, as the shell could not."""
+    def _verdict(self, kept: Path, number: int, scratch: Path) -> Verdict:
+        """Judge the output of a step by the oracle."""
         try:
             status = int((kept / f"{number}.status").read_text())
         except (OSError, ValueError):
-            return "untestable"  # the script did not come so far
+            return "untestable"  # the script ended before this step
         signal = status - _SIGNALLED if status > _SIGNALLED else 0
         stop = exit_of(-signal if signal else status, True, None, None)
         evidence = Evidence(kept / f"{number}.out", kept / f"{number}.err", stop)
         try:
-            return self._oracle.judge(evidence, Runner(scratch), self._around).verdict
+            return self._oracle.judge(evidence, CommandRunner(scratch), self._setup).verdict
         except ActiondbgError:
             return "untestable"

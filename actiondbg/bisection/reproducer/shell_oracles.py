@@ -1,4 +1,4 @@
-"""Oracles in the words of a POSIX shell, for a script that needs nothing of ours."""
+"""Oracles as shell commands, for a script that needs no actiondbg."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from pathlib import Path
 
 from actiondbg.bisection.oracles.compare import Compare
 from actiondbg.bisection.oracles.oracle import Command, Crash, Diagnostic, FileCheck, Oracle, Verify
-from actiondbg.bisection.reproducer.portable import Copies
-from actiondbg.bisection.reproducer.script import ENDED_WELL, KILLED, Judge
+from actiondbg.bisection.reproducer.portable_command import CopiedFiles
+from actiondbg.bisection.reproducer.scripts import ENDED_WELL, KILLED, ShellJudge
 
 _LIBRARIES = "libmlir_runner_utils.so libmlir_c_runner_utils.so"
 
 
-def judge_of(oracle: Oracle, copies: Copies, inside: Path | None = None) -> Judge:
-    """Return an oracle as a function of the shell's.
+def shell_judge(oracle: Oracle, copies: CopiedFiles, inside: Path | None = None) -> ShellJudge:
+    """Return an oracle as shell commands.
 
     Args:
-        oracle: which.
-        copies: where the files are noted that it needs in the folder.
-        inside: where a command runs, with the files that are there; None for the folder.
+        oracle: the oracle.
+        copies: the files to copy; those that the oracle needs are added.
+        inside: the directory that a command runs in, with its own files; None for the folder.
     """
     if isinstance(oracle, Command):
         return _command(oracle.command, copies, inside)
@@ -35,13 +35,13 @@ def judge_of(oracle: Oracle, copies: Copies, inside: Path | None = None) -> Judg
         return _verify()
     if isinstance(oracle, Diagnostic):
         return _diagnostic(oracle.glob)
-    return Judge(f"{oracle.words()} says so", None)
+    return ShellJudge(f"{oracle.as_option()} says so", None)
 
 
-def _command(command: str, copies: Copies, inside: Path | None) -> Judge:
+def _command(command: str, copies: CopiedFiles, inside: Path | None) -> ShellJudge:
     text = copies.rewrite(command) if inside is None else command
     change = "" if inside is None else f"cd -- {shlex.quote(str(inside))} && "
-    return Judge(
+    return ShellJudge(
         f"the command {text!r} ends with status 0",
         [
             ENDED_WELL,
@@ -56,10 +56,10 @@ def _command(command: str, copies: Copies, inside: Path | None) -> Judge:
     )
 
 
-def _filecheck(file: Path, copies: Copies) -> Judge:
+def _filecheck(file: Path, copies: CopiedFiles) -> ShellJudge:
     name = copies.add((copies.base / file).absolute())
     ours = shlex.quote(str(Path(sys.executable).with_name("filecheck")))
-    return Judge(
+    return ShellJudge(
         f"FileCheck finds what {name} checks in the output",
         [
             ENDED_WELL,
@@ -75,8 +75,8 @@ def _filecheck(file: Path, copies: Copies) -> Judge:
     )
 
 
-def _crash() -> Judge:
-    return Judge(
+def _crash() -> ShellJudge:
+    return ShellJudge(
         "the tool does not die of a signal",
         [
             f'[ "$status" -eq {KILLED} ] && return 125',
@@ -86,8 +86,8 @@ def _crash() -> Judge:
     )
 
 
-def _verify() -> Judge:
-    return Judge(
+def _verify() -> ShellJudge:
+    return ShellJudge(
         "the verifier finds the IR valid",
         [
             '[ "$status" -eq 0 ] && return 0',
@@ -97,9 +97,9 @@ def _verify() -> Judge:
     )
 
 
-def _diagnostic(glob: str) -> Judge:
-    pattern = re.sub(r"\[\^", "[!", glob)  # as the shell writes it
-    return Judge(
+def _diagnostic(glob: str) -> ShellJudge:
+    pattern = re.sub(r"\[\^", "[!", glob)  # the syntax of the shell
+    return ShellJudge(
         f"no diagnostic matches {glob!r}",
         [
             "while IFS= read -r line; do",
@@ -114,9 +114,9 @@ def _diagnostic(glob: str) -> Judge:
 # --- Compare: MLIR tools and awk ---------------------------------------------------------------
 
 
-def _compare(oracle: Compare, copies: Copies) -> Judge:
+def _compare(oracle: Compare, copies: CopiedFiles) -> ShellJudge:
     source = _source(oracle, copies)
-    return Judge(
+    return ShellJudge(
         "the output, lowered and executed, prints what the input prints that is lowered without "
         "these passes",
         [
@@ -137,8 +137,8 @@ def _compare(oracle: Compare, copies: Copies) -> Judge:
     )
 
 
-def _source(oracle: Compare, copies: Copies) -> str:
-    """Return the name of the program that is right."""
+def _source(oracle: Compare, copies: CopiedFiles) -> str:
+    """Return the name of the reference program."""
     if oracle.input is not None:
         return shlex.quote(copies.add(Path(copies.base / oracle.input)))
     return shlex.quote(next(name for name in copies.files if name.startswith("input.")))
@@ -189,7 +189,7 @@ program() {{
 """
 
 
-# Words are compared, those that are numbers within the tolerance, integers exactly.
+# Compares words: numbers within the tolerance, integers and all others exactly.
 _SAME = r"""same='
 function words(line) {
   gsub(/0x[0-9a-fA-F]+/, "0x", line)

@@ -1,4 +1,4 @@
-"""Ways to show with the stock tool alone that an action is to blame, the most telling first."""
+"""Strategies to show the culprit with the stock tool alone, the most convincing one first."""
 
 from __future__ import annotations
 
@@ -6,108 +6,118 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from actiondbg.bisection.reproducer.pipelines import continuations
-from actiondbg.bisection.reproducer.portable import Command, with_source
-from actiondbg.bisection.reproducer.script import Step, Wanted
+from actiondbg.bisection.reproducer.portable_command import PortableCommand, with_source
+from actiondbg.bisection.reproducer.scripts import Expected, Step
 
-INPUT, BEFORE, AFTER, BEFORE_PASS = "input.mlir", "before.mlir", "after.mlir", "before-pass.mlir"
-_COUNTER = "apply-pattern"  # the only leaf action of which upstream's debug counters know
-_TAKEN = ("mlir-debug-counter", "log-actions-to", "profile-actions-to", "mlir-enable-debugger-hook")
-_MOST_PLACES = 4  # of a pass that comes several times in the pipeline
+BEFORE, AFTER, BEFORE_PASS = "before.mlir", "after.mlir", "before-pass.mlir"
+_COUNTER = "apply-pattern"  # the only action inside passes that has a debug counter upstream
+_CONFLICTING = (
+    "mlir-debug-counter",
+    "log-actions-to",
+    "profile-actions-to",
+    "mlir-enable-debugger-hook",
+)
+_MOST_CUTS = 4  # of a pipeline that runs the pass several times
 
 
 @dataclass(frozen=True)
-class Known:
-    """What there is to show it with.
+class StrategyFacts:
+    """The facts that strategies are made of.
 
     Args:
         command: the tool's command line.
-        tag: of the guilty action.
-        nth: its number among the actions of its tag in its run, from 1; None if not known.
-        first: that of the first pattern application in its pass; None if not known.
-        pass_name: the pass that it is, or is in; None for none.
+        tag: of the culprit.
+        nth: the culprit's number among the actions of its tag, from 1; None if not known.
+        first: the number of the first pattern application in its pass; None if not known.
+        pass_name: the pass that the culprit is, or is in; None for none.
         pipeline: that pass; None if it cannot be written as text.
-        whole: tells all that the tool runs, as pipelines; none if that is not known.
-        texts: which of BEFORE, AFTER and BEFORE_PASS there are.
+        whole_pipelines: returns the pipelines that the tool runs; empty if they are not known.
+        snapshots: which of BEFORE, AFTER and BEFORE_PASS were printed.
     """
 
-    command: Command
+    command: PortableCommand
     tag: str
     nth: int | None = None
     first: int | None = None
     pass_name: str | None = None
     pipeline: str | None = None
-    whole: Callable[[], Sequence[str]] = list[str]
-    texts: frozenset[str] = frozenset()
+    whole_pipelines: Callable[[], Sequence[str]] = list[str]
+    snapshots: frozenset[str] = frozenset()
 
     @property
     def is_pass(self) -> bool:
         return self.tag == "pass-execution"
 
     @property
-    def source(self) -> str:
-        """The IR that the pass got."""
+    def pass_input(self) -> str:
+        """The file of the IR before the pass."""
         return BEFORE if self.is_pass else BEFORE_PASS
 
 
 @dataclass(frozen=True)
-class Way:
-    """What a reproducer shows.
+class Strategy:
+    """A way to show the culprit.
 
     Args:
-        what: one sentence.
-        steps: that show it.
+        sentence: what the steps show.
+        steps: runs of the tool.
     """
 
-    what: str
+    sentence: str
     steps: Sequence[Step]
 
 
-def ways(known: Known) -> Iterator[Way]:
-    """Yield the ways; each has steps that have to be confirmed by running them."""
-    whole = _whole(known)
-    if known.nth and _can_count(known):
-        yield _counted(known, whole, known.nth)
-    if known.pipeline is not None and known.source in known.texts:
-        yield _pass_alone(known, whole, known.pipeline)
-        for place in _places(known, known.pipeline):
-            yield _pass_and_rest(known, whole, *place)
-    if {BEFORE, AFTER} <= known.texts:
-        yield Way(
+def strategies(facts: StrategyFacts) -> Iterator[Strategy]:
+    """Yield the strategies; the caller runs their steps to confirm them."""
+    command = _command_as_it_is(facts)
+    if facts.nth and _can_count(facts):
+        yield _counted(facts, command, facts.nth)
+    if facts.pipeline is not None and facts.pass_input in facts.snapshots:
+        yield _pass_alone(facts, command, facts.pipeline)
+        for first, rest in _cuts(facts, facts.pipeline):
+            yield _pass_and_rest(facts, command, first, rest)
+    if {BEFORE, AFTER} <= facts.snapshots:
+        yield Strategy(
             "The IR before and after the action; a stock tool alone cannot carry it out by itself.",
-            [*whole, *_sides(known, essential=True)],
+            [*command, *_before_and_after(facts, essential=True)],
         )
 
 
-def fallback(known: Known) -> Way:
-    """Return what is left when no way was confirmed: the command as it is."""
-    return Way("The command as it is; no run of a stock tool alone shows good.", _whole(known))
+def fallback_strategy(facts: StrategyFacts) -> Strategy:
+    """Return the strategy for a culprit for which no other one was confirmed."""
+    return Strategy(
+        "The command as it is; no run of a stock tool alone shows good.", _command_as_it_is(facts)
+    )
 
 
-def _whole(known: Known) -> list[Step]:
-    command = known.command
+def _command_as_it_is(facts: StrategyFacts) -> list[Step]:
+    command = facts.command
     if command.source is None:
         return []
     piped = command.source if command.piped else None
     return [Step("bad", "the command as it is", command.args, piped)]
 
 
-def _can_count(known: Known) -> bool:
-    words = (word.lstrip("-").partition("=")[0] for word in known.command.args)
-    return known.tag == _COUNTER and known.command.source is not None and not {*_TAKEN} & {*words}
+def _can_count(facts: StrategyFacts) -> bool:
+    options = {word.lstrip("-").partition("=")[0] for word in facts.command.args}
+    return (
+        facts.tag == _COUNTER
+        and facts.command.source is not None
+        and options.isdisjoint(_CONFLICTING)
+    )
 
 
-def _counted(known: Known, whole: Sequence[Step], nth: int) -> Way:
-    command = known.command
-    piped = command.source if command.piped else None
+def _counted(facts: StrategyFacts, command: Sequence[Step], nth: int) -> Strategy:
+    piped = facts.command.source if facts.command.piped else None
 
-    def step(wanted: Wanted, title: str, count: int) -> Step:
-        return Step(wanted, title, [*command.args, *_counters(count)], piped)
+    def step(expected: Expected, title: str, count: int) -> Step:
+        return Step(expected, title, [*facts.command.args, *_counters(count)], piped)
 
-    return Way(
+    return Strategy(
         f"The command is bad with {_first(nth)}, and good with {_first(nth - 1)}: "
         f"application {nth} is to blame.",
         [
-            *whole,
+            *command,
             step("bad", f"the command with {_first(nth)}", nth),
             step("good", f"the command with {_first(nth - 1)}", nth - 1),
         ],
@@ -115,7 +125,7 @@ def _counted(known: Known, whole: Sequence[Step], nth: int) -> Way:
 
 
 def _first(count: int) -> str:
-    """Return the first pattern applications in words."""
+    """Describe the first ``count`` pattern applications."""
     if count == 0:
         return "no pattern application"
     if count == 1:
@@ -130,69 +140,80 @@ def _counters(count: int) -> list[str]:
     ]
 
 
-def _pass_alone(known: Known, whole: Sequence[Step], pipeline: str) -> Way:
-    source = known.source
+def _pass_alone(facts: StrategyFacts, command: Sequence[Step], pipeline: str) -> Strategy:
+    source = facts.pass_input
 
-    def run(options: Sequence[str]) -> list[str]:
-        return with_source(known.command, source, options)
+    def args(options: Sequence[str]) -> list[str]:
+        return with_source(facts.command, source, options)
 
     option = f"--pass-pipeline={pipeline}"
     steps = [
-        *whole,
-        Step("bad", f"{source}, the pass alone", run([option])),
-        Step("good", f"{source} without any pass", run([])),
+        *command,
+        Step("bad", f"{source}, the pass alone", args([option])),
+        Step("good", f"{source} without any pass", args([])),
     ]
-    if known.nth and known.first and _can_count(known):
-        inner = known.nth - known.first + 1
-        counts: list[tuple[Wanted, int]] = [("bad", inner), ("good", inner - 1)]
-        for wanted, count in counts:
+    if facts.nth and facts.first and _can_count(facts):
+        in_pass = facts.nth - facts.first + 1
+        counts: list[tuple[Expected, int]] = [("bad", in_pass), ("good", in_pass - 1)]
+        for expected, count in counts:
             title = f"{source}, the pass alone with {_first(count)}"
-            args = run([option, *_counters(count)])
-            steps.append(Step(wanted, title, args, essential=False, pair="counted"))
-    return Way(
-        f"The IR as it was before {known.pass_name} is good, and is bad after that pass alone.",
-        [*steps, *_sides(known)],
+            counted = args([option, *_counters(count)])
+            steps.append(Step(expected, title, counted, essential=False, pair="counted"))
+    return Strategy(
+        f"The IR as it was before {facts.pass_name} is good, and is bad after that pass alone.",
+        [*steps, *_before_and_after(facts)],
     )
 
 
-def _places(known: Known, pipeline: str) -> list[tuple[str, str]]:
-    found = [place for text in known.whole() for place in continuations(text, pipeline)]
-    return found[:_MOST_PLACES]
+def _cuts(facts: StrategyFacts, pipeline: str) -> list[tuple[str, str]]:
+    found = [cut for whole in facts.whole_pipelines() for cut in continuations(whole, pipeline)]
+    return found[:_MOST_CUTS]
 
 
-def _pass_and_rest(known: Known, whole: Sequence[Step], first: str, rest: str) -> Way:
-    source = known.source
+def _pass_and_rest(
+    facts: StrategyFacts, command: Sequence[Step], first: str, rest: str
+) -> Strategy:
+    source = facts.pass_input
 
-    def run(title: str, wanted: Wanted, pipeline: str) -> Step:
+    def step(title: str, expected: Expected, pipeline: str) -> Step:
         option = f"--pass-pipeline={pipeline}"
-        return Step(wanted, title, with_source(known.command, source, [option]))
+        return Step(expected, title, with_source(facts.command, source, [option]))
 
-    return Way(
-        f"From the IR as it was before {known.pass_name}: that pass and those after it are bad, "
+    return Strategy(
+        f"From the IR as it was before {facts.pass_name}: that pass and those after it are bad, "
         "and those after it alone are good.",
         [
-            *whole,
-            run(f"{source}, the pass and those after it", "bad", first),
-            run(f"{source}, those after it alone", "good", rest),
-            *_sides(known, f"--pass-pipeline={rest}"),
+            *command,
+            step(f"{source}, the pass and those after it", "bad", first),
+            step(f"{source}, those after it alone", "good", rest),
+            *_before_and_after(facts, f"--pass-pipeline={rest}"),
         ],
     )
 
 
-def _sides(known: Known, option: str | None = None, essential: bool = False) -> list[Step]:
-    """Return the steps that have the IR before and after the action judged."""
+def _before_and_after(
+    facts: StrategyFacts, option: str | None = None, essential: bool = False
+) -> list[Step]:
+    """Return the steps that judge the IR before and after the culprit.
+
+    Args:
+        facts: the facts.
+        option: the pipeline to run on the IR; None for no pass.
+        essential: whether the strategy fails without these steps.
+    """
     then = "without any pass" if option is None else "and the passes after it"
-    titles: list[tuple[Wanted, str, str]] = [
+    titles: list[tuple[Expected, str, str]] = [
         ("good", BEFORE, f"{BEFORE}, the IR just before the action, {then}"),
         ("bad", AFTER, f"{AFTER}, the IR just after it, {then}"),
     ]
+    options = [] if option is None else [option]
     return [
         Step(
-            wanted,
+            expected,
             title,
-            with_source(known.command, source, [] if option is None else [option]),
+            with_source(facts.command, source, options),
             essential=essential,
         )
-        for wanted, source, title in titles
-        if source in known.texts and (essential or source != known.source)
+        for expected, source, title in titles
+        if source in facts.snapshots and (essential or source != facts.pass_input)
     ]

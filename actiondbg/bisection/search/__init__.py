@@ -1,4 +1,4 @@
-"""Search that knows a predicate only: a binary search over prefixes, and delta debugging.
+"""Search over a predicate, without a tool: a binary search over prefixes, and delta debugging.
 
-May import: errors, support, bisection.result.
+May import: bisection's verdict.
 """

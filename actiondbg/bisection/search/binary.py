@@ -1,4 +1,4 @@
-"""Find where good turns to bad, by a predicate over prefixes; nothing here knows of a tool."""
+"""Binary search for the shortest bad prefix, over a judge that may be untestable in places."""
 
 from __future__ import annotations
 
@@ -12,53 +12,53 @@ from typing import Protocol
 
 from actiondbg.bisection.verdict import Verdict
 
-_INTERIOR = 8  # untestable prefixes that are tried where both ends of a gap are known
+_INTERIOR = 8  # attempts inside an untestable range, once both of its ends are known
 
 
 class Judge(Protocol):
     """Judges prefixes, several at a time if it can.
 
-    ``-n`` stands for what is judged once the n-th candidate is found to be the one to blame.
+    A negative length ``-n`` stands for the confirmation that the n-th candidate is the culprit.
     """
 
-    def submit(self, prefix: int) -> None:
-        """Begin to judge the first ``prefix`` candidates."""
+    def submit(self, length: int) -> None:
+        """Start to judge the first ``length`` candidates."""
 
     def wait(self) -> tuple[int, Verdict]:
-        """Wait for one of those that were submitted."""
+        """Wait for any of the submitted prefixes; return its length and verdict."""
         ...
 
-    def cancel(self, prefix: int) -> None:
-        """Forget one that was submitted: its verdict is not needed any more."""
+    def cancel(self, length: int) -> None:
+        """Cancel a submitted prefix: its verdict is not needed."""
 
 
 class Sequential:
-    """A judge over a plain function, one at a time and in order."""
+    """A judge that calls a function, one prefix at a time and in order."""
 
     def __init__(self, judge: Callable[[int], Verdict]) -> None:
         self._judge = judge
         self._queue: deque[int] = deque()
 
-    def submit(self, prefix: int) -> None:
-        self._queue.append(prefix)
+    def submit(self, length: int) -> None:
+        self._queue.append(length)
 
     def wait(self) -> tuple[int, Verdict]:
-        prefix = self._queue.popleft()
-        return prefix, self._judge(prefix)
+        length = self._queue.popleft()
+        return length, self._judge(length)
 
-    def cancel(self, prefix: int) -> None:
-        self._queue.remove(prefix)
+    def cancel(self, length: int) -> None:
+        self._queue.remove(length)
 
 
 @dataclass
 class Interval:
-    """What is known of the prefixes 0 to ``bad``.
+    """The lengths of the longest good and the shortest bad prefix so far.
 
     Attributes:
-        good: the longest prefix that is known to be good.
-        bad: the shortest, longer than ``good``, that is known to be bad.
-        untestable: prefixes between them that could not be judged.
-        interior: how many of these had an untestable one on either side.
+        good: the length of the longest good prefix.
+        bad: the length of the shortest bad prefix that is longer.
+        untestable: lengths between them that could not be judged, sorted.
+        interior: how many of these were tried between two untestable ones.
     """
 
     good: int
@@ -68,15 +68,15 @@ class Interval:
 
     @property
     def is_narrow(self) -> bool:
-        """Whether they are next to each other."""
+        """Whether ``bad`` is one more than ``good``."""
         return self.bad - self.good == 1
 
     def next(self) -> int | None:
-        """Return the prefix to judge next; None if there is none, or none that may help.
+        """Return the length to judge next; None if the search is over.
 
-        Beside an untestable one the longer of the gaps to ``good`` and to ``bad`` is halved: what
-        is untestable mostly lies together, and both ends of it are found in this way. Then some
-        are tried between them.
+        If some are untestable, halve the wider of the gaps between them and ``good`` or ``bad``:
+        untestable prefixes are mostly adjacent, so this finds both ends of their range. Then try
+        a few lengths inside of it.
         """
         if not self.untestable:
             return None if self.is_narrow else (self.good + self.bad) // 2
@@ -90,34 +90,32 @@ class Interval:
             width, low, high = max(inner, default=(1, 0, 0))
         return (low + high) // 2 if width > 1 else None
 
-    def note(self, prefix: int, verdict: Verdict) -> None:
-        """Take a verdict on a prefix between ``good`` and ``bad``."""
+    def add(self, length: int, verdict: Verdict) -> None:
+        """Narrow the interval by the verdict on a length between ``good`` and ``bad``."""
         if verdict == "good":
-            self.good = prefix
+            self.good = length
         elif verdict == "bad":
-            self.bad = prefix
+            self.bad = length
         else:
-            inside = bool(self.untestable) and self.untestable[0] < prefix < self.untestable[-1]
+            inside = bool(self.untestable) and self.untestable[0] < length < self.untestable[-1]
             self.interior += inside
-            self.untestable = sorted({*self.untestable, prefix})
+            self.untestable = sorted({*self.untestable, length})
         self.untestable = [one for one in self.untestable if self.good < one < self.bad]
 
-    def supposing(self, prefix: int, verdict: Verdict) -> Interval:
-        """Return what would be known with one more verdict."""
+    def with_verdict(self, length: int, verdict: Verdict) -> Interval:
+        """Return a copy that is narrowed by a verdict."""
         result = copy.copy(self)
-        result.note(prefix, verdict)
+        result.add(length, verdict)
         return result
 
 
 @dataclass
-class Found:
-    """What the search came to.
+class SearchResult:
+    """The end of a search.
 
     Attributes:
-        interval: narrow if it succeeded; else what lies between is untestable.
-        verdicts: of all the prefixes that were judged.
-        surprises: prefixes whose verdicts do not fit: bad ones before ``good``, good ones after
-            ``bad``.
+        interval: narrow if the search succeeded; else the lengths between are untestable.
+        verdicts: of all lengths that were judged.
     """
 
     interval: Interval
@@ -125,11 +123,12 @@ class Found:
 
     @property
     def surprises(self) -> list[int]:
+        """Lengths whose verdicts are not monotone: bad before ``good``, or good after ``bad``."""
         good, bad = self.interval.good, self.interval.bad
         return sorted(
-            prefix
-            for prefix, verdict in self.verdicts.items()
-            if (verdict == "bad" and prefix < good) or (verdict == "good" and prefix > bad)
+            length
+            for length, verdict in self.verdicts.items()
+            if (verdict == "bad" and length < good) or (verdict == "good" and length > bad)
         )
 
 
@@ -138,30 +137,30 @@ def search(
     judge: Judge,
     jobs: int = 1,
     known: dict[int, Verdict] | None = None,
-    narrowed: Callable[[Interval], None] | None = None,
+    on_narrowed: Callable[[Interval], None] | None = None,
     confirms: bool = False,
-) -> Found:
-    """Narrow an interval until good and bad are neighbours.
+) -> SearchResult:
+    """Narrow an interval until ``bad`` is one more than ``good``.
 
-    The prefixes that count are asked in the same order whatever ``jobs`` is, so the result is the
-    same; with several jobs those that may be asked next are judged ahead.
+    The result does not depend on ``jobs``: the verdicts narrow the interval in the same order.
+    With several jobs, the prefixes that may be needed next are judged in parallel.
 
     Args:
-        interval: good and bad ends that are known; it is changed.
+        interval: a good and a bad length; it is changed.
         judge: judges prefixes.
-        jobs: how many may be judged at a time, from 1.
-        known: verdicts from before; they are not judged again.
-        narrowed: called with the interval after each verdict that counts.
-        confirms: whether ``-n`` will be asked for after the search; it is judged ahead then, too.
+        jobs: how many prefixes are judged at a time.
+        known: verdicts by length; these are not judged again.
+        on_narrowed: called with the interval after each verdict that narrows it.
+        confirms: judge the confirmation of the culprit ahead too.
     """
     ahead = functools.partial(_ahead, confirms=confirms)
     verdicts: dict[int, Verdict] = {**(known or {})}
     running: set[int] = set()
-    while (prefix := interval.next()) is not None:
-        if prefix in verdicts:
-            interval.note(prefix, verdicts[prefix])
-            if narrowed:
-                narrowed(interval)
+    while (length := interval.next()) is not None:
+        if length in verdicts:
+            interval.add(length, verdicts[length])
+            if on_narrowed:
+                on_narrowed(interval)
             continue
         _submit(ahead(interval, verdicts), judge, jobs, running)
         done, verdict = judge.wait()
@@ -171,11 +170,11 @@ def search(
         judge.cancel(one)
     if -interval.bad in running:
         judge.wait()
-    return Found(interval, {prefix: verdicts[prefix] for prefix in verdicts if prefix >= 0})
+    return SearchResult(interval, {length: verdicts[length] for length in verdicts if length >= 0})
 
 
 def _submit(ahead: Iterator[int], judge: Judge, jobs: int, running: set[int]) -> None:
-    """Begin what is wanted, and cancel what is not any more."""
+    """Submit the first ``jobs`` lengths of ``ahead``, and cancel all others that are running."""
     wanted = list(itertools.islice(ahead, jobs))
     for one in running.difference(wanted):
         judge.cancel(one)
@@ -187,24 +186,24 @@ def _submit(ahead: Iterator[int], judge: Judge, jobs: int, running: set[int]) ->
 
 
 def _ahead(interval: Interval, verdicts: dict[int, Verdict], confirms: bool) -> Iterator[int]:
-    """Yield the prefix that is asked next, then those that may be asked after it.
+    """Yield the length that is needed next, then those that may be needed after it.
 
-    A bad verdict is supposed first: the trial of a shorter prefix is the cheaper one.
+    Assume a bad verdict first: it leads to a shorter prefix, whose trial is cheaper.
     """
     queue = deque([interval])
     seen = set(verdicts)
     while queue:
         current = queue.popleft()
-        prefix = current.next()
-        if prefix is None:
+        length = current.next()
+        if length is None:
             if confirms and current.is_narrow and -current.bad not in seen:
                 seen.add(-current.bad)
                 yield -current.bad
-        elif prefix in verdicts:
-            queue.appendleft(current.supposing(prefix, verdicts[prefix]))
+        elif length in verdicts:
+            queue.appendleft(current.with_verdict(length, verdicts[length]))
         else:
-            if prefix not in seen:
-                seen.add(prefix)
-                yield prefix
-            queue.append(current.supposing(prefix, "bad"))
-            queue.append(current.supposing(prefix, "good"))
+            if length not in seen:
+                seen.add(length)
+                yield length
+            queue.append(current.with_verdict(length, "bad"))
+            queue.append(current.with_verdict(length, "good"))

@@ -1,8 +1,7 @@
-"""Make a set as small as it can be, by a predicate over sets; nothing here knows of a tool.
+"""Minimize a set that has a verdict, by a predicate over sets.
 
-Items that are needed are found by binary search, one after the other: that takes few steps if
-supersets of a set that has the verdict have it too. Then ddmin spares what was not needed after
-all.
+Binary search finds the needed items one after the other. This takes few steps if all supersets of
+a set that has the verdict have it too; ddmin then removes items that are not needed after all.
 
 Source: Zeller and Hildebrandt, Simplifying and Isolating Failure-Inducing Input, IEEE Transactions
 on Software Engineering 28 (2002).
@@ -19,122 +18,122 @@ from actiondbg.bisection.verdict import Verdict
 Test = Callable[[Sequence[int]], Verdict]
 
 
-class Minimized:
-    """A set made smaller, and what was learnt on the way.
+class Minimizer:
+    """Minimizes sets of items.
 
     Args:
-        test: judges a set of items, given in order.
-        keep: the verdict that has to stay.
-        verdicts: of sets that were judged before; it grows.
-        reduced: called with each smaller set that keeps the verdict.
-        ahead: called with the sets that may be judged next, in order.
+        test: judges a set, whose items are in order.
+        verdict: the verdict that the smaller sets must have.
+        verdicts: a cache of verdicts by set.
+        on_reduced: called with each smaller set that has the verdict.
+        on_next: called with the sets that may be judged next, in order.
 
     Attributes:
-        tests: how many sets were judged.
+        tests: the number of sets that were judged.
     """
 
     def __init__(
         self,
         test: Test,
-        keep: Literal["good", "bad"],
+        verdict: Literal["good", "bad"],
         verdicts: dict[frozenset[int], Verdict] | None = None,
-        reduced: Callable[[list[int]], None] | None = None,
-        ahead: Callable[[list[list[int]]], None] | None = None,
+        on_reduced: Callable[[list[int]], None] | None = None,
+        on_next: Callable[[list[list[int]]], None] | None = None,
     ) -> None:
         self.tests = 0
         self._test = test
-        self._keep = keep
+        self._verdict = verdict
         self._verdicts = {} if verdicts is None else verdicts
-        self._reduced = reduced
-        self._ahead = ahead
-        self._told = 0  # how many items were in the newest set that was told
+        self._on_reduced = on_reduced
+        self._on_next = on_next
+        self._reported = 0  # the size of the last set that on_reduced was called with
 
-    def keeps(self, items: Sequence[int]) -> bool:
-        """Tell whether a set has the verdict; an untestable one has not."""
+    def has_verdict(self, items: Sequence[int]) -> bool:
+        """Return whether a set has the verdict."""
         key = frozenset(items)
         if key not in self._verdicts:
             self.tests += 1
             self._verdicts[key] = self._test(items)
-        return self._verdicts[key] == self._keep
+        return self._verdicts[key] == self._verdict
 
     def minimize(self, items: Sequence[int]) -> list[int]:
-        """Return a subset that keeps the verdict, and of which no single item can be spared.
+        """Return a subset that has the verdict; no single item can be left out of it.
 
         Args:
             items: a set that has the verdict, in order.
         """
         current = list(items)
-        if current and self.keeps([]):
+        if current and self.has_verdict([]):
             return []
-        self._told = len(current)
-        current = self._needed(current)
+        self._reported = len(current)
+        current = self._needed_items(current)
         parts = 2
         while len(current) > 1:
             smaller = self._smaller(current, parts)
             if smaller is not None:
                 current, parts = smaller
-                self._tell(current)
+                self._report(current)
             elif parts < len(current):
                 parts = min(2 * parts, len(current))
             else:
                 break
         return current
 
-    def _needed(self, items: list[int]) -> list[int]:
-        """Return the last item of the shortest prefix that keeps the verdict, and so on."""
+    def _needed_items(self, items: list[int]) -> list[int]:
+        """Find needed items: each is the last one of the shortest prefix that has the verdict."""
         needed: list[int] = []
         rest = items
-        while rest and not (needed and self.keeps(needed)):
+        while rest and not (needed and self.has_verdict(needed)):
             length = self._shortest(rest, needed)
             needed = [rest[length - 1], *needed]
             rest = rest[: length - 1]
-            self._tell([*rest, *needed])
-        self._tell(needed)
+            self._report([*rest, *needed])
+        self._report(needed)
         return needed
 
-    def _tell(self, items: list[int]) -> None:
-        if self._reduced and len(items) < self._told:
-            self._reduced(items)
-        self._told = len(items)
+    def _report(self, items: list[int]) -> None:
+        if self._on_reduced and len(items) < self._reported:
+            self._on_reduced(items)
+        self._reported = len(items)
 
     def _shortest(self, rest: list[int], needed: list[int]) -> int:
-        """Return the length of the shortest prefix that keeps the verdict with what is needed."""
+        """Return the length of the shortest prefix that has the verdict if ``needed`` is added."""
         low, high = 0, len(rest)
         while high - low > 1:
             middle = (low + high) // 2
-            if self._ahead:
+            if self._on_next:
                 nexts = (middle, (low + middle) // 2, (middle + high) // 2)
                 sets = ([*rest[:length], *needed] for length in dict.fromkeys(nexts) if length)
-                self._ahead([one for one in sets if frozenset(one) not in self._verdicts])
-            if self.keeps([*rest[:middle], *needed]):
+                self._on_next([one for one in sets if frozenset(one) not in self._verdicts])
+            if self.has_verdict([*rest[:middle], *needed]):
                 high = middle
             else:
                 low = middle
         return high
 
     def _smaller(self, current: list[int], parts: int) -> tuple[list[int], int] | None:
-        """Return a smaller set that keeps the verdict and the parts to split it in, or None."""
+        """Return a smaller set that has the verdict, and in how many parts to split it; or None."""
         chunks = _split(current, parts)
         # Of two parts each is the complement of the other.
         rests = [_without(current, chunk) for chunk in chunks] if parts > 2 else []
-        if self._ahead:
+        if self._on_next:
             unknown = [one for one in (*chunks, *rests) if frozenset(one) not in self._verdicts]
-            self._ahead(unknown)
+            self._on_next(unknown)
         for chunk in chunks:
-            if self.keeps(chunk):
+            if self.has_verdict(chunk):
                 return chunk, 2
         for rest in rests:
-            if self.keeps(rest):
+            if self.has_verdict(rest):
                 return rest, max(parts - 1, 2)
         return None
 
 
 def _without(items: list[int], chunk: list[int]) -> list[int]:
-    left_out = set(chunk)
-    return [item for item in items if item not in left_out]
+    removed = set(chunk)
+    return [item for item in items if item not in removed]
 
 
 def _split(items: list[int], parts: int) -> list[list[int]]:
-    """Split into so many parts of about the same length, none of them empty."""
+    """Split into a number of parts of about the same length, none of them empty."""
     ends = [len(items) * number // parts for number in range(parts + 1)]
     return [items[a:b] for a, b in itertools.pairwise(ends) if a < b]

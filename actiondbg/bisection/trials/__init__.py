@@ -1,4 +1,4 @@
-"""Trials: runs of the tool with a set of skips, made here or on a cluster, and their verdicts.
+"""Trials: runs of the frozen tool with a set of skips, made in threads or by Dask workers.
 
-May import: errors to process, and bisection's search, oracles and result.
+May import: errors to process, and bisection's oracles, candidates and task.
 """

@@ -1,4 +1,4 @@
-"""Trials that the workers of a Dask cluster make, each from a frozen tool of its own."""
+"""A pool of Dask workers, each of which runs trials from a frozen tool of its own."""
 
 from __future__ import annotations
 
@@ -13,30 +13,83 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple, Protocol, cast
 
-from actiondbg.bisection.command_line import look_at
+from actiondbg.bisection.command_line import inspect_command_line
 from actiondbg.bisection.command_runner import Cancelled
-from actiondbg.bisection.oracles.oracle import Evidence, Oracle, Surroundings
-from actiondbg.bisection.request import Request
-from actiondbg.bisection.trials.runner import Judging, Outcome
-from actiondbg.bisection.trials.trials import Scope, Task, Trials
+from actiondbg.bisection.oracles.oracle import Evidence, Oracle, OracleSetup
+from actiondbg.bisection.task import BisectionTask
+from actiondbg.bisection.trials.frozen_tool import FrozenTool
+from actiondbg.bisection.trials.runner import TrialRunner
+from actiondbg.bisection.trials.trial import RunningTrial, Trial, TrialResult
 from actiondbg.bisection.verdict import Judgement
 from actiondbg.errors import ActiondbgError, ToolGone, UsageError
 from actiondbg.process.stop import Stop
 from actiondbg.support.scratch_directory import make_directory, remove_directory
 from actiondbg.tool.program import Program
 
-_SECONDS = 10.0  # to reach the scheduler
-_WATCH_SECONDS = 0.5
-_LARGEST = 64 << 20  # bytes of an output that is sent back, to be judged again
+_CONNECT_SECONDS = 10.0
+_POLL_SECONDS = 0.5
+_LARGEST = 64 << 20  # bytes of an output that a worker sends back
+
+
+# --- the part of Dask's interface that is used ---------------------------------------------
+
+
+class DaskFuture(Protocol):
+    """A ``distributed.Future``."""
+
+    def result(self) -> object: ...
+    def cancel(self) -> object: ...
+    def add_done_callback(self, callback: Callable[[DaskFuture], None], /) -> object: ...
+
+
+class DaskClient(Protocol):
+    """A ``distributed.Client``."""
+
+    def nthreads(self) -> Mapping[str, int]: ...
+    def submit(
+        self,
+        function: Callable[..., object],
+        /,
+        *arguments: object,
+        workers: list[str],
+        pure: bool,
+        retries: int = 0,
+    ) -> DaskFuture: ...
+    def run(
+        self,
+        function: Callable[..., object],
+        /,
+        *arguments: object,
+        workers: list[str] | None = ...,
+    ) -> object: ...
+    def close(self) -> object: ...
+
+
+class _TaskState(Protocol):
+    state: str
+
+
+class _WorkerState(Protocol):
+    tasks: Mapping[str, _TaskState]
+
+
+class _DaskWorker(Protocol):
+    state: _WorkerState
+
+    def get_current_task(self) -> str: ...
+
+
+# --- on a worker ---------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
-class Job:
-    """What a worker has to know, to make trials: all of it can be sent.
+class WorkerSetup:
+    """What a worker needs to run trials; it can be sent to another machine.
 
-    Attributes are those of ``Request``; ``stdin`` is what the tool reads, and ``token`` names it.
+    The fields are those of ``BisectionTask``; ``stdin`` is the contents of the standard input,
+    and ``token`` identifies the bisection.
     """
 
     token: str
@@ -52,8 +105,8 @@ class Job:
     mlir_include: Path | None
 
 
-class Answer(NamedTuple):
-    """What a worker sends back."""
+class WorkerAnswer(NamedTuple):
+    """The result of a trial, as a worker sends it."""
 
     judgement: Judgement
     stop: Stop | None
@@ -61,193 +114,210 @@ class Answer(NamedTuple):
     errors: bytes
 
 
-class Frozen:
-    """A worker's frozen tool. It goes with the last reference to it: the scheduler drops that when
-    the client is gone, however that ended.
+class WorkerTool:
+    """A worker's frozen tool.
+
+    It ends with the last reference to it. The scheduler drops that reference when the client
+    disconnects, however the client ended.
     """
 
-    def __init__(self, job: Job) -> None:
+    def __init__(self, setup: WorkerSetup) -> None:
         directory = make_directory()
         self._finalizer = weakref.finalize(self, remove_directory, directory)
-        line = look_at(job.argv, job.cwd)
+        line = inspect_command_line(setup.argv, setup.cwd)
         program = Program(
             argv=line.with_output(directory / "first.output"),
-            mlir_include=job.mlir_include,
-            cwd=job.cwd,
-            env=job.env,
+            mlir_include=setup.mlir_include,
+            cwd=setup.cwd,
+            env=setup.env,
         )
         stdin = None
-        if job.stdin is not None:
+        if setup.stdin is not None:
             stdin = directory / "stdin"
-            stdin.write_bytes(job.stdin)
-        self._trials = Trials(program, line, directory, stdin, job.oracle.catches, job.keys)
+            stdin.write_bytes(setup.stdin)
+        catches = setup.oracle.catches
+        self._tool = FrozenTool(program, line, directory, stdin, catches, setup.keys)
         self._finalizer.detach()
-        self._finalizer = weakref.finalize(self, _end, self._trials, directory)
-        around = Surroundings(
+        self._finalizer = weakref.finalize(self, _close, self._tool, directory)
+        oracle_setup = OracleSetup(
             tool=program.tool.path,
-            argv=job.argv,
-            input=stdin or job.source,
-            cwd=job.cwd,
+            argv=setup.argv,
+            input=stdin or setup.source,
+            cwd=setup.cwd,
             directory=directory,
-            seconds=job.seconds,
+            seconds=setup.seconds,
         )
-        self._judging = Judging(self._trials, job.oracle, around, job.repeat)
-        self._scopes: dict[int, Scope] = {}
+        self._runner = TrialRunner(self._tool, setup.oracle, oracle_setup, setup.repeat)
+        self._running: dict[int, RunningTrial] = {}
 
-    def judge(self, number: int, task: Task) -> Answer:
-        """Make a trial and judge it."""
-        self._scopes[number] = scope = self._trials.scope()
+    def run(self, number: int, trial: Trial) -> WorkerAnswer:
+        """Run and judge a trial."""
+        self._running[number] = running = self._tool.new_trial()
         try:
-            judgement, evidence = self._judging.judge(task, scope)
+            judgement, evidence = self._runner.run(trial, running)
             return _answer(judgement, evidence)
         finally:
-            del self._scopes[number]
-            remove_directory(scope.directory)
+            del self._running[number]
+            remove_directory(running.directory)
 
     def close(self) -> None:
         """End the tool."""
         self._finalizer()
 
     def cancel(self, number: int) -> None:
-        """End a trial; one that is over already, or has not begun, is left alone."""
-        scope = self._scopes.get(number)
-        if scope is not None:
-            scope.cancel()
+        """Cancel a trial, if it is running."""
+        running = self._running.get(number)
+        if running is not None:
+            running.cancel()
 
 
-_frozen: weakref.WeakValueDictionary[str, Frozen] = weakref.WeakValueDictionary()  # of a worker
+_tools: weakref.WeakValueDictionary[str, WorkerTool] = weakref.WeakValueDictionary()
 
 
-def _end(trials: Trials, directory: Path) -> None:
-    trials.close()
+def _close(tool: FrozenTool, directory: Path) -> None:
+    tool.close()
     remove_directory(directory)
 
 
-def _answer(judgement: Judgement, evidence: Evidence | None) -> Answer:
+def _answer(judgement: Judgement, evidence: Evidence | None) -> WorkerAnswer:
     if evidence is None:
-        return Answer(judgement, None, None, b"")
+        return WorkerAnswer(judgement, None, None, b"")
     output = None
     if evidence.output.is_file() and evidence.output.stat().st_size <= _LARGEST:
         output = evidence.output.read_bytes()
     errors = evidence.errors.read_bytes() if evidence.errors.is_file() else b""
-    return Answer(judgement, evidence.stop, output, errors[-_LARGEST:])
+    return WorkerAnswer(judgement, evidence.stop, output, errors[-_LARGEST:])
 
 
-# --- what a worker runs ---------------------------------------------------------------
+def start_worker_tool(setup: WorkerSetup) -> WorkerTool:
+    """Start and freeze a worker's tool; the returned object stays in the worker."""
+    _tools[setup.token] = tool = WorkerTool(setup)
+    return tool
 
 
-def freeze(job: Job) -> Frozen:
-    """Start a tool and freeze it; what is returned stays in the worker."""
-    _frozen[job.token] = frozen = Frozen(job)
-    return frozen
+def run_on_worker(tool: WorkerTool, number: int, trial: Trial) -> WorkerAnswer | Exception:
+    """Run and judge a trial.
 
-
-def judge(frozen: Frozen, number: int, task: Task) -> Answer | Exception:
-    """Make and judge a trial; what it raises is returned, as a raised one would hold the tool."""
-    over = threading.Event()
+    Errors are returned: the traceback of a raised one would keep a reference to the tool.
+    """
+    # Imported here: Dask is optional, and takes most of a second to import.
     from distributed import get_worker
 
-    watching = (get_worker(), get_worker().get_current_task(), over, frozen, number)
-    threading.Thread(target=_watch, args=watching, daemon=True).start()
+    worker = cast(_DaskWorker, get_worker())
+    over = threading.Event()
+    watched = (worker, worker.get_current_task(), over, tool, number)
+    threading.Thread(target=_cancel_with_task, args=watched, daemon=True).start()
     try:
-        return frozen.judge(number, task)
+        return tool.run(number, trial)
     except (ActiondbgError, Cancelled) as error:
         return error.with_traceback(None)
     finally:
         over.set()
 
 
-def _watch(worker: Any, key: str, over: threading.Event, frozen: Frozen, number: int) -> None:
-    """End a trial that nobody waits for any more: Dask itself lets what runs go on."""
-    while not over.wait(_WATCH_SECONDS):
-        known = worker.state.tasks.get(key)
-        if known is None or known.state == "cancelled":
-            frozen.cancel(number)
+def _cancel_with_task(
+    worker: _DaskWorker, key: str, over: threading.Event, tool: WorkerTool, number: int
+) -> None:
+    """Cancel a trial when its Dask task is cancelled: Dask itself does not stop running tasks."""
+    while not over.wait(_POLL_SECONDS):
+        task = worker.state.tasks.get(key)
+        if task is None or task.state == "cancelled":
+            tool.cancel(number)
             return
 
 
-def cancel(token: str, number: int) -> None:
-    """End a trial."""
-    frozen = _frozen.get(token)
-    if frozen is not None:
-        frozen.cancel(number)
+def cancel_on_worker(token: str, number: int) -> None:
+    """Cancel a trial of a bisection."""
+    tool = _tools.get(token)
+    if tool is not None:
+        tool.cancel(number)
 
 
-def thaw(token: str) -> None:
-    """End a frozen tool."""
-    frozen = _frozen.get(token)
-    if frozen is not None:
-        frozen.close()
+def close_worker_tool(token: str) -> None:
+    """End the tool of a bisection."""
+    tool = _tools.get(token)
+    if tool is not None:
+        tool.close()
 
 
-# --- the front end ----------------------------------------------------------------------
+# --- in the front end ----------------------------------------------------------------------
 
 
-class Cluster:
+class DaskPool:
     """A pool of Dask workers.
 
     Args:
-        client: connected to the scheduler; it is closed with the pool.
-        job: what they make.
-        room: makes a folder for what comes back.
+        client: connected to the scheduler; closed with the pool.
+        setup: sent to the workers.
+        new_trial: makes a directory for the files of a trial that a worker sends back.
 
     Attributes:
-        jobs: how many trials they can make at a time.
+        jobs: how many trials the workers run at a time.
     """
 
-    def __init__(self, client: Any, job: Job, room: Callable[[], Scope]) -> None:
+    def __init__(
+        self, client: DaskClient, setup: WorkerSetup, new_trial: Callable[[], RunningTrial]
+    ) -> None:
         self._client = client
-        self._job = job
-        self._room = room
-        threads: Mapping[str, int] = client.nthreads()
-        self.jobs = sum(threads.values())
-        self._threads = dict(threads)
+        self._setup = setup
+        self._new_trial = new_trial
+        self._threads = dict(client.nthreads())
+        self.jobs = sum(self._threads.values())
         self._tools = {
-            worker: client.submit(freeze, job, workers=[worker], pure=False) for worker in threads
+            worker: client.submit(start_worker_tool, setup, workers=[worker], pure=False)
+            for worker in self._threads
         }
         self._busy: Counter[str] = Counter()
-        self._running: dict[int, tuple[str, int, Any]] = {}  # worker, number there, future
-        self._numbers = itertools.count()  # one may be submitted, cancelled and submitted again
-        self._done: queue.SimpleQueue[tuple[int, Any]] = queue.SimpleQueue()
+        # By the caller's number: worker, the worker's number, future.
+        self._running: dict[int, tuple[str, int, DaskFuture]] = {}
+        # The worker's numbers differ: the caller may submit a cancelled number again.
+        self._numbers = itertools.count()
+        self._done: queue.SimpleQueue[tuple[int, DaskFuture]] = queue.SimpleQueue()
 
-    def submit(self, number: int, task: Task) -> None:
+    def submit(self, number: int, trial: Trial) -> None:
         worker = min(self._tools, key=lambda one: self._busy[one] / self._threads[one])
         self._busy[worker] += 1
         there = next(self._numbers)
         future = self._client.submit(
-            judge, self._tools[worker], there, task, workers=[worker], pure=False, retries=0
+            run_on_worker,
+            self._tools[worker],
+            there,
+            trial,
+            workers=[worker],
+            pure=False,
+            retries=0,
         )
         self._running[number] = worker, there, future
-        future.add_done_callback(functools.partial(self._note, number))
+        future.add_done_callback(functools.partial(self._put, number))
 
-    def _note(self, number: int, done: Any) -> None:
+    def _put(self, number: int, done: DaskFuture) -> None:
         self._done.put((number, done))
 
-    def wait(self) -> tuple[int, Outcome]:
+    def wait(self) -> tuple[int, TrialResult]:
         while True:
             number, future = self._done.get()
             if number in self._running and self._running[number][2] is future:
                 worker, _, _ = self._running.pop(number)
                 self._busy[worker] -= 1
-                return number, self._outcome(worker, future)
+                return number, self._result(worker, future)
 
     def cancel(self, number: int) -> None:
         worker, there, future = self._running.pop(number)
         self._busy[worker] -= 1
         future.cancel()
-        with contextlib.suppress(Exception):  # a worker that is gone makes no trial any more
-            self._client.run(cancel, self._job.token, there, workers=[worker])
+        with contextlib.suppress(Exception):  # a worker that has gone away runs no trial
+            self._client.run(cancel_on_worker, self._setup.token, there, workers=[worker])
 
     def close(self) -> None:
         for number in list(self._running):
             self.cancel(number)
-        with contextlib.suppress(Exception):  # a worker that is gone has ended its tool
-            self._client.run(thaw, self._job.token)
+        with contextlib.suppress(Exception):  # a worker that has gone away has ended its tool
+            self._client.run(close_worker_tool, self._setup.token)
         self._client.close()
 
-    def _outcome(self, worker: str, future: Any) -> Outcome:
+    def _result(self, worker: str, future: DaskFuture) -> TrialResult:
         try:
-            answer: Answer | Exception = future.result()
+            answer = cast("WorkerAnswer | Exception", future.result())
         except Exception as error:
             raise ToolGone(
                 f"The Dask worker {worker} did not make a trial ({error}): look at its log."
@@ -255,49 +325,52 @@ class Cluster:
         if isinstance(answer, Exception):
             raise answer
         if answer.output is None:
-            return Outcome(answer.judgement)
-        folder = self._room().directory
-        evidence = Evidence(folder / "output", folder / "errors", answer.stop)
+            return TrialResult(answer.judgement)
+        directory = self._new_trial().directory
+        evidence = Evidence(directory / "output", directory / "errors", answer.stop)
         evidence.output.write_bytes(answer.output)
         evidence.errors.write_bytes(answer.errors)
-        return Outcome(answer.judgement, evidence)
+        return TrialResult(answer.judgement, evidence)
 
 
-def make_pool(address: str, request: Request, room: Callable[[], Scope]) -> Cluster:
-    """Connect to a scheduler, and have each worker start the tool.
+def make_dask_pool(
+    address: str, task: BisectionTask, new_trial: Callable[[], RunningTrial]
+) -> DaskPool:
+    """Connect to a scheduler and start the tool on each worker.
 
     Args:
         address: of the scheduler, such as ``tcp://10.0.0.1:8786``.
-        request: what is to be found; its oracle is prepared.
-        room: makes a folder for what comes back.
+        task: the task of the bisection; its oracle is prepared.
+        new_trial: makes a directory for the files of a trial that a worker sends back.
 
     Raises:
-        UsageError: it cannot be reached, or has no workers; or Dask is not installed.
+        UsageError: the scheduler cannot be reached or has no workers, or Dask is not installed.
     """
     try:
+        # Imported here: Dask is optional, and takes most of a second to import.
         from distributed import Client
     except ImportError as error:
         raise UsageError("Dask is not installed: pip install 'actiondbg[dask]'.") from error
     try:
-        client: Any = Client(address, timeout=_SECONDS, set_as_default=False)
+        client = cast(DaskClient, Client(address, timeout=_CONNECT_SECONDS, set_as_default=False))
     except (OSError, TimeoutError, ValueError) as error:
         raise UsageError(
             f"The Dask scheduler at {address!r} cannot be reached ({error}): check its address."
         ) from error
-    job = Job(
+    setup = WorkerSetup(
         token=uuid.uuid4().hex,
-        argv=request.argv,
-        oracle=request.oracle,
-        keys=request.keys,
-        seconds=request.seconds,
-        repeat=request.repeat,
-        stdin=request.stdin.read_bytes() if request.stdin else None,
-        source=request.source(),
-        cwd=request.cwd or Path.cwd(),
-        env=request.env,
-        mlir_include=request.mlir_include,
+        argv=task.argv,
+        oracle=task.oracle,
+        keys=task.keys,
+        seconds=task.seconds,
+        repeat=task.repeat,
+        stdin=task.stdin.read_bytes() if task.stdin else None,
+        source=task.source(),
+        cwd=task.cwd or Path.cwd(),
+        env=task.env,
+        mlir_include=task.mlir_include,
     )
     if not client.nthreads():
         client.close()
         raise UsageError(f"The Dask scheduler at {address!r} has no workers: start some.")
-    return Cluster(client, job, room)
+    return DaskPool(client, setup, new_trial)

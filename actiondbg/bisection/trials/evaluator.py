@@ -1,58 +1,60 @@
-"""Single trials: what is skipped in each, and what came of it."""
+"""Evaluate trials one by one, with a cache of their verdicts."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 
 import msgspec
 
 from actiondbg import protocol
-from actiondbg.bisection.candidates import Record, Row, Scheme, read_record
+from actiondbg.bisection.candidates.filter import CandidateFilter
+from actiondbg.bisection.candidates.record import Record, RecordedAction, read_record
+from actiondbg.bisection.candidates.schemes import Scheme
 from actiondbg.bisection.command_runner import Cancelled
-from actiondbg.bisection.filters import Choice
 from actiondbg.bisection.oracles.oracle import Evidence
-from actiondbg.bisection.progress import Meter
-from actiondbg.bisection.state import State
-from actiondbg.bisection.trials.runner import Judging, Outcome, Threads, check_same, digest_of
-from actiondbg.bisection.trials.trials import Scope, Task, Trials
+from actiondbg.bisection.progress import ProgressReporter
+from actiondbg.bisection.trials.frozen_tool import FrozenTool
+from actiondbg.bisection.trials.pool import ThreadPool
+from actiondbg.bisection.trials.runner import TrialRunner, check_same_verdict
+from actiondbg.bisection.trials.trial import RunningTrial, Trial, TrialResult
+from actiondbg.bisection.trials.verdict_store import VerdictStore
 from actiondbg.bisection.verdict import Judgement
 
 
-class Asking:
-    """Makes single trials here, and knows those that were made before.
+class TrialEvaluator:
+    """Runs trials in this process and caches their verdicts.
 
     Args:
-        trials: the frozen tool.
-        judging: makes and judges trials.
-        choice: which actions may be candidates.
-        state: what is known.
-        meter: who is told.
-        seconds: how long a trial may take; None for no limit.
+        tool: the frozen tool.
+        runner: runs and judges trials.
+        filter: the user's restriction of the candidates.
+        verdicts: the cache.
+        progress: counts the trials.
+        seconds: the time limit of a trial; None for no limit.
 
     Attributes:
-        candidates: how many were searched.
+        candidates: the number of candidates in the search.
     """
 
     def __init__(
         self,
-        trials: Trials,
-        judging: Judging,
-        choice: Choice,
-        state: State,
-        meter: Meter,
+        tool: FrozenTool,
+        runner: TrialRunner,
+        filter: CandidateFilter,
+        verdicts: VerdictStore,
+        progress: ProgressReporter,
         seconds: float | None,
     ) -> None:
         self.candidates = 0
-        self.trials = trials
-        self.choice = choice
-        self.state = state
-        self.meter = meter
+        self.tool = tool
+        self.filter = filter
+        self.verdicts = verdicts
+        self.progress = progress
         self.seconds = seconds
-        self._judging = judging
-        self._begun: Threads | None = None
+        self._runner = runner
+        self._speculative: ThreadPool | None = None
 
-    # --- what a trial is ---
+    # --- making trials ---
 
     def plan(
         self,
@@ -63,133 +65,136 @@ class Asking:
         apply: list[protocol.Key] | None = None,
         skip: list[protocol.Key] | None = None,
     ) -> protocol.SetPlan:
-        """Return what is skipped of the candidates of a scheme."""
+        """Return the plan that skips some of the candidates of a scheme."""
         return protocol.SetPlan(
             limit=limit,
             only=only,
             apply=apply,
             skip=skip,
-            specs=self.choice.specs,
-            always=self.choice.always,
+            specs=self.filter.specs,
+            always=self.filter.always,
             passes=sorted(scheme.passes),
             held=sorted(scheme.held),
         )
 
-    def task(self, plan: protocol.SetPlan, place: int) -> Task:
-        """Return a trial; up to the action ``place`` nothing is skipped."""
-        return Task(plan=plan, place=place, seconds=self.seconds)
+    def trial(self, plan: protocol.SetPlan, first_skip: int) -> Trial:
+        """Return the trial of a plan that skips nothing before an ordinal."""
+        return Trial(plan=plan, first_skip=first_skip, seconds=self.seconds)
 
-    def whole(self) -> Task:
-        """Return the trial in which nothing is skipped."""
-        return self.task(self.plan(Scheme()), 0)
+    def whole_run(self) -> Trial:
+        """Return the trial that skips nothing."""
+        return self.trial(self.plan(Scheme()), 0)
 
-    def prefix(self, scheme: Scheme, units: list[Row], prefix: int) -> Task:
-        """Return the trial that applies the first ``prefix`` candidates, and skips what follows."""
-        if prefix == len(units):
-            return self.whole()
-        place = units[prefix].ordinal
-        return self.task(self.plan(scheme, limit=place - 1), place)
+    def prefix(self, scheme: Scheme, candidates: list[RecordedAction], length: int) -> Trial:
+        """Return the trial that applies the first ``length`` candidates and skips the others."""
+        if length == len(candidates):
+            return self.whole_run()
+        first_skip = candidates[length].ordinal
+        return self.trial(self.plan(scheme, limit=first_skip - 1), first_skip)
 
-    # --- what came of it ---
+    # --- evaluating trials ---
 
-    def judge(self, task: Task) -> Outcome:
-        """Make a trial and judge it, unless its verdict is known."""
-        known = self.known(task)
-        return Outcome(known) if known is not None else self._judge(task, task)
+    def evaluate(self, trial: Trial) -> TrialResult:
+        """Run and judge a trial, unless its verdict is cached."""
+        cached = self.cached(trial)
+        return TrialResult(cached) if cached is not None else self._evaluate(trial, trial)
 
-    def known(self, task: Task) -> Judgement | None:
-        """Return the verdict from before, or None."""
-        return self.state.get(digest_of(task))
+    def cached(self, trial: Trial) -> Judgement | None:
+        """Return the cached judgement of a trial, or None."""
+        return self.verdicts.get(trial.digest)
 
-    def record(self, task: Task, keys: bool = False) -> tuple[Outcome, Record]:
-        """Make a trial, judge it unless its verdict is known, and record what it did.
+    def record(self, trial: Trial, keys: bool = False) -> tuple[TrialResult, Record]:
+        """Run a trial, record its actions, and judge it unless its verdict is cached.
 
         Args:
-            task: the trial.
-            keys: whether the record tells what each action is.
+            trial: the trial.
+            keys: whether the record holds the key of each action.
         """
-        file = self.trials.directory / "record"
-        plan = msgspec.structs.replace(task.plan, record=str(file), keys=keys)
-        recorded = msgspec.structs.replace(task, plan=plan)
-        known = self.known(task)
-        if known is None:
-            outcome = self._judge(task, recorded)
+        file = self.tool.directory / "record"
+        plan = msgspec.structs.replace(trial.plan, record=str(file), keys=keys)
+        recorded = msgspec.structs.replace(trial, plan=plan)
+        cached = self.cached(trial)
+        if cached is None:
+            result = self._evaluate(trial, recorded)
         else:
-            outcome = self._here(self._only_make, recorded)._replace(judgement=known)
-        return outcome, read_record(file)
+            result = self._in_thread(self._run_only, recorded)._replace(judgement=cached)
+        return result, read_record(file)
 
-    def look_again(self, evidence: Evidence, before: Judgement) -> None:
+    def judge_again(self, evidence: Evidence, judgement: Judgement) -> None:
         """Judge an output once more.
 
         Raises:
-            Disagreement: the oracle is flaky.
+            FlakyOracle: the verdict differs from that of ``judgement``.
         """
 
-        def look(_: Task, scope: Scope) -> Outcome:
-            return Outcome(self._judging.look(evidence, scope))
+        def judge(_: Trial, running: RunningTrial) -> TrialResult:
+            return TrialResult(self._runner.judge(evidence, running))
 
-        check_same(before, self._here(look, self.whole()).judgement)
+        check_same_verdict(judgement, self._in_thread(judge, self.whole_run()).judgement)
 
-    def begin(self, task: Task) -> None:
-        """Begin a trial that may be asked for next, beside what is asked now; see ``take``."""
-        self.drop()
-        self._begun = Threads(self.trials, self._judge_gently)
-        self._begun.submit(0, task)
+    # --- one speculative trial ---
 
-    def take(self, task: Task) -> Outcome | None:
-        """Wait for what was begun, which means the same as a trial.
+    def start_speculative(self, trial: Trial) -> None:
+        """Start a trial that may be needed next, in parallel to the current one."""
+        self.cancel_speculative()
+        self._speculative = ThreadPool(self.tool, self._run_without_errors)
+        self._speculative.submit(0, trial)
+
+    def take_speculative(self, trial: Trial) -> TrialResult | None:
+        """Wait for the speculative trial.
+
+        Args:
+            trial: an equivalent trial; its verdict is cached.
 
         Returns:
-            What came of it; None if nothing was begun, or its verdict is not good or bad.
+            The result; None if no trial was started, or if it was untestable.
         """
-        if self._begun is None:
+        if self._speculative is None:
             return None
         try:
-            outcome = self._begun.wait()[1]
+            result = self._speculative.wait()[1]
         finally:
-            self.drop()
-        if outcome.judgement.verdict == "untestable":
+            self.cancel_speculative()
+        if result.judgement.verdict == "untestable":
             return None
-        self.state.add(digest_of(task), outcome.judgement)
-        self.meter.judged()
-        return outcome
+        self.verdicts.add(trial.digest, result.judgement)
+        self.progress.trial_done()
+        return result
 
-    def drop(self) -> None:
-        """End what was begun, if it is not over."""
-        begun, self._begun = self._begun, None
-        if begun is not None:
-            begun.close()
+    def cancel_speculative(self) -> None:
+        """End the speculative trial, if one is running."""
+        pool, self._speculative = self._speculative, None
+        if pool is not None:
+            pool.close()
 
-    def file(self, name: str) -> Path:
-        """Return a place for a file that goes with the bisection."""
-        return self.trials.directory / name
+    def _evaluate(self, trial: Trial, made: Trial) -> TrialResult:
+        result = self._in_thread(self._runner.run, made)
+        self.verdicts.add(trial.digest, result.judgement)
+        self.progress.trial_done()
+        return result
 
-    def _judge(self, task: Task, made: Task) -> Outcome:
-        outcome = self._here(self._judging.judge, made)
-        self.state.add(digest_of(task), outcome.judgement)
-        self.meter.judged()
-        return outcome
-
-    def _judge_gently(self, task: Task, scope: Scope) -> Outcome:
-        """Judge a trial that may never be asked for: no error is told of."""
+    def _run_without_errors(self, trial: Trial, running: RunningTrial) -> TrialResult:
+        """Run a trial; an error makes it untestable, because its result may not be needed."""
         try:
-            return self._judging.judge(task, scope)
+            return self._runner.run(trial, running)
         except Cancelled:
             raise
         except Exception as error:
-            return Outcome(Judgement("untestable", str(error)))
+            return TrialResult(Judgement("untestable", str(error)))
 
-    def _only_make(self, task: Task, scope: Scope) -> Outcome:
+    def _run_only(self, trial: Trial, running: RunningTrial) -> TrialResult:
         try:
-            return Outcome(Judgement("untestable", ""), self.trials.make(task, scope))
+            return TrialResult(Judgement("untestable", ""), self.tool.run(trial, running))
         finally:
-            scope.close()
+            running.close()
 
-    def _here(self, act: Callable[[Task, Scope], Outcome], task: Task) -> Outcome:
-        """Do it in a thread, so that Ctrl-C can end it."""
-        pool = Threads(self.trials, act)
+    def _in_thread(
+        self, run: Callable[[Trial, RunningTrial], TrialResult], trial: Trial
+    ) -> TrialResult:
+        """Run a trial in a thread, so that Ctrl-C can cancel it."""
+        pool = ThreadPool(self.tool, run)
         try:
-            pool.submit(0, task)
+            pool.submit(0, trial)
             return pool.wait()[1]
         finally:
             pool.close()

@@ -206,7 +206,7 @@ def test_a_set_is_told_of(mlir_opt: str, folds: str, mode: Literal["minimize", "
     shows_both(Path("out"))
     entries = result.applied if mode == "minimize" else result.skips
     text = report(Path("out"))
-    assert entries and all(entry.words() in text for entry in entries)
+    assert entries and all(entry.describe() in text for entry in entries)
     assert "The smallest set of" in text
     breaks = [f"break #{entry.ordinal}" for entry in entries]
     lines = Path("out/session.adb").read_text().splitlines()

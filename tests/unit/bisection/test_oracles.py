@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from actiondbg.bisection.command_runner import Cancelled, Runner
+from actiondbg.bisection.command_runner import Cancelled, CommandRunner
 from actiondbg.bisection.oracles.compare import Compare, first_difference
 from actiondbg.bisection.oracles.oracle import (
     Command,
@@ -21,9 +21,9 @@ from actiondbg.bisection.oracles.oracle import (
     Diagnostic,
     Evidence,
     FileCheck,
-    Function,
     Oracle,
-    Surroundings,
+    OracleSetup,
+    PredicateOracle,
     Verify,
     make_oracle,
 )
@@ -37,8 +37,8 @@ CRASHED = Stop(when="exit", reason="crashed", status=-6, message="The tool died 
 CAUGHT = Stop(when="during", reason="catch", message="the verifier failed on func.func")
 
 
-def around(tmp_path: Path, seconds: float | None = None) -> Surroundings:
-    return Surroundings(
+def around(tmp_path: Path, seconds: float | None = None) -> OracleSetup:
+    return OracleSetup(
         tool=Path("/bin/true"),
         argv=["true"],
         input=None,
@@ -58,7 +58,7 @@ def judge(
     oracle: Oracle, tmp_path: Path, seconds: float | None = None, **given: object
 ) -> Judgement:
     left = evidence(tmp_path, **given)  # pyright: ignore[reportArgumentType]
-    return oracle.judge(left, Runner(tmp_path), around(tmp_path, seconds))
+    return oracle.judge(left, CommandRunner(tmp_path), around(tmp_path, seconds))
 
 
 # --- --test ---------------------------------------------------------------------------
@@ -191,13 +191,13 @@ def is_short(path: Path) -> bool:
 def test_a_function_judges(tmp_path: Path) -> None:
     assert judge(make_oracle(is_short), tmp_path).verdict == "bad"
     assert judge(make_oracle(is_short), tmp_path, text="a").verdict == "good"
-    assert judge(Function(lambda path: "untestable"), tmp_path).verdict == "untestable"
-    assert make_oracle(is_short).words() == f"{__name__}.is_short"
+    assert judge(PredicateOracle(lambda path: "untestable"), tmp_path).verdict == "untestable"
+    assert make_oracle(is_short).as_option() == f"{__name__}.is_short"
 
 
 def test_a_function_has_to_return_a_verdict(tmp_path: Path) -> None:
     with pytest.raises(OracleError, match="returned None, and has to return a bool"):
-        judge(Function(lambda path: None), tmp_path)  # pyright: ignore[reportArgumentType]
+        judge(PredicateOracle(lambda path: None), tmp_path)  # pyright: ignore[reportArgumentType]
 
 
 # --- --compare ------------------------------------------------------------------------------
@@ -246,10 +246,10 @@ def test_a_comparison_needs_an_input(tmp_path: Path) -> None:
 
 
 def test_the_words_of_an_oracle_are_those_of_the_command_line() -> None:
-    assert Command("a {} 'b'").words() == "--test 'a {} '\"'\"'b'\"'\"''"
-    assert Diagnostic("*a b*").words() == "--diagnostic '*a b*'"
-    assert Compare().words() == "--compare"
-    assert Compare(entry="f", tolerance=0.5).words() == "--compare --entry f --tolerance 0.5"
+    assert Command("a {} 'b'").as_option() == "--test 'a {} '\"'\"'b'\"'\"''"
+    assert Diagnostic("*a b*").as_option() == "--diagnostic '*a b*'"
+    assert Compare().as_option() == "--compare"
+    assert Compare(entry="f", tolerance=0.5).as_option() == "--compare --entry f --tolerance 0.5"
 
 
 # --- running commands --------------------------------------------------------------------------
@@ -272,14 +272,14 @@ def _wait_until(condition: object) -> None:
 
 
 def test_what_a_command_leaves_running_is_ended(tmp_path: Path) -> None:
-    done = Runner(tmp_path).run("sleep 600 & echo $!")
+    done = CommandRunner(tmp_path).run("sleep 600 & echo $!")
     assert done.status == 0
     pid = int(done.output.read_text())
     _wait_until(lambda: not _is_alive(pid))
 
 
 def test_all_of_a_command_ends_at_the_time_limit(tmp_path: Path) -> None:
-    runner = Runner(tmp_path)
+    runner = CommandRunner(tmp_path)
     done = runner.run("sleep 600 & echo $!; wait", seconds=0.3)
     assert done.status is None
     pid = int(done.output.read_text())
@@ -288,7 +288,7 @@ def test_all_of_a_command_ends_at_the_time_limit(tmp_path: Path) -> None:
 
 
 def test_a_command_is_cancelled_from_another_thread(tmp_path: Path) -> None:
-    runner = Runner(tmp_path)
+    runner = CommandRunner(tmp_path)
     timer = threading.Timer(0.2, runner.cancel)
     timer.start()
     with pytest.raises(Cancelled):
@@ -298,7 +298,7 @@ def test_a_command_is_cancelled_from_another_thread(tmp_path: Path) -> None:
 
 
 def test_the_end_of_long_errors_is_kept(tmp_path: Path) -> None:
-    done = Runner(tmp_path).run("yes line | head -n 100000 >&2; echo last >&2")
+    done = CommandRunner(tmp_path).run("yes line | head -n 100000 >&2; echo last >&2")
     assert done.errors.endswith("line\nlast") and len(done.errors) < 10_000
 
 
@@ -307,8 +307,8 @@ def test_no_command_outlives_who_runs_it(tmp_path: Path) -> None:
     script = """\
         import sys
         from pathlib import Path
-        from actiondbg.bisection.command_runner import Runner
-        Runner(Path(sys.argv[1])).run("echo $$ > pid; sleep 600 & echo $! > pid2; wait")
+        from actiondbg.bisection.command_runner import CommandRunner
+        CommandRunner(Path(sys.argv[1])).run("echo $$ > pid; sleep 600 & echo $! > pid2; wait")
         """
     process = subprocess.Popen(
         [sys.executable, "-c", textwrap.dedent(script), str(tmp_path)], cwd=tmp_path

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from actiondbg.bisection.candidates import Record, Row, Scheme, candidates_of, read_record
-from actiondbg.bisection.command_line import digest, look_at
-from actiondbg.bisection.filters import choose
-from actiondbg.bisection.folder import close_folder, open_folder, tidy_folder
+from actiondbg.bisection.candidates.filter import make_filter
+from actiondbg.bisection.candidates.record import Record, RecordedAction, read_record
+from actiondbg.bisection.candidates.schemes import Scheme, SchemeQueue, candidates_of
+from actiondbg.bisection.command_line import digest_of_files, inspect_command_line
+from actiondbg.bisection.output_folder import open_folder, remove_if_empty, remove_state
 from actiondbg.bisection.result import Entry, Guilty, Result
-from actiondbg.bisection.schemes import Ladder
-from actiondbg.bisection.state import STATE, State
+from actiondbg.bisection.trials.verdict_store import STATE_FILE, VerdictStore
 from actiondbg.bisection.verdict import Judgement
 from actiondbg.errors import NoAnswer, UsageError
 from actiondbg.support.globs import glob_matches
@@ -42,7 +42,7 @@ def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ],
 )
 def test_the_output_file_is_moved(words: str, moved: str) -> None:
-    line = look_at(["mlir-opt", *words.split()])
+    line = inspect_command_line(["mlir-opt", *words.split()])
     assert line.with_output(Path("NEW")) == ["mlir-opt", *moved.split()]
     assert (line.output is not None) == ("NEW" in moved)
 
@@ -60,24 +60,24 @@ def test_the_output_file_is_moved(words: str, moved: str) -> None:
     ],
 )
 def test_the_input_is_found(words: str, source: str | None, reads_stdin: bool) -> None:
-    line = look_at(["mlir-opt", *words.split()])
+    line = inspect_command_line(["mlir-opt", *words.split()])
     assert (line.input and str(line.input), line.reads_stdin) == (source, reads_stdin)
 
 
 def test_a_word_may_be_longer_than_a_name() -> None:
-    assert look_at(["mlir-opt", "builtin.module(" + "cse," * 5000 + ")"]).reads_stdin
+    assert inspect_command_line(["mlir-opt", "builtin.module(" + "cse," * 5000 + ")"]).reads_stdin
 
 
 def test_the_input_is_replaced() -> None:
-    line = look_at(["mlir-opt", "in.mlir", "--cse"])
+    line = inspect_command_line(["mlir-opt", "in.mlir", "--cse"])
     assert line.with_input(Path("new.mlir")) == ["mlir-opt", "new.mlir", "--cse"]
 
 
 def test_a_digest_is_of_names_and_contents() -> None:
-    one = digest([Path("in.mlir")])
-    assert one == digest([Path("in.mlir")]) != digest([Path("other.mlir")])
+    one = digest_of_files([Path("in.mlir")])
+    assert one == digest_of_files([Path("in.mlir")]) != digest_of_files([Path("other.mlir")])
     Path("in.mlir").write_text("changed")
-    assert one != digest([Path("in.mlir")])
+    assert one != digest_of_files([Path("in.mlir")])
 
 
 # --- which actions ------------------------------------------------------------------------
@@ -103,26 +103,30 @@ def test_globs_match_as_the_agents(glob: str, text: str, matches: bool) -> None:
     assert glob_matches(glob, text) == matches
 
 
-def a_pass(ordinal: int, last: int, argument: str, **fields: object) -> Row:
-    return Row(ordinal, "pass-execution", argument, argument=argument, last=last, **fields)  # pyright: ignore[reportArgumentType]
+def a_pass(ordinal: int, last: int, argument: str, **fields: object) -> RecordedAction:
+    return RecordedAction(
+        ordinal, "pass-execution", argument, argument=argument, last=last, **fields
+    )  # pyright: ignore[reportArgumentType]
 
 
 def test_passes_are_chosen_by_tag_name_and_function() -> None:
-    row = a_pass(1, 1, "cse", function="f")
-    assert choose().takes(row) and choose().words == "" and choose().specs == []
-    assert choose(name="c*").takes(row) and not choose(name="x").takes(row)
-    assert choose(tag="pass-*").takes(row) and not choose(tag="fold").takes(row)
-    assert choose(func="f").takes(row) and not choose(func="g").takes(row)
-    assert not choose(always=["cse"]).takes(row)
-    assert choose(name="a b", always=["c"]).words == "--name 'a b' --always c"
+    action = a_pass(1, 1, "cse", function="f")
+    assert (
+        make_filter().accepts(action) and make_filter().options == "" and make_filter().specs == []
+    )
+    assert make_filter(name="c*").accepts(action) and not make_filter(name="x").accepts(action)
+    assert make_filter(tag="pass-*").accepts(action) and not make_filter(tag="fold").accepts(action)
+    assert make_filter(func="f").accepts(action) and not make_filter(func="g").accepts(action)
+    assert not make_filter(always=["cse"]).accepts(action)
+    assert make_filter(name="a b", always=["c"]).options == "--name 'a b' --always c"
 
 
 def test_a_name_is_of_a_pattern_a_pass_or_a_fold() -> None:
-    specs = choose(tag="t", name="n", func="f").specs
+    specs = make_filter(tag="t", name="n", func="f").specs
     kinds = [[term.kind for term in terms] for terms in specs]
     assert kinds == [["tag", "func", "pattern"], ["tag", "func", "pass"], ["tag", "func", "fold"]]
     with pytest.raises(UsageError, match="not closed"):
-        choose(func="[f")
+        make_filter(func="[f")
 
 
 # --- candidates -----------------------------------------------------------------------------
@@ -133,23 +137,23 @@ def record() -> Record:
     return Record(
         [
             a_pass(1, 4, "canonicalize", leaves=3),
-            Row(2),
-            Row(4),
+            RecordedAction(2),
+            RecordedAction(4),
             a_pass(5, 8, "convert", leaves=3, conversion=True),
-            Row(8),
-            Row(6),
+            RecordedAction(8),
+            RecordedAction(6),
             a_pass(9, 9, "cse"),
             a_pass(12, 13, "inner", leaves=1),
-            Row(13),
+            RecordedAction(13),
             a_pass(11, 14, "outer", leaves=2),
-            Row(14),
+            RecordedAction(14),
         ]
     )
 
 
 def ordinals(scheme: Scheme) -> list[int]:
     found = record()
-    return [row.ordinal for row in candidates_of(found, scheme, found.passes)]
+    return [action.ordinal for action in candidates_of(found, scheme, found.passes)]
 
 
 def test_actions_and_passes_are_candidates_in_one_order() -> None:
@@ -165,7 +169,10 @@ def test_actions_and_passes_are_candidates_in_one_order() -> None:
 
 def test_what_is_in_a_pass() -> None:
     found = record()
-    inside = {row.argument: [one.ordinal for one in found.inside(row)] for row in found.passes}
+    inside = {
+        action.argument: [one.ordinal for one in found.actions_in(action)]
+        for action in found.passes
+    }
     assert inside == {
         "canonicalize": [2, 4],
         "convert": [6, 8],
@@ -177,11 +184,11 @@ def test_what_is_in_a_pass() -> None:
 
 def schemes(verdict: str, failing: str | None = None) -> list[tuple[set[str], set[str]]]:
     found = record()
-    ladder = Ladder(found, {row.argument or "" for row in found.passes})
+    queue = SchemeQueue(found, {action.argument or "" for action in found.passes})
     seen: list[tuple[set[str], set[str]]] = []
-    for scheme in ladder.schemes():
+    for scheme in queue.schemes():
         seen.append((set(scheme.passes), set(scheme.held)))
-        ladder.failed(scheme, verdict, failing)  # pyright: ignore[reportArgumentType]
+        queue.failed(scheme, verdict, failing)  # pyright: ignore[reportArgumentType]
     return seen
 
 
@@ -213,9 +220,9 @@ def test_a_record_is_read(tmp_path: Path) -> None:
         '"changed": false, "function": null, "location": null, "nth": 1, "id": 1, "op": "f"}\n'
     )
     read = read_record(file)
-    assert [row.ordinal for row in read.actions] == [7]
-    assert [row.argument for row in read.passes] == ["cse"]
-    assert read.failing() == "cse"
+    assert [action.ordinal for action in read.actions] == [7]
+    assert [action.argument for action in read.passes] == ["cse"]
+    assert read.failed_pass() == "cse"
     file.write_text("{")
     with pytest.raises(NoAnswer, match="record of a trial"):
         read_record(file)
@@ -224,25 +231,25 @@ def test_a_record_is_read(tmp_path: Path) -> None:
 # --- what is kept ---------------------------------------------------------------------------
 
 
-WHAT = {"command line": "mlir-opt in.mlir", "oracle": "--crash"}
+IDENTITY = {"command line": "mlir-opt in.mlir", "oracle": "--crash"}
 
 
 def test_verdicts_are_kept_and_resumed(tmp_path: Path) -> None:
-    file = tmp_path / STATE
-    state = State(file, dict(WHAT))
+    file = tmp_path / STATE_FILE
+    state = VerdictStore(file, dict(IDENTITY))
     state.add("a", Judgement("bad", "why"))
     assert json.loads(file.read_text())["verdicts"] == {"a": {"verdict": "bad", "reason": "why"}}
-    again = State(file, dict(WHAT), resume=True)
+    again = VerdictStore(file, dict(IDENTITY), resume=True)
     assert (again.resumed, again.get("a"), again.get("b")) == (1, Judgement("bad", "why"), None)
-    assert State(file, dict(WHAT)).resumed == 0
+    assert VerdictStore(file, dict(IDENTITY)).resumed == 0
 
 
 def test_verdicts_on_something_else_are_refused(tmp_path: Path) -> None:
-    file = tmp_path / STATE
-    State(file, dict(WHAT)).check("actions", "3")
+    file = tmp_path / STATE_FILE
+    VerdictStore(file, dict(IDENTITY)).check("actions", "3")
     with pytest.raises(UsageError, match="its oracle was '--crash', and is '--verify' now"):
-        State(file, {**WHAT, "oracle": "--verify"}, resume=True)
-    again = State(file, dict(WHAT), resume=True)
+        VerdictStore(file, {**IDENTITY, "oracle": "--verify"}, resume=True)
+    again = VerdictStore(file, dict(IDENTITY), resume=True)
     with pytest.raises(UsageError, match="its actions was '3', and is '4' now"):
         again.check("actions", "4")
 
@@ -252,11 +259,11 @@ def test_verdicts_on_something_else_are_refused(tmp_path: Path) -> None:
     [(None, "nothing to resume"), ("{", "cannot be read"), ('{"version": 9', "cannot be read")],
 )
 def test_what_cannot_be_resumed(tmp_path: Path, text: str | None, told: str) -> None:
-    file = tmp_path / STATE
+    file = tmp_path / STATE_FILE
     if text is not None:
         file.write_text(text)
     with pytest.raises(UsageError, match=told):
-        State(file, dict(WHAT), resume=True)
+        VerdictStore(file, dict(IDENTITY), resume=True)
 
 
 def test_folders_get_numbers() -> None:
@@ -271,10 +278,10 @@ def test_nothing_is_overwritten() -> None:
     (folder / "notes").write_text("mine")
     with pytest.raises(UsageError, match="another --output"):
         open_folder(folder, "t", False)
-    (folder / STATE).write_text("{}")
+    (folder / STATE_FILE).write_text("{}")
     with pytest.raises(UsageError, match="--resume"):
         open_folder(folder, "t", False)
-    close_folder(folder)
+    remove_state(folder)
     assert [file.name for file in folder.iterdir()] == ["notes"]
 
 
@@ -283,18 +290,18 @@ def test_the_newest_folder_is_resumed() -> None:
         open_folder(None, "mlir-opt", True)
     for name in ("bisect-mlir-opt", "bisect-mlir-opt-2", "bisect-mlir-opt-3"):
         Path(name).mkdir()
-    State(Path("bisect-mlir-opt-2", STATE), {})
+    VerdictStore(Path("bisect-mlir-opt-2", STATE_FILE), {})
     assert str(open_folder(None, "mlir-opt", True)) == "bisect-mlir-opt-2"
 
 
 def test_a_folder_is_kept_only_if_something_is_known() -> None:
     folder = open_folder(None, "t", False)
-    state = State(folder / STATE, {})
+    state = VerdictStore(folder / STATE_FILE, {})
     state.add("a", Judgement("bad", ""))
-    tidy_folder(folder)
+    remove_if_empty(folder)
     assert folder.is_dir()
-    State(folder / STATE, {})
-    tidy_folder(folder)
+    VerdictStore(folder / STATE_FILE, {})
+    remove_if_empty(folder)
     assert not folder.exists()
 
 

@@ -12,14 +12,13 @@ import pytest
 from actiondbg.bisection.report.content import Report, Text, ToolFacts
 from actiondbg.bisection.report.html import html_report
 from actiondbg.bisection.report.markdown import block, code, escape, markdown_report
-from actiondbg.bisection.reproducer.run import Shown
-from actiondbg.bisection.reproducer.script import Step
-from actiondbg.bisection.reproducer.session_script import session_script
+from actiondbg.bisection.reproducer.run import StepResult
+from actiondbg.bisection.reproducer.scripts import Step, session_script
 from actiondbg.bisection.result import Entry, Guilty, Result
 from actiondbg.errors import FileNotWritten
 from actiondbg.ir.diff import Diff
 from actiondbg.protocol import Frame, Outcome
-from actiondbg.support.atomic_directory import placed
+from actiondbg.support.atomic_directory import replaced_directory
 
 # --- reports ------------------------------------------------------------------------------------
 
@@ -69,8 +68,8 @@ def report(**changes: object) -> Report:
         notes=[NASTY],
     )
     steps = [
-        Shown(Step("bad", "the first", ["-n", "bad"]), "bad"),
-        Shown(Step("good", NASTY, [NASTY], piped="in"), "untestable"),
+        StepResult(Step("bad", "the first", ["-n", "bad"]), "bad"),
+        StepResult(Step("good", NASTY, [NASTY], piped="in"), "untestable"),
     ]
     fields: dict[str, object] = {
         "result": result,
@@ -79,8 +78,8 @@ def report(**changes: object) -> Report:
         "oracle": f"--test '{NASTY}'",
         "symptom": "wrong output",
         "good": NASTY,
-        "way": f"It shows {NASTY}.",
-        "shown": steps,
+        "strategy": f"It shows {NASTY}.",
+        "steps": steps,
         "verified": False,
         "notes": [NASTY],
         "files": [("before.mlir", NASTY)],
@@ -208,11 +207,11 @@ def test_the_session_goes_to_each_action() -> None:
 def test_a_folder_comes_as_a_whole(tmp_path: Path) -> None:
     place = tmp_path / "deep/out"
     for content in ("one", "two"):  # the second replaces the first
-        with placed(place, "mark") as making:
+        with replaced_directory(place, "mark") as making:
             (making / "mark").write_text(content)
         assert [one.name for one in (tmp_path / "deep").iterdir()] == ["out"]
         assert (place / "mark").read_text() == content
-    with pytest.raises(KeyboardInterrupt), placed(place, "mark") as making:
+    with pytest.raises(KeyboardInterrupt), replaced_directory(place, "mark") as making:
         (making / "mark").write_text("three")
         raise KeyboardInterrupt
     assert [one.name for one in (tmp_path / "deep").iterdir()] == ["out"]
@@ -225,10 +224,13 @@ def test_the_folder_of_another_is_not_touched(tmp_path: Path) -> None:
     (tmp_path / "mine/thesis").write_text("x")
     (tmp_path / "file").write_text("x")
     for name in ("mine", "file"):
-        with pytest.raises(FileNotWritten, match="name another"), placed(tmp_path / name, "mark"):
+        with (
+            pytest.raises(FileNotWritten, match="name another"),
+            replaced_directory(tmp_path / name, "mark"),
+        ):
             pytest.fail("It was made.")
     assert (tmp_path / "mine/thesis").read_text() == "x"
     (tmp_path / "empty").mkdir()
-    with placed(tmp_path / "empty", "mark") as making:
+    with replaced_directory(tmp_path / "empty", "mark") as making:
         (making / "mark").write_text("x")
     assert (tmp_path / "empty/mark").exists()

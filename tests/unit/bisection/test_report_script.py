@@ -12,17 +12,17 @@ from actiondbg.bisection.oracles.compare import Compare, first_difference
 from actiondbg.bisection.oracles.oracle import Command as Shell
 from actiondbg.bisection.oracles.oracle import Crash, Diagnostic, FileCheck, Oracle, Verify
 from actiondbg.bisection.reproducer.pipelines import continuations, parse_pipeline
-from actiondbg.bisection.reproducer.portable import (
+from actiondbg.bisection.reproducer.portable_command import (
     OUT,
-    Command,
-    Copies,
+    CopiedFiles,
+    PortableCommand,
+    command_text,
     make_portable,
-    shown,
     with_source,
 )
-from actiondbg.bisection.reproducer.script import Judge, Step, make_script, read_verdicts
-from actiondbg.bisection.reproducer.shell_oracles import judge_of
-from actiondbg.bisection.reproducer.strategies import Known, ways
+from actiondbg.bisection.reproducer.scripts import ShellJudge, Step, make_script, read_verdicts
+from actiondbg.bisection.reproducer.shell_oracles import shell_judge
+from actiondbg.bisection.reproducer.strategies import StrategyFacts, strategies
 
 # --- pipelines ----------------------------------------------------------------------------
 
@@ -78,7 +78,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_a_command_line_is_brought_into_another_folder(here: Path) -> None:
-    copies = Copies(here)
+    copies = CopiedFiles(here)
     argv = ["mlir-opt", "in put.mlir", "--irdl-file=d.irdl", "--load-pass-plugin=plugin.so"]
     argv += ["--pass-pipeline=builtin.module(cse)", "-o", "x.mlir", "--verify-each=0"]
     command = make_portable(argv, copies, None)
@@ -101,18 +101,18 @@ def test_a_command_line_is_brought_into_another_folder(here: Path) -> None:
         "-o",
         OUT,
     ]
-    assert shown(["a b.mlir", "--cse", "-o", OUT]) == "mlir-opt 'a b.mlir' --cse -o -"
+    assert command_text(["a b.mlir", "--cse", "-o", OUT]) == "mlir-opt 'a b.mlir' --cse -o -"
 
 
 def test_an_input_that_no_word_names_is_the_standard_input(here: Path) -> None:
-    copies = Copies(here)
+    copies = CopiedFiles(here)
     command = make_portable(["mlir-opt", "--cse"], copies, here / "in put.mlir")
     assert (command.source, command.piped) == ("input.mlir", True)
     assert make_portable(["mlir-opt", "--cse"], copies, None).source is None
 
 
 def test_a_test_takes_along_what_it_needs(here: Path) -> None:
-    copies = Copies(here)
+    copies = CopiedFiles(here)
     assert copies.rewrite("sub/check.sh {} | grep -v cse") == "./check.sh {} | grep -v cse"
     assert copies.files == {
         "check.sh": here / "sub/check.sh",
@@ -122,7 +122,7 @@ def test_a_test_takes_along_what_it_needs(here: Path) -> None:
 
 
 def test_two_files_of_one_name_are_both_there(here: Path) -> None:
-    copies = Copies(here)
+    copies = CopiedFiles(here)
     (here / "sub/d.irdl").write_text("another\n")
     (here / "repro.sh").write_text("ours has this name\n")
     assert copies.rewrite("cat d.irdl sub/d.irdl repro.sh d.irdl") == (
@@ -137,11 +137,11 @@ STEPS = [
     Step("bad", "it's the first", ["-n", "bad"]),
     Step("good", "a `second` $(one)", ["-n", "good $(exit 9) 'quoted'"]),
 ]
-CHECK = Judge("it says good", ['grep -q good "$out"'])
+CHECK = ShellJudge("it says good", ['grep -q good "$out"'])
 
 
 def run_script(
-    folder: Path, steps: list[Step], judge: Judge, **variables: str
+    folder: Path, steps: list[Step], judge: ShellJudge, **variables: str
 ) -> subprocess.CompletedProcess[str]:
     """Run a script whose tool is echo."""
     tool = shutil.which("echo")
@@ -168,7 +168,7 @@ def test_a_script_says_what_it_showed(tmp_path: Path) -> None:
 
 def test_a_script_says_what_is_not_as_expected(tmp_path: Path) -> None:
     steps = [Step("good", "never", ["bad"]), *STEPS]
-    done = run_script(tmp_path, steps, Judge("x", ["echo why; grep -q good $out"]))
+    done = run_script(tmp_path, steps, ShellJudge("x", ["echo why; grep -q good $out"]))
     assert done.returncode == 1
     assert done.stdout.splitlines()[0] == "1. bad, expected good: never"
     assert "   | why" in done.stdout.splitlines()
@@ -180,7 +180,7 @@ def test_a_script_takes_another_tool_and_keeps_outputs(tmp_path: Path) -> None:
     tool = tmp_path / "tool"
     tool.write_text("#!/bin/sh\necho bad; echo oops >&2; exit 3\n")
     tool.chmod(0o755)
-    judge = Judge("x", ['[ "$status" -eq 0 ] || return 125'])
+    judge = ShellJudge("x", ['[ "$status" -eq 0 ] || return 125'])
     done = run_script(tmp_path, STEPS, judge, MLIR_OPT=str(tool), KEEP=str(tmp_path / "kept"))
     assert read_verdicts(done.stdout) == {1: "untestable", 2: "untestable"}
     assert (tmp_path / "kept/2.out").read_text() == "bad\n"
@@ -189,13 +189,15 @@ def test_a_script_takes_another_tool_and_keeps_outputs(tmp_path: Path) -> None:
 
 
 def test_a_script_leaves_to_others_what_the_shell_cannot_judge(tmp_path: Path) -> None:
-    done = run_script(tmp_path, STEPS, Judge("a predicate says so", None))
+    done = run_script(tmp_path, STEPS, ShellJudge("a predicate says so", None))
     assert done.returncode == 0
     assert read_verdicts(done.stdout) == {1: None, 2: None}
 
 
 def test_a_script_ends_what_takes_too_long(tmp_path: Path) -> None:
-    script = make_script([], [Step("good", "slow", ["30"])], Judge("x", None), Path("sleep"), 0.2)
+    script = make_script(
+        [], [Step("good", "slow", ["30"])], ShellJudge("x", None), Path("sleep"), 0.2
+    )
     (tmp_path / "repro.sh").write_text(script)
     environment = {"PATH": "/usr/bin:/bin", "KEEP": "kept"}
     subprocess.run(["sh", "repro.sh"], cwd=tmp_path, env=environment, check=True, timeout=20)
@@ -208,15 +210,15 @@ def test_a_script_is_posix(tmp_path: Path) -> None:
         pytest.skip("dash is not installed")
     oracles = [Shell("grep -q 'a b' {}"), Crash(), Verify(), Diagnostic("*it's*"), Compare()]
     for oracle in oracles:
-        copies = Copies(tmp_path, {"input.mlir": tmp_path / "x"})
-        text = make_script(["x"], STEPS, judge_of(oracle, copies), Path("/x y/mlir-opt"), 1)
+        copies = CopiedFiles(tmp_path, {"input.mlir": tmp_path / "x"})
+        text = make_script(["x"], STEPS, shell_judge(oracle, copies), Path("/x y/mlir-opt"), 1)
         done = subprocess.run([dash, "-n"], input=text, capture_output=True, text=True)
         assert (done.returncode, done.stderr) == (0, ""), text
 
 
 def judged(oracle: Oracle, folder: Path, status: int, output: str = "", errors: str = "") -> str:
     """Have the shell judge what a tool left."""
-    judge = judge_of(oracle, Copies(folder))
+    judge = shell_judge(oracle, CopiedFiles(folder))
     tool = folder / "tool"
     (folder / "o").write_text(output)
     (folder / "e").write_text(errors)
@@ -278,8 +280,8 @@ def test_the_shell_judges_as_the_oracles_do(tmp_path: Path) -> None:
     ],
 )
 def test_awk_compares_as_the_oracle_does(tmp_path: Path, expected: str, printed: str) -> None:
-    judge = judge_of(Compare(), Copies(tmp_path, {"input.mlir": tmp_path / "x"}))
-    [same] = [text for text in judge.setup if text.startswith("same=")]
+    judge = shell_judge(Compare(), CopiedFiles(tmp_path, {"input.mlir": tmp_path / "x"}))
+    [same] = [text for text in judge.preamble if text.startswith("same=")]
     (tmp_path / "expected").write_text(expected)
     (tmp_path / "printed").write_text(printed)
     call = f'{same}\nawk -v tolerance=1e-5 "$same" expected printed > /dev/null'
@@ -288,31 +290,32 @@ def test_awk_compares_as_the_oracle_does(tmp_path: Path, expected: str, printed:
     assert (done.returncode == 0) == (first_difference(expected, printed, 1e-5) is None)
 
 
-# --- ways ---------------------------------------------------------------------------------------
+# --- strategies ---------------------------------------------------------------------------------
 
 
-def known(**changes: object) -> Known:
+def facts(**changes: object) -> StrategyFacts:
     fields: dict[str, object] = {
-        "command": Command(["input.mlir", "--cse"], "input.mlir", False),
+        "command": PortableCommand(["input.mlir", "--cse"], "input.mlir", False),
         "tag": "apply-pattern",
         "nth": 7,
         "first": 5,
         "pass_name": "cse",
         "pipeline": "builtin.module(cse)",
-        "whole": lambda: ["builtin.module(cse,sccp)"],
-        "texts": frozenset({"before.mlir", "after.mlir", "before-pass.mlir"}),
+        "whole_pipelines": lambda: ["builtin.module(cse,sccp)"],
+        "snapshots": frozenset({"before.mlir", "after.mlir", "before-pass.mlir"}),
     }
-    return Known(**{**fields, **changes})  # type: ignore[arg-type]
+    return StrategyFacts(**{**fields, **changes})  # type: ignore[arg-type]
 
 
-def words(known: Known) -> list[list[str]]:
+def words(facts: StrategyFacts) -> list[list[str]]:
     return [
-        [f"{s.wanted} {shown(s.args)}" for s in way.steps if s.essential] for way in ways(known)
+        [f"{s.expected} {command_text(s.args)}" for s in strategy.steps if s.essential]
+        for strategy in strategies(facts)
     ]
 
 
-def test_the_ways_of_a_pattern_begin_with_the_counter() -> None:
-    found = words(known())
+def test_the_strategies_of_a_pattern_begin_with_the_counter() -> None:
+    found = words(facts())
     counter = "mlir-opt input.mlir --cse --mlir-disable-threading --mlir-debug-counter="
     assert found[0] == [
         "bad mlir-opt input.mlir --cse",
@@ -328,23 +331,23 @@ def test_the_ways_of_a_pattern_begin_with_the_counter() -> None:
         "good mlir-opt before-pass.mlir '--pass-pipeline=builtin.module(sccp)'",
     ]
     assert found[3][1:] == ["good mlir-opt before.mlir", "bad mlir-opt after.mlir"]
-    inner = [s for s in list(ways(known()))[1].steps if s.pair]
+    inner = [s for s in list(strategies(facts()))[1].steps if s.pair]
     assert [s.args[-1].rpartition("=")[2] for s in inner] == ["3", "2"]
 
 
 def test_no_counter_where_it_does_not_count_as_we_do() -> None:
-    taken = Command(["input.mlir", "--log-actions-to=x"], "input.mlir", False)
+    taken = PortableCommand(["input.mlir", "--log-actions-to=x"], "input.mlir", False)
     for changed in (
-        known(tag="fold"),
-        known(nth=None),
-        known(command=taken),
-        known(command=Command(["--cse"], None, False)),
+        facts(tag="fold"),
+        facts(nth=None),
+        facts(command=taken),
+        facts(command=PortableCommand(["--cse"], None, False)),
     ):
         assert not any("debug-counter" in line for way in words(changed) for line in way)
 
 
 def test_a_whole_pass_is_shown_on_the_ir_before_it() -> None:
-    found = words(known(tag="pass-execution", texts=frozenset({"before.mlir"})))
+    found = words(facts(tag="pass-execution", snapshots=frozenset({"before.mlir"})))
     assert found[0][1:] == [
         "bad mlir-opt before.mlir '--pass-pipeline=builtin.module(cse)'",
         "good mlir-opt before.mlir",

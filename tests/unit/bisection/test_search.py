@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from actiondbg.bisection.search.binary import Interval, Sequential, search
-from actiondbg.bisection.search.ddmin import Minimized
+from actiondbg.bisection.search.ddmin import Minimizer
 from actiondbg.bisection.verdict import Verdict
 from tests.fakes import strategies
 
@@ -146,7 +146,7 @@ def test_the_interval_is_told_as_it_narrows() -> None:
     search(
         Interval(0, 1024),
         Counting(monotone(1024, 700)),
-        narrowed=lambda interval: seen.append(interval.bad - interval.good),
+        on_narrowed=lambda interval: seen.append(interval.bad - interval.good),
     )
     assert seen == [2**power for power in range(9, -1, -1)]
 
@@ -154,9 +154,9 @@ def test_the_interval_is_told_as_it_narrows() -> None:
 # --- sets -------------------------------------------------------------------------
 
 
-def needs(*groups: set[int]) -> Minimized:
+def needs(*groups: set[int]) -> Minimizer:
     """Bad is what holds all of one of the groups."""
-    return Minimized(
+    return Minimizer(
         lambda items: "bad" if any(group <= set(items) for group in groups) else "good", "bad"
     )
 
@@ -174,9 +174,9 @@ def test_the_smallest_set_is_found_where_it_is_the_only_one(count: int, some: se
     assert needs(group).minimize(range(count)) == sorted(group)
 
 
-def _is_minimal(minimized: Minimized, items: list[int]) -> bool:
+def _is_minimal(minimized: Minimizer, items: list[int]) -> bool:
     smaller = (items[:i] + items[i + 1 :] for i in range(len(items)))
-    return not any(minimized.keeps(rest) for rest in smaller)
+    return not any(minimized.has_verdict(rest) for rest in smaller)
 
 
 @pytest.mark.parametrize("keep", ["good", "bad"])
@@ -197,9 +197,9 @@ def test_no_single_one_can_be_spared_whatever_the_verdicts_are(
         asked.append(frozenset(items))
         return table[frozenset(items)]
 
-    minimized = Minimized(judge, "good" if keep == "good" else "bad")
+    minimized = Minimizer(judge, "good" if keep == "good" else "bad")
     result = minimized.minimize(range(count))
-    assert minimized.keeps(result)
+    assert minimized.has_verdict(result)
     assert len(asked) == len(set(asked)) == minimized.tests
     assert _is_minimal(minimized, result)
 
@@ -210,17 +210,17 @@ def test_a_set_that_was_judged_before_is_not_judged_again() -> None:
     def judge(items: Sequence[int]) -> Verdict:
         return "bad" if {3, 40} <= set(items) else "good"
 
-    first = Minimized(judge, "bad", verdicts)
+    first = Minimizer(judge, "bad", verdicts)
     assert first.minimize(range(64)) == [3, 40]
-    again = Minimized(judge, "bad", verdicts)
+    again = Minimizer(judge, "bad", verdicts)
     assert again.minimize(range(64)) == [3, 40]
     assert (first.tests > 0, again.tests) == (True, 0)
 
 
 def test_each_smaller_set_is_told() -> None:
     seen: list[list[int]] = []
-    minimized = Minimized(
-        lambda items: "bad" if {1, 6} <= set(items) else "good", "bad", reduced=seen.append
+    minimized = Minimizer(
+        lambda items: "bad" if {1, 6} <= set(items) else "good", "bad", on_reduced=seen.append
     )
     assert minimized.minimize(range(8)) == seen[-1] == [1, 6]
     assert all(set(b) < set(a) for a, b in itertools.pairwise(seen))

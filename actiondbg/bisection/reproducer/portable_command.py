@@ -1,4 +1,4 @@
-"""Command lines that work in another folder: the files that they name are copied into it."""
+"""Make a command line work in another folder: copy the files that it names."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-OUT = "\0out"  # stands in arguments for the file that the tool writes its output to
+OUT = "\0out"  # in arguments: the file of the tool's output
 
-# Options of the tool without which it does not read or print the same IR in the same way.
+# Options of the tool that reading and printing the same IR needs.
 _KEPT = (
     "allow-unregistered-dialect",
     "emit-bytecode",
@@ -27,32 +27,32 @@ _KEPT = (
 _NOT_KEPT = ("mlir-print-ir-", "mlir-print-stacktrace", "mlir-print-debug-counter")
 _TOKEN = re.compile(r"""[^\s=,;|&<>(){}'"`$]+""")
 _ENDINGS = (".mlir", ".mlirbc", ".bc", ".fir", ".ll", ".f90", ".F90", ".f")
-_LARGEST = 64 << 20  # bytes of a file that is copied; plugins and the like stay where they are
-_SCRIPT = 1 << 16  # bytes of a script in which files beside it are looked for
+_LARGEST = 64 << 20  # bytes of a file that is copied
+_SCRIPT = 1 << 16  # bytes of a script that are searched for the names of files beside it
 _ELF = b"\x7fELF"
 
 
 @dataclass
-class Copies:
-    """The files that are copied, by their names in the folder.
+class CopiedFiles:
+    """The files to copy, by their names in the folder.
 
     Args:
-        base: the directory that relative paths are of.
-        files: name in the folder -> where it is.
+        base: the directory that paths are relative to.
+        files: name in the folder -> the original.
     """
 
     base: Path
     files: dict[str, Path] = field(default_factory=dict[str, Path])
 
     def add(self, path: Path, name: str | None = None) -> str:
-        """Have a file copied; return its name in the folder."""
+        """Add a file; return its name in the folder."""
         known = next((name for name, other in self.files.items() if other == path), None)
         if known is not None:
             return known
         wanted = name or path.name
         stem, ending = os.path.splitext(wanted)
         number = 1
-        while wanted in self.files or wanted in _OURS:
+        while wanted in self.files or wanted in _RESERVED:
             number += 1
             wanted = f"{stem}-{number}{ending}"
         self.files[wanted] = path
@@ -60,10 +60,10 @@ class Copies:
         return wanted
 
     def _add_beside(self, script: Path) -> None:
-        """Have copied what a script names that lies beside it, such as what it sources."""
+        """Add the files beside a script that it names, such as those that it sources."""
         for token in _TOKEN.findall(_script_text(script)):
             name = token.rpartition("/")[2]
-            if not name.strip(".") or name in self.files or name in _OURS:
+            if not name.strip(".") or name in self.files or name in _RESERVED:
                 continue
             beside = script.with_name(name)
             if _is_copied(beside):
@@ -71,9 +71,9 @@ class Copies:
                 self._add_beside(beside)
 
     def rewrite(self, word: str) -> str:
-        """Return a word, or a line of the shell's, with names of files in it made those of copies.
+        """Replace the names of files in a word, or in a shell command, by those of their copies.
 
-        What cannot be copied becomes an absolute path.
+        The path of a file that cannot be copied becomes absolute.
         """
         return _TOKEN.sub(lambda match: self._renamed(match[0]), word)
 
@@ -92,8 +92,8 @@ class Copies:
         return f"./{self.add(path)}" if "/" in token else self.add(path)
 
 
-# What the reproducer puts into the folder itself.
-_OURS = frozenset(
+# The names of the report and the reproducer.
+_RESERVED = frozenset(
     {
         "after.mlir",
         "before-pass.mlir",
@@ -109,12 +109,12 @@ _OURS = frozenset(
 
 
 @dataclass(frozen=True)
-class Command:
-    """The tool's command line as it is in the folder.
+class PortableCommand:
+    """The tool's command line in the folder.
 
     Args:
-        args: what follows the tool; OUT stands for the file of the output.
-        source: the name of the input; None when none is known.
+        args: the arguments; OUT stands for the file of the output.
+        source: the name of the input; None if it is not known.
         piped: whether the input is read from the standard input.
     """
 
@@ -124,17 +124,17 @@ class Command:
 
     @property
     def writes_file(self) -> bool:
-        """Whether the output goes to a file that is named, not to the standard output."""
+        """Whether the command line names the output file."""
         return OUT in self.args
 
 
-def make_portable(argv: list[str], copies: Copies, stdin: Path | None) -> Command:
+def make_portable(argv: list[str], copies: CopiedFiles, stdin: Path | None) -> PortableCommand:
     """Return a command line for the folder.
 
     Args:
         argv: the tool's command line.
-        copies: where its files are noted.
-        stdin: what the tool read as its standard input, or None.
+        copies: the files to copy; those of the command line are added.
+        stdin: the file of the standard input, or None.
     """
     args: list[str] = []
     source: str | None = None
@@ -152,29 +152,29 @@ def make_portable(argv: list[str], copies: Copies, stdin: Path | None) -> Comman
         else:
             args.append(copies.rewrite(word))
     if source is None and stdin is not None:
-        return Command(args, _add_source(copies, stdin), piped=True)
-    return Command(args, source, piped=False)
+        return PortableCommand(args, _add_source(copies, stdin), piped=True)
+    return PortableCommand(args, source, piped=False)
 
 
-def with_source(command: Command, source: str, options: Iterable[str]) -> list[str]:
-    """Return arguments to run other IR with: the options that reading it needs, and these.
+def with_source(command: PortableCommand, source: str, options: Iterable[str]) -> list[str]:
+    """Return the arguments that run other IR: the options that reading it needs, and ``options``.
 
     Args:
-        command: what is run on the input.
+        command: the command line of the input.
         source: the name of the IR in the folder.
-        options: what follows, such as the pipeline.
+        options: such as the pipeline.
     """
     kept = [word for word in command.args if _is_kept(word)]
     out = ["-o", OUT] if command.writes_file else []
     return [source, *kept, *options, *out]
 
 
-def shown(args: Iterable[str], tool: str = "mlir-opt") -> str:
-    """Return a command line for people; its output goes to the standard output."""
+def command_text(args: Iterable[str], tool: str = "mlir-opt") -> str:
+    """Return a command line to display; its output goes to the standard output."""
     return shlex.join([tool, *("-" if word == OUT else word for word in args)])
 
 
-def _add_source(copies: Copies, path: Path) -> str:
+def _add_source(copies: CopiedFiles, path: Path) -> str:
     ending = path.suffix if path.suffix in _ENDINGS else ".mlir"
     copies.files[f"input{ending}"] = path
     return f"input{ending}"
@@ -183,7 +183,7 @@ def _add_source(copies: Copies, path: Path) -> str:
 def _is_source(path: Path) -> bool:
     try:
         return path.is_file()
-    except OSError:  # a pipeline in a word of its own may be too long for a name
+    except OSError:  # a word may be too long for a path, such as a pipeline
         return False
 
 
@@ -195,7 +195,7 @@ def _is_copied(path: Path) -> bool:
 
 
 def _script_text(path: Path) -> str:
-    """Return the text of a script; empty for another file."""
+    """Return the text of a script; empty for a file of another kind."""
     with path.open("rb") as file:
         return file.read(_SCRIPT).decode(errors="replace") if file.read(2) == b"#!" else ""
 

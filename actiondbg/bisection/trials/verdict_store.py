@@ -1,9 +1,8 @@
-"""What is known of a bisection, kept in a file as it comes, to go on from."""
+"""The cache of verdicts, which ``--resume`` reads from a file."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
@@ -11,7 +10,7 @@ from actiondbg.bisection.verdict import Judgement, Verdict
 from actiondbg.errors import FileNotWritten, UsageError
 from actiondbg.support.atomic_write import write_whole
 
-STATE = "state.json"
+STATE_FILE = "state.json"
 _VERSION = 1
 
 
@@ -22,65 +21,65 @@ class _Kept(msgspec.Struct):
 
 class _File(msgspec.Struct):
     version: int
-    what: dict[str, Any]
+    what: dict[str, str]
     verdicts: dict[str, _Kept]
 
 
-class State:
-    """Verdicts by the digests of the trials' plans.
+class VerdictStore:
+    """Judgements by the digests of trials.
 
     Args:
-        file: where they are kept; None to keep them nowhere.
-        what: what was bisected, in named parts; verdicts of anything else do not hold.
-        resume: read what the file holds; else it is written anew.
+        file: written after each change; None for no file.
+        identity: names and values of what the verdicts depend on, such as the command line.
+        resume: read the file first; else it is overwritten.
 
     Attributes:
-        resumed: how many verdicts came from the file.
+        resumed: the number of verdicts that were read from the file.
 
     Raises:
-        UsageError: it cannot be resumed, as there is no file, or as it is of something else.
+        UsageError: ``resume`` is set, and there is no file or it is of another bisection.
     """
 
-    def __init__(self, file: Path | None, what: dict[str, Any], resume: bool = False) -> None:
+    def __init__(self, file: Path | None, identity: dict[str, str], resume: bool = False) -> None:
         self._file = file
-        self._what = what
+        self._identity = identity
         self._verdicts: dict[str, _Kept] = {}
         if resume and file is not None:
-            self._verdicts = _read(file, what)
+            self._verdicts = _read(file, identity)
         self.resumed = len(self._verdicts)
-        self.keep()
+        self.save()
 
     def get(self, digest: str) -> Judgement | None:
-        """Return the verdict on a trial, or None."""
+        """Return the judgement of a trial, or None."""
         kept = self._verdicts.get(digest)
         return None if kept is None else Judgement(kept.verdict, kept.reason)
 
     def add(self, digest: str, judgement: Judgement) -> None:
-        """Keep a verdict."""
+        """Add the judgement of a trial."""
         self._verdicts[digest] = _Kept(judgement.verdict, judgement.reason)
-        self.keep()
+        self.save()
 
-    def forget(self, verdict: Verdict) -> None:
-        """Forget all verdicts of a kind: they are to be made anew."""
+    def remove_all(self, verdict: Verdict) -> None:
+        """Remove all judgements of a verdict, so that these trials run again."""
         kept = self._verdicts.items()
         self._verdicts = {key: one for key, one in kept if one.verdict != verdict}
-        self.keep()
+        self.save()
 
-    def check(self, name: str, value: Any) -> None:
-        """Note one more part of what is bisected; raises UsageError when it was another."""
-        if name in self._what and self._what[name] != value:
+    def check(self, name: str, value: str) -> None:
+        """Add a value to the identity; raises UsageError if the resumed file has another one."""
+        if name in self._identity and self._identity[name] != value:
             raise UsageError(
-                f"The bisection cannot be resumed: its {name} was {self._what[name]!r}, and is "
+                f"The bisection cannot be resumed: its {name} was {self._identity[name]!r}, and is "
                 f"{value!r} now."
             )
-        self._what[name] = value
-        self.keep()
+        self._identity[name] = value
+        self.save()
 
-    def keep(self) -> None:
-        """Write all of it at once: who is killed meanwhile leaves the old file."""
+    def save(self) -> None:
+        """Replace the file atomically."""
         if self._file is None:
             return
-        kept = _File(_VERSION, self._what, self._verdicts)
+        kept = _File(_VERSION, self._identity, self._verdicts)
         try:
             self._file.parent.mkdir(parents=True, exist_ok=True)
             write_whole(self._file, msgspec.json.format(msgspec.json.encode(kept)))
@@ -91,15 +90,15 @@ class State:
             ) from error
 
 
-def is_anything_known(file: Path) -> bool:
-    """Tell whether there are verdicts in a file of ours; true if it cannot be read."""
+def has_verdicts(file: Path) -> bool:
+    """Return whether a state file holds verdicts; True if it cannot be read."""
     try:
         return bool(msgspec.json.decode(file.read_bytes(), type=_File).verdicts)
     except (OSError, msgspec.DecodeError):
         return True
 
 
-def _read(file: Path, what: dict[str, Any]) -> dict[str, _Kept]:
+def _read(file: Path, identity: dict[str, str]) -> dict[str, _Kept]:
     try:
         kept = msgspec.json.decode(file.read_bytes(), type=_File)
     except FileNotFoundError:
@@ -115,12 +114,12 @@ def _read(file: Path, what: dict[str, Any]) -> dict[str, _Kept]:
         raise UsageError(
             f"{str(file)!r} was written by another version of actiondbg: leave --resume out."
         )
-    for name, value in what.items():
+    for name, value in identity.items():
         if kept.what.get(name) != value:
             raise UsageError(
                 f"The bisection in {str(file.parent)!r} cannot be resumed: its {name} was "
                 f"{kept.what.get(name)!r}, and is {value!r} now."
             )
     for name, value in kept.what.items():
-        what.setdefault(name, value)
+        identity.setdefault(name, value)
     return kept.verdicts

@@ -1,4 +1,4 @@
-"""Which actions may be candidates, from the options that narrow them."""
+"""The user's filter of candidates: ``--tag``, ``--name``, ``--func`` and ``--always``."""
 
 from __future__ import annotations
 
@@ -7,66 +7,68 @@ import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from actiondbg.bisection.candidates import Row
+from actiondbg.bisection.candidates.record import RecordedAction
 from actiondbg.protocol import Term
 from actiondbg.support.globs import check_glob, glob_matches
 
 
 @dataclass(frozen=True)
-class Choice:
-    """Which actions may be candidates.
+class CandidateFilter:
+    """The user's filter of candidates.
 
     Attributes:
-        specs: one of these lists of terms has to hold; empty for all.
-        always: globs of names that are none.
-        takes: whether a pass may be one.
-        words: the options that narrow it, for a message; empty if none does.
+        specs: lists of terms; the agent takes an action if all terms of one list match. Empty for
+            all actions.
+        always: globs of the names that are no candidates.
+        accepts: whether a pass may be a candidate.
+        options: the filter as options of the command line, for messages; empty for no filter.
     """
 
     specs: list[list[Term]]
     always: list[str]
-    takes: Callable[[Row], bool]
-    words: str = ""
+    accepts: Callable[[RecordedAction], bool]
+    options: str = ""
 
 
-def choose(
+def make_filter(
     tag: str | None = None,
     name: str | None = None,
     func: str | None = None,
     always: Sequence[str] = (),
-) -> Choice:
-    """Return which actions may be candidates.
+) -> CandidateFilter:
+    """Return a filter.
 
     Args:
-        tag: a glob of their tag; None for any.
+        tag: a glob of the tag; None for any.
         name: a glob of the name of the pattern, of the pass, or of the operation of a fold.
-        func: a glob of the symbol that holds the operation.
-        always: globs of names, as ``name``; these are not candidates, and nothing in such a pass.
+        func: a glob of the symbol that contains the operation.
+        always: globs of names, as ``name``: these actions and passes, and the actions in such a
+            pass, are no candidates.
 
     Raises:
-        UsageError: one is no glob.
+        UsageError: an argument is not a valid glob.
     """
     for glob in (tag, name, func, *always):
         if glob is not None:
             check_glob(glob, glob, 0)
 
-    def takes(row: Row) -> bool:
-        names = {row.name, row.argument or ""}
+    def accepts(action: RecordedAction) -> bool:
+        names = {action.name, action.argument or ""}
         return (
-            (tag is None or glob_matches(tag, row.tag))
+            (tag is None or glob_matches(tag, action.tag))
             and (name is None or any(glob_matches(name, one) for one in names))
-            and (func is None or glob_matches(func, row.function or ""))
+            and (func is None or glob_matches(func, action.function or ""))
             and not any(glob_matches(glob, one) for glob in always for one in names)
         )
 
     options = {"--tag": tag, "--name": name, "--func": func}
     words = [(option, glob) for option, glob in options.items() if glob is not None]
     words += [("--always", glob) for glob in always]
-    return Choice(
+    return CandidateFilter(
         specs=_specs(tag, name, func),
         always=list(always),
-        takes=takes,
-        words=shlex.join(itertools.chain.from_iterable(words)),
+        accepts=accepts,
+        options=shlex.join(itertools.chain.from_iterable(words)),
     )
 
 

@@ -1,4 +1,4 @@
-"""repro.sh: a POSIX shell script that shows good and bad with the stock tool alone."""
+"""The scripts of a reproducer: repro.sh for a POSIX shell, session.adb for actiondbg's shell."""
 
 from __future__ import annotations
 
@@ -9,13 +9,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from actiondbg.bisection.reproducer.portable import OUT
+from actiondbg.bisection.reproducer.portable_command import OUT
+from actiondbg.bisection.result import Entry, Result
 from actiondbg.bisection.verdict import Verdict
 
-Wanted = Literal["good", "bad"]
+Expected = Literal["good", "bad"]
 
-ENDED_WELL = '[ "$status" -eq 0 ] || return 125'  # of a judge
-KILLED = 137  # what limit ends with when a command took too long; a crash ends with another
+SESSION = "session.adb"
+
+ENDED_WELL = '[ "$status" -eq 0 ] || return 125'  # in the function of a judge
+KILLED = 137  # the exit status of limit after a timeout; a crash has another one
 
 _LINE = re.compile(r"(?m)^(\d+)\. (\w+), expected (?:good|bad): ")
 
@@ -25,15 +28,15 @@ class Step:
     """A run of the tool whose output is judged.
 
     Args:
-        wanted: the verdict that is expected.
-        title: what is run, without a final dot.
-        args: what follows the tool; OUT stands for the file of the output.
-        piped: the file that is its standard input, or None.
-        essential: whether the script shows too little without it.
-        pair: names the steps that show something together only; empty for one by itself.
+        expected: the expected verdict.
+        title: describes the run, without a final dot.
+        args: the arguments; OUT stands for the file of the output.
+        piped: the file on the standard input, or None.
+        essential: whether the strategy fails if this step is not confirmed.
+        pair: the name of a group of steps that are shown together or not at all; empty for none.
     """
 
-    wanted: Wanted
+    expected: Expected
     title: str
     args: Sequence[str]
     piped: str | None = None
@@ -42,33 +45,33 @@ class Step:
 
 
 @dataclass(frozen=True)
-class Judge:
-    """How an output is judged, in the shell's words.
+class ShellJudge:
+    """An oracle as shell commands.
 
     Args:
-        good: what is good, in a phrase: "the command 'check.sh {}' ends with status 0".
-        lines: the body of a function. It finds the paths ``$out`` and ``$err`` and the exit
-            ``$status`` of the tool, and returns 0 for good, 125 for untestable, another up to 124
-            for bad. None when no command of the shell's can judge.
-        setup: what is done once, before.
+        good: describes a good output: "the command 'check.sh {}' ends with status 0".
+        lines: the body of a shell function, which uses ``$out``, ``$err`` and ``$status`` of the
+            tool, and returns 0 for good, 125 for untestable, and 1 to 124 for bad. None if no
+            shell command can judge.
+        preamble: commands that run once, before.
     """
 
     good: str
     lines: Sequence[str] | None
-    setup: Sequence[str] = field(default_factory=list[str])
+    preamble: Sequence[str] = field(default_factory=list[str])
 
 
 def make_script(
-    head: Sequence[str], steps: Sequence[Step], judge: Judge, tool: Path, seconds: float
+    head: Sequence[str], steps: Sequence[Step], judge: ShellJudge, tool: Path, seconds: float
 ) -> str:
-    """Return the script.
+    """Return repro.sh.
 
     Args:
-        head: what it shows, in lines.
+        head: the first lines of the comment at its top.
         steps: in order.
-        judge: of the outputs.
-        tool: the stock tool, which is taken when MLIR_OPT does not say another.
-        seconds: for one run of the tool, and for one of the judge.
+        judge: judges the outputs.
+        tool: the stock tool, unless MLIR_OPT is set.
+        seconds: the time limit of one run of the tool or of the judge.
     """
     name = " ".join(tool.name.split())
     about = [
@@ -84,7 +87,7 @@ def make_script(
         "#!/bin/sh",
         *(f"# {' '.join(line.split())}".rstrip() for line in about),
         _start(tool, seconds),
-        *judge.setup,
+        *judge.preamble,
         _judge(judge),
         _EXPECT,
         *(_call(step) for step in steps),
@@ -94,7 +97,7 @@ def make_script(
 
 
 def read_verdicts(text: str) -> dict[int, Verdict | None]:
-    """Return what a run of the script said of each step, from 1; None where it cannot judge."""
+    """Read the output of repro.sh: verdicts by number of the step; None if it did not judge."""
     return {
         int(number): word if word in ("good", "bad", "untestable") else None
         for number, word in _LINE.findall(text)
@@ -124,7 +127,7 @@ limit() {{
 """
 
 
-def _judge(judge: Judge) -> str:
+def _judge(judge: ShellJudge) -> str:
     lines = ["return 126"] if judge.lines is None else judge.lines
     body = "\n".join(f"  {line}" for line in lines)
     return f"""\
@@ -176,4 +179,44 @@ fi
 def _call(step: Step) -> str:
     words = " ".join('"$out"' if word == OUT else shlex.quote(word) for word in step.args)
     stdin = shlex.quote(step.piped or "/dev/null")
-    return f"expect {step.wanted} {shlex.quote(step.title)} {stdin} \\\n  {words}"
+    return f"expect {step.expected} {shlex.quote(step.title)} {stdin} \\\n  {words}"
+
+
+# --- session.adb --------------------------------------------------------------------------
+
+
+def session_script(result: Result, command: str) -> str:
+    """Return session.adb, which goes to the culprit and displays it.
+
+    Args:
+        result: of the bisection.
+        command: the command line that runs the script.
+    """
+    entries = _entries(result)
+    one = len(entries) == 1
+    what = "the action that is to blame" if one else f"the {len(entries)} actions to blame"
+    lines = [f"# Stops before {what}, shows it, carries it out, and shows what it did:"]
+    lines += [f"#   {' '.join(command.split())}", ""]
+    for entry in entries:
+        lines += [f"# {' '.join(entry.describe().split())}", f"break #{entry.ordinal}"]
+    for number, entry in enumerate(entries):
+        lines += ["run" if number == 0 else "continue", *_display(entry, result)]
+    return "\n".join([*lines, ""])
+
+
+def _display(entry: Entry, result: Result) -> Sequence[str]:
+    guilty = result.guilty
+    if guilty is not None and guilty.ordinal == entry.ordinal and guilty.outcome is None:
+        return ("backtrace", "print", "next")  # the tool ended in the action
+    if entry.tag == "fold":
+        return ("backtrace", "print function", "next", "diff")
+    return ("backtrace", "print", "next", "diff")
+
+
+def _entries(result: Result) -> Sequence[Entry]:
+    """Return the actions to display, with their ordinals in the run that skips nothing."""
+    if result.mode == "minimize" and result.applied:
+        return result.applied
+    if result.mode == "skip" and result.skips:
+        return result.skips
+    return [result.guilty.entry] if result.guilty else []

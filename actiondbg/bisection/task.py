@@ -1,4 +1,4 @@
-"""What a bisection is asked to find: the tool's command line, the oracle and the options."""
+"""The task of a bisection: the tool's command line, the oracle, and the options of the search."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from actiondbg.bisection.command_line import CommandLine, digest, look_at
-from actiondbg.bisection.filters import Choice
+from actiondbg.bisection.candidates.filter import CandidateFilter
+from actiondbg.bisection.command_line import CommandLine, digest_of_files, inspect_command_line
 from actiondbg.bisection.oracles.oracle import Oracle
 from actiondbg.bisection.verdict import Mode
 from actiondbg.errors import ActiondbgError
@@ -15,28 +15,28 @@ from actiondbg.tool.program import Program
 
 
 @dataclass(frozen=True)
-class Request:
-    """What is to be found.
+class BisectionTask:
+    """The task of a bisection.
 
     Args:
         argv: the tool's command line.
         oracle: judges the outputs.
-        mode: what is looked for.
-        choice: which actions may be candidates.
-        jobs: how many trials run at a time; None for one here, or as many as the workers can.
-        seconds: how long a trial, or a command of the oracle, may take; None: the oracle as long
-            as it does, and a trial 20 times what the whole run takes, at least a minute.
+        filter: the user's filter of candidates.
+        mode: what to search for.
+        jobs: how many trials run at a time; None for as many as the pool has, one in threads.
+        seconds: the time limit of a trial and of a command of the oracle. None: no limit for the
+            oracle, and for a trial 20 times the duration of the whole run, at least a minute.
         repeat: how often each output is judged.
-        stdin: the file on the tool's standard input, or None for nothing.
-        cwd: where the tool and the oracle run; None for here.
-        env: the tool's environment; None for ours.
-        mlir_include: the tool's MLIR headers, when they are not found by themselves.
+        stdin: the file on the tool's standard input, or None for no input.
+        cwd: the working directory of the tool and the oracle; None for this process's.
+        env: the tool's environment; None for this process's.
+        mlir_include: the tool's MLIR headers; None to find them.
         on_compile: called when the agent is compiled.
     """
 
     argv: list[str]
     oracle: Oracle
-    choice: Choice
+    filter: CandidateFilter
     mode: Mode = "first"
     jobs: int | None = None
     seconds: float | None = None
@@ -49,20 +49,20 @@ class Request:
 
     @property
     def keys(self) -> bool:
-        """Whether actions are told apart by keys."""
+        """Whether plans name actions by keys, not by ordinals."""
         return self.mode != "first"
 
-    def line(self) -> CommandLine:
-        """Return the command line, looked at."""
-        return look_at(self.argv, self.cwd)
+    def command_line(self) -> CommandLine:
+        """Return the files of the command line."""
+        return inspect_command_line(self.argv, self.cwd)
 
     def source(self) -> Path | None:
-        """Return the tool's input, or None if it is not known."""
-        line = self.line()
+        """Return the tool's input; None if it is not known."""
+        line = self.command_line()
         return self.stdin if line.reads_stdin else line.input
 
     def program(self, argv: list[str]) -> Program:
-        """Return the tool with a command line."""
+        """Return the tool with another command line."""
         return Program(
             argv=argv,
             mlir_include=self.mlir_include,
@@ -72,17 +72,17 @@ class Request:
         )
 
     def identity(self) -> dict[str, str]:
-        """Return what verdicts hold for, in named parts."""
+        """Return the names and values of what verdicts depend on."""
         cwd = self.cwd or Path.cwd()
-        files = [*self.line().files, *([self.stdin] if self.stdin else [])]
+        files = [*self.command_line().files, *([self.stdin] if self.stdin else [])]
         tool = self.program(self.argv).tool
         return {
             "command line": " ".join(self.argv),
             "tool": f"{tool.path} of build {tool.build_id}",
             "input": _contents(files, cwd),
-            "oracle": self.oracle.words(),
+            "oracle": self.oracle.as_option(),
             "oracle's files": _contents(self.oracle.files(cwd), cwd),
-            "choice of candidates": self.choice.words,
+            "choice of candidates": self.filter.options,
         }
 
 
@@ -90,6 +90,7 @@ def _contents(files: list[Path], cwd: Path) -> str:
     if not files:
         return "none"
     try:
-        return f"{', '.join(str(file) for file in files)} of digest {digest(files, cwd)[:16]}"
+        digest = digest_of_files(files, cwd)[:16]
     except OSError as error:
         raise ActiondbgError(f"{error.filename!r} cannot be read ({error.strerror}).") from error
+    return f"{', '.join(str(file) for file in files)} of digest {digest}"

@@ -1,0 +1,112 @@
+"""The record of a run: the actions that changed the IR, and the passes."""
+
+from __future__ import annotations
+
+import bisect
+from collections.abc import Iterable
+from pathlib import Path
+
+import msgspec
+
+from actiondbg import protocol
+from actiondbg.bisection.result import Entry
+from actiondbg.errors import NoAnswer
+
+
+class RecordedAction(msgspec.Struct, rename="camel", forbid_unknown_fields=True, gc=False):
+    """A line of a record: an action that changed the IR, or a pass (docs/protocol.md, Plans).
+
+    Without keys, an action that is no pass has only its ``ordinal``.
+    """
+
+    ordinal: int
+    tag: str = ""
+    name: str = ""
+    location: str | None = None
+    function: str | None = None
+    nth: int | None = None
+    id: int | None = None
+    op: str | None = None
+    argument: str | None = msgspec.field(name="pass", default=None)
+    last: int = 0
+    leaves: int = 0
+    conversion: bool = False
+    over: bool = True
+    failed: bool = False
+    changed: bool = False
+
+    @property
+    def is_pass(self) -> bool:
+        return self.argument is not None
+
+    @property
+    def entry(self) -> Entry:
+        """The action as a result lists it."""
+        return Entry(
+            ordinal=self.ordinal,
+            tag=self.tag,
+            name=self.argument or self.name,
+            nth=self.nth or 0,
+            location=self.location,
+            function=self.function,
+            op=self.op,
+            last=self.last or self.ordinal,
+        )
+
+    @property
+    def key(self) -> protocol.Key:
+        """Identifies the action in runs that skip other actions; needs a record with keys."""
+        return protocol.Key(
+            tag=self.tag,
+            name=self.name,
+            location=self.location,
+            function=self.function,
+            nth=self.nth or 1,
+        )
+
+
+class Record:
+    """The actions of a run.
+
+    Attributes:
+        actions: patterns and folds that changed the IR, by ordinal.
+        passes: all passes except adaptors, by ordinal.
+    """
+
+    def __init__(self, lines: Iterable[RecordedAction]) -> None:
+        ordered = sorted(lines, key=lambda one: one.ordinal)
+        self.actions = [one for one in ordered if not one.is_pass]
+        self.passes = [one for one in ordered if one.is_pass]
+
+    def pass_arguments(self) -> list[str]:
+        """Return the arguments of the passes, each once, in order."""
+        return list(dict.fromkeys(one.argument or "" for one in self.passes))
+
+    def passes_with_leaves(self) -> set[str]:
+        """Return the arguments of the passes that tried patterns or folds."""
+        return {one.argument or "" for one in self.passes if one.leaves}
+
+    def conversions(self) -> set[str]:
+        """Return the arguments of the passes that ran a dialect conversion."""
+        return {one.argument or "" for one in self.passes if one.conversion}
+
+    def actions_in(self, each: RecordedAction) -> list[RecordedAction]:
+        """Return the patterns and folds in a pass."""
+        first = bisect.bisect_left(self.actions, each.ordinal, key=lambda one: one.ordinal)
+        last = bisect.bisect_right(self.actions, each.last, key=lambda one: one.ordinal)
+        return self.actions[first:last]
+
+    def failed_pass(self) -> str | None:
+        """Return the argument of the innermost pass that failed or did not end, or None."""
+        failed = [one for one in self.passes if one.failed or not one.over]
+        return failed[-1].argument if failed else None
+
+
+def read_record(file: Path) -> Record:
+    """Read a record; raises NoAnswer if it cannot be read."""
+    try:
+        return Record(msgspec.json.Decoder(RecordedAction).decode_lines(file.read_bytes()))
+    except (OSError, msgspec.DecodeError) as error:
+        raise NoAnswer(
+            f"The record of a trial cannot be read ({error}): is there room left on the disk?"
+        ) from error

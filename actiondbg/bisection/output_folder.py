@@ -1,0 +1,182 @@
+"""The folder of a bisection: the state file while it runs, then the report and the reproducer."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from actiondbg.bisection.oracles.oracle import Oracle, OracleSetup
+from actiondbg.bisection.report.content import Report, ToolFacts, read_text
+from actiondbg.bisection.report.html import html_report
+from actiondbg.bisection.report.markdown import markdown_report
+from actiondbg.bisection.reproducer.ir_snapshots import RepeatableRun
+from actiondbg.bisection.reproducer.reproducer import Reproducer, ReproducerWriter
+from actiondbg.bisection.result import Result
+from actiondbg.bisection.trials.verdict_store import STATE_FILE, has_verdicts
+from actiondbg.errors import FileNotWritten, UsageError
+from actiondbg.support.atomic_directory import replaced_directory
+from actiondbg.tool import Tool
+
+MARKDOWN, HTML = "report.md", "report.html"
+
+
+@dataclass(frozen=True)
+class WrittenFolder:
+    """A folder that was written.
+
+    Args:
+        verified: whether the reproducer showed good and bad.
+        notes: one sentence each.
+    """
+
+    verified: bool
+    notes: list[str]
+
+
+def open_folder(output: Path | None, tool: str, resume: bool) -> Path:
+    """Choose and create the folder; it must be empty or not exist, unless it is resumed.
+
+    Args:
+        output: the folder; None for ``bisect-TOOL`` here, with a number if that exists.
+        tool: the name of the tool.
+        resume: choose the folder of an earlier bisection instead: ``output``, or the newest.
+
+    Raises:
+        UsageError: the folder is not empty, or there is nothing to resume.
+        FileNotWritten: the folder cannot be created.
+    """
+    if resume:
+        return output if output is not None else _newest(tool)
+    if output is None:
+        output = _unused(tool)
+    elif output.is_dir() and any(output.iterdir()):
+        way = "--resume to go on with it, or another --output"
+        if not (output / STATE_FILE).is_file():
+            way = "another --output"
+        raise UsageError(f"There is something in the folder {str(output)!r} already: give {way}.")
+    try:
+        output.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise FileNotWritten(
+            f"The folder {str(output)!r} cannot be made ({error.strerror}): name another with "
+            "--output."
+        ) from error
+    return output
+
+
+def remove_state(folder: Path) -> None:
+    """Remove the state file, because the bisection has ended, and the folder if it is empty."""
+    (folder / STATE_FILE).unlink(missing_ok=True)
+    with contextlib.suppress(OSError):
+        folder.rmdir()
+
+
+def remove_if_empty(folder: Path) -> None:
+    """Remove a state file without verdicts, and the folder if it is empty."""
+    if (folder / STATE_FILE).is_file() and not has_verdicts(folder / STATE_FILE):
+        (folder / STATE_FILE).unlink()
+    with contextlib.suppress(OSError):
+        folder.rmdir()
+
+
+def write_folder(
+    folder: Path,
+    result: Result,
+    oracle: Oracle,
+    run: RepeatableRun,
+    setup: OracleSetup,
+    tool: Tool,
+    *,
+    environment: Mapping[str, str] | None = None,
+) -> WrittenFolder:
+    """Write the report and the reproducer.
+
+    Args:
+        folder: replaced as a whole, if it is empty or was written by this function.
+        result: of the bisection; with a culprit.
+        oracle: judged the outputs; prepared with ``setup``.
+        run: the run that the ordinals of the culprit's stack belong to.
+        setup: the facts that the oracle was prepared with; its input is the tool's standard input
+            if the command line does not name it.
+        tool: the stock tool.
+        environment: the tool's; None for this process's.
+
+    Raises:
+        UsageError: the result has no culprit.
+        FileNotWritten: the folder cannot be written, or has other contents.
+    """
+    culprit = result.guilty
+    if culprit is None:
+        raise UsageError("No action is to blame, so there is nothing to reproduce.")
+    with replaced_directory(folder, MARKDOWN) as making:
+        try:
+            writer = ReproducerWriter(
+                result, culprit, oracle, making, run, setup, tool, environment
+            )
+            reproducer = writer.write()
+            report = _report(making, reproducer, oracle, run, tool)
+            _write(making / MARKDOWN, markdown_report(report))
+            _write(making / HTML, html_report(report))
+        except OSError as error:
+            raise FileNotWritten(
+                f"The report cannot be written beside {str(folder)!r} ({error.strerror}): "
+                "is there room left on the disk?"
+            ) from error
+    return WrittenFolder(reproducer.verified, list(reproducer.notes))
+
+
+def _report(
+    folder: Path, reproducer: Reproducer, oracle: Oracle, run: RepeatableRun, tool: Tool
+) -> Report:
+    hello = run.hello
+    assertions = hello.assertions if hello else None
+    texts = (
+        read_text(folder, name, title, name in reproducer.generic)
+        for name, title in reproducer.ir.items()
+    )
+    return Report(
+        result=reproducer.result,
+        tool=ToolFacts(tool.path.name, tool.llvm, tool.build_id, assertions),
+        command=reproducer.command,
+        oracle=oracle.as_option(),
+        symptom=oracle.symptom,
+        good=reproducer.good,
+        strategy=reproducer.strategy,
+        steps=reproducer.steps,
+        verified=reproducer.verified,
+        notes=reproducer.notes,
+        files=[
+            (MARKDOWN, "this report, to paste into an issue"),
+            (HTML, "the same, with colours"),
+            *reproducer.files,
+        ],
+        texts=[text for text in texts if text is not None],
+    )
+
+
+def _write(file: Path, text: str) -> None:
+    # A file name on the command line may hold any bytes.
+    file.write_text(text, encoding="utf-8", errors="surrogateescape")
+
+
+def _unused(tool: str) -> Path:
+    folder, number = Path(f"bisect-{tool}"), 1
+    while folder.exists():
+        number += 1
+        folder = Path(f"bisect-{tool}-{number}")
+    return folder
+
+
+def _newest(tool: str) -> Path:
+    states = [
+        *Path().glob(f"bisect-{tool}/{STATE_FILE}"),
+        *Path().glob(f"bisect-{tool}-*/{STATE_FILE}"),
+    ]
+    if not states:
+        raise UsageError(
+            f"There is no bisection of {tool} to resume here: name its folder with --output, or "
+            "leave --resume out."
+        )
+    return max(states, key=lambda file: file.stat().st_mtime).parent

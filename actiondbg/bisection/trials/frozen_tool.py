@@ -1,0 +1,252 @@
+"""The tool, frozen before its first action, and the forks of it that trials run in."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import os
+import threading
+from collections.abc import Generator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from actiondbg import protocol
+from actiondbg.bisection.command_line import CommandLine
+from actiondbg.bisection.command_runner import Cancelled
+from actiondbg.bisection.oracles.oracle import Evidence
+from actiondbg.bisection.trials.trial import RunningTrial, Trial
+from actiondbg.errors import ActiondbgError, LaunchError, ToolGone
+from actiondbg.process.execution import Execution, start_execution
+from actiondbg.process.fork_owner import ForkOwner
+from actiondbg.process.forked_tool import ForkedTool
+from actiondbg.process.launch_options import LaunchOptions
+from actiondbg.process.stop import Stop
+from actiondbg.process.streams import Streams
+from actiondbg.support.closeable import Closeable
+from actiondbg.support.interrupts import HeldInterrupts
+from actiondbg.tool.program import Program
+
+_MOST_FROZEN = 3  # processes that are kept frozen, besides the one at the start
+
+
+@dataclass
+class _FrozenProcess:
+    """A process that is stopped before the action ``ordinal``; 0 for the start."""
+
+    ordinal: int
+    fork: ForkedTool
+    users: int = 0
+    retired: bool = False
+
+
+@dataclass
+class _FrozenProcesses:
+    """The frozen processes that trials are forked from. The one at the start is never retired."""
+
+    lock: threading.Lock = field(default_factory=threading.Lock)
+    processes: list[_FrozenProcess] = field(default_factory=list[_FrozenProcess])
+
+    @contextlib.contextmanager
+    def nearest(self, ordinal: int) -> Generator[_FrozenProcess]:
+        """Use the last process that is stopped at or before an action."""
+        with self.lock:
+            start = self.processes[0]
+            nearest = max(
+                (one for one in self.processes if one.ordinal <= ordinal or one is start),
+                key=lambda one: one.ordinal,
+            )
+            nearest.users += 1
+        try:
+            yield nearest
+        finally:
+            with self.lock:
+                nearest.users -= 1
+                is_unused = nearest.retired and not nearest.users
+            if is_unused:
+                nearest.fork.close()
+
+    def add(self, ordinal: int, fork: ForkedTool) -> None:
+        """Keep one more process, and retire the oldest ones."""
+        unused: list[_FrozenProcess] = []
+        with self.lock:
+            self.processes.append(_FrozenProcess(ordinal, fork))
+            while len(self.processes) > _MOST_FROZEN + 1:
+                oldest = self.processes.pop(1)
+                oldest.retired = True
+                if not oldest.users:
+                    unused.append(oldest)
+        for one in unused:
+            one.fork.close()
+
+
+class FrozenTool(Closeable):
+    """The tool, stopped before its first action. Threads may share it.
+
+    Args:
+        program: the tool; the file of its -o is not the user's.
+        line: its command line.
+        directory: for its files; short enough for sockets.
+        stdin: the file on its standard input, or None for no input.
+        catches: the events that end a trial.
+        keys: whether plans name actions by keys; the agent must count them from the start.
+
+    Attributes:
+        stop: before #1, or the end of a tool that has no actions.
+    """
+
+    def __init__(
+        self,
+        program: Program,
+        line: CommandLine,
+        directory: Path,
+        stdin: Path | None,
+        catches: tuple[protocol.Catch, ...] = (),
+        keys: bool = False,
+    ) -> None:
+        self._line = line
+        self.directory = directory
+        self._breakpoints = [_breakpoint(id, catch) for id, catch in enumerate(catches, 1)]
+        self._held = HeldInterrupts()
+        self._forks = ForkOwner(directory, self._held)
+        self._numbers = itertools.count()
+        self._frozen = _FrozenProcesses()
+        self._execution: Execution | None = None
+        agent = program.agent()
+        with self._held:
+            options = LaunchOptions(resume=protocol.Resume(control="step"))
+            self._execution = execution = start_execution(
+                program, agent, directory, self._streams(stdin), options
+            )
+        try:
+            self.stop = execution.wait()
+            if self.stop.when != "exit":
+                start = self._freeze_start(execution, keys)
+                self._frozen.processes.append(_FrozenProcess(0, start))
+        except BaseException:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        """End all processes of the tool."""
+        self._forks.close()
+        if self._execution is not None:
+            self._execution.kill()
+
+    @property
+    def hello(self) -> protocol.Hello | None:
+        """The hello of the tool's agent."""
+        return self._execution.hello if self._execution else None
+
+    def evidence_without_actions(self) -> Evidence:
+        """Return the files of a tool that ended before its first action."""
+        return self._evidence(self.directory / "first", self.stop)
+
+    def new_trial(self) -> RunningTrial:
+        """Make the directory of a trial."""
+        return RunningTrial(self.directory / f"t{next(self._numbers)}")
+
+    def run(self, trial: Trial, running: RunningTrial) -> Evidence:
+        """Run a trial to its end.
+
+        Raises:
+            Cancelled: another thread cancelled ``running``.
+            ToolGone: the tool does not repeat its run.
+        """
+        try:
+            return self._run(trial, running)
+        except ActiondbgError:
+            if running.is_cancelled:
+                raise Cancelled from None
+            raise
+
+    def keep_frozen(self, trial: Trial, running: RunningTrial) -> None:
+        """Keep the process that is stopped at a trial's first skip, for later trials."""
+        if running.at_first_skip is not None:
+            running.release(running.at_first_skip)
+            self._frozen.add(trial.first_skip, running.at_first_skip)
+
+    def fork_before(self, ordinal: int) -> ForkedTool:
+        """Fork the tool at or before an action of the run that skips nothing."""
+        with self._frozen.nearest(ordinal) as frozen:
+            fork = frozen.fork.fork()
+        if self._breakpoints:
+            fork.request(protocol.SetBreakpoints(breakpoints=[]))
+        return fork
+
+    def replay(self, ordinal: int, when: Literal["before", "after"] = "before") -> ForkedTool:
+        """Fork the tool and stop it at an action of the run that skips nothing; close the fork."""
+        fork = self.fork_before(ordinal)
+        try:
+            fork.advance(ordinal, when)
+        except BaseException:
+            fork.close()
+            raise
+        return fork
+
+    def _run(self, trial: Trial, running: RunningTrial) -> Evidence:
+        with self._frozen.nearest(trial.first_skip) as frozen:
+            start = frozen.fork
+            if trial.first_skip and frozen.ordinal != trial.first_skip:
+                stem = running.directory / "ahead"
+                start = running.own(_fork(start, "checkpoint", stem))
+                stop = start.advance(trial.first_skip)
+                if stop.reason == "catch":
+                    return self._evidence(stem, stop)
+                running.at_first_skip = start
+            fork = running.own(_fork(start, "trial", running.directory / "trial"))
+        fork.request(trial.plan)
+        try:
+            stop = fork.complete(trial.seconds)
+            if trial.plan.record is not None and stop.when != "exit":
+                # The trial was caught, but the agent writes the record at the tool's end.
+                fork.request(protocol.SetBreakpoints(breakpoints=[]))
+                fork.complete(trial.seconds)
+        except TimeoutError:
+            stop = None
+        fork.close()
+        return self._evidence(running.directory / "trial", stop)
+
+    def _freeze_start(self, execution: Execution, keys: bool) -> ForkedTool:
+        if execution.hello is None or "fork" not in execution.hello.capabilities:
+            raise LaunchError("The tool cannot be forked, which a bisection needs.")
+        checkpoint = protocol.Fork(role="checkpoint")
+        fork = self._forks.make(execution.request, execution.stop, checkpoint)
+        if keys:
+            fork.request(protocol.SetPlan(keys=True))
+        if self._breakpoints:
+            fork.request(protocol.SetBreakpoints(breakpoints=self._breakpoints))
+        return fork
+
+    def _streams(self, stdin: Path | None) -> Streams:
+        first = self.directory / "first"
+        return Streams(stdin or os.devnull, first.with_suffix(".out"), first.with_suffix(".err"))
+
+    def _evidence(self, stem: Path, stop: Stop | None) -> Evidence:
+        output = stem.with_suffix(".out" if self._line.output is None else ".output")
+        if not output.exists() and stop is not None and stop.status == 0:
+            name = self._line.argv[self._line.output or 0]
+            raise ToolGone(
+                f"The tool ended well, and did not write the output that {name!r} names into the "
+                "file that it had opened at its start: leave out the option, so that it writes to "
+                "its standard output."
+            )
+        return Evidence(output, stem.with_suffix(".err"), stop)
+
+
+def _fork(tool: ForkedTool, role: protocol.Role, stem: Path) -> ForkedTool:
+    """Fork a process with copies of the files that the tool has written so far."""
+    return tool.fork(role, stdout=f"{stem}.out", stderr=f"{stem}.err", output=f"{stem}.output")
+
+
+def _breakpoint(id: int, catch: protocol.Catch) -> protocol.WireBreakpoint:
+    return protocol.WireBreakpoint(
+        id=id,
+        enabled=True,
+        temporary=False,
+        after=False,
+        ignore=0,
+        terms=[],
+        condition=None,
+        catch=catch,
+    )

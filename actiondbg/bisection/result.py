@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import msgspec
 
 from actiondbg import protocol
@@ -148,7 +146,7 @@ class Result(msgspec.Struct, kw_only=True, frozen=True):
         """Whether a culprit was found."""
         return self.verdict == "found"
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, object]:
         """Return the result with stable keys; the diff is in the folder of the reproducer."""
         guilty = self.guilty
         entry = guilty.entry if guilty else None

@@ -9,22 +9,26 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator, Sequence
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+if TYPE_CHECKING:
+    from mlir.ir import Attribute, Block, Module, Operation, Type, Value  # pyright: ignore[reportMissingTypeStubs]
+
+_BINDINGS = "mlir.ir"  # imported when needed: the bindings are optional, and load libMLIR
 _CHILDREN, _ALL, _AROUND, _ARGUMENTS, _RESULTS = range(5)
 
 
 def read_operations(source: bytes) -> Operations | None:
     """Parse a module, text or bytecode; None if the bindings are missing or cannot parse it."""
     try:
-        ir: Any = import_module("mlir.ir")
+        ir: Any = import_module(_BINDINGS)
     except ImportError:
         return None
     context = ir.Context()
     context.allow_unregistered_dialects = True
     context.enable_multithreading(False)
     try:
-        return Operations(ir, ir.Module.parse(source, context))
+        return Operations(ir.Module.parse(source, context))
     except (ir.MLIRError, ValueError):
         return None
 
@@ -36,15 +40,14 @@ class Operations:
     unused arguments of functions; results of functions.
 
     Args:
-        ir: the module mlir.ir, whose types depend on the installed MLIR.
-        module: an mlir.ir.Module.
+        module: a module of the bindings.
     """
 
     unit = "operations"
     kinds = 5
 
-    def __init__(self, ir: Any, module: Any) -> None:
-        self._ir = ir
+    def __init__(self, module: Module) -> None:
+        self._ir: Any = import_module(_BINDINGS)
         self._module = module
         self.text = _text_of(module.operation)
         operations = list(_walk(module.operation))
@@ -79,7 +82,7 @@ class Operations:
     def reparse(self, text: str) -> Operations | None:
         return read_operations(text.encode())
 
-    def _add_parts(self, at: int, op: Any) -> None:
+    def _add_parts(self, at: int, op: Operation) -> None:
         """Add the removable parts of an operation."""
         if _is_child(op):
             self._parts[_CHILDREN].append((at, 0))
@@ -95,12 +98,12 @@ class Operations:
 
     # --- removing ---
 
-    def _remove_all(self, operations: Sequence[Any], chosen: Sequence[int]) -> None:
+    def _remove_all(self, operations: Sequence[Operation], chosen: Sequence[int]) -> None:
         ends = {at: at + 1 + sum(1 for _ in _walk(operations[at])) for at in chosen}
         for at in reversed(_outermost(chosen, ends)):
             self._remove(operations[at])
 
-    def _remove(self, op: Any) -> None:
+    def _remove(self, op: Operation) -> None:
         """Remove an operation, if there are replacements for its used results."""
         used = [result for result in op.results if _is_used(result)]
         replacements = [self._replacement(op, result.type) for result in used]
@@ -110,9 +113,11 @@ class Operations:
             result.replace_all_uses_with(other)
         op.erase()
 
-    def _unwrap(self, op: Any, _: int) -> None:
+    def _unwrap(self, op: Operation, _: int) -> None:
         """Replace an operation by the operations of its body."""
         body = _body(op)
+        if body is None:
+            return
         replacements = [self._replacement(op, argument.type) for argument in body.arguments]
         if any(other is None for other in replacements):
             return
@@ -127,11 +132,11 @@ class Operations:
                 result.replace_all_uses_with(yielded[number])
         self._remove(op)
 
-    def _remove_argument(self, op: Any, number: int) -> None:
+    def _remove_argument(self, op: Operation, number: int) -> None:
         op.regions[0].blocks[0].erase_argument(number)
         self._change_type(op, "inputs", "arg_attrs", number)
 
-    def _remove_result(self, op: Any, number: int) -> None:
+    def _remove_result(self, op: Operation, number: int) -> None:
         ir = self._ir
         returns = [each for each in _walk(op) if each.name == "func.return"]
         for each in returns:
@@ -141,7 +146,7 @@ class Operations:
             each.erase()
         self._change_type(op, "results", "res_attrs", number)
 
-    def _change_type(self, op: Any, side: str, attributes: str, number: int) -> None:
+    def _change_type(self, op: Operation, side: str, attributes: str, number: int) -> None:
         """Remove one input or result from a function's type and attributes."""
         ir = self._ir
         with op.context:
@@ -157,7 +162,7 @@ class Operations:
 
     # --- replacements ---
 
-    def _replacement(self, op: Any, type: Any) -> Any:
+    def _replacement(self, op: Operation, type: Type) -> Value | None:
         """Return a value of a type for the users of an operation, or None."""
         found = next((operand for operand in op.operands if operand.type == type), None)
         if found is not None:
@@ -172,7 +177,7 @@ class Operations:
             ).result
         return None
 
-    def _one(self, type: Any) -> Any:
+    def _one(self, type: Type) -> Attribute:
         """Return the constant 1: a divisor or the step of a loop must not be 0."""
         ir = self._ir
         for value in ("1", "1.0", "true", "dense<1>", "dense<1.0>", "dense<true>"):
@@ -183,11 +188,11 @@ class Operations:
         raise ValueError("No constant of this type is known.")
 
 
-def _text_of(op: Any) -> str:
+def _text_of(op: Operation) -> str:
     return str(op.get_asm())
 
 
-def _walk(op: Any) -> Iterator[Any]:
+def _walk(op: Operation) -> Iterator[Operation]:
     """Yield the operations in an operation in textual order, without itself."""
     for region in op.regions:
         for block in region.blocks:
@@ -196,11 +201,11 @@ def _walk(op: Any) -> Iterator[Any]:
                 yield from _walk(inner.operation)
 
 
-def _is_child(op: Any) -> bool:
-    return str(op.parent.name).endswith(".module")
+def _is_child(op: Operation) -> bool:
+    return op.parent is not None and str(op.parent.name).endswith(".module")
 
 
-def _is_removable(op: Any) -> bool:
+def _is_removable(op: Operation) -> bool:
     """Return whether an operation is not the terminator of a block."""
     if _is_child(op) or len(op.results):
         return True
@@ -208,9 +213,11 @@ def _is_removable(op: Any) -> bool:
     return last.operation != op
 
 
-def _body(op: Any) -> Any:
-    """Return the first block with operations before its terminator; None if a region has several
-    blocks.
+def _body(op: Operation) -> Block | None:
+    """Return the first block with operations before its terminator.
+
+    Returns:
+        None if there is none, or if a region has several blocks.
     """
     blocks = [list(region.blocks) for region in op.regions]
     if any(len(each) > 1 for each in blocks):
@@ -219,7 +226,7 @@ def _body(op: Any) -> Any:
     return next(filled, None)
 
 
-def _is_used(value: Any) -> bool:
+def _is_used(value: Value) -> bool:
     return any(True for _ in value.uses)
 
 

@@ -20,16 +20,16 @@ if TYPE_CHECKING:
         Verify,
     )
     from actiondbg.bisection.progress import Progress
-    from actiondbg.bisection.result import Entry, Guilty, Result
+    from actiondbg.bisection.result import Culprit, Entry, Result
 
 __all__ = [
     "Command",
     "Compare",
     "Crash",
+    "Culprit",
     "Diagnostic",
     "Entry",
     "FileCheck",
-    "Guilty",
     "Oracle",
     "Progress",
     "Result",
@@ -41,7 +41,7 @@ _HOME = {
     **dict.fromkeys(
         ("Command", "Crash", "Diagnostic", "FileCheck", "Oracle", "Verify"), "oracles.oracle"
     ),
-    **dict.fromkeys(("Entry", "Guilty", "Result"), "result"),
+    **dict.fromkeys(("Entry", "Culprit", "Result"), "result"),
     "Compare": "oracles.compare",
     "Progress": "progress",
     "bisect": "api",

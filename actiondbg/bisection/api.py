@@ -200,7 +200,7 @@ class _Run:
         source = task.source()
         if source is None:
             raise UsageError("Which file is the input cannot be told, so it cannot be made small.")
-        culprit = result.guilty
+        culprit = result.culprit
         expected = (culprit.tag, culprit.name) if culprit else None
         # A reduced program may loop forever.
         seconds = max(
@@ -213,7 +213,7 @@ class _Run:
             silent = ProgressReporter(None)
             try:
                 with Bisection(_with_source(limited, path), silent) as bisection:
-                    found = bisection.find(VerdictStore(None, {})).guilty
+                    found = bisection.find(VerdictStore(None, {})).culprit
             except ActiondbgError:  # such as for a program whose output differs in each run
                 return False
             finally:

@@ -16,7 +16,7 @@ from actiondbg.bisection.messages import NothingFound
 from actiondbg.bisection.minimal_sets import smallest_set
 from actiondbg.bisection.oracles.oracle import OracleSetup
 from actiondbg.bisection.progress import ProgressReporter
-from actiondbg.bisection.result import Guilty, Result
+from actiondbg.bisection.result import Culprit, Result
 from actiondbg.bisection.task import BisectionTask
 from actiondbg.bisection.trials.evaluator import TrialEvaluator
 from actiondbg.bisection.trials.frozen_tool import FrozenTool
@@ -153,7 +153,7 @@ class Bisection(Closeable):
         words = culprit.entry.describe()
         return Result(
             verdict="found",
-            guilty=culprit,
+            culprit=culprit,
             confirmed=judgement.verdict,
             message=f"{words} turns good to bad. {messages.confirmation(judgement)}",
         )
@@ -165,7 +165,7 @@ class Bisection(Closeable):
         if mode == "skip":
             culprit = self._describe(space, items[0])
             message = messages.smallest_skips(culprit.entry, len(items))
-            return Result(verdict="found", guilty=culprit, skips=chosen, message=message)
+            return Result(verdict="found", culprit=culprit, skips=chosen, message=message)
         if not items:
             raise NothingFound("not-good-at-start", "The output is bad with no action applied.")
         applied = set(items)
@@ -173,10 +173,10 @@ class Bisection(Closeable):
         culprit = self._describe(space, items[-1])
         message = messages.smallest_applied(len(items))
         return Result(
-            verdict="found", guilty=culprit, applied=chosen, skips=others, message=message
+            verdict="found", culprit=culprit, applied=chosen, skips=others, message=message
         )
 
-    def _describe(self, space: SearchSpace, index: int) -> Guilty:
+    def _describe(self, space: SearchSpace, index: int) -> Culprit:
         self._progress.start_phase("the guilty action", 0)
         action = space.candidates[index]
         return describe_culprit(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from actiondbg import protocol
 from actiondbg.bisection.candidates.record import RecordedAction
-from actiondbg.bisection.result import Entry, Guilty
+from actiondbg.bisection.result import Culprit, Entry
 from actiondbg.errors import ActiondbgError, UsageError
 from actiondbg.process.action_diff import compare_action
 from actiondbg.process.forked_tool import ForkedTool
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 def describe_culprit(
     fork_before: Callable[[], ForkedTool], action: RecordedAction, directory: Path
-) -> Guilty:
+) -> Culprit:
     """Describe a recorded action.
 
     Args:
@@ -38,7 +38,7 @@ def describe_culprit(
         outcome = _outcome(fork, action.ordinal)
     around = _pass_frame(stack)
     diff = _diff(fork_before, stop, directory)
-    return Guilty(
+    return Culprit(
         entry=_entry(action, stop),
         nth=stop.nth,
         stack=stack,

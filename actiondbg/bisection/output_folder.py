@@ -107,7 +107,7 @@ def write_folder(
         UsageError: the result has no culprit.
         FileNotWritten: the folder cannot be written, or has other contents.
     """
-    culprit = result.guilty
+    culprit = result.culprit
     if culprit is None:
         raise UsageError("No action is to blame, so there is nothing to reproduce.")
     with replaced_directory(folder, MARKDOWN) as making:

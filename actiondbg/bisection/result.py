@@ -45,7 +45,7 @@ class Entry(msgspec.Struct, kw_only=True, frozen=True):
         return f"#{self.ordinal} {self.tag} ({self.name or 'nameless'}){about}{place}"
 
 
-class Guilty(msgspec.Struct, kw_only=True, frozen=True):
+class Culprit(msgspec.Struct, kw_only=True, frozen=True):
     """The culprit, in the run that skips every later candidate.
 
     In the modes minimize and skip it is the last applied or the first skipped action of the set.
@@ -105,7 +105,7 @@ class Result(msgspec.Struct, kw_only=True, frozen=True):
             "not-good-at-start", "flaky".
         mode: the mode of the search.
         message: the result and the way out, in sentences.
-        guilty: the culprit; only with "found".
+        culprit: the culprit; only with "found".
         trials: the number of outputs that were judged, without those of a resumed state file.
         candidates: the number of candidates in the search.
         applied: of mode minimize: the smallest set of applied candidates whose output is bad.
@@ -126,7 +126,7 @@ class Result(msgspec.Struct, kw_only=True, frozen=True):
     verdict: Found
     mode: Mode = "first"
     message: str = ""
-    guilty: Guilty | None = None
+    culprit: Culprit | None = None
     trials: int = 0
     candidates: int = 0
     applied: list[Entry] = []
@@ -148,20 +148,20 @@ class Result(msgspec.Struct, kw_only=True, frozen=True):
 
     def as_json(self) -> dict[str, object]:
         """Return the result with stable keys; the diff is in the folder of the reproducer."""
-        guilty = self.guilty
-        entry = guilty.entry if guilty else None
+        culprit = self.culprit
+        entry = culprit.entry if culprit else None
         return {
             "verdict": self.verdict,
             "mode": self.mode,
             "ordinal": entry.ordinal if entry else None,
             "tag": entry.tag if entry else None,
             "name": entry.name if entry else None,
-            "pass": guilty.pass_name if guilty else None,
+            "pass": culprit.pass_name if culprit else None,
             "op": entry.op if entry else None,
             "location": entry.location if entry else None,
             "function": entry.function if entry else None,
-            "nth": guilty.nth if guilty else None,
-            "pipeline": guilty.pass_pipeline if guilty else None,
+            "nth": culprit.nth if culprit else None,
+            "pipeline": culprit.pass_pipeline if culprit else None,
             "confirmed": self.confirmed,
             "range": self.range,
             "trials": self.trials,

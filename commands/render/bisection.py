@@ -16,7 +16,7 @@ from actiondbg.commands.render.units import describe
 
 if TYPE_CHECKING:
     from actiondbg.bisection.progress import Progress
-    from actiondbg.bisection.result import Entry, Guilty, Result
+    from actiondbg.bisection.result import Culprit, Entry, Result
 
 _MOST_LINES = 40  # of a diff
 _MOST_ENTRIES = 20  # of a set
@@ -44,8 +44,8 @@ def bisection_text(result: Result, paint: Callable[[str], str] = str) -> str:
         paint: colours a line of a diff.
     """
     lines = [f"{_VERDICTS[result.verdict]}: {result.message}"]
-    if result.guilty is not None:
-        lines += _guilty_lines(result.guilty, paint)
+    if result.culprit is not None:
+        lines += _culprit_lines(result.culprit, paint)
     if result.mode == "minimize" and result.applied:
         lines += ["Applied, all others skipped:", *_entries(result.applied)]
     if result.mode == "skip" and result.skips:
@@ -61,16 +61,16 @@ def _plural(count: int, noun: str) -> str:
     return f"{count:,} {noun}{'s'[: count != 1]}"
 
 
-def _guilty_lines(guilty: Guilty, paint: Callable[[str], str]) -> list[str]:
-    lines = [f"  {i}  {describe(frame)}" for i, frame in enumerate(guilty.stack)]
-    if guilty.pass_pipeline is not None:
-        lines.append(f"Pass: {guilty.pass_pipeline}")
-    if guilty.outcome is not None:
-        words = [result_words(guilty.outcome, 1), *outcome_lines(guilty.outcome, guilty.tag)]
+def _culprit_lines(culprit: Culprit, paint: Callable[[str], str]) -> list[str]:
+    lines = [f"  {i}  {describe(frame)}" for i, frame in enumerate(culprit.stack)]
+    if culprit.pass_pipeline is not None:
+        lines.append(f"Pass: {culprit.pass_pipeline}")
+    if culprit.outcome is not None:
+        words = [result_words(culprit.outcome, 1), *outcome_lines(culprit.outcome, culprit.tag)]
         lines.append(f"Outcome: {'; '.join(words)}")
-    if guilty.diff is None or guilty.diff.is_empty:
+    if culprit.diff is None or culprit.diff.is_empty:
         return lines
-    diff = [f"--- before {guilty.diff.title}", "+++ after", *guilty.diff.unified()]
+    diff = [f"--- before {culprit.diff.title}", "+++ after", *culprit.diff.unified()]
     lines += [paint(line) for line in diff[:_MOST_LINES]]
     if len(diff) > _MOST_LINES:
         lines.append(f"... and {len(diff) - _MOST_LINES} more lines")

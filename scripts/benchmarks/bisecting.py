@@ -58,26 +58,26 @@ def measure(tool: str, directory: Path, quick: bool) -> Iterator[tuple[str, str,
     with actiondbg.launch(argv, stdout=os.devnull) as session:
         actions = session.run().actions or 0
         applications = sum(row.attempts for row in session.past.statistics("pattern"))
-    for words, guilty in (("a third", functions // 3), ("two thirds", functions * 2 // 3)):
-        stock = _Stock(argv, _oracle(guilty), directory / "stock.mlir", applications)
+    for words, culprit in (("a third", functions // 3), ("two thirds", functions * 2 // 3)):
+        stock = _Stock(argv, _oracle(culprit), directory / "stock.mlir", applications)
         about = f"bisect, {actions:,} actions, bad after {words}"
-        yield from _compare(argv, guilty, stock, about, 1 if quick else 3)
+        yield from _compare(argv, culprit, stock, about, 1 if quick else 3)
 
 
 def _compare(
-    argv: list[str], guilty: int, stock: _Stock, about: str, rounds: int
+    argv: list[str], culprit: int, stock: _Stock, about: str, rounds: int
 ) -> Iterator[tuple[str, str, str]]:
-    """Measure one bisection in both ways; ``guilty`` is the number of the function."""
+    """Measure one bisection in both ways; ``culprit`` is the number of the function."""
     found: list[Result] = []
 
     def bisect(jobs: int) -> None:
-        found.append(actiondbg.bisect(argv, _oracle(guilty), jobs=jobs))
+        found.append(actiondbg.bisect(argv, _oracle(culprit), jobs=jobs))
 
     taken = best_of(
         rounds, stock=stock.search, one=lambda: bisect(jobs=1), two=lambda: bisect(jobs=2)
     )
     for result in found:
-        if result.guilty is None or result.guilty.function != f"f{guilty}":
+        if result.culprit is None or result.culprit.function != f"f{culprit}":
             raise SystemExit(f"the bisection did not find it: {result}")
     yield (
         f"{about}: times ahead of {stock.runs} cold runs ({taken['stock']:.1f} s)",

@@ -10,7 +10,7 @@ from actiondbg import __version__
 from actiondbg.bisection.reproducer.pipelines import normalize_pipeline
 from actiondbg.bisection.reproducer.portable_command import command_text
 from actiondbg.bisection.reproducer.run import StepResult
-from actiondbg.bisection.result import Entry, Guilty, Result
+from actiondbg.bisection.result import Culprit, Entry, Result
 
 _LARGEST = 1 << 17  # characters of a file of IR that a report includes
 _MOST = 20  # entries of a set that are listed
@@ -102,11 +102,11 @@ class Report:
     texts: Sequence[Text] = field(default_factory=list[Text])
 
     @property
-    def guilty(self) -> Guilty:
+    def culprit(self) -> Culprit:
         """The culprit."""
-        guilty = self.result.guilty
-        assert guilty is not None
-        return guilty
+        culprit = self.result.culprit
+        assert culprit is not None
+        return culprit
 
 
 Fact = tuple[str, str, bool]  # title, value, whether the value is code
@@ -114,32 +114,36 @@ Fact = tuple[str, str, bool]  # title, value, whether the value is code
 
 def title(report: Report) -> tuple[str, str, str]:
     """Return the title: text, the culprit's name, and the pass that it is in, maybe empty."""
-    guilty = report.guilty
-    kind = _KINDS.get(guilty.tag, guilty.tag)
-    if not guilty.name:
-        kind, name = f"nameless {kind} on", guilty.op or "an operation"
+    culprit = report.culprit
+    kind = _KINDS.get(culprit.tag, culprit.tag)
+    if not culprit.name:
+        kind, name = f"nameless {kind} on", culprit.op or "an operation"
     else:
-        name = guilty.name
-    inside = guilty.pass_name if guilty.pass_name and guilty.tag != "pass-execution" else None
+        name = culprit.name
+    inside = culprit.pass_name if culprit.pass_name and culprit.tag != "pass-execution" else None
     return f"{report.tool.name}: {report.symptom} by the {kind}", name, inside or ""
 
 
 def action_facts(report: Report) -> list[Fact]:
     """Return the facts of the culprit."""
-    guilty = report.guilty
+    culprit = report.culprit
     found: list[tuple[str, str | None, bool]] = [
-        ("Action", guilty.tag, True),
-        ("Name", guilty.name or "(it has none)", bool(guilty.name)),
-        ("Operation", guilty.op, True),
-        ("Source location", guilty.location, True),
-        ("Function", guilty.function, True),
-        ("Ordinal", f"#{guilty.ordinal}{_ordinal_in_run(guilty)}", False),
-        (f"Number among the {guilty.tag} actions", str(guilty.nth) if guilty.nth else None, False),
-        ("Outcome", _outcome(guilty), False),
-        ("Pass", guilty.pass_name, True),
+        ("Action", culprit.tag, True),
+        ("Name", culprit.name or "(it has none)", bool(culprit.name)),
+        ("Operation", culprit.op, True),
+        ("Source location", culprit.location, True),
+        ("Function", culprit.function, True),
+        ("Ordinal", f"#{culprit.ordinal}{_ordinal_in_run(culprit)}", False),
+        (
+            f"Number among the {culprit.tag} actions",
+            str(culprit.nth) if culprit.nth else None,
+            False,
+        ),
+        ("Outcome", _outcome(culprit), False),
+        ("Pass", culprit.pass_name, True),
         (
             "Pipeline of that pass",
-            guilty.pass_pipeline and normalize_pipeline(guilty.pass_pipeline),
+            culprit.pass_pipeline and normalize_pipeline(culprit.pass_pipeline),
             True,
         ),
     ]
@@ -224,7 +228,7 @@ def notes(report: Report) -> list[str]:
 def stack_lines(report: Report) -> list[str]:
     """Return the action stack, innermost first."""
     lines: list[str] = []
-    for frame in report.guilty.stack:
+    for frame in report.culprit.stack:
         named = " ".join(word for word in (frame.tag, frame.name) if word)
         about = f" on {frame.op}" if frame.op else ""
         place = f" at {frame.location}" if frame.location else ""
@@ -269,9 +273,9 @@ def _command(each: StepResult, tool: str) -> str:
     return f"{line} < {each.step.piped}" if each.step.piped else line
 
 
-def _ordinal_in_run(guilty: Guilty) -> str:
-    inner = guilty.stack[0].ordinal if guilty.stack else guilty.ordinal
-    if inner == guilty.ordinal:
+def _ordinal_in_run(culprit: Culprit) -> str:
+    inner = culprit.stack[0].ordinal if culprit.stack else culprit.ordinal
+    if inner == culprit.ordinal:
         return ""
     return f", of the run with all applied; #{inner} of the run that showed it"
 
@@ -283,8 +287,8 @@ def _count(entries: Sequence[Entry]) -> str:
     return ", ".join(names)
 
 
-def _outcome(guilty: Guilty) -> str | None:
-    outcome = guilty.outcome
+def _outcome(culprit: Culprit) -> str | None:
+    outcome = culprit.outcome
     if outcome is None:
         return None
     words = [outcome.result, f"({outcome.how})" if outcome.how else ""]

@@ -78,14 +78,14 @@ def _longest(text: str) -> int:
 
 
 def _blame(report: Report) -> str:
-    guilty = report.guilty
-    about = f" on {code(guilty.op)}" if guilty.op and guilty.op != guilty.name else ""
-    place = f" at {code(guilty.location)}" if guilty.location else ""
-    name = code(guilty.name) if guilty.name else "without a name"
+    culprit = report.culprit
+    about = f" on {code(culprit.op)}" if culprit.op and culprit.op != culprit.name else ""
+    place = f" at {code(culprit.location)}" if culprit.location else ""
+    name = code(culprit.name) if culprit.name else "without a name"
     inside = ""
-    if guilty.pass_name and guilty.tag != "pass-execution":
-        inside = f", in the pass {code(guilty.pass_name)}"
-    what = f"{code(f'#{guilty.ordinal}')}, {code(guilty.tag)} {name}"
+    if culprit.pass_name and culprit.tag != "pass-execution":
+        inside = f", in the pass {code(culprit.pass_name)}"
+    what = f"{code(f'#{culprit.ordinal}')}, {code(culprit.tag)} {name}"
     return f"The action to blame is {what}{about}{place}{inside}."
 
 
@@ -116,7 +116,7 @@ def _bullets(title: str, lines: Sequence[str]) -> list[str]:
 
 
 def _diff(report: Report) -> list[str]:
-    diff = report.guilty.diff
+    diff = report.culprit.diff
     if diff is None:
         return ["The IR before and after it could not be compared: see the notes."]
     if diff.is_empty:

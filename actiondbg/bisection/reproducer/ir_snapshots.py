@@ -11,7 +11,7 @@ from msgspec import structs
 
 from actiondbg import protocol
 from actiondbg.bisection.reproducer.strategies import AFTER, BEFORE, BEFORE_PASS
-from actiondbg.bisection.result import Guilty
+from actiondbg.bisection.result import Culprit
 from actiondbg.errors import ActiondbgError, ToolGone
 from actiondbg.ir.diff import Diff, make_diff
 from actiondbg.process.forked_tool import ForkedTool
@@ -54,7 +54,7 @@ class IRSnapshots:
         self.notes: list[str] = []
 
 
-def take_snapshots(run: RepeatableRun, culprit: Guilty, folder: Path) -> IRSnapshots:
+def take_snapshots(run: RepeatableRun, culprit: Culprit, folder: Path) -> IRSnapshots:
     """Print the module before and after the culprit, and before its pass, into a folder."""
     snapshots = IRSnapshots()
     ordinal = _ordinal_in_run(culprit)
@@ -76,7 +76,7 @@ def take_snapshots(run: RepeatableRun, culprit: Guilty, folder: Path) -> IRSnaps
     return snapshots
 
 
-def _ordinal_in_run(culprit: Guilty) -> int:
+def _ordinal_in_run(culprit: Culprit) -> int:
     """Return the culprit's ordinal in the run that its stack was taken from."""
     return culprit.stack[0].ordinal if culprit.stack else culprit.ordinal
 

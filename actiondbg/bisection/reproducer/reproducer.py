@@ -38,7 +38,7 @@ from actiondbg.bisection.reproducer.strategies import (
     fallback_strategy,
     strategies,
 )
-from actiondbg.bisection.result import Guilty, Result
+from actiondbg.bisection.result import Culprit, Result
 from actiondbg.tool import Tool
 
 _TITLES = {
@@ -93,7 +93,7 @@ class ReproducerWriter:
     """
 
     result: Result
-    culprit: Guilty
+    culprit: Culprit
     oracle: Oracle
     folder: Path
     run: RepeatableRun
@@ -116,7 +116,7 @@ class ReproducerWriter:
         result = self.result
         if snapshots.diff is not None:
             culprit = structs.replace(self.culprit, diff=snapshots.diff)
-            result = structs.replace(result, guilty=culprit)
+            result = structs.replace(result, culprit=culprit)
         judge, strategy, is_confirmed = self._choose(self._facts(snapshots))
         head = [f"To blame: {self.culprit.entry.describe()}.", strategy.sentence]
         steps, as_expected = self._reproducer_run.run(strategy.steps, judge, head)

@@ -205,8 +205,8 @@ def session_script(result: Result, command: str) -> str:
 
 
 def _display(entry: Entry, result: Result) -> Sequence[str]:
-    guilty = result.guilty
-    if guilty is not None and guilty.ordinal == entry.ordinal and guilty.outcome is None:
+    culprit = result.culprit
+    if culprit is not None and culprit.ordinal == entry.ordinal and culprit.outcome is None:
         return ("backtrace", "print", "next")  # the tool ended in the action
     if entry.tag == "fold":
         return ("backtrace", "print function", "next", "diff")
@@ -219,4 +219,4 @@ def _entries(result: Result) -> Sequence[Entry]:
         return result.applied
     if result.mode == "skip" and result.skips:
         return result.skips
-    return [result.guilty.entry] if result.guilty else []
+    return [result.culprit.entry] if result.culprit else []

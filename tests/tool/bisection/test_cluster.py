@@ -79,7 +79,7 @@ def test_the_standard_input_and_the_output_file(cluster: Any, mlir_opt: str, sou
         stdin=source,
         dask=cluster.scheduler_address,
     )
-    assert result.guilty is not None and result.guilty.function == "f17"
+    assert result.culprit is not None and result.culprit.function == "f17"
     assert os.listdir() == ["folds.mlir"]
 
 

@@ -21,7 +21,7 @@ FOLDER = "examples/miscompiles"
 COPY = "--pass-pipeline=builtin.module(func.func(cse,affine-data-copy-generate{fast-mem-space=0}))"
 HOIST = ["--canonicalize", "--affine-loop-invariant-code-motion", "--cse"]
 
-# file, options of mlir-opt, the guilty action's ordinal, tag, name and operation
+# file, options of mlir-opt, the culprit's ordinal, tag, name and operation
 GUILTY = [
     ("while-if", ["--canonicalize"], 8, "apply-pattern", "WhileMoveIfDown", "scf.while"),
     ("masked-write", ["--canonicalize"], 6, "fold", "vector.transfer_write", None),
@@ -69,7 +69,7 @@ def bisected(tmp_path_factory: pytest.TempPathFactory) -> Bisected:
     [(name, *rest) for name, _, *rest in GUILTY],
     ids=[row[0] for row in GUILTY],
 )
-def test_the_guilty_one_is_found(
+def test_the_culprit_is_found(
     mlir_opt: str,
     bisected: Bisected,
     name: str,

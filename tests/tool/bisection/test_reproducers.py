@@ -147,7 +147,7 @@ def test_a_whole_pass_is_shown_by_the_ir_before_it(mlir_opt: str, folds: str) ->
 def test_a_test_of_the_last_pass_is_shown_with_the_passes_that_follow(
     mlir_opt: str, folds: str
 ) -> None:
-    """The output can be judged only when it is lowered, so the guilty pass is not run alone."""
+    """The output can be judged only when it is lowered, so the culprit pass is not run alone."""
     test = "grep -q llvm.add {} || exit 125; grep -q 'llvm.mlir.constant(0 ' {}"
     argv = [mlir_opt, folds, f"--pass-pipeline=builtin.module(func.func({LOWER}))"]
     result, folder = find(argv, test)

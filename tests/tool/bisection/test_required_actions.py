@@ -44,8 +44,8 @@ def bisect(tool: str, name: str, passes: str, oracle: str) -> Result:
 def test_a_pattern_before_a_lowering(mlir_opt: str, oracle: str) -> None:
     result = bisect(mlir_opt, "while-if", "canonicalize,cse", oracle + "3")
     assert (result.verdict, result.confirmed) == ("found", "good")
-    assert result.guilty is not None
-    assert (result.guilty.ordinal, result.guilty.name) == (8, "WhileMoveIfDown")
+    assert result.culprit is not None
+    assert (result.culprit.ordinal, result.culprit.name) == (8, "WhileMoveIfDown")
     assert any("have to run" in note for note in result.notes)
 
 
@@ -53,8 +53,11 @@ def test_a_pass_before_a_lowering(mlir_opt: str, oracle: str) -> None:
     passes = "canonicalize,func.func(affine-loop-invariant-code-motion),cse"
     result = bisect(mlir_opt, "hoisted-store", passes, oracle + "7")
     assert (result.verdict, result.confirmed) == ("found", "good")
-    assert result.guilty is not None
-    assert (result.guilty.ordinal, result.guilty.name) == (15, "affine-loop-invariant-code-motion")
+    assert result.culprit is not None
+    assert (result.culprit.ordinal, result.culprit.name) == (
+        15,
+        "affine-loop-invariant-code-motion",
+    )
 
 
 def test_a_conversion_that_has_to_run_is_not_called_good(mlir_opt: str, oracle: str) -> None:
@@ -63,9 +66,9 @@ def test_a_conversion_that_has_to_run_is_not_called_good(mlir_opt: str, oracle: 
     assert "convert-scf-to-cf" in result.message
     with actiondbg.launch([mlir_opt, str(MISCOMPILES / "wide-switch.mlir"), *_flags()]) as session:
         session.breakpoints.add("pass:convert-scf-to-cf")
-        guilty = session.run().ordinal
+        culprit = session.run().ordinal
     assert result.range is not None
-    assert result.range[0] <= guilty <= result.range[1]
+    assert result.range[0] <= culprit <= result.range[1]
 
 
 def _flags() -> list[str]:

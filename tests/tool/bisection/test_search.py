@@ -52,22 +52,22 @@ def bisect(mlir_opt: str, source: str, judge: Judge, *flags: str, **options: obj
     )
 
 
-def until(guilty: int) -> Judge:
-    return lambda applied: guilty not in applied
+def until(culprit: int) -> Judge:
+    return lambda applied: culprit not in applied
 
 
 # --- mode first ---------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("guilty", [0, 1, 31, COUNT - 1])
-def test_the_first_bad_action_is_found(mlir_opt: str, source: str, guilty: int) -> None:
-    result = bisect(mlir_opt, source, until(guilty))
+@pytest.mark.parametrize("culprit", [0, 1, 31, COUNT - 1])
+def test_the_first_bad_action_is_found(mlir_opt: str, source: str, culprit: int) -> None:
+    result = bisect(mlir_opt, source, until(culprit))
     assert (result.verdict, result.confirmed, result.candidates) == ("found", "good", COUNT)
     assert result.trials <= math.ceil(math.log2(COUNT)) + 3
-    found = result.guilty
+    found = result.culprit
     assert found is not None
     assert (found.tag, found.name, found.op) == ("fold", "arith.addi", "arith.addi")
-    assert (found.function, found.location) == (f"f{guilty}", f"folds.mlir:{5 * guilty + 3}:8")
+    assert (found.function, found.location) == (f"f{culprit}", f"folds.mlir:{5 * culprit + 3}:8")
     assert (found.pass_name, found.pass_ordinal) == ("canonicalize", 1)
     assert found.pass_pipeline is not None
     assert found.pass_pipeline.startswith("builtin.module(canonicalize{")
@@ -80,7 +80,7 @@ def test_the_first_bad_action_is_found(mlir_opt: str, source: str, guilty: int) 
 
 
 def test_the_action_is_the_one_that_a_session_stops_at(mlir_opt: str, source: str) -> None:
-    found = bisect(mlir_opt, source, until(20)).guilty
+    found = bisect(mlir_opt, source, until(20)).culprit
     assert found is not None
     with actiondbg.launch([mlir_opt, source, "--canonicalize"]) as session:
         session.breakpoints.add(f"#{found.ordinal}")
@@ -93,18 +93,18 @@ def test_the_diff_is_of_the_pattern(mlir_opt: str, folds: str) -> None:
     result = actiondbg.bisect(
         [mlir_opt, folds, "--canonicalize"], lambda output: "c7_i32" not in output.read_text()
     )
-    assert result.guilty is not None and result.guilty.diff is not None
-    assert (result.guilty.tag, result.guilty.name) == ("apply-pattern", "AddIAddConstant")
-    unified = "\n".join(result.guilty.diff.unified())
+    assert result.culprit is not None and result.culprit.diff is not None
+    assert (result.culprit.tag, result.culprit.name) == ("apply-pattern", "AddIAddConstant")
+    unified = "\n".join(result.culprit.diff.unified())
     assert "+  %c7_i32 = arith.constant 7 : i32" in unified
-    assert not result.guilty.whole_module
+    assert not result.culprit.whole_module
 
 
 @pytest.mark.parametrize("jobs", [2, 4])
 def test_several_at_a_time_find_the_same(mlir_opt: str, source: str, jobs: int) -> None:
-    for guilty in (0, 17, COUNT - 1):
-        alone = bisect(mlir_opt, source, until(guilty)).as_json()
-        together = bisect(mlir_opt, source, until(guilty), jobs=jobs).as_json()
+    for culprit in (0, 17, COUNT - 1):
+        alone = bisect(mlir_opt, source, until(culprit)).as_json()
+        together = bisect(mlir_opt, source, until(culprit), jobs=jobs).as_json()
         for key in ("trials", "seconds"):
             del alone[key], together[key]
         assert together == alone
@@ -112,7 +112,7 @@ def test_several_at_a_time_find_the_same(mlir_opt: str, source: str, jobs: int) 
 
 def test_a_second_action_that_does_harm_is_told(mlir_opt: str, source: str) -> None:
     result = bisect(mlir_opt, source, lambda applied: 7 not in applied and 30 not in applied)
-    assert result.guilty is not None and result.guilty.function == "f7"
+    assert result.culprit is not None and result.culprit.function == "f7"
     assert (result.verdict, result.confirmed) == ("found", "bad")
     assert "still bad" in result.message and "--mode skip" in result.message
 
@@ -123,8 +123,8 @@ def test_what_is_untestable_is_walked_around(mlir_opt: str, source: str, block: 
         return "untestable" if len(applied) in block else len(applied) <= 45
 
     result = bisect(mlir_opt, source, judge)
-    assert result.verdict == "found" and result.guilty is not None
-    assert result.guilty.function == "f45"
+    assert result.verdict == "found" and result.culprit is not None
+    assert result.culprit.function == "f45"
 
 
 def test_a_range_that_cannot_be_narrowed(mlir_opt: str, source: str) -> None:
@@ -132,7 +132,7 @@ def test_a_range_that_cannot_be_narrowed(mlir_opt: str, source: str) -> None:
         return "untestable" if 20 <= len(applied) < 30 else len(applied) < 20
 
     result = bisect(mlir_opt, source, judge)
-    assert (result.verdict, result.guilty) == ("untestable", None)
+    assert (result.verdict, result.culprit) == ("untestable", None)
     with actiondbg.launch([mlir_opt, source, "--canonicalize"]) as session:
         session.breakpoints.add("fold:arith.addi", outcome="changed")
         ordinals = [session.run().ordinal, *(session.continue_().ordinal for _ in range(29))]
@@ -157,7 +157,7 @@ def test_the_smallest_bad_set(mlir_opt: str, source: str, group: set[int], jobs:
     assert (result.verdict, result.mode) == ("found", "minimize")
     assert set(numbers(result.applied)) == group
     assert set(numbers(result.skips)) == set(range(COUNT)) - group
-    assert result.guilty is not None and result.guilty.function == f"f{max(group)}"
+    assert result.culprit is not None and result.culprit.function == f"f{max(group)}"
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
@@ -203,7 +203,7 @@ func.func @f({arguments}) -> ({types}) {{
 def test_candidates_are_narrowed(mlir_opt: str, source: str) -> None:
     for options in ({"func": "f2?"}, {"tag": "fold"}, {"name": "arith.a*"}):
         result = bisect(mlir_opt, source, until(24), **options)
-        assert result.guilty is not None and result.guilty.function == "f24"
+        assert result.culprit is not None and result.culprit.function == "f24"
         assert result.candidates == (10 if "func" in options else COUNT)
 
 
@@ -220,7 +220,7 @@ def test_what_has_to_run_is_not_skipped(mlir_opt: str, source: str) -> None:
     result = bisect(mlir_opt, source, until(24), always=["canonicalize"])
     assert result.verdict == "not-good-at-start" and result.always == ["canonicalize"]
     result = bisect(mlir_opt, source, until(24), "--cse", "--canonicalize", always=["cse"])
-    assert result.guilty is not None and result.guilty.function == "f24"
+    assert result.culprit is not None and result.culprit.function == "f24"
     assert result.candidates == COUNT
 
 
@@ -238,9 +238,9 @@ def test_a_pass_without_patterns_is_to_blame(mlir_opt: str, source: str) -> None
         [mlir_opt, source, "--mem2reg", "--cse"],
         lambda output: output.read_text().count("addi") == 2 * COUNT,
     )
-    assert result.guilty is not None
-    assert (result.guilty.tag, result.guilty.name) == ("pass-execution", "cse")
-    assert result.guilty.pass_name == "cse"
+    assert result.culprit is not None
+    assert (result.culprit.tag, result.culprit.name) == ("pass-execution", "cse")
+    assert result.culprit.pass_name == "cse"
 
 
 LOOP = """\
@@ -263,14 +263,14 @@ def test_conversions_are_candidates_as_a_whole(mlir_opt: str, source: str) -> No
     Path("loop.mlir").write_text(LOOP)
     argv = [mlir_opt, "loop.mlir", *LOWER]
     result = actiondbg.bisect(argv, lambda output: "cf.cond_br" not in output.read_text())
-    assert result.guilty is not None and result.found
-    assert (result.guilty.tag, result.guilty.name) == ("pass-execution", "convert-scf-to-cf")
+    assert result.culprit is not None and result.found
+    assert (result.culprit.tag, result.culprit.name) == ("pass-execution", "convert-scf-to-cf")
     assert "convert-scf-to-cf" in result.units
     assert any("is to blame as a whole" in note for note in result.notes)
     assert any("ForLowering" in note for note in result.notes)
-    assert result.guilty.diff is not None and "cf.cond_br" in result.guilty.diff.after
+    assert result.culprit.diff is not None and "cf.cond_br" in result.culprit.diff.after
     result = actiondbg.bisect(argv, lambda output: "7 : i32" not in output.read_text())
-    assert result.guilty is not None and result.guilty.name == "AddIAddConstant"
+    assert result.culprit is not None and result.culprit.name == "AddIAddConstant"
 
 
 def test_a_start_that_only_conversions_make_testable(mlir_opt: str, source: str) -> None:
@@ -282,7 +282,7 @@ def test_a_start_that_only_conversions_make_testable(mlir_opt: str, source: str)
 
     Path("loop.mlir").write_text(LOOP)
     result = actiondbg.bisect([mlir_opt, "loop.mlir", *LOWER], judge)
-    assert result.guilty is not None and result.guilty.name == "AddIAddConstant"
+    assert result.culprit is not None and result.culprit.name == "AddIAddConstant"
     assert {"lower-affine", "convert-scf-to-cf"} <= set(result.held)
     assert any("have to run" in note for note in result.notes)
 
@@ -292,7 +292,7 @@ def test_a_start_that_only_conversions_make_testable(mlir_opt: str, source: str)
 
 def test_an_end_that_is_not_bad(mlir_opt: str, source: str) -> None:
     result = bisect(mlir_opt, source, lambda applied: True)
-    assert (result.verdict, result.trials, result.guilty) == ("not-bad", 1, None)
+    assert (result.verdict, result.trials, result.culprit) == ("not-bad", 1, None)
     assert "nothing to find" in result.message
 
 
@@ -323,7 +323,7 @@ def test_a_flaky_oracle_is_told(mlir_opt: str, source: str) -> None:
     for options in ({"repeat": 2}, {}):  # at the end each end is judged once more
         answers.clear()
         result = bisect(mlir_opt, source, judge, **options)
-        assert (result.verdict, result.guilty) == ("flaky", None)
+        assert (result.verdict, result.culprit) == ("flaky", None)
         assert "judged bad" in result.message and "then good" in result.message
 
 

@@ -30,7 +30,7 @@ def test_the_output_file_of_the_user_is_not_touched(mlir_opt: str, source: str) 
     Path("out.mlir").write_text("mine")
     argv = [mlir_opt, source, "--canonicalize", "-o", "out.mlir"]
     result = actiondbg.bisect(argv, lambda output: 24 not in folded(output), jobs=2)
-    assert result.guilty is not None and result.guilty.function == "f24"
+    assert result.culprit is not None and result.culprit.function == "f24"
     assert Path("out.mlir").read_text() == "mine"
     assert sorted(os.listdir()) == ["folds.mlir", "out.mlir"]
 
@@ -53,7 +53,7 @@ def test_the_standard_input_is_read_anew(mlir_opt: str, source: str) -> None:
     result = actiondbg.bisect(
         [mlir_opt, "--canonicalize"], lambda output: 24 not in folded(output), stdin=source
     )
-    assert result.guilty is not None and result.guilty.function == "f24"
+    assert result.culprit is not None and result.culprit.function == "f24"
 
 
 # --- the other oracles --------------------------------------------------------------------
@@ -62,7 +62,7 @@ def test_the_standard_input_is_read_anew(mlir_opt: str, source: str) -> None:
 def test_filecheck(mlir_opt: str, source: str) -> None:
     Path("in.check").write_text("CHECK-LABEL: @f24(\nCHECK: arith.addi\nCHECK-LABEL: @f25(\n")
     result = actiondbg.bisect([mlir_opt, source, "--canonicalize"], FileCheck(Path("in.check")))
-    assert result.guilty is not None and result.guilty.function == "f24"
+    assert result.culprit is not None and result.culprit.function == "f24"
 
 
 CRASHING = """\
@@ -78,26 +78,26 @@ func.func @store(%m: memref<4xi1>, %v: i1, %i: index) {
 def test_a_crash(debian: Callable[[str], str], source: str) -> None:
     argv = [debian("mlir-opt"), source, "--canonicalize", "--test-pass-crash", "--cse"]
     result = actiondbg.bisect(argv, Crash())
-    assert result.guilty is not None and result.confirmed == "good"
-    assert (result.guilty.tag, result.guilty.name) == ("pass-execution", "test-pass-crash")
-    assert result.guilty.outcome is None
+    assert result.culprit is not None and result.confirmed == "good"
+    assert (result.culprit.tag, result.culprit.name) == ("pass-execution", "test-pass-crash")
+    assert result.culprit.outcome is None
 
 
 def test_a_crash_in_a_pattern_of_a_conversion(source: str) -> None:
     Path("crash.mlir").write_text(CRASHING)
     argv = ["mlir-opt", "crash.mlir", "--canonicalize", "--finalize-memref-to-llvm"]
     result = actiondbg.bisect(argv, Crash())
-    assert result.guilty is not None
-    assert (result.guilty.name, result.guilty.location) == ("StoreOpLowering", "crash.mlir:4:3")
-    assert result.guilty.pass_name == "finalize-memref-to-llvm"
+    assert result.culprit is not None
+    assert (result.culprit.name, result.culprit.location) == ("StoreOpLowering", "crash.mlir:4:3")
+    assert result.culprit.pass_name == "finalize-memref-to-llvm"
 
 
 def test_what_the_verifier_finds(debian: Callable[[str], str], source: str) -> None:
     flags = "builtin.module(func.func(cse,test-pass-create-invalid-ir,canonicalize))"
     argv = [debian("mlir-opt"), source, f"--pass-pipeline={flags}"]
     result = actiondbg.bisect(argv, Verify())
-    assert result.guilty is not None
-    assert (result.guilty.name, result.guilty.function) == ("test-pass-create-invalid-ir", "f0")
+    assert result.culprit is not None
+    assert (result.culprit.name, result.culprit.function) == ("test-pass-create-invalid-ir", "f0")
     assert result.confirmed == "bad"  # it does so in every function
 
 
@@ -109,7 +109,7 @@ def test_a_diagnostic(mlir_opt: str, source: str) -> None:
     )
     flags = ("--cse", "--allow-unregistered-dialect", "--one-shot-bufferize", "--canonicalize")
     result = actiondbg.bisect([mlir_opt, "t.mlir", *flags], Diagnostic("*not bufferized*"))
-    assert result.guilty is not None and result.guilty.name == "one-shot-bufferize"
+    assert result.culprit is not None and result.culprit.name == "one-shot-bufferize"
     result = actiondbg.bisect([mlir_opt, "t.mlir", *flags], Diagnostic("no such text"))
     assert (result.verdict, result.trials) == ("not-bad", 1)
 
@@ -136,9 +136,9 @@ def test_programs_are_compared(source: str) -> None:
     Path("run.mlir").write_text(RUN)
     argv = ["mlir-opt", "run.mlir", "--cse", "--canonicalize"]
     result = actiondbg.bisect(argv, Compare())
-    assert result.guilty is not None and result.guilty.name == "IndexCastOfIndexCast"
+    assert result.culprit is not None and result.culprit.name == "IndexCastOfIndexCast"
     result = actiondbg.bisect([*argv, "-o", "x"], Compare(), mode="skip")
-    assert result.guilty is not None and result.guilty.name == "IndexCastOfIndexCast"
+    assert result.culprit is not None and result.culprit.name == "IndexCastOfIndexCast"
 
 
 def test_a_program_that_cannot_be_compared(source: str) -> None:
@@ -200,7 +200,7 @@ def test_the_input_is_made_small(mlir_opt: str, source: str) -> None:
     result = actiondbg.bisect(
         argv, "grep -A2 @f24 {} | grep -q addi || ! grep -q @f24 {}", output="small", reduce=True
     )
-    assert result.guilty is not None and result.guilty.function == "f24"
+    assert result.culprit is not None and result.culprit.function == "f24"
     assert any("reduced from" in note for note in result.notes)
     text = (Path("small") / "input.mlir").read_text()
     assert text.count("func.func") == 1 and result.candidates == 1

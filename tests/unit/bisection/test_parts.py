@@ -12,7 +12,7 @@ from actiondbg.bisection.candidates.record import Record, RecordedAction, read_r
 from actiondbg.bisection.candidates.schemes import Scheme, SchemeQueue, candidates_of
 from actiondbg.bisection.command_line import digest_of_files, inspect_command_line
 from actiondbg.bisection.output_folder import open_folder, remove_if_empty, remove_state
-from actiondbg.bisection.result import Entry, Guilty, Result
+from actiondbg.bisection.result import Culprit, Entry, Result
 from actiondbg.bisection.trials.verdict_store import STATE_FILE, VerdictStore
 from actiondbg.bisection.verdict import Judgement
 from actiondbg.errors import NoAnswer, UsageError
@@ -311,7 +311,7 @@ def test_a_folder_is_kept_only_if_something_is_known() -> None:
 def test_the_keys_of_a_result_are_stable() -> None:
     entry = Entry(ordinal=3, tag="fold", name="arith.addi", op="arith.addi", location="a:1:2")
     result = Result(
-        verdict="found", guilty=Guilty(entry=entry, pass_name="cse"), trials=4, candidates=2
+        verdict="found", culprit=Culprit(entry=entry, pass_name="cse"), trials=4, candidates=2
     )
     shown = result.as_json()
     wanted = ("verdict", "ordinal", "tag", "name", "pass", "op", "location", "trials", "candidates")

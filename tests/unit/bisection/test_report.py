@@ -14,7 +14,7 @@ from actiondbg.bisection.report.html import html_report
 from actiondbg.bisection.report.markdown import block, code, escape, markdown_report
 from actiondbg.bisection.reproducer.run import StepResult
 from actiondbg.bisection.reproducer.scripts import Step, session_script
-from actiondbg.bisection.result import Entry, Guilty, Result
+from actiondbg.bisection.result import Culprit, Entry, Result
 from actiondbg.errors import FileNotWritten
 from actiondbg.ir.diff import Diff
 from actiondbg.protocol import Frame, Outcome
@@ -48,7 +48,7 @@ def report(**changes: object) -> Report:
         function="main",
         op="test.op",
     )
-    guilty = Guilty(
+    culprit = Culprit(
         entry=entry,
         stack=[frame],
         pass_name="canonicalize",
@@ -60,7 +60,7 @@ def report(**changes: object) -> Report:
     result = Result(
         verdict="found",
         message=f"Found: {NASTY}.",
-        guilty=guilty,
+        culprit=culprit,
         trials=9,
         candidates=1234,
         confirmed="good",
@@ -132,9 +132,9 @@ def test_the_page_is_whole_and_needs_no_other_file() -> None:
 def test_the_page_colours_ir_and_marks_what_changed() -> None:
     diff = Diff("%0 = arith.addi %a, %b : i32\n", "%0 = arith.muli %a, %b : i32\n", 1)
     base = report()
-    guilty = base.guilty
-    guilty = msgspec.structs.replace(guilty, diff=diff)
-    text = html_report(report(result=msgspec.structs.replace(base.result, guilty=guilty)))
+    culprit = base.culprit
+    culprit = msgspec.structs.replace(culprit, diff=diff)
+    text = html_report(report(result=msgspec.structs.replace(base.result, culprit=culprit)))
     classes = {value for name, value in Page(text).attributes if name == "class"}
     assert {"old", "new", "nv", "k", "kt", "diff side hl", "diff unified hl"} <= classes
     assert "<mark><span class=k>arith.addi</span></mark>" in text
@@ -181,8 +181,8 @@ def test_the_report_says_everything() -> None:
 def test_a_long_diff_is_cut_in_the_report() -> None:
     before = "".join(f"line {n}\n" for n in range(20_000))
     base = report()
-    guilty = msgspec.structs.replace(base.guilty, diff=Diff(before, before.replace("line", "x")))
-    text = markdown_report(report(result=msgspec.structs.replace(base.result, guilty=guilty)))
+    culprit = msgspec.structs.replace(base.culprit, diff=Diff(before, before.replace("line", "x")))
+    text = markdown_report(report(result=msgspec.structs.replace(base.result, culprit=culprit)))
     assert len(text) < 65_536 and "more lines are left out" in text
 
 

@@ -46,11 +46,11 @@ def monotone(count: int, first_bad: int) -> list[Verdict]:
 
 
 @pytest.mark.parametrize("count", [1, 2, 3, 4, 7, 8, 9, 64, 100])
-def test_every_guilty_one_is_found_within_the_bound(count: int) -> None:
-    for guilty in range(1, count + 1):
-        judge = Counting(monotone(count, guilty))
+def test_every_culprit_is_found_within_the_bound(count: int) -> None:
+    for culprit in range(1, count + 1):
+        judge = Counting(monotone(count, culprit))
         found = search(Interval(0, count), judge)
-        assert (found.interval.good, found.interval.bad) == (guilty - 1, guilty)
+        assert (found.interval.good, found.interval.bad) == (culprit - 1, culprit)
         # The end, the start and the confirmation are three more.
         assert len(judge.asked) <= math.ceil(math.log2(count))
         assert len(set(judge.asked)) == len(judge.asked)
@@ -70,15 +70,15 @@ def test_what_is_found_was_seen_whatever_the_verdicts_are(verdicts: list[Verdict
 def test_a_block_of_untestable_ones_is_walked_around(count: int, data: st.DataObject) -> None:
     some = st.integers(1, count)
     first, last = sorted(data.draw(st.tuples(some, some)))
-    guilty = data.draw(some)
-    verdicts = monotone(count, guilty)
+    culprit = data.draw(some)
+    verdicts = monotone(count, culprit)
     for prefix in range(first, last):
         verdicts[prefix] = "untestable"
     verdicts[0], verdicts[count] = "good", "bad"
     judge = Counting(verdicts)
     found = search(Interval(0, count), judge).interval
-    good = max(one for one in range(guilty) if verdicts[one] == "good")
-    bad = min(one for one in range(guilty, count + 1) if verdicts[one] == "bad")
+    good = max(one for one in range(culprit) if verdicts[one] == "good")
+    bad = min(one for one in range(culprit, count + 1) if verdicts[one] == "bad")
     assert (found.good, found.bad) == (good, bad)
     assert len(judge.asked) <= 3 * math.ceil(math.log2(count)) + 10
 
@@ -162,9 +162,9 @@ def needs(*groups: set[int]) -> Minimizer:
 
 
 def test_one_of_many_is_found_in_few_steps() -> None:
-    for guilty in (0, 511, 1023):
-        minimized = needs({guilty})
-        assert minimized.minimize(range(1024)) == [guilty]
+    for culprit in (0, 511, 1023):
+        minimized = needs({culprit})
+        assert minimized.minimize(range(1024)) == [culprit]
         assert minimized.tests <= 2 * 10 + 1
 
 

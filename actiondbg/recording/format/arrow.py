@@ -1,7 +1,8 @@
-"""pyarrow, which brings no types for a checker: here it is Any, once."""
+"""pyarrow, which has no types for a checker: its classes are named here, each as Any."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from importlib import import_module
 from typing import Any, TypeAlias, TypeVar
 
@@ -16,6 +17,9 @@ _compute: Any = import_module("pyarrow._compute")
 Table: TypeAlias = Any  # pyarrow.Table
 Array: TypeAlias = Any  # pyarrow.Array
 DataType: TypeAlias = Any  # pyarrow.DataType
+Schema: TypeAlias = Any  # pyarrow.Schema
+Batch: TypeAlias = Any  # pyarrow.RecordBatch
+Reader: TypeAlias = Any  # pyarrow.RecordBatchReader
 Ints: TypeAlias = npt.NDArray[np.integer[Any]]
 Bools: TypeAlias = npt.NDArray[np.bool_]
 Values = TypeVar("Values", bound=npt.NDArray[Any])
@@ -30,7 +34,7 @@ def call(kernel: str, *arguments: Array) -> Array:
     return _compute.call_function(kernel, list(arguments))
 
 
-def word_array(codes: Ints, words: Any) -> Array:
+def word_array(codes: Ints, words: Sequence[str] | Array) -> Array:
     """Return an array of strings.
 
     Args:

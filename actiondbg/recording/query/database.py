@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import duckdb
 
-from actiondbg.recording.format.arrow import pa
+from actiondbg.recording.format.arrow import Reader, Schema, pa
 from actiondbg.recording.query.runs import RUNS, runs_table
 from actiondbg.recording.tables.lazy_table import LazyTable
 
@@ -38,7 +38,7 @@ class _AskedTable(pa.Table):
         return self._rows
 
     @property
-    def schema(self) -> Any:
+    def schema(self) -> Schema:
         return self._table.schema()
 
     def __arrow_c_schema__(self) -> object:
@@ -47,11 +47,11 @@ class _AskedTable(pa.Table):
     def __arrow_c_stream__(self, _: object = None) -> object:
         return self._reader(self._table.names).__arrow_c_stream__()
 
-    def select(self, columns: Sequence[int]) -> Any:
+    def select(self, columns: Sequence[int]) -> Reader:
         """Return a reader of some columns, given by their places."""
         return self._reader([self._table.names[place] for place in columns])
 
-    def _reader(self, names: Sequence[str]) -> Any:
+    def _reader(self, names: Sequence[str]) -> Reader:
         return self._table.table(names).to_reader(_BATCH)
 
 
@@ -98,6 +98,7 @@ def _asked(recording: Recording, name: str) -> object:
     table = recording.tables[name]
     if not table.large or recording.header.ir == "none":
         return _AskedTable(table, recording.count)
+    # Only now: it imports much of pyarrow.
     from actiondbg.recording.tables.large_table import LargeTable
 
     return LargeTable(table)

@@ -5,11 +5,12 @@ from __future__ import annotations
 import contextlib
 import threading
 from collections.abc import Callable, Generator
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 import duckdb
 
 from actiondbg.recording.errors import QueryError, RecordingError
+from actiondbg.recording.format.arrow import Reader
 
 _BATCH = 1 << 16  # rows
 _WAY_OUT = "a query without SQL lists the tables and their columns"
@@ -17,13 +18,13 @@ _WAY_OUT = "a query without SQL lists the tables and their columns"
 T = TypeVar("T")
 
 
-def ask(database: duckdb.DuckDBPyConnection, sql: str, use: Callable[[Any], T]) -> T:
+def ask(database: duckdb.DuckDBPyConnection, sql: str, use: Callable[[Reader], T]) -> T:
     """Answer a query; Ctrl-C interrupts it.
 
     Args:
         database: what ``connect`` returned.
         sql: one statement, or several, of which the last has the answer.
-        use: called in another thread with the answer, a pyarrow.RecordBatchReader.
+        use: called in another thread with the answer.
 
     Returns:
         What ``use`` returned.
@@ -41,31 +42,32 @@ def ask(database: duckdb.DuckDBPyConnection, sql: str, use: Callable[[Any], T]) 
     return worker.result()
 
 
-class _Worker:
-    """Runs something in a thread: the main thread hears of Ctrl-C, which DuckDB does not."""
+class _Worker(Generic[T]):
+    """Does some work in a thread, so that Ctrl-C reaches the main thread, as DuckDB ignores it."""
 
-    def __init__(self, work: Callable[[], Any]) -> None:
+    def __init__(self, work: Callable[[], T]) -> None:
         self.over = threading.Event()
         self._work = work
-        self._returned: Any = None
+        self._returned: list[T] = []
         self._raised: BaseException | None = None
         threading.Thread(target=self._run, daemon=True).start()
 
-    def result(self) -> Any:
+    def result(self) -> T:
+        """Return what the work returned, or raise what it raised."""
         if self._raised is not None:
             raise self._raised
-        return self._returned
+        return self._returned[0]
 
     def _run(self) -> None:
         try:
-            self._returned = self._work()
+            self._returned.append(self._work())
         except BaseException as error:
             self._raised = error
         finally:
             self.over.set()
 
 
-def _answer(database: duckdb.DuckDBPyConnection, sql: str, use: Callable[[Any], T]) -> T:
+def _answer(database: duckdb.DuckDBPyConnection, sql: str, use: Callable[[Reader], T]) -> T:
     with _one_sentence():
         relation: Any = database.sql(sql)
         if relation is None:

@@ -10,16 +10,16 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import IO, Any
 
-from actiondbg.recording.format.arrow import Array, DataType, pa
+from actiondbg.recording.format.arrow import Array, DataType, Reader, pa
 
-Write = Callable[[Any, IO[bytes]], None]
+Write = Callable[[Reader, IO[bytes]], None]
 
 
-def write_csv(reader: Any, out: IO[bytes]) -> None:
+def write_csv(reader: Reader, out: IO[bytes]) -> None:
     """Write an answer as CSV (RFC 4180), with a header; a null is empty, and no quotes are.
 
     Args:
-        reader: a pyarrow.RecordBatchReader.
+        reader: of the answer.
         out: where to.
     """
     csv: Any = import_module("pyarrow.csv")
@@ -29,7 +29,7 @@ def write_csv(reader: Any, out: IO[bytes]) -> None:
             writer.write_batch(_converted(batch, schema))
 
 
-def write_json(reader: Any, out: IO[bytes]) -> None:
+def write_json(reader: Reader, out: IO[bytes]) -> None:
     """Write an answer as a JSON array of objects, one a line; see ``write_csv``."""
     names = _unique(reader.schema.names)
     before = "[\n"
@@ -42,7 +42,7 @@ def write_json(reader: Any, out: IO[bytes]) -> None:
     out.write(b"[]\n" if before == "[\n" else b"\n]\n")
 
 
-def write_parquet(reader: Any, out: IO[bytes]) -> None:
+def write_parquet(reader: Reader, out: IO[bytes]) -> None:
     """Write an answer as Parquet, compressed with zstd; see ``write_csv``."""
     parquet: Any = import_module("pyarrow.parquet")
     fields = [_as(field, _parquet_type(field.type)) for field in reader.schema]

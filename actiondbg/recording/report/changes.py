@@ -25,7 +25,7 @@ def changing_ordinals(database: DuckDBPyConnection, most: int) -> list[int]:
 
 def changes(
     database: DuckDBPyConnection, shared: Shared, ordinals: list[int], most: int
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """Return the first changes of each of some actions, and how many it has beside them."""
     found = ask_columns(
         database,

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from actiondbg.recording.report import changes as changing
-from actiondbg.recording.report import groups, overview
-from actiondbg.recording.report import summary as telling
+from actiondbg.recording.report import changes, groups, overview, summary
 from actiondbg.recording.report.density import density
 from actiondbg.recording.report.detail import held_actions
 from actiondbg.recording.report.diffs import PaintedDiffs
@@ -44,7 +42,7 @@ class Content(NamedTuple):
     counts: list[overview.Count]
     changes: dict[str, int]
     left_out: list[str]
-    run: dict[str, Any]
+    run: dict[str, object]
 
 
 def content_of(source: overview.Source, database: DuckDBPyConnection, limits: Limits) -> Content:
@@ -54,24 +52,24 @@ def content_of(source: overview.Source, database: DuckDBPyConnection, limits: Li
     counts = overview.counts(database)
     when = density(database, limits.buckets)
     tables = _tables(recording, database, shared, limits)
-    chosen = changing.changing_ordinals(database, limits.changing)
-    changes = changing.changes(database, shared, chosen, limits.changes)
+    chosen = changes.changing_ordinals(database, limits.changing)
+    listed = changes.changes(database, shared, chosen, limits.changes)
     diffs = PaintedDiffs(limits.diff_rows, limits.diff_bytes)
     if recording.header.ir != "none":
-        with_ir = changing.ordinals_with_ir(database, limits.diffs)
-        changing.add_diffs(recording, diffs, with_ir, limits.compared)
+        with_ir = changes.ordinals_with_ir(database, limits.diffs)
+        changes.add_diffs(recording, diffs, with_ir, limits.compared)
     found = suspects(database, shared, limits.suspects)
-    told_of = [tables[name].columns for name in ("groups", "operations", "reasons")]
-    named = {*chosen, *diffs.ordinals, *_named([*told_of, *found.values()])}
+    of_actions = [tables[name].columns for name in ("groups", "operations", "reasons")]
+    named = {*chosen, *diffs.ordinals, *_named([*of_actions, *found.values()])}
     actions = held_actions(database, shared, limits.actions, named)
-    told = telling.Held(
+    held = summary.Held(
         source=source,
         limits=limits,
         actions=len(actions["ordinal"]),
         listed=len(chosen),
         changed=sum(each.changed for each in counts),
         diffs=len(diffs.ordinals),
-        with_ir=changing.count_with_ir(database) if recording.header.ir != "none" else 0,
+        with_ir=changes.count_with_ir(database) if recording.header.ir != "none" else 0,
         rows={name: (len(next(iter(t.columns.values()))), t.total) for name, t in tables.items()},
     )
     run = {
@@ -83,13 +81,13 @@ def content_of(source: overview.Source, database: DuckDBPyConnection, limits: Li
         "density": when,
         **{name: table.columns for name, table in tables.items()},
         "suspects": found,
-        "changes": changes,
+        "changes": listed,
         "diffs": diffs.as_json(),
         "actions": actions,
         "names": [(tag, _cut(name)) for tag, name in shared.names.all],
         "texts": [_cut(text) for text in shared.texts.all],
-        "searched": telling.searched(told),
-        "heldWords": telling.held_actions(told),
+        "searched": summary.searched(held),
+        "heldWords": summary.held_actions(held),
     }
     return Content(
         title=os.path.basename(recording.header.argv[0]) if recording.header.argv else "a run",
@@ -97,7 +95,7 @@ def content_of(source: overview.Source, database: DuckDBPyConnection, limits: Li
         facts=overview.facts(source, when["end"]),
         counts=counts,
         changes=overview.change_counts(database),
-        left_out=telling.left_out(told),
+        left_out=summary.left_out(held),
         run=run,
     )
 

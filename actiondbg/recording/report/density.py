@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypedDict
 
 from actiondbg.recording.report.queries import ask
 
@@ -12,8 +12,22 @@ if TYPE_CHECKING:
 _MOST = 1_500  # buckets of a thread: more than a screen has columns
 
 
-def density(database: DuckDBPyConnection, buckets: int) -> dict[str, Any]:
-    """Return, of each thread, the actions that began in each bucket, and those that changed.
+class Density(TypedDict):
+    """The actions of a run over time.
+
+    Attributes:
+        end: of the run, in ns.
+        width: of a bucket, in ns.
+        threads: the number of each thread, and its counts of a bucket each.
+    """
+
+    end: int
+    width: int
+    threads: list[dict[str, object]]
+
+
+def density(database: DuckDBPyConnection, buckets: int) -> Density:
+    """Count the actions of each thread that began in each bucket, and those that changed the IR.
 
     Args:
         database: of the recording.
@@ -36,9 +50,11 @@ def density(database: DuckDBPyConnection, buckets: int) -> dict[str, Any]:
         """,
         width=width,
     )
-    told: dict[int, dict[str, list[int]]] = {}
+    counted: dict[int, dict[str, list[int]]] = {}
     for thread, bucket, calls, changed in rows:
-        both = told.setdefault(thread, {"calls": [0] * count, "changed": [0] * count})
+        both = counted.setdefault(thread, {"calls": [0] * count, "changed": [0] * count})
         both["calls"][bucket], both["changed"][bucket] = calls, changed
-    columns = [{"thread": thread, **both} for thread, both in told.items()]
+    columns: list[dict[str, object]] = [
+        {"thread": thread, **both} for thread, both in counted.items()
+    ]
     return {"end": end, "width": width, "threads": columns}

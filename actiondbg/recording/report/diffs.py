@@ -31,7 +31,7 @@ class PaintedDiffs:
         self._most_rows = most_rows
         self._left = most_bytes
         self._lines: dict[tuple[str, ...], int] = {}
-        self._of: dict[int, dict[str, Any]] = {}
+        self._of: dict[int, dict[str, object]] = {}
         self._skipped: list[int] = []
 
     @property
@@ -54,7 +54,7 @@ class PaintedDiffs:
         self._left -= _PER_ROW * len(told)
         self._of[ordinal] = {"rows": told, "left_out": max(len(rows) - self._most_rows, 0)}
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, object]:
         """Return the lines, each a list of class, text, class, text ...; and the rows of each."""
         return {"lines": list(self._lines), "of": self._of, "skipped": self._skipped}
 

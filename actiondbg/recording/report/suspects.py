@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from actiondbg.recording.report.chains import chains
 from actiondbg.recording.report.drivers import drivers
@@ -15,7 +15,7 @@ _ITERATION = "GreedyPatternRewriteIteration"
 _TIMES = 3  # the same pattern on the same operation; operations that each of a pair made
 
 
-def suspects(database: DuckDBPyConnection, shared: Shared, most: int) -> dict[str, Any]:
+def suspects(database: DuckDBPyConnection, shared: Shared, most: int) -> dict[str, Columns]:
     """Return at most so many of each kind: drivers, repeated, chains and pairs."""
     _make_rewrites(database)
     return {

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, cast
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, TypedDict, cast
 
 import msgspec
 import numpy as np
@@ -21,8 +22,20 @@ if TYPE_CHECKING:
     from actiondbg.recording.recording import Recording
 
 _WRITTEN = (0, 0)  # bytes, which are not recorded
-_NO_ACTION: dict[str, Any] = {"ordinal": 0, "tag": "", "name": "", "op": None, "depth": 0}
 _MOST_CHANGES = 100  # that a stop tells, as the agent's
+
+
+class ActionFields(TypedDict):
+    """The fields of an action that stops, frames and actions share; see ``protocol.Frame``."""
+
+    ordinal: int
+    tag: str
+    name: str
+    op: str | None
+    location: str | None
+    function: str | None
+    depth: int
+    id: int | None
 
 
 class ActionDescriptions:
@@ -42,24 +55,41 @@ class ActionDescriptions:
 
     # --- stops and frames ---
 
-    def stop(self, event: int, reason: Any, **told: Any) -> Stop:
-        """Return the stop at an event.
-
-        Args:
-            event: from 1; it came.
-            reason: of the stop.
-            told: further fields of the stop.
-        """
+    def stop(
+        self,
+        event: int,
+        reason: protocol.Reason,
+        *,
+        breakpoints: Sequence[int] = (),
+        message: str | None = None,
+        culprit: protocol.Culprit | None = None,
+    ) -> Stop:
+        """Return the stop at an event that came; see ``Stop`` for the other fields."""
         place, when = self.actions.line.at(event)
-        after = self._after(place) if when == "after" else {}
         cursor = self.operations.cursor(self.actions.line.stack(place), event)
-        return Stop(
+        stop = Stop(
             when=when,
             reason=reason,
             event=event,
             nth=int(self.actions.numbers("nth")[place]),
             cursor_id=cursor.id if cursor else None,
-            **{**self.fields(place), **after, **told},
+            breakpoints=list(breakpoints),
+            message=message,
+            culprit=culprit,
+            **self.fields(place),
+        )
+        return self._with_outcome(stop, place) if when == "after" else stop
+
+    def _with_outcome(self, stop: Stop, place: int) -> Stop:
+        """Return a stop after an action with what the action did."""
+        rows = self.changes.by(place, int(self.actions.line.ends[place]))
+        outcome = self.outcome(place)
+        return msgspec.structs.replace(
+            stop,
+            outcome=outcome,
+            skipped=outcome.result == "skipped",
+            changes=self.operations.described(rows[:_MOST_CHANGES]),
+            change_count=int(self.actions.change_counts[place]),
         )
 
     def frames(self, event: int) -> list[protocol.Frame]:
@@ -87,8 +117,8 @@ class ActionDescriptions:
             when=when if index == 0 else "before",
         )
 
-    def fields(self, place: int) -> dict[str, Any]:
-        """Return what stops and frames tell alike of an action."""
+    def fields(self, place: int) -> ActionFields:
+        """Return the fields of an action that stops, frames and actions share."""
         return {
             "ordinal": self.actions.ordinal(place),
             "tag": self.actions.words("tag").of(place) or "",
@@ -113,19 +143,12 @@ class ActionDescriptions:
     def culprit(self, place: int) -> protocol.Culprit:
         """Return an action as the one that did something."""
         fields = self.fields(place)
-        told = {name: fields[name] for name in ("ordinal", "tag", "name")}
-        return protocol.Culprit(**told, guess=bool(self.actions.hands_over[place]))
-
-    def _after(self, place: int) -> dict[str, Any]:
-        """Return what a stop after an action tells beside."""
-        rows = self.changes.by(place, int(self.actions.line.ends[place]))
-        outcome = self.outcome(place)
-        return {
-            "outcome": outcome,
-            "skipped": outcome.result == "skipped",
-            "changes": self.operations.described(rows[:_MOST_CHANGES]),
-            "change_count": int(self.actions.change_counts[place]),
-        }
+        return protocol.Culprit(
+            ordinal=fields["ordinal"],
+            tag=fields["tag"],
+            name=fields["name"],
+            guess=bool(self.actions.hands_over[place]),
+        )
 
     def _iteration(self, place: int) -> int | None:
         """Return the number of the greedy iteration that an action is, or is in."""
@@ -177,9 +200,12 @@ class ActionDescriptions:
     def attempt(self, place: int) -> Attempt:
         """Return an application of a pattern that is over."""
         fields = self.fields(place)
-        told = ("ordinal", "op", "id", "location", "function")
         return Attempt(
-            **{name: fields[name] for name in told},
+            ordinal=fields["ordinal"],
+            op=fields["op"],
+            id=fields["id"],
+            location=fields["location"],
+            function=fields["function"],
             outcome=self.outcome(place),
             change_count=int(self.actions.change_counts[place]),
         )
@@ -214,15 +240,21 @@ def stop_at_end(recording: Recording, actions: ActionColumns, describe: ActionDe
         status = ending.status or 0
         exited = protocol.Exited(actions=actions.count, status=status, written=_WRITTEN, event=last)
         return exit_of(status, True, exited, None)
-    action = _NO_ACTION
-    if ending.ordinal is not None:
-        told = describe.fields(actions.place(ending.ordinal))
-        action = {name: told[name] for name in _NO_ACTION}
     number = ending.signal or 0
-    crashed = protocol.Crashed(signal=number, written=_WRITTEN, event=last, **action)
+    died_in = None if ending.ordinal is None else describe.fields(actions.place(ending.ordinal))
+    crashed = protocol.Crashed(
+        signal=number,
+        written=_WRITTEN,
+        event=last,
+        ordinal=died_in["ordinal"] if died_in else 0,
+        tag=died_in["tag"] if died_in else "",
+        name=died_in["name"] if died_in else "",
+        op=died_in["op"] if died_in else None,
+        depth=died_in["depth"] if died_in else 0,
+    )
     stop = exit_of(-number, True, None, crashed)
     if number:
         return stop
-    # Which signal it was is not known.
+    # The signal is not known.
     message = (stop.message or "").replace("crashed, with status 0,", "crashed")
     return msgspec.structs.replace(stop, status=None, message=message)

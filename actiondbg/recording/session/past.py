@@ -10,6 +10,7 @@ import numpy as np
 
 from actiondbg import protocol
 from actiondbg.analysis.attempts import Attempt, Group
+from actiondbg.analysis.cycles import Applied, Cycle, find_cycle
 from actiondbg.analysis.history import Event, EventKind, History
 from actiondbg.breakpoints.watch import parse_operation
 from actiondbg.errors import NoSuchUnit, UsageError
@@ -24,7 +25,6 @@ from actiondbg.session.debug_session import StatisticKind
 from actiondbg.session.inspection.cursor import Cursor
 
 if TYPE_CHECKING:
-    from actiondbg.analysis.cycles import Applied, Cycle
     from actiondbg.ir.diff import Diff
 
 _STREAM = 20_000  # newest changing actions in which a cycle is looked for
@@ -206,8 +206,6 @@ class RecordedPast:
 
     def cycles(self) -> Cycle | None:
         """Find the actions that repeat at the end of what is over; see ``Session.cycles``."""
-        from actiondbg.analysis.cycles import find_cycle
-
         attempts = self._actions.is_tag("apply-pattern") | self._actions.is_tag("fold")
         changed = (
             self._line.over(self._position.event) & self._actions.numbers("changed") & attempts
@@ -220,8 +218,6 @@ class RecordedPast:
         return msgspec.structs.replace(found, diffs=diffs)
 
     def _applied(self, places: Ints) -> list[Applied]:
-        from actiondbg.analysis.cycles import Applied
-
         tags, names, ops = (
             self._actions.words(name).take(places) for name in ("tag", "name", "op")
         )

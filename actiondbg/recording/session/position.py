@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any, Literal
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Literal
 
 import msgspec
 import numpy as np
@@ -50,7 +50,7 @@ class Position:
         self._breakpoints = breakpoints
         self._observers = observers
         self._listeners: list[Callable[[], None]] = []
-        self.stop = self._stop_at(1, reason="start")
+        self.stop = self._stop_at(1, "start")
 
     def on_move(self, listener: Callable[[], None]) -> None:
         """Call back whenever the position changes, to drop what belonged to the last stop."""
@@ -107,7 +107,7 @@ class Position:
 
     def _call_observers(self, after: int, event: int) -> None:
         for call in self._observers.calls(after, min(event, self._line.last)):
-            self._move(self._stop_at(call.event, reason="breakpoint"))
+            self._move(self._stop_at(call.event, "breakpoint"))
             call.callback(self.stop)
 
     def _accepted(self, event: int, hit: list[Breakpoint]) -> list[Breakpoint]:
@@ -163,37 +163,37 @@ class Position:
         for listener in self._listeners:
             listener()
 
-    def _stop_at(self, event: int, **fields: Any) -> Stop:
-        """Return the stop at an event; at the end, if the event did not come."""
+    def _stop_at(self, event: int, reason: protocol.Reason) -> Stop:
+        """Return the stop at an event, or, if it did not come, at the end."""
         there = self._line.onwards(event)
         if there is None or there > self._line.last:
             return stop_at_end(self._recording, self._actions, self._describe)
-        return self._describe.stop(there, **fields)
+        return self._describe.stop(there, reason)
 
     def _stop_of(self, event: int, hit: list[Breakpoint], reason: protocol.Reason) -> Stop:
-        """Return the stop at an event: of the breakpoints that were hit, or for another reason."""
+        """Return the stop at an event: at the breakpoints that were hit, or for another reason."""
         if not hit:
-            return self._stop_at(event, reason=reason)
+            return self._stop_at(event, reason)
         ids = [one.id for one in hit]
-        place = self._line.at(event).place
         if any(one.catch is not None for one in hit):
-            name = self._actions.words("name").of(place)
+            place = self._line.at(event).place
+            message = f"the pass {self._actions.words('name').of(place)} failed"
             culprit = self._describe.culprit(place)
-            message = f"the pass {name} failed"
-            return self._stop_at(
-                event, reason="catch", breakpoints=ids, message=message, culprit=culprit
+            return self._describe.stop(
+                event, "catch", breakpoints=ids, message=message, culprit=culprit
             )
         watches = [one.watch for one in hit if one.watch is not None]
         if watches:
-            seen = self._seen(event, watches)
-            return self._stop_at(event, reason="watch", breakpoints=ids, **seen)
-        return self._stop_at(event, reason="breakpoint", breakpoints=ids)
+            return self._stop_of_watches(event, ids, watches)
+        return self._describe.stop(event, "breakpoint", breakpoints=ids)
 
-    def _seen(self, event: int, watches: Iterable[protocol.Watch]) -> dict[str, Any]:
-        """Return the changes up to an event that watches report, and the action that made them."""
+    def _stop_of_watches(self, event: int, ids: list[int], watches: list[protocol.Watch]) -> Stop:
+        """Return the stop at which watches report changes, and the action that made them."""
         changes = self._describe.changes
         rows = np.concatenate([changes.life(one.id or 0, one.exact) for one in watches])
         rows = rows[changes.told_at[rows] == event]
         message = "; ".join(self._describe.operations.sentence(int(row)) for row in rows)
         culprit = self._describe.culprit(int(changes.places[rows[-1]]))
-        return {"message": message, "culprit": culprit}
+        return self._describe.stop(
+            event, "watch", breakpoints=ids, message=message, culprit=culprit
+        )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -37,7 +36,7 @@ class Buckets:
         """How many buckets there are."""
         return len(self.calls)
 
-    def as_json(self) -> list[dict[str, Any]]:
+    def as_json(self) -> list[dict[str, object]]:
         """Return them as ``--json`` prints them."""
         columns = zip(self.calls, self.low, self.high, self.mean, strict=True)
         return [

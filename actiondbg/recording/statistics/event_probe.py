@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import fcntl
 import os
 import platform
 import struct
@@ -192,8 +193,6 @@ def _closing() -> Generator[list[int]]:
 
 def _run(leader: int, size: int) -> int:
     """Start a group, and read it; return 0, or what hinders."""
-    import fcntl
-
     fcntl.ioctl(leader, _ENABLE, 0)
     # A pinned group that finds no counter free gives no bytes.
     return 0 if len(os.read(leader, 8 * (1 + size))) == 8 * (1 + size) else EINVAL

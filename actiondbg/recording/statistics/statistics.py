@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
@@ -38,7 +37,7 @@ class Quantity:
         """Whether all actions have the same value."""
         return bool(np.ptp(self.values) == 0)
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, object]:
         """Return it as ``--json`` prints it."""
         total = float(np.sum(self.values))
         return {"mean": self.mean, "total": total, "buckets": self.buckets.as_json()}
@@ -62,7 +61,7 @@ class Relation:
     duration_given_event: Floats
     event_given_duration: Floats
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, object]:
         """Return it as ``--json`` prints it."""
         return {
             "pearson": self.pearson,
@@ -95,7 +94,7 @@ class Statistics:
         """How many actions there are."""
         return len(self.duration.values)
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, object]:
         """Return it as ``--json`` prints it."""
         return {
             "glob": self.glob,

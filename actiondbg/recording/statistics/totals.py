@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -43,7 +42,7 @@ class Total:
     duration: float
     events: dict[str, Count]
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, object]:
         """Return it as ``--json`` prints it."""
         counts = {
             name: {"total": count.total, "per_call": count.per_call, "calls": count.calls}

@@ -5,13 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from importlib import import_module
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
+from actiondbg.recording.format.arrow import Schema
 from actiondbg.recording.tables.lazy_table import LazyTable
 
 _datasets: Any = import_module("pyarrow.dataset")
+Expression: TypeAlias = Any  # pyarrow.dataset.Expression, or None
+Scanner: TypeAlias = Any  # pyarrow.dataset.Scanner
 
 
 class LargeTable(_datasets.Dataset):
@@ -21,10 +24,12 @@ class LargeTable(_datasets.Dataset):
         self._table = table
 
     @property
-    def schema(self) -> Any:
+    def schema(self) -> Schema:
         return self._table.schema()
 
-    def scanner(self, columns: Sequence[str] | None = None, filter: Any = None, **how: Any) -> Any:
+    def scanner(
+        self, columns: Sequence[str] | None = None, filter: Expression = None, **how: Any
+    ) -> Scanner:
         """Return a scanner over the columns that are wanted, of the rows that pass a filter."""
         wanted = list(columns) if columns is not None else self._table.names
         # An expression does not say which columns are in it: too many are no harm.
@@ -36,8 +41,8 @@ class LargeTable(_datasets.Dataset):
         return self._scanner_of_parts(wanted, named, filter, how)
 
     def _scanner_of_parts(
-        self, wanted: list[str], named: list[str], filter: Any, how: dict[str, Any]
-    ) -> Any:
+        self, wanted: list[str], named: list[str], filter: Expression, how: dict[str, Any]
+    ) -> Scanner:
         all_names = [*wanted, *named]
         small = [name for name in self._table.names if name not in self._table.large]
         table = self._table.table(small)

@@ -3,9 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any
 
-from actiondbg.recording.format.arrow import Array, DataType, Ints, Table, int_array, pa
+from actiondbg.recording.format.arrow import (
+    Array,
+    Batch,
+    DataType,
+    Ints,
+    Schema,
+    Table,
+    int_array,
+    pa,
+)
 from actiondbg.recording.format.threads import do_all
 
 Build = Callable[[], Array]
@@ -35,8 +43,8 @@ class LazyTable:
     def names(self) -> list[str]:
         return list(self._builders)
 
-    def schema(self, names: Sequence[str] | None = None) -> Any:
-        """Return the pyarrow.Schema of some columns, or of all."""
+    def schema(self, names: Sequence[str] | None = None) -> Schema:
+        """Return the schema of some columns, or of all."""
         wanted = self.names if names is None else names
         return pa.schema([(name, self._builders[name][0]) for name in wanted])
 
@@ -48,8 +56,8 @@ class LazyTable:
         columns = [self._column(name) for name in wanted]
         return pa.table(columns, schema=self.schema(wanted))
 
-    def parts(self, names: Sequence[str], rows: Ints) -> Iterator[Any]:
-        """Yield some columns of some rows as a pyarrow.RecordBatch each.
+    def parts(self, names: Sequence[str], rows: Ints) -> Iterator[Batch]:
+        """Yield some columns of some rows as a batch each.
 
         Args:
             names: of the columns; those that are large are built part by part, and not kept.

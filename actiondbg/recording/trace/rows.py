@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from contextlib import closing
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from actiondbg.recording.format.arrow import Array, Table
 from actiondbg.recording.trace.nesting import depths_in_thread, ends_of_nested
 from actiondbg.recording.trace.text_columns import NONE, Mask, Numbers, TextColumn
 
@@ -129,17 +130,17 @@ class TraceRows:
         rows[self._order] = np.arange(self.count)
         return rows
 
-    def _column(self, name: str) -> Any:
+    def _column(self, name: str) -> Array:
         return self.recording.table("actions", [name]).column(0)
 
 
-def _numbers(column: Any) -> Numbers:
+def _numbers(column: Array) -> Numbers:
     whole = column.combine_chunks()
     if whole.null_count:
         whole = whole.fill_null(NONE)
     return np.asarray(whole).astype(np.int64, copy=False)
 
 
-def column_numbers(table: Any, name: str) -> Numbers:
+def column_numbers(table: Table, name: str) -> Numbers:
     """Return a column of integers of any table; NONE for null."""
     return _numbers(table.column(name))

@@ -35,7 +35,7 @@ class TextColumn:
     values: Array
 
     @classmethod
-    def of(cls, column: Any) -> TextColumn:
+    def of(cls, column: Array) -> TextColumn:
         """Return a column of a recording's table: a chunked array of dictionary arrays."""
         array = column.unify_dictionaries().combine_chunks()
         if hasattr(array, "num_chunks"):  # an empty one stays in chunks

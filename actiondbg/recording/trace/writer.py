@@ -6,14 +6,14 @@ import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
 from actiondbg.recording.capture.recorder import RecordedRun, RecordingProcess
 from actiondbg.recording.errors import RecordingError
 from actiondbg.recording.format.file import RecordingFile, read_file
 from actiondbg.recording.recording import Recording
 from actiondbg.recording.trace.formats.chrome import ChromeTrace
-from actiondbg.recording.trace.formats.output import can_begin_anew, open_trace
+from actiondbg.recording.trace.formats.output import Output, can_begin_anew, open_trace
 from actiondbg.recording.trace.formats.perfetto import PerfettoTrace
 from actiondbg.recording.trace.formats.tracy import TracyTrace
 from actiondbg.recording.trace.options import Format, Selection
@@ -175,7 +175,7 @@ class _Follower:
     """
 
     def __init__(
-        self, path: str | os.PathLike[str], out: Any, kind: Format, selection: Selection
+        self, path: str | os.PathLike[str], out: Output, kind: Format, selection: Selection
     ) -> None:
         self._path = path
         self._trace = _Trace(out, kind, selection)
@@ -215,7 +215,7 @@ class _Follower:
 class _Trace:
     """What is written of a trace by now."""
 
-    def __init__(self, out: Any, kind: Format, selection: Selection) -> None:
+    def __init__(self, out: Output, kind: Format, selection: Selection) -> None:
         self._out = out
         self._make = _WRITERS[kind]
         self._selection = selection

@@ -33,7 +33,7 @@ _US = 1000  # ns
 _SPECIAL = r'["\\\x00-\x1f]'  # what cannot stand for itself in a text
 
 
-def json_bytes(value: Any) -> bytes:
+def json_bytes(value: object) -> bytes:
     """Write a value as JSON; what is no Unicode in a text becomes a question mark."""
     return json.dumps(value, ensure_ascii=False).encode(errors="replace")
 

@@ -7,12 +7,20 @@ import gzip
 import os
 from collections.abc import Generator
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import BinaryIO, Protocol
 
 from actiondbg.recording.format.arrow import pa
 from actiondbg.recording.trace.options import GZIP, ZSTD
 
 _GZIP_LEVEL = 1  # some times as fast as the default, for some more bytes
+
+
+class Output(Protocol):
+    """An open file, or a compressor before it."""
+
+    def write(self, content: bytes | memoryview, /) -> object:
+        """Write some bytes."""
+        ...
 
 
 def can_begin_anew(path: str) -> bool:
@@ -21,7 +29,7 @@ def can_begin_anew(path: str) -> bool:
 
 
 @contextlib.contextmanager
-def open_trace(path: str) -> Generator[Any]:
+def open_trace(path: str) -> Generator[Output]:
     """Open a file to write a trace into, compressed if its name ends with .gz or .zst.
 
     It is there under its name when all is written; when that fails, what was there is still there.
@@ -46,7 +54,7 @@ def open_trace(path: str) -> Generator[Any]:
 
 
 @contextlib.contextmanager
-def _compressing(path: str, file: BinaryIO) -> Generator[Any]:
+def _compressing(path: str, file: BinaryIO) -> Generator[Output]:
     if path.lower().endswith(GZIP):
         # No name and no time: the same recording gives the same bytes.
         with gzip.GzipFile("", "wb", _GZIP_LEVEL, file, mtime=0) as out:

@@ -72,7 +72,7 @@ def content_of(source: overview.Source, database: DuckDBPyConnection, limits: Li
         with_ir=changes.count_with_ir(database) if recording.header.ir != "none" else 0,
         rows={name: (len(next(iter(t.columns.values()))), t.total) for name, t in tables.items()},
     )
-    run = {
+    run: dict[str, object] = {
         "count": recording.count,
         "path": source.shown_path,
         "end": when["end"],

@@ -1,8 +1,8 @@
-"""Which actions a SPEC, a condition and an OUTCOME select.
+"""Which actions match a SPEC, a condition and an OUTCOME.
 
-What they mean is SQL (``actiondbg.recording.query.filters``). A million actions have few different
-names, tags, depths ...: the question is put to a table that has each combination once, unless it is
-about more than these.
+``actiondbg.recording.query.filters`` writes them as SQL. A million actions have few distinct names,
+tags and depths, so the query runs over a table of the distinct combinations; only a query about
+single actions (by ordinal, for instance) runs over all of them.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ if TYPE_CHECKING:
 
 _WORDS = ("tag", "name", "full_name", "op", "file", "function", "outcome")
 _NUMBERS = ("depth", "line", "col", "changed")
-# A query that names one of these is about single actions.
+# A query that names one of these runs over all actions.
 _SINGLE = frozenset(("ordinal", "operation", "parent"))
-_MOST = 1 << 62  # combinations that a number can tell apart
+_MOST = 1 << 62  # combinations: more do not fit into 64 bits
 
 
 class ActionQuery:
-    """Finds actions by queries.
+    """Finds the actions that match.
 
     Args:
         recording: the recording.
@@ -46,7 +46,7 @@ class ActionQuery:
         self._known: dict[tuple[str, ...], tuple[Ints, Table]] = {}
 
     def close(self) -> None:
-        """Let go of the databases."""
+        """Close the databases."""
         for name in ("_database", "_combined"):
             if name in self.__dict__:
                 getattr(self, name).close()
@@ -57,9 +57,9 @@ class ActionQuery:
 
     @cached_property
     def _combined(self) -> duckdb.DuckDBPyConnection:
-        """A database for the table of combinations."""
+        """The database of the combinations."""
         database = duckdb.connect(":memory:")
-        # Else a SPEC could name variables of ours as tables.
+        # Else a SPEC could read local variables as tables.
         database.execute("SET python_enable_replacements = false")
         return database
 
@@ -72,7 +72,7 @@ class ActionQuery:
             outcome: an OUTCOME; None for any.
 
         Raises:
-            UsageError: one of them is written wrongly.
+            UsageError: one of them has a syntax error.
         """
         selected = self._select(where(spec))
         if condition is not None:
@@ -91,17 +91,17 @@ class ActionQuery:
         Raises:
             UsageError: the name is no glob, or the location no place.
         """
-        attempt_terms(name, location)  # raises
+        attempt_terms(name, location)  # checks them
         spec = f'pattern:"{name}"'
         return self.places(spec if location is None else f"{spec} and {location}")
 
     def _condition(self, spec: str, condition: str) -> str:
-        """Write a condition as SQL; one about hits is about those of the SPEC."""
+        """Write a condition as SQL; ``hits`` in it counts the matches of the SPEC."""
         counts_hits = re.search(r"\bhits\b", condition)
         return where(f"{spec if counts_hits else 'tag:*'} if {condition}")
 
     def _select(self, sql: str) -> Bools:
-        """Tell of each action whether an SQL condition holds."""
+        """Return for which actions an SQL condition holds."""
         named = set(re.findall(r"\w+", sql))
         columns = [name for name in (*_WORDS, *_NUMBERS) if name in named]
         sizes = {name: self._size(name) for name in columns}
@@ -113,7 +113,7 @@ class ActionQuery:
         return self._where(self._combined, sql, numbering)[of_each]
 
     def _combinations(self, sizes: dict[str, int]) -> tuple[Ints, Table]:
-        """Return which combination each action has of some columns, and a table of them."""
+        """Return the index of each action's combination of some columns, and their table."""
         columns = tuple(sizes)
         if columns not in self._known:
             keys = np.zeros(self._actions.count, dtype=np.int64)
@@ -126,25 +126,25 @@ class ActionQuery:
 
     @staticmethod
     def _where(database: duckdb.DuckDBPyConnection, sql: str, numbering: OrdinalMap) -> Bools:
-        """Tell of each row of a table of actions whether a condition holds."""
+        """Return for which rows of a table of actions a condition holds."""
         answer: Any = database.execute(f"SELECT ordinal FROM actions WHERE {sql}")
         return numbering.marked(answer.fetchnumpy()["ordinal"])
 
     # --- combinations as numbers ---
 
     def _size(self, name: str) -> int:
-        """Return how many numbers are needed for a column."""
+        """Return the number of distinct codes of a column."""
         if name in _WORDS:
             return len(self._actions.words(name).values) + 1
         return int(self._actions.numbers(name).max(initial=0)) + 1
 
     def _codes(self, name: str) -> Ints:
-        """Return a column as numbers from 0; a missing word is 0."""
+        """Return a column as codes from 0; null is 0."""
         is_word = name in _WORDS
         return self._actions.words(name).codes + 1 if is_word else self._actions.numbers(name)
 
     def _decoded(self, keys: Ints, sizes: dict[str, int]) -> Table:
-        """Return a table of the columns that numbers stand for."""
+        """Return the table of the combinations that keys encode."""
         columns: dict[str, Any] = {"ordinal": np.arange(1, len(keys) + 1)}
         for name, size in reversed(sizes.items()):
             keys, codes = np.divmod(keys, size)

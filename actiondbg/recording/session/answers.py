@@ -1,4 +1,4 @@
-"""What a recording answers at a stop, in place of the agent."""
+"""Replies to requests at a stop, from a recording instead of an agent."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ R = TypeVar("R", bound=protocol.Message)
 
 
 class RecordedAnswers:
-    """Answers requests at a stop as the agent of a tool does (``AgentAccess``).
+    """Replies to requests at a stop, as the agent of a tool does (``AgentAccess``).
 
     Args:
         recording: the recording.
@@ -37,7 +37,7 @@ class RecordedAnswers:
         self._describe = describe
         self._position = position
         self._selected = 0
-        self._moved: OperationState | None = None  # where the cursor was moved to
+        self._moved: OperationState | None = None  # the cursor, after a move
         self._handlers: dict[type[protocol.Message], Callable[[Any], protocol.Message]] = {
             protocol.Backtrace: self._backtrace,
             protocol.SelectFrame: self._select,
@@ -165,7 +165,7 @@ class RecordedAnswers:
     # --- IR ---
 
     def _print(self, message: protocol.Print) -> protocol.Printed:
-        """Write what is held of it into the file; see ``Texts``."""
+        """Write the recorded IR into a file; see ``RecordedIR``."""
         text = self._text(message)
         content = text.encode()
         Path(message.path).write_bytes(content)

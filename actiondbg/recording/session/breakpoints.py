@@ -58,7 +58,7 @@ class BreakpointHits:
         if condition is not None:
             places = self._query.places("tag:*", condition)
             rows = rows[np.isin(self._changes.places[rows], places)]
-        events = np.unique(self._changes.told_at[rows])
+        events = np.unique(self._changes.reported_at[rows])
         # The changes of an unfinished action were not reported.
         return events[events <= self._actions.line.last]
 

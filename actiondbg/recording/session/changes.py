@@ -1,4 +1,4 @@
-"""The recorded changes of the IR, and which of them have been made at a place."""
+"""The recorded changes of the IR, and which of them were made by an event."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
 
 class ChangeColumns(TableColumns):
-    """All changes; those that one thread made are together, in the order in which it made them.
+    """All changes, grouped by thread, in the order in which the thread made them.
 
-    When an action changes something is not recorded, only what, and in which order. So it is
-    certain of a change that it was made after some event, and by some later one.
+    A recording holds the order of the changes of each action, but not their times. So a change was
+    made between two known events: ``since`` and ``reported_at``.
 
     Args:
         recording: the recording.
@@ -40,63 +40,63 @@ class ChangeColumns(TableColumns):
 
     @cached_property
     def places(self) -> Ints:
-        """Of each change, the place of the action that made it."""
+        """The place of the action that made each change."""
         return self._actions.numbering.places(self.numbers("ordinal"))
 
     @cached_property
     def since(self) -> Ints:
-        """Of each change, an event after which it was made."""
-        line, late = self._actions.line, self._actions.hands_over[self.places]
+        """The latest known event before each change."""
+        line, late = self._actions.line, self._actions.is_deferred[self.places]
         events = np.where(late, line.ends[self.places], line.begins[self.places])
-        for part in self._threads:  # and after what was changed before
+        for part in self._threads:  # not before the previous change
             events[part] = np.maximum.accumulate(events[part])
         return events
 
     @cached_property
-    def told_at(self) -> Ints:
-        """Of each change, the event at which it is told of: it was made by then."""
-        # What a fold has found is put in place by its caller, right after it.
-        late = self._actions.hands_over[self.places]
+    def reported_at(self) -> Ints:
+        """The first event by which each change was certainly made: breakpoints report it there."""
+        # The caller of a fold makes the replacement, right after the fold.
+        late = self._actions.is_deferred[self.places]
         events = self._actions.line.ends[self.places] + late
-        for part in self._threads:  # and before what was changed after it
+        for part in self._threads:  # not after the next change
             events[part] = np.minimum.accumulate(events[part][::-1])[::-1]
         return events
 
     @cached_property
     def _threads(self) -> list[slice]:
-        """The changes of each thread."""
+        """The rows of each thread."""
         threads = self._actions.numbers("thread")[self.places]
         starts = np.flatnonzero(np.diff(threads, prepend=-1)).tolist()
         return [slice(*ends) for ends in pairwise([*starts, len(threads)])]
 
     def made(self, rows: Ints, event: int) -> Bools:
-        """Tell of changes whether they are certain to have been made at an event."""
-        return self.told_at[rows] <= event
+        """Return which changes were certainly made by an event."""
+        return self.reported_at[rows] <= event
 
     def by(self, place: int, event: int, nested: bool = True) -> Ints:
-        """Return the changes that an action has made up to an event, the first one first.
+        """Return the changes that an action has made by an event, the oldest first.
 
         Args:
             place: of the action.
             event: from its beginning on.
-            nested: those of its nested actions, too.
+            nested: include those of its nested actions.
         """
         last = self._actions.line.last_inside(place) if nested else place
         rows = np.flatnonzero((self.places >= place) & (self.places <= last))
         return rows[self.made(rows, event)]
 
     def of(self, id: int) -> Ints:
-        """Return the changes of an operation, the first one first."""
+        """Return the changes of an operation, the oldest first."""
         first, last = np.searchsorted(self._ids, [id, id + 1])
         rows = self._by_id[first:last]
         return rows[~self.numbers("block")[rows]]
 
     def life(self, id: int, exact: bool) -> Ints:
-        """Return the changes of an operation, and of what replaces it, the first one first.
+        """Return the changes of an operation and of its replacements, the oldest first.
 
         Args:
             id: of the operation.
-            exact: not of what replaces it.
+            exact: leave out its replacements.
         """
         rows = self.of(id)
         parts = [rows]
@@ -109,12 +109,12 @@ class ChangeColumns(TableColumns):
         return self._without_ends(np.concatenate(parts))
 
     def _without_ends(self, rows: Ints) -> Ints:
-        """Leave out that an operation is erased which has been replaced at the same event."""
+        """Leave out the erasure of an operation that was replaced at the same event."""
         if len(rows) < 2:
             return rows
         before = np.roll(rows, 1)
         doubled = self.is_kind(rows, "erased") & self.is_kind(before, "replaced")
-        doubled &= self.told_at[rows] == self.told_at[before]
+        doubled &= self.reported_at[rows] == self.reported_at[before]
         doubled[0] = False
         return rows[~doubled]
 
@@ -127,12 +127,12 @@ class ChangeColumns(TableColumns):
         return self.numbers("operation")[self._by_id]
 
     def is_kind(self, rows: Ints, *kinds: str) -> Bools:
-        """Tell of changes whether they are of one of some kinds."""
+        """Return which changes are of one of some kinds."""
         words = self.words("kind")
         return np.isin(words.codes[rows], [words.code(kind) for kind in kinds])
 
     def counts(self, rows: Ints) -> dict[str, int]:
-        """Count changes by their kind, of which there are some."""
+        """Count changes by kind; kinds without a change are left out."""
         words = self.words("kind")
         counted = np.bincount(words.codes[rows], minlength=len(words.values)).tolist()
         found = sorted(zip(words.values, counted, strict=True))

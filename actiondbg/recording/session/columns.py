@@ -1,4 +1,4 @@
-"""The columns of a recording's tables as numpy arrays, read when they are asked for."""
+"""The columns of a recording's tables as numpy arrays, read at their first use."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ class WordColumn(NamedTuple):
     """A column of text.
 
     Attributes:
-        codes: of each row, the index of its text; -1 where there is none.
-        values: the texts, each once.
+        codes: the index of each row's text; -1 for none.
+        values: the distinct texts.
     """
 
     codes: Ints
@@ -44,13 +44,13 @@ class WordColumn(NamedTuple):
         values = [*self.values, None]
         return [values[code] for code in self.codes[rows].tolist()]
 
-    def where(self, holds: Callable[[str], bool]) -> Bools:
-        """Tell of each row whether its text is one that something holds of; of no text, not."""
-        found = np.array([*(holds(value) for value in self.values), False], dtype=np.bool_)
+    def where(self, accepts: Callable[[str], bool]) -> Bools:
+        """Return which rows have a text that a predicate accepts."""
+        found = np.array([*(accepts(value) for value in self.values), False], dtype=np.bool_)
         return found[self.codes]
 
     def code(self, value: str) -> int:
-        """Return the index of a text; one that no row has, if it is none of them."""
+        """Return the code of a text; for an unknown text, a code that no row has."""
         return self.values.index(value) if value in self.values else len(self.values)
 
 
@@ -69,7 +69,7 @@ class TableColumns:
         self._words: dict[str, WordColumn] = {}
 
     def numbers(self, name: str) -> npt.NDArray[Any]:
-        """Return a column of numbers or of truth; 0 where there is none."""
+        """Return a column of numbers or booleans; 0 for null."""
         if name not in self._numbers:
             column = self._read(name)
             filled = column.fill_null(0) if column.null_count else column
@@ -89,7 +89,7 @@ class TableColumns:
         return column.combine_chunks()
 
     def in_order(self, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        """Put values, one for each row of the table, into the order of these columns."""
+        """Reorder one value for each row of the table into the order of these columns."""
         return values
 
 
@@ -118,7 +118,7 @@ class ActionColumns(TableColumns):
 
     @cached_property
     def _nested(self) -> tuple[Ints, Ints | None]:
-        """How many actions are around each row, and its place; None: they are in order."""
+        """The depth of each row, and its place; None where the rows are in order."""
         depths, threads = self._column("depth"), self._column("thread")
         if is_line(depths) and (not self.count or threads.min() == threads.max()):
             return depths, None
@@ -139,16 +139,16 @@ class ActionColumns(TableColumns):
         return int(self.numbering.ordinals(np.array([place]))[0])
 
     def place(self, ordinal: int) -> int:
-        """Return the place of an action that there is."""
+        """Return the place of a recorded action."""
         return int(self.numbering.places(np.array([ordinal]))[0])
 
     def end_events(self, places: Ints) -> Ints:
-        """Return the events at which those of some actions that are over ended, sorted."""
+        """Return the events at which some actions ended, sorted; unfinished ones are left out."""
         line = self.line
         return np.sort(line.ends[places[line.over(line.last)[places]]])
 
     def check_recorded(self, ordinal: int) -> None:
-        """Raise UsageError if there is no action of an ordinal."""
+        """Raise UsageError if no action with an ordinal is recorded."""
         last = self.numbering.last
         if ordinal > last:
             raise UsageError(f"The tool ends after {last} actions: there is no #{ordinal}.")
@@ -158,31 +158,31 @@ class ActionColumns(TableColumns):
     # --- what they did ---
 
     def operation(self, place: int) -> int:
-        """Return the id of the operation that an action is about; 0 if there is none."""
+        """Return the id of the operation of an action; 0 for none."""
         return int(self.numbers("operation")[place])
 
     @cached_property
-    def hands_over(self) -> Bools:
-        """Of each, whether it is a fold that has found what its caller puts in place after it."""
+    def is_deferred(self) -> Bools:
+        """Which actions are folds whose replacement their caller makes after them."""
         how = self.words("fold")
         return (how.codes >= 0) & (how.codes != how.code("in-place"))
 
     @cached_property
     def own_changes(self) -> Ints:
-        """How many changes each made, its nested actions' not counted."""
+        """The number of changes of each action, without those of its nested actions."""
         kinds = ("inserted", "erased", "replaced", "modified", "moved")
         return sum((self.numbers(kind) for kind in kinds), np.zeros(self.count, dtype=np.int64))
 
     @cached_property
     def change_counts(self) -> Ints:
-        """How many changes each made while it ran, its nested actions' counted."""
+        """The number of changes while each action ran, with those of its nested actions."""
         before = np.concatenate(([0], np.cumsum(self.own_changes)))
         counts = before[self.line.behind] - before[:-1]
-        # What a fold hands over is told of it, and made after it.
-        return np.where(self.hands_over, counts - self.own_changes, counts)
+        # A deferred replacement is attributed to the fold, but made after it.
+        return np.where(self.is_deferred, counts - self.own_changes, counts)
 
     def is_tag(self, tag: str) -> Bools:
-        """Tell of each action whether it is of a tag."""
+        """Return which actions have a tag."""
         tags = self.words("tag")
         return tags.codes == tags.code(tag)
 

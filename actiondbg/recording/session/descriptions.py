@@ -1,4 +1,4 @@
-"""What a recording tells of an action: as a stop, a frame of the stack, an outcome."""
+"""Recorded actions as messages of the protocol: stops, frames, outcomes."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from actiondbg.recording.session.statistics import ITERATION
 if TYPE_CHECKING:
     from actiondbg.recording.recording import Recording
 
-_WRITTEN = (0, 0)  # bytes, which are not recorded
-_MOST_CHANGES = 100  # that a stop tells, as the agent's
+_WRITTEN = (0, 0)  # bytes of output: not recorded
+_MOST_CHANGES = 100  # of a stop, as of the agent's
 
 
 class ActionFields(TypedDict):
@@ -39,7 +39,7 @@ class ActionFields(TypedDict):
 
 
 class ActionDescriptions:
-    """Tells of actions in the words of the protocol.
+    """Describes recorded actions as messages of the protocol.
 
     Args:
         recording: the recording.
@@ -131,27 +131,27 @@ class ActionDescriptions:
         }
 
     def units(self, place: int, event: int) -> list[protocol.Unit]:
-        """Return the unit that an action is about, if it is known; of several, the first."""
+        """Return the first IR unit of an action, if it is recorded."""
         id = self.actions.operation(place)
         return [self.unit(self.operations.held(id, place, event), event)] if id else []
 
     def unit(self, held: OperationState, event: int) -> protocol.Unit:
-        """Return an operation as an IR unit, with its text where that is held."""
+        """Return an operation as an IR unit, with its text where that is recorded."""
         is_there = held.state != "erased"
         return self.operations.unit(held, self.ir.first_line(held.id, event) if is_there else None)
 
     def culprit(self, place: int) -> protocol.Culprit:
-        """Return an action as the one that did something."""
+        """Return an action as a culprit."""
         fields = self.fields(place)
         return protocol.Culprit(
             ordinal=fields["ordinal"],
             tag=fields["tag"],
             name=fields["name"],
-            guess=bool(self.actions.hands_over[place]),
+            guess=bool(self.actions.is_deferred[place]),
         )
 
     def _iteration(self, place: int) -> int | None:
-        """Return the number of the greedy iteration that an action is, or is in."""
+        """Return the number of the innermost greedy iteration around an action."""
         tags, names = self.actions.words("tag"), self.actions.words("name")
         for outer in self.actions.line.stack(place):
             if tags.of(outer) == ITERATION:
@@ -162,7 +162,7 @@ class ActionDescriptions:
     # --- outcomes ---
 
     def outcome(self, place: int) -> protocol.Outcome:
-        """Return what an action that is over came to."""
+        """Return the outcome of a finished action."""
         result = self.actions.words("outcome").of(place)
         how = self.actions.words("fold").of(place)
         if self.actions.words("tag").of(place) == "apply-conversion":
@@ -172,13 +172,13 @@ class ActionDescriptions:
         )
 
     def reasons(self, place: int) -> list[str]:
-        """Return why an action did not match, in the order in which it was told."""
+        """Return the reasons of a failure, in the order of their reports."""
         first, last = (int(rows[0]) for rows in self._reason_rows(np.array([place])))
         told = self._reasons.words("reason").take(np.arange(first, last))
         return [reason for reason in told if reason is not None]
 
     def _reason_rows(self, places: Ints) -> tuple[Ints, Ints]:
-        """Return the first row of the reasons of actions, and that behind the last."""
+        """Return the first row of the reasons of each action, and the row behind the last."""
         ordinals = self._reasons.numbers("ordinal")
         wanted = self.actions.numbering.ordinals(places)
         return (
@@ -187,7 +187,7 @@ class ActionDescriptions:
         )
 
     def outcome_keys(self, places: Ints) -> Ints:
-        """Return for each action a number that it shares with those of its outcome and reasons."""
+        """Return a key for each action: equal for equal outcomes and reasons."""
         keys = self.actions.words("outcome").codes[places].astype(np.int64)
         first, last = self._reason_rows(places)
         words = self._reasons.words("reason")
@@ -198,7 +198,7 @@ class ActionDescriptions:
         return keys
 
     def attempt(self, place: int) -> Attempt:
-        """Return an application of a pattern that is over."""
+        """Return a finished attempt of a pattern."""
         fields = self.fields(place)
         return Attempt(
             ordinal=fields["ordinal"],
@@ -211,7 +211,7 @@ class ActionDescriptions:
         )
 
     def _conversion(self, place: int) -> str:
-        """Return what became of the patterns of a dialect conversion."""
+        """Summarise the patterns of a dialect conversion: legalized and rolled back."""
         inside = slice(place + 1, self.actions.line.last_inside(place) + 1)
         patterns = self.actions.is_tag("apply-pattern")[inside]
         outcomes = self.actions.words("outcome")
@@ -231,7 +231,7 @@ def stop_at_end(recording: Recording, actions: ActionColumns, describe: ActionDe
     Args:
         recording: the recording.
         actions: its actions.
-        describe: tells of them.
+        describe: describes them.
     """
     ending, last = recording.ending, actions.line.last
     if ending.ended == "killed":

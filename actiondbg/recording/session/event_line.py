@@ -1,12 +1,13 @@
-"""The line of events of a recording: where each action begins and ends on it.
+"""The line of events of a recording: where each action begins and ends.
 
-Every action has two events, its beginning and its end, which are numbered from 1. Nested actions
-lie between those of the action around them. In a recording of one thread that is the order in which
-all happened, and the order of the ordinals. Where threads ran at once, what is nested in one action
-comes together, in the order of the ordinals: so ``next`` and ``finish`` stay with one action, and
-the line is the same however the threads took turns.
+Every action has two events, its beginning and its end, numbered from 1. The events of nested
+actions lie between those of their parent. For one thread this is the order in time, and the order
+of the ordinals. Where threads ran at once, the actions nested in one action are together, in the
+order of their ordinals: ``next`` and ``finish`` stay inside one action, and the line does not
+depend on how the threads interleaved.
 
-A place is an action's place on the line, from 0; arrays of a line are in the order of the places.
+The place of an action is its index in the order of the beginnings, from 0. Arrays have one item for
+each place.
 """
 
 from __future__ import annotations
@@ -35,25 +36,25 @@ class ActionSide(NamedTuple):
 
 
 class EventLine:
-    """Begins and ends of actions, in numpy; nothing here is done action by action.
+    """The begins and ends of actions, computed with numpy; no loop over actions.
 
     Args:
-        depths: how many actions are around each, in the order of the places.
-        unfinished: the places of the actions that have no end, sorted.
+        depths: the number of actions around each.
+        unfinished: the places of the actions without an end, sorted.
     """
 
     def __init__(self, depths: Ints, unfinished: Ints) -> None:
         self.count = len(depths)
         # Stable sorting of 16 bits is a radix sort.
         self._depths = depths.astype(np.uint16)
-        # Before an action begins, all before it have begun, and all but those around it are over.
+        # When an action begins, all before it have begun, and all but its parents have ended.
         self.begins = (2 * np.arange(self.count, dtype=np.int64) + 1) - depths
         self._unfinished = unfinished
 
     # --- where an event is ---
 
     def at(self, event: int) -> ActionSide:
-        """Return what an event is, from 1 to twice the number of actions."""
+        """Return the side of an action that an event is, from 1 to twice the number of actions."""
         begun = int(np.searchsorted(self.begins, event, side="right"))
         if self.begins[begun - 1] == event:
             return ActionSide(begun - 1, "before")
@@ -64,20 +65,20 @@ class EventLine:
         return int(self.begins[place] if when == "before" else self.ends[place])
 
     def begun(self, event: int) -> int:
-        """Return how many actions have begun at an event: those of lower places."""
+        """Return how many actions have begun by an event."""
         return int(np.searchsorted(self.begins, event, side="right"))
 
     @cached_property
     def ends(self) -> Ints:
-        """At which event each action ends; one that has no end would, at the end of the line."""
+        """The event at which each action ends, or would end if it is unfinished."""
         ends = np.empty(self.count, dtype=np.int32)
-        # Those of one depth do not overlap: they end in the order in which they begin.
+        # Actions of one depth do not overlap: they end in the order of their beginnings.
         ends[self._by_depth] = self._end_events[self._ends_by_depth]
         return ends
 
     @cached_property
     def _ended(self) -> Ints:
-        """Of each end, in their order, the action."""
+        """The action of each end, in the order of the ends."""
         ended = np.empty(self.count, dtype=np.int32)
         ended[self._ends_by_depth] = self._by_depth
         return ended
@@ -95,13 +96,13 @@ class EventLine:
 
     @cached_property
     def _ends_by_depth(self) -> Ints:
-        # At an end, so many actions have begun and are not over.
+        # The depth of an end: the actions that have begun and not ended.
         depths = self._end_events - 2 * np.arange(1, self.count + 1)
         return np.argsort(depths.astype(np.uint16), kind="stable").astype(np.int32)
 
     @cached_property
     def _levels(self) -> Ints:
-        """Where each depth begins among the actions by depth."""
+        """The index at which each depth begins in the actions sorted by depth."""
         return np.concatenate(([0], np.cumsum(np.bincount(self._depths))))
 
     # --- events that controls go to ---
@@ -126,11 +127,11 @@ class EventLine:
         return event - 1 if when == "before" else int(self.begins[place])
 
     def end_around(self, event: int, levels: int) -> int:
-        """Return the end of the action that is so many levels around the one of an event.
+        """Return the end of the action that is some levels above the one of an event.
 
         Args:
-            event: of an action that has one around it.
-            levels: from 1; beyond the outermost action, that of it.
+            event: of an action that has a parent.
+            levels: from 1; more than there are: of the outermost action.
         """
         place = self.at(event).place
         return int(self.ends[self.around(place, max(self.depth(place) - levels, 0))])
@@ -138,11 +139,11 @@ class EventLine:
     # --- nesting ---
 
     def depth(self, place: int) -> int:
-        """Return how many actions are around one."""
+        """Return the number of actions around one."""
         return int(self._depths[place])
 
     def around(self, place: int, depth: int) -> int:
-        """Return the action of a depth that is around one, or is it."""
+        """Return the action of a depth that is around an action, or is this action."""
         level = self._by_depth[self._levels[depth] : self._levels[depth + 1]]
         return int(level[np.searchsorted(level, place, side="right") - 1])
 
@@ -151,58 +152,58 @@ class EventLine:
         return [self.around(place, depth) for depth in range(self.depth(place), -1, -1)]
 
     def last_inside(self, place: int) -> int:
-        """Return the last action that is nested in one; itself, if none is."""
+        """Return the last action nested in an action; the action itself if there is none."""
         return int(self.behind[place]) - 1
 
     @cached_property
     def behind(self) -> Ints:
-        """Of each action, the place behind the last one that is nested in it."""
+        """The place behind the last action nested in each action."""
         return (self.ends + self._depths) // 2
 
     # --- the end of the line ---
 
     @cached_property
     def _missing(self) -> frozenset[int]:
-        """The events that did not come: the ends of actions that are not over."""
+        """The events that did not come: the ends of unfinished actions."""
         return frozenset(self.ends[self._unfinished].tolist())
 
     def onwards(self, event: int) -> int | None:
-        """Return the first event from one on that came; None behind the last."""
+        """Return the first event from an event on that came; None behind the last."""
         while event in self._missing:
             event += 1
         return event if event <= 2 * self.count else None
 
     def backwards(self, event: int) -> int:
-        """Return the last event up to one that came; 0 if there is none."""
+        """Return the last event up to an event that came; 0 for none."""
         while event in self._missing:
             event -= 1
         return event
 
     @cached_property
     def last(self) -> int:
-        """The last event; 0 if there was no action."""
+        """The last event; 0 without an action."""
         return self.backwards(2 * self.count)
 
     def is_over(self, place: int, event: int) -> bool:
-        """Tell whether an action has ended at an event."""
+        """Return whether an action has ended by an event."""
         end = int(self.ends[place])
         return end <= event and end not in self._missing
 
     def over(self, event: int) -> npt.NDArray[np.bool_]:
-        """Tell of each action whether it has ended at an event."""
+        """Return which actions have ended by an event."""
         over = self.ends <= event
         over[self._unfinished] = False
         return over
 
 
 def is_line(depths: Ints) -> bool:
-    """Tell whether actions begin within those of which they are said to be nested in."""
+    """Return whether depths are those of one thread: each action begins inside its parent."""
     steps = np.diff(depths.astype(np.int64), prepend=-1)
     return not len(depths) or bool(steps.max() <= 1)
 
 
 def depths_of(parents: Ints) -> Ints:
-    """Return how many actions are around each; see ``order_of``."""
+    """Return the number of actions around each; see ``order_of``."""
     depths = np.zeros(len(parents), dtype=np.int64)
     around = parents
     while (inside := around >= 0).any():
@@ -212,19 +213,16 @@ def depths_of(parents: Ints) -> Ints:
 
 
 def order_of(parents: Ints, depths: Ints) -> Ints:
-    """Return the places of actions whose threads ran at once.
+    """Return the places of the actions of several threads.
 
     Args:
-        parents: of each action, in the order of the ordinals, the index of that around it, or -1.
-        depths: how many actions are around each.
-
-    Returns:
-        The place of each action, from 0.
+        parents: the index of the parent of each action, in the order of the ordinals; -1 for none.
+        depths: the number of actions around each.
     """
     sizes = np.ones(len(parents), dtype=np.int64)
     by_depth = np.argsort(depths.astype(np.uint16), kind="stable")
     levels = np.split(by_depth, np.cumsum(np.bincount(depths))[:-1])
-    for level in levels[:0:-1]:  # what is inside of an action is summed up before it is
+    for level in levels[:0:-1]:  # the deepest first
         np.add.at(sizes, parents[level], sizes[level])
     places = np.empty(len(parents), dtype=np.int64)
     for level in levels:
@@ -233,7 +231,7 @@ def order_of(parents: Ints, depths: Ints) -> Ints:
 
 
 def _put_in_order(places: Ints, sizes: Ints, parents: Ints, level: Ints) -> None:
-    """Give the actions of one depth their places, as those around them have theirs."""
+    """Compute the places of the actions of one depth, from the places of their parents."""
     level = level[np.argsort(parents[level], kind="stable")]
     around = parents[level]
     begins = np.cumsum(sizes[level]) - sizes[level]
@@ -244,11 +242,11 @@ def _put_in_order(places: Ints, sizes: Ints, parents: Ints, level: Ints) -> None
 
 
 class OrdinalMap:
-    """Translates between ordinals, rows of the table, and places of the line.
+    """Translates between ordinals, rows of the table, and places on the line.
 
     Args:
         ordinals: of each row, from 1, rising; some may be missing.
-        places: of each row; None where they are the same.
+        places: of each row; None where they equal the rows.
     """
 
     def __init__(self, ordinals: Ints, places: Ints | None) -> None:
@@ -263,7 +261,7 @@ class OrdinalMap:
         return int(self._ordinals[-1]) if len(self._ordinals) else 0
 
     def in_order(self, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        """Put values, one for each row, into the order of the places."""
+        """Reorder one value for each row into the order of the places."""
         return values if self._rows is None else values[self._rows]
 
     def ordinals(self, places: Ints) -> Ints:
@@ -272,17 +270,17 @@ class OrdinalMap:
         return rows + 1 if self._is_whole else self._ordinals[rows]
 
     def places(self, ordinals: Ints) -> Ints:
-        """Return the places of actions that there are."""
+        """Return the places of recorded actions."""
         rows = ordinals - 1 if self._is_whole else np.searchsorted(self._ordinals, ordinals)
         return rows if self._places is None else self._places[rows]
 
     def marked(self, ordinals: Ints) -> Bools:
-        """Tell of each place whether its action is one of some."""
+        """Return which places have the ordinals."""
         marks = np.zeros(len(self._ordinals), dtype=np.bool_)
         marks[self.places(ordinals)] = True
         return marks
 
     def holds(self, ordinal: int) -> bool:
-        """Tell whether there is an action of an ordinal."""
+        """Return whether an action is recorded."""
         at = int(np.searchsorted(self._ordinals, ordinal))
         return at < len(self._ordinals) and int(self._ordinals[at]) == ordinal

@@ -1,4 +1,4 @@
-"""What a recording tells of operations: what they are, and what became of them."""
+"""The recorded operations: names, locations, and their state at an event."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
     from actiondbg.protocol.types import UnitState
     from actiondbg.recording.recording import Recording
 
-_VERBS = {"inserted": "created"}  # what a watch says
+_VERBS = {"inserted": "created"}  # in the message of a watch
 
 
 class OperationState(NamedTuple):
-    """What became of an operation.
+    """The state of an operation after an action changed it.
 
     Attributes:
-        id: of the operation, or, if it was replaced, of what did it.
+        id: of the operation, or of its replacement.
         state: of the operation.
     """
 
@@ -49,7 +49,7 @@ class OperationColumns(TableColumns):
         self._changes = changes
 
     def row(self, id: int) -> int | None:
-        """Return the row of an operation; None if there is none of that id."""
+        """Return the row of an operation; None for an unknown id."""
         at = int(np.searchsorted(self._ids, id))
         return int(self._by_id[at]) if at < len(self._ids) and self._ids[at] == id else None
 
@@ -67,7 +67,7 @@ class OperationColumns(TableColumns):
         return None if row is None else self.words("op").of(row)
 
     def location(self, id: int) -> str | None:
-        """Return the location of an operation, as it is printed."""
+        """Return the location of an operation, as MLIR prints it."""
         row = self.row(id)
         text = None if row is None else self._read("location")[row].as_py()
         if row is None or text is None or text != location_of(self, row):
@@ -76,7 +76,7 @@ class OperationColumns(TableColumns):
         return f'loc("{file}":{line}:{column})'
 
     def is_alive(self, id: int, event: int) -> bool:
-        """Tell whether there is an operation at an event."""
+        """Return whether an operation exists at an event."""
         rows = self._changes.of(id)
         made = self._changes.made(rows, event)
         inserted = self._changes.is_kind(rows, "inserted")
@@ -97,7 +97,7 @@ class OperationColumns(TableColumns):
         )
 
     def cursor(self, stack: Iterable[int], event: int) -> OperationState | None:
-        """Return the first operation of a stack of actions that is alive, or what replaced it."""
+        """Return the first operation of a stack of actions that is alive or replaced, or None."""
         for place in stack:
             id = self._actions.operation(place)
             held = self.held(id, place, event) if id else None
@@ -106,7 +106,7 @@ class OperationColumns(TableColumns):
         return None
 
     def held(self, id: int, place: int, event: int) -> OperationState:
-        """Return what became of an operation from the beginning of an action to an event."""
+        """Return the state of an operation at an event, after its changes by an action."""
         now, after = OperationState(id, "alive"), -1
         while len(rows := self._ends(now.id, place, event, after)):
             by = self._changes.numbers("by")[rows]
@@ -117,7 +117,7 @@ class OperationColumns(TableColumns):
         return now
 
     def _ends(self, id: int, place: int, event: int, after: int) -> Ints:
-        """Return what replaced or erased an operation in an action, behind the row ``after``."""
+        """Return the rows behind ``after`` in which an action replaced or erased an operation."""
         rows = self._changes.of(id)
         rows = rows[(rows > after) & self._changes.is_kind(rows, "erased", "replaced")]
         rows = rows[self._changes.made(rows, event)]
@@ -125,7 +125,7 @@ class OperationColumns(TableColumns):
         return rows[(places >= place) & (places <= self._actions.line.last_inside(place))]
 
     def sentence(self, row: int) -> str:
-        """Return a change of an operation as a watch tells of it."""
+        """Return the message of a watch for a change of an operation."""
         id = int(self._changes.numbers("operation")[row])
         kind = self._changes.words("kind").of(row) or ""
         op = self._changes.words("op").of(row) or "operation"
@@ -136,7 +136,7 @@ class OperationColumns(TableColumns):
         return told + (" by a block argument" if kind == "replaced" else "")
 
     def described(self, rows: Ints) -> list[protocol.Change]:
-        """Return changes in the words of the protocol."""
+        """Return changes as messages of the protocol."""
         return [self._described(int(row)) for row in rows]
 
     def _described(self, row: int) -> protocol.Change:
@@ -156,5 +156,5 @@ class OperationColumns(TableColumns):
             by=values if kind == "replaced" else None,
             location=location_of(changes, row),
             ordinal=self._actions.ordinal(place),
-            guess=bool(changes.numbers("guess")[row] or self._actions.hands_over[place]),
+            guess=bool(changes.numbers("guess")[row] or self._actions.is_deferred[place]),
         )

@@ -1,4 +1,4 @@
-"""Questions about what is over in a recording."""
+"""Questions about the past of a recorded session."""
 
 from __future__ import annotations
 
@@ -44,12 +44,12 @@ _EVENTS: dict[str, EventKind] = {
 
 
 class RecordedAttempts:
-    """The attempts of a pattern; see ``actiondbg.analysis.attempts.Attempts``.
+    """The attempts of a pattern (``PatternAttempts``); there may be millions.
 
     Args:
         name: of the pattern.
         places: of the attempts, sorted.
-        describe: tells of them.
+        describe: describes them.
     """
 
     def __init__(self, name: str, places: Ints, describe: ActionDescriptions) -> None:
@@ -74,7 +74,7 @@ class RecordedAttempts:
 
 
 class _Described(Sequence[Attempt]):
-    """Attempts, each described when it is asked for."""
+    """Attempts, each described at its use."""
 
     def __init__(self, places: Ints, describe: ActionDescriptions) -> None:
         self._places = places
@@ -124,7 +124,7 @@ class RecordedPast:
     def why_not(
         self, name: str, location: str | None = None, op_id: int | None = None
     ) -> RecordedAttempts:
-        """Find all attempts of a pattern up to now; see ``Session.why_not``."""
+        """Find all attempts of a pattern up to now; see ``Past.why_not``."""
         places = self._query.attempts(name, location)
         places = places[self._line.over(self._position.event)[places]]
         if op_id is not None:
@@ -132,7 +132,7 @@ class RecordedPast:
         return RecordedAttempts(name, places, self._describe)
 
     def history(self, target: str = "cursor") -> History:
-        """Tell the life of an operation up to now; see ``Session.history``."""
+        """Return the history of an operation up to now; see ``Past.history``."""
         id = self._cursor.operation_id(parse_operation(target))
         changes, operations = self._describe.changes, self._describe.operations
         rows = changes.life(id, exact=True)
@@ -166,22 +166,22 @@ class RecordedPast:
         )
 
     def _replaced_by(self, id: int) -> list[int]:
-        """Return the operations that one has replaced up to now."""
+        """Return the operations that an operation has replaced up to now."""
         changes = self._describe.changes
         rows = np.flatnonzero(changes.numbers("by") == id)
         rows = rows[changes.made(rows, self._position.event)]
         return list(dict.fromkeys(changes.numbers("operation")[rows].tolist()))
 
     def diff(self, ordinal: int | None = None, module: bool = False) -> Diff:
-        """Compare the IR before an action with that after it, as far as it is held.
+        """Compare the IR before and after an action, as far as it is recorded.
 
         Args:
-            ordinal: the action, from 1; None for the one after which this stands.
-            module: of the whole module, which is held only of actions on it.
+            ordinal: the action, from 1; None for the one of this stop, after it.
+            module: compare the whole module: recorded only for actions on the module.
 
         Raises:
             UsageError: the action has not begun, or is not over.
-            NoAnswer: the IR is not held.
+            NotRecorded: the IR is not recorded.
         """
         if ordinal is None:
             if self._position.stop.when != "after":
@@ -205,7 +205,7 @@ class RecordedPast:
             raise UsageError(f"The action #{ordinal} is not over: go on to its end first.")
 
     def cycles(self) -> Cycle | None:
-        """Find the actions that repeat at the end of what is over; see ``Session.cycles``."""
+        """Find the actions that repeat at the end of the past; see ``Past.cycles``."""
         attempts = self._actions.is_tag("apply-pattern") | self._actions.is_tag("fold")
         changed = (
             self._line.over(self._position.event) & self._actions.numbers("changed") & attempts
@@ -242,7 +242,7 @@ class RecordedPast:
 
 
 def _parsed(id: int) -> Event:
-    """Return the beginning of an operation that no action made."""
+    """Return the creation of an operation by the parser."""
     return Event(
         ordinal=0, tag="", name="the parser", kind="created", message=None, guess=False, id=id
     )

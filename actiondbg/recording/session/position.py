@@ -191,7 +191,7 @@ class Position:
         """Return the stop at which watches report changes, and the action that made them."""
         changes = self._describe.changes
         rows = np.concatenate([changes.life(one.id or 0, one.exact) for one in watches])
-        rows = rows[changes.told_at[rows] == event]
+        rows = rows[changes.reported_at[rows] == event]
         message = "; ".join(self._describe.operations.sentence(int(row)) for row in rows)
         culprit = self._describe.culprit(int(changes.places[rows[-1]]))
         return self._describe.stop(

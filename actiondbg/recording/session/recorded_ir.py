@@ -1,4 +1,4 @@
-"""The IR that a recording holds, at a place."""
+"""The recorded IR at an event."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 
 
 class RecordedIR:
-    """Finds IR as it was at an event.
+    """Looks up the IR at an event.
 
-    A recording holds the IR before and after the actions that changed it: with ``--ir function``
-    all of the function, with ``--ir changed`` a line for each operation. Between two actions it is
-    known where nothing was changed meanwhile.
+    A recording holds the IR before and after each action that changed it: the whole function with
+    ``--ir function``, a line for each operation with ``--ir changed``. Between two such actions the
+    IR is known while nothing changes it.
 
     Args:
         recording: the recording.
@@ -51,7 +51,7 @@ class RecordedIR:
     # --- around an action ---
 
     def difference(self, ordinal: int, module: bool) -> Diff:
-        """Compare the IR before an action with that after it, if it changed it.
+        """Compare the IR before and after an action; the diff is empty if it changed nothing.
 
         Raises:
             NotRecorded: the recording holds no IR, or not that of the module.
@@ -76,12 +76,12 @@ class RecordedIR:
             "".join(_line(text) for text in texts if text is not None)
             for texts in ([one.before for one in found], [one.after for one in found])
         )
-        # The lines of operations name values by ids, which stay the same.
+        # Values in the lines of operations are named by ids, which do not change.
         return make_diff(before, after, {}, {}) if self.is_of_functions else Diff(before, after)
 
     @property
     def is_of_functions(self) -> bool:
-        """Whether what is held is the IR of functions, not that of each operation."""
+        """Whether the IR of whole functions is recorded, not a line for each operation."""
         return self._recording.header.ir == "function"
 
     def _check_held(self) -> None:
@@ -99,10 +99,10 @@ class RecordedIR:
     # --- at an event ---
 
     def function(self, cursor: protocol.Cursor, event: int) -> str:
-        """Return the function in which the cursor is.
+        """Return the function that holds the cursor.
 
         Raises:
-            NotRecorded: it is not held, or not as it was at the event.
+            NotRecorded: its IR at the event is not recorded.
         """
         self._check_functions()
         name = cursor.function
@@ -111,12 +111,12 @@ class RecordedIR:
         functions = self._operations.words("function")
         ids = self._operations.numbers("operation")[functions.codes == functions.code(name)]
         inside = self._changes.words("function").where(lambda function: function == name)
-        # A function that is converted is there twice for a while.
+        # A conversion keeps the old function beside the new one for a while.
         first = ids[ids == cursor.unit.id].tolist()
         return self._whole([*first, *self._newest(ids)], inside, f"@{name}", event)
 
     def module(self, event: int) -> str:
-        """Return the module; raises NotRecorded as ``function`` does."""
+        """Return the module; raises NotRecorded."""
         self._check_functions()
         is_module = self._operations.words("op").where(lambda op: op == "builtin.module")
         ids = self._operations.numbers("operation")[is_module]
@@ -124,14 +124,14 @@ class RecordedIR:
         return self._whole(self._newest(ids), everywhere, "the module", event)
 
     def operation(self, id: int, event: int) -> str:
-        """Return an operation; raises NotRecorded as ``function`` does."""
+        """Return an operation; raises NotRecorded."""
         self._check_held()
         inside = np.zeros(len(self._changes.places), dtype=np.bool_)
         inside[self._changes.of(id)] = True
         return self._text(id, inside, f"@{id}", event)
 
     def first_line(self, id: int, event: int) -> str | None:
-        """Return an operation without its regions; None where it is not held."""
+        """Return an operation without its regions; None where it is not recorded."""
         if id not in self._held:
             return None
         try:
@@ -140,11 +140,11 @@ class RecordedIR:
             return None
 
     def _newest(self, ids: Ints) -> list[int]:
-        """Return those of some operations that are held, the newest first."""
+        """Return the operations whose IR is recorded, the newest first."""
         return sorted(self._held.intersection(ids.tolist()), reverse=True)
 
     def _whole(self, ids: Iterable[int], inside: Bools, what: str, event: int) -> str:
-        """Return the first of some operations that is held and alive."""
+        """Return the IR of the first operation that is recorded and alive."""
         for id in ids:
             if id in self._held and self._operations.is_alive(id, event):
                 return self._text(id, inside, what, event)
@@ -155,9 +155,9 @@ class RecordedIR:
 
         Args:
             id: of the operation.
-            inside: of each change, whether it is in the operation.
-            what: it is, for a message.
-            event: when.
+            inside: which changes are in the operation.
+            what: the operation in words, for an error.
+            event: from 1.
         """
         rows = np.flatnonzero(self._ir.numbers("operation") == id)
         rows = rows[np.argsort(self._events[rows], kind="stable")]
@@ -175,13 +175,13 @@ class RecordedIR:
         raise NotRecorded(f"{self._recording.path} does not hold the IR of {what} here: {held}.")
 
     def _unchanged(self, inside: Bools, first: int, last: int) -> bool:
-        """Tell whether nothing can have been changed after an event, up to another."""
+        """Return whether no change can have been made between two events."""
         if first == last:
             return True
         rows = np.flatnonzero(inside)
-        meanwhile = (self._changes.since[rows] < last) & (self._changes.told_at[rows] > first)
+        meanwhile = (self._changes.since[rows] < last) & (self._changes.reported_at[rows] > first)
         places = self._changes.places[rows[meanwhile]]
-        # What was undone is as it was.
+        # A rolled back change leaves the IR as it was.
         return bool(self._actions.numbers("rolled_back")[places].all())
 
     # --- what is held ---
@@ -192,10 +192,10 @@ class RecordedIR:
 
     @cached_property
     def _events(self) -> Ints:
-        """Of each text, the event at which the IR was so."""
+        """The event of each recorded text."""
         places = self._actions.numbering.places(self._ir.numbers("ordinal"))
         line = self._actions.line
-        after = line.ends[places] + self._actions.hands_over[places]
+        after = line.ends[places] + self._actions.is_deferred[places]
         when = self._ir.words("when")
         return np.where(when.codes == when.code("before"), line.begins[places], after)
 

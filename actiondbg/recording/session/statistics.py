@@ -1,4 +1,4 @@
-"""What the actions of each tag and name came to."""
+"""Counts of the outcomes of actions, by tag and name."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from actiondbg.protocol import Result, Statistic
 from actiondbg.recording.format.arrow import Bools, Ints, pa
 from actiondbg.recording.session.columns import ActionColumns
 
-ITERATION = "GreedyPatternRewriteIteration"  # all of them are one row, without a name
+ITERATION = "GreedyPatternRewriteIteration"  # one row for all, without a name
 _RESULTS: tuple[Result, ...] = get_args(Result)
 
 
@@ -20,7 +20,7 @@ class ActionStatistics:
     """Counts actions by tag and name.
 
     Args:
-        actions: the recorded ones.
+        actions: the recorded actions.
     """
 
     def __init__(self, actions: ActionColumns) -> None:
@@ -30,7 +30,7 @@ class ActionStatistics:
         """Count some actions.
 
         Args:
-            counted: of each action, whether it is.
+            counted: which actions.
         """
         places = np.flatnonzero(counted)
         results = self._results(places)
@@ -55,7 +55,7 @@ class ActionStatistics:
         )
 
     def _results(self, places: Ints) -> Ints:
-        """Return how often actions of each kind came to each result."""
+        """Return the number of actions of each kind with each result."""
         outcomes = self._actions.words("outcome")
         size = len(outcomes.values) + 1
         keys = self._groups[places] * size + outcomes.codes[places]
@@ -72,7 +72,7 @@ class ActionStatistics:
 
     @cached_property
     def _keyed(self) -> Any:
-        """Of each action, a number for its tag and name, as an array with few different ones."""
+        """The tag and name of each action as one key, dictionary-encoded."""
         tags, names = self._actions.words("tag"), self._actions.words("name")
         is_named = tags.codes != tags.code(ITERATION)
         codes = np.where(is_named, names.codes, len(names.values))
@@ -81,7 +81,7 @@ class ActionStatistics:
 
     @cached_property
     def _groups(self) -> Ints:
-        """Of each action, its kind."""
+        """The kind of each action."""
         return self._keyed.indices.to_numpy().astype(np.int64)
 
     @cached_property

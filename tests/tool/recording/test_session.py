@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from operator import attrgetter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -16,6 +17,7 @@ from actiondbg.process.stop import Stop
 from actiondbg.protocol import Outcome
 from actiondbg.recording.capture.recorder import record
 from actiondbg.recording.session import open_session
+from actiondbg.recording.session.session import RecordedSession
 
 PASSES = ("--canonicalize", "--cse", "--mlir-disable-threading")
 PIPELINE = "--pass-pipeline=builtin.module(func.func(canonicalize,cse))"
@@ -48,7 +50,7 @@ class Both(NamedTuple):
     """Two sessions over one command."""
 
     live: actiondbg.Session
-    recorded: OldRecordedSession
+    recorded: RecordedSession
 
     def do(self, method: str, *args: Any, **options: Any) -> Stop:
         """Do the same with both; they have to say the same."""
@@ -59,7 +61,7 @@ class Both(NamedTuple):
 
 def _said(session: Any, method: str, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
     try:
-        stop = getattr(session, method)(*args, **options)
+        stop = attrgetter(method)(session)(*args, **options)
     except ActiondbgError as error:
         return type(error).__name__
     if not isinstance(stop, Stop):
@@ -78,13 +80,13 @@ Start = Callable[..., Both]
 @pytest.fixture
 def both(mlir_opt: str, folds: str, tmp_path: Path) -> Iterator[Start]:
     """Launch mlir-opt, and record it."""
-    opened: list[actiondbg.Session | OldRecordedSession] = []
+    opened: list[actiondbg.Session | RecordedSession] = []
 
     def start(*args: str, source: str = folds, ir: Any = "none") -> Both:
         argv = [mlir_opt, source, *(args or PASSES)]
         record(argv, tmp_path / "run.adbrec", ir=ir, stdout=tmp_path / "out.mlir")
         sessions = Both(
-            actiondbg.launch(argv), OldRecordedSession(open_session(tmp_path / "run.adbrec"))
+            actiondbg.launch(argv), open_session(tmp_path / "run.adbrec")
         )
         opened.extend(sessions)
         return sessions
@@ -104,11 +106,11 @@ def test_every_stop_is_the_same(both: Start, tmp_path: Path, lowers: bool) -> No
     sessions = both(*LOWER, source=_loop(tmp_path)) if lowers else both()
     stop = sessions.do("start")
     while stop.when != "exit":
-        live, recorded = (each.backtrace() for each in sessions)
+        live, recorded = (each.stack.frames() for each in sessions)
         assert [_frame(each) for each in recorded] == [_frame(each) for each in live]
         stop = sessions.do("step")
     for kind in ("pattern", "pass", "fold"):
-        live, recorded = (sorted(map(_counted, each.statistics(kind))) for each in sessions)
+        live, recorded = (sorted(map(_counted, each.past.statistics(kind))) for each in sessions)
         assert recorded == live
 
 
@@ -130,13 +132,13 @@ def test_wandering_leads_to_the_same_places(both: Start, seed: int) -> None:
     for _ in range(80):
         move = dice.choice(_MOVES)
         count = dice.randint(1, 4)
-        if move == "add_breakpoint":
+        if move == "breakpoints.add":
             outcome = dice.choice((None, None, "failed", "succeeded", "reason:*"))
             after = dice.random() < 0.3
             sessions.do(move, dice.choice(specs), after=after, outcome=outcome)
-        elif move == "delete_breakpoints":
+        elif move == "breakpoints.delete":
             sessions.do(move, [each.id for each in sessions.live.breakpoints.all()][:1])
-        elif move == "goto":
+        elif move == "timeline.goto":
             where = dice.choice(("before", "after"))
             sessions.do(move, dice.randint(1, sessions.recorded.recording.count + 2), where)
         elif move in ("until", "advance"):
@@ -148,9 +150,9 @@ def test_wandering_leads_to_the_same_places(both: Start, seed: int) -> None:
 
 
 _MOVES = (
-    *("add_breakpoint", "delete_breakpoints", "start", "goto", "until", "advance"),
+    *("breakpoints.add", "breakpoints.delete", "start", "timeline.goto", "until", "advance"),
     *("step", "next", "finish", "continue_", "continue_"),
-    *("reverse_step", "reverse_next", "reverse_finish", "reverse_continue"),
+    *("timeline.reverse_step", "timeline.reverse_next", "timeline.reverse_finish", "timeline.reverse_continue"),
 )
 
 
@@ -178,7 +180,7 @@ def test_diffs_of_patterns_are_the_same(both: Start) -> None:
     while (stop := live.next_change()).when != "exit":
         assert recorded.next_change().ordinal == stop.ordinal
         live_lines, lines = (
-            [line.split(" : ")[0] for line in each.diff().unified() if line[:1] in "+-"]
+            [line.split(" : ")[0] for line in each.past.diff().unified() if line[:1] in "+-"]
             for each in (live, recorded)
         )
         # Which value a name stands for is not recorded: the rest of a line is.
@@ -211,7 +213,7 @@ def test_threads_do_what_one_thread_does(both: Start) -> None:
     assert _by_function(beside) == _by_function(alone)
 
 
-def _by_function(session: OldRecordedSession) -> dict[str | None, list[Any]]:
+def _by_function(session: RecordedSession) -> dict[str | None, list[Any]]:
     """Return what was done in each function, in the order of the line."""
     done: dict[str | None, list[Any]] = {}
     stop = session.start()

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import random
-from operator import attrgetter
 from collections.abc import Callable, Iterator
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -85,9 +85,7 @@ def both(mlir_opt: str, folds: str, tmp_path: Path) -> Iterator[Start]:
     def start(*args: str, source: str = folds, ir: Any = "none") -> Both:
         argv = [mlir_opt, source, *(args or PASSES)]
         record(argv, tmp_path / "run.adbrec", ir=ir, stdout=tmp_path / "out.mlir")
-        sessions = Both(
-            actiondbg.launch(argv), open_session(tmp_path / "run.adbrec")
-        )
+        sessions = Both(actiondbg.launch(argv), open_session(tmp_path / "run.adbrec"))
         opened.extend(sessions)
         return sessions
 
@@ -152,7 +150,12 @@ def test_wandering_leads_to_the_same_places(both: Start, seed: int) -> None:
 _MOVES = (
     *("breakpoints.add", "breakpoints.delete", "start", "timeline.goto", "until", "advance"),
     *("step", "next", "finish", "continue_", "continue_"),
-    *("timeline.reverse_step", "timeline.reverse_next", "timeline.reverse_finish", "timeline.reverse_continue"),
+    *(
+        "timeline.reverse_step",
+        "timeline.reverse_next",
+        "timeline.reverse_finish",
+        "timeline.reverse_continue",
+    ),
 )
 
 

@@ -127,6 +127,11 @@ class RecordedBreakpoints:
 
     # --- forwards ---
 
+    @property
+    def have_predicates(self) -> bool:
+        """Whether an enabled breakpoint has a predicate."""
+        return any(one.predicate is not None for one in self._enabled())
+
     def next_stop(self, after: int, goals: Ints, count: int) -> NextStop:
         """Find the ``count``-th event behind another that is a goal or stops at a breakpoint.
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
+from actiondbg.errors import ControlRefused, UsageError
 from actiondbg.process.stop import Stop
 from actiondbg.recording.format.arrow import Ints
 from actiondbg.recording.session.action_query import ActionQuery
@@ -44,6 +46,7 @@ class RecordedObservers:
         self._query = query
         self._observed: list[_Observed] = []
         self._on_stop: list[Callback] = []
+        self._is_notifying = False
 
     def add(
         self,
@@ -52,9 +55,10 @@ class RecordedObservers:
         before: Callable[[Stop], object] | None = None,
         after: Callable[[Stop], object] | None = None,
     ) -> Observer:
-        """Call back before and after each matching action that a control passes.
+        """Call functions at the matching actions that a control passes, or at which it stops.
 
-        During a callback the session stands at that event.
+        During a callback the session stands at that event; the callback may look at it, but not
+        resume it.
 
         Args:
             spec: which actions, such as ``pattern:*Select*``.
@@ -62,8 +66,10 @@ class RecordedObservers:
             after: called with the stop after the action.
 
         Raises:
-            UsageError: the spec has a syntax error.
+            UsageError: the spec has a syntax error, or there is no callback.
         """
+        if before is None and after is None:
+            raise UsageError("An observer needs a callback: give before=, after= or both.")
         observer = Observer(spec, before, after)
         places = self._query.places(spec)
         begins, ends = self._actions.line.begins[places], self._actions.end_events(places)
@@ -71,7 +77,7 @@ class RecordedObservers:
         return observer
 
     def on_stop(self, callback: Callable[[Stop], object]) -> None:
-        """Call back at each stop of the session."""
+        """Call a function with each stop of the session, also at the end of the run."""
         self._on_stop.append(callback)
 
     def remove(self, observer: Observer) -> None:
@@ -93,6 +99,21 @@ class RecordedObservers:
         yield from sorted(calls, key=lambda call: call.event)
 
     def stopped(self, stop: Stop) -> None:
-        """Call back for a stop of the session."""
-        for callback in self._on_stop:
-            callback(stop)
+        """Call the functions of ``on_stop``."""
+        with self.notifying():
+            for callback in self._on_stop:
+                callback(stop)
+
+    def check_resumable(self) -> None:
+        """Raise ControlRefused in a callback."""
+        if self._is_notifying:
+            raise ControlRefused("A callback cannot resume the tool: return, and resume it then.")
+
+    @contextmanager
+    def notifying(self) -> Generator[None]:
+        """Refuse controls while a callback runs."""
+        self._is_notifying = True
+        try:
+            yield
+        finally:
+            self._is_notifying = False

@@ -87,28 +87,37 @@ class Position:
     def resume(self, goals: Ints, reason: protocol.Reason, count: int = 1) -> Stop:
         """Go on to the ``count``-th event that is a goal, or at which a breakpoint stops.
 
-        Where all predicates of the breakpoints return False, the control goes on to the next.
+        Raises ControlRefused in a callback of an observer.
 
         Args:
             goals: the events to which the control goes, sorted.
             reason: of a stop at one of these.
             count: from 1.
         """
+        self._observers.check_resumable()
         after = self.event
+        # Stops that a predicate refuses do not count: with one, they are made one by one.
+        one_by_one = self._breakpoints.have_predicates
         while True:
-            there, hit, is_goal = self._breakpoints.next_stop(after, goals, count)
+            there, hit, is_goal = self._breakpoints.next_stop(
+                after, goals, 1 if one_by_one else count
+            )
             self._call_observers(after, there)
             accepted = self._accepted(there, hit)
-            if accepted or is_goal or not hit:
+            if hit and not accepted and not is_goal:
+                self._breakpoints.count_refused(after, there)
+            else:
                 self._breakpoints.count_passed(after, there)
-                return self._arrive(self._stop_of(there, accepted, reason))
-            self._breakpoints.count_refused(after, there)
-            after, count = there, 1
+                count = count - 1 if one_by_one and (hit or is_goal) else 0
+                if count == 0:
+                    return self._arrive(self._stop_of(there, accepted, reason))
+            after = there
 
     def _call_observers(self, after: int, event: int) -> None:
         for call in self._observers.calls(after, min(event, self._line.last)):
             self._move(self._stop_at(call.event, "breakpoint"))
-            call.callback(self.stop)
+            with self._observers.notifying():
+                call.callback(self.stop)
 
     def _accepted(self, event: int, hit: list[Breakpoint]) -> list[Breakpoint]:
         """Return the breakpoints whose predicates, if they have one, do not refuse a stop."""

@@ -23,7 +23,7 @@ from actiondbg.recording.trace.slices import SliceMaker, Slices
 
 Progress = Callable[[int, int], None]  # how many actions are written, and of how many
 
-_PART = 1 << 19  # actions
+PART = 1 << 19  # actions
 _GROWTH = 1 << 20  # bytes by which a recording grows before a part of it is written
 _SECONDS = 0.05  # between two looks at how far a recording is
 _SHARE = 16  # but at least by this part of it: each part costs something for all before it
@@ -107,9 +107,9 @@ def write_trace(
     """
     file = read_file(path, partial)
     with open_trace(output) as out:
-        trace = _Trace(out, kind, selection or Selection())
+        trace = TraceFile(out, kind, selection or Selection())
         if trace.takes_parts(file):
-            for last in divide(file.chunks, _PART):
+            for last in divide(file.chunks, PART):
                 trace.add_part(file, last)
                 if progress is not None:
                     progress(last, len(file.chunks))
@@ -178,7 +178,7 @@ class _Follower:
         self, path: str | os.PathLike[str], out: Output, kind: Format, selection: Selection
     ) -> None:
         self._path = path
-        self._trace = _Trace(out, kind, selection)
+        self._trace = TraceFile(out, kind, selection)
         self._read = 0  # bytes
 
     def update(self) -> None:
@@ -212,7 +212,7 @@ class _Follower:
         return self._trace.finish(file)
 
 
-class _Trace:
+class TraceFile:
     """What is written of a trace by now."""
 
     def __init__(self, out: Output, kind: Format, selection: Selection) -> None:

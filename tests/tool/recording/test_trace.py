@@ -93,7 +93,7 @@ def test_a_run_is_traced_as_its_recording_is(mlir_opt: str, many: Path, tmp_path
 def _follow(argv: list[str], directory: Path, parts: list[int]) -> Written | None:
     """Trace a run in this process, part by part as soon as there is anything."""
     recording, out = directory / "run.adbrec", directory / "run.json"
-    add_part = writing._Trace.add_part
+    add_part = writing.TraceFile.add_part
 
     def count(trace: Any, file: Any, last: int) -> None:
         parts.append(last)
@@ -103,7 +103,7 @@ def _follow(argv: list[str], directory: Path, parts: list[int]) -> Written | Non
         patch.setattr(writing, "_SECONDS", 0.01)
         patch.setattr(writing, "_GROWTH", 1)
         patch.setattr(writing, "_SHARE", 1 << 30)
-        patch.setattr(writing._Trace, "add_part", count)
+        patch.setattr(writing.TraceFile, "add_part", count)
         with start_recording(argv, recording) as running:
             return writing.trace_run(running, str(out), "chrome", Selection())[1]
 

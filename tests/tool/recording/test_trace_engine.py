@@ -86,7 +86,7 @@ def test_it_reads_what_was_recorded(tmp_path: Path, suffix: str, failed: Failed)
 def test_it_reads_what_was_written_in_parts_and_killed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, suffix: str, size: int
 ) -> None:
-    monkeypatch.setattr(writing, "_PART", size)
+    monkeypatch.setattr(writing, "PART", size)
     maker = Maker(2, 200)
     actions = leave_open(maker.make())
     operations = list(maker.operations.values())

@@ -388,6 +388,16 @@ def test_an_observer_sees_the_session_at_its_event(session: RecordedSession) -> 
     assert seen == [("B", FOLDED), ("B", AFTER)]
     with pytest.raises(UsageError, match="no kind of term"):
         session.observers.add("patern:B", before=look)
+    with pytest.raises(UsageError, match="needs a callback"):
+        session.observers.add("pattern:B")
+
+
+def test_a_callback_cannot_resume(session: RecordedSession) -> None:
+    session.observers.add("pattern:B", before=lambda _: session.step())
+    with pytest.raises(ControlRefused, match="callback cannot resume"):
+        session.run()
+    assert _place(session.stop) == ("before", 5)
+    assert _place(session.step()) == ("after", 5)
 
 
 def test_each_stop_is_reported_once(session: RecordedSession) -> None:
@@ -413,6 +423,9 @@ def test_a_predicate_refuses_a_stop(session: RecordedSession) -> None:
     assert (asked, found.hits) == ([4, 5], 2)
     assert _place(session.continue_()) == ("before", 7)
     assert session.continue_().when == "exit"
+    session.start()
+    assert _place(session.continue_(2)) == ("before", 7)  # the refused one does not count
+    session.continue_()
     assert _place(session.timeline.reverse_continue(2)) == ("before", 5)
     assert _place(session.timeline.reverse_continue()) == ("before", 1)
 

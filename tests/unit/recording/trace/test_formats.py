@@ -83,7 +83,7 @@ def test_slices_are_what_was_recorded(
 def test_part_by_part_it_is_the_same(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: Format, size: int, seed: int
 ) -> None:
-    monkeypatch.setattr(writing, "_PART", size)
+    monkeypatch.setattr(writing, "PART", size)
     _check(_write(tmp_path / "run.adbrec", seed), kind)
     _check(_write(tmp_path / "run.adbrec", seed, killed=True), kind)
 
@@ -108,12 +108,12 @@ def test_threads_nest_by_themselves(tmp_path: Path, kind: Format) -> None:
 
 def _flowing(path: Path, size: int = 1 << 19) -> dict[int, list[int]]:
     trace = path.with_suffix(".pftrace")
-    writing_size = writing._PART
+    writing_size = writing.PART
     try:
-        writing._PART = size
+        writing.PART = size
         write_trace(path, str(trace), "perfetto")
     finally:
-        writing._PART = writing_size
+        writing.PART = writing_size
     return {flow: sorted(ends) for flow, ends in read_perfetto(trace).flows.items()}
 
 
@@ -239,7 +239,7 @@ def test_tracy_gets_no_more_locations_than_it_can_tell_apart(
 ) -> None:
     monkeypatch.setattr(tracy, "MOST_LINES", 40)
     monkeypatch.setattr(tracy, "MOST_FILES", 50)
-    monkeypatch.setattr(writing, "_PART", 20)
+    monkeypatch.setattr(writing, "PART", 20)
     actions = [Action(f"A{number % 3}", operation=number + 1) for number in range(200)]
     operations = [Operation(n + 1, line=n + 1, file=f"f{n // 50}.mlir") for n in range(200)]
     recording = write_chunks(tmp_path / "run.adbrec", actions, operations, chunk=20)

@@ -114,7 +114,8 @@ class FakeAgent:
                 return protocol.Units(units=[ADDI])
             case protocol.GetCursor():
                 return self._cursor()
-        raise AssertionError(f"the fake agent does not know {message!r}")
+            case _:
+                raise AssertionError(f"the fake agent does not know {message!r}")
 
     def _cursor(self) -> Cursor:
         return Cursor(unit=self._session.cursor_unit, function="main", path=[0, 0, 0, 0, 0, 0])

@@ -12,6 +12,7 @@ import pytest
 
 import actiondbg
 from actiondbg import errors
+from actiondbg.session.session import Session
 from actiondbg.session.skip_file import Head, SkipEntry, read_skips, write_skips
 from tests.fakes import stock_tool as stock
 from tests.paths import COMMAND
@@ -248,14 +249,19 @@ def test_steps_end_where_the_replay_does(launch: Launch) -> None:
     wrong = {**entries[1], "location": "mixed.mlir:1:1"}
     rewrite("my.skips", entries[0], wrong)
     ordinal = int(wrong["ordinal"])
-    for go in ("step", "continue_", "goto"):
+    moves: dict[str, Callable[[Session], Callable[[int], object]]] = {
+        "step": lambda session: session.step,
+        "continue_": lambda session: session.continue_,
+        "goto": lambda session: session.timeline.goto,
+    }
+    for go in moves:
         session = mixed(launch)
         session.breakpoints.add("tag:fold")
         session.skips.load("my.skips")
         session.start()
         count = 1_000_000 if go != "goto" else ordinal + 5
         with pytest.raises(errors.SkipMismatch, match=r"mixed\.mlir:1:1"):
-            getattr(session, go)(count)
+            moves[go](session)(count)
         assert session.stop is not None and session.stop.ordinal == ordinal
         session.close()
 

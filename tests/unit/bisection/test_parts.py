@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -103,10 +104,10 @@ def test_globs_match_as_the_agents(glob: str, text: str, matches: bool) -> None:
     assert glob_matches(glob, text) == matches
 
 
-def a_pass(ordinal: int, last: int, argument: str, **fields: object) -> RecordedAction:
+def a_pass(ordinal: int, last: int, argument: str, **fields: Any) -> RecordedAction:
     return RecordedAction(
         ordinal, "pass-execution", argument, argument=argument, last=last, **fields
-    )  # pyright: ignore[reportArgumentType]
+    )
 
 
 def test_passes_are_chosen_by_tag_name_and_function() -> None:

@@ -30,8 +30,8 @@ class Counting(Sequential):
     def idle(self) -> bool:
         return not self._queue
 
-    def submit(self, prefix: int) -> None:
-        super().submit(prefix)
+    def submit(self, length: int) -> None:
+        super().submit(length)
         self.most = max(self.most, len(self._queue))
 
     def wait(self) -> tuple[int, Verdict]:

@@ -187,8 +187,8 @@ def test_set_and_list(driver: Driver, line: str, text: str, listed: str) -> None
 )
 def test_catch_takes_the_rest_of_the_line(driver: Driver, line: str, glob: str | None) -> None:
     driver.do(line)
-    assert driver.session.breakpoints.all()[0].catch is not None
-    assert driver.session.breakpoints.all()[0].catch.glob == glob
+    catch = driver.session.breakpoints.all()[0].catch
+    assert catch is not None and catch.glob == glob
     driver.do(driver.session.breakpoints.all()[0].spec)  # as a saved script sets it again
     assert driver.session.breakpoints.all()[1].spec == driver.session.breakpoints.all()[0].spec
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -205,8 +206,8 @@ def test_all_actions_of_a_small_recording_are_held(small: Path, page: Page) -> N
     rows = page.rows("actions")
     assert [row["ordinal"] for row in rows] == [each["ordinal"] for each in table]
     for at, (row, each) in enumerate(zip(rows, table, strict=True)):
-        parent: int | None = rows[at - row["parent"]]["ordinal"] if row["parent"] else None
-        assert (parent, row["thread"], row["group"]) == (
+        around: Any = rows[at - row["parent"]]["ordinal"] if row["parent"] else None
+        assert (around, row["thread"], row["group"]) == (
             each["parent"],
             each["thread"],
             each["name"],

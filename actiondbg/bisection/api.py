@@ -162,7 +162,7 @@ class _Run:
         file = self.folder / STATE_FILE if self.folder else None
         verdicts = VerdictStore(file, self.task.identity(), resume)
         if verdicts.resumed:
-            self.progress.add_note(f"{verdicts.resumed} verdicts are known from before.")
+            self.progress.add_note(f"Resumed with {verdicts.resumed} verdicts.")
         return verdicts
 
     def _write(self, bisection: Bisection, result: Result, verdicts: VerdictStore) -> Result:
@@ -199,7 +199,9 @@ class _Run:
         task, progress = self.task, self.progress
         source = task.source()
         if source is None:
-            raise UsageError("Which file is the input cannot be told, so it cannot be made small.")
+            raise UsageError(
+                "The input cannot be reduced: the command line does not name one input file."
+            )
         culprit = result.culprit
         expected = (culprit.tag, culprit.name) if culprit else None
         # A reduced program may loop forever.
@@ -262,9 +264,9 @@ def _stdin(
 
 def _check(mode: str, jobs: int | None, repeat: int, timeout: float | None) -> None:
     if mode not in get_args(Mode):
-        raise UsageError(f"The mode {mode!r} is none of {', '.join(get_args(Mode))}.")
+        raise UsageError(f"Unknown mode {mode!r}: use one of {', '.join(get_args(Mode))}.")
     for word, number in (("jobs", jobs), ("repeat", repeat)):
         if number is not None and number < 1:
-            raise UsageError(f"{word} is {number}, and has to be at least 1.")
+            raise UsageError(f"{word} must be at least 1, got {number}.")
     if timeout is not None and timeout <= 0:
-        raise UsageError(f"The timeout is {timeout:g} s, and has to be more than 0.")
+        raise UsageError(f"The timeout must be more than 0 s, got {timeout:g} s.")

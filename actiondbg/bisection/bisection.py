@@ -177,7 +177,7 @@ class Bisection(Closeable):
         )
 
     def _describe(self, space: SearchSpace, index: int) -> Culprit:
-        self._progress.start_phase("the guilty action", 0)
+        self._progress.start_phase("the culprit", 0)
         action = space.candidates[index]
         return describe_culprit(
             lambda: self.frozen_tool.fork_before(action.ordinal), action, self._directory

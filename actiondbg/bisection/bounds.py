@@ -159,7 +159,7 @@ class _StartSearch:
         Each trial leaves one more pass out, so that all removable passes can be left out together.
         """
         evaluator = self._evaluator
-        evaluator.progress.start_phase("the passes that have to run")
+        evaluator.progress.start_phase("the passes that must run")
         required: set[str] = set()
         removed: set[str] = set()
         idle: set[str] = set()

@@ -64,7 +64,7 @@ class CulpritSearch:
         Raises:
             FlakyOracle: a verdict differs.
         """
-        self._evaluator.progress.start_phase("the last look", 0)
+        self._evaluator.progress.start_phase("the final check", 0)
         for length in (space.interval.good, space.interval.bad):
             evidence = space.evidence.get(length)
             judgement = self._judgement(space, length)
@@ -135,7 +135,7 @@ class CulpritSearch:
         bad = sum(one.ordinal <= culprit.last for one in candidates)
         if good == bad:
             return space
-        evaluator.progress.start_phase(f"the inside of {culprit.argument}")
+        evaluator.progress.start_phase(f"the actions in {culprit.argument}")
         opened = SearchSpace(scheme, candidates, Interval(good, bad))
         for length, expected in ((good, "good"), (bad, "bad")):
             result = evaluator.evaluate(evaluator.prefix(scheme, candidates, length))
@@ -149,7 +149,7 @@ class CulpritSearch:
         try:
             self._search(opened)
         except NothingFound as ended:
-            note = f"In {culprit.argument} it cannot be told closer. {ended.message}"
+            note = f"The search in {culprit.argument} found no single action. {ended.message}"
             evaluator.progress.add_note(note)
             return space
         return opened
@@ -163,7 +163,7 @@ class CulpritSearch:
         for each in actions:
             with self._evaluator.tool.replay(each.ordinal) as fork:
                 stops += [fork.stop] if fork.stop else []
-        named = (f"#{stop.ordinal} {stop.tag} ({stop.name or 'nameless'})" for stop in stops)
+        named = (f"#{stop.ordinal} {stop.tag} ({stop.name or 'unnamed'})" for stop in stops)
         return f" In it, {' and '.join(named)} changed the IR."
 
 

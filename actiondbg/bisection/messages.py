@@ -28,29 +28,29 @@ def not_bad(judgement: Judgement, is_event: bool = False) -> NothingFound:
     if is_event and judgement.verdict == "untestable":
         return NothingFound(
             "not-bad",
-            f"What is looked for did not happen ({judgement.reason}), so there is nothing to find: "
-            "check the oracle and the command line.",
+            f"The whole run does not show the event ({judgement.reason}), so there is nothing to "
+            "bisect: check the oracle and the command line.",
         )
     if judgement.verdict == "good":
         return NothingFound(
             "not-bad",
             f"The output of the whole run is good ({judgement.reason}), so there is nothing to "
-            "find: check the oracle and the command line.",
+            "bisect: check the oracle and the command line.",
         )
     return NothingFound(
         "untestable",
-        f"The output of the whole run cannot be judged ({judgement.reason}): the tool has to end "
-        "well, unless its end is looked for with --crash, --verify or --diagnostic.",
+        f"The whole run is untestable ({judgement.reason}): the tool must end with status 0, "
+        "unless the oracle is --crash, --verify or --diagnostic.",
     )
 
 
 def no_candidates(narrowed: str) -> NothingFound:
     """The whole run is bad, and there are no candidates."""
-    which = f" that {narrowed} leaves" if narrowed else ""
+    which = f" with {narrowed}" if narrowed else ""
     advice = f"widen {narrowed}" if narrowed else "no action changed the IR"
     return NothingFound(
         "not-good-at-start",
-        f"The output is bad, and there is no candidate{which} that could be skipped: {advice}.",
+        f"The output is bad, and there are no candidates{which}: {advice}.",
     )
 
 
@@ -60,8 +60,8 @@ def start_untestable(
     """The run without candidates is untestable in all schemes."""
     return NothingFound(
         "untestable",
-        f"{all_skipped(count, judgement)} Name what has to run with --always, or narrow the "
-        "candidates with --name, --func or --tag.",
+        f"{all_skipped(count, judgement)} Name the actions that must run with --always, or "
+        "narrow the candidates with --name, --func or --tag.",
         range,
     )
 
@@ -71,13 +71,12 @@ def start_bad(count: int, judgement: Judgement, narrowed: str) -> NothingFound:
     advice = (
         f"widen {narrowed}"
         if narrowed
-        else "what is wrong is in the input, or the oracle calls bad what it cannot judge (a test "
-        "says so by the exit status 125)"
+        else "the input may be wrong, or the oracle judges an untestable output as bad (a test "
+        "reports one by exit status 125)"
     )
     return NothingFound(
         "not-good-at-start",
-        f"{all_skipped(count, judgement)} "
-        f"{'It is not' if count == 1 else 'None of them is'} to blame: {advice}.",
+        f"{all_skipped(count, judgement)} The culprit is not a candidate: {advice}.",
     )
 
 
@@ -92,10 +91,9 @@ def required_bad(passes: list[RecordedAction], count: int, judgement: Judgement)
     names = ", ".join(dict.fromkeys(row.argument or "" for row in passes))
     return NothingFound(
         "untestable",
-        f"{all_skipped(count, judgement)} One of the passes that had to run then is to blame, if "
-        f"it is not the input, and which of them cannot be told, as without them there is no "
-        f"output to judge: {names}. End the tool's pipeline before them, and have the oracle do "
-        "what is left in another way.",
+        f"{all_skipped(count, judgement)} The culprit is one of the passes that had to run, or "
+        f"the input is wrong; without these passes no output can be judged: {names}. End the "
+        "tool's pipeline before them, and let the oracle do their work in another way.",
         (passes[0].ordinal, max(row.last for row in passes)),
     )
 
@@ -103,15 +101,15 @@ def required_bad(passes: list[RecordedAction], count: int, judgement: Judgement)
 def all_skipped(count: int, judgement: Judgement) -> str:
     """Report the verdict on the run that skips all candidates."""
     which = "the only candidate is" if count == 1 else f"all {count:,} candidates are"
-    how = "is bad" if judgement.verdict == "bad" else "cannot be judged"
+    how = "is bad" if judgement.verdict == "bad" else "is untestable"
     return f"The output {how} when {which} skipped ({judgement.reason})."
 
 
 def errors_are_good(message: str, oracle: str) -> str:
     """The search is repeated, and runs that end with an error count as good."""
     return (
-        f"{message} So it is searched once more, and a run that ends with an error, but without "
-        f"what {oracle} looks for, counts as good."
+        f"{message} The search is repeated, and a run that ends with an error, but without the "
+        f"event of {oracle}, counts as good."
     )
 
 
@@ -127,12 +125,12 @@ def untestable_range(
     """
     first, last = candidates[0].ordinal, candidates[-1].ordinal
     reason = f" ({judgement.reason})" if judgement else ""
-    place = f", of which the first is in {around}" if around else ""
+    place = f" (the first one is in {around})" if around else ""
     return NothingFound(
         "untestable",
-        f"One of the {len(candidates)} candidates #{first} to #{last}{place}, is to blame, and "
-        f"which of them cannot be told: the runs up to those between cannot be judged{reason}. "
-        "Name what has to run with --always, or leave passes out that come later.",
+        f"The culprit is one of the {len(candidates)} candidates #{first} to #{last}{place}: the "
+        f"actions between them could not be tested{reason}. Name the actions that must run "
+        "with --always, or leave out later passes.",
         (first, last),
     )
 
@@ -142,11 +140,11 @@ def pass_as_a_whole(culprit: RecordedAction, at_start: bool, judgement: Judgemen
     if at_start and judgement.verdict == "bad":
         return (
             f"{culprit.argument} is bad even if its patterns and folds are skipped "
-            f"({judgement.reason}): it does it by itself."
+            f"({judgement.reason}): the pass itself is the culprit."
         )
     what = "are skipped" if at_start else "are its only candidates"
     return (
-        f"{culprit.argument} is to blame as a whole: when its patterns and folds {what}, the "
+        f"The culprit is {culprit.argument} as a whole: if its patterns and folds {what}, the "
         f"output is {judgement.verdict} ({judgement.reason})."
     )
 
@@ -162,28 +160,31 @@ def confirmation(judgement: Judgement) -> str:
         return "The run that skips only it is good."
     if judgement.verdict == "bad":
         return (
-            f"The run that skips only it is still bad ({judgement.reason}): others do harm as "
-            "well; see --mode skip."
+            f"The run that skips only it is still bad ({judgement.reason}): other actions "
+            "contribute; see --mode skip."
         )
-    return f"The run that skips only it cannot be judged ({judgement.reason})."
+    return f"The run that skips only it is untestable ({judgement.reason})."
 
 
 def smallest_skips(culprit: Entry, count: int) -> str:
     """Report the smallest set of skips that makes the output good."""
     if count == 1:
         return f"{culprit.describe()}: the output is good when it is skipped."
-    return f"The output is good when {count} candidates are skipped, and with none less."
+    return (
+        f"The output is good when {count} candidates are skipped, and no single one can be left "
+        "out."
+    )
 
 
 def smallest_applied(count: int) -> str:
     """Report the smallest set of applied candidates whose output is bad."""
     candidates = f"{count} candidate{'s are' if count > 1 else ' is'}"
-    return f"The output is bad when only {candidates} applied, and with none less."
+    return f"The output is bad when only {candidates} applied, and no single one can be left out."
 
 
 def flaky(disagreement: str) -> str:
     """The oracle gave two verdicts on the same output."""
     return (
-        f"{disagreement}: the oracle is flaky. Have it say the same each time, such as by "
-        "comparing with what is expected, not with a wrong output that was seen."
+        f"{disagreement}: the oracle is flaky. Make it deterministic, for example by "
+        "comparing with the expected output instead of a wrong one."
     )

@@ -77,7 +77,7 @@ class SetJudge:
         if len(items) > _MOST_KEYS:
             raise NothingFound(
                 "untestable",
-                f"A set of {len(items):,} candidates is too large to be named to the tool: narrow "
+                f"A set of {len(items):,} candidates is too large for one trial: narrow "
                 "them with --name, --func or --tag.",
             )
         keys = [candidates[item].key for item in items]
@@ -164,8 +164,8 @@ def smallest_set(
     what = "skipped" if mode == "skip" else "applied alone"
     raise NothingFound(
         "untestable",
-        f"The candidates cannot be told apart by their places: the output is not {verdict} when "
-        f"all of them are {what} by name and place. Use --mode first.",
+        f"Name and location do not identify the candidates: the output is not {verdict} when "
+        f"all of them are {what} by name and location. Use --mode first.",
         (candidates[0].ordinal, candidates[-1].ordinal),
     )
 

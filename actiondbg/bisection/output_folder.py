@@ -52,15 +52,15 @@ def open_folder(output: Path | None, tool: str, resume: bool) -> Path:
     if output is None:
         output = _unused(tool)
     elif output.is_dir() and any(output.iterdir()):
-        way = "--resume to go on with it, or another --output"
+        way = "--resume to continue it, or another --output"
         if not (output / STATE_FILE).is_file():
             way = "another --output"
-        raise UsageError(f"There is something in the folder {str(output)!r} already: give {way}.")
+        raise UsageError(f"The folder {str(output)!r} is not empty: use {way}.")
     try:
         output.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise FileNotWritten(
-            f"The folder {str(output)!r} cannot be made ({error.strerror}): name another with "
+            f"The folder {str(output)!r} cannot be created ({error.strerror}): name another with "
             "--output."
         ) from error
     return output
@@ -109,7 +109,7 @@ def write_folder(
     """
     culprit = result.culprit
     if culprit is None:
-        raise UsageError("No action is to blame, so there is nothing to reproduce.")
+        raise UsageError("The bisection found no culprit, so there is nothing to reproduce.")
     with replaced_directory(folder, MARKDOWN) as making:
         try:
             writer = ReproducerWriter(

@@ -42,7 +42,7 @@ class Entry(msgspec.Struct, kw_only=True, frozen=True):
         """Return the candidate in one line."""
         place = f" at {self.location}" if self.location else ""
         about = f" on {self.op}" if self.op and self.op != self.name else ""
-        return f"#{self.ordinal} {self.tag} ({self.name or 'nameless'}){about}{place}"
+        return f"#{self.ordinal} {self.tag} ({self.name or 'unnamed'}){about}{place}"
 
 
 class Culprit(msgspec.Struct, kw_only=True, frozen=True):

@@ -56,7 +56,7 @@ def _check_replaceable(folder: Path, mark: str) -> None:
         return
     if not folder.is_dir() or (any(folder.iterdir()) and not (folder / mark).exists()):
         raise FileNotWritten(
-            f"{str(folder)!r} is there already, and is not the folder of a report: name another."
+            f"{str(folder)!r} exists and is not the folder of a report: name another."
         )
 
 
@@ -76,5 +76,5 @@ def _replace(making: Path, folder: Path) -> None:
 
 def _cannot_make(folder: Path, error: OSError) -> FileNotWritten:
     return FileNotWritten(
-        f"The folder {str(folder)!r} cannot be made ({error.strerror}): name another."
+        f"The folder {str(folder)!r} cannot be created ({error.strerror}): name another."
     )

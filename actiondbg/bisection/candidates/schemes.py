@@ -33,7 +33,7 @@ class Scheme(msgspec.Struct, frozen=True):
         return Scheme(
             self.passes - {argument},
             self.held | {argument},
-            f"the pass {argument} has to run, and nothing in it is a candidate",
+            f"the pass {argument} must run, and nothing in it is a candidate",
         )
 
     def opening(self, argument: str) -> Scheme:
@@ -89,14 +89,14 @@ class SchemeQueue:
             _scheme(
                 leafless - conversions,
                 conversions,
-                "the passes that convert have to run, and nothing in them is a candidate",
+                "the passes that convert must run, and nothing in them is a candidate",
             ),
             _scheme(set(), conversions, _ONLY_ACTIONS),
             _scheme(allowed, with_leaves, "passes are candidates as a whole"),
             _scheme(
                 allowed - conversions,
                 with_leaves,
-                "the passes that convert have to run, and the others are candidates as a whole",
+                "the passes that convert must run, and the others are candidates as a whole",
             ),
         ]
         self._tried: set[tuple[frozenset[str], frozenset[str]]] = set()
@@ -147,7 +147,7 @@ class SchemeQueue:
         """
         if not required:
             return
-        words = f"the passes {', '.join(sorted(required))} have to run"
+        words = f"the passes {', '.join(sorted(required))} must run"
         run = required | idle
         whole = (self._allowed - self._with_leaves) | (self._conversions & self._allowed)
         self._schemes[:0] = [

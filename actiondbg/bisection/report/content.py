@@ -117,7 +117,7 @@ def title(report: Report) -> tuple[str, str, str]:
     culprit = report.culprit
     kind = _KINDS.get(culprit.tag, culprit.tag)
     if not culprit.name:
-        kind, name = f"nameless {kind} on", culprit.op or "an operation"
+        kind, name = f"unnamed {kind} on", culprit.op or "an operation"
     else:
         name = culprit.name
     inside = culprit.pass_name if culprit.pass_name and culprit.tag != "pass-execution" else None
@@ -171,8 +171,8 @@ def verdicts(report: Report) -> list[tuple[str, str]]:
         "first": [
             ("all candidates applied", "bad"),
             ("no candidate applied", "good"),
-            ("all up to the guilty action applied", "bad"),
-            ("all before the guilty action applied, and no other", "good"),
+            ("all up to the culprit applied", "bad"),
+            ("all before the culprit applied, and no other", "good"),
         ],
         "minimize": [
             ("all candidates applied", "bad"),
@@ -187,7 +187,7 @@ def verdicts(report: Report) -> list[tuple[str, str]]:
     }
     rows = [*sets[result.mode]]
     if result.confirmed is not None:
-        rows.append(("only the guilty action skipped", result.confirmed))
+        rows.append(("only the culprit skipped", result.confirmed))
     return rows
 
 
@@ -217,9 +217,9 @@ def notes(report: Report) -> list[str]:
     """Return the notes, one sentence each."""
     result = report.result
     narrowed = [
-        ("These passes had to run, so nothing in them was a candidate", result.held),
+        ("These passes had to run; nothing in them was a candidate", result.held),
         ("These passes were candidates as a whole only", result.units),
-        ("What has one of these names was never a candidate", result.always),
+        ("Names that were never candidates", result.always),
     ]
     restrictions = [f"{what}: {', '.join(names)}." for what, names in narrowed if names]
     return list(dict.fromkeys([*report.notes, *result.notes, *restrictions]))

@@ -35,7 +35,7 @@ def html_report(report: Report) -> str:
         _section("The action", _facts(content.action_facts(report))),
         _section(entries_title, _lines(entries)) if entries else "",
         _section("The action stack, innermost first", _lines(content.stack_lines(report))),
-        _section("What it did to the IR", _diff(report.culprit.diff)),
+        _section("Changes of the IR", _diff(report.culprit.diff)),
         _section("The verdicts of the bisection", _verdicts(report)),
         _section("How to reproduce", _reproduce(report)),
         _section("IR", "".join(_text(text) for text in report.texts)),

@@ -27,7 +27,7 @@ def markdown_report(report: Report) -> str:
         _table(content.action_facts(report)),
         *_listed(*content.other_entries(report)),
         *_listed("The action stack, innermost first", content.stack_lines(report)),
-        "## What it did to the IR",
+        "## Changes of the IR",
         *_diff(report),
         "## The verdicts of the bisection",
         _rows(
@@ -86,7 +86,7 @@ def _blame(report: Report) -> str:
     if culprit.pass_name and culprit.tag != "pass-execution":
         inside = f", in the pass {code(culprit.pass_name)}"
     what = f"{code(f'#{culprit.ordinal}')}, {code(culprit.tag)} {name}"
-    return f"The action to blame is {what}{about}{place}{inside}."
+    return f"The culprit is {what}{about}{place}{inside}."
 
 
 def _cell(value: str, is_code: bool) -> str:

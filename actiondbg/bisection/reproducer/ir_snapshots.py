@@ -63,10 +63,10 @@ def take_snapshots(run: RepeatableRun, culprit: Culprit, folder: Path) -> IRSnap
         try:
             take()
         except ActiondbgError as error:
-            snapshots.notes.append(f"{what} is not known: {error}")
+            snapshots.notes.append(f"{what} could not be printed: {error}")
 
     if culprit.tag == "fold":
-        attempt("What the fold did to the IR", lambda: _fold(run, ordinal, folder, snapshots))
+        attempt("The IR before and after the fold", lambda: _fold(run, ordinal, folder, snapshots))
     else:
         attempt("The IR before the action", lambda: _before(run, ordinal, folder, snapshots))
         attempt("The IR after the action", lambda: _after(run, ordinal, folder, snapshots))
@@ -91,7 +91,7 @@ def _after(run: RepeatableRun, ordinal: int, folder: Path, snapshots: IRSnapshot
     try:
         fork = run.replay(ordinal, "after")
     except ToolGone:
-        snapshots.notes.append("There is no IR after the action, as the tool ended in it.")
+        snapshots.notes.append("There is no IR after the action, because the tool ended in it.")
         return
     with fork:
         _print(fork, folder / AFTER, snapshots)
@@ -113,7 +113,7 @@ def _fold(run: RepeatableRun, ordinal: int, folder: Path, snapshots: IRSnapshots
         after = print_named(fork, None, folder / _SCRATCH)
     if before.generic == after.generic:
         diff = make_diff(before.text, after.text, before.names, after.names)
-        title = f"#{ordinal} fold and what was put in its place"
+        title = f"#{ordinal} fold and its replacement"
         snapshots.diff = structs.replace(diff, ordinal=ordinal, title=title)
 
 

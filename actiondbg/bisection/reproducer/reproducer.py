@@ -118,7 +118,7 @@ class ReproducerWriter:
             culprit = structs.replace(self.culprit, diff=snapshots.diff)
             result = structs.replace(result, culprit=culprit)
         judge, strategy, is_confirmed = self._choose(self._facts(snapshots))
-        head = [f"To blame: {self.culprit.entry.describe()}.", strategy.sentence]
+        head = [f"Culprit: {self.culprit.entry.describe()}.", strategy.sentence]
         steps, as_expected = self._reproducer_run.run(strategy.steps, judge, head)
         verified = is_confirmed and all(step.confirmed for step in steps)
         verified = verified and (as_expected or judge.lines is None)
@@ -171,8 +171,8 @@ class ReproducerWriter:
             in_place, _ = self._confirmed_strategy(facts, judge)
             if in_place is not None:
                 self._notes.append(
-                    f"The test works in {str(self._copies.base)!r} only, so repro.sh runs it "
-                    "there: what it needs is not in this folder."
+                    f"The test works only in {str(self._copies.base)!r}, so repro.sh runs it "
+                    "there: this folder lacks the files that it needs."
                 )
                 return judge, in_place, True
         self._notes += notes
@@ -199,7 +199,7 @@ class ReproducerWriter:
             sentence = strategy.sentence.rstrip(".")
             notes.append(f"Tried, but not confirmed: {sentence} ({differences}).")
         if facts.command.source is None:
-            notes.append("Which file is the tool's input is not known, so it is not here.")
+            notes.append("The tool's input is not known, so it is not in this folder.")
         return None, notes
 
     def _write_session_script(self, result: Result) -> None:
@@ -215,7 +215,7 @@ class ReproducerWriter:
         succeeded, text = self._reproducer_run.session(SESSION, command, sys.executable)
         if not succeeded or f"#{self.culprit.ordinal}" not in text:
             last = (text.strip().splitlines() or ["it wrote nothing"])[-1]
-            self._notes.append(f"{SESSION} was run, and did not come to its end: {last}")
+            self._notes.append(f"{SESSION} was run and failed: {last}")
 
     def _ir_titles(self) -> dict[str, str]:
         source = self._command.source

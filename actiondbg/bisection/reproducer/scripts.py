@@ -194,8 +194,8 @@ def session_script(result: Result, command: str) -> str:
     """
     entries = _entries(result)
     one = len(entries) == 1
-    what = "the action that is to blame" if one else f"the {len(entries)} actions to blame"
-    lines = [f"# Stops before {what}, shows it, carries it out, and shows what it did:"]
+    what = "the culprit" if one else f"the {len(entries)} actions"
+    lines = [f"# Stops before {what}, displays it, applies it, and displays its changes:"]
     lines += [f"#   {' '.join(command.split())}", ""]
     for entry in entries:
         lines += [f"# {' '.join(entry.describe().split())}", f"break #{entry.ordinal}"]

@@ -78,7 +78,7 @@ def strategies(facts: StrategyFacts) -> Iterator[Strategy]:
             yield _pass_and_rest(facts, command, first, rest)
     if {BEFORE, AFTER} <= facts.snapshots:
         yield Strategy(
-            "The IR before and after the action; a stock tool alone cannot carry it out by itself.",
+            "The IR before and after the action; a stock tool cannot apply a single action.",
             [*command, *_before_and_after(facts, essential=True)],
         )
 
@@ -115,7 +115,7 @@ def _counted(facts: StrategyFacts, command: Sequence[Step], nth: int) -> Strateg
 
     return Strategy(
         f"The command is bad with {_first(nth)}, and good with {_first(nth - 1)}: "
-        f"application {nth} is to blame.",
+        f"the culprit is application {nth}.",
         [
             *command,
             step("bad", f"the command with {_first(nth)}", nth),

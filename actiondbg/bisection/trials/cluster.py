@@ -320,7 +320,7 @@ class DaskPool:
             answer = cast("WorkerAnswer | Exception", future.result())
         except Exception as error:
             raise ToolGone(
-                f"The Dask worker {worker} did not make a trial ({error}): look at its log."
+                f"The Dask worker {worker} failed to run a trial ({error}): see its log."
             ) from error
         if isinstance(answer, Exception):
             raise answer

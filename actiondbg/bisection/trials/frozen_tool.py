@@ -227,9 +227,9 @@ class FrozenTool(Closeable):
         if not output.exists() and stop is not None and stop.status == 0:
             name = self._line.argv[self._line.output or 0]
             raise ToolGone(
-                f"The tool ended well, and did not write the output that {name!r} names into the "
-                "file that it had opened at its start: leave out the option, so that it writes to "
-                "its standard output."
+                f"The tool ended with status 0, but did not write to the file that it had opened "
+                f"for {name!r} at its start: leave out the option, so that it writes to its "
+                "standard output."
             )
         return Evidence(output, stem.with_suffix(".err"), stop)
 

@@ -85,7 +85,7 @@ class VerdictStore:
             write_whole(self._file, msgspec.json.format(msgspec.json.encode(kept)))
         except OSError as error:
             raise FileNotWritten(
-                f"What is known cannot be kept in {str(self._file)!r} ({error.strerror}): name "
+                f"The state file {str(self._file)!r} cannot be written ({error.strerror}): name "
                 "another folder with --output."
             ) from error
 
@@ -108,7 +108,7 @@ def _read(file: Path, identity: dict[str, str]) -> dict[str, _Kept]:
         ) from None
     except (OSError, msgspec.DecodeError) as error:
         raise UsageError(
-            f"What is known in {str(file)!r} cannot be read ({error}): leave --resume out."
+            f"The state file {str(file)!r} cannot be read ({error}): leave --resume out."
         ) from error
     if kept.version != _VERSION:
         raise UsageError(

@@ -228,7 +228,7 @@ def test_ctrl_c_keeps_what_is_known(mlir_opt: str, source: str, jobs: str) -> No
     again = found("--test", "sh judge.sh {}", "-o", "anew", "--", *tool)
     differ = ("seconds", "trials", "reproducer", "notes")
     assert without(result, *differ) == without(again, *differ)
-    assert result["notes"][0] == f"{len(known)} verdicts are known from before."
+    assert result["notes"][0] == f"Resumed with {len(known)} verdicts."
     if jobs == "-j1":
         assert result["trials"] == again["trials"] - len(known)
 

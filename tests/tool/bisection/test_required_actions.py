@@ -46,7 +46,7 @@ def test_a_pattern_before_a_lowering(mlir_opt: str, oracle: str) -> None:
     assert (result.verdict, result.confirmed) == ("found", "good")
     assert result.culprit is not None
     assert (result.culprit.ordinal, result.culprit.name) == (8, "WhileMoveIfDown")
-    assert any("have to run" in note for note in result.notes)
+    assert any("must run" in note for note in result.notes)
 
 
 def test_a_pass_before_a_lowering(mlir_opt: str, oracle: str) -> None:

@@ -167,7 +167,7 @@ def test_the_report_says_everything() -> None:
         "| `in.mlir:3:4` |",
         "1,234 candidates by 9 trials",
         "`builtin.module(canonicalize)`",
-        "| only the guilty action skipped | good |",
+        "| only the culprit skipped | good |",
         "1 of 2 verdicts were not as expected",
         '+  "c.d"()',
         "-  return",

@@ -166,7 +166,7 @@ def test_a_crash_is_shown(debian: Debian, mlir_opt: str, folds: str) -> None:
     assert result.as_json()["pass"] == flags[0].removeprefix("--")
     assert result.reproducer_verified is True
     shows_both(folder)
-    assert "There is no IR after the action, as the tool ended in it." in report(folder)
+    assert "There is no IR after the action, because the tool ended in it." in report(folder)
     assert not (folder / "after.mlir").exists()
 
 
@@ -252,7 +252,7 @@ def test_a_test_that_works_in_its_place_only_is_run_there(mlir_opt: str, folds: 
     result, folder = find([mlir_opt, folds, "--canonicalize"], 'd=data; ! grep -qf "$d/words" {}')
     assert result.reproducer_verified is True
     shows_both(folder)
-    assert "only, so repro.sh runs it there" in report(folder)
+    assert "so repro.sh runs it there" in report(folder)
 
 
 def test_the_standard_input_is_kept(mlir_opt: str, folds: str) -> None:

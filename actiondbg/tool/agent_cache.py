@@ -36,7 +36,7 @@ def build_agent(
         AgentBuildError: there is no compiler, it fails, or the cache cannot be written.
     """
     compiler = find_compiler()
-    files = _source_files(source)
+    files = source_files(source)
     agent = _agent_path(tool, compiler, source, files)
     if agent.exists():
         return agent
@@ -59,7 +59,7 @@ def build_agent(
 def agent_state(tool: Tool, source: Path = AGENT_SOURCE) -> str:
     """Say whether the agent for a tool is ready: "cached", "not compiled yet", or what hinders."""
     try:
-        agent = _agent_path(tool, find_compiler(), source, _source_files(source))
+        agent = _agent_path(tool, find_compiler(), source, source_files(source))
     except AgentBuildError as error:
         return f"cannot be compiled: {error}"
     return "cached" if agent.exists() else "not compiled yet"
@@ -84,7 +84,7 @@ def _agent_path(tool: Tool, compiler: Compiler, source: Path, files: Sequence[st
     return cache_directory() / f"agent-{key}.so"
 
 
-def _source_files(source: Path) -> list[str]:
+def source_files(source: Path) -> list[str]:
     """List the agent's source files, as paths relative to its directory."""
     names: list[str] = []
     for folder, _, files in os.walk(source):

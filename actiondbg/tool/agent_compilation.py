@@ -76,6 +76,21 @@ def compile_agent(
         built.replace(agent)
 
 
+def write_units(source: Path, files: Sequence[str], directory: Path) -> list[Path]:
+    """Write the agent's translation units into a directory: a file each that includes sources."""
+    includes: dict[bool, list[str]] = {}
+    for file in files:
+        if file.endswith(".cpp"):
+            second = file.split("/")[0] in _SECOND_UNIT
+            includes.setdefault(second, []).append(f'#include "{source / file}"\n')
+    units: list[Path] = []
+    for lines in includes.values():
+        unit = directory / f"unit{len(units)}.cpp"
+        unit.write_text("".join(lines))
+        units.append(unit)
+    return units
+
+
 def _tidy(cache: Path) -> None:
     """Remove what compiles left behind that were killed, and agents that nobody has used lately.
 
@@ -108,7 +123,7 @@ def _compile(
     """
     includes = ["-iquote", str(source)]
     includes += [word for path in tool.headers for word in ("-isystem", str(path))]
-    units = _write_units(source, files, directory)
+    units = write_units(source, files, directory)
     compile_units = [
         [*compiler.command, *FLAGS, *includes, "-c", str(unit), "-o", str(unit.with_suffix(".o"))]
         for unit in units
@@ -133,21 +148,6 @@ def _compile(
             f"({_first_error(messages)}): read {log}, or set CXX to another compiler."
         )
     return built
-
-
-def _write_units(source: Path, files: Sequence[str], directory: Path) -> list[Path]:
-    """Write the translation units: a file each that includes sources."""
-    includes: dict[bool, list[str]] = {}
-    for file in files:
-        if file.endswith(".cpp"):
-            second = file.split("/")[0] in _SECOND_UNIT
-            includes.setdefault(second, []).append(f'#include "{source / file}"\n')
-    units: list[Path] = []
-    for lines in includes.values():
-        unit = directory / f"unit{len(units)}.cpp"
-        unit.write_text("".join(lines))
-        units.append(unit)
-    return units
 
 
 def _run(commands: list[list[str]], directory: Path) -> tuple[str, bool]:

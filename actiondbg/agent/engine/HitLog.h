@@ -23,13 +23,14 @@ public:
   /// Returns whether all was written.
   bool close();
   void flush();
-  /// In a fork: its parent writes what the buffer holds.
-  void abandon() { (void)file.release(); }
+  /// In a fork: its parent writes what the buffer holds, so it is leaked here.
+  void abandon() { abandoned = file.release(); }
   void write(Frame &frame, const Notice &notice);
 
 private:
   StopLoop &stops;
   std::unique_ptr<llvm::raw_fd_ostream> file;
+  llvm::raw_fd_ostream *abandoned = nullptr;
 };
 
 } // namespace adbg

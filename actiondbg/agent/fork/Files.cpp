@@ -87,7 +87,7 @@ void Files::note() {
   if (!all)
     return;
   while (struct dirent *entry = readdir(all)) {
-    int fd = atoi(entry->d_name);
+    int fd = static_cast<int>(strtol(entry->d_name, nullptr, 10));
     struct stat file;
     if (entry->d_name[0] == '.' || fd == dirfd(all) || fstat(fd, &file) != 0 ||
         !S_ISREG(file.st_mode))

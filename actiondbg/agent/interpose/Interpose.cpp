@@ -60,7 +60,8 @@ __attribute__((constructor)) static void takeEnvironment() {
                      takeVariable("ACTIONDBG_UPSTREAM_LOG"),
                      takeVariable("ACTIONDBG_RECORD_IR"),
                      takeVariable("ACTIONDBG_RECORD_EVENTS")};
-  orders().parent = atoi(takeVariable("ACTIONDBG_RECORD_PARENT").c_str());
+  std::string parent = takeVariable("ACTIONDBG_RECORD_PARENT");
+  orders().parent = static_cast<pid_t>(strtol(parent.c_str(), nullptr, 10));
   if (const char *users = getenv("ACTIONDBG_PRELOAD"))
     setenv("LD_PRELOAD", users, 1);
   else

@@ -156,7 +156,7 @@ LogicalResult rewriteRegion(Region &region,
       real<LogicalResult(Region &, const FrozenRewritePatternSet &,
                          GreedyRewriteConfig, bool *)>(ADBG_GREEDY_REGION);
   int64_t most = config.getMaxIterations();
-  LogicalResult result = next(region, patterns, std::move(config), changed);
+  LogicalResult result = next(region, patterns, config, changed);
   Engine &engine = Engine::get();
   if (failed(result) && engine.breakpoints.catches(CatchKind::Nonconvergence) &&
       engine.follows())

@@ -22,9 +22,7 @@ std::optional<Catch> Catch::parse(Fields &fields) {
   if (found < 0)
     fields.fail("there is no kind of catch '" + kind + "'");
   result.kind = static_cast<CatchKind>(found);
-  std::string glob = fields.textOr("glob", ""), error;
-  if (!glob.empty() && !(result.glob = Glob::create(glob, error)))
-    fields.fail(error);
+  result.glob = Glob::parse(fields, "glob");
   return fields.done() ? std::optional(std::move(result)) : std::nullopt;
 }
 

@@ -2,8 +2,8 @@
 //--------------===//
 
 #include "match/Condition.h"
-#include "support/Locations.h"
 #include "interpose/Versions.h"
+#include "support/Locations.h"
 
 #include "mlir/IR/BuiltinAttributes.h"
 #include "llvm/ADT/StringMap.h"

@@ -25,6 +25,16 @@ std::optional<Glob> Glob::create(StringRef text, std::string &error) {
   return glob;
 }
 
+std::optional<Glob> Glob::parse(Fields &fields, StringRef key) {
+  std::string text = fields.textOr(key, ""), error;
+  if (text.empty())
+    return std::nullopt;
+  std::optional<Glob> glob = create(text, error);
+  if (!glob)
+    fields.fail(error);
+  return glob;
+}
+
 bool Glob::matchesNow(StringRef candidate) const {
   return candidate == text || pattern->match(candidate);
 }

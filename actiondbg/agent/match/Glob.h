@@ -3,6 +3,7 @@
 #ifndef ACTIONDBG_GLOB_H
 #define ACTIONDBG_GLOB_H
 
+#include "support/Fields.h"
 #include "support/Memo.h"
 #include "llvm/Support/GlobPattern.h"
 #include <memory>
@@ -16,6 +17,8 @@ namespace adbg {
 class Glob {
 public:
   static std::optional<Glob> create(llvm::StringRef text, std::string &error);
+  /// Reads a field that may be absent or empty.
+  static std::optional<Glob> parse(Fields &fields, llvm::StringRef key);
 
   bool matchesNow(llvm::StringRef text) const;
   /// Matches the text as it is.

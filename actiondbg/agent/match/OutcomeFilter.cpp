@@ -22,9 +22,7 @@ std::optional<OutcomeFilter> OutcomeFilter::parse(Fields &fields) {
     else
       *asked = true;
   }
-  std::string glob = fields.textOr("reason", ""), error;
-  if (!glob.empty() && !(filter.reason = Glob::create(glob, error)))
-    fields.fail(error);
+  filter.reason = Glob::parse(fields, "reason");
   return fields.done() ? std::optional(std::move(filter)) : std::nullopt;
 }
 

@@ -253,11 +253,12 @@ void Plan::write(const Frame &frame, uint64_t newest) {
 
 void Plan::over(const Frame &frame, uint64_t newest) {
   bool isPass = frame.kind == Kind::Pass && !frame.isAdaptor();
-  if (record && isPass)
-    write(frame, newest);
-  else if (record && frame.isCandidate && isLeaf(frame) && !frame.skipped &&
-           (frame.kind == Kind::Fold ? frame.returned == Returned::Success
-                                     : frame.changed()))
+  auto hasEffect = [&] {
+    return frame.kind == Kind::Fold ? frame.returned == Returned::Success
+                                    : frame.changed();
+  };
+  if (record && (isPass || (frame.isCandidate && isLeaf(frame) &&
+                            !frame.skipped && hasEffect())))
     write(frame, newest);
   if (!keys.empty() && keys.back().first == frame.ordinal)
     keys.pop_back();

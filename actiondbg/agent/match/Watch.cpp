@@ -22,9 +22,7 @@ std::optional<Watch> Watch::parse(Fields &fields) {
   watch.id = fields.integerOr("id", 1, 0);
   watch.exact = fields.boolean("exact", false);
   watch.attribute = fields.textOr("attribute", "");
-  std::string glob = fields.textOr("glob", ""), error;
-  if (!glob.empty() && !(watch.glob = Glob::create(glob, error)))
-    fields.fail(error);
+  watch.glob = Glob::parse(fields, "glob");
   if (watch.about == About::Count ? !watch.glob : !watch.id)
     fields.fail("a watch of the kind '" + kind + "' needs the field '" +
                 (watch.about == About::Count ? "glob" : "id") + "'");

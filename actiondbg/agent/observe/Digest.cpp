@@ -122,8 +122,8 @@ static uint64_t digestWithBlocks(Operation *op) {
 }
 
 /// Has memory that is looked at soon come nearer. It need not be there.
-static void expect(const void *soon, int first, int last) {
-  for (int line = first; line <= last; ++line)
+static void expect(const void *soon, ptrdiff_t first, ptrdiff_t last) {
+  for (ptrdiff_t line = first; line <= last; ++line)
     __builtin_prefetch(static_cast<const char *>(soon) + 64 * line);
 }
 

@@ -43,7 +43,7 @@ void LostUnits::replace(Operation *op, ValueRange by) {
       gone.by = holder;
       llvm::SmallVector<Gone, 0> &all = frame->needRare().gone;
       llvm::erase_if(all, [&](Gone &old) { return old.unit == i; });
-      all.push_back(std::move(gone));
+      all.push_back(gone);
     }
   }
 }

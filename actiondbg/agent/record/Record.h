@@ -127,8 +127,9 @@ struct PackedSection : Section {
             std::make_index_sequence<others>());
   }
   void dropLast();
-  void clear() {
-    Section::clear();
+  /// Clears it, and begins with no item before.
+  void restart() {
+    clear();
     now = Before();
   }
   static int64_t zigzag(int64_t value) { return value << 1 ^ value >> 63; }

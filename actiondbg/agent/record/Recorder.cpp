@@ -65,8 +65,8 @@ void Recorder::flush() {
     ir->texts.section.clear();
     ir->rows.clear();
   }
-  operations.clear();
-  changes.clear();
+  operations.restart();
+  changes.restart();
 }
 
 bool Recorder::isPending() const {

@@ -85,7 +85,7 @@ Answer<Object> GetPipeline::run(NoArguments &) {
   llvm::raw_string_ostream os(text);
   const_cast<Pass *>(frame->pass())->printAsTextualPipeline(os);
   for (; op; op = op->getParentOp())
-    text = op->getName().getStringRef().str() + "(" + text + ")";
+    text = (op->getName().getStringRef() + "(" + llvm::Twine(text) + ")").str();
   return Object{{"text", llvm::json::fixUTF8(text)}};
 }
 

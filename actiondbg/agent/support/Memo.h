@@ -59,6 +59,7 @@ public:
 
 private:
   static constexpr unsigned ways = 4;
+  static constexpr size_t slotCount = size_t(256) * ways;
   struct Slot {
     const void *begin = nullptr;
     uint32_t size = 0;
@@ -74,7 +75,7 @@ private:
 
   LLVM_ATTRIBUTE_ALWAYS_INLINE Slot *slotsOf(const void *begin) {
     if (LLVM_UNLIKELY(!slots))
-      slots.reset(new Slot[256 * ways]);
+      slots.reset(new Slot[slotCount]);
     return &slots[spread(begin) % 256 * ways];
   }
   /// Returns the slot of what was asked for before; null if it has none.
@@ -118,7 +119,7 @@ public:
   template <typename Compute>
   LLVM_ATTRIBUTE_ALWAYS_INLINE Answer &get(const void *key, Compute compute) {
     if (LLVM_UNLIKELY(!slots))
-      slots.reset(new Slot[256 * ways]);
+      slots.reset(new Slot[slotCount]);
     Slot *first = &slots[spread(key) % 256 * ways];
     unsigned now = contextsEpoch();
     if (LLVM_LIKELY((first->key == key) & (first->epoch == now)))
@@ -128,6 +129,7 @@ public:
 
 private:
   static constexpr unsigned ways = 4;
+  static constexpr size_t slotCount = size_t(256) * ways;
   struct Slot {
     const void *key = nullptr;
     /// When the answer was right; 0 if there is none.

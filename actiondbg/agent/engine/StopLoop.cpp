@@ -112,9 +112,7 @@ static llvm::json::Value refusal(Envelope envelope) {
   return errorMessage(std::move(envelope.id), *envelope.error);
 }
 
-bool StopLoop::isInterrupted() {
-  if (!Connection::arrived)
-    return false;
+bool StopLoop::readInterrupt() {
   bool result = false;
   while (std::optional<std::string> line = connection.poll()) {
     Envelope envelope = Envelope::open(*line);

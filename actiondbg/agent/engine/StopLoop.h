@@ -64,7 +64,9 @@ public:
 
   /// Reads what arrived while the tool runs; returns whether there is an
   /// interrupt in it. Requests are refused.
-  bool isInterrupted();
+  bool isInterrupted() {
+    return LLVM_UNLIKELY(Connection::arrived) && readInterrupt();
+  }
 
   // Hits that do not stop, on the way to an event.
   bool passesHits() const { return resumption.event > position.event; }
@@ -78,6 +80,7 @@ private:
   struct PassedHit {
     uint64_t event = 0, during = 0;
   };
+  bool readInterrupt();
   void aim(Frame &frame);
 
   Engine &engine;

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -206,8 +205,8 @@ def test_all_actions_of_a_small_recording_are_held(small: Path, page: Page) -> N
     rows = page.rows("actions")
     assert [row["ordinal"] for row in rows] == [each["ordinal"] for each in table]
     for at, (row, each) in enumerate(zip(rows, table, strict=True)):
-        around: Any = rows[at - row["parent"]]["ordinal"] if row["parent"] else None
-        assert (around, row["thread"], row["group"]) == (
+        around = rows[at - int(row["parent"])] if row["parent"] else {"ordinal": None}
+        assert (around["ordinal"], row["thread"], row["group"]) == (
             each["parent"],
             each["thread"],
             each["name"],

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from actiondbg.process.stop import Stop
     from actiondbg.session.session import Session, launch
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 __all__ = [
     "ActiondbgError",

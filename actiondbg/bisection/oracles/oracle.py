@@ -23,7 +23,7 @@ from actiondbg.support.globs import check_glob
 _UNTESTABLE = 125  # the exit status, as in git bisect
 _SHOWN = 300  # characters of a reason
 
-Predicate = Callable[[Path], "bool | Verdict"]
+Predicate = Callable[[Path], bool | Verdict]
 
 
 class Evidence(NamedTuple):

@@ -12,7 +12,7 @@ import pytest
 
 from tests.paths import ROOT
 
-SHIPPED = ("pyproject.toml", "README.md", "actiondbg", "commands")
+SHIPPED = ("pyproject.toml", "README.md", "LICENSE", "actiondbg", "commands")
 
 ATTACH = """
 import sys

@@ -22,6 +22,9 @@ def _examples(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for file in (ROOT / "examples").iterdir():
         if file.is_file():
             shutil.copy(file, tmp_path)
+    # For README.md, whose commands are typed in a clone.
+    shutil.copytree(ROOT / "examples", tmp_path / "examples")
+    (tmp_path / ".venv").symlink_to(Path(COMMAND).parent.parent)
     monkeypatch.chdir(tmp_path)
 
 
@@ -33,23 +36,51 @@ def test_example_of_the_api(example: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "session", [*_blocks("README.md", "text"), *_blocks("docs/time-travel.md", "text")]
+    "session",
+    [
+        *_blocks("README.md", "text"),
+        *_blocks("docs/tour.md", "text"),
+        *_blocks("docs/time-travel.md", "text"),
+    ],
 )
 def test_a_recorded_session(session: str) -> None:
     first, *lines = session.splitlines()
-    tool = first.removeprefix("$ actiondbg ").split()
+    tool = first.removeprefix("$ ").removeprefix(".venv/bin/").removeprefix("actiondbg ").split()
     commands = [
         line.removeprefix("(actiondbg) ") for line in lines if line.startswith("(actiondbg) ")
     ]
-    said = [line for line in lines if not line.startswith("(actiondbg) ")]
+    printed = [line for line in lines if not line.startswith("(actiondbg) ")]
     run = subprocess.run(
         [COMMAND, "-nx", "--batch", *[w for c in commands for w in ("-ex", c)], *tool],
         capture_output=True,
         text=True,
         check=True,
     )
-    assert run.stdout.splitlines() == said
+    assert run.stdout.splitlines() == printed
     assert len(commands) > 5
+
+
+@pytest.mark.parametrize("commands", _blocks("README.md", "sh"))
+def test_commands_of_the_readme(commands: str) -> None:
+    run = subprocess.run(["sh", "-e", "-c", commands], capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stderr
+    made = {path.name for path in Path().iterdir()}
+    assert made & {"bisect-mlir-opt", "report.html"}
+
+
+def test_the_readme_is_short() -> None:
+    assert len((ROOT / "README.md").read_text().splitlines()) <= 150
+
+
+def test_the_links_of_all_pages_lead_somewhere() -> None:
+    pages = [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")]
+    missing = [
+        f"{page.name}: {link}"
+        for page in pages
+        for link in re.findall(r"\]\((?!https?:)([^)#]+)", page.read_text())
+        if not (page.parent / link).exists()
+    ]
+    assert missing == []
 
 
 def test_the_demo_shows_both_outputs() -> None:

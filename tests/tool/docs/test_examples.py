@@ -83,6 +83,18 @@ def test_the_links_of_all_pages_lead_somewhere() -> None:
     assert missing == []
 
 
+def test_the_files_that_pages_name_exist() -> None:
+    missing = [
+        f"{page}: {path}"
+        for page in ("CONTRIBUTING.md", "docs/architecture.md")
+        for path in re.findall(
+            r"`((?:actiondbg|commands|tests|scripts|docs)/[\w./-]+)`", (ROOT / page).read_text()
+        )
+        if not (ROOT / path).exists()
+    ]
+    assert missing == []
+
+
 def test_the_demo_shows_both_outputs() -> None:
     run = subprocess.run(
         [str(ROOT / "scripts/demo")], capture_output=True, text=True, check=True, cwd=ROOT

@@ -72,6 +72,13 @@ def shared_directory(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -
     return base if worker_id == "master" else base.parent
 
 
+@pytest.fixture(autouse=True)
+def agent_of_the_default_tool(request: pytest.FixtureRequest) -> None:
+    """Compile the agent for the package's mlir-opt, which tests of commands run by its name."""
+    if request.node.get_closest_marker("unit") is None:
+        _prepare_agent(str(_path("pypi", "mlir-opt")), request.getfixturevalue("shared_directory"))
+
+
 def _path(build: str, name: str) -> Path:
     return (PYPI if build == "pypi" else DEBIAN) / name
 

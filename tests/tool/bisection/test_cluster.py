@@ -92,7 +92,7 @@ def test_an_oracle_that_cannot_run_there(cluster: Any, mlir_opt: str, source: st
 
 
 def test_a_scheduler_that_is_not_there(source: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("actiondbg.bisection.trials.cluster._SECONDS", 1)
+    monkeypatch.setattr("actiondbg.bisection.trials.cluster._CONNECT_SECONDS", 1)
     with pytest.raises(UsageError, match=r"tcp://127\.0\.0\.1:1.*cannot be reached"):
         actiondbg.bisect(["mlir-opt", source, "--canonicalize"], JUDGE, dask="tcp://127.0.0.1:1")
 

@@ -1,4 +1,7 @@
-"""Recordings of what the actions of a tool did, read as tables."""
+"""Recordings: the actions of a whole run of a tool, read as tables.
+
+May import: errors to session.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from actiondbg.recording.dependencies import need_packages
 from actiondbg.recording.errors import DamagedError, RecordingError
-from actiondbg.recording.format.kind import is_recording
+from actiondbg.recording.format.magic import is_recording
 
 if TYPE_CHECKING:
     from actiondbg.recording.recording import Recording
@@ -19,13 +22,13 @@ def open_recording(path: str | os.PathLike[str], *, partial: bool = False) -> Re
     """Open a recording.
 
     Args:
-        path: of the file, which may still be written to: what is there now is read.
-        partial: read a damaged one up to the damage, which its ``cut`` then tells.
+        path: the file; one that is still being written is read up to its present end.
+        partial: read a damaged recording up to the damage; its ``cut`` describes the damage.
 
     Raises:
-        RecordingError: it cannot be read, is no recording, or one of a newer version.
-        DamagedError: it is damaged, and not ``partial``.
-        ActiondbgError: a package is missing that this needs.
+        RecordingError: the file cannot be read, is not a recording, or has a newer version.
+        DamagedError: the recording is damaged and ``partial`` is false.
+        ActiondbgError: a required package is not installed.
     """
     need_packages("Reading a recording")
     from actiondbg.recording.format.file import read_file

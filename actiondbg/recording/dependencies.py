@@ -1,4 +1,4 @@
-"""The packages that only recordings need."""
+"""The optional packages of recordings."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ READING = ("duckdb", "pyarrow", "numpy")
 def need_packages(
     what: str, packages: tuple[str, ...] = READING, extra: str = "recordings"
 ) -> None:
-    """Refuse to go on without some packages.
+    """Require optional packages.
 
     Args:
-        what: needs them, such as "actiondbg query".
-        packages: their names.
-        extra: the extra of actiondbg that installs them.
+        what: the feature that needs them, such as "actiondbg query".
+        packages: the names of the packages.
+        extra: actiondbg's extra that installs them.
 
     Raises:
-        ActiondbgError: one of them is not installed.
+        ActiondbgError: a package is not installed.
     """
     if all(find_spec(package) is not None for package in packages):
         return

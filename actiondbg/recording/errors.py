@@ -1,4 +1,4 @@
-"""What can be wrong with a recording, and with what is asked of it."""
+"""Errors of recordings and of queries over them."""
 
 from __future__ import annotations
 
@@ -9,36 +9,36 @@ from actiondbg.errors import ActiondbgError
 
 
 class RecordingError(ActiondbgError):
-    """A file is no recording, is damaged, or cannot be read."""
+    """A file is not a recording, is damaged, or cannot be read."""
 
 
 class DamagedError(RecordingError):
     """A recording is damaged in the middle.
 
     Args:
-        path: of the recording.
-        offset: where the damage begins, in bytes from 0.
-        why: what is wrong there, in words.
-        readable: how many actions stand before the damage.
+        path: the recording.
+        offset: the first damaged byte, from 0.
+        why: the kind of damage, in words.
+        readable: the number of actions before the damage.
     """
 
     def __init__(self, path: str, offset: int, why: str, readable: int) -> None:
         self.offset, self.readable = offset, readable
         reads = f"the actions up to #{readable:,} can be read" if readable else "none can be read"
-        way = "say --partial to read these" if readable else "record it again"
+        way = "use --partial to read these" if readable else "record it again"
         super().__init__(f"{path!r} is damaged at byte {offset:,} ({why}): {reads}, {way}.")
 
 
 class QueryError(ActiondbgError):
-    """A query cannot be answered as it is written."""
+    """A query is wrong as written."""
 
 
 def needs_tool(argv: Sequence[str], what: str) -> str:
-    """Return the sentence that refuses what only a running tool can do.
+    """Return the error message for a feature that needs a running tool.
 
     Args:
-        argv: the command line of the tool that was recorded.
-        what: cannot be done, in words.
+        argv: the command line of the recorded tool.
+        what: the feature, as the subject of a sentence: "Skipping an action".
     """
     command = shlex.join(["actiondbg", *argv])
-    return f"This is a recording: {what}; start the tool with `{command}`."
+    return f"{what} needs a running tool, not a recording: start the tool with `{command}`."

@@ -1,4 +1,4 @@
-"""What an output does not overwrite. It needs no package."""
+"""Protection of files against being overwritten by an output. Imports no third-party package."""
 
 from __future__ import annotations
 
@@ -6,36 +6,36 @@ import os
 from collections.abc import Sequence
 
 from actiondbg.errors import UsageError
-from actiondbg.recording.format.kind import is_recording
+from actiondbg.recording.format.magic import is_recording
 
 
 def check_overwritten(path: str | os.PathLike[str], words: Sequence[str] = ()) -> None:
-    """Refuse an output in whose place something stands that would be missed.
+    """Refuse to overwrite a recording, an input or another output.
 
     Args:
-        path: of the output; what is no regular file, such as /dev/null or a pipe, loses nothing.
-        words: a tool with its arguments, which may name its input and its own output, or
-            recordings that are read.
+        path: the output; a path that is not a regular file (/dev/null, a pipe) is allowed.
+        words: the tool with its arguments, which may name its input and its own output, or the
+            recordings to read.
 
     Raises:
-        UsageError: it is a recording, one of the words, or ``-``.
+        UsageError: the path is a recording, one of the words, or ``-``.
     """
     name = os.fspath(path)
     if name == "-":
-        raise UsageError("'-' is no name of a file: say /dev/stdout for standard output.")
+        raise UsageError("'-' is not a file name: use /dev/stdout for standard output.")
     if is_recording(path):
-        raise UsageError(f"{name!r} is a recording, and is not overwritten: name another file.")
+        raise UsageError(f"{name!r} is a recording and is not overwritten: name another file.")
     if os.path.exists(path) and not os.path.isfile(path):
         return
     if any(is_same(path, word) for word in _paths(words)):
         raise UsageError(
-            f"{name!r} is named twice on the command line, and is not overwritten: name another "
+            f"{name!r} is named twice on the command line and is not overwritten: name another "
             "file."
         )
 
 
 def is_same(path: str | os.PathLike[str], other: str | os.PathLike[str]) -> bool:
-    """Tell whether two paths lead to one file, which need not be there, and is no device."""
+    """Whether two paths lead to one regular file, which need not exist yet."""
     if os.path.exists(path) and not os.path.isfile(path):
         return False
     try:
@@ -45,7 +45,7 @@ def is_same(path: str | os.PathLike[str], other: str | os.PathLike[str]) -> bool
 
 
 def _paths(words: Sequence[str]) -> list[str]:
-    """Return what may be paths; a tool without a slash is looked for elsewhere."""
+    """Return the words that may be paths; a tool without a slash is looked up on PATH."""
     first = [word for word in words[:1] if "/" in word or os.path.isfile(word)]
     words = [*first, *words[1:]]
     return [*words, *(word.partition("=")[2] for word in words if "=" in word)]  # --option=FILE

@@ -1,4 +1,4 @@
-"""A recording: what a tool did, as tables."""
+"""A recording as tables."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from actiondbg.recording.tables.snapshots import IRTexts, Snapshot, SnapshotTabl
 
 
 class Recording:
-    """The tables of a recording; what is asked for is read then, and kept.
+    """The tables of a recording, each column read on first use and cached.
 
-    They are described in docs/recordings.md: actions, changes, operations, reasons and ir.
+    docs/recordings.md describes them: actions, changes, operations, reasons and ir.
     """
 
     def __init__(self, file: RecordingFile) -> None:
@@ -49,22 +49,22 @@ class Recording:
 
     @property
     def path(self) -> str:
-        """Where it is, as it was given."""
+        """The path, as given."""
         return self._file.path
 
     @property
     def header(self) -> Header:
-        """The run that was recorded."""
+        """The recorded run."""
         return self._file.header
 
     @property
     def events(self) -> list[str]:
-        """The names of the events that were counted, as the tool was given them."""
+        """The names of the counted hardware events, as given to the recorder."""
         return list(self._file.header.events)
 
     @property
     def count(self) -> int:
-        """How many actions there are."""
+        """The number of actions."""
         return self._rows.count
 
     @cached_property
@@ -78,55 +78,54 @@ class Recording:
 
     @cached_property
     def cut(self) -> str | None:
-        """A sentence that says why there may be more than can be read; None if there is not."""
+        """Why the recording may be incomplete, in sentences; None if it is complete."""
         sentences = [self._file.cut] if self._file.cut else []
         if self._rows.lost:
             lost = f"{self._rows.lost:,} actions"
-            sentences.append(f"In the middle of the recording {lost} are missing.")
+            sentences.append(f"{lost} in the middle of the recording are missing.")
         if not sentences and self.ending.ended == "killed":
             sentences.append(
-                "The recording has no end, as the tool was killed or still runs: "
-                f"the {self.count:,} actions up to then are read."
+                "The recording has no end, because the tool was killed or still runs: "
+                f"it holds the {self.count:,} actions up to then."
             )
         return " ".join(sentences) or None
 
     def columns(self, table: str) -> list[str]:
-        """List the columns of a table; raises RecordingError if there is no such table."""
+        """List the columns of a table; raises RecordingError for an unknown table."""
         return self._table(table).names
 
     def table(self, name: str, columns: Sequence[str] | None = None) -> Table:
         """Return a table.
 
         Args:
-            name: of the table.
-            columns: those that are wanted: only they are built; None for all.
+            name: the table.
+            columns: the columns to build; None for all.
 
         Returns:
-            A pyarrow.Table, in the order of the ordinals; that of operations in that of their
-            numbers.
+            A pyarrow.Table in the order of the ordinals; operations in the order of their ids.
 
         Raises:
-            RecordingError: there is no such table or column.
+            RecordingError: the table or a column is unknown.
         """
         table = self._table(name)
         unknown = [column for column in columns or () if column not in table.names]
         if unknown:
             raise RecordingError(
-                f"There is no column {unknown[0]!r} in {name}: take of {', '.join(table.names)}."
+                f"There is no column {unknown[0]!r} in {name}: use {', '.join(table.names)}."
             )
         return table.table(columns)
 
     def text(self, hash: int) -> str:
-        """Return the text of IR with a hash; raises KeyError if there is none."""
+        """Return the IR text with a hash; raises KeyError for an unknown hash."""
         return self._texts[hash]
 
     def snapshots(self, ordinal: int) -> list[Snapshot]:
-        """Return what was kept of the IR around an action; nothing if it changed nothing."""
+        """Return the recorded IR around an action; nothing for an action without changes."""
         return self._snapshots.of(ordinal)
 
     def _table(self, name: str) -> LazyTable:
         if name not in self.tables:
-            raise RecordingError(f"There is no table {name!r}: take of {', '.join(self.tables)}.")
+            raise RecordingError(f"There is no table {name!r}: use {', '.join(self.tables)}.")
         return self.tables[name]
 
     def _parse_ending(self, chunk: Chunk, section: Section) -> Ending:

@@ -18,7 +18,7 @@ from actiondbg.commands.interpreter.options import (
     options_from,
 )
 from actiondbg.recording.errors import RecordingError
-from actiondbg.recording.format.kind import MAGIC, is_recording
+from actiondbg.recording.format.magic import MAGIC, is_recording
 from actiondbg.support.executables import which
 
 SUFFIX = ".adbrec"
@@ -132,14 +132,14 @@ def _check_tool(word: str) -> None:
     way_out = "name a recording, or give a tool behind '--'."
     if not os.path.isfile(word):
         kind = "a directory" if os.path.isdir(word) else "no file"
-        raise RecordingError(f"{word!r} is no recording, as it is {kind}: {way_out}")
+        raise RecordingError(f"{word!r} is not a recording, as it is {kind}: {way_out}")
     try:
         with open(word, "rb") as file:
             start = file.read(len(MAGIC))
     except OSError as error:
         raise RecordingError(f"{word!r} cannot be read ({error.strerror}): {way_out}") from error
     raise RecordingError(
-        f"{word!r} is no recording (it begins with {start!r}), and no program: {way_out}"
+        f"{word!r} is not a recording (it begins with {start!r}) and no program: {way_out}"
     )
 
 

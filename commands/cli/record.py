@@ -22,7 +22,7 @@ from actiondbg.recording.capture.recorder import (
     RecordingProcess,
     start_recording,
 )
-from actiondbg.recording.format.kind import is_recording
+from actiondbg.recording.format.magic import is_recording
 
 if TYPE_CHECKING:
     from actiondbg.recording.log.tally import Tally

@@ -199,7 +199,7 @@ class Console:
         """Return the session, where it is one of a tool.
 
         Args:
-            what: needs the tool, in words, unless the command declares it.
+            what: the feature that needs the tool, unless the command declares it.
 
         Raises:
             UsageError: it is one of a recording; says how to start the tool.

@@ -1,4 +1,4 @@
-"""What the front end says over a recording, where there is no tool."""
+"""The console over a recording: refusals and facts."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Declared(Protocol):
-    """A declared command, as far as the commands about commands need it."""
+    """The part of a declared command that help and refusals need."""
 
     @property
     def name(self) -> str:
@@ -23,32 +23,32 @@ class Declared(Protocol):
 
     @property
     def category(self) -> str:
-        """Return the heading that help lists it under."""
+        """Return the heading in the list of help."""
         ...
 
     @property
     def needs_tool(self) -> str:
-        """Return what cannot be done in a recording, in words, or nothing."""
+        """Return the feature that a recording lacks, as the subject of a sentence, or ""."""
         ...
 
     @property
     def shows_ir(self) -> bool:
-        """Return whether a recording has to hold IR for it."""
+        """Return whether the command needs recorded IR."""
         ...
 
 
 class RecordingConsole:
-    """Refuses what a recording does not hold, and says what would give it.
+    """Refuses commands that a recording cannot answer, with the way to an answer.
 
     Args:
-        session: over the recording.
+        session: the session over the recording.
     """
 
     def __init__(self, session: RecordedSession) -> None:
         self._session = session
 
     def greeting(self) -> str:
-        """Return what a person is told at the beginning."""
+        """Return the lines printed at the start of an interactive session."""
         recording = self._session.recording
         count = f"{recording.count:,} action{'s'[: recording.count != 1]}"
         lines = [f"{recording.path}: {count} of {shlex.join(self._session.target.argv)}"]
@@ -57,11 +57,11 @@ class RecordingConsole:
         return "\n".join(lines)
 
     def needs_tool(self, what: str) -> str:
-        """Return the sentence that refuses something; ``what`` says what, in words."""
+        """Return the error message for a feature that needs a running tool; see ``needs_tool``."""
         return needs_tool(self._session.recording.header.argv, what)
 
     def refusal(self, command: Declared) -> str | None:
-        """Return why a command cannot be used, in a sentence; None if it can."""
+        """Return why a command is refused, in a sentence; None if it is not."""
         if command.needs_tool:
             return self.needs_tool(command.needs_tool)
         if command.shows_ir and not self._session.holds_ir:
@@ -69,7 +69,7 @@ class RecordingConsole:
         return None
 
     def facts(self) -> dict[str, Fact]:
-        """Return what is known of the recorded run, for ``info program``."""
+        """Return the facts of the recorded run, for ``info program``."""
         recording = self._session.recording
         header = recording.header
         started = datetime.datetime.fromtimestamp(header.started // 10**9).astimezone()

@@ -108,7 +108,7 @@ class Settings:
         return setting.text(getattr(self._holder(name), setting.attribute))
 
     def _holder(self, name: str) -> AgentOptions:
-        return self._tool(f"{name} is a setting of the tool's").options
+        return self._tool(f"The setting {name!r}").options
 
     def on(self, name: str) -> bool:
         """Return whether a setting is anything but off."""

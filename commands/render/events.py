@@ -6,10 +6,10 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from actiondbg.recording.statistics.event_probe import Tried
+    from actiondbg.recording.statistics.event_probe import ProbeResult
 
 
-def event_lines(tried: Iterable[Tried], why: dict[int, str]) -> str:
+def event_lines(tried: Iterable[ProbeResult], why: dict[int, str]) -> str:
     """Return one line for each event that was tried.
 
     Args:
@@ -20,7 +20,7 @@ def event_lines(tried: Iterable[Tried], why: dict[int, str]) -> str:
     return "\n".join(f"{name:<24}  {kind:<8}  {words}" for name, kind, words in rows)
 
 
-def _tried_words(tried: Tried, why: dict[int, str]) -> str:
+def _tried_words(tried: ProbeResult, why: dict[int, str]) -> str:
     if tried.counted is None:
         return f"no: {why[tried.refusal]}"
     if tried.refusal:

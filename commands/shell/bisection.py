@@ -217,7 +217,7 @@ _OF_COMPARE = ("lower", "entry", "entry_result", "shared_libs", "tolerance", "in
 @BISECTION.command(
     "bisect",
     example="bisect --test './judge.sh {}' --jobs 2",
-    needs_tool="nothing can be run again in it",
+    needs_tool="Bisection",
 )
 def bisect(console: Console, options: BisectOptions) -> Bisected:
     """Run the tool again and again with some actions skipped, and find the one that makes its

@@ -74,11 +74,11 @@ def restart(console: Console, options: RestartOptions) -> Stop:
     number = options.checkpoint
     if number is None:
         return console.resume(console.session.restart)
-    tool = console.tool("it has no checkpoints")
+    tool = console.tool("A checkpoint")
     return console.resume(lambda: tool.timeline.checkpoints.restore(number))
 
 
-@RUNNING.command("kill", example="kill", needs_tool="no tool runs that could be ended")
+@RUNNING.command("kill", example="kill", needs_tool="Killing the tool")
 def kill(console: Console, _: NoOptions) -> Text:
     """End the tool; breakpoints are kept."""
     session = console.tool()
@@ -157,15 +157,13 @@ class ControlOptions(Options):
     ] = 1
 
 
-@RUNNING.command("skip", example="skip", repeats=True, needs_tool="actions cannot be skipped in it")
+@RUNNING.command("skip", example="skip", repeats=True, needs_tool="Skipping actions")
 def skip(console: Console, options: ControlOptions) -> Stop:
     """Go on to the next breakpoint without this action."""
     return console.resume(lambda: console.tool().skip(options.count))
 
 
-@RUNNING.command(
-    "apply", example="apply", repeats=True, needs_tool="actions cannot be applied anew in it"
-)
+@RUNNING.command("apply", example="apply", repeats=True, needs_tool="Applying actions")
 def apply(console: Console, options: ControlOptions) -> Stop:
     """Go on to the next breakpoint with this action."""
     return console.resume(lambda: console.tool().apply(options.count))

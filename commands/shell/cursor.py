@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from actiondbg.protocol import Cursor
 
 CURSOR = Topic("Cursor")
-_WALKS = "the IR cannot be walked through in it"
+_WALKS = "Walking the IR"
 
 
 class SelectFromContextOptions(Options):

@@ -82,7 +82,7 @@ def info_program(console: Console, _: NoOptions) -> Facts:
     "info",
     "tool",
     example="info tool",
-    needs_tool="the tool itself is not there, and info program tells of it",
+    needs_tool="Information about the tool",
 )
 def info_tool(console: Console, _: NoOptions) -> Facts:
     """Tell about the tool, its MLIR, and the agent."""

@@ -69,9 +69,7 @@ class CountOptions(Options):
     )
 
 
-@PRINTING.command(
-    "count", example="count op:arith.* --function", needs_tool="operations cannot be counted in it"
-)
+@PRINTING.command("count", example="count op:arith.* --function", needs_tool="Counting operations")
 def count(console: Console, options: CountOptions) -> Counted:
     """Count the operations of a name in the module, or in the cursor's function."""
     glob = options.glob.removeprefix("op:")

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from actiondbg.process.timeline import Timeline
 
 TIME_TRAVEL = Topic("Going back in time")
-_FREEZES = "there is no process in it to be frozen, and goto goes anywhere"
-_SKIPS = "actions cannot be skipped in it"
+_FREEZES = "A checkpoint"
+_SKIPS = "Skipping actions"
 
 
 class GotoOptions(Options):

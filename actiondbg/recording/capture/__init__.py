@@ -1,4 +1,4 @@
-"""Runs a tool and has its actions recorded.
+"""Recording a run: starts a tool whose agent writes a recording.
 
 May import: errors to session, recording.format.
 """

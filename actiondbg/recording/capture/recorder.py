@@ -1,4 +1,4 @@
-"""Run a tool, and have its actions recorded."""
+"""The recorder: runs a tool and records its actions."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Literal, NamedTuple, ParamSpec
 
 from actiondbg.errors import LaunchError, UsageError
 from actiondbg.process.streams import Redirection, Streams
-from actiondbg.recording.format.kind import is_recording
+from actiondbg.recording.format.magic import is_recording
 from actiondbg.support.closeable import Closeable
 from actiondbg.tool.program import Program
 
@@ -20,15 +20,15 @@ P = ParamSpec("P")
 
 IRDetail = Literal["changed", "function", "none"]
 
-_END_SECONDS = 5.0  # that the tool has to end by itself when we do
+_END_SECONDS = 5.0  # between SIGTERM and SIGKILL
 
 
 class RecordedRun(NamedTuple):
-    """A tool that was recorded, and has ended.
+    """A recorded run that has ended.
 
     Args:
-        path: of the recording; None if there is none, as the tool made no MLIR context.
-        status: with which the tool ended, negative for a signal.
+        path: the recording; None if the tool made no MLIR context.
+        status: the tool's exit status, negative for a signal.
     """
 
     path: Path | None
@@ -36,24 +36,24 @@ class RecordedRun(NamedTuple):
 
 
 class RecordingProcess(Closeable):
-    """A tool that is recorded; leaving its ``with`` block ends it, if it has not ended."""
+    """A running tool that is recorded; leaving its ``with`` block terminates the tool."""
 
     def __init__(self, process: subprocess.Popen[bytes], path: Path | None) -> None:
         self.process = process
         self.path = path
 
     def wait(self) -> RecordedRun:
-        """Wait for the end of the tool. Ctrl-C is for the tool, and does not end the waiting."""
+        """Wait for the end of the tool; Ctrl-C interrupts the tool, not the wait."""
         while self.process.returncode is None:
             try:
                 self.process.wait()
             except KeyboardInterrupt:
-                # It had it as well, from the terminal; not so if only we were sent a signal.
+                # From a terminal the tool got the signal too; from `kill` only we did.
                 self.process.send_signal(signal.SIGINT)
         return self._recorded()
 
     def poll(self, seconds: float) -> RecordedRun | None:
-        """Wait for the end of the tool for some seconds at most; return None if it runs on."""
+        """Wait for the end of the tool, with a time limit; return None if it still runs."""
         try:
             if self._ends_in(seconds):
                 return self.wait()
@@ -62,7 +62,7 @@ class RecordingProcess(Closeable):
         return None
 
     def close(self) -> None:
-        """End the tool, if it still runs; what it did until then is recorded."""
+        """Terminate the tool if it still runs; its actions up to then are recorded."""
         if self.process.returncode is not None:
             return
         self.process.terminate()
@@ -73,8 +73,8 @@ class RecordingProcess(Closeable):
             self.process.wait()
 
     def _ends_in(self, seconds: float) -> bool:
-        """Wait for the end; Popen.wait asks again and again, and notices it up to 50 ms late."""
-        # Imported only here, where the tool runs already.
+        """Wait for the end without the up to 50 ms that Popen.wait(timeout) adds by polling."""
+        # Imported late, while the tool already runs.
         from actiondbg.support.interrupts import wait_for_end
 
         if self.process.returncode is not None:
@@ -111,90 +111,91 @@ def start_recording(
     on_compile: Callable[[], None] | None = None,
     upstream_log: str | os.PathLike[str] | None = None,
 ) -> RecordingProcess:
-    """Start a tool whose actions are recorded. It ends when this thread does.
+    """Start a tool and record its actions. The tool ends when this thread does.
 
     Args:
         argv: its command line, such as ``["mlir-opt", "in.mlir", "--canonicalize"]``.
-        output: where the recording is written; a recording that is there is replaced. None for no
+        output: the path of the recording; an existing recording is replaced. None for no
             recording, with ``upstream_log``.
-        ir: which IR is kept: "changed", the operations that an action changes, before and after;
-            "function", the functions that they are in; or "none".
-        events: the names of what is counted at each action, or ``["default"]``; see docs/stat.md.
-        mlir_include: the tool's MLIR headers, when they are not found by themselves.
+        ir: the IR to record: "changed" (the operations that an action changes, before and after),
+            "function" (the functions around them) or "none".
+        events: the names of the events to count at each action, or ``["default"]``; see
+            docs/stat.md.
+        mlir_include: the tool's MLIR headers, if the search does not find them.
         stdin: a path, a file or its descriptor; None for ours.
         stdout: as ``stdin``.
         stderr: as ``stdin``.
-        cwd: where the tool runs; None for here.
+        cwd: the tool's working directory; None for ours.
         env: the tool's environment; None for ours.
-        on_compile: called when the agent is compiled, which takes some seconds, once.
-        upstream_log: where to write what the tool's own --log-actions-to would.
+        on_compile: called before the agent is compiled, which takes some seconds, once.
+        upstream_log: the path for a log like that of the tool's own --log-actions-to.
 
     Raises:
-        UsageError: the command line is empty, an event is not known, or what stands at ``output``
-            is no recording.
-        LaunchError: the tool cannot be started, or a file not be opened.
+        UsageError: the command line is empty, an event is unknown, or ``output`` exists and is not
+            a recording.
+        LaunchError: the tool cannot be started, or a file cannot be opened.
     """
     program = Program(list(argv), mlir_include, cwd, env, on_compile)
-    orders = _orders(output, ir, events, upstream_log)
+    variables = _agent_environment(output, ir, events, upstream_log)
     agent = program.agent()
     with Streams(stdin, stdout, stderr).opened() as streams:
-        path = None if output is None else _emptied(output)
+        path = None if output is None else _create(output)
         try:
-            return RecordingProcess(program.popen(agent, orders, streams), path)
+            return RecordingProcess(program.popen(agent, variables, streams), path)
         except BaseException:
             if path is not None:
                 path.unlink(missing_ok=True)
             raise
 
 
-def _to_its_end(start: Callable[P, RecordingProcess]) -> Callable[P, RecordedRun]:
+def _waiting(start: Callable[P, RecordingProcess]) -> Callable[P, RecordedRun]:
     def record(*args: P.args, **kwargs: P.kwargs) -> RecordedRun:
-        """Run a tool to its end, and record its actions; see ``start_recording``."""
+        """Run a tool to its end and record its actions; see ``start_recording``."""
         with start(*args, **kwargs) as running:
             return running.wait()
 
     return record
 
 
-record = _to_its_end(start_recording)  # with its parameters
+record = _waiting(start_recording)  # same parameters
 
 
-def _orders(
+def _agent_environment(
     output: str | os.PathLike[str] | None,
     ir: IRDetail,
     events: Sequence[str],
     upstream_log: str | os.PathLike[str] | None,
 ) -> dict[str, str]:
-    """Return what tells the agent what to write."""
-    orders = {"ACTIONDBG_RECORD_PARENT": str(os.getpid())}
+    """Return the environment variables that configure the agent."""
+    variables = {"ACTIONDBG_RECORD_PARENT": str(os.getpid())}
     if output is not None:
-        orders["ACTIONDBG_RECORD"] = os.path.realpath(output)
-        orders["ACTIONDBG_RECORD_IR"] = ir
+        variables["ACTIONDBG_RECORD"] = os.path.realpath(output)
+        variables["ACTIONDBG_RECORD_IR"] = ir
         if events:
-            # Only then: to try which events there are needs ctypes.
+            # Imported on demand: trying the events needs ctypes.
             from actiondbg.recording.statistics.event_probe import choose
 
             chosen = choose(events)
-            orders["ACTIONDBG_RECORD_EVENTS"] = ",".join(event.spec for event in chosen)
+            variables["ACTIONDBG_RECORD_EVENTS"] = ",".join(event.spec for event in chosen)
     if upstream_log is not None:
-        orders["ACTIONDBG_UPSTREAM_LOG"] = str(Path(upstream_log).absolute())
-    return orders
+        variables["ACTIONDBG_UPSTREAM_LOG"] = str(Path(upstream_log).absolute())
+    return variables
 
 
-def _emptied(output: str | os.PathLike[str]) -> Path:
-    """Make the file of the recording, empty, before the tool is started for nothing."""
-    # Asked before links are resolved: that of /dev/stdout may lead to a pipe, which has no path.
+def _create(output: str | os.PathLike[str]) -> Path:
+    """Create the empty file of the recording, so that an error precedes the start of the tool."""
+    # Checked before links are resolved: /dev/stdout may lead to a pipe, which has no path.
     if os.path.exists(output) and not os.path.isfile(output):
         raise UsageError(
-            f"{os.fspath(output)!r} is no regular file, as a recording has to be: name one."
+            f"{os.fspath(output)!r} is not a regular file, which a recording needs: name one."
         )
     path = Path(os.path.realpath(output))
     try:
         if path.exists() and not (is_recording(path) or _is_empty(path)):
             raise UsageError(
-                f"{str(path)!r} is no recording, and is not overwritten: name another file."
+                f"{str(path)!r} is not a recording and is not overwritten: name another file."
             )
-        # A new file: who reads the one of before goes on reading it.
+        # A new file, so that readers of the old one are not disturbed.
         path.unlink(missing_ok=True)
         path.touch()
     except OSError as error:

@@ -1,4 +1,4 @@
-"""The format .adbrec: its header, chunks, sections and strings, read piece by piece.
+"""The file format .adbrec: header, chunks, sections, items and strings.
 
 May import: errors to session.
 """

@@ -1,4 +1,4 @@
-"""pyarrow, which has no types for a checker: its classes are named here, each as Any."""
+"""Typed helpers over pyarrow, which has no type stubs: its classes are aliases of Any."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 pa: Any = import_module("pyarrow")
-# pyarrow.compute makes a function of Python of each of its hundreds of kernels when it is imported,
-# which takes as long as the import of pyarrow itself.
+# Importing pyarrow.compute wraps hundreds of kernels in Python functions, which takes as long as
+# importing pyarrow itself.
 _compute: Any = import_module("pyarrow._compute")
 
 Table: TypeAlias = Any  # pyarrow.Table
@@ -24,13 +24,13 @@ Ints: TypeAlias = npt.NDArray[np.integer[Any]]
 Bools: TypeAlias = npt.NDArray[np.bool_]
 Values = TypeVar("Values", bound=npt.NDArray[Any])
 
-PLACE = np.int32  # an index of an action, of which no recording has 2**31
+PLACE = np.int32  # the index of an action; no recording has 2**31 actions
 
-WORD = pa.dictionary(pa.int32(), pa.string())  # of few different values
+WORD = pa.dictionary(pa.int32(), pa.string())  # strings with few different values
 
 
 def call(kernel: str, *arguments: Array) -> Array:
-    """Call a kernel of pyarrow.compute, which need not be imported for it."""
+    """Call a kernel of pyarrow.compute without importing that module."""
     return _compute.call_function(kernel, list(arguments))
 
 
@@ -38,8 +38,8 @@ def word_array(codes: Ints, words: Sequence[str] | Array) -> Array:
     """Return an array of strings.
 
     Args:
-        codes: the place of each in ``words``, from 0; -1 for null.
-        words: a sequence, or an array of strings.
+        codes: the index of each in ``words``, from 0; -1 for null.
+        words: a sequence or an array of strings.
     """
     values = pa.array(words, type=pa.string()) if isinstance(words, list | tuple) else words
     indices = int_array(codes, pa.int32(), codes < 0)
@@ -47,10 +47,10 @@ def word_array(codes: Ints, words: Sequence[str] | Array) -> Array:
 
 
 def int_array(values: Ints, kind: DataType, absent: Bools | None = None) -> Array:
-    """Return an array of integers; ``absent`` says which are null."""
+    """Return an array of integers, null where ``absent``."""
     held = np.ascontiguousarray(values, kind.to_pandas_dtype())
     valid = _bits(~absent) if absent is not None and absent.any() else None
-    # Not pa.array: it copies what has nulls.
+    # pa.array would copy values with nulls.
     return pa.Array.from_buffers(kind, len(held), [valid, pa.py_buffer(held)])
 
 

@@ -1,4 +1,4 @@
-"""The file of a recording, mapped into memory: its header, and its whole chunks."""
+"""The file of a recording, mapped into memory: header and complete chunks."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ import numpy.typing as npt
 
 from actiondbg.recording.errors import DamagedError, RecordingError
 from actiondbg.recording.format.header import Header, parse_header
-from actiondbg.recording.format.kind import MAGIC
+from actiondbg.recording.format.magic import MAGIC
 from actiondbg.recording.format.scan import Chunk, Scan, Section, scan_chunks
 from actiondbg.recording.format.structs import FILE_HEADER, VERSION, Kind
 
 
 @dataclass(frozen=True)
 class RecordingFile:
-    """A recording that was read.
+    """The verified content of a recording.
 
     Args:
-        path: as it was given.
-        unit: ticks of a unit of time.
-        header: of the run.
-        chunks: all that are whole, up to the damage.
-        cut: why what there is may not be everything, in a sentence; or None.
-        mapped: its content, as a buffer.
-        content: its content, as an array.
+        path: as given.
+        unit: ticks per unit of time.
+        header: describes the run.
+        chunks: all complete chunks, up to the damage.
+        cut: why the recording may be incomplete, in a sentence; or None.
+        mapped: the content as a buffer.
+        content: the content as an array.
     """
 
     path: str
@@ -40,15 +40,15 @@ class RecordingFile:
     content: npt.NDArray[np.uint8]
 
     def payload(self, section: Section) -> npt.NDArray[np.uint8]:
-        """Return the bytes of a section, which are not copied."""
+        """Return the bytes of a section without copying them."""
         return self.content[section.offset : section.offset + section.size]
 
     def items(self, section: Section, layout: np.dtype[Any]) -> npt.NDArray[Any]:
-        """Return the items of a section, which are not copied; raises RecordingError."""
+        """Return the items of a section without copying them; raises RecordingError."""
         if section.item != layout.itemsize:
             raise RecordingError(
                 f"{self.path!r} has items of {section.item} bytes at byte {section.offset:,} where "
-                f"{layout.itemsize} are due: record it again."
+                f"{layout.itemsize} are expected: record it again."
             )
         return np.frombuffer(self.content, layout, section.count, section.offset)
 
@@ -57,12 +57,12 @@ def read_file(path: str | os.PathLike[str], partial: bool = False) -> RecordingF
     """Read a recording's chunks and verify them.
 
     Args:
-        path: of the recording.
-        partial: read a damaged one up to the damage.
+        path: the recording.
+        partial: read a damaged recording up to the damage.
 
     Raises:
-        RecordingError: it cannot be read, is none, or is of a newer version.
-        DamagedError: it is damaged, and not ``partial``.
+        RecordingError: the file cannot be read, is not a recording, or has a newer version.
+        DamagedError: the recording is damaged and ``partial`` is false.
     """
     name = os.fspath(path)
     mapped = _map(name)
@@ -77,7 +77,7 @@ def read_file(path: str | os.PathLike[str], partial: bool = False) -> RecordingF
 
 
 def count_actions(chunks: list[Chunk]) -> int:
-    """Return how many actions stand in some chunks."""
+    """Count the actions in chunks."""
     return sum(each.count for c in chunks for each in c.sections if each.kind == Kind.ACTIONS)
 
 
@@ -87,8 +87,8 @@ def _map(name: str) -> mmap.mmap:
             size = os.fstat(file.fileno()).st_size
             if not size:
                 raise RecordingError(
-                    f"{name!r} is empty: the tool that it is of has not started, or the disk was "
-                    "full; record it again."
+                    f"{name!r} is empty: the recorded tool has not started, or the disk was full; "
+                    "record it again."
                 )
             return mmap.mmap(file.fileno(), size, access=mmap.ACCESS_READ)
     except (OSError, ValueError) as error:
@@ -99,10 +99,10 @@ def _map(name: str) -> mmap.mmap:
 
 
 def _check_start(name: str, start: bytes) -> int:
-    """Return the unit; raise RecordingError if it is no recording that can be read."""
+    """Return the unit of time; raise RecordingError for a file without a readable start."""
     if not start.startswith(MAGIC):
         raise RecordingError(
-            f"{name!r} is no recording (it begins with {start[: len(MAGIC)]!r}): make one with "
+            f"{name!r} is not a recording (it begins with {start[: len(MAGIC)]!r}): make one with "
             "'actiondbg record -o FILE -- TOOL ARGS...'."
         )
     if len(start) < FILE_HEADER.size:
@@ -110,8 +110,8 @@ def _check_start(name: str, start: bytes) -> int:
     _, version, unit = FILE_HEADER.unpack(start)
     if version > VERSION:
         raise RecordingError(
-            f"{name!r} is of version {version} of the format, and this actiondbg reads up to "
-            f"version {VERSION}: use a newer actiondbg."
+            f"{name!r} has version {version} of the format, and this actiondbg reads up to version "
+            f"{VERSION}: use a newer actiondbg."
         )
     if not version or not unit:
         raise RecordingError(f"{name!r} is damaged at byte {len(MAGIC)}: record it again.")
@@ -119,7 +119,7 @@ def _check_start(name: str, start: bytes) -> int:
 
 
 def _header(name: str, scan: Scan, mapped: mmap.mmap) -> Header:
-    """Return the header, which the first chunk holds."""
+    """Return the header from the first chunk."""
     sections = scan.chunks[0].sections if scan.chunks else []
     for each in sections:
         if each.kind == Kind.HEADER:
@@ -137,16 +137,16 @@ def _header(name: str, scan: Scan, mapped: mmap.mmap) -> Header:
 
 
 def _cut(scan: Scan) -> str | None:
-    """Say why there may be more than can be read, apart from a missing end."""
+    """Explain why the recording may be incomplete, apart from a missing end."""
     count = f"{count_actions(scan.chunks):,}"
     if scan.damage is not None:
         return (
             f"The recording is damaged at byte {scan.damage.offset:,} ({scan.damage.why}): "
-            f"only the {count} actions before that are read."
+            f"it is read up to there ({count} actions)."
         )
     if scan.cut:
         return (
-            f"The recording was cut in the middle of a block: the {count} actions before that are "
-            "read."
+            f"The recording is cut off in the middle of a block: the {count} actions before that "
+            "are read."
         )
     return None

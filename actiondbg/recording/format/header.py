@@ -1,4 +1,4 @@
-"""What a recording says of itself: how the tool was started, and how it ended."""
+"""The header and the ending of a recording: how the tool started and ended."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ Ended = Literal["exit", "crash", "killed"]
 
 @dataclass(frozen=True)
 class Header:
-    """The run that was recorded.
+    """The recorded run.
 
     Args:
         argv: the tool's command line.
-        cwd: where it ran.
+        cwd: the tool's working directory.
         agent: the version of the agent.
         llvm: the version of the tool's LLVM.
-        pid: of the tool.
-        started: when, in ns of Unix time.
-        ir: which IR was kept: "none", "changed" or "function".
-        events: the names of the counters that were read at each action.
+        pid: the tool's process.
+        started: the start time, in ns of Unix time.
+        ir: the recorded IR: "none", "changed" or "function".
+        events: the names of the counters read at each action.
         threads: whether the tool's own threading was on.
     """
 
@@ -42,10 +42,10 @@ class Ending:
     """How the tool ended.
 
     Args:
-        ended: "exit", "crash", or "killed" when it could not say so itself.
-        status: with which it left, None unless ``ended`` is "exit".
-        signal: that it got, None unless ``ended`` is "crash".
-        ordinal: of the action in which it crashed, None if it was in none.
+        ended: "exit", "crash", or "killed" for a recording without an ending.
+        status: the exit status, None unless ``ended`` is "exit".
+        signal: the deadly signal, None unless ``ended`` is "crash".
+        ordinal: the action in which the tool crashed, None outside actions.
     """
 
     ended: Ended
@@ -55,48 +55,48 @@ class Ending:
 
 
 def parse_header(payload: bytes) -> Header:
-    """Read the HEADER section; what it does not say is as in ``Header()``.
+    """Parse the HEADER section; missing fields get the defaults of ``Header``.
 
     Raises:
-        ValueError: it is no JSON object.
+        ValueError: the payload is not a JSON object.
     """
-    said = _parse(payload)
+    fields = _parse(payload)
     return Header(
-        argv=_words(said.get("argv")),
-        cwd=_text(said.get("cwd", "")),
-        agent=_text(said.get("agent", "")),
-        llvm=_text(said.get("llvm", "")),
-        pid=int(said.get("pid", 0)),
-        started=int(said.get("started", 0)),
-        ir=_text(said.get("ir", "none")),
-        events=_words(said.get("events")),
-        threads=bool(said.get("threads", False)),
+        argv=_words(fields.get("argv")),
+        cwd=_text(fields.get("cwd", "")),
+        agent=_text(fields.get("agent", "")),
+        llvm=_text(fields.get("llvm", "")),
+        pid=int(fields.get("pid", 0)),
+        started=int(fields.get("started", 0)),
+        ir=_text(fields.get("ir", "none")),
+        events=_words(fields.get("events")),
+        threads=bool(fields.get("threads", False)),
     )
 
 
 def parse_ending(payload: bytes, ordinal_of: Callable[[int], int | None]) -> Ending:
-    """Read the END section.
+    """Parse the END section.
 
     Args:
-        payload: of the section.
-        ordinal_of: gives the ordinal of a row of the thread that wrote it.
+        payload: the bytes of the section.
+        ordinal_of: returns the ordinal of a row of the thread that wrote the section.
 
     Raises:
-        ValueError: it is no JSON object.
+        ValueError: the payload is not a JSON object.
     """
-    said = _parse(payload)
-    if said.get("ended") == "exit":
-        return Ending("exit", status=int(said.get("status", 0)))
-    row = said.get("row")
-    signal = int(said.get("signal", 0)) or None
+    fields = _parse(payload)
+    if fields.get("ended") == "exit":
+        return Ending("exit", status=int(fields.get("status", 0)))
+    row = fields.get("row")
+    signal = int(fields.get("signal", 0)) or None
     return Ending("crash", signal=signal, ordinal=None if row is None else ordinal_of(int(row)))
 
 
 def _parse(payload: bytes) -> dict[str, Any]:
-    said: Any = json.loads(payload.decode(errors="replace"))
-    if not isinstance(said, dict):
-        raise ValueError("it is no object")
-    return {str(key): value for key, value in said.items()}  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
+    fields: Any = json.loads(payload.decode(errors="replace"))
+    if not isinstance(fields, dict):
+        raise ValueError("not a JSON object")
+    return {str(key): value for key, value in fields.items()}  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
 
 
 def _words(value: Sequence[Any] | None) -> tuple[str, ...]:
@@ -104,5 +104,5 @@ def _words(value: Sequence[Any] | None) -> tuple[str, ...]:
 
 
 def _text(value: object) -> str:
-    """Return text that can be written as UTF-8: JSON may hold halves of characters."""
+    """Return text that can be encoded as UTF-8: JSON may hold lone surrogates."""
     return str(value).encode(errors="replace").decode()

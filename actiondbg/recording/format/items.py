@@ -1,4 +1,4 @@
-"""The items of one kind from all chunks, thread by thread."""
+"""The items of one kind in all chunks, thread by thread."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from actiondbg.recording.format.scan import Chunk, Section
 
 
 class Items:
-    """All items of a kind: those of the first thread, in the order of the file, then the next.
+    """All items of a kind: the first thread's in file order, then the next thread's.
 
     Args:
         file: the recording.
-        kind: of the section.
-        threads: the numbers of the threads, sorted.
+        kind: the kind of section.
+        threads: the sorted thread numbers.
     """
 
     def __init__(self, file: RecordingFile, kind: int, threads: Sequence[int]) -> None:
         self.file = file
         self.kind = kind
         self.sections: list[tuple[Chunk, Section]] = []
-        self.slices: list[slice] = []  # of each thread
+        self.slices: list[slice] = []  # one per thread
         self.count = 0
         self._unpacked: dict[str, Ints] | None = None
         found: dict[int, list[tuple[Chunk, Section]]] = {}
@@ -45,13 +45,13 @@ class Items:
 
     @cached_property
     def layout(self) -> np.dtype[Any]:
-        """The layout of an item that is not packed."""
+        """The layout of an unpacked item."""
         return layout_of(self.kind, len(self.file.header.events))
 
     def field(self, name: str) -> Ints:
         """Return one field of all items."""
         if self.kind in PACKED:
-            if self._unpacked is None:  # no cached_property: in Python 3.11 one waits for another
+            if self._unpacked is None:  # not cached_property, which holds a lock in Python 3.11
                 self._unpacked = self._unpack()
             return self._unpacked[name]
         parts = [self.file.items(section, self.layout)[name] for _, section in self.sections]
@@ -63,16 +63,20 @@ class Items:
         return unpack(payloads, counts, *PACKED[self.kind])
 
     def repeat(self, values: Sequence[int] | Ints) -> Ints:
-        """Return for each item the value of its section; there is one for each section."""
+        """Return for each item the value of its section.
+
+        Args:
+            values: one value per section.
+        """
         counts = [section.count for _, section in self.sections]
         return np.repeat(np.asarray(values, np.int64), counts)
 
     def resolve(self, numbers: Ints, places: Sequence[Ints]) -> Ints:
-        """Translate numbers that each thread gives out by itself.
+        """Translate per-thread numbers to indices.
 
         Args:
-            numbers: of all items.
-            places: for each thread, what each number stands for; the last is for those beyond.
+            numbers: one per item.
+            places: per thread, the index of each number; the last entry serves larger numbers.
         """
         result = np.empty(len(numbers), np.int32)
         for part, known in zip(self.slices, places, strict=True):
@@ -81,11 +85,11 @@ class Items:
 
 
 def places_of(numbers: Ints, values: Ints) -> Ints:
-    """Return an array that gives the value of each number, and -1 for one that has none.
+    """Return an array indexed by number that holds its value, or -1.
 
     Args:
-        numbers: small ones, such as ids that count from 1.
-        values: of each.
+        numbers: small numbers, such as ids that count from 1.
+        values: one per number.
     """
     size = int(numbers.max()) + 2 if len(numbers) else 1
     places = np.full(size, -1, np.int32)

@@ -1,4 +1,4 @@
-"""The layouts of the items of sections; see structs.py."""
+"""numpy layouts and codes of the items of sections; structs.py has the rest of the format."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ LAYOUTS: dict[int, np.dtype[Any]] = {
 }
 
 
-# The numbers of a packed item, and how many of them are differences to the item before.
+# The fields of a packed item, and how many of them (the first) are differences to the item before.
 PACKED: dict[int, tuple[tuple[str, ...], int]] = {
     Kind.OPERATIONS: (("row", "operation", "location", "function", "name"), 4),
     Kind.CHANGES: (("row", "operation", "code", "by", "by_result"), 2),
@@ -32,7 +32,12 @@ PACKED: dict[int, tuple[tuple[str, ...], int]] = {
 
 
 def layout_of(kind: int, events: int) -> np.dtype[Any]:
-    """Return the layout of an item of a kind in a recording with a number of events."""
+    """Return the layout of an item.
+
+    Args:
+        kind: the kind of section.
+        events: the number of counted events in the recording.
+    """
     if kind == Kind.SAMPLES:
         return np.dtype([("row", "<u4"), ("pad", "<u4"), ("values", "<u8", (events,))])
     return LAYOUTS[kind]

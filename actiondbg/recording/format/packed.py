@@ -1,4 +1,4 @@
-"""Numbers that are packed: each in as few bytes as it needs, mostly as a difference."""
+"""Packed numbers: LEB128, mostly of differences to the item before."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from actiondbg.recording.errors import RecordingError
 from actiondbg.recording.format.arrow import Ints
 from actiondbg.recording.format.threads import do_all
 
-_BITS = 7  # of a number in each byte; the eighth says that more follow
-_PART = 0x7F  # of a byte
-_BLOCK = 1 << 17  # bytes that are read at a time: what is made of them stays in the cache
+_BITS = 7  # of a number per byte; the eighth bit marks that more follow
+_PART = 0x7F  # mask of a number's bits in a byte
+_BLOCK = 1 << 17  # bytes per block: the intermediate arrays fit into the cache
 
 Bytes = npt.NDArray[np.uint8]
 
 
 class _Block(NamedTuple):
-    """Sections that are read together, and their items among all."""
+    """Slices of the sections and of the items that are unpacked together."""
 
     sections: slice
     items: slice
@@ -29,20 +29,20 @@ class _Block(NamedTuple):
 def unpack(
     payloads: Sequence[Bytes], counts: Sequence[int], names: Sequence[str], differences: int
 ) -> dict[str, Ints]:
-    """Read the packed items of some sections.
+    """Unpack the items of sections.
 
     Args:
-        payloads: of the sections.
-        counts: of the items in each.
-        names: of the numbers of an item, in order.
-        differences: how many of them, the first ones, are differences to the item before in the
-            section, zigzag coded.
+        payloads: one per section.
+        counts: the number of items in each section.
+        names: the fields of an item, in order.
+        differences: the number of leading fields that are zigzag-coded differences to the item
+            before in the section.
 
     Returns:
-        An array for each name, with a number for each item.
+        An array per name, with a number per item.
 
     Raises:
-        RecordingError: the payloads hold another count of numbers.
+        RecordingError: the payloads do not hold the expected count of numbers.
     """
     columns = np.empty((len(names), sum(counts)), np.int32)
 
@@ -51,8 +51,8 @@ def unpack(
         here = columns[:, block.items]
         if len(numbers) != here.size:
             raise RecordingError(
-                f"The recording holds {len(numbers):,} packed numbers where {here.size:,} are due: "
-                "record it again."
+                f"The recording holds {len(numbers):,} packed numbers where {here.size:,} are "
+                "expected: record it again."
             )
         for index, column in enumerate(here):
             plain = np.ascontiguousarray(numbers[index :: len(names)])
@@ -66,12 +66,12 @@ def unpack(
 
 
 def unzigzag(numbers: Ints) -> Ints:
-    """Return signed numbers from 0, -1, 1, -2, ... coded as 0, 1, 2, 3, ..."""
+    """Decode 0, 1, 2, 3, ... to 0, -1, 1, -2, ..."""
     return numbers >> 1 ^ -(numbers & 1)
 
 
 def _blocks(payloads: Sequence[Bytes], counts: Sequence[int]) -> Iterator[_Block]:
-    """Yield some sections at a time."""
+    """Group sections into blocks of about _BLOCK bytes."""
     first, first_item, item, size = 0, 0, 0, 0
     for index, (payload, count) in enumerate(zip(payloads, counts, strict=True)):
         item += count
@@ -82,26 +82,26 @@ def _blocks(payloads: Sequence[Bytes], counts: Sequence[int]) -> Iterator[_Block
 
 
 def _leb128(content: Bytes) -> npt.NDArray[np.uint32]:
-    """Return the numbers of a LEB128 stream (DWARF 5, section 7.6), of 32 bits at most."""
+    """Decode a LEB128 stream (DWARF 5, section 7.6) of numbers of at most 32 bits."""
     ends = np.flatnonzero(content < 1 << _BITS)
     if ends[-1:].sum() + 1 < len(content):
-        return np.zeros(0, np.uint32)  # the last number is not whole: none is right
+        return np.zeros(0, np.uint32)  # the last number is incomplete: the count will not match
     begins = np.zeros_like(ends)
     np.add(ends[:-1], 1, out=begins[1:])
     numbers = content.take(ends).astype(np.uint32)
-    # Most have one byte; the others are put together from the last byte, the highest bits, on.
+    # Most have one byte; the others are assembled from their last byte (the highest bits) back.
     longer = np.flatnonzero(begins != ends)
     at, first = ends[longer], begins[longer]
     while len(longer):
         at = at - 1
         numbers[longer] = numbers[longer] << _BITS | content[at] & _PART
-        goes_on = at > first
-        longer, at, first = longer[goes_on], at[goes_on], first[goes_on]
+        unfinished = at > first
+        longer, at, first = longer[unfinished], at[unfinished], first[unfinished]
     return numbers
 
 
 def _sum(differences: Ints, counts: Sequence[int], sums: Ints) -> None:
-    """Write running sums that begin anew with each section."""
+    """Write running sums that restart with each section."""
     at = 0
     for count in counts:
         np.cumsum(differences[at : at + count], out=sums[at : at + count])

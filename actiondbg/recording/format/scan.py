@@ -1,4 +1,4 @@
-"""Find the chunks of a recording, and how far it can be read."""
+"""The scan of a recording for chunks, which verifies them and finds damage."""
 
 from __future__ import annotations
 
@@ -17,12 +17,20 @@ from actiondbg.recording.format.structs import (
     WORD,
 )
 
-_WEIGHTS = 1 << 16  # words, at first; more if a chunk is longer
+_WEIGHTS = 1 << 16  # words, initially; grows with the longest chunk
 
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A section: where its payload begins in the file, and how long it is, in bytes."""
+    """A section of a chunk.
+
+    Args:
+        kind: see ``structs.Kind``.
+        item: bytes per item.
+        count: the number of items.
+        offset: the position of the payload in the file, in bytes.
+        size: bytes of payload.
+    """
 
     kind: int
     item: int
@@ -33,7 +41,17 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """A whole chunk; ``base`` in ticks, ``flushed``: when it was written, in ticks and in ns."""
+    """A complete chunk.
+
+    Args:
+        offset: position in the file, in bytes.
+        size: in bytes.
+        thread: the number of the thread that wrote it.
+        first_row: the row of its first action in the thread.
+        flushed: time of writing, in ticks and in ns.
+        base: time of its start, in ticks.
+        sections: in order.
+    """
 
     offset: int
     size: int
@@ -46,7 +64,7 @@ class Chunk:
 
 @dataclass(frozen=True)
 class Damage:
-    """Where a recording stops making sense, in bytes from 0, and why."""
+    """Where the damage of a recording begins, in bytes from 0, and why."""
 
     offset: int
     why: str
@@ -54,7 +72,7 @@ class Damage:
 
 @dataclass(frozen=True)
 class Scan:
-    """What was found: the whole chunks, then either damage, or a part of a chunk that was cut."""
+    """The complete chunks, then damage, if any; ``cut``: the file ends within a chunk."""
 
     chunks: list[Chunk]
     damage: Damage | None
@@ -62,15 +80,15 @@ class Scan:
 
 
 class _Bad(Exception):
-    """A chunk is not what the format says."""
+    """A chunk violates the format."""
 
 
 def scan_chunks(content: mmap.mmap | bytes, offset: int = FILE_HEADER.size) -> Scan:
-    """Find all chunks, and verify each.
+    """Find and verify all chunks.
 
     Args:
-        content: of the file.
-        offset: of the first chunk, in bytes from 0.
+        content: the bytes of the file.
+        offset: the first chunk, in bytes from 0.
     """
     return _Scanner(content).scan(offset)
 
@@ -86,7 +104,7 @@ class _Scanner:
         end = len(self._content)
         while offset < end:
             try:
-                size = self._whole_size(offset)
+                size = self._complete_size(offset)
                 if size is None:
                     return Scan(chunks, None, cut=True)
                 chunks.append(self._chunk(offset, size))
@@ -95,26 +113,26 @@ class _Scanner:
             offset += size
         return Scan(chunks, None, cut=False)
 
-    def _whole_size(self, offset: int) -> int | None:
-        """Return how long the chunk is; None if it was cut."""
+    def _complete_size(self, offset: int) -> int | None:
+        """Return the size of a chunk; None for a chunk that is cut off by the end of the file."""
         left = len(self._content) - offset
         if left < CHUNK_HEADER.size:
             return None
         magic, _, size, *_ = CHUNK_HEADER.unpack_from(self._content, offset)
-        if magic == CHUNK_MAGIC and size > left and not self._goes_on(offset):
+        if magic == CHUNK_MAGIC and size > left and not self._has_later_chunk(offset):
             return None
         if magic == CHUNK_MAGIC and size == left and not self._is_intact(offset, size):
-            return None  # the last one, which the machine did not bring to the disk as a whole
+            return None  # the last chunk did not reach the disk completely
         if magic != CHUNK_MAGIC:
             if not any(self._content[offset:]):
-                return None  # so does a file end whose length reached the disk, and nothing else
+                return None  # zeros: only the length of the file reached the disk
             raise _Bad("no chunk begins there")
         if size > left or size < CHUNK_HEADER.size or size % WORD:
             raise _Bad(f"a chunk of {size:,} bytes cannot be there")
         return size
 
-    def _goes_on(self, offset: int) -> bool:
-        """Tell whether a whole chunk stands somewhere behind: then the length is wrong here."""
+    def _has_later_chunk(self, offset: int) -> bool:
+        """Whether an intact chunk follows somewhere: then this one's size field is damaged."""
         content = self._content[offset:]
         at = content.find(CHUNK_MAGIC, 1)
         while at >= 0 and len(content) - at >= CHUNK_HEADER.size:

@@ -1,4 +1,4 @@
-"""The strings of a recording, each once, and what each thread calls them."""
+"""The strings of a recording, deduplicated over the threads."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ _Entry = tuple[int, int, int, int]  # thread, id, begin and end of its bytes
 
 
 class Strings:
-    """The strings of a space.
+    """The strings of one space.
 
     Args:
-        texts: all of them, different from each other.
-        places: for each thread, the index in ``texts`` of each of its ids; see ``Items.resolve``.
+        texts: the distinct strings.
+        places: per thread, the index in ``texts`` of each of its ids; see ``Items.resolve``.
     """
 
     def __init__(self, texts: list[str], places: list[Ints]) -> None:
@@ -29,12 +29,12 @@ class Strings:
 
     @cached_property
     def words(self) -> Array:
-        """The texts, as an array."""
+        """The texts as an Arrow array."""
         return pa.array(self.texts, type=pa.string())
 
 
 class StringTables:
-    """The strings of all spaces; they are read when the first of them is asked for."""
+    """The strings of all spaces, read on first use."""
 
     def __init__(self, file: RecordingFile, threads: list[int]) -> None:
         self._file = file

@@ -1,6 +1,6 @@
-"""The format .adbrec, version 1, as docs/recordings.md has it: what is read piece by piece.
+"""Structs of the format .adbrec, version 1, which docs/recordings.md describes.
 
-All is little endian. The layouts of items, which are read as arrays, are in layout.py.
+Everything is little endian. layout.py has the layouts of items, which are read as arrays.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 import struct
 from enum import IntEnum
 
-from actiondbg.recording.format.kind import MAGIC
+from actiondbg.recording.format.magic import MAGIC
 
 VERSION = 1
 WORD = 8  # bytes; chunks and sections begin at a multiple of it
@@ -16,7 +16,7 @@ FILE_HEADER = struct.Struct(f"<{len(MAGIC)}sII")  # magic, version, ticks of a u
 CHUNK_MAGIC = b"ADBC"
 # magic, thread, bytes, sections, checksum, first row, ticks and ns at the flush, base ticks, 0
 CHUNK_HEADER = struct.Struct("<4sIIIQQQQQQ")
-CHECKSUM_WORD = 2  # its place among the 64-bit words of a chunk
+CHECKSUM_WORD = 2  # index among the 64-bit words of a chunk
 SECTION_HEADER = struct.Struct("<HHIII")  # kind, bytes of an item, count, bytes of payload, 0
 STRING = struct.Struct("<IHHI")  # id, space, 0, bytes; the bytes are padded to 4
 TEXT = struct.Struct("<QIIII")  # hash, bytes, stored bytes, codec, 0; the bytes are padded to 8
@@ -24,7 +24,7 @@ RAW, ZLIB = 0, 1  # codecs
 
 
 class Kind(IntEnum):
-    """What a section holds."""
+    """The content of a section."""
 
     HEADER = 1
     STRINGS = 2
@@ -41,7 +41,7 @@ class Kind(IntEnum):
 
 
 class Space(IntEnum):
-    """What a string is; each space counts its own ids."""
+    """The use of a string; each space counts its own ids."""
 
     ACTION = 1
     OPERATION = 2

@@ -1,4 +1,4 @@
-"""Work on arrays in two threads: numpy lets the other one run meanwhile."""
+"""Parallel work on arrays: numpy releases the GIL."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from typing import TypeVar
 
 T = TypeVar("T")
 
-_THREADS = 2  # more only need more memory: columns have much in common
+_THREADS = 2  # more need more memory and save little: columns share intermediate results
 
 
 def do_all(work: Callable[[T], object], items: Sequence[T]) -> None:
-    """Do some work for each item; raises what one of them raised."""
+    """Call a function for each item; re-raises the first exception."""
     if len(items) < 2:
         for item in items:
             work(item)

@@ -1,4 +1,4 @@
-"""What the chunks of one thread have said so far of names, locations and operations."""
+"""Names, locations and operations defined so far in the chunks of one thread."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ from actiondbg.recording.log.lines import (
 )
 from actiondbg.recording.log.text import Coded, piece
 
-_FEWEST = 1024  # items that there is room for
+_FEWEST = 1024  # items of initial capacity
 
 
 class Column:
-    """Numbers at places from 0; more can be put there at any time. -1 where none was put."""
+    """A growing array of numbers, -1 where unset."""
 
     def __init__(self) -> None:
         self._items = np.full(_FEWEST, -1, np.int32)
         self.count = 0
 
     def put(self, places: Ints, values: Ints) -> None:
-        """Put values at some places; the last counts where a place stands twice."""
+        """Set values at some indices; the last value of an index wins."""
         if not len(places):
             return
         self.count = max(self.count, int(places.max()) + 1)
@@ -41,13 +41,13 @@ class Column:
         self._items[places] = values
 
     def at(self, places: Ints) -> Ints:
-        """Return the numbers at some places; at the place -1 there is none."""
-        # The last item is free.
+        """Return the numbers at some indices; -1 at index -1 and beyond the end."""
+        # The item after the last one is always unset.
         return self._items[np.minimum(places, self.count)]
 
 
 class Words:
-    """Pieces of lines, in the order of their ids; the first, which has none, is ``absent``."""
+    """Pieces of lines by id; unset ids, such as 0, have the piece ``absent``."""
 
     def __init__(self, absent: str = "") -> None:
         self._absent = absent
@@ -68,7 +68,7 @@ class Words:
 
 
 class LogDefinitions:
-    """The strings, and the locations and operations that are made of them.
+    """Strings, locations and operations, added chunk by chunk.
 
     Args:
         paint: see ``LineWriter``.
@@ -94,7 +94,7 @@ class LogDefinitions:
         return self._words[Space.REASON].array
 
     def add_string(self, space: int, number: int, text: str) -> None:
-        """Learn a string."""
+        """Add a string."""
         if space == Space.ACTION:
             tag, name, *_ = (*text.split("\0"), "")
             self._words[Space.ACTION][number] = subject(tag, name, self._paint)
@@ -104,15 +104,15 @@ class LogDefinitions:
             self._words[Space(space)][number] = piece(BEFORE[space], text)
 
     def add_locations(self, items: npt.NDArray[Any]) -> None:
-        """Learn the items of a section LOCATIONS."""
+        """Add the items of a section LOCATIONS."""
         for name, column in self._places.items():
             column.put(items["id"], items[name])
 
     def add_operations(self, items: Mapping[str, Ints]) -> None:
-        """Learn what operations are.
+        """Add definitions of operations.
 
         Args:
-            items: of sections OPERATIONS, in the order of their rows.
+            items: the fields of sections OPERATIONS, in the order of their rows.
         """
         operations = items["operation"]
         definitions = self._definitions["name"].count + np.arange(len(operations))
@@ -120,7 +120,7 @@ class LogDefinitions:
             column.put(definitions, items[name])
         before = self._newest.at(operations)
         self._newest.put(operations, definitions)
-        # Those that were defined before, or are again; which one holds is a matter of the row.
+        # Operations with several definitions: the row decides which one holds.
         defined_again = self._newest.at(operations) != definitions
         again = np.isin(operations, operations[(before >= 0) | defined_again])
         old = again & (before >= 0)
@@ -133,11 +133,11 @@ class LogDefinitions:
             )
 
     def definitions_of(self, operations: Ints, rows: Ints) -> Ints:
-        """Return which definition of each operation holds at an action; -1 for none.
+        """Return each operation's definition at an action; -1 for none.
 
         Args:
-            operations: numbers; 0 for none.
-            rows: of the actions, which came with the operations that were added last.
+            operations: operation ids; 0 for none.
+            rows: the rows of the actions, from the same chunks as the operations added last.
         """
         found = self._newest.at(operations).copy()
         if self._again is None:
@@ -149,13 +149,13 @@ class LogDefinitions:
         order = np.argsort(keys, kind="stable")
         wanted = operations[which].astype(np.int64) * scale + rows[which] + 1
         at = np.searchsorted(keys[order], wanted, side="right") - 1
-        # None holds yet: the first.
+        # Before the first definition, the first one serves.
         at += defined[order][at] != operations[which]
         found[which] = definitions[order][at]
         return found
 
     def texts(self, definitions: Ints) -> Array:
-        """Write what some operations are, as ``operation_texts`` does."""
+        """Return the texts of operations; see ``operation_texts``."""
         of = {name: column.at(definitions) for name, column in self._definitions.items()}
         place = {name: column.at(of["location"]) for name, column in self._places.items()}
         absent = place["file"] <= 0
@@ -171,5 +171,5 @@ class LogDefinitions:
         )
 
     def _coded(self, ids: Ints, space: Space) -> Coded:
-        # Of the id 0 and of what is not known the text is empty.
+        # Id 0 and unset ids have an empty text.
         return Coded(np.maximum(ids, 0), self._words[space].array)

@@ -11,32 +11,32 @@ from actiondbg.recording.format.arrow import Array, Ints, pa
 from actiondbg.recording.format.layout import OUTCOMES, UNFINISHED
 from actiondbg.recording.log.text import Coded, number_parts
 
-Paint = Callable[[str, str], str]  # a role and a text; roles are "name" and the outcomes
+Paint = Callable[[str, str], str]  # takes a role ("name" or an outcome) and a text
 
-_ORDINAL_WIDTH = 9  # with the #, and a blank behind it
+_ORDINAL_WIDTH = 9  # with the # and a blank
 _THREAD_WIDTH = 4
 _OUTCOME_WIDTH = 1 + max(map(len, OUTCOMES))
 _DURATION_WIDTH = 7
-_DIGITS = 18  # that an ordinal has at most
+_DIGITS = 18  # of the largest ordinal
 _POWERS = 10 ** np.arange(_DIGITS, dtype=np.int64)
 
-# Durations have three digits, and each has its code: nanoseconds below 1000 are their own; behind
-# them are 900 for each power of ten.
+# Durations are printed with three digits, and each text has a code: nanoseconds below 1000 are
+# their own code; 900 codes for each power of ten follow.
 _DECADES = 11
 _UNITS = ("ns", "us", "ms", "s")
-_MOST_DECADES = 3 * len(_UNITS) - 3  # above there are only more digits
+_MOST_DECADES = 3 * len(_UNITS) - 3  # beyond these only digits are added
 _DIVISORS = _POWERS[: _DECADES + 1]
-_LIMITS = np.r_[1000, 9995 * _POWERS[: _DECADES - 1]]  # from there they have the next unit
+_LIMITS = np.r_[1000, 9995 * _POWERS[: _DECADES - 1]]  # the first durations with the next power
 _ABSENT = 1000 + 900 * _DECADES
 
 
 def no_paint(_: str, text: str) -> str:
-    """Paint nothing."""
+    """Return the text unchanged."""
     return text
 
 
 class Fields:
-    """Writes the fields of many lines at a time.
+    """Formats the fields of many lines at a time.
 
     Args:
         paint: see ``LineWriter``.
@@ -47,7 +47,7 @@ class Fields:
         self._durations: Array = pa.array(_duration_texts())
 
     def parts(self, ordinals: Ints, threads: Ints, outcomes: Ints, durations: Ints) -> list[Coded]:
-        """Return what is joined to the fields of each action; see ``log_lines.Actions``."""
+        """Return texts that, joined, are the fields of each action; see ``LogActions``."""
         absent = outcomes == UNFINISHED
         return [
             *number_parts("#", ordinals),
@@ -56,17 +56,17 @@ class Fields:
         ]
 
     def ending(self, outcome: int, nanoseconds: int) -> bytes:
-        """Write the outcome and the duration alone: what an action gets when it is over."""
+        """Format outcome and duration alone, to overwrite those of an unfinished action."""
         duration = self._durations[int(_duration_codes(np.array([nanoseconds]))[0])]
         return f"{self._outcomes[outcome]}{duration}".encode()
 
     @staticmethod
     def ending_start(ordinals: Ints) -> int:
-        """Return where these begin in the lines of some actions, in bytes."""
+        """Return the offset of the ending in the lines of some actions, in bytes."""
         return _width(ordinals) + _THREAD_WIDTH
 
     def _threads_and_outcomes(self, ordinals: Ints, threads: Ints, outcomes: Ints) -> Coded:
-        """Write them, with the blanks behind the ordinals before."""
+        """Format threads and outcomes, preceded by the padding of the ordinals."""
         lengths = np.searchsorted(_POWERS, ordinals, side="right")
         width, least = _width(ordinals) - 1, int(lengths.min(initial=_DIGITS))
         blanks = [" " * (width - n) for n in range(least, int(lengths.max(initial=0)) + 1)]
@@ -77,7 +77,7 @@ class Fields:
 
 
 def _width(ordinals: Ints) -> int:
-    """Return how wide the ordinals of some lines are, with the # and a blank."""
+    """Return the width of the ordinals of some lines, with the # and a blank."""
     return max(_ORDINAL_WIDTH, len(str(int(ordinals.max(initial=0)))) + 2)
 
 
@@ -96,7 +96,7 @@ def _duration_texts() -> list[str]:
 
 
 def _duration_codes(durations: Ints) -> Ints:
-    """Return the place of each among ``_duration_texts``."""
+    """Return the index of each in ``_duration_texts``."""
     codes = _SHORT_CODES[np.minimum(durations, len(_SHORT_CODES) - 1)]
     longer = np.flatnonzero(durations >= len(_SHORT_CODES))
     codes[longer] = _computed_codes(durations[longer])

@@ -1,4 +1,4 @@
-"""Read a recording as it grows: the actions that came since the last time."""
+"""The follower: reads a recording as it grows."""
 
 from __future__ import annotations
 
@@ -23,24 +23,24 @@ from actiondbg.recording.log.fields import Paint, no_paint
 from actiondbg.recording.log.lines import LogActions
 from actiondbg.recording.log.text import Coded, distinct
 
-# Of an item of ACTIONS; the duration may be longer where it comes later.
+# Fields of an item of ACTIONS, with types wide enough for patches (a patched duration is longer).
 _COLUMNS = {
     **{"duration": np.int64, "operation": np.int32, "name": np.int32},
     **{"depth": np.int32, "outcome": np.uint8, "flags": np.uint8},
 }
-_READ_BYTES = 1 << 21  # at a time
-_ALIGNMENT = 4  # bytes, of strings
+_READ_BYTES = 1 << 21  # per read
+_ALIGNMENT = 4  # of strings, in bytes
 
 
 @dataclass(frozen=True)
 class Late:
-    """Actions of before that are over now.
+    """Actions of earlier batches that have ended.
 
     Args:
-        rows: of each.
-        outcomes: places in ``layout.OUTCOMES``.
+        rows: the row of each.
+        outcomes: indices in ``layout.OUTCOMES``.
         durations: in ns.
-        noted: whether there is more to say of them: a reason, what it folded to.
+        noted: whether the line of each needs a note too: a reason, or the result of a fold.
     """
 
     rows: Ints
@@ -51,7 +51,7 @@ class Late:
 
 @dataclass(frozen=True)
 class Batch:
-    """What came: actions, the first of which has the row ``first_row``, and those that ended."""
+    """New actions, the first at the row ``first_row``, and earlier actions that have ended."""
 
     first_row: int
     actions: LogActions
@@ -59,13 +59,13 @@ class Batch:
 
 
 class Follower:
-    """Reads what is appended to a recording.
+    """Reads a recording incrementally.
 
-    The actions of one thread come in the order of their ordinals. With a second thread that does
-    actions the order is known at the end only: ``several`` tells so, and nothing more is read.
+    The actions of one thread arrive in the order of their ordinals. With actions in a second
+    thread the order is only known at the end: then ``several`` is true and nothing more is read.
 
     Args:
-        path: of the recording, which need not be there.
+        path: the recording, which need not exist yet.
         paint: see ``LineWriter``.
     """
 
@@ -80,11 +80,11 @@ class Follower:
         self._clock: tuple[tuple[int, int], tuple[int, int]] | None = None
 
     def read(self, *, final: bool) -> Batch | None:
-        """Read what came since, but not too much at a time; return None if nothing came.
+        """Read the next batch of limited size; return None if nothing is new.
 
         Args:
-            final: nothing more will come, or not soon. Before that, the newest chunk is left for
-                the next time: most actions in it that are not over yet will be then.
+            final: the recording has ended or pauses. Otherwise the newest chunk is left for the
+                next read: most of its unfinished actions will have ended by then.
         """
         size = _READ_BYTES
         while not self.several:
@@ -104,10 +104,10 @@ class Follower:
         return None
 
     def _content(self, size: int) -> tuple[mmap.mmap | bytes, bool]:
-        """Return the file up to some bytes behind the last chunk that was read.
+        """Map the file up to some bytes after the last chunk read.
 
         Returns:
-            What is there, mapped, and whether it is all there is.
+            The content, and whether it reaches the end of the file.
         """
         with contextlib.suppress(FileNotFoundError), self._path.open("rb", buffering=0) as file:
             whole = os.fstat(file.fileno()).st_size
@@ -117,7 +117,7 @@ class Follower:
         return b"", True
 
     def _batch(self, content: mmap.mmap | bytes, chunks: list[Chunk]) -> Batch | None:
-        """Read chunks; None if no action is in them, or they are of several threads."""
+        """Read chunks; None if they hold no action, or actions of several threads."""
         self._unit = FILE_HEADER.unpack_from(content)[2]
         first = self._clock[0] if self._clock else chunks[0].flushed
         self._clock = first, chunks[-1].flushed
@@ -181,7 +181,7 @@ class Follower:
         return Coded(np.where(found >= 0, places, -1), self._known.texts(found[which]))
 
     def _nanoseconds(self, units: Ints) -> Ints:
-        """Translate lengths of time by the readings of both clocks so far."""
+        """Convert durations by the readings of both clocks so far."""
         assert self._clock is not None
         (first, first_ns), (last, last_ns) = self._clock
         rate = (last_ns - first_ns) / (last - first) if last > first else 1.0
@@ -189,7 +189,7 @@ class Follower:
 
 
 class _Parts:
-    """The sections of some chunks of one thread."""
+    """The sections of chunks of one thread."""
 
     def __init__(self, content: mmap.mmap | bytes, chunks: list[Chunk]) -> None:
         self._content = content
@@ -200,12 +200,12 @@ class _Parts:
                 self._sections.setdefault(section.kind, []).append(section)
 
     def items(self, kind: Kind) -> npt.NDArray[Any]:
-        """Return the items of a kind that is not packed."""
+        """Return the items of an unpacked kind."""
         parts = self._payloads(kind)
         return (np.concatenate(parts) if parts else np.zeros(0, np.uint8)).view(LAYOUTS[kind])
 
     def operations(self) -> dict[str, Ints]:
-        """Return the fields of the items OPERATIONS."""
+        """Return the fields of the items of OPERATIONS."""
         kind = Kind.OPERATIONS
         counts = [section.count for section in self._sections.get(kind, [])]
         return unpack(self._payloads(kind), counts, *PACKED[kind])
@@ -231,7 +231,7 @@ def _folds(flags: Ints) -> Ints:
 
 
 def _first_reasons(items: npt.NDArray[Any], first: int, count: int) -> Ints:
-    """Return the first reason of each of so many rows from ``first`` on; -1 for none."""
+    """Return the first reason of each of ``count`` rows from ``first``; -1 for none."""
     reasons = np.full(count, -1, np.int64)
     mine = items[items["row"] >= first]
     reasons[mine["row"][::-1] - first] = mine["reason"][::-1]

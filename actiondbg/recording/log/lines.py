@@ -1,7 +1,7 @@
-"""The lines of the text log: one for each action, written many at a time.
+"""The lines of the text log: one per action, formatted many at a time.
 
-A line begins with fields of a fixed width, so that those of an action that is not over yet can be
-written over when it is. Every different text is made once, and lines are joined of few parts.
+A line begins with fields of fixed width, so that those of an unfinished action can be overwritten
+when it ends. Every distinct text is formatted once; a line joins a few texts.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from actiondbg.recording.format.structs import Space
 from actiondbg.recording.log.fields import Fields, Paint, no_paint
 from actiondbg.recording.log.text import Coded, joined, number_parts, one_line, piece
 
-# What stands before words that tell of an operation.
+# The text before each word that describes an operation.
 BEFORE: dict[int, str] = {Space.OPERATION: " ", Space.FUNCTION: " in @", Space.FILE: " at "}
 
 _FAILED = OUTCOMES.index("failed")
-_INDENT = "  "  # for each action around
+_INDENT = "  "  # per enclosing action
 _FOLD_NOTES = [
     ": folded in place" if fold == "in-place" else f": folded to {fold}" for fold in FOLDS
 ]
@@ -30,18 +30,18 @@ _NOTES: Array = pa.array([f"{note}\n" for note in ("", *_FOLD_NOTES, _ODD_NOTE)]
 
 @dataclass(frozen=True)
 class LogActions:
-    """Some actions, in order; the arrays have one item for each.
+    """Actions in order; the arrays have one item per action.
 
     Args:
         ordinals: from 1.
-        threads: their numbers.
-        depths: how many actions are around each.
-        outcomes: places in ``layout.OUTCOMES``.
-        durations: in ns; anything for an unfinished one.
-        subjects: what ``subject`` wrote of each.
-        operations: what ``operation_texts`` wrote.
-        reasons: what ``reason_note`` wrote.
-        folds: places in ``layout.FOLDS`` plus 1; 0 for none.
+        threads: thread numbers.
+        depths: the number of enclosing actions.
+        outcomes: indices in ``layout.OUTCOMES``.
+        durations: in ns; ignored for unfinished actions.
+        subjects: from ``subject``.
+        operations: from ``operation_texts``.
+        reasons: from ``reason_note``.
+        folds: indices in ``layout.FOLDS`` plus 1; 0 for none.
         changed: whether each changed the IR.
     """
 
@@ -59,15 +59,15 @@ class LogActions:
 
 @dataclass(frozen=True)
 class LogOperations:
-    """Some operations; the arrays have one item for each.
+    """Operations; the arrays have one item per operation.
 
     Args:
-        numbers: of the operations.
-        names: with ``BEFORE`` before each, as in ``functions`` and ``files``.
-        functions: the symbols around them.
-        files: where they come from.
-        lines: in these; negative if not known.
-        columns: in these.
+        numbers: operation ids.
+        names: operation names, each after its text of ``BEFORE``.
+        functions: symbols of the enclosing functions, likewise.
+        files: files of the locations, likewise.
+        lines: lines of the locations; negative for none.
+        columns: columns of the locations; negative for none.
     """
 
     numbers: Ints
@@ -79,18 +79,18 @@ class LogOperations:
 
 
 class LineWriter:
-    """Writes lines, of which every one ends with a newline.
+    """Formats lines, each with its newline.
 
     Args:
-        paint: colours a text by its role, "name" or an outcome; it adds as many bytes to each
-            outcome as to each other.
+        paint: colours a text by its role, "name" or an outcome; it must add the same number of
+            bytes to each outcome.
     """
 
     def __init__(self, paint: Paint = no_paint) -> None:
         self.fields = Fields(paint)
 
     def lines(self, actions: LogActions) -> Array:
-        """Return a string for each action, none of them null."""
+        """Return one string per action, never null."""
         deepest = int(actions.depths.max(initial=0))
         indents = pa.array([f" {_INDENT * n}" for n in range(deepest + 1)])
         return joined(
@@ -107,17 +107,17 @@ class LineWriter:
 
 
 def subject(tag: str, name: str, paint: Paint) -> str:
-    """Write the tag and the name, if there is one."""
+    """Format the tag and the name, if there is one."""
     return one_line(tag) + (f" ({paint('name', one_line(name))})" if name else "")
 
 
 def reason_note(reason: str) -> str:
-    """Write at the end of a line why an action failed."""
+    """Format the end of a line with the reason of a failure."""
     return piece(": ", reason) + "\n"
 
 
 def operation_texts(operations: LogOperations) -> Array:
-    """Write ``on @5 arith.addi in @f at in.mlir:3:4``, or as much of it as is known."""
+    """Format ``on @5 arith.addi in @f at in.mlir:3:4``, without missing parts."""
     return joined(
         [
             *number_parts(" on @", operations.numbers),
@@ -131,7 +131,7 @@ def operation_texts(operations: LogOperations) -> Array:
 
 
 def _notes(actions: LogActions) -> Coded:
-    """Write the ends of the lines: why it failed, or to what it folded."""
+    """Format the ends of the lines: the reason of a failure, or the result of a fold."""
     codes = actions.folds.astype(np.int32)
     odd = (actions.outcomes == _FAILED) & actions.changed & (codes == 0)
     codes[odd] = len(_NOTES) - 1

@@ -1,4 +1,4 @@
-"""The text log of a recording, and of a run while it goes on."""
+"""The text log of a recording or of a running tool."""
 
 from __future__ import annotations
 
@@ -23,28 +23,28 @@ from actiondbg.recording.log.table import COLUMNS, TableActions
 if TYPE_CHECKING:
     from actiondbg.recording.recording import Recording
 
-_ROWS = 1 << 16  # that are written at a time
-# Without anything new what is there is written. Before that most of it is not over, and would be
-# written over when it is.
+_ROWS = 1 << 16  # per write
+# After this time without growth everything is written. Before, most actions of the newest chunk are
+# unfinished and would have to be overwritten.
 _QUIET_SECONDS = 0.5
 
 
 def write_log(
     recording: Recording, out: IO[bytes], where: str | None = None, paint: Paint = no_paint
 ) -> int:
-    """Write the actions of a recording, a line each, in the order in which they began.
+    """Write the actions of a recording, one a line, in the order of the ordinals.
 
     Args:
         recording: the recording.
-        out: what the lines are written to.
-        where: which actions, as ``filtering.where`` writes it; None for all.
+        out: receives the lines.
+        where: SQL that selects actions, from ``query.filters.where``; None for all.
         paint: see ``LineWriter``.
 
     Returns:
-        How many actions were written.
+        The number of actions written.
 
     Raises:
-        OSError: they could not be written.
+        OSError: the lines cannot be written.
     """
     writer = LineWriter(paint)
     table = _selected(recording, COLUMNS, where)
@@ -55,7 +55,7 @@ def write_log(
 
 
 def write_json(recording: Recording, out: IO[bytes], where: str | None = None) -> int:
-    """Write the actions as JSON lines, with all columns of the table; see ``write_log``."""
+    """Write the actions as JSON lines with all columns of the table; see ``write_log``."""
     table = _selected(recording, recording.columns("actions"), where)
     from actiondbg.recording.query.database import open_database
 
@@ -83,11 +83,10 @@ def _selected(recording: Recording, columns: Sequence[str], where: str | None) -
     return table.take(pa.array(np.searchsorted(known, ordinals)))
 
 
-def _emptied(path: Path) -> BufferedWriter:
-    """Open a file to write it anew.
+def _truncated(path: Path) -> BufferedWriter:
+    """Open a file for writing and truncate it.
 
-    A new one is not cut to nothing: when such a file is closed, ext4 writes all of it to the disk
-    at once.
+    A new file is not truncated: after a truncation, ext4 flushes the whole file on close.
     """
     file = os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o666), "wb")
     if os.fstat(file.fileno()).st_size:
@@ -96,25 +95,25 @@ def _emptied(path: Path) -> BufferedWriter:
 
 
 def _content(lines: Array) -> memoryview:
-    """Return the text of some lines, which are not null; it is not copied."""
+    """Return the text of some lines, never null, without copying it."""
     offsets, text = lines.buffers()[1:]
     ends = np.frombuffer(offsets, np.int32)
     return memoryview(text)[ends[lines.offset] : ends[lines.offset + len(lines)]]
 
 
 class LiveLog:
-    """Writes the log of a run into a file while the tool runs.
+    """Writes the log of a run to a file while the tool runs.
 
-    The outcome and the duration of an action that is not over are written over when it is. With
-    actions in several threads their order is known at the end: then all is written anew.
+    The outcome and duration of an unfinished action are overwritten when it ends. With actions in
+    several threads the order is only known at the end: then the log is rewritten.
 
     Args:
-        recording: where the tool's actions are recorded; it need not be there.
-        output: what the log is written to; an existing file is replaced.
+        recording: the recording of the tool's actions, which need not exist yet.
+        output: the path of the log; an existing file is replaced.
         paint: see ``LineWriter``.
 
     Attributes:
-        count: the actions that were written.
+        count: the number of actions written.
 
     Raises:
         OSError: the file cannot be written.
@@ -127,24 +126,24 @@ class LiveLog:
         self._output = output
         self._follower = Follower(recording, paint)
         self._writer = LineWriter(paint)
-        self._open: dict[int, int] = {}  # of unfinished rows: where in the file their end goes
-        self._is_noted = False  # there is more to say of an action than there is room for
-        self._size = 0  # of the recording, and when it had another
+        self._open: dict[int, int] = {}  # offset of the ending of each unfinished row
+        self._is_noted = False  # an ended action needs a note, for which its line has no room
+        self._size = 0  # of the recording, and the time of its last growth
         self._grew = time.monotonic()
-        self._file = _emptied(output)
+        self._file = _truncated(output)
 
     def update(self) -> None:
-        """Write what came since; raises OSError if that cannot be done."""
+        """Write the new actions; raises OSError if the file cannot be written."""
         size = self._recording.stat().st_size if self._recording.exists() else 0
         if size != self._size:
             self._size, self._grew = size, time.monotonic()
         self._write_batches(final=time.monotonic() - self._grew >= _QUIET_SECONDS)
 
     def finish(self) -> None:
-        """Write what is left when the tool has ended, and close the file.
+        """Write the rest after the end of the tool, and close the file.
 
         Raises:
-            OSError: it could not be written.
+            OSError: the file cannot be written.
             RecordingError: the recording is damaged.
         """
         with self._file:

@@ -1,4 +1,4 @@
-"""The actions of a recording as the log's lines are made of them."""
+"""Conversion of the table of actions to the arrays of the log's lines."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ COLUMNS = (
 
 
 class TableActions:
-    """The rows of the table actions.
+    """The rows of the table of actions.
 
     Args:
         table: with the columns ``COLUMNS``.
@@ -38,14 +38,14 @@ class TableActions:
     """
 
     def __init__(self, table: Table, paint: Paint) -> None:
-        self._columns = {name: _whole(table.column(name)) for name in COLUMNS}
+        self._columns = {name: _one_chunk(table.column(name)) for name in COLUMNS}
         self._paint = paint
-        # The words of a column are the same for all rows, so they are written once.
+        # Format each word of a dictionary column once.
         self._words = {
-            name: self._written(name, partial(piece, BEFORE[space]))
+            name: self._formatted(name, partial(piece, BEFORE[space]))
             for name, space in _WORD_COLUMNS.items()
         }
-        self._reasons = self._written("reason", reason_note)
+        self._reasons = self._formatted("reason", reason_note)
         self._outcomes = self._places("outcome", OUTCOMES)
         self._folds = self._places("fold", FOLDS) + 1
 
@@ -74,7 +74,7 @@ class TableActions:
         return Coded(places, pa.array(words, pa.string()))
 
     def _operations(self, columns: dict[str, Array]) -> Coded:
-        """Describe each different operation once; one that has moved is another."""
+        """Format each distinct operation and function once: an operation may move."""
         numbers, functions = _numbers(columns["operation"]), _codes(columns["function"])
         rows, places = distinct(numbers * (len(self._words["function"]) + 1) + functions + 1)
         of = {name: columns[name].take(pa.array(rows)) for name in _OPERATION_COLUMNS}
@@ -91,25 +91,25 @@ class TableActions:
         )
         return Coded(np.where(numbers > 0, places, -1), texts)
 
-    def _written(self, column: str, write: Callable[[str], str]) -> Array:
+    def _formatted(self, column: str, write: Callable[[str], str]) -> Array:
         words = self._columns[column].dictionary.to_pylist()
         return pa.array(list(map(write, words)), pa.string())
 
     def _places(self, column: str, known: tuple[str, ...]) -> Ints:
-        """Return the place of each word of a column in ``known``; the last, of null, is -1."""
+        """Return the index of each word of a column in ``known``, with -1 for null at the end."""
         words = self._columns[column].dictionary.to_pylist()
         return np.array([*map(known.index, words), -1])
 
 
-def _whole(column: Array) -> Array:
+def _one_chunk(column: Array) -> Array:
     return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
 
 
 def _codes(words: Array) -> Ints:
-    """Return the place of each word in the dictionary, -1 for null."""
+    """Return the index of each word in the dictionary, -1 for null."""
     return words.indices.fill_null(-1).to_numpy()
 
 
 def _numbers(numbers: Array, absent: int = 0) -> Ints:
-    """Return numbers, and another for null."""
+    """Return the numbers, with a replacement for null."""
     return numbers.fill_null(absent).to_numpy()

@@ -1,4 +1,4 @@
-"""How far a recording has grown, told without reading it."""
+"""The tally: counts the actions of a growing recording. Imports no third-party package."""
 
 from __future__ import annotations
 
@@ -10,25 +10,25 @@ from actiondbg.recording.format.structs import CHUNK_HEADER, FILE_HEADER, SECTIO
 
 
 class Tally:
-    """Counts what stands in a recording that may still be written to; needs no package.
+    """Counts the actions in a recording by its section headers.
 
     Args:
-        path: of the recording, which need not be there yet.
+        path: the recording, which need not exist yet.
     """
 
     def __init__(self, path: Path) -> None:
         self.actions = 0
-        self.ended = False  # there is an END: the tool was not killed
+        self.ended = False  # it has a section END: the tool was not killed
         self._path = path
         self._offset = FILE_HEADER.size
 
     @property
     def size(self) -> int:
-        """How many bytes are in whole chunks."""
+        """The size of the complete chunks, in bytes."""
         return self._offset
 
     def update(self) -> None:
-        """Count what was written since the last time."""
+        """Count the sections added since the last call."""
         with contextlib.suppress(OSError), self._path.open("rb", buffering=0) as file:
             descriptor = file.fileno()
             whole = os.fstat(descriptor).st_size
@@ -50,6 +50,6 @@ class Tally:
 
 
 def _chunk_size(descriptor: int, offset: int) -> int:
-    """Return how long the chunk at an offset is, in bytes; 0 if there is none."""
+    """Return the size of the chunk at an offset, in bytes; 0 for none."""
     header = os.pread(descriptor, CHUNK_HEADER.size, offset)
     return CHUNK_HEADER.unpack(header)[2] if len(header) == CHUNK_HEADER.size else 0

@@ -1,7 +1,7 @@
-"""Texts that are put together of words, many at a time.
+"""Texts joined from words, many at a time.
 
-Making a string of Python for each line would take longer than what the tool does in it. Here every
-different word is made once, and one kernel of pyarrow copies them behind each other.
+Making a Python string for each line would take longer than the action itself. Here every distinct
+word is made once, and one kernel of pyarrow concatenates them.
 """
 
 from __future__ import annotations
@@ -14,22 +14,22 @@ import numpy as np
 
 from actiondbg.recording.format.arrow import Array, Ints, call, int_array, pa
 
-_MOST_KEYS = 1 << 22  # between the least and the greatest, that have places; others are sorted
+_MOST_KEYS = 1 << 22  # largest range of keys for a lookup table; wider ranges are sorted
 _LINE_BREAK = re.compile(r"[\t\n\f\r ]*[\r\n][\t\n\f\r ]*")
-_LOW = 10_000  # numbers are written in two parts: what is below, and what is above
+_LOW = 10_000  # numbers are written in two parts, split at this power of ten
 _NOTHING: Array = pa.array([""])
 _LOW_WORDS: Array = pa.array([*(f"{n:04}" for n in range(_LOW)), *map(str, range(_LOW))])
 
 
 class Coded(NamedTuple):
-    """Texts: for each its place among ``words``, from 0; -1 for none."""
+    """Texts, each as an index in ``words``; -1 for no text."""
 
     codes: Ints
     words: Array
 
 
 def joined(parts: Sequence[Coded]) -> Array:
-    """Join texts row by row; what is none is the empty text."""
+    """Join texts row by row; no text counts as an empty one."""
     rows, width = len(parts[0].codes), len(parts)
     if not rows:
         return pa.array([], pa.string())
@@ -40,7 +40,7 @@ def joined(parts: Sequence[Coded]) -> Array:
         words += (_NOTHING, part.words)
         np.add(part.codes, count + 1, out=codes[:, index], casting="unsafe")
         count += len(part.words) + 1
-    # What is taken lies in memory as it is to be written: only the texts' ends are others.
+    # The bytes already lie in the order of the result: only the offsets change.
     pieces = call("take", pa.concat_arrays(words), int_array(codes.reshape(-1), pa.int32()))
     _, offsets, text = pieces.buffers()
     ends = np.frombuffer(offsets, np.int32)[: rows * width + 1 : width]
@@ -49,7 +49,7 @@ def joined(parts: Sequence[Coded]) -> Array:
 
 
 def number_parts(before: str, numbers: Ints) -> tuple[Coded, Coded]:
-    """Return the parts of texts of numbers with something before; none for negative ones."""
+    """Return the two parts of numbers with a prefix; no text for negative numbers."""
     highs = numbers // _LOW
     lows = numbers - highs * _LOW
     different, places = _ranked(highs)
@@ -61,7 +61,7 @@ def number_parts(before: str, numbers: Ints) -> tuple[Coded, Coded]:
 
 
 def _ranked(numbers: Ints) -> tuple[Iterable[int], Ints]:
-    """Return different numbers, and the place of each number among them."""
+    """Return distinct numbers, and the index of each number among them."""
     least, most = int(numbers.min(initial=0)), int(numbers.max(initial=0))
     if most - least <= len(numbers):
         return range(least, most + 1), numbers - least
@@ -70,7 +70,7 @@ def _ranked(numbers: Ints) -> tuple[Iterable[int], Ints]:
 
 
 def distinct(keys: Ints) -> tuple[Ints, Ints]:
-    """Return a row of each different number, and the place of each number among these."""
+    """Return a row of each distinct number, and the index of each number among these."""
     if not len(keys):
         return np.zeros(0, np.int64), np.zeros(0, np.int64)
     least = int(keys.min())
@@ -87,17 +87,17 @@ def distinct(keys: Ints) -> tuple[Ints, Ints]:
 
 
 def piece(before: str, word: str) -> str:
-    """Put something before a word, without line breaks in it; an empty one stays empty."""
+    """Prefix a word and replace its line breaks; an empty word stays empty."""
     return f"{before}{one_line(word)}" if word else ""
 
 
 def one_line(word: str) -> str:
-    """Return a word without line breaks in it."""
+    """Replace line breaks in a word by blanks."""
     return _LINE_BREAK.sub(" ", word) if "\n" in word or "\r" in word else word
 
 
 def _used(texts: Coded) -> Coded:
-    """Leave words out that are not used, if there are many."""
+    """Drop unused words, if there are many."""
     if len(texts.words) <= max(len(texts.codes), len(_LOW_WORDS)):
         return texts
     rows, places = distinct(texts.codes)

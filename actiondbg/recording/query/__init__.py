@@ -1,4 +1,4 @@
-"""Recordings asked in SQL: the database, its sources, results and exports.
+"""SQL queries over recordings: the database, its sources, results and exports.
 
 May import: errors to session, recording.recording and what it may.
 """

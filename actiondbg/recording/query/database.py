@@ -1,4 +1,4 @@
-"""Recordings as a DuckDB database whose tables are read when a query needs them."""
+"""Recordings as a DuckDB database whose columns are built on demand."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ if TYPE_CHECKING:
 
 TABLES = ("actions", "changes", "operations", "reasons", "ir")
 
-_BATCH = 1 << 17  # rows, that a thread of DuckDB takes at a time
+_BATCH = 1 << 17  # rows that a thread of DuckDB takes at a time
 
 
-class _AskedTable(pa.Table):
-    """A table, of which DuckDB asks for the schema first, and then for the columns of a query.
+class _OnDemandTable(pa.Table):
+    """A table that builds only the columns of a DuckDB query.
 
-    As a table of pyarrow it is empty: all that DuckDB asks of one is answered here.
+    The underlying pyarrow table is empty: this class answers everything that DuckDB calls.
 
     Args:
-        table: whose columns are built then.
-        rows: about how many it has, for the plans of queries.
+        table: builds the columns.
+        rows: the estimated number of rows, for the query planner.
     """
 
     def __init__(self, table: LazyTable, rows: int) -> None:
@@ -48,7 +48,7 @@ class _AskedTable(pa.Table):
         return self._reader(self._table.names).__arrow_c_stream__()
 
     def select(self, columns: Sequence[int]) -> Reader:
-        """Return a reader of some columns, given by their places."""
+        """Return a reader of some columns, given by index."""
         return self._reader([self._table.names[place] for place in columns])
 
     def _reader(self, names: Sequence[str]) -> Reader:
@@ -58,15 +58,15 @@ class _AskedTable(pa.Table):
 def connect(
     recordings: Mapping[str, Recording], exports: Sequence[str] = (), *, alone: bool = False
 ) -> duckdb.DuckDBPyConnection:
-    """Return a database in memory with the tables of some recordings as views.
+    """Return an in-memory database with the tables of recordings as views.
 
     Args:
-        recordings: by the name that the column ``run`` has for each.
-        exports: globs of folders, as ``export`` writes one for each recording.
-        alone: there is one recording, and no column ``run`` but in the table of the runs.
+        recordings: recordings by their value in the column ``run``.
+        exports: globs of folders written by ``export``.
+        alone: there is one recording; only the table of runs has a column ``run``.
     """
     database = duckdb.connect(":memory:")
-    # Else a query could name variables of ours as tables.
+    # Otherwise a query could read our Python variables as tables.
     database.execute("SET python_enable_replacements = false")
     database.register(RUNS if alone else f"{RUNS}_0", runs_table(recordings))
     if not alone:
@@ -74,7 +74,7 @@ def connect(
     for name in TABLES:
         parts: list[str] = []
         for index, (run, recording) in enumerate(recordings.items()):
-            table = _asked(recording, name)
+            table = _registered(recording, name)
             if alone:
                 database.register(name, table)
                 continue
@@ -86,19 +86,19 @@ def connect(
 
 
 def open_database(recording: Recording) -> duckdb.DuckDBPyConnection:
-    """Return a DuckDB database in memory that has the tables of a recording as views.
+    """Return an in-memory DuckDB database with the tables of one recording as views.
 
-    A query builds only the columns that it needs.
+    A query builds only the columns that it uses.
     """
     return connect({Path(recording.path).stem: recording}, alone=True)
 
 
-def _asked(recording: Recording, name: str) -> object:
-    """Return what DuckDB may ask for a table."""
+def _registered(recording: Recording, name: str) -> object:
+    """Return the object that DuckDB queries for a table."""
     table = recording.tables[name]
     if not table.large or recording.header.ir == "none":
-        return _AskedTable(table, recording.count)
-    # Only now: it imports much of pyarrow.
+        return _OnDemandTable(table, recording.count)
+    # Imported on demand: pyarrow.dataset is slow to import.
     from actiondbg.recording.tables.large_table import LargeTable
 
     return LargeTable(table)

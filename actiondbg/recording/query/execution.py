@@ -1,4 +1,4 @@
-"""Ask a database of recordings in SQL, so that it can be interrupted."""
+"""Execution of SQL queries, which Ctrl-C interrupts."""
 
 from __future__ import annotations
 
@@ -19,41 +19,41 @@ T = TypeVar("T")
 
 
 def ask(database: duckdb.DuckDBPyConnection, sql: str, use: Callable[[Reader], T]) -> T:
-    """Answer a query; Ctrl-C interrupts it.
+    """Run a query; Ctrl-C interrupts it.
 
     Args:
-        database: what ``connect`` returned.
-        sql: one statement, or several, of which the last has the answer.
-        use: called in another thread with the answer.
+        database: from ``connect``.
+        sql: one or more statements; the result is that of the last one.
+        use: consumes the result, called in another thread.
 
     Returns:
-        What ``use`` returned.
+        The return value of ``use``.
 
     Raises:
-        QueryError: the query is wrong, or cannot be answered.
+        QueryError: the query is wrong or fails.
     """
     worker = _Worker(lambda: _answer(database, sql, use))
     try:
-        worker.over.wait()
+        worker.finished.wait()
     except KeyboardInterrupt:
         database.interrupt()
-        worker.over.wait()
+        worker.finished.wait()
         raise
     return worker.result()
 
 
 class _Worker(Generic[T]):
-    """Does some work in a thread, so that Ctrl-C reaches the main thread, as DuckDB ignores it."""
+    """Runs a function in a thread, because DuckDB ignores Ctrl-C in the main thread."""
 
     def __init__(self, work: Callable[[], T]) -> None:
-        self.over = threading.Event()
+        self.finished = threading.Event()
         self._work = work
         self._returned: list[T] = []
         self._raised: BaseException | None = None
         threading.Thread(target=self._run, daemon=True).start()
 
     def result(self) -> T:
-        """Return what the work returned, or raise what it raised."""
+        """Return the function's result, or re-raise its exception."""
         if self._raised is not None:
             raise self._raised
         return self._returned[0]
@@ -64,37 +64,37 @@ class _Worker(Generic[T]):
         except BaseException as error:
             self._raised = error
         finally:
-            self.over.set()
+            self.finished.set()
 
 
 def _answer(database: duckdb.DuckDBPyConnection, sql: str, use: Callable[[Reader], T]) -> T:
     with _one_sentence():
         relation: Any = database.sql(sql)
         if relation is None:
-            raise QueryError("The SQL is empty: write a query, or leave it out to list the tables.")
+            raise QueryError("The SQL is empty: write a query, or omit it to list the tables.")
         return use(relation.to_arrow_reader(_BATCH))
 
 
 @contextlib.contextmanager
 def _one_sentence() -> Generator[None]:
-    """Say of DuckDB's errors what is wrong, where, and the way out, in one sentence."""
+    """Convert DuckDB's errors to QueryError with one sentence."""
     try:
         yield
     except duckdb.Error as error:
-        # DuckDB keeps only the text of ours: then reading has failed, not the query.
-        _, is_ours, told = str(error).partition(f"{RecordingError.__name__}: ")
+        # DuckDB keeps only the text of a RecordingError: then reading failed, not the query.
+        _, is_ours, message = str(error).partition(f"{RecordingError.__name__}: ")
         if is_ours:
-            raise RecordingError(told) from error
+            raise RecordingError(message) from error
         raise QueryError(sentence_of(error)) from error
 
 
 def _inside_sentence(text: str) -> str:
-    """Return a text with a small first letter, unless it begins with a keyword in capitals."""
+    """Lower the first letter of a text, unless it begins with a keyword in capitals."""
     return text if text[1:2].isupper() else text[:1].lower() + text[1:]
 
 
 def sentence_of(error: duckdb.Error) -> str:
-    """Return one sentence for an error of DuckDB."""
+    """Return one sentence for an error of DuckDB, with the position below it."""
     text, _, place = str(error).partition("\n\nLINE ")
     kind, _, what = text.partition(": ")
     lines = [" ".join(line.split()).rstrip(".!?") for line in what.splitlines() if line.strip()]
@@ -105,6 +105,6 @@ def sentence_of(error: duckdb.Error) -> str:
     if not place:
         return sentence
     line, _, marks = place.partition(": ")[2].partition("\n")
-    # The marks stand below the words that "LINE 1: " has moved to the right.
-    moved = len("LINE ") + len(place.partition(": ")[0]) + len(": ")
-    return f"{sentence}\n  {line}\n  {marks[moved:].rstrip()}"
+    # Move the marks to the left by the width of "LINE 1: ".
+    prefix = len("LINE ") + len(place.partition(": ")[0]) + len(": ")
+    return f"{sentence}\n  {line}\n  {marks[prefix:].rstrip()}"

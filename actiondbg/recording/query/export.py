@@ -1,4 +1,4 @@
-"""Recordings as Parquet files: many of them can lie in one bucket, and be asked together."""
+"""Export of recordings as Parquet files, which many machines can collect in one bucket."""
 
 from __future__ import annotations
 
@@ -19,30 +19,30 @@ from actiondbg.recording.tables.lazy_table import LazyTable
 if TYPE_CHECKING:
     from actiondbg.recording.recording import Recording
 
-FOLDER = "run="  # what the name of a run's folder begins with, for Hive partitioning
-_ROWS = 1 << 18  # of a row group
+FOLDER = "run="  # prefix of the folder of a run, for Hive partitioning
+_ROWS = 1 << 18  # per row group
 
 
 def is_export(folder: Path) -> bool:
-    """Tell whether a folder holds one exported recording."""
+    """Whether a folder holds one exported recording."""
     return folder.name.startswith(FOLDER) and (folder / f"{RUNS}.parquet").is_file()
 
 
 def export(recording: Recording, directory: str | os.PathLike[str]) -> Path:
-    """Write a recording's tables as Parquet files into a folder of their own, whole or not at all.
+    """Write a recording's tables as Parquet files into a folder of their own, atomically.
 
-    The folder is ``run=NAME-ID``: the same recording has the same each time, and is replaced; no
-    two have the same, whatever machines they come from.
+    The folder is ``run=NAME-ID``: exporting a recording again replaces its folder, and different
+    recordings get different folders, whatever machines they come from.
 
     Args:
-        recording: to export.
-        directory: where the folder is made; it may be the copy of a bucket.
+        recording: the recording.
+        directory: the parent of the folder; may be a copy of a bucket.
 
     Returns:
         The folder.
 
     Raises:
-        OSError: it cannot be written.
+        OSError: a file cannot be written.
     """
     target = Path(directory) / f"{FOLDER}{_name(recording)}"
     new = target.with_name(f".{target.name}.{os.getpid()}")

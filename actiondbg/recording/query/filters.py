@@ -1,7 +1,7 @@
-"""What breakpoints stop at, as SQL over the tables of a recording.
+"""Breakpoint specs, conditions and outcome filters as SQL over the tables of a recording.
 
-The meaning is that of the agent (Match.cpp, Condition.cpp, Outcome.cpp): an action of a recording
-is selected if ``break`` with the same words would have stopped at it.
+The meaning is the agent's (Match.cpp, Condition.cpp, Outcome.cpp): a filter selects an action if
+``break`` with the same words would have stopped at it.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from actiondbg.errors import UsageError
 from actiondbg.protocol import Condition, Term
 from actiondbg.support.globs import glob_regex
 
-# Where `lastComponent` of the agent begins: behind the last :: outside of <...>, which may be
-# nested so deeply.
+# As `lastComponent` of the agent: the part after the last :: outside of <...>, which may nest up to
+# this depth.
 _NESTING = 8
 _TEMPLATE = "<(?:[^<>]|" * _NESTING + "<[^<>]*>" + ")*>" * _NESTING
 _LAST_COMPONENT = rf"^(?:(?:[^<>]|{_TEMPLATE})*::)?(.*)$"
@@ -30,9 +30,9 @@ _RESULTS = {
     "changed": "changed",
     "unchanged": "outcome = 'unchanged'",
     "skipped": "outcome = 'skipped'",
-    "unfinished": "outcome = 'unfinished'",  # the tool ended before: no breakpoint stops there
+    "unfinished": "outcome = 'unfinished'",  # the tool ended first: no breakpoint stops there
 }
-# Never null: what is compared in a condition is true or false.
+# Never null: a comparison in a condition is true or false.
 _FIELDS = {
     "ordinal": "ordinal",
     "depth": "depth",
@@ -43,7 +43,7 @@ _FIELDS = {
     "op": "coalesce(op, '')",
     "file": "coalesce(file, '')",
     "func": "coalesce(function, '')",
-    # Of the innermost greedy iteration that the action is or is in.
+    # The innermost greedy iteration around the action, or the action itself.
     "iteration": """coalesce((SELECT iterations.number FROM (
         WITH RECURSIVE inside AS (
             SELECT ordinal, CAST(substr(name, 11) AS BIGINT) AS number FROM actions
@@ -57,24 +57,24 @@ _FIELDS = {
 
 
 def where(text: str) -> str:
-    """Write what a breakpoint stops at as SQL.
+    """Translate a breakpoint to SQL.
 
     Args:
         text: ``SPEC`` or ``SPEC if EXPR``, as ``break`` takes it.
 
     Returns:
-        A condition for ``SELECT ... FROM actions WHERE``; it is never null. It asks the tables
-        actions and operations of ``Recording.database``.
+        A condition for ``SELECT ... FROM actions WHERE``, never null. It uses the tables actions
+        and operations of ``database.connect``.
 
     Raises:
-        UsageError: the SPEC or the EXPR is written wrongly; it holds the position.
+        UsageError: the SPEC or the EXPR has a syntax error; it holds the position.
     """
     spec, expression = split_spec_and_condition(text)
     terms = _all_of(_term(term) for term in parse_spec(spec))
     if expression is None:
         return terms
     condition = parse_condition(expression)
-    if not _asks_hits(condition):
+    if not _uses_hits(condition):
         return f"({terms} AND {_truth(condition)})"
     return (
         "ordinal IN (SELECT ordinal FROM (SELECT *, row_number() OVER (ORDER BY ordinal) AS hits "
@@ -83,27 +83,28 @@ def where(text: str) -> str:
 
 
 def where_location(text: str) -> str:
-    """Write where an action's operation is as SQL.
+    """Translate a location filter to SQL.
 
     Args:
         text: ``FILE:LINE[:COL]``, ``FILE:LINE-LINE`` or ``file:FILE``.
 
     Raises:
-        UsageError: it is no place.
+        UsageError: the text is not a location.
     """
     terms = parse_spec(text)
     if any(term.kind != "location" for term in terms):
         raise UsageError(
-            f"{text!r} is no place: write FILE:LINE, FILE:LINE:COL, FILE:LINE-LINE or file:FILE."
+            f"{text!r} is not a location: write FILE:LINE, FILE:LINE:COL, FILE:LINE-LINE or "
+            "file:FILE."
         )
     return _all_of(_term(term) for term in terms)
 
 
 def where_outcome(text: str) -> str:
-    """Write what ``break --outcome`` stops after, or what did not end, as SQL.
+    """Translate an outcome filter (of ``break --outcome``, or ``unfinished``) to SQL.
 
     Raises:
-        UsageError: as ``where`` does.
+        UsageError: the filter has a syntax error.
     """
     words, reason = split_outcome(text, _RESULTS)
     parts = [_RESULTS[word] for word in words]
@@ -129,7 +130,7 @@ def _quoted(text: str) -> str:
 
 
 def _matches(column: str, glob: str) -> str:
-    """Match a text as ``Glob::matchesNow`` does: it may also be equal to the glob."""
+    """Match a text like ``Glob::matchesNow``: a text equal to the glob matches too."""
     equal = f"{column} = {_quoted(glob)}"
     if not any(character in glob for character in "*?[\\"):
         return equal
@@ -137,7 +138,7 @@ def _matches(column: str, glob: str) -> str:
 
 
 def _matches_name(column: str, glob: str) -> str:
-    """Match a C++ name as ``Glob::matchesName`` does."""
+    """Match a C++ name like ``Glob::matchesName``."""
     plain = f"regexp_replace({column}, {_quoted(_ANONYMOUS)}, '', 'g')"
     last = f"regexp_extract({plain}, {_quoted(_LAST_COMPONENT)}, 1, 's')"
     return " OR ".join(_matches(name, glob) for name in (column, plain, last))
@@ -147,7 +148,7 @@ def _matches_name(column: str, glob: str) -> str:
 
 
 def _term(term: Term) -> str:
-    """Write one part of a SPEC; see ``Term::matches`` of the agent."""
+    """Translate one term of a SPEC; see ``Term::matches`` of the agent."""
     glob = term.glob or ""
     is_pattern = f"tag = 'apply-pattern' AND ({_matches_name('full_name', glob)} OR "
     is_pattern += f"full_name = '' AND {_matches('name', glob)})"
@@ -167,7 +168,7 @@ def _term(term: Term) -> str:
 
 
 def _place(term: Term) -> list[str]:
-    """Look at the first place of the operation's location, and at all in a compound one."""
+    """Match the first place of the operation's location, and all places of a compound one."""
     path = term.path or ""
     first = [_in_file("file", path)]
     inside = [_in_file("place.file", _escaped(path))]
@@ -189,12 +190,12 @@ def _place(term: Term) -> list[str]:
 
 
 def _in_file(column: str, path: str) -> str:
-    """Match by suffix of path components, as ``Term::matchesFile`` does."""
+    """Match by suffix of path components, like ``Term::matchesFile``."""
     return f"({column} = {_quoted(path)} OR ends_with({column}, {_quoted('/' + path)}))"
 
 
 def _escaped(path: str) -> str:
-    """Write a path as it stands in the text of a location (``llvm::printEscapedString``)."""
+    """Escape a path as in the text of a location (``llvm::printEscapedString``)."""
     return "".join(
         "\\\\"
         if byte == ord("\\")
@@ -208,12 +209,12 @@ def _escaped(path: str) -> str:
 # --- conditions -------------------------------------------------------------------------
 
 
-def _asks_hits(condition: Condition) -> bool:
-    return condition.field == "hits" or any(map(_asks_hits, condition.args or []))
+def _uses_hits(condition: Condition) -> bool:
+    return condition.field == "hits" or any(map(_uses_hits, condition.args or []))
 
 
 def _truth(condition: Condition) -> str:
-    """Write a call; see ``Condition::holds`` of the agent."""
+    """Translate a condition; see ``Condition::holds`` of the agent."""
     call, args = condition.call, condition.args or []
     if call == "not":
         return f"(NOT {_truth(args[0])})"

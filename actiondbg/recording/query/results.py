@@ -1,4 +1,4 @@
-"""The answer to a query as CSV, JSON or Parquet."""
+"""Query results as CSV, JSON or Parquet."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ Write = Callable[[Reader, IO[bytes]], None]
 
 
 def write_csv(reader: Reader, out: IO[bytes]) -> None:
-    """Write an answer as CSV (RFC 4180), with a header; a null is empty, and no quotes are.
+    """Write a result as CSV (RFC 4180) with a header; null is an empty field without quotes.
 
     Args:
-        reader: of the answer.
-        out: where to.
+        reader: the result.
+        out: receives the text.
     """
     csv: Any = import_module("pyarrow.csv")
     schema = pa.schema([_as(field, _csv_type(field.type)) for field in reader.schema])
@@ -30,7 +30,7 @@ def write_csv(reader: Reader, out: IO[bytes]) -> None:
 
 
 def write_json(reader: Reader, out: IO[bytes]) -> None:
-    """Write an answer as a JSON array of objects, one a line; see ``write_csv``."""
+    """Write a result as a JSON array of objects, one a line; see ``write_csv``."""
     names = _unique(reader.schema.names)
     before = "[\n"
     for batch in reader:
@@ -43,7 +43,7 @@ def write_json(reader: Reader, out: IO[bytes]) -> None:
 
 
 def write_parquet(reader: Reader, out: IO[bytes]) -> None:
-    """Write an answer as Parquet, compressed with zstd; see ``write_csv``."""
+    """Write a result as Parquet, compressed with zstd; see ``write_csv``."""
     parquet: Any = import_module("pyarrow.parquet")
     fields = [_as(field, _parquet_type(field.type)) for field in reader.schema]
     named = zip(fields, _unique(reader.schema.names), strict=True)
@@ -57,7 +57,7 @@ FORMATS: dict[str, Write] = {"csv": write_csv, "json": write_json, "parquet": wr
 
 
 def text_of(value: object) -> str:
-    """Return a value that is no text as one."""
+    """Return a value as text."""
     plain = _plain(value)
     return plain if isinstance(plain, str) else json.dumps(plain, ensure_ascii=False)
 
@@ -100,7 +100,7 @@ def _texts(column: Array) -> Array:
 
 
 def _plain(value: Any) -> Any:
-    """Return a value as JSON has it."""
+    """Return a value as a JSON value."""
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if value is None or isinstance(value, str | int):
@@ -119,7 +119,7 @@ def _plain(value: Any) -> Any:
 
 
 def _unique(names: list[str]) -> list[str]:
-    """Return the names with a number behind those that were there before."""
+    """Append a number to repeated names."""
     result: list[str] = []
     for name in names:
         free, number = name, 1

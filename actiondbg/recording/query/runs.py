@@ -1,4 +1,4 @@
-"""The table of the runs: which recordings there are, of which command lines."""
+"""The table of runs: the recordings and their command lines."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ RUNS = "runs"
 
 
 def runs_table(recordings: Mapping[str, Recording]) -> Table:
-    """Return a row for each recording; nothing in it names the machine or its user.
+    """Return one row per recording, without anything that names the machine or its user.
 
     Args:
-        recordings: by what the column ``run`` says.
+        recordings: recordings by their value in the column ``run``.
     """
     rows = [{"run": run, **run_columns(recording)} for run, recording in recordings.items()]
     schema = pa.schema([("run", pa.string()), *_SCHEMA.items()])
@@ -31,9 +31,9 @@ def run_table(recording: Recording) -> Table:
 
 
 def run_columns(recording: Recording) -> dict[str, object]:
-    """Return what is told of a run, by column."""
+    """Return the values of a run's row, by column."""
     header, ending = recording.header, recording.ending
-    # A command line may be any bytes; a text of Arrow may not.
+    # A command line may hold any bytes; Arrow strings are UTF-8.
     argv = [word.encode(errors="replace").decode() for word in header.argv]
     return {
         "command": shlex.join(argv),

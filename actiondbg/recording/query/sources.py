@@ -1,4 +1,4 @@
-"""What a query is asked of: recordings, and folders of exported ones, by their paths."""
+"""The sources of a query: recordings and folders of exported recordings, by path."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ SUFFIX = ".adbrec"
 
 @dataclass
 class Sources:
-    """What was found.
+    """The recordings and exports found.
 
     Args:
-        recordings: by a name that no other has.
+        recordings: recordings by a unique name.
         exports: globs of folders of exported recordings.
-        alone: it is one recording, which was named.
-        left_out: why others cannot be read, a sentence each.
+        alone: the only source is one recording, given by its path.
+        left_out: for each unreadable recording, a sentence that says why.
     """
 
     recordings: dict[str, Recording] = field(default_factory=dict[str, "Recording"])
@@ -38,7 +38,7 @@ class Sources:
     left_out: list[str] = field(default_factory=list[str])
 
     def sentences(self) -> Iterator[str]:
-        """Yield what is to be said of those that are not read, or not to their end."""
+        """Yield a warning for each recording that is left out or incomplete."""
         for why in self.left_out:
             yield f"Left out: {why}"
         for name, recording in self.recordings.items():
@@ -46,7 +46,7 @@ class Sources:
                 yield f"{name}: {recording.cut}"
 
     def connect(self) -> duckdb.DuckDBPyConnection:
-        """Return a database of all of them; see docs/recordings.md for its tables."""
+        """Return a database of all sources; docs/recordings.md describes its tables."""
         from actiondbg.recording.query.database import connect
 
         return connect(self.recordings, self.exports, alone=self.alone)
@@ -56,13 +56,13 @@ def open_sources(paths: Sequence[str], *, partial: bool = False) -> Sources:
     """Open recordings.
 
     Args:
-        paths: of recordings, of folders that hold some, exported or not, globs of these, or URLs
-            of buckets that hold exported ones. What is found twice is opened once.
-        partial: read damaged ones up to the damage, and leave out those of which nothing can be
-            read, if there are others.
+        paths: recordings, folders of recordings (exported or not), globs of these, or URLs of
+            buckets of exported recordings. A recording found twice is opened once.
+        partial: read damaged recordings up to the damage, and leave out unreadable ones if there
+            are others.
 
     Raises:
-        RecordingError: nothing is there, or one cannot be read.
+        RecordingError: nothing is found, or a recording cannot be read.
     """
     sources = Sources()
     files: list[str] = []
@@ -70,7 +70,7 @@ def open_sources(paths: Sequence[str], *, partial: bool = False) -> Sources:
         for found in _expanded(path):
             _sort(found, files, sources.exports)
     sources.alone = [*paths] == files and len(files) == 1
-    # Counted twice, it would double every sum.
+    # A recording read twice would double every sum.
     files = _each_once(files)
     sources.exports = list(dict.fromkeys(sources.exports))
     unread: list[RecordingError] = []
@@ -90,7 +90,7 @@ def open_sources(paths: Sequence[str], *, partial: bool = False) -> Sources:
 
 
 def _each_once(files: Iterable[str]) -> list[str]:
-    """Return the files as they are spelled first, whatever links lead to them."""
+    """Return each file once, by its first spelling, with links resolved."""
     first: dict[str, str] = {}
     for file in files:
         first.setdefault(os.path.realpath(file), file)
@@ -98,15 +98,15 @@ def _each_once(files: Iterable[str]) -> list[str]:
 
 
 def _with_way_out(error: RecordingError) -> RecordingError:
-    """Return an error that stops the reading of others, too."""
-    told = str(error)
-    if "--partial" in told:
+    """Add --partial to the ways out of an error."""
+    message = str(error)
+    if "--partial" in message:
         return error
-    return RecordingError(f"{told.removesuffix('.')}, or say --partial to leave it out.")
+    return RecordingError(f"{message.removesuffix('.')}, or use --partial to leave it out.")
 
 
 def _expanded(path: str) -> list[str]:
-    """Return what a glob stands for; anything else as it is."""
+    """Expand a glob; return any other path unchanged."""
     if "://" in path or not glob.has_magic(path) or os.path.lexists(path):
         return [path]
     found = sorted(glob.glob(path, recursive=True))
@@ -137,7 +137,7 @@ def _sort(path: str, files: list[str], exports: list[str]) -> None:
 
 
 def _names(files: Iterable[str]) -> Iterator[str]:
-    """Yield a name for each file: short, unless another has it as well."""
+    """Yield a unique name for each file: the stem, or the path where stems repeat."""
     paths = [Path(file) for file in files]
     stems = [path.stem for path in paths]
     for path, stem in zip(paths, stems, strict=True):

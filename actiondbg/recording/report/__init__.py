@@ -1,7 +1,8 @@
-"""The report of a recording: one page that needs no other file, for any number of actions.
+"""The report of a recording: one self-contained HTML page, for any number of actions.
 
-The tables of the recording are summed up by SQL (groups, suspects, density ...), the actions that
-the page holds one by one are chosen, and all of it goes as JSON into a page whose scripts draw it.
+SQL queries summarise the tables (groups, suspects, density) and choose single actions; the results
+go as JSON into a page whose scripts draw them.
+May import: errors to session, analysis, recording.query, recording.tables.
 """
 
 from actiondbg.recording.report.limits import SIZE

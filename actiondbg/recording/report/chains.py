@@ -1,6 +1,6 @@
-"""Chains of rewrites, each of what the one before it made or left: where patterns go in circles.
+"""Chains of rewrites, each of an operation that the one before made or left: signs of cycles.
 
-A chain that grows is no mistake by itself: that the same name comes again and again in it is.
+A long chain is no mistake by itself; one that repeats the same name is suspicious.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 
 _Name = tuple[str, str]  # tag and name
 
-_LONG = 8  # rewrites of a chain that is looked at
-_AGAIN = 4  # times that one name is in a chain that is told
-_LOOKED_AT = 1_000  # ends of chains, the longest first
-_WALKED = 500  # rewrites at the end of a chain whose names are counted
-_SHOWN = 12  # names of a chain's end that are told in their order
+_LONG = 8  # rewrites of the shortest chain considered
+_AGAIN = 4  # least occurrences of one name in a reported chain
+_CONSIDERED = 1_000  # ends of chains, longest first
+_WALKED = 500  # last rewrites of a chain whose names are counted
+_SHOWN = 12  # last names of a chain, shown in order
 
 
 class _Chain(NamedTuple):
@@ -35,41 +35,41 @@ class _Chain(NamedTuple):
 
 
 def chains(database: DuckDBPyConnection, shared: Shared, most: int) -> Columns:
-    """Return the longest chain of each set of names; at most ``most``. Asks ``rewrites``."""
+    """Return the longest chain of each set of names, at most ``most``; reads ``rewrites``."""
     ordinals, before = _links(database)
     lengths, firsts = measured(before)
     ends = np.flatnonzero(lengths >= _LONG)
     ends = ends[~np.isin(ends, before[ends])]
-    ends = ends[np.argsort(-lengths[ends], kind="stable")][:_LOOKED_AT]
+    ends = ends[np.argsort(-lengths[ends], kind="stable")][:_CONSIDERED]
     walked = [ordinals[_walk(before, int(end))].tolist() for end in ends]
     names = _names(database, {ordinal for chain in walked for ordinal in chain})
     found: dict[frozenset[_Name], _Chain] = {}
     for end, chain in zip(ends, walked, strict=True):
-        told = [names[ordinal] for ordinal in chain]
-        if max(Counter(told).values()) >= _AGAIN:
+        named = [names[ordinal] for ordinal in chain]
+        if max(Counter(named).values()) >= _AGAIN:
             first = int(ordinals[firsts[end]])
-            one = _Chain(int(lengths[end]), first, int(ordinals[end]), told)
-            found.setdefault(frozenset(told), one)
+            one = _Chain(int(lengths[end]), first, int(ordinals[end]), named)
+            found.setdefault(frozenset(named), one)
     return _columns(database, shared, list(found.values())[:most])
 
 
 def measured(before: _Numbers) -> tuple[_Numbers, _Numbers]:
-    """Return the length of the chain that ends at each rewrite, and the place where it begins.
+    """Return the length and the begin of the chain that ends at each rewrite.
 
     Args:
-        before: of each rewrite, the place of the one before it in its chain, or -1.
+        before: for each rewrite the index of its predecessor in the chain, or -1.
     """
     places = np.arange(len(before))
-    jump = np.where(before < 0, places, before)  # the first of a chain leads to itself
+    jump = np.where(before < 0, places, before)  # the first of a chain points to itself
     lengths = (before >= 0).astype(np.int64)
-    while not np.array_equal(further := jump[jump], jump):  # jumps twice as far in each round
+    while not np.array_equal(further := jump[jump], jump):  # jumps double in each round
         lengths += lengths[jump]
         jump = further
     return lengths + 1, jump
 
 
 def _walk(before: _Numbers, end: int) -> list[int]:
-    """Return the places of a chain's last rewrites, in order."""
+    """Return the indices of a chain's last rewrites, in order."""
     chain: list[int] = []
     while end >= 0 and len(chain) < _WALKED:
         chain.append(end)
@@ -78,7 +78,7 @@ def _walk(before: _Numbers, end: int) -> list[int]:
 
 
 def _links(database: DuckDBPyConnection) -> tuple[_Numbers, _Numbers]:
-    """Return the ordinals of the rewrites, and of each the place of the one before it, or -1."""
+    """Return the ordinals of the rewrites, and the index of each one's predecessor, or -1."""
     answer: Any = database.execute(
         """
         SELECT r.ordinal, r.driver, coalesce(
@@ -96,7 +96,7 @@ def _links(database: DuckDBPyConnection) -> tuple[_Numbers, _Numbers]:
         return ordinals, ordinals
     places = np.minimum(np.searchsorted(ordinals, wanted), len(ordinals) - 1)
     is_link = (ordinals[places] == wanted) & (driver[places] == driver)
-    # A chain leads back in time: else a recording that contradicts itself would never end.
+    # A chain must lead back in time: an inconsistent recording could hold a loop.
     is_link &= places < np.arange(len(ordinals))
     return ordinals, np.where(is_link, places, -1)
 

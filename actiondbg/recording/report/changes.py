@@ -1,4 +1,4 @@
-"""The actions that changed the IR, and what each of them did: changes, and diffs."""
+"""The actions that changed the IR, with their changes and diffs."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ if TYPE_CHECKING:
 
     from actiondbg.recording.recording import Recording
 
-_LONGEST = 400_000  # characters of a text that is compared: longer ones take seconds
+_LONGEST = 400_000  # characters of a compared text: longer ones take seconds
 _WITH_IR = "SELECT DISTINCT ordinal FROM ir"
 
 
 def changing_ordinals(database: DuckDBPyConnection, most: int) -> list[int]:
-    """Choose among the actions that changed the IR: the first of each name, then the second ..."""
+    """Choose actions that changed the IR: the first of each name, then the second ..."""
     return _in_rounds(database, "FROM actions a WHERE a.changed", most)
 
 
 def changes(
     database: DuckDBPyConnection, shared: Shared, ordinals: list[int], most: int
 ) -> dict[str, object]:
-    """Return the first changes of each of some actions, and how many it has beside them."""
+    """Return the first changes of actions, and the number of further ones."""
     found = ask_columns(
         database,
         """
@@ -44,11 +44,11 @@ def changes(
         ordinals=ordinals,
         most=most,
     )
-    told = shared.number(found, "kind", "op", "file", "by_op")
-    rows = zip(*(told[name] for name in CHANGE_COLUMNS), strict=True)
+    numbered = shared.number(found, "kind", "op", "file", "by_op")
+    rows = zip(*(numbered[name] for name in CHANGE_COLUMNS), strict=True)
     listed: dict[int, list[Any]] = {}
     left_out: dict[int, int] = {}
-    for ordinal, count, row in zip(told["ordinal"], told["count"], rows, strict=True):
+    for ordinal, count, row in zip(numbered["ordinal"], numbered["count"], rows, strict=True):
         listed.setdefault(ordinal, []).append([int(each) for each in row])
         if count > most:
             left_out[ordinal] = count - most
@@ -61,7 +61,7 @@ CHANGE_COLUMNS = ("kind", "operation", "op", "file", "line", "col", "by", "by_op
 def add_diffs(
     recording: Recording, diffs: PaintedDiffs, ordinals: Sequence[int], compared: int
 ) -> None:
-    """Add the diffs of some actions, as far as there is place, and characters to compare."""
+    """Add the diffs of actions until the size or the characters to compare are used up."""
     for ordinal in ordinals:
         diff = recorded_diff(recording, ordinal, _LONGEST)
         diffs.add(ordinal, diff)
@@ -71,18 +71,18 @@ def add_diffs(
 
 
 def ordinals_with_ir(database: DuckDBPyConnection, most: int) -> list[int]:
-    """Choose among the actions whose IR was recorded, as ``changing_ordinals`` does."""
+    """Choose actions with recorded IR, like ``changing_ordinals``."""
     return _in_rounds(database, f"FROM actions a SEMI JOIN ({_WITH_IR}) USING (ordinal)", most)
 
 
 def count_with_ir(database: DuckDBPyConnection) -> int:
-    """Return of how many actions the recording holds the IR."""
+    """Count the actions with recorded IR."""
     [(count,)] = ask(database, f"SELECT count(*) FROM ({_WITH_IR})")
     return count
 
 
 def _in_rounds(database: DuckDBPyConnection, source: str, most: int) -> list[int]:
-    """Return ordinals of actions: the first one of each name, then the second one of each ..."""
+    """Return ordinals of actions: the first of each name, then the second of each ..."""
     rows = ask(
         database,
         f"""

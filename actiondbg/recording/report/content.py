@@ -1,4 +1,4 @@
-"""What a page holds, asked of the recording."""
+"""The content of a page, queried from the recording."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ _LONGEST = 500  # characters of a name
 
 
 class Content(NamedTuple):
-    """Everything of a page.
+    """The content of a page.
 
     Attributes:
-        title: the tool, in a word.
-        command: what was run.
+        title: the name of the tool.
+        command: the command line.
         facts: the table at the top.
-        counts: a row a kind of action.
-        changes: how many of each kind.
-        left_out: sentences: what of the recording the page holds, and what not.
-        run: what the scripts read.
+        counts: one row per kind of action.
+        changes: the number of changes by kind.
+        left_out: sentences on the parts of the recording in the page, and those left out.
+        run: the data of the scripts.
     """
 
     title: str
@@ -46,7 +46,7 @@ class Content(NamedTuple):
 
 
 def content_of(source: overview.Source, database: DuckDBPyConnection, limits: Limits) -> Content:
-    """Ask the recording for all that a page of these limits holds."""
+    """Query the content of a page with some limits."""
     recording = source.recording
     shared = Shared()
     counts = overview.counts(database)
@@ -117,7 +117,7 @@ def _tables(
 
 
 def _named(tables: Iterable[Columns]) -> set[int]:
-    """Return the actions that some tables name, so that a reader can go to them."""
+    """Return the actions that tables link to."""
     named: set[int] = set()
     for columns in tables:
         named.update(*(columns[name] for name in ("first", "last") if name in columns))

@@ -1,4 +1,4 @@
-"""How many actions ran when: all of them, in buckets, however many there are."""
+"""The density of actions over time, in buckets."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from actiondbg.recording.report.queries import ask
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
-_MOST = 1_500  # buckets of a thread: more than a screen has columns
+_MOST = 1_500  # buckets per thread: more than the columns of a screen
 
 
 class Density(TypedDict):
     """The actions of a run over time.
 
     Attributes:
-        end: of the run, in ns.
-        width: of a bucket, in ns.
-        threads: the number of each thread, and its counts of a bucket each.
+        end: the end of the run, in ns.
+        width: the width of a bucket, in ns.
+        threads: for each thread its number and its counts per bucket.
     """
 
     end: int
@@ -27,11 +27,11 @@ class Density(TypedDict):
 
 
 def density(database: DuckDBPyConnection, buckets: int) -> Density:
-    """Count the actions of each thread that began in each bucket, and those that changed the IR.
+    """Count the actions, and those that changed the IR, by thread and bucket of their begin.
 
     Args:
-        database: of the recording.
-        buckets: of all threads together.
+        database: the database of the recording.
+        buckets: the number of buckets of all threads together.
     """
     [(end, threads)] = ask(
         database,

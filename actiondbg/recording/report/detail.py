@@ -1,4 +1,4 @@
-"""The actions that a page holds one by one: the longest, and those that it tells more of."""
+"""The single actions of a page: the longest ones, and those with further details."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from actiondbg.recording.report.queries import NAME, Columns, Shared, ask, ask_c
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
-_OF_SELF = 0.1  # the share of actions that are held for their own time, not all of theirs
+_OF_SELF = 0.1  # the share of actions chosen by self time instead of duration
 _CHANGED, _ROLLED_BACK = 1, 2  # bits of the column ``flags``
 
 
 def held_actions(
     database: DuckDBPyConnection, shared: Shared, most: int, named: Set[int]
 ) -> Columns:
-    """Return actions in the order in which they began, with all that are around them.
+    """Return actions in order, with all their parents.
 
     Args:
-        database: of the recording.
+        database: the database of the recording.
         shared: the texts of the page.
-        most: how many at most are chosen by their time.
-        named: the ordinals of those that are wanted in any case.
+        most: the most actions chosen by their time.
+        named: the ordinals of actions to include in any case.
     """
-    ordinals = _with_those_around(database, _longest(database, max(most - len(named), 1)) | named)
+    ordinals = _with_parents(database, _longest(database, max(most - len(named), 1)) | named)
     found = ask_columns(
         database,
         f"""
@@ -54,7 +54,7 @@ def held_actions(
 
 
 def _longest(database: DuckDBPyConnection, most: int) -> set[int]:
-    """Choose the actions that took longest; they hold those around them, which took longer."""
+    """Choose the actions with the longest durations and self times."""
     busiest = int(most * _OF_SELF)
     found: set[int] = set()
     for order, count in (
@@ -66,8 +66,8 @@ def _longest(database: DuckDBPyConnection, most: int) -> set[int]:
     return found
 
 
-def _with_those_around(database: DuckDBPyConnection, ordinals: Set[int]) -> set[int]:
-    """Add the parents of actions, theirs, and so on."""
+def _with_parents(database: DuckDBPyConnection, ordinals: Set[int]) -> set[int]:
+    """Add all parents of actions."""
     found, new = set(ordinals), set(ordinals)
     while new:
         rows = ask(
@@ -84,7 +84,7 @@ def _with_those_around(database: DuckDBPyConnection, ordinals: Set[int]) -> set[
 
 
 def _counts_inside(database: DuckDBPyConnection, ordinals: list[int]) -> dict[tuple[int, int], int]:
-    """Return how many actions of each thread are right inside each action."""
+    """Count the children of each action by thread."""
     rows = ask(
         database,
         """
@@ -99,7 +99,7 @@ def _counts_inside(database: DuckDBPyConnection, ordinals: list[int]) -> dict[tu
 def _inside_elsewhere(
     inside: dict[tuple[int, int], int], callers: list[tuple[int, int]]
 ) -> list[int]:
-    """Return of each action how many are right inside it in other threads than its own."""
+    """Count the children of each action in other threads."""
     counts = Counter[int]()
     for (parent, _), count in inside.items():
         counts[parent] += count
@@ -107,11 +107,11 @@ def _inside_elsewhere(
 
 
 def _distances(ordinals: list[int], parents: list[int]) -> list[int]:
-    """Return how many places before each action its parent is; 0 for none."""
+    """Return the distance in the list from each action back to its parent; 0 for none."""
     place = {ordinal: at for at, ordinal in enumerate(ordinals)}
     return [at - place[parent] if parent else 0 for at, parent in enumerate(parents)]
 
 
 def _steps(numbers: list[int]) -> list[int]:
-    """Return each number less the one before it: they grow, and small ones are short as text."""
+    """Return the differences of ascending numbers, which are shorter as text."""
     return [number - before for before, number in zip([0, *numbers], numbers, strict=False)]

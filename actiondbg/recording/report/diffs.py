@@ -1,4 +1,4 @@
-"""Diffs as a page holds them: rows of numbered lines, and each line once, in its colours."""
+"""Diffs of a page: rows of line numbers, and each distinct highlighted line once."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ if TYPE_CHECKING:
 
     from actiondbg.recording.recording import Recording
 
-_WIDE = 100_000  # columns of a side: the page breaks lines itself
+_WIDE = 100_000  # columns of a side: the page wraps lines itself
 _LONGEST = 2_000  # characters of a line
-_PER_PIECE = 9  # bytes that a piece of a line takes in the page beside its text
-_PER_ROW = 15  # bytes of a row
-MARKED = "!"  # behind the class of a piece that the other side has not
+_PER_PIECE = 9  # bytes of a piece of a line in the page, apart from its text
+_PER_ROW = 15  # bytes of a row in the page
+MARKED = "!"  # suffix of the class of a piece that the other side lacks
 
 
 class PaintedDiffs:
-    """Gathers diffs up to a size.
+    """Collects diffs up to a size.
 
     Args:
-        most_rows: of one diff.
-        most_bytes: of all, in the page; the one that goes beyond it is the last.
+        most_rows: rows of one diff.
+        most_bytes: bytes of all diffs in the page; the diff that exceeds the limit is the last.
     """
 
     def __init__(self, most_rows: int, most_bytes: int) -> None:
@@ -36,30 +36,30 @@ class PaintedDiffs:
 
     @property
     def is_full(self) -> bool:
-        """Whether there is no place for another diff."""
+        """Whether the limit of bytes is reached."""
         return self._left <= 0
 
     @property
     def ordinals(self) -> list[int]:
-        """The actions that have a diff, and those whose IR is too long for one."""
+        """The actions with a diff, and those whose IR is too long for one."""
         return [*self._of, *self._skipped]
 
     def add(self, ordinal: int, diff: Diff | None) -> None:
-        """Take the diff of an action; None if its IR is too long to be compared."""
+        """Add the diff of an action; None if its IR is too long to compare."""
         if diff is None:
             self._skipped.append(ordinal)
             return
         rows = diff.side_by_side(_WIDE)
-        told = [self._row(row) for row in rows[: self._most_rows]]
-        self._left -= _PER_ROW * len(told)
-        self._of[ordinal] = {"rows": told, "left_out": max(len(rows) - self._most_rows, 0)}
+        shown = [self._row(row) for row in rows[: self._most_rows]]
+        self._left -= _PER_ROW * len(shown)
+        self._of[ordinal] = {"rows": shown, "left_out": max(len(rows) - self._most_rows, 0)}
 
     def as_json(self) -> dict[str, object]:
-        """Return the lines, each a list of class, text, class, text ...; and the rows of each."""
+        """Return the lines, each a list of class, text, class, text ..., and the rows of diffs."""
         return {"lines": list(self._lines), "of": self._of, "skipped": self._skipped}
 
     def _row(self, row: Row) -> list[Any]:
-        """Return the kind of a row and the numbers of its lines; -1 where a side has none."""
+        """Return the kind of a row and its line numbers; -1 for a missing side."""
         if row.left is None and row.right is None:
             return []
         row = Row(_cut(row.left), _cut(row.right), row.kind)
@@ -98,16 +98,16 @@ def _cut(line: str | None) -> str | None:
 def recorded_diff(recording: Recording, ordinal: int, longest: int | None = None) -> Diff | None:
     """Compare the IR before and after an action.
 
-    With ``--ir function`` that is a function; with ``--ir changed`` a line for each operation, in
-    which values have numbers that stay the same.
+    With ``--ir function`` the IR is a function; with ``--ir changed`` one line per operation, with
+    stable value numbers.
 
     Args:
-        recording: that may hold it.
-        ordinal: of the action.
-        longest: characters of a side, beyond which it is not compared.
+        recording: the recording, with or without IR.
+        ordinal: the action.
+        longest: the most characters of a side to compare.
 
     Returns:
-        None if a side is longer than that; an empty one if nothing is held.
+        The diff, empty without recorded IR; None if a side is longer than ``longest``.
     """
     found = recording.snapshots(ordinal)
     before = _text(one.before for one in found)

@@ -1,4 +1,4 @@
-"""Greedy drivers that took long to settle, or did not, and what they did at last."""
+"""Greedy drivers that converged slowly or not at all, with their last rewrites."""
 
 from __future__ import annotations
 
@@ -11,18 +11,20 @@ from actiondbg.recording.report.queries import Columns, Shared, ask, ask_columns
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
-_ITERATIONS = 4  # of a driver: one that settles soon takes two or three, the last to see that
-_NEWEST = 2_000  # rewrites of a driver, in which rounds that repeat are looked for
-_NAMES = 5  # that are told of the last iteration
+_ITERATIONS = (
+    4  # of a slow driver: a fast one takes two or three, of which the last changes nothing
+)
+_NEWEST = 2_000  # rewrites of a driver that are searched for cycles
+_NAMES = 5  # shown of the last iteration
 # How the last iteration ended, in the column ``state``.
 SETTLED, CHANGING, UNFINISHED = range(3)
 
 
 def drivers(database: DuckDBPyConnection, shared: Shared, most: int) -> Columns:
-    """Return drivers with many iterations, and those whose last one still changed something.
+    """Return drivers with many iterations, or whose last iteration changed something.
 
-    One that is unfinished is told only if it went in circles, or had many iterations: any is, when
-    the tool crashes. Asks the tables of ``make_rewrites``.
+    An unfinished driver is only returned for a cycle or many iterations, because a crash leaves
+    any driver unfinished. Reads the tables of ``suspects``.
     """
     found = ask_columns(
         database,
@@ -46,10 +48,10 @@ def drivers(database: DuckDBPyConnection, shared: Shared, most: int) -> Columns:
         most=most,
     )
     newest = _newest(database, found["first"])
-    told = [_told(shared, newest.get(first, []), last) for first, last in _ends(found)]
+    details = [_details(shared, newest.get(first, []), last) for first, last in _ends(found)]
     found = {
         **found,
-        **{name: [each[name] for each in told] for name in ("doing", "round", "times")},
+        **{name: [each[name] for each in details] for name in ("doing", "round", "times")},
     }
     rows = zip(found["state"], found["iterations"], found["times"], strict=True)
     kept = [
@@ -68,7 +70,7 @@ def _ends(found: Columns) -> list[tuple[int, int]]:
 def _newest(
     database: DuckDBPyConnection, firsts: list[int]
 ) -> dict[int, list[tuple[int, Applied]]]:
-    """Return of each driver its newest rewrites, each with the iteration that it is in."""
+    """Return the newest rewrites of each driver, each with its iteration."""
     rows = ask(
         database,
         """
@@ -90,8 +92,8 @@ def _newest(
     return newest
 
 
-def _told(shared: Shared, newest: list[tuple[int, Applied]], last: int) -> dict[str, Any]:
-    """Return the names of the round that the rewrites end with, and those of the last iteration."""
+def _details(shared: Shared, newest: list[tuple[int, Applied]], last: int) -> dict[str, Any]:
+    """Return the names of the last iteration, and the cycle at the end of the rewrites."""
     cycle = find_cycle([one for _, one in newest])
     counts = Counter((one.tag, one.name) for iteration, one in newest if iteration == last)
     return {

@@ -1,4 +1,4 @@
-"""What the actions of one name did together, why they failed, and where they did it."""
+"""Summaries of actions by name, by reason of failure and by place."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ ALL_CHANGES = "+".join(f"a.{kind}" for kind in CHANGES)
 def groups(
     database: DuckDBPyConnection, shared: Shared, most: int, events: Sequence[str] = ()
 ) -> Table:
-    """Return a row a tag and name, those first whose own time is the longest."""
+    """Return one row per tag and name, longest self time first."""
     outcomes = ", ".join(f"count_if(a.outcome = '{each}') AS {each}" for each in OUTCOMES)
     counters = "".join(
         f', sum(a."{column_of_event(event)}")::BIGINT AS event{at}'
@@ -44,7 +44,7 @@ def groups(
 
 
 def reasons(database: DuckDBPyConnection, shared: Shared, most: int) -> Table:
-    """Return the commonest reasons of failure, each with the name that gave it."""
+    """Return the most frequent reasons of failure, with the name of the action."""
     found = ask_table(
         database,
         f"""
@@ -60,17 +60,17 @@ def reasons(database: DuckDBPyConnection, shared: Shared, most: int) -> Table:
 
 
 def functions(database: DuckDBPyConnection, shared: Shared, most: int) -> Table:
-    """Return what was done in each function; those first in which most was changed."""
+    """Return the actions by function, most changed first."""
     return _places(database, shared, most, "function")
 
 
 def lines(database: DuckDBPyConnection, shared: Shared, most: int) -> Table:
-    """Return what was done to the operations of each line of source."""
+    """Return the actions by source line of their operations."""
     return _places(database, shared, most, "file", ", coalesce(a.line, 0) AS line")
 
 
 def operations(database: DuckDBPyConnection, shared: Shared, most: int) -> Table:
-    """Return what was done to the operations of each name."""
+    """Return the actions by operation name."""
     return _places(database, shared, most, "op")
 
 

@@ -1,4 +1,4 @@
-"""How much of a recording its page holds; what is left out is said in the page."""
+"""Limits of the content of a page; the page lists the parts left out."""
 
 from __future__ import annotations
 
@@ -6,25 +6,25 @@ from typing import Any, cast
 
 import msgspec
 
-SIZE = 5.0  # MB: how large a page may be, unless told otherwise
+SIZE = 5.0  # MB: the default size of a page
 
 
 class Limits(msgspec.Struct, frozen=True):
-    """The most rows of each kind; those of a page of 5 MB.
+    """The most rows of each kind; the defaults are those of a page of 5 MB.
 
     Attributes:
-        actions: in the timeline, the list of the slowest, and the search.
+        actions: actions in the timeline, the list of the slowest, and the search.
         changing: actions whose changes are listed.
-        changes: listed of one action.
+        changes: listed changes of one action.
         diffs: actions whose diff is shown.
         diff_rows: rows of one diff.
-        diff_bytes: of all diffs together.
-        compared: characters of IR that are compared for them: a million takes about 0.3 s.
+        diff_bytes: bytes of all diffs together.
+        compared: characters of IR to compare for diffs: a million takes about 0.3 s.
         groups: rows of the table of passes, patterns and folds.
-        places: functions, and lines of source.
-        reasons: of failure.
-        suspects: rows of each table of what does not converge.
-        buckets: pieces into which the time of the run is divided, of all threads together.
+        places: functions, and source lines.
+        reasons: reasons of failure.
+        suspects: rows of each table of rewrites that may not converge.
+        buckets: time buckets of all threads together.
     """
 
     actions: int = 30_000
@@ -41,7 +41,7 @@ class Limits(msgspec.Struct, frozen=True):
     buckets: int = 6_000
 
     def scaled(self, factor: float) -> Limits:
-        """Return the limits of a page that is larger by a factor, or smaller."""
+        """Return the limits multiplied by a factor."""
         fields = cast("dict[str, int]", msgspec.structs.asdict(self))
         larger: dict[str, Any] = {name: max(1, int(most * factor)) for name, most in fields.items()}
         return msgspec.structs.replace(self, **larger)

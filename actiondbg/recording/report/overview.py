@@ -1,4 +1,4 @@
-"""The run as a whole: what was run, when, how it ended, and what it did altogether."""
+"""The overview of a run: command, times, ending, counts of actions and changes."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from actiondbg.recording.recording import Recording
 
 _IR = {
-    "none": "not recorded: record with --ir changed to have diffs here",
-    "changed": "of the operations that changed; the times include what keeping it took",
-    "function": "of the functions that changed; the times include what keeping it took",
+    "none": "not recorded: record with --ir changed to get diffs here",
+    "changed": "of the operations that changed; the times include its recording",
+    "function": "of the functions that changed; the times include its recording",
 }
 KINDS = {
     "pass-execution": "passes",
@@ -30,19 +30,19 @@ KINDS = {
 
 
 class Source(NamedTuple):
-    """What a page is made of; ``is_kept``: whether it is there when somebody reads the page."""
+    """The recording of a page; ``is_kept``: whether it still exists when the page is read."""
 
     recording: Recording
     is_kept: bool
 
     @property
     def shown_path(self) -> str:
-        """The name by which the page tells of the recording."""
+        """The path of the recording in the page."""
         return self.recording.path if self.is_kept else "RUN.adbrec"
 
 
 class Fact(NamedTuple):
-    """A line of the table at the top; ``is_code``: it is written in the type of code."""
+    """A line of the table at the top; ``is_code``: the text is in a monospace font."""
 
     title: str
     text: str
@@ -50,7 +50,7 @@ class Fact(NamedTuple):
 
 
 def facts(source: Source, end: int) -> list[Fact]:
-    """Return what was run and how it ended; ``end`` is that of the last action, in ns."""
+    """Return the facts of the run; ``end`` is the end of the last action, in ns."""
     recording = source.recording
     header = recording.header
     started = datetime.fromtimestamp(header.started / 1e9, UTC)
@@ -68,19 +68,19 @@ def facts(source: Source, end: int) -> list[Fact]:
 
 
 def command(recording: Recording) -> str:
-    """Return the command line, as one would type it."""
+    """Return the command line, quoted for a shell."""
     return shlex.join(recording.header.argv)
 
 
 def ending(recording: Recording) -> str:
-    """Return how the tool ended, and whether the recording is whole, in words."""
+    """Describe how the tool ended, and whether the recording is complete."""
     how = recording.ending
     if how.ended == "exit":
         words = f"by itself, with status {how.status}"
     elif how.ended == "crash":
         words = f"by a crash{_signal(how.signal)}{_in(how.ordinal)}"
     else:
-        words = "it was killed, or is running still"
+        words = "killed, or still running"
     return f"{words}. {recording.cut}" if recording.cut else words
 
 
@@ -98,7 +98,7 @@ def _in(ordinal: int | None) -> str:
 
 
 class Count(NamedTuple):
-    """How many actions of a kind there were, and with which outcomes."""
+    """The number of actions of a kind, by outcome."""
 
     kind: str
     calls: int
@@ -107,7 +107,7 @@ class Count(NamedTuple):
 
 
 def counts(database: DuckDBPyConnection) -> list[Count]:
-    """Return a row a kind of action, those of the most first."""
+    """Return one row per kind of action, most frequent first."""
     outcomes = ", ".join(f"count_if(outcome = '{each}')" for each in OUTCOMES)
     rows = ask(
         database,
@@ -120,7 +120,7 @@ def counts(database: DuckDBPyConnection) -> list[Count]:
 
 
 def change_counts(database: DuckDBPyConnection) -> dict[str, int]:
-    """Return how many changes of each kind there were."""
+    """Return the number of changes by kind."""
     sums = ", ".join(f"coalesce(sum({kind}), 0)::BIGINT" for kind in CHANGES)
     [row] = ask(database, f"SELECT {sums} FROM actions")
     return dict(zip(CHANGES, row, strict=True))

@@ -1,4 +1,4 @@
-"""The page: one file that holds all it needs, and runs no script but its own."""
+"""The page: one self-contained file that allows no other scripts."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from actiondbg.recording.recording import Recording
 
 _SCRIPTS = ("base", "table", "action", "timeline", "tables", "search", "main")
-_SMALLER = 0.7  # than the page that became too large
+_SMALLER = 0.7  # factor for the limits of a page that is too large
 _TRIES = 12
 _LONGEST = 4_000  # characters of the command line
 
@@ -34,10 +34,10 @@ def report_page(recording: Recording, size: float = SIZE, *, is_kept: bool = Tru
     """Return the report of a recording as HTML.
 
     Args:
-        recording: of any length.
-        size: how large the page may be, in MB. Of a long recording it holds what fits: the longest
-            actions, and everything summed up.
-        is_kept: whether the recording is there when somebody reads the page.
+        recording: a recording of any length.
+        size: the largest size of the page, in MB. A long recording is shown by its longest actions
+            and by summaries of all.
+        is_kept: whether the recording still exists when the page is read.
     """
     source = Source(recording, is_kept)
     limits = Limits().scaled(size / SIZE)
@@ -75,7 +75,7 @@ def _asset(name: str) -> str:
 
 
 def _as_script(value: dict[str, Any]) -> str:
-    """Return JSON that cannot end the element that it is in: it holds no ``<``."""
+    """Return JSON without ``<``, which could end the script element."""
     return json.dumps(value, separators=(",", ":")).replace("<", "\\u003c")
 
 
@@ -95,16 +95,16 @@ def _code(text: str) -> str:
 
 
 def _counts(content: Content) -> str:
-    """Return the table of kinds of actions; outcomes that none had have no column."""
-    told = [
+    """Return the table of kinds of actions, without columns for outcomes that never occurred."""
+    shown = [
         at
         for at in range(len(OUTCOMES))
         if at == 0 or any(row.outcomes[at] for row in content.counts)
     ]
-    head = ["", "actions", *(OUTCOMES[at] for at in told), "changed the IR"]
+    head = ["", "actions", *(OUTCOMES[at] for at in shown), "changed the IR"]
     rows = [
         [f"<th scope=row>{escape(row.kind)}</th>"]
-        + [_number(each) for each in (row.calls, *(row.outcomes[at] for at in told), row.changed)]
+        + [_number(each) for each in (row.calls, *(row.outcomes[at] for at in shown), row.changed)]
         for row in content.counts
     ]
     changed = ", ".join(f"{count:,} {kind}" for kind, count in content.changes.items() if count)
@@ -116,7 +116,7 @@ def _number(count: int) -> str:
 
 
 def _table(rows: Iterable[Sequence[str]], head: Sequence[str] = ()) -> str:
-    """Return a table; cells that are no elements yet become some."""
+    """Return a table; plain cells become ``td`` elements."""
     top = "".join(f"<th scope=col>{escape(title)}</th>" for title in head)
     lines = "".join(
         "<tr>"

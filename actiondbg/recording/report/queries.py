@@ -1,4 +1,4 @@
-"""Questions to the tables of a recording, and texts that many answers share."""
+"""Queries over the tables of a recording, and texts shared by their results."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Columns = dict[str, list[Any]]
 Rows = list[tuple[Any, ...]]
 _T = TypeVar("_T", bound=Hashable)
 
-# A pattern can be without a name: then what it is applied to tells more than a blank.
+# A pattern without a name is shown by the operation that it is applied to.
 NAME = """
 CASE WHEN a.name::VARCHAR = '' AND a.tag = 'apply-pattern' THEN '(nameless) on ' || a.op
 ELSE a.name::VARCHAR END
@@ -20,12 +20,12 @@ ELSE a.name::VARCHAR END
 
 
 def ask(database: DuckDBPyConnection, sql: str, **values: Any) -> Rows:
-    """Return the rows of an answer; ``values`` stand in the SQL as $name."""
+    """Return the rows of a result; the SQL refers to ``values`` as $name."""
     return database.execute(sql, values).fetchall()
 
 
 def ask_columns(database: DuckDBPyConnection, sql: str, **values: Any) -> Columns:
-    """Return the columns of an answer, by their names."""
+    """Return the columns of a result by name; see ``ask``."""
     answer = database.execute(sql, values)
     names = [each[0] for each in answer.description or ()]
     rows = answer.fetchall()
@@ -33,14 +33,14 @@ def ask_columns(database: DuckDBPyConnection, sql: str, **values: Any) -> Column
 
 
 class Table(NamedTuple):
-    """The first rows of an answer, and how many rows it has in all."""
+    """The first rows of a result, and its total number of rows."""
 
     columns: Columns
     total: int
 
 
 def ask_table(database: DuckDBPyConnection, sql: str, order: str, most: int) -> Table:
-    """Return at most so many rows of a SELECT, in an order."""
+    """Return the first rows of a SELECT in some order, at most ``most``."""
     columns = ask_columns(
         database,
         f"SELECT *, count(*) OVER () AS all_rows FROM ({sql}) ORDER BY {order} LIMIT $most",
@@ -51,27 +51,27 @@ def ask_table(database: DuckDBPyConnection, sql: str, order: str, most: int) -> 
 
 
 class Interned(Generic[_T]):
-    """Numbers things from 0, each once; None is -1."""
+    """Numbers distinct values from 0; None is -1."""
 
     def __init__(self) -> None:
         self._places: dict[_T, int] = {}
 
     def index(self, one: _T | None) -> int:
-        """Return the number of a thing, which is its place in ``all``."""
+        """Return the number of a value, its index in ``all``."""
         return -1 if one is None else self._places.setdefault(one, len(self._places))
 
     def indices(self, several: list[_T | None]) -> list[int]:
-        """Return the numbers of several things."""
+        """Return the numbers of several values."""
         return [self.index(one) for one in several]
 
     @property
     def all(self) -> list[_T]:
-        """What was numbered, in order."""
+        """The numbered values, in order."""
         return list(self._places)
 
 
 class Shared:
-    """The names and texts of a page, each there once.
+    """The distinct names and texts of a page.
 
     Attributes:
         names: (tag, name) of actions.
@@ -83,7 +83,7 @@ class Shared:
         self.texts = Interned[str]()
 
     def number(self, columns: Columns, *names: str) -> Columns:
-        """Put numbers for the texts of some columns, and ``group`` for the tag and the name."""
+        """Replace texts of some columns by numbers, and tag and name by a column ``group``."""
         numbered = dict(columns)
         for name in names:
             numbered[name] = self.texts.indices(numbered[name])

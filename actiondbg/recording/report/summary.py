@@ -1,4 +1,4 @@
-"""What the page holds of the recording and what not, in words."""
+"""The summary of the page's content: sentences on the parts included and left out."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ if TYPE_CHECKING:
     from actiondbg.recording.report.overview import Source
 
 _TABLES = {
-    "groups": "names of passes, patterns and folds, those of the longest self time",
-    "reasons": "reasons of failure, the commonest",
-    "functions": "functions, those in which most was changed",
-    "lines": "lines of source, those of whose operations most were changed",
-    "operations": "names of operations, those that were changed most often",
+    "groups": "names of passes, patterns and folds, longest self time first",
+    "reasons": "reasons of failure, most frequent first",
+    "functions": "functions, most changed first",
+    "lines": "source lines, most changed first",
+    "operations": "names of operations, most changed first",
 }
 _SEARCHED = {
     "groups": "names",
@@ -28,17 +28,17 @@ _SEARCHED = {
 
 
 class Held(NamedTuple):
-    """How much the page holds.
+    """The amount of content in the page.
 
     Attributes:
-        source: what it is made of.
-        limits: of the page.
-        actions: how many are held one by one.
-        listed: of how many the changes are listed.
-        changed: how many changed the IR.
-        diffs: how many have a diff.
-        with_ir: of how many the recording holds the IR.
-        rows: of each table, how many rows it has in the page, and how many in all.
+        source: the recording.
+        limits: the limits of the page.
+        actions: the number of single actions.
+        listed: the number of actions with listed changes.
+        changed: the number of actions that changed the IR.
+        diffs: the number of actions with a diff.
+        with_ir: the number of actions with recorded IR.
+        rows: for each table the number of rows in the page and in total.
     """
 
     source: Source
@@ -52,30 +52,30 @@ class Held(NamedTuple):
 
 
 def left_out(held: Held) -> list[str]:
-    """Return sentences, the one on actions first and the way to the rest last."""
-    told = [held_actions(held), _changes(held), _diffs(held)]
+    """Return sentences on the content, the one on actions first, the way to the rest last."""
+    sentences = [held_actions(held), _changes(held), _diffs(held)]
     for name, what in _TABLES.items():
         shown, total = held.rows[name]
         if shown < total:
-            told.append(f"{shown:,} of {total:,} {what}.")
-    told.append(
-        f"Of what may not converge at most {held.limits.suspects:,} of each kind are shown, "
-        f"and of a diff at most {held.limits.diff_rows:,} rows."
+            sentences.append(f"{shown:,} of {total:,} {what}.")
+    sentences.append(
+        f"At most {held.limits.suspects:,} rewrites of each kind that may not converge, and at "
+        f"most {held.limits.diff_rows:,} rows of a diff."
     )
     if held.source.recording.header.ir == "changed":
-        told.append("The IR was recorded as a line for each operation that an action changed.")
-    return [*told, _the_rest(held.source)]
+        sentences.append("The IR was recorded as one line per operation that an action changed.")
+    return [*sentences, _the_rest(held.source)]
 
 
 def _the_rest(source: Source) -> str:
     path = shlex.quote(source.shown_path)
-    start = "The recording holds all of it"
+    start = "The recording holds everything"
     if not source.is_kept:
-        start = f"A recording holds all of it, made by actiondbg record -o {path} -- TOOL ARGS..."
+        start = f"A recording holds everything: actiondbg record -o {path} -- TOOL ARGS... makes it"
     return (
-        f'{start}: actiondbg open {path} goes to any action, actiondbg query {path} "SELECT ..." '
-        f"asks about all of them, and actiondbg report {path} --size 20 makes a page that holds "
-        "four times as much."
+        f'{start}; actiondbg open {path} goes to any action, actiondbg query {path} "SELECT ..." '
+        f"queries all of them, and actiondbg report {path} --size 20 writes a page with four times "
+        "as much."
     )
 
 
@@ -85,15 +85,14 @@ def held_actions(held: Held) -> str:
     if held.actions >= count:
         return f"All {count:,} actions are in the page."
     return (
-        f"Of {count:,} actions the page holds {held.actions:,} one by one: those that took "
-        "longest, by all of their time and by their own, those whose changes it shows, and all "
-        "that are around these. Every action is counted in the tables, and in the bars above the "
-        "lanes of the timeline."
+        f"The page holds {held.actions:,} of {count:,} actions: those with the longest durations "
+        "and self times, those with changes shown, and all their parents. The tables, and the bars "
+        "above the lanes of the timeline, count every action."
     )
 
 
 def searched(held: Held) -> str:
-    """Return what a search looks through."""
+    """Return the sentence on the scope of a search."""
     parts = [
         f"{shown:,} {what}" if shown == total else f"{shown:,} of {total:,} {what}"
         for name, what in _SEARCHED.items()
@@ -103,30 +102,31 @@ def searched(held: Held) -> str:
     actions = f"all {count:,} actions"
     if held.actions < count:
         actions = f"{held.actions:,} of {count:,} actions (the others are not in the page)"
-    return f"Looked through {', '.join(parts)}, {held.diffs:,} diffs, and {actions}."
+    return f"Searched {', '.join(parts)}, {held.diffs:,} diffs, and {actions}."
 
 
 def _changes(held: Held) -> str:
     most = held.limits.changes
     if held.listed >= held.changed:
         return (
-            f"The changes of all {held.changed:,} actions that made some: at most {most} of each."
+            f"The changes of all {held.changed:,} actions that changed the IR: at most {most} of "
+            "each."
         )
     return (
-        f"The changes of {held.listed:,} of {held.changed:,} actions that made some: the first of "
-        f"each name, then the second of each, and so on; at most {most} of each action."
+        f"The changes of {held.listed:,} of {held.changed:,} actions that changed the IR: the "
+        f"first of each name, then the second of each, and so on; at most {most} of each action."
     )
 
 
 def _diffs(held: Held) -> str:
     if not held.with_ir:
         return (
-            "There are no diffs, as the recording holds no IR of actions that changed something: "
-            "actiondbg record --ir changed keeps it."
+            "There are no diffs, because the recording holds no IR of changing actions: record it "
+            "with --ir changed."
         )
     if held.diffs >= held.with_ir:
         return f"The diffs of all {held.with_ir:,} actions whose IR was recorded."
     return (
         f"The diffs of {held.diffs:,} of {held.with_ir:,} actions whose IR was recorded, chosen "
-        "as the changes are."
+        "like those with changes."
     )

@@ -1,4 +1,4 @@
-"""What may not converge: drivers, patterns and pairs of patterns that go on and on."""
+"""Suspects for missing convergence: drivers, patterns and pairs of patterns that repeat."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
 _ITERATION = "GreedyPatternRewriteIteration"
-_TIMES = 3  # the same pattern on the same operation; operations that each of a pair made
+_TIMES = 3  # least repetitions of a pattern on an operation, or of a pair
 
 
 def suspects(database: DuckDBPyConnection, shared: Shared, most: int) -> dict[str, Columns]:
-    """Return at most so many of each kind: drivers, repeated, chains and pairs."""
+    """Return the suspects of each kind, at most ``most``: drivers, repeated, chains and pairs."""
     _make_rewrites(database)
     return {
         "drivers": drivers(database, shared, most),
@@ -29,9 +29,9 @@ def suspects(database: DuckDBPyConnection, shared: Shared, most: int) -> dict[st
 def _make_rewrites(database: DuckDBPyConnection) -> None:
     """Make the tables ``iterations`` and ``rewrites``, both with a column ``driver``.
 
-    A driver is known by the ordinal of its first iteration: a pass may use several, one after the
-    other. Of a rewrite outside of any it is the parent. What an analysis folds is no rewrite: it
-    asks for a value and leaves the operation as it is.
+    The ordinal of its first iteration identifies a driver: a pass may run several in sequence. The
+    driver of a rewrite outside of any is its parent. Folds by an analysis are not rewrites: the
+    analysis queries a value and leaves the operation unchanged.
     """
     database.execute(
         f"""
@@ -55,7 +55,7 @@ def _make_rewrites(database: DuckDBPyConnection) -> None:
 
 
 def _repeated(database: DuckDBPyConnection, shared: Shared, most: int) -> Columns:
-    """Return what succeeded on one operation over and over, in one driver."""
+    """Return rewrites that succeeded repeatedly on one operation in one driver."""
     found = ask_columns(
         database,
         """
@@ -76,7 +76,7 @@ def _repeated(database: DuckDBPyConnection, shared: Shared, most: int) -> Column
 
 
 def _pairs(database: DuckDBPyConnection, shared: Shared, most: int) -> Columns:
-    """Return pairs of which each erased, in one driver, operations that the other had made."""
+    """Return pairs of rewrites that erased each other's operations in one driver."""
     rows = ask(
         database,
         """

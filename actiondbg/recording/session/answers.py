@@ -65,7 +65,7 @@ class RecordedAnswers:
         self._position.check_stopped()
         handler = self._handlers.get(type(message))
         if handler is None:
-            what = f"{message.method} cannot be answered from it"
+            what = f"The request {message.method!r}"
             raise NotRecorded(needs_tool(self._recording.header.argv, what))
         return cast("R", handler(message))
 
@@ -143,7 +143,7 @@ class RecordedAnswers:
             self._moved = self._alive(message.index or 0)
         else:
             raise NotRecorded(
-                needs_tool(self._recording.header.argv, "only ids lead to an operation in it")
+                needs_tool(self._recording.header.argv, "Moving the cursor to anything but an id")
             )
         return self._cursor(protocol.GetCursor())
 

@@ -108,15 +108,15 @@ class RecordedBreakpoints:
         """Do nothing: breakpoints over a recording can always be changed."""
 
     def check_watch(self, target: Target) -> None:
-        """Raise NotRecorded for what is no operation: attributes and counts are not recorded."""
+        """Raise NotRecorded for targets other than operations: only these are recorded."""
         if target.kind != "operation":
-            what = f"watch {target} looks for what is not in it, and only operations are"
+            what = f"Watching {target}"
             raise NotRecorded(needs_tool(self._recording.header.argv, what))
 
     def check_catch(self, kind: str) -> None:
         """Raise NotRecorded for events that are not recorded: all but failures of passes."""
         if kind != "failure":
-            what = f"catch {kind} looks for what is not in it, and only failure is"
+            what = f"Catching {kind}"
             raise NotRecorded(needs_tool(self._recording.header.argv, what))
 
     def send(self) -> None:

@@ -146,7 +146,7 @@ class Position:
         if there >= 1:
             return self.jump(there)
         if not self._line.count or (self.event, self.stop.when) == (1, "before"):
-            raise ControlRefused("There is nothing to go back to: the first action comes next.")
+            raise ControlRefused("Already before the first action: there is nothing to go back to.")
         return self._arrive(
             msgspec.structs.replace(self._jumped(1), reason="start", message=message)
         )

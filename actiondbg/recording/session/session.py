@@ -154,7 +154,7 @@ class RecordedSession(Closeable):
 
     def _begin(self, how: Literal["run", "start"], *launch: object) -> Stop:
         if any(each is not None for each in launch):
-            what = f"{how} takes no arguments in it"
+            what = f"Passing arguments to {how!r}"
             raise NotRecorded(needs_tool(self.target.argv, what))
         self._began_with = how
         self._position.rewind()

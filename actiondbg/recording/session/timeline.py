@@ -49,7 +49,7 @@ class RecordedCheckpoints:
         self._refuse()
 
     def _refuse(self) -> NoReturn:
-        what = "there is no process in it to be frozen, and goto goes anywhere"
+        what = "A checkpoint"
         raise NotRecorded(needs_tool(self._recording.header.argv, what))
 
 

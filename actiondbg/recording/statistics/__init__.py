@@ -1,1 +1,4 @@
-"""What actions cost: time, and the events that the kernel counts."""
+"""The cost of actions: time, and hardware and software events.
+
+May import: errors to session, recording.format, recording.tables.
+"""

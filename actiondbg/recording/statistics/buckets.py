@@ -1,4 +1,4 @@
-"""Quantile buckets, and how two quantities depend on each other by them."""
+"""Quantile buckets, correlations and conditional probabilities."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from actiondbg.recording.statistics.samples import Floats, Integers
 
 @dataclass(frozen=True)
 class Buckets:
-    """Samples cut by their value into buckets of about equal size, smallest values first.
+    """Samples divided by value into buckets of about equal size, smallest values first.
 
-    Equal values are in one bucket, so there may be fewer buckets than were wanted.
+    Equal values share a bucket, so there may be fewer buckets than requested.
 
     Args:
-        wanted: how many buckets were wanted.
+        wanted: the requested number of buckets.
         of: the bucket of each sample, from 0.
-        calls: samples of each bucket, at least 1.
+        calls: the number of samples in each bucket, at least 1.
         low: the smallest value of each bucket.
-        high: its largest value.
-        mean: the mean of its values.
+        high: the largest value of each bucket.
+        mean: the mean of each bucket.
     """
 
     wanted: int
@@ -33,11 +33,11 @@ class Buckets:
 
     @property
     def size(self) -> int:
-        """How many buckets there are."""
+        """The number of buckets."""
         return len(self.calls)
 
     def as_json(self) -> list[dict[str, object]]:
-        """Return them as ``--json`` prints them."""
+        """Return the buckets as ``--json`` prints them."""
         columns = zip(self.calls, self.low, self.high, self.mean, strict=True)
         return [
             {"calls": int(calls), "low": float(low), "high": float(high), "mean": float(mean)}
@@ -46,14 +46,14 @@ class Buckets:
 
 
 def split(values: Floats, wanted: int) -> Buckets:
-    """Cut samples into quantile buckets.
+    """Divide samples into quantile buckets.
 
-    A cut that would part equal values is moved to the nearer end of them; of equal cuts one
-    remains. Without equal values the sizes differ by one at most.
+    A cut between equal values moves to their nearer end; coinciding cuts merge. Without equal
+    values the sizes differ by at most one.
 
     Args:
-        values: one a sample, at least one, all of them numbers.
-        wanted: how many buckets, from 1.
+        values: one per sample, not empty, without NaN.
+        wanted: the number of buckets, at least 1.
     """
     order = np.argsort(values, kind="stable")
     ordered = values[order]
@@ -63,7 +63,7 @@ def split(values: Floats, wanted: int) -> Buckets:
     of[order] = np.repeat(np.arange(len(starts)), calls)
     ends = starts + calls - 1
     mean = np.add.reduceat(ordered, starts) / calls
-    # The mean of equal values is that value, however it was rounded.
+    # The mean of equal values is exactly that value.
     mean = np.clip(mean, ordered[starts], ordered[ends])
     return Buckets(wanted, of, calls, ordered[starts], ordered[ends], mean)
 
@@ -81,19 +81,19 @@ def _starts(ordered: Floats, wanted: int) -> Integers:
 
 
 def pearson(x: Floats, y: Floats) -> float | None:
-    """Return the correlation of two quantities, None where one of them is constant."""
+    """Return the correlation of two quantities, None if one is constant."""
     if len(x) < 2 or np.ptp(x) == 0 or np.ptp(y) == 0:
         return None
-    # Scaled first: the squares of large counts must not overflow or lose what is small.
+    # Scaled first: squares of large counts would overflow or lose precision.
     x, y = (x - np.mean(x)) / np.ptp(x), (y - np.mean(y)) / np.ptp(y)
     cosine = np.dot(x, y) / np.sqrt(np.dot(x, x) * np.dot(y, y))
     return float(np.clip(cosine, -1.0, 1.0))
 
 
 def ranks(values: Floats) -> Floats:
-    """Return the rank of each value, from 1; equal values share the mean of theirs.
+    """Return the rank of each value, from 1; equal values share their mean rank.
 
-    The correlation of ranks is Spearman's.
+    Pearson's correlation of ranks is Spearman's correlation.
     """
     _, group, calls = np.unique(values, return_inverse=True, return_counts=True)
     last = np.cumsum(calls)
@@ -101,11 +101,11 @@ def ranks(values: Floats) -> Floats:
 
 
 def conditional(given: Buckets, of: Buckets) -> Floats:
-    """Return the probabilities of the buckets of one quantity, given those of another.
+    """Return the probabilities of one quantity's buckets, given another's.
 
     Args:
-        given: of the same samples.
-        of: of the same samples.
+        given: the buckets of the condition.
+        of: the buckets of the other quantity, over the same samples.
 
     Returns:
         Shape (given.size, of.size); each row sums to 1.

@@ -1,4 +1,4 @@
-"""Which events the kernel lets us count here, found out by opening them as the agent will."""
+"""The event probe: tries which events can be counted, by opening them as the agent does."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from actiondbg.recording.statistics.events import DEFAULT, KNOWN, NONE, Event, p
 
 PARANOID = Path("/proc/sys/kernel/perf_event_paranoid")
 
-# Of perf_event_open, by `uname -m`.
+# System call number of perf_event_open, by `uname -m`.
 _NUMBERS = {
     **{"x86_64": 298, "ppc64le": 319, "s390x": 331},
     **dict.fromkeys(("aarch64", "loongarch64", "riscv64"), 241),
@@ -41,16 +41,16 @@ _WAYS_OUT = {
 
 
 class CountingRefused(ActiondbgError):
-    """The kernel or the machine does not count an event; the sentence names the setting."""
+    """The kernel or the machine cannot count an event."""
 
 
-class Tried(NamedTuple):
-    """An event that was tried.
+class ProbeResult(NamedTuple):
+    """The result of trying an event.
 
     Args:
         asked: the event.
-        counted: what can be counted of it: itself, or what is outside the kernel; None: nothing.
-        refusal: the errno of what was refused, 0 if nothing was.
+        counted: the event, or its part outside the kernel; None if it cannot be counted.
+        refusal: the errno of the first attempt, 0 for success.
     """
 
     asked: Event
@@ -62,11 +62,12 @@ def choose(names: Iterable[str]) -> list[Event]:
     """Return the events to count.
 
     Args:
-        names: of events, or ``default`` alone: those of a fixed list that open here, or ``none``.
+        names: event names; or only ``default``, the available events of a fixed list; or only
+            ``none``.
 
     Raises:
-        UsageError: there is no such event.
-        CountingRefused: one cannot be counted, or not all at once.
+        UsageError: an event is unknown.
+        CountingRefused: an event cannot be counted, or not all at once.
     """
     wanted = list(names)
     if wanted == [NONE]:
@@ -78,27 +79,27 @@ def choose(names: Iterable[str]) -> list[Event]:
     return events
 
 
-def try_event(event: Event) -> Tried:
-    """Open an event; where the kernel may not be counted, what is outside it."""
+def try_event(event: Event) -> ProbeResult:
+    """Try to count an event; if the kernel may not be counted, try without it."""
     refusal = _refusal([event])
     if refusal == 0:
-        return Tried(event, event)
+        return ProbeResult(event, event)
     limited = event.without_kernel() if refusal == EACCES and not event.user_only else None
     if limited is None or _refusal([limited]):
-        return Tried(event, None, refusal)
-    return Tried(event, limited, refusal)
+        return ProbeResult(event, None, refusal)
+    return ProbeResult(event, limited, refusal)
 
 
 def why_refused(refusal: int) -> str:
-    """Say why an event is not counted, in a few words with the name of the setting."""
+    """Return why an event cannot be counted, in a few words that name the setting."""
     if refusal in _ABSENT:
-        return "this machine has no counter for it, as most virtual machines"
+        return "this machine has no counter for it, like most virtual machines"
     if refusal == EACCES:
         return f"{PARANOID} is {_paranoid()}"
     if refusal == EPERM:
         return f"perf_event_open is refused (EPERM){_seccomp()}"
     if refusal == ENOSYS:
-        return f"perf_event_open is not there (ENOSYS){_seccomp()}"
+        return f"perf_event_open is missing (ENOSYS){_seccomp()}"
     return f"perf_event_open fails: {os.strerror(refusal)}"
 
 
@@ -106,7 +107,7 @@ def why_refused(refusal: int) -> str:
 
 
 def _default() -> list[Event]:
-    """Return the hardware's events if the machine gives any, else software's."""
+    """Return hardware events if the machine has any, else software events."""
     hardware = _opened(_HARDWARE_DEFAULT)
     events = hardware + _opened(("page-faults",) if hardware else _SOFTWARE_DEFAULT)
     if not events:
@@ -121,7 +122,7 @@ def _opened(names: Sequence[str]) -> list[Event]:
     return [one.counted for one in tried if one.counted is not None]
 
 
-def _counted(tried: Tried) -> Event:
+def _counted(tried: ProbeResult) -> Event:
     if tried.counted is None:
         raise CountingRefused(_sentence(tried))
     return tried.counted
@@ -138,11 +139,11 @@ def _check_together(events: list[Event]) -> None:
             )
 
 
-def _sentence(tried: Tried) -> str:
+def _sentence(tried: ProbeResult) -> str:
     name, why = tried.asked.name, why_refused(tried.refusal)
     if tried.refusal in _ABSENT:
         return (
-            f"{name!r} cannot be counted: {why}. 'actiondbg stat --list-events' lists what it has."
+            f"{name!r} cannot be counted: {why}. 'actiondbg stat --list-events' lists its events."
         )
     if tried.refusal not in _WAYS_OUT:
         return f"{name!r} cannot be counted ({why}): {_WITHOUT}."
@@ -155,23 +156,23 @@ def _paranoid() -> str:
     try:
         return PARANOID.read_text().strip()
     except OSError:
-        return "not there"
+        return "missing"
 
 
 def _seccomp() -> str:
-    """Say that a filter of system calls holds us, if one does."""
+    """Return a hint at a seccomp filter, if one is active."""
     try:
         status = Path("/proc/self/status").read_text()
     except OSError:
         return ""
-    return ", a seccomp filter is in force" if "\nSeccomp:\t2" in status else ""
+    return ", a seccomp filter is active" if "\nSeccomp:\t2" in status else ""
 
 
 # --- the system call --------------------------------------------------------------
 
 
 def _refusal(events: Sequence[Event]) -> int:
-    """Count events for a moment, as one group; return the errno of what failed, or 0."""
+    """Count events briefly as one group; return the errno of a failure, or 0."""
     with _closing() as opened:
         for event in events:
             descriptor = _open(event, opened[0] if opened else -1)
@@ -192,9 +193,9 @@ def _closing() -> Generator[list[int]]:
 
 
 def _run(leader: int, size: int) -> int:
-    """Start a group, and read it; return 0, or what hinders."""
+    """Start a group and read it; return 0 or an errno."""
     fcntl.ioctl(leader, _ENABLE, 0)
-    # A pinned group that finds no counter free gives no bytes.
+    # Reading a pinned group without a free counter returns no bytes.
     return 0 if len(os.read(leader, 8 * (1 + size))) == 8 * (1 + size) else EINVAL
 
 

@@ -1,4 +1,4 @@
-"""The events that can be counted: their names, and what perf_event_open(2) calls them."""
+"""Countable events: names, and codes of perf_event_open(2)."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from actiondbg.errors import UsageError
 Kind = Literal["hardware", "software", "cache", "raw"]
 NONE = "none"
 DEFAULT = "default"
-MOST = 16  # of one run: Counters::most of the agent
+MOST = 16  # per run: Counters::most of the agent
 
 _HARDWARE, _SOFTWARE, _CACHE, _RAW = 0, 1, 3, 4  # enum perf_type_id
-USER_ONLY = ":u"  # behind a name: the kernel left out
+USER_ONLY = ":u"  # suffix of a name: the kernel is excluded
 _RAW_NAME = re.compile(r"r([0-9a-fA-F]{1,16})")
 _CLOCKS = frozenset(("cpu-clock", "task-clock"))
-# They happen inside the kernel: the kernel left out, they would always be 0.
+# Events inside the kernel: with the kernel excluded they would always be 0.
 _KERNEL_ONLY = frozenset(("context-switches", "cpu-migrations"))
 _ALIASES = {
     "cpu-cycles": "cycles",
@@ -33,11 +33,11 @@ class Event(NamedTuple):
     """One event.
 
     Args:
-        name: as users write it, and as a recording names it.
-        kind: who counts it.
-        type: of ``perf_event_attr``.
-        config: of ``perf_event_attr``.
-        user_only: what happens inside the kernel is left out.
+        name: the name in options and recordings.
+        kind: the kind of counter.
+        type: the field of ``perf_event_attr``.
+        config: the field of ``perf_event_attr``.
+        user_only: excludes the kernel.
     """
 
     name: str
@@ -48,13 +48,13 @@ class Event(NamedTuple):
 
     @property
     def spec(self) -> str:
-        """What the agent reads: ``NAME=TYPE:CONFIG``, and ``:u`` where the kernel is left out."""
+        """The agent's notation: ``NAME=TYPE:CONFIG``, with ``:u`` if the kernel is excluded."""
         return f"{self.name}={self.type}:{self.config}{USER_ONLY if self.user_only else ''}"
 
     def without_kernel(self) -> Event | None:
-        """Return it with the kernel left out, or None if nothing would remain.
+        """Return the event with the kernel excluded, or None if nothing would remain.
 
-        As perf does, the name says so, except for clocks: they count the same.
+        As in perf the name gets a suffix, except for clocks, which count the same.
         """
         if self.name in _KERNEL_ONLY:
             return None
@@ -63,7 +63,7 @@ class Event(NamedTuple):
 
 
 def _cache_events() -> dict[str, int]:
-    """Return the names that perf gives the cache events, and their config."""
+    """Return perf's names of the cache events, and their config."""
     caches = ("L1-dcache", "L1-icache", "LLC", "dTLB", "iTLB", "branch", "node")
     operations = ("load", "store", "prefetch")
     written = {"L1-dcache", "LLC", "dTLB", "node"}
@@ -97,23 +97,25 @@ KNOWN = _known()
 
 
 def parse_events(names: Iterable[str]) -> list[Event]:
-    """Return the events of these names, each once.
+    """Return the events with these names, each once.
 
     Args:
-        names: as ``perf list`` spells them, ``rNNN`` (hexadecimal) for a processor's own event,
-            with ``:u`` behind to leave out the kernel.
+        names: names of ``perf list``, or ``rNNN`` (hexadecimal) for a raw event; the suffix ``:u``
+            excludes the kernel.
 
     Raises:
-        UsageError: there is no such event, or there are too many.
+        UsageError: an event is unknown, or there are too many.
     """
     events = list(dict.fromkeys(_event(name.strip()) for name in names))
     if len(events) > MOST:
-        raise UsageError(f"{len(events)} events are more than the {MOST} of one run: name fewer.")
+        raise UsageError(
+            f"{len(events)} events were given, but one run counts at most {MOST}: name fewer."
+        )
     return events
 
 
 def is_clock(name: str) -> bool:
-    """Tell whether an event counts nanoseconds."""
+    """Whether an event counts nanoseconds."""
     return name.removesuffix(USER_ONLY) in _CLOCKS
 
 
@@ -126,7 +128,7 @@ def _event(text: str) -> Event:
         return event
     limited = event.without_kernel()
     if limited is None:
-        raise UsageError(f"{text!r} would always be 0: it happens inside the kernel only.")
+        raise UsageError(f"{text!r} would always be 0: the event happens only inside the kernel.")
     return limited
 
 
@@ -139,4 +141,4 @@ def _near(name: str) -> str:
     known: Sequence[str] = [*KNOWN, *_ALIASES]
     close = difflib.get_close_matches(name, known, 3)
     ways = f"did you mean {' or '.join(map(repr, close))}? " if close else ""
-    return f": {ways}'actiondbg stat --list-events' lists those that this machine gives"
+    return f": {ways}'actiondbg stat --list-events' lists this machine's events"

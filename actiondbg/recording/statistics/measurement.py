@@ -1,4 +1,4 @@
-"""All that is told of one run: totals, or the statistics of a name."""
+"""The measurement of one run: totals, or the statistics of a name."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Selection:
-    """What is asked for.
+    """The actions to measure, and how.
 
     Args:
-        name: a glob; None: all names.
-        buckets: of the statistics of a name.
-        own: without what was measured in nested actions.
-        skip_start: milliseconds; actions that began earlier are left out.
-        sort: what the totals are sorted by, see ``check_key``.
+        name: a glob; None for all names.
+        buckets: the number of buckets of the statistics of a name.
+        own: exclude the costs of nested actions.
+        skip_start: leave out actions that began earlier, in milliseconds.
+        sort: the sort key of the totals, see ``check_key``.
     """
 
     name: str | None = None
@@ -42,17 +42,17 @@ class Selection:
 
 @dataclass(frozen=True)
 class Measured:
-    """What a run cost.
+    """The cost of a run.
 
     Args:
         argv: the tool's command line.
-        count: how many actions there are, of all names.
-        samples: of the actions that were asked for.
+        count: the number of actions of all names.
+        samples: the samples of the selected actions.
         tags: the total of each tag.
         names: the total of each tag and name.
-        statistics: of one name, if one was asked for.
-        own: whether they are without what was measured in nested actions.
-        notes: sentences about what is missing, and how far the numbers hold.
+        statistics: the statistics of the selected name; None without a name.
+        own: whether the costs of nested actions are excluded.
+        notes: sentences about missing actions and events.
     """
 
     argv: list[str]
@@ -65,7 +65,7 @@ class Measured:
     notes: list[str]
 
     def as_json(self) -> dict[str, object]:
-        """Return it as ``--json`` prints it."""
+        """Return the measurement as ``--json`` prints it."""
         return {
             "argv": self.argv,
             "actions": self.count,
@@ -80,10 +80,10 @@ class Measured:
 
 
 def measure(recording: Recording, selection: Selection) -> Measured:
-    """Return what a recorded run cost.
+    """Measure a recorded run.
 
     Raises:
-        UsageError: the glob is not one.
+        UsageError: the name is not a valid glob.
         ActiondbgError: no action matches.
     """
     samples = samples_of(recording, selection.own).from_time(selection.skip_start)
@@ -107,9 +107,9 @@ def measure(recording: Recording, selection: Selection) -> Measured:
 def _notes(recording: Recording, samples: Samples) -> list[str]:
     notes = [recording.cut] if recording.cut else []
     if samples.unfinished:
-        notes.append(f"Left out, since they did not end: {samples.unfinished:,}.")
+        notes.append(f"Unfinished actions, left out: {samples.unfinished:,}.")
     if samples.early:
-        notes.append(f"Left out, since they began too early: {samples.early:,}.")
+        notes.append(f"Actions within --skip-start, left out: {samples.early:,}.")
     return notes + (_event_notes(samples) if samples.events else ["No events were counted."])
 
 
@@ -118,7 +118,7 @@ def _event_notes(samples: Samples) -> list[str]:
     uncounted = int(np.sum(~samples.counted))
     if uncounted:
         notes.append(
-            f"Not counted: {uncounted:,} of {samples.size:,} actions, since their thread could "
+            f"Not counted: {uncounted:,} of {samples.size:,} actions, because their thread could "
             "not open the events (too few counters, or 'ulimit -n' too low)."
         )
     limited = [name for name in samples.events if name.endswith(USER_ONLY)]

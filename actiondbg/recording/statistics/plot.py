@@ -1,4 +1,4 @@
-"""The statistics of a name as a picture."""
+"""The statistics of a name as a plot."""
 
 from __future__ import annotations
 
@@ -19,25 +19,25 @@ from actiondbg.recording.statistics.units import (
 if TYPE_CHECKING:
     from actiondbg.recording.statistics.samples import Floats
 
-_WIDTH, _HEIGHT = 5.0, 4.2  # inches of one part
+_WIDTH, _HEIGHT = 5.0, 4.2  # of one subplot, in inches
 _RESOLUTION = 100  # dots an inch
 _SMALL = 6  # points
 _MOST_POINTS = 20_000
 _NANOSECONDS_OF_UNIT = 1e3
-_WIDE = 20  # times the smallest: a logarithm shows more
+_WIDE = 20  # ratio of largest to smallest value from which a logarithmic scale is used
 
 
 def write_plot(statistics: Statistics, path: Path) -> None:
-    """Draw the statistics; needs matplotlib.
+    """Plot the statistics; needs matplotlib.
 
-    A row an event: its values against the durations, and both tables of probabilities.
+    Each event has a row: its values against the durations, and both probability tables.
 
     Args:
-        statistics: of a name.
-        path: its suffix says the kind: .png, .svg or .pdf.
+        statistics: the statistics of a name.
+        path: the suffix selects the format: .png, .svg or .pdf.
 
     Raises:
-        OSError: it cannot be written.
+        OSError: the file cannot be written.
     """
     from matplotlib.figure import Figure
 
@@ -64,7 +64,7 @@ def _draw_row(
 
 
 def _draw_samples(axes: Any, event: Quantity, duration: Quantity, relation: Relation) -> None:
-    """Draw a point an action, or evenly chosen ones of many."""
+    """Draw one point per action, or every n-th of many."""
     step = -(-len(event.values) // _MOST_POINTS)
     x, y = _plain(event)[::step], _plain(duration)[::step]
     axes.scatter(x, y, s=6, alpha=0.3, linewidths=0)
@@ -79,7 +79,7 @@ def _draw_samples(axes: Any, event: Quantity, duration: Quantity, relation: Rela
 
 
 def _draw_table(figure: Any, axes: Any, given: Quantity, of: Quantity, table: Floats) -> None:
-    """Draw probabilities; the smallest buckets are below and at the left."""
+    """Draw a probability table, smallest buckets at the bottom left."""
     from matplotlib.colors import PowerNorm
 
     axes.set_title(f"P({of.name} | {given.name})")
@@ -88,7 +88,7 @@ def _draw_table(figure: Any, axes: Any, given: Quantity, of: Quantity, table: Fl
         axes.text(0.5, 0.5, constant_words(constant), ha="center", wrap=True)
         axes.set_axis_off()
         return
-    # The square root, since most of many buckets hold little.
+    # A square-root scale, because most probabilities are small.
     image = axes.imshow(
         table.T, origin="lower", aspect="auto", cmap="Blues", norm=PowerNorm(0.5, 0, 1)
     )
@@ -124,7 +124,7 @@ def _labelled(quantity: Quantity) -> str:
 
 
 def _scale(values: Floats) -> dict[str, Any]:
-    """Return the scale that shows small and large values; one with 0 on it if need be."""
+    """Return a scale for small and large values, one with 0 on it if needed."""
     low, high = float(np.min(values)), float(np.max(values))
     if low > 0 and high / low > _WIDE:
         return {"value": "log"}

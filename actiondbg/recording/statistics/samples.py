@@ -1,4 +1,4 @@
-"""What was measured of each action, as columns."""
+"""The measurements of each action, as columns."""
 
 from __future__ import annotations
 
@@ -25,34 +25,34 @@ class SampleTexts:
     """A column of texts.
 
     Args:
-        codes: of each action, an index into ``values``.
-        values: each text once.
+        codes: for each action an index into ``values``.
+        values: the distinct texts.
     """
 
     codes: Integers
     values: list[str]
 
     def matching(self, glob: str) -> Flags:
-        """Tell of each action whether a glob that was checked matches its text."""
+        """Return for each action whether a valid glob matches its text."""
         matched = [glob_matches(glob, value) for value in self.values]
         return np.array(matched, dtype=np.bool_)[self.codes]
 
 
 @dataclass(frozen=True)
 class Samples:
-    """The finished actions of a run; arrays have one item an action, all in the same order.
+    """The finished actions of a run; arrays have one item per action, in the same order.
 
     Args:
         ordinal: from 1.
-        thread: 0 made the context.
-        tag: of each action.
-        name: of each action.
-        full_name: with namespaces.
-        start: nanoseconds from the first action.
+        thread: thread numbers; thread 0 made the context.
+        tag: the tag of each action.
+        name: the name of each action.
+        full_name: the name with namespaces.
+        start: nanoseconds since the first action.
         duration: nanoseconds.
-        events: how often each happened, by its name; not a number where it was not counted.
-        unfinished: how many actions had no end, and are not here.
-        early: how many were left out since they began too early.
+        events: counts by event name; NaN where an event was not counted.
+        unfinished: the number of unfinished actions, which are not included.
+        early: the number of actions left out by ``from_time``.
     """
 
     ordinal: Integers
@@ -68,12 +68,12 @@ class Samples:
 
     @property
     def size(self) -> int:
-        """How many actions there are."""
+        """The number of actions."""
         return len(self.ordinal)
 
     @property
     def counted(self) -> Flags:
-        """Of which actions all events were counted."""
+        """Whether all events were counted, for each action."""
         flags = np.ones(self.size, dtype=np.bool_)
         for values in self.events.values():
             flags &= ~np.isnan(values)
@@ -94,16 +94,16 @@ class Samples:
         )
 
     def named(self, glob: str) -> Samples:
-        """Return the actions whose name, or full name, matches.
+        """Return the actions whose name or full name matches a glob.
 
         Raises:
-            UsageError: the glob is not one.
+            UsageError: the glob is invalid.
         """
         check_glob(glob, glob, 0)
         return self.only(self.name.matching(glob) | self.full_name.matching(glob))
 
     def from_time(self, milliseconds: float) -> Samples:
-        """Return the actions that began so long after the first one, or later."""
+        """Return the actions that began at least some milliseconds after the first one."""
         if not milliseconds:
             return self
         late = self.start >= milliseconds * 1e6
@@ -111,11 +111,11 @@ class Samples:
 
 
 def samples_of(recording: Recording, own: bool = False) -> Samples:
-    """Read what was measured.
+    """Read the samples of a recording.
 
     Args:
-        recording: with events or without.
-        own: leave out of each action what was measured in those nested in it.
+        recording: with or without events.
+        own: exclude the costs of nested actions.
     """
     columns = {name: column_of_event(name) for name in recording.events}
     duration = "self_ns" if own else "duration_ns"
@@ -142,7 +142,7 @@ def samples_of(recording: Recording, own: bool = False) -> Samples:
 
 
 def _floats(table: Any, name: str) -> Floats:
-    """Return a column of numbers; null is not a number."""
+    """Return a column of numbers; null becomes NaN."""
     return np.asarray(table.column(name).to_numpy(), dtype=np.float64)
 
 
@@ -151,7 +151,7 @@ def _integers(table: Any, name: str) -> Integers:
 
 
 def _texts(table: Any, name: str) -> SampleTexts:
-    """Return a column of texts; null is the empty text."""
+    """Return a column of texts; null becomes the empty text."""
     column = table.column(name).unify_dictionaries()
     values: list[str | None] = column.chunk(0).dictionary.to_pylist() if column.num_chunks else []
     null = pa.scalar(len(values), pa.int32())
@@ -160,11 +160,11 @@ def _texts(table: Any, name: str) -> SampleTexts:
     return SampleTexts(joined, [*(value or "" for value in values), ""])
 
 
-# --- without what is nested -------------------------------------------------------
+# --- self costs -------------------------------------------------------------------
 
 
 def _rows_above(ordinal: Integers, thread: Integers, parent: Floats) -> Integers:
-    """Return the row of each action's parent in the same thread, -1 where there is none."""
+    """Return the row of each action's parent in the same thread, -1 for none."""
     rows = np.searchsorted(ordinal, np.nan_to_num(parent, nan=0.0).astype(np.int64))
     rows = np.minimum(rows, max(len(ordinal) - 1, 0))
     is_here = ~np.isnan(parent)

@@ -1,4 +1,4 @@
-"""The samples themselves, as a file of comma-separated values."""
+"""The samples as a CSV file."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ CSV_NAME = "samples.csv"
 
 
 def write_csv(samples: Samples, directory: Path) -> Path:
-    """Write one line an action into ``samples.csv``; what was not counted is empty.
+    """Write one line per action to ``samples.csv``; missing counts are empty.
 
     Args:
-        samples: of the actions.
-        directory: is made if it is not there.
+        samples: the samples.
+        directory: the folder of the file, created if missing.
 
     Raises:
-        OSError: it cannot be written.
+        OSError: the file cannot be written.
     """
     directory.mkdir(parents=True, exist_ok=True)
     columns: dict[str, Any] = {
@@ -30,9 +30,12 @@ def write_csv(samples: Samples, directory: Path) -> Path:
         "tag": _strings(samples.tag),
         "name": _strings(samples.name),
         "full_name": _strings(samples.full_name),
-        "start_ns": _whole(samples.start),
-        "duration_ns": _whole(samples.duration),
-        **{column_of_event(name): _whole(values) for name, values in samples.events.items()},
+        "start_ns": _nullable_integers(samples.start),
+        "duration_ns": _nullable_integers(samples.duration),
+        **{
+            column_of_event(name): _nullable_integers(values)
+            for name, values in samples.events.items()
+        },
     }
     path = directory / CSV_NAME
     import_module("pyarrow.csv").write_csv(pa.table(columns), str(path))
@@ -43,6 +46,6 @@ def _strings(texts: SampleTexts) -> Any:
     return word_array(texts.codes, texts.values).dictionary_decode()
 
 
-def _whole(values: Floats) -> Any:
-    """Return whole numbers; what is not a number is null."""
+def _nullable_integers(values: Floats) -> Any:
+    """Return integers; NaN becomes null."""
     return pa.array(values, from_pandas=True).cast(pa.int64())

@@ -1,4 +1,4 @@
-"""What totals can be sorted by."""
+"""The sort keys of totals. Imports no third-party package."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ PER_CALL = "/call"
 
 
 def check_key(key: str, events: Sequence[str]) -> None:
-    """Refuse what totals cannot be sorted by.
+    """Check a sort key.
 
     Args:
         key: ``name``, ``calls``, ``duration`` or an event; the last two also with ``/call``.
-        events: those that were counted.
+        events: the counted events.
 
     Raises:
-        UsageError: it is none of them.
+        UsageError: the key is unknown.
     """
     sums = ("duration", *events)
     known = ["name", "calls", *sums, *(one + PER_CALL for one in sums)]
     if key in known:
         return
     close = difflib.get_close_matches(key, known, 1)
-    hint = f"did you mean {close[0]!r}? There are" if close else "there are"
+    hint = f"did you mean {close[0]!r}? The keys are" if close else "the keys are"
     raise UsageError(
-        f"The totals have no {key!r} to sort by: {hint} name, calls, {', '.join(sums)}, and with "
-        f"{PER_CALL!r} behind those from duration on."
+        f"There is no sort key {key!r}: {hint} name, calls, {', '.join(sums)}, and those from "
+        f"duration on with the suffix {PER_CALL!r}."
     )

@@ -1,4 +1,4 @@
-"""How long the actions of a name take, and how that depends on what was counted."""
+"""Statistics of the actions of a name: durations, events and their correlation."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ DURATION = "duration"
 
 @dataclass(frozen=True)
 class Quantity:
-    """The duration in nanoseconds, or an event: of each action, and in buckets."""
+    """A measured quantity, the duration in nanoseconds or an event: values and buckets."""
 
     name: str
     values: Floats
@@ -29,7 +29,7 @@ class Quantity:
 
     @property
     def mean(self) -> float:
-        """The mean of all actions."""
+        """The mean over all actions."""
         return float(np.mean(self.values))
 
     @property
@@ -38,19 +38,19 @@ class Quantity:
         return bool(np.ptp(self.values) == 0)
 
     def as_json(self) -> dict[str, object]:
-        """Return it as ``--json`` prints it."""
+        """Return the JSON object of ``--json``."""
         total = float(np.sum(self.values))
         return {"mean": self.mean, "total": total, "buckets": self.buckets.as_json()}
 
 
 @dataclass(frozen=True)
 class Relation:
-    """How the duration and an event go together.
+    """The dependence between the duration and an event.
 
     Args:
-        event: its name.
-        pearson: None where one of the two is constant.
-        spearman: the same of the ranks.
+        event: the name of the event.
+        pearson: the correlation; None if one of the two is constant.
+        spearman: the correlation of the ranks; None likewise.
         duration_given_event: shape (buckets of the event, buckets of the duration).
         event_given_duration: shape (buckets of the duration, buckets of the event).
     """
@@ -62,7 +62,7 @@ class Relation:
     event_given_duration: Floats
 
     def as_json(self) -> dict[str, object]:
-        """Return it as ``--json`` prints it."""
+        """Return the JSON object of ``--json``."""
         return {
             "pearson": self.pearson,
             "spearman": self.spearman,
@@ -73,14 +73,14 @@ class Relation:
 
 @dataclass(frozen=True)
 class Statistics:
-    """What is known of the actions whose name matches a glob.
+    """The statistics of the actions whose name matches a glob.
 
     Args:
         glob: the glob.
-        uncounted: how many actions match and were left out, since an event was not counted.
-        duration: of the actions.
-        events: of the same actions, by the event's name.
-        relations: of the duration and each event, by the event's name.
+        uncounted: the number of matching actions left out because an event was not counted.
+        duration: the durations of the actions.
+        events: the counts of the same actions, by event name.
+        relations: the dependence between the duration and each event, by event name.
     """
 
     glob: str
@@ -91,11 +91,11 @@ class Statistics:
 
     @property
     def calls(self) -> int:
-        """How many actions there are."""
+        """The number of actions."""
         return len(self.duration.values)
 
     def as_json(self) -> dict[str, object]:
-        """Return it as ``--json`` prints it."""
+        """Return the JSON object of ``--json``."""
         return {
             "glob": self.glob,
             "calls": self.calls,
@@ -112,22 +112,22 @@ def statistics_of(samples: Samples, glob: str, buckets: int) -> Statistics:
     """Return the statistics of the actions whose name matches.
 
     Args:
-        samples: of these actions.
-        glob: that they match.
-        buckets: how many quantile buckets, from 1.
+        samples: the samples of these actions.
+        glob: the glob that selected them.
+        buckets: the number of quantile buckets, at least 1.
 
     Raises:
-        ActiondbgError: there is no action, or none of which the events were counted.
+        ActiondbgError: there is no action, or none with counted events.
     """
     if not samples.size:
         raise ActiondbgError(
-            f"No action has a name that {glob!r} matches: without --name the totals list all names."
+            f"No action has a name that matches {glob!r}: without --name the totals list all names."
         )
     counted = samples.only(samples.counted)
     if not counted.size:
         raise ActiondbgError(
-            f"Of no action that {glob!r} matches the events were counted: measure without some of "
-            "the events, or raise 'ulimit -n'."
+            f"The events were not counted in any action that matches {glob!r}: measure fewer "
+            "events, or raise 'ulimit -n'."
         )
     duration = _quantity(DURATION, counted.duration, buckets)
     events = {name: _quantity(name, values, buckets) for name, values in counted.events.items()}

@@ -1,4 +1,4 @@
-"""Totals of what was measured, per tag and per name."""
+"""Total costs per tag and per name."""
 
 from __future__ import annotations
 
@@ -13,27 +13,27 @@ from actiondbg.recording.statistics.sort_keys import PER_CALL
 
 @dataclass(frozen=True)
 class Count:
-    """How often an event happened in some actions; ``calls``: in how many it was counted."""
+    """The total count of an event; ``calls`` is the number of actions that counted it."""
 
     total: float
     calls: int
 
     @property
     def per_call(self) -> float | None:
-        """The mean, None where it was counted in none."""
+        """The mean; None if no action counted the event."""
         return self.total / self.calls if self.calls else None
 
 
 @dataclass(frozen=True)
 class Total:
-    """What the actions of a tag, or of a tag and a name, took together.
+    """The total cost of the actions of a tag, or of a tag and a name.
 
     Args:
-        tag: theirs.
-        name: theirs; None: those of all names.
-        calls: how many there are.
+        tag: the tag.
+        name: the name; None for all names.
+        calls: the number of actions.
         duration: nanoseconds.
-        events: of each event, by its name.
+        events: the counts by event name.
     """
 
     tag: str
@@ -43,7 +43,7 @@ class Total:
     events: dict[str, Count]
 
     def as_json(self) -> dict[str, object]:
-        """Return it as ``--json`` prints it."""
+        """Return the total as ``--json`` prints it."""
         counts = {
             name: {"total": count.total, "per_call": count.per_call, "calls": count.calls}
             for name, count in self.events.items()
@@ -54,22 +54,22 @@ class Total:
 
 
 def totals_by_tag(samples: Samples) -> list[Total]:
-    """Return one total a tag."""
+    """Return one total per tag."""
     return _totals(samples, samples.tag.codes, named=False)
 
 
 def totals_by_name(samples: Samples) -> list[Total]:
-    """Return one total a tag and name."""
+    """Return one total per tag and name."""
     codes = samples.tag.codes * len(samples.name.values) + samples.name.codes
     return _totals(samples, codes, named=True)
 
 
 def sorted_totals(totals: Sequence[Total], key: str) -> list[Total]:
-    """Sort, the most first; by name from A.
+    """Sort totals, largest first; names alphabetically.
 
     Args:
         totals: at least one.
-        key: ``name``, or what ``check_key`` takes.
+        key: a key that ``check_key`` accepts.
     """
     if key == "name":
         return sorted(totals, key=lambda total: (total.tag, total.name or ""))

@@ -1,4 +1,4 @@
-"""Measured values as words, with their units."""
+"""Measured values as text with units."""
 
 from __future__ import annotations
 
@@ -10,37 +10,37 @@ _UNITS = ((1e9, "s"), (1e6, "ms"), (1e3, "us"))
 
 
 def value_text(name: str, value: float | None) -> str:
-    """Return a value of the duration, or of an event; None is what is not known."""
+    """Format a duration or an event count; ``-`` for None."""
     if value is None:
         return "-"
     return _time_text(value) if is_time(name) else _count_text(value)
 
 
 def is_time(name: str) -> bool:
-    """Tell whether the duration, or an event, is counted in nanoseconds."""
+    """Whether a quantity is measured in nanoseconds."""
     return name == DURATION or is_clock(name)
 
 
 def range_text(name: str, buckets: Buckets, bucket: int) -> str:
-    """Return the smallest and the largest value of a bucket."""
+    """Format the smallest and the largest value of a bucket."""
     low, high = (value_text(name, float(ends[bucket])) for ends in (buckets.low, buckets.high))
     return low if low == high else f"{low} .. {high}"
 
 
 def constant_words(quantity: Quantity) -> str:
-    """Say of a quantity that is the same for all actions what it is."""
+    """Describe a constant quantity."""
     value = value_text(quantity.name, quantity.mean)
     return f"{quantity.name} is {value} in all {len(quantity.values):,} calls"
 
 
 def correlation_text(correlation: float | None) -> str:
-    """Return a correlation."""
+    """Format a correlation."""
     return "undefined" if correlation is None else f"{correlation:.2f}"
 
 
 def _time_text(nanoseconds: float) -> str:
     for size, unit in _UNITS:
-        # What would be rounded to 1000 is told in the larger unit.
+        # A value that would round to 1000 takes the larger unit.
         if abs(nanoseconds) >= size * 0.9995:
             return f"{_three_digits(nanoseconds / size)} {unit}"
     whole = nanoseconds == int(nanoseconds)

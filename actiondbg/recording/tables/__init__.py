@@ -1,4 +1,4 @@
-"""The tables of a recording: actions, changes, operations, IR, runs.
+"""The tables of a recording: actions, changes, operations, reasons, IR.
 
 May import: errors to session, recording.format.
 """

@@ -36,7 +36,7 @@ from actiondbg.recording.tables.lazy_table import Column, LazyTable
 from actiondbg.recording.tables.nesting import Nesting
 from actiondbg.recording.tables.rows import ActionRows
 
-_WORDS = ("tag", "name", "full_name", "labels")  # in a string of the space ACTION
+_WORDS = ("tag", "name", "full_name", "labels")  # the parts of a string of the space ACTION
 
 
 class ActionTable:
@@ -45,10 +45,10 @@ class ActionTable:
     Args:
         rows: all actions.
         strings: all strings.
-        definitions: of the operations.
-        describer: of them, as well.
-        changes: that the actions made.
-        reasons: of their failures.
+        definitions: where operations are defined.
+        describer: builds the columns that describe operations.
+        changes: the changes of the actions.
+        reasons: the reasons of failed actions.
     """
 
     def __init__(
@@ -89,7 +89,7 @@ class ActionTable:
             ]
         )
 
-    # --- the order, and the nesting ---
+    # --- order and nesting ---
 
     def _parent(self) -> Array:
         parents = self._rows.ordinals_of(self._rows.ordered(self._nesting.parents))
@@ -104,7 +104,7 @@ class ActionTable:
         return self._ints(np.repeat(self._rows.threads, counts), pa.int32())
 
     def _ints(self, values: Ints, kind: DataType, absent: Bools | None = None) -> Array:
-        """Return a column of one value for each place of the rows."""
+        """Return a column from one value per stored row."""
         absent = None if absent is None else self._rows.ordered(absent)
         return int_array(self._rows.ordered(values), kind, absent)
 
@@ -112,13 +112,13 @@ class ActionTable:
 
     @cached_property
     def _names(self) -> Ints:
-        """The name of each, as an index into the strings of ACTION; -1 for none."""
+        """The name of each action, as an index into the strings of ACTION; -1 for none."""
         items = self._rows.items
         places = self._strings[Space.ACTION].places
         return self._rows.ordered(items.resolve(items.field("name"), places))
 
     def _word_codes(self, word: str) -> tuple[Ints, list[str]]:
-        """Return for each name which word it has, and the words; -1 is behind the last name."""
+        """Return the words, and the index of each name's word, with -1 after the last name."""
         known: dict[str, int] = {}
         codes: list[int] = []
         index = _WORDS.index(word)
@@ -214,7 +214,7 @@ class ActionTable:
         counted = np.zeros(self._rows.count, np.int64)
         absent = np.ones(self._rows.count, np.bool_)
         ranks = self._samples.ranks
-        if not len(ranks):  # no thread could count, and there is no field of the values
+        if not len(ranks):  # no thread could count: the field "values" is missing
             return int_array(counted, pa.int64(), absent)
         counted[ranks] = self._samples.field("values")[:, index].astype(np.int64)
         absent[ranks] = False
@@ -222,5 +222,5 @@ class ActionTable:
 
 
 def column_of_event(name: str) -> str:
-    """Return what the column of an event is called."""
+    """Return the column name of an event."""
     return name.replace("-", "_").replace(":", "_")

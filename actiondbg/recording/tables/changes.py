@@ -1,4 +1,4 @@
-"""The tables of the changes and of the reasons, and what the actions have of them."""
+"""The tables of changes and of reasons, and their summaries per action."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from actiondbg.recording.tables.rows import ActionRows
 
 
 class ActionItems:
-    """Items that each belong to an action, in the order of the actions; see ``Items``."""
+    """Items that belong to actions, in the order of the actions; see ``Items``."""
 
     def __init__(self, rows: ActionRows, kind: int) -> None:
         self.rows = rows
@@ -37,12 +37,12 @@ class ActionItems:
 
     @cached_property
     def _action_places(self) -> Ints:
-        """The place of the action of each item of the file, -1 where it is not there."""
+        """The place of each stored item's action, -1 for a missing action."""
         return self.rows.places(self.items, self.items.field("row"))
 
     @cached_property
     def _sorted(self) -> tuple[Ints, Ints]:
-        """The order of the items, and the rank of the action of each."""
+        """The order of the items, and the rank of each item's action."""
         places = self._action_places
         known = np.flatnonzero(places >= 0)
         ranks = self.rows.ranks_of(places[known])
@@ -51,24 +51,24 @@ class ActionItems:
 
     @property
     def ranks(self) -> Ints:
-        """The rank of the action of each; see ``ActionRows.ranks``."""
+        """The rank of each item's action; see ``ActionRows.ranks_of``."""
         return self._sorted[1]
 
     @property
     def ordinals(self) -> Ints:
-        """The ordinal of the action of each."""
+        """The ordinal of each item's action."""
         return self.rows.ordinals[self.ranks]
 
     def field(self, name: str) -> Ints:
-        """Return a field of all."""
+        """Return a field of all items."""
         return self.sorted(self.items.field(name))
 
     def sorted(self, values: Ints) -> Ints:
-        """Return an array of one value for each item of the file in the order of the actions."""
+        """Reorder one value per stored item to the order of the actions."""
         return values[self._sorted[0]]
 
     def firsts(self) -> Ints:
-        """Return the first of each action that has one."""
+        """Return the index of each action's first item."""
         ranks = self.ranks
         return np.flatnonzero(np.r_[True, ranks[1:] != ranks[:-1]][: len(ranks)])
 
@@ -85,28 +85,28 @@ class ChangeTable(ActionItems):
 
     @cached_property
     def operations(self) -> Ints:
-        """The operation of each; of a block, the one that holds it."""
+        """The operation of each change; for a block, its parent operation."""
         return self.field("operation")
 
     @cached_property
     def kinds(self) -> Ints:
-        """The code of the kind of each."""
+        """The code of each change's kind."""
         return self._codes & CHANGE_KIND_MASK
 
     @cached_property
     def blocks(self) -> Bools:
-        """Whether each is of a block."""
+        """Whether each change is of a block."""
         return self._codes & BLOCK > 0
 
     def sequence(self) -> Ints:
-        """Return the place of each among all, from 1: in its thread, the order of their making."""
+        """Return the position of each change in the file, from 1: chronological within a thread."""
         return self._sorted[0] + 1
 
     def counts(self, kind: str) -> Ints:
-        """Return how many of a kind each action made, in the order of the ordinals."""
+        """Count each action's changes of a kind, in the order of the ordinals."""
         codes = self.items.field("code")
         places = self._action_places[codes & CHANGE_KIND_MASK == CHANGE_KINDS.index(kind)]
-        # The first is of those whose action is not there.
+        # Index 0 counts changes whose action is missing.
         counts = np.bincount(places + 1, minlength=self.rows.count + 1)[1:]
         return self.rows.ordered(counts)
 

@@ -1,4 +1,4 @@
-"""What operations are called, and where they are."""
+"""Definitions of operations: names, functions and locations."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _STEPS = 3
 
 
 class Locations:
-    """The locations of all threads; -1 stands for what one does not have."""
+    """The locations of all threads; -1 for a missing part."""
 
     def __init__(self, rows: ActionRows, strings: StringTables) -> None:
         self._items = Items(rows.file, Kind.LOCATIONS, rows.threads)
@@ -24,7 +24,7 @@ class Locations:
 
     @cached_property
     def places(self) -> list[Ints]:
-        """For each thread, the index of each of its ids; see ``Items.resolve``."""
+        """Per thread, the index of each of its ids; see ``Items.resolve``."""
         ids = self._items.field("id")
         indices = np.arange(len(ids))
         return [places_of(ids[part], indices[part]) for part in self._items.slices]
@@ -36,7 +36,7 @@ class Locations:
 
     @cached_property
     def texts(self) -> Ints:
-        """The whole text of each, as an index into the strings of LOCATION."""
+        """The full text of each, as an index into the strings of LOCATION."""
         return self._items.resolve(self._items.field("text"), self._strings[Space.LOCATION].places)
 
     @cached_property
@@ -52,9 +52,9 @@ class Locations:
 
 
 class Definitions:
-    """The definitions of operations, in the order of their numbers and of when they hold.
+    """The definitions of operations, ordered by operation id, then by time.
 
-    An operation is defined again when it has moved to another function, or in another thread.
+    An operation is defined again after a move to another function, or in another thread.
     """
 
     def __init__(self, rows: ActionRows, strings: StringTables) -> None:
@@ -65,12 +65,12 @@ class Definitions:
 
     @cached_property
     def _sorted(self) -> tuple[Ints, Ints, Ints]:
-        """The order of the definitions, their operations, and from which rank they hold."""
+        """The order of the definitions, their operations, and the rank from which each holds."""
         operations = self._items.field("operation")
         places = self._rows.next_places(self._items, self._items.field("row"))
-        # Some are made for a row that never came.
+        # Some belong to a row that was never written.
         ranks = np.where(places < 0, self._rows.count, self._rows.ranks_of(places))
-        # Both are nearly sorted, of which a stable sort by one key makes more than lexsort does.
+        # Both are nearly sorted: two stable sorts are faster than lexsort.
         order = np.argsort(operations, kind="stable")
         if (ranks[1:] < ranks[:-1]).any():  # more than one thread
             order = np.argsort(ranks, kind="stable")
@@ -79,7 +79,7 @@ class Definitions:
 
     @property
     def operations(self) -> Ints:
-        """The number of the operation of each."""
+        """The operation id of each definition."""
         return self._sorted[1]
 
     @cached_property
@@ -101,19 +101,19 @@ class Definitions:
         return self._items.resolve(self._items.field(name), places)[self._sorted[0]]
 
     def find(self, operations: Ints, ranks: Ints) -> Ints:
-        """Return which definition holds of each operation at an action; -1 for none.
+        """Return each operation's definition at an action; -1 for none.
 
         Args:
-            operations: numbers, 0 for none.
-            ranks: of the action of each; see ``Rows.ranks``.
+            operations: operation ids, 0 for none.
+            ranks: the rank of each action; see ``ActionRows.ranks_of``.
         """
         _, defined, since = self._sorted
         last = self.find_newest()
         found = np.take(places_of(defined[last], last), operations, mode="clip")
-        # Behind the last definition is one that always holds: it is at the place -1.
+        # A sentinel after the last definition, at index -1, always holds.
         holds_from = np.append(since, -1)
         which = np.flatnonzero(holds_from[found] > ranks)
-        # Few are defined more often than once or twice: back from the last one, step by step.
+        # Few operations have more than two definitions: step back from the last one.
         for _ in range(_STEPS):
             before = found[which] - 1
             has_one = (before >= 0) & (defined[before] == operations[which])
@@ -125,16 +125,16 @@ class Definitions:
         return found
 
     def _search(self, found: Ints, which: Ints, operations: Ints, ranks: Ints) -> None:
-        """Find some of them by a search; ``found`` is one of the definitions of each."""
+        """Find the definitions of the remaining operations by binary search."""
         _, defined, since = self._sorted
         scale = self._rows.count + 1  # operation and rank as one number
         wanted = operations[which].astype(np.int64) * scale + ranks[which]
         known = defined.astype(np.int64) * scale + since
         newest = np.searchsorted(known, wanted, side="right") - 1
-        # None holds yet: the first.
+        # Before the first definition, the first one serves.
         found[which] = np.maximum(newest, np.searchsorted(defined, operations[which]))
 
     def find_newest(self) -> Ints:
-        """Return the last definition of each operation, sorted by its number."""
+        """Return each operation's last definition, in the order of the ids."""
         defined = self.operations
         return np.flatnonzero(np.r_[defined[1:] != defined[:-1], True][: len(defined)])

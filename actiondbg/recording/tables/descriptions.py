@@ -1,4 +1,4 @@
-"""The columns that say what an operation is, and where."""
+"""The columns that describe an operation and its place."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from actiondbg.recording.tables.lazy_table import Column
 
 
 class OperationDescriptions:
-    """Makes the columns op, file, line, col and function, and the text of a location."""
+    """Builds the columns op, file, line, col and function, and location texts."""
 
     def __init__(self, definitions: Definitions, strings: StringTables) -> None:
         self._definitions = definitions
@@ -25,7 +25,7 @@ class OperationDescriptions:
         """Return the columns.
 
         Args:
-            found: gives the place among the definitions of each operation, -1 for none.
+            found: returns the index of each operation's definition, -1 for none.
         """
         return [
             ("op", WORD, lambda: self._op(found())),
@@ -36,7 +36,7 @@ class OperationDescriptions:
         ]
 
     def location(self, found: Ints) -> Array:
-        """Return the text of the locations: the whole, or file:line:col."""
+        """Return the location texts: the full location, or file:line:col."""
         import pyarrow.compute as compute  # pyright: ignore[reportMissingTypeStubs]
 
         whole = taken(self._locations.texts, self._place(found))
@@ -70,5 +70,5 @@ class OperationDescriptions:
 
 
 def taken(values: Ints, places: Ints) -> Ints:
-    """Return the value at each place, and -1 for the place -1."""
+    """Return the value at each index, and -1 at index -1."""
     return np.append(values, -1)[places]

@@ -1,4 +1,4 @@
-"""Tables for DuckDB whose texts need not fit into memory; apart, as it imports much of pyarrow."""
+"""Tables for DuckDB with texts larger than memory. Imports pyarrow.dataset, which is slow."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Scanner: TypeAlias = Any  # pyarrow.dataset.Scanner
 
 
 class LargeTable(_datasets.Dataset):
-    """A table, of which DuckDB asks for the schema first, and then for what a query needs."""
+    """An Arrow dataset that builds only the columns and rows of a DuckDB query."""
 
     def __init__(self, table: LazyTable) -> None:
         self._table = table
@@ -30,9 +30,9 @@ class LargeTable(_datasets.Dataset):
     def scanner(
         self, columns: Sequence[str] | None = None, filter: Expression = None, **how: Any
     ) -> Scanner:
-        """Return a scanner over the columns that are wanted, of the rows that pass a filter."""
+        """Return a scanner over some columns of the rows that pass a filter."""
         wanted = list(columns) if columns is not None else self._table.names
-        # An expression does not say which columns are in it: too many are no harm.
+        # An expression does not list its columns: a superset is correct.
         words = set(re.findall(r"\w+", str(filter))) if filter is not None else set[str]()
         named = [name for name in self._table.names if name in words and name not in wanted]
         if not self._table.large.keys() & {*wanted, *named}:
@@ -48,7 +48,7 @@ class LargeTable(_datasets.Dataset):
         table = self._table.table(small)
         rows = np.arange(len(table))
         if filter is not None and not self._table.large.keys() & {*named}:
-            # What need not be decompressed is not: the rows are found without.
+            # Find the rows without decompressing texts.
             numbered = table.append_column("", [rows])
             found = _datasets.dataset(numbered).to_table(columns=[""], filter=filter)
             rows = found.column("").to_numpy()

@@ -1,4 +1,4 @@
-"""Tables whose columns are built when they are asked for."""
+"""Tables whose columns are built on first use."""
 
 from __future__ import annotations
 
@@ -18,18 +18,17 @@ from actiondbg.recording.format.threads import do_all
 
 Build = Callable[[], Array]
 BuildPart = Callable[[Ints], Array]
-Column = tuple[str, DataType, Build]  # its name, its type, and what builds it
+Column = tuple[str, DataType, Build]  # name, type, builder
 
-_PART = 256  # rows: a part of long texts fits into memory
+_PART = 256  # rows: so many long texts fit into memory
 
 
 class LazyTable:
-    """A table: its columns have names and types, and are built once, the first time.
+    """A table whose columns are built on first use and cached.
 
     Args:
         columns: in order.
-        large: columns that need not fit into memory, and what builds them for some rows only,
-            given by their indices.
+        large: builders of columns larger than memory, called with the indices of some rows.
     """
 
     def __init__(
@@ -49,7 +48,7 @@ class LazyTable:
         return pa.schema([(name, self._builders[name][0]) for name in wanted])
 
     def table(self, names: Sequence[str] | None = None) -> Table:
-        """Return some columns, or all, as a pyarrow.Table; raises KeyError for an unknown one."""
+        """Return some or all columns as a pyarrow.Table; raises KeyError for an unknown one."""
         wanted = self.names if names is None else names
         missing = [name for name in dict.fromkeys(wanted) if name not in self._built]
         do_all(self._column, missing)
@@ -57,10 +56,10 @@ class LazyTable:
         return pa.table(columns, schema=self.schema(wanted))
 
     def parts(self, names: Sequence[str], rows: Ints) -> Iterator[Batch]:
-        """Yield some columns of some rows as a batch each.
+        """Yield batches of some columns of some rows.
 
         Args:
-            names: of the columns; those that are large are built part by part, and not kept.
+            names: the columns; large ones are built per batch and not cached.
             rows: the indices of the rows.
         """
         kept = [name for name in names if name not in self.large]
@@ -75,7 +74,7 @@ class LazyTable:
             yield pa.record_batch(columns, schema=self.schema(names))
 
     def forget(self) -> None:
-        """Keep no column any longer; one that is asked for again is built again."""
+        """Drop the cached columns."""
         self._built.clear()
 
     def _column(self, name: str) -> Array:

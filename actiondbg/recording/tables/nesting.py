@@ -1,4 +1,4 @@
-"""Which action each is nested in, within its thread and over threads."""
+"""The nesting of actions, within a thread and across threads."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from actiondbg.recording.tables.rows import ActionRows
 
 
 class Nesting:
-    """Parents, depths and own times; all arrays are in the order of the places of the rows."""
+    """Parents, depths and self times; all arrays are in the order of the stored rows."""
 
     def __init__(self, rows: ActionRows) -> None:
         self._rows = rows
@@ -20,10 +20,10 @@ class Nesting:
 
     @cached_property
     def parents(self) -> Ints:
-        """The place of the action around each, -1 for none.
+        """The place of each action's parent, -1 for none.
 
-        What is outermost in its thread is in the innermost action that was open when it began in
-        the thread that made the context, or else in another: there its work was given out.
+        The parent of a thread's outermost action is the innermost action then open in the thread
+        that made the context, or else in another thread: that one dispatched the work.
         """
         if len(self._parts) <= 1:
             return self._own_parents
@@ -36,23 +36,23 @@ class Nesting:
 
     @cached_property
     def depths(self) -> Ints:
-        """How many actions are around each, those in other threads counted."""
+        """The number of actions around each, including those in other threads."""
         if len(self._parts) <= 1:
             return self._own_depths
         outermost = self._outermost
         around = self.parents[outermost]
         depths = self._own_depths.astype(np.int64)
-        for _ in self._parts:  # a host may have a host, in one more thread
+        for _ in self._parts:  # a parent in another thread may itself have one in a third
             depths = self._own_depths + np.where(around < 0, 0, depths[around] + 1)
         return depths
 
     @cached_property
     def own_ticks(self) -> Ints:
-        """How long each took without the actions nested in it, in ticks."""
+        """The self time of each, without nested actions, in ticks."""
         durations, parents = self._rows.duration_ticks, self._own_parents
         firsts = _firsts(parents)
         of_parents = np.add.reduceat(durations, firsts) if len(firsts) else durations
-        # The first is of those that have no parent.
+        # Index 0 is for actions without a parent.
         nested = np.bincount(parents[firsts] + 1, of_parents, self._rows.count + 1)[1:]
         if len(self._parts) > 1:
             nested += self._covered(np.flatnonzero(self._own_parents != self.parents))
@@ -73,7 +73,7 @@ class Nesting:
         return self._without_ended(parents) if self._rows.lost else parents
 
     def _without_ended(self, parents: Ints) -> Ints:
-        """Leave out parents that were over: where rows are lost, the right ones may be, too."""
+        """Drop parents that had ended: where rows are lost, the right parent may be lost too."""
         late = self._rows.ticks > self._ends[parents] + 2 * self._rows.file.unit
         return np.where(late, -1, parents)
 
@@ -83,7 +83,7 @@ class Nesting:
         ends[self._rows.unfinished] = np.iinfo(np.int64).max // 2
         return ends
 
-    # --- over threads ---
+    # --- across threads ---
 
     @cached_property
     def _threads(self) -> list[int]:
@@ -92,7 +92,7 @@ class Nesting:
 
     @cached_property
     def _outermost(self) -> Ints:
-        """The place of the outermost action of its thread around each."""
+        """The place of the outermost action around each, within its thread."""
         places = np.where(self._own_parents < 0, np.arange(self._rows.count), 0)
         return np.maximum.accumulate(places)
 
@@ -102,13 +102,13 @@ class Nesting:
             if other == index:
                 continue
             missing = np.flatnonzero(hosts < 0)
-            # Of two that began in one tick the one of the lower thread has the lower ordinal.
+            # Of two actions that began in one tick, the lower thread's has the lower ordinal.
             side = "right" if other < index else "left"
             hosts[missing] = self._open_in(part, self._rows.ticks[outermost[missing]], side)
         return hosts
 
     def _open_in(self, part: slice, ticks: Ints, side: str) -> Ints:
-        """Return the place of the innermost action of a thread that was open at some times."""
+        """Return the place of a thread's innermost open action at each of some times."""
         begun = self._rows.ticks[part]
         at = np.searchsorted(begun, ticks, side="left" if side == "left" else "right")
         places = np.where(at > 0, at - 1 + part.start, -1)
@@ -119,14 +119,14 @@ class Nesting:
             places[over] = self._own_parents[places[over]]
 
     def _covered(self, guests: Ints) -> Ints:
-        """Return for each place how long at least one action of another thread ran in it."""
+        """Return the ticks during which actions of other threads ran within each action."""
         rows, hosts = self._rows, self.parents[guests]
         order = np.lexsort((rows.ticks[guests], hosts))
         guests, hosts = guests[order], hosts[order]
         length, begun = rows.duration_ticks[hosts], rows.ticks[hosts]
         starts = np.clip(rows.ticks[guests] - begun, 0, length)
         ends = np.clip(rows.ticks[guests] + rows.duration_ticks[guests] - begun, 0, length)
-        # One host behind the other on one line, so that one pass over it does.
+        # Lay the hosts end to end on one axis, so that one pass covers all.
         first = np.r_[True, hosts[1:] != hosts[:-1]][: len(hosts)]
         before = np.cumsum(np.where(first, length, 0)) - length
         reached = np.maximum.accumulate(ends + before)
@@ -136,8 +136,8 @@ class Nesting:
 
 
 def _parents_of(depths: Ints) -> Ints:
-    """Return the row of the action around each row: the last one before it that is less deep."""
-    # Rows of one depth behind each other have the same one.
+    """Return each row's parent: the last row before it with a lower depth."""
+    # Consecutive rows of one depth share their parent.
     firsts = _firsts(depths)
     ends = np.append(firsts[1:], len(depths))
     above = _runs_above(depths[firsts])
@@ -146,7 +146,7 @@ def _parents_of(depths: Ints) -> Ints:
 
 
 def _runs_above(depths: Ints) -> Ints:
-    """Return for each run of rows the last one before it that is less deep, -1 for none."""
+    """Return for each run of rows the last run before it with a lower depth, -1 for none."""
     found = np.full(len(depths), -1, PLACE)
     by_depth = np.argsort(depths, kind="stable").astype(PLACE)
     ends = np.cumsum(np.bincount(depths)).tolist()
@@ -161,5 +161,5 @@ def _runs_above(depths: Ints) -> Ints:
 
 
 def _firsts(values: Ints) -> Ints:
-    """Return the index of the first of each run of values that are the same."""
+    """Return the index of the first of each run of equal values."""
     return np.flatnonzero(np.append(True, values[1:] != values[:-1])[: len(values)])

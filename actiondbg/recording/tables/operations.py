@@ -1,4 +1,4 @@
-"""The table of the operations: which there were, and which actions made and erased them."""
+"""The table of operations, with the actions that created and erased them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from actiondbg.recording.tables.lazy_table import LazyTable
 
 
 class OperationTable:
-    """One row for each operation, as it was defined last."""
+    """One row per operation, with its last definition."""
 
     def __init__(
         self, definitions: Definitions, describer: OperationDescriptions, changes: ChangeTable
@@ -55,7 +55,7 @@ class OperationTable:
         return is_kind & ~self._changes.blocks
 
     def _first_of(self, which: Ints | Bools) -> Array:
-        """Return the ordinal of the first of some changes of each operation, or null."""
+        """Return the ordinal of each operation's first change among some, or null."""
         ordinals = self._changes.ordinals[which]
         operations, firsts = np.unique(self._changes.operations[which], return_index=True)
         _, mine, theirs = np.intersect1d(

@@ -1,4 +1,4 @@
-"""The rows of all threads, and the order in which their actions began."""
+"""The stored rows of all threads, and the order in which their actions began."""
 
 from __future__ import annotations
 
@@ -15,25 +15,25 @@ from actiondbg.recording.format.structs import Kind
 
 
 class _Clock:
-    """Both clocks were read whenever a chunk was written: the first and the last give the rate."""
+    """Converts ticks to ns by the rate between the first and last chunk, which hold both clocks."""
 
     def __init__(self, file: RecordingFile) -> None:
         readings = sorted(chunk.flushed for chunk in file.chunks)
         (first, first_ns), (last, last_ns) = readings[0], readings[-1]
-        # Of one reading nothing is known: as if a tick were a nanosecond.
+        # One reading gives no rate: take a tick for a nanosecond.
         self._rate = (last_ns - first_ns) / (last - first) if last > first else 1.0
 
     def nanoseconds(self, ticks: Ints) -> Ints:
-        """Translate lengths of time."""
+        """Convert durations."""
         if self._rate == 1:
             return ticks
         return np.rint(ticks * self._rate).astype(np.int64)
 
 
 class ActionRows:
-    """The actions as they are stored: a place is an index into them, thread by thread.
+    """The actions as stored, thread by thread; a place is an index into them.
 
-    Arrays of this class are in that order; ``ordered`` puts one into the order of the ordinals.
+    Arrays of this class are in that order; ``ordered`` reorders one to the order of the ordinals.
     """
 
     def __init__(self, file: RecordingFile) -> None:
@@ -43,11 +43,11 @@ class ActionRows:
         self.count = self.items.count
         self._clock = _Clock(file)
 
-    # --- where a row is ---
+    # --- places of rows ---
 
     @cached_property
     def numbers(self) -> Ints:
-        """The row of each place, in its thread."""
+        """The row number of each place within its thread."""
         counts = np.array([section.count for _, section in self.items.sections], np.int64)
         first_rows = np.array([chunk.first_row for chunk, _ in self.items.sections], np.int64)
         offsets = first_rows - (np.cumsum(counts) - counts)
@@ -55,16 +55,16 @@ class ActionRows:
 
     @cached_property
     def lost(self) -> int:
-        """How many rows are missing in the middle of their thread."""
+        """The number of rows missing in the middle of threads."""
         ends = {c.thread: c.first_row + section.count for c, section in self.items.sections}
         return sum(ends.values()) - self.count
 
     def places(self, items: Items, rows: Ints) -> Ints:
-        """Return the place of each row that some items name, -1 where it is not there.
+        """Return the place of each row that items refer to, -1 for a missing row.
 
         Args:
-            items: of another kind.
-            rows: of the thread of each item.
+            items: items of another kind.
+            rows: each item's row number within its thread.
         """
         places = self.next_places(items, rows)
         if self.lost:
@@ -72,7 +72,7 @@ class ActionRows:
         return np.where(rows < 0, -1, places)
 
     def next_places(self, items: Items, rows: Ints) -> Ints:
-        """Return the place of each row, or of the next in its thread if it is not there; or -1."""
+        """Return the place of each row, or of the next one present in its thread; or -1."""
         result = np.full(len(rows), -1, PLACE)
         for own, part in zip(self.items.slices, items.slices, strict=True):
             if own.stop > own.start:
@@ -85,7 +85,7 @@ class ActionRows:
 
     @cached_property
     def ticks(self) -> Ints:
-        """When each began, in ticks after the earliest of all."""
+        """The start of each, in ticks after the earliest."""
         bases = [chunk.base for chunk, _ in self.items.sections]
         lowest = min(bases, default=0)
         ticks = self.items.field("start").astype(np.int64) * self.file.unit
@@ -94,21 +94,21 @@ class ActionRows:
 
     @cached_property
     def duration_ticks(self) -> Ints:
-        """How long each took, in ticks; 0 for one that is unfinished."""
+        """The duration of each in ticks; 0 for an unfinished action."""
         durations = self.items.field("duration").astype(np.int64)
         if len(self._patched):
             durations[self._patched] = self._patches.field("duration")[self._patch_known]
         return durations * self.file.unit
 
     def nanoseconds(self, ticks: Ints) -> Ints:
-        """Translate lengths of time."""
+        """Convert durations."""
         return self._clock.nanoseconds(ticks)
 
-    # --- outcomes, with their patches ---
+    # --- outcomes, with patches applied ---
 
     @cached_property
     def outcomes(self) -> Ints:
-        """The code of the outcome of each."""
+        """The outcome code of each."""
         return self._patch("outcome")
 
     @cached_property
@@ -149,11 +149,11 @@ class ActionRows:
         """The places in the order of the ordinals; None if they are in that order."""
         if len(self._busy) <= 1:
             return None
-        # Those of one thread that began within one tick stay in their order.
+        # Actions of one thread that began within one tick keep their order.
         return np.argsort(self.ticks, kind="stable").astype(PLACE)
 
     def ranks_of(self, places: Ints) -> Ints:
-        """Return the index of some places in the order of the ordinals, from 0."""
+        """Return the ranks of places: their index in the order of the ordinals, from 0."""
         return places if self._ranks is None else self._ranks[places]
 
     @cached_property
@@ -166,10 +166,9 @@ class ActionRows:
 
     @cached_property
     def ordinals(self) -> Ints:
-        """The ordinals of all actions, in order.
+        """The ordinals of all actions, in order, from 1.
 
-        They count from 1. Of one thread they are what the debugger shows as well; where rows of it
-        are lost, so are their ordinals.
+        With one thread they equal the ordinals of a live session; lost rows leave gaps.
         """
         if len(self._busy) <= 1:
             return self.numbers + 1 if self.lost else np.arange(1, self.count + 1)
@@ -180,7 +179,7 @@ class ActionRows:
         return [part for part in self.items.slices if part.stop > part.start]
 
     def ordered(self, values: Values) -> Values:
-        """Return an array of one value for each place in the order of the ordinals."""
+        """Reorder one value per place to the order of the ordinals."""
         return values if self.order is None else cast(Values, values[self.order])
 
     def ordinals_of(self, places: Ints) -> Ints:
@@ -191,7 +190,7 @@ class ActionRows:
         return ordinals[places]
 
     def ordinal_of_row(self, thread: int, row: int) -> int | None:
-        """Return the ordinal of a row of a thread, None if it is not there."""
+        """Return the ordinal of a row of a thread, None for a missing row."""
         part = self.items.slices[self.threads.index(thread)]
         at = int(np.searchsorted(self.numbers[part], row)) + part.start
         if at == part.stop or int(self.numbers[at]) != row:

@@ -1,4 +1,4 @@
-"""The texts of IR, each stored once, and the table of what the actions made of them."""
+"""IR texts, each stored once, and the table of IR before and after actions."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ class Snapshot:
     """The IR of an operation around an action.
 
     Args:
-        operation: its number.
-        before: its text, None if it was not there.
-        after: its text, None if it is not there any more.
+        operation: the operation id.
+        before: the text before, None for an operation that did not exist yet.
+        after: the text after, None for an erased operation.
     """
 
     operation: int
@@ -43,21 +43,21 @@ class _Stored(NamedTuple):
 
 
 class IRTexts:
-    """The texts, by their hash; each is decompressed when it is asked for."""
+    """IR texts by hash, decompressed on access."""
 
     def __init__(self, file: RecordingFile) -> None:
         self._file = file
 
     def has(self, hash: int) -> bool:
-        """Tell whether there is a text with a hash."""
+        """Whether a text with a hash is stored."""
         return hash in self._stored
 
     def __getitem__(self, hash: int) -> str:
         """Return a text.
 
         Raises:
-            KeyError: there is none with the hash.
-            RecordingError: it cannot be decompressed.
+            KeyError: no text has the hash.
+            RecordingError: the text cannot be decompressed.
         """
         offset, size, codec = self._stored[hash]
         content = self._file.mapped[offset : offset + size]
@@ -65,11 +65,11 @@ class IRTexts:
             return content.decode(errors="replace")
         try:
             if codec != ZLIB:
-                raise zlib.error(f"it is compressed in a way, {codec}, that is not known")
+                raise zlib.error(f"unknown compression {codec}")
             return zlib.decompress(content).decode(errors="replace")
         except zlib.error as error:
             raise RecordingError(
-                f"A text of {self._file.path!r} at byte {offset:,} cannot be read ({error}): "
+                f"The IR text at byte {offset:,} of {self._file.path!r} cannot be read ({error}): "
                 "record it again, or use a newer actiondbg."
             ) from error
 
@@ -88,14 +88,14 @@ class IRTexts:
 
 
 class SnapshotTable(ActionItems):
-    """What was kept of the IR, in the order of the actions."""
+    """The recorded IR, in the order of the actions."""
 
     def __init__(self, rows: ActionRows, texts: IRTexts) -> None:
         super().__init__(rows, Kind.IR)
         self._texts = texts
 
     def of(self, ordinal: int) -> list[Snapshot]:
-        """Return what was kept of the IR around an action."""
+        """Return the recorded IR around an action."""
         first, last = (np.searchsorted(self._ordinals, ordinal, side) for side in ("left", "right"))
         return [
             Snapshot(int(self._numbers[at]), *(self._text(int(h)) for h in self._hashes[at]))
@@ -127,12 +127,12 @@ class SnapshotTable(ActionItems):
 
     @cached_property
     def _hashes(self) -> Ints:
-        """Two for each: before and after, 0 for none."""
+        """The hashes before and after each, 0 for none."""
         return np.stack([self.field(when) for when in _WHEN], axis=1)
 
     @cached_property
     def _places(self) -> Ints:
-        """Where in the hashes, one after the other, those of the table are."""
+        """The indices of the table's rows in the flattened hashes."""
         return np.flatnonzero(self._hashes.ravel())
 
     def _column(self, values: Ints) -> Array:

@@ -1,4 +1,4 @@
-"""Recordings as traces: Chrome's JSON, Perfetto's protobuf, and what Tracy imports.
+"""Traces of recordings: the selection of slices, their labels, flows and nesting.
 
-``formats`` says what there is, and needs no package; ``writing`` writes it.
+May import: errors to session, recording.capture, recording.format, recording.query.
 """

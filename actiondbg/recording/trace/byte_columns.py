@@ -1,4 +1,4 @@
-"""Columns of bytes, and how they are put together: what both writers build their files of."""
+"""Columns of bytes, from which all formats assemble their files."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from numpy.typing import NDArray
 from actiondbg.recording.format.arrow import Array, pa
 from actiondbg.recording.trace.text_columns import NONE, Mask, Numbers, TextColumn, pc
 
-Pieces: TypeAlias = Array  # a pyarrow.LargeBinaryArray: some bytes for each row
-_FEW = 1 << 12  # numbers below are encoded once each
-_MOST_PAIRS = 1 << 16  # that are encoded once each
+Pieces: TypeAlias = Array  # a pyarrow.LargeBinaryArray: bytes per row
+_FEW = 1 << 12  # smaller numbers are encoded once each
+_MOST_PAIRS = 1 << 16  # limit for a merged column
 
 
 @dataclass(frozen=True)
 class Argument:
-    """What is said of slices under a name: texts, numbers (NONE for none), or that it is so."""
+    """A named argument of slices: texts, numbers (NONE for none) or truth values."""
 
     name: str
     content: TextColumn | Numbers | Mask = field(repr=False)
 
     @property
-    def says_something(self) -> bool:
-        """Whether it is said of any slice."""
+    def is_used(self) -> bool:
+        """Whether any slice has a value."""
         if isinstance(self.content, TextColumn):
             return bool((self.content.codes != NONE).any())
         is_mask = self.content.dtype == np.bool_
@@ -34,43 +34,43 @@ class Argument:
 
 
 class Encoder(Protocol):
-    """How a format writes an argument."""
+    """Encodes arguments in a format."""
 
     def texts(self, name: str, texts: Array) -> Pieces:
         """Encode texts."""
         ...
 
     def truth(self, name: str) -> bytes:
-        """Encode that it is so."""
+        """Encode the value true."""
         ...
 
     def numbers(self, name: str, numbers: Numbers) -> Pieces:
-        """Encode numbers that are not negative."""
+        """Encode non-negative numbers."""
         ...
 
 
 class Column(Protocol):
-    """Bytes for each slice."""
+    """Bytes per slice."""
 
     def block(self, rows: slice) -> Pieces:
-        """Return those of some slices."""
+        """Return the bytes of some slices."""
         ...
 
 
 class Lookup:
-    """Bytes by codes; none for NONE."""
+    """Bytes by code; empty for NONE."""
 
     def __init__(self, codes: Numbers, values: Pieces) -> None:
         self._codes = codes
         self._values = pa.concat_arrays([values, pa.array([b""], type=pa.large_binary())])
 
     def block(self, rows: slice) -> Pieces:
-        """Return those of some slices."""
+        """Return the bytes of some slices."""
         codes = self._codes[rows]
         return self._values.take(pa.array(np.where(codes < 0, len(self._values) - 1, codes)))
 
     def merged(self, other: Lookup) -> Lookup | None:
-        """Return both as one, each pair of values once; None if there may be too many pairs."""
+        """Merge two columns, each pair of values once; None if there may be too many pairs."""
         width = len(other._values)
         if len(self._values) * width > _MOST_PAIRS:
             return None
@@ -82,18 +82,18 @@ class Lookup:
         return Lookup((np.cumsum(used) - 1)[pairs], values)
 
     def _filled(self) -> Numbers:
-        """Return the codes, those of the last value, which is empty, for NONE."""
+        """Return the codes, with that of the last, empty value for NONE."""
         return np.where(self._codes < 0, len(self._values) - 1, self._codes)
 
 
 class _Numbers:
-    """Many different numbers, encoded block by block; no bytes for NONE."""
+    """Many distinct numbers, encoded block by block; empty for NONE."""
 
     def __init__(self, name: str, numbers: Numbers, encoder: Encoder) -> None:
         self._name, self._numbers, self._encoder = name, numbers, encoder
 
     def block(self, rows: slice) -> Pieces:
-        """Return those of some slices."""
+        """Return the bytes of some slices."""
         numbers = self._numbers[rows]
         absent = numbers == NONE
         pieces = self._encoder.numbers(self._name, np.where(absent, 0, numbers))
@@ -103,7 +103,7 @@ class _Numbers:
 
 
 def column_of(argument: Argument, encoder: Encoder) -> Column:
-    """Return an argument, encoded."""
+    """Encode an argument."""
     name, content = argument.name, argument.content
     if isinstance(content, TextColumn):
         return Lookup(content.codes, encoder.texts(name, content.values))
@@ -118,7 +118,7 @@ def column_of(argument: Argument, encoder: Encoder) -> Column:
 
 
 def merge(columns: Sequence[Column]) -> list[Column]:
-    """Make one column of neighbours that have few values: it takes half the time to write."""
+    """Merge neighbouring columns with few values, which halves the time to write them."""
     result: list[Column] = []
     for column in columns:
         last = result[-1] if result else None
@@ -133,35 +133,35 @@ def merge(columns: Sequence[Column]) -> list[Column]:
 
 
 def joined(*parts: Pieces | bytes) -> Pieces:
-    """Put columns together, row by row; bytes stand in each row, and one part is a column."""
+    """Concatenate columns row by row; plain bytes repeat in each row. One part is a column."""
     kind = pa.large_binary()
     large = [pa.scalar(p, kind) if isinstance(p, bytes) else p.cast(kind) for p in parts]
     return pc.binary_join_element_wise(*large, pa.scalar(b"", kind))
 
 
 def decimal(numbers: Numbers) -> Pieces:
-    """Write numbers in decimal."""
+    """Format numbers in decimal."""
     return pc.cast(pa.array(numbers), pa.large_string()).cast(pa.large_binary())
 
 
 def pieces_of(content: NDArray[np.uint8], offsets: Numbers) -> Pieces:
-    """Cut bytes into pieces.
+    """Split bytes into pieces.
 
     Args:
         content: all bytes.
-        offsets: of shape (rows + 1,), rising: where the bytes of each row begin.
+        offsets: shape (rows + 1,), ascending: the begin of each row's bytes, and the end.
     """
     buffers = [None, pa.py_buffer(offsets.astype(np.int64)), pa.py_buffer(content)]
     return pa.LargeBinaryArray.from_buffers(pa.large_binary(), len(offsets) - 1, buffers)
 
 
 def lengths(pieces: Pieces) -> Numbers:
-    """Return how many bytes each row has."""
+    """Return the number of bytes of each row."""
     return np.asarray(pc.binary_length(pieces)).astype(np.int64, copy=False)
 
 
 def content_of(pieces: Pieces) -> memoryview:
-    """Return the bytes of all rows, one after the other."""
+    """Return the bytes of all rows, concatenated."""
     _, offsets, content = pieces.buffers()
     bounds = np.frombuffer(offsets, np.int64)[pieces.offset : pieces.offset + len(pieces) + 1]
     return memoryview(content or b"")[int(bounds[0]) : int(bounds[-1])]

@@ -1,4 +1,4 @@
-"""Flows: from the slice that created an operation to those that rewrote or erased it."""
+"""Flows: arrows from the slice that created an operation to those that rewrote or erased it."""
 
 from __future__ import annotations
 
@@ -17,30 +17,32 @@ _REWRITTEN = ("erased", "replaced", "modified")
 
 @dataclass(frozen=True)
 class Flows:
-    """What flows through which slices, in the order of slices.
+    """Operations that flow through slices, in the order of the slices.
 
     Args:
-        slices: of shape (all,), rising.
-        operations: of shape (all,): their ids, which are those of the flows.
+        slices: shape (all,), ascending: the slice of each flow point.
+        operations: shape (all,): the operation id, which is the id of the flow.
     """
 
     slices: Numbers
     operations: Numbers
 
     def offsets(self, first: int, last: int) -> Numbers:
-        """Return where those of some slices begin; one more for where they end."""
+        """Return the offsets of the flow points of some slices, and their end."""
         return np.searchsorted(self.slices, np.arange(first, last + 1))
 
 
 class FlowTracker:
-    """Finds flows, part by part: it knows which operations were created when."""
+    """Finds flows, part by part; remembers when each operation was created."""
 
     def __init__(self) -> None:
-        self._created = np.empty(0, np.int64)  # by operation: the begin of that slice, or NONE
+        self._created = np.empty(
+            0, np.int64
+        )  # by operation: the begin of the creating slice, or NONE
         self._waiting: list[tuple[Numbers, Numbers]] = []  # ordinals and operations
 
     def find(self, recording: Recording, slices: Slices) -> Flows:
-        """Find what flows through the slices of a part."""
+        """Find the flows through the slices of a part."""
         ordinals, operations, is_creation = _changes(recording)
         begins = _at(slices.shown, slices.shown.begins, ordinals)
         seen = begins != NONE
@@ -49,23 +51,23 @@ class FlowTracker:
         self._make_room(int(operations.max(initial=0)) + 1)
         self._create(operations[is_creation], begins[is_creation])
         by = self._created[operations]
-        # An action that erases at its end what was made inside of it began before: no arrow there.
+        # No arrow to an action that began before the creation: it erases what was made inside it.
         flowing = (by != NONE) & ((begins > by) | is_creation)
         return self._of_slices(slices.shown, ordinals[flowing], operations[flowing])
 
     def _make_room(self, size: int) -> None:
         more = size - len(self._created)
         if more > 0:
-            # At least twice as much, so that few copies are made.
+            # At least double, so that few copies are made.
             self._created = np.append(self._created, np.full(max(more, len(self._created)), NONE))
 
     def _create(self, operations: Numbers, begins: Numbers) -> None:
         fresh = self._created[operations] == NONE
-        # Of several the first: the last assignment holds.
+        # The first creation counts: in reverse order it is assigned last.
         self._created[operations[fresh][::-1]] = begins[fresh][::-1]
 
     def _of_slices(self, shown: Shown, ordinals: Numbers, operations: Numbers) -> Flows:
-        """Return the flows of slices that are over; the others wait for a later part."""
+        """Return the flows of finished slices; the others wait for a later part."""
         parts = [*self._waiting, (ordinals, operations)]
         ordinals = np.concatenate([part[0] for part in parts])
         operations = np.concatenate([part[1] for part in parts])
@@ -80,7 +82,7 @@ class FlowTracker:
 
 
 def _changes(recording: Recording) -> tuple[Numbers, Numbers, Mask]:
-    """Return the ordinals and the operations of changes, and which of them are creations."""
+    """Return the ordinals and operations of changes, and a mask of creations."""
     table = recording.table("changes", ["ordinal", "kind", "operation"])
     kinds = TextColumn.of(table.column("kind"))
     codes = [kinds.code_of(kind) for kind in (_CREATED, *_REWRITTEN)]
@@ -91,7 +93,7 @@ def _changes(recording: Recording) -> tuple[Numbers, Numbers, Mask]:
 
 
 def _at(shown: Shown, values: Numbers, ordinals: Numbers) -> Numbers:
-    """Return the value of each ordinal; NONE for one that is not there."""
+    """Return the value of each ordinal; NONE for a missing one."""
     places = np.searchsorted(shown.ordinals, ordinals)
     places = np.minimum(places, max(len(values) - 1, 0))
     if not len(values):

@@ -1,4 +1,4 @@
-"""What is said of each slice: its name, its category, its arguments."""
+"""The labels of slices: name, category and arguments."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ from actiondbg.recording.trace.text_columns import (
     texts_of,
 )
 
-FOLDED = "failed-attempts"  # the category of a slice that stands for several actions
+FOLDED = "failed-attempts"  # the category of a slice for several actions
 _FOLD = "fold"
 _CHANGES = ("inserted", "erased", "replaced", "modified", "moved")
 
 
 @dataclass(frozen=True)
 class Earlier:
-    """What is known of an action that began in an earlier part of the recording.
+    """The state of an unfinished action from an earlier part of the recording.
 
     Args:
-        begin: the time of its slice, in ns.
-        changes: how many of each kind it had made.
-        reason: why it fails, or None.
+        begin: the begin of its slice, in ns.
+        changes: its number of changes so far, by kind.
+        reason: the reason of its failure, or None.
     """
 
     begin: int
@@ -42,12 +42,12 @@ class Earlier:
 
 
 class SliceLabels:
-    """Says what slices are.
+    """Builds the labels of slices.
 
     Args:
         rows: the actions.
-        chosen: those that become slices.
-        earlier: what is known already, by ordinal.
+        chosen: the actions that become slices.
+        earlier: the unfinished actions of earlier parts, by ordinal.
     """
 
     def __init__(
@@ -59,7 +59,7 @@ class SliceLabels:
         """Return the names of slices."""
         rows, chosen = self._rows, self._chosen
         names = _names(rows, chosen.rows)
-        # The name of a fold is what it folds.
+        # The name of a fold is the operation name.
         folds = rows.is_text("tag", _FOLD)[chosen.rows]
         of_folds = names.take(folds)
         prefixed = joined(f"{_FOLD} ".encode(), of_folds.values).cast(pa.large_string())
@@ -73,9 +73,9 @@ class SliceLabels:
         return self._rows.texts("tag", chosen.rows).changed(chosen.is_run, runs)
 
     def arguments(self, places: SliceLocations) -> list[Argument]:
-        """Return what is said of slices beside their ordinal, in the order in which it is shown."""
+        """Return the arguments of slices, apart from the ordinal, in display order."""
         rows, chosen = self._rows, self._chosen
-        said = [
+        arguments = [
             *self._of_runs(),
             Argument("operation", rows.texts("op", chosen.rows)),
             Argument("operation_id", rows.numbers("operation")[chosen.rows]),
@@ -87,10 +87,10 @@ class SliceLabels:
             Argument("rolled_back", rows.mask("rolled_back")[chosen.rows]),
             Argument("unfinished", chosen.open),
         ]
-        return [argument for argument in said if argument.says_something]
+        return [argument for argument in arguments if argument.is_used]
 
     def earlier(self, waiting: ChosenSlices) -> dict[int, Earlier]:
-        """Return what is to be known of actions in the next part."""
+        """Return the state of the unfinished actions, for the next part."""
         rows = self._rows
         counts = {name: rows.numbers(name)[waiting.rows].tolist() for name in _CHANGES}
         why = reasons(rows, waiting.rows)
@@ -103,7 +103,7 @@ class SliceLabels:
             known[ordinal] = Earlier(int(waiting.start[index]), changes, reason)
         return known
 
-    # --- slices that stand for one action -----------------------------------------
+    # --- slices of one action -----------------------------------------------------
 
     def _of_singles(self) -> Iterator[Argument]:
         rows, chosen = self._rows, self._chosen
@@ -122,18 +122,18 @@ class SliceLabels:
             yield Argument(name, np.where(counts > 0, counts, NONE))
 
     def _known(self) -> dict[int, Earlier]:
-        """Return what is known already of slices, by their index."""
+        """Return the earlier states of slices, by index."""
         ordinals = self._rows.ordinal[self._chosen.rows]
         index = np.flatnonzero(np.isin(ordinals, list(self._earlier)))
         return {int(each): self._earlier[int(ordinals[each])] for each in index}
 
-    # --- slices that stand for several attempts -----------------------------------
+    # --- slices of several attempts -----------------------------------------------
 
     def _names_of_runs(self) -> TextColumn:
         runs = self._chosen.runs
         operations = self._rows.texts("op", runs.first)
         words = operations.values.to_pylist()
-        kinds = len(words) + 1  # one more: no name
+        kinds = len(words) + 1  # plus one for no name
 
         def name(key: int) -> str:
             length, code = divmod(key, kinds)
@@ -156,14 +156,14 @@ class SliceLabels:
         yield Argument("patterns", none.changed(chosen.is_run, self._patterns()))
 
     def _patterns(self) -> TextColumn:
-        """Return what each run has tried, and why it failed."""
+        """Return the attempts of each run, with the reasons of their failures."""
         offsets, members = self._chosen.runs.members()
         names = _names(self._rows, members)
         is_fold = self._rows.is_text("tag", _FOLD)[members]
         names = names.changed(is_fold, _same(_FOLD, int(is_fold.sum())))
         why = reasons(self._rows, members)
         tried, failed = names.values.to_pylist(), why.values.to_pylist()
-        kinds = len(failed) + 1  # one more: no reason
+        kinds = len(failed) + 1  # plus one for no reason
 
         def word(key: int) -> str:
             name, reason = divmod(key, kinds)
@@ -173,18 +173,18 @@ class SliceLabels:
 
 
 def reasons(rows: TraceRows, of: Numbers) -> TextColumn:
-    """Return why the actions of some rows failed; several reasons of one are in one text."""
+    """Return why the actions of some rows failed; several reasons of an action become one text."""
     first = rows.texts("reason", of)
     table = rows.recording.table("reasons", ["ordinal", "reason"])
-    ordinals = column_numbers(table, "ordinal")  # rising
+    ordinals = column_numbers(table, "ordinal")  # ascending
     begins = np.flatnonzero(np.diff(ordinals, prepend=NONE))
     counts = np.diff(begins, append=len(ordinals))
     several = counts > 1
     if not several.any():
         return first
-    said = TextColumn.of(table.column("reason"))
+    every = TextColumn.of(table.column("reason"))
     offsets, members = ranges(begins[several], counts[several])
-    texts = tallies(offsets, said.codes[members], said.values.to_pylist().__getitem__)
+    texts = tallies(offsets, every.codes[members], every.values.to_pylist().__getitem__)
     group = np.full(int(ordinals[-1]) + 1, NONE)
     group[ordinals[begins[several]]] = np.arange(len(offsets) - 1)
     groups = group[np.minimum(rows.ordinal[of], len(group) - 1)]
@@ -193,7 +193,7 @@ def reasons(rows: TraceRows, of: Numbers) -> TextColumn:
 
 
 def _names(rows: TraceRows, of: Numbers) -> TextColumn:
-    """Return what actions are called: those that have no name by their tags."""
+    """Return the names of actions; the tag for an action without a name."""
     names = rows.texts("name", of)
     nameless = names.codes == names.code_of("")
     return names.changed(nameless, rows.texts("tag", of[nameless]))

@@ -1,4 +1,4 @@
-"""Where the operations of slices are from."""
+"""Source locations of slices."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from actiondbg.recording.trace.text_columns import NONE, Numbers, TextColumn
 
 @dataclass(frozen=True)
 class SliceLocations:
-    """The first place of the location of each slice's operation.
+    """The first place in the location of each slice's operation.
 
     Args:
         codes: for each slice the index of its place, or NONE.
-        files: of the places, each of which is there once.
-        lines: of the places.
-        columns: of the places.
+        files: the file of each distinct place.
+        lines: the line of each distinct place.
+        columns: the column of each distinct place.
     """
 
     codes: Numbers
@@ -30,7 +30,7 @@ class SliceLocations:
     columns: Numbers
 
     def texts(self, *, columns: bool = True) -> TextColumn:
-        """Return them as ``FILE:LINE:COL``, or as ``FILE:LINE``."""
+        """Format the places as ``FILE:LINE:COL``, or as ``FILE:LINE``."""
         files = self.files.values.take(self.files.codes)
         parts: list[Pieces | bytes] = [files, b":", decimal(self.lines)]
         if columns:
@@ -39,7 +39,7 @@ class SliceLocations:
 
 
 def find_locations(rows: TraceRows, chosen: ChosenSlices) -> SliceLocations:
-    """Return where the operations of slices are from."""
+    """Return the source locations of slices."""
     files = rows.texts("file", chosen.rows)
     lines, columns = (rows.numbers(name)[chosen.rows] for name in ("line", "col"))
     known = files.codes != NONE
@@ -55,7 +55,7 @@ def find_locations(rows: TraceRows, chosen: ChosenSlices) -> SliceLocations:
 
 
 def _paired(codes: Numbers, numbers: Numbers) -> Numbers:
-    """Return a number for each pair, few as they are: so that a third can be put to them."""
+    """Return a small number for each distinct pair, so that a third column can be paired."""
     width = int(numbers.max(initial=NONE)) - NONE + 1
     _, paired = np.unique(codes * width + numbers - NONE, return_inverse=True)
     return paired

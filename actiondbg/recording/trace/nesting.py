@@ -1,4 +1,4 @@
-"""How slices nest: by position, so that rounded times cannot tear the nesting."""
+"""The nesting of slices, by position, so that rounded times cannot break it."""
 
 from __future__ import annotations
 
@@ -10,25 +10,25 @@ from actiondbg.recording.trace.text_columns import Mask, Numbers
 
 
 def depths_in_thread(depth: Numbers, outermost: Mask) -> Numbers:
-    """Return depths from 0 at a thread's outermost actions.
+    """Return depths within threads: 0 at a thread's outermost actions.
 
     Args:
-        depth: of actions in the order of threads, then of begin; parents in other threads counted.
-        outermost: those that are nested in none of their thread.
+        depth: depths that count parents in other threads, in the order of threads, then of begin.
+        outermost: a mask of actions without a parent in their thread.
     """
     where = np.where(outermost, np.arange(len(depth)), 0)
     return depth - depth[np.maximum.accumulate(where)]
 
 
 def ends_of_nested(depth: Numbers) -> Numbers:
-    """Return for each row the position after the last row that is nested in it.
+    """Return for each row the position after the last row nested in it.
 
     Args:
-        depth: of the rows in the order of begin.
+        depth: the depths of the rows in the order of begin.
     """
     ends = np.full(len(depth), len(depth), np.int64)
     rows = np.arange(len(depth))
-    # Of the rows that are no deeper than a level, the next one ends those of that level.
+    # Among rows at most as deep as a level, the next row ends each row of that level.
     for level in range(int(depth.max(initial=0)), -1, -1):
         rows = rows[depth[rows] <= level]
         at_level = depth[rows[:-1]] == level
@@ -38,11 +38,11 @@ def ends_of_nested(depth: Numbers) -> Numbers:
 
 @dataclass(frozen=True)
 class Nesting:
-    """Where rows begin and end in the sequence of all begins and ends, 2 x rows long.
+    """The positions of begins and ends in the sequence of all of them, 2 x rows long.
 
     Args:
-        begins: of shape (rows,): positions in that sequence.
-        ends: of shape (rows,): positions in that sequence.
+        begins: shape (rows,): the position of each begin.
+        ends: shape (rows,): the position of each end.
     """
 
     begins: Numbers
@@ -50,11 +50,11 @@ class Nesting:
 
 
 def nesting_of(ends_of: Numbers, shown: Numbers) -> Nesting:
-    """Return how the shown rows of a thread nest.
+    """Return the nesting of the shown rows of a thread.
 
     Args:
-        ends_of: for every row the position after the last that is nested in it.
-        shown: the rows that are shown, rising; one at least.
+        ends_of: for every row the position after the last row nested in it.
+        shown: the shown rows, ascending, at least one.
     """
     count = len(shown)
     ends = ends_of[shown]
@@ -62,24 +62,24 @@ def nesting_of(ends_of: Numbers, shown: Numbers) -> Nesting:
     rank = np.zeros(int(ends.max()) - first + 1, np.int64)
     rank[shown - first + 1] = 1
     after = np.cumsum(rank)[ends - first]
-    # How many have ended before the begin of each: the depth is what is left.
+    # The depth of a row: the rows before it minus those that ended before its begin.
     ended = np.cumsum(np.bincount(after, minlength=count + 1))
     rows = np.arange(count)
     depth = rows - ended[:count]
-    # Of those that end at one place, the deepest ends first.
+    # Of rows that end at one place, the deepest ends first.
     deeper = depth[after - 1] - depth
     return Nesting(rows + ended[:count], after + ended[after - 1] + deeper)
 
 
 @dataclass
 class Times:
-    """Begins and ends of rows of one thread, some of which were given out before.
+    """Begins and ends of the rows of one thread, some of them already written.
 
     Args:
-        begin: of shape (rows,), in ns; as they are measured, but where ``given``.
-        end: of shape (rows,), in ns.
-        given: whose begin was given out before, and stays.
-        open: whose end is not given out yet.
+        begin: shape (rows,), in ns; as measured, except where ``given``.
+        end: shape (rows,), in ns.
+        given: a mask of begins that are already written and stay.
+        open: a mask of ends that are not written yet.
     """
 
     begin: Numbers
@@ -89,19 +89,19 @@ class Times:
 
 
 def give_times(nesting: Nesting, times: Times, floor: int) -> int:
-    """Change times so that slices nest as the rows do, whatever reads them.
+    """Adjust times so that slices nest like the rows in every reader.
 
-    All begins and ends of a thread get different times, in the order of the sequence: a time that
-    is measured too coarsely to tell it from the one before is moved by as little as that needs.
-    So no reader has to guess which of two slices is the outer one.
+    All begins and ends of a thread get distinct times in the order of the sequence: a time that
+    equals the one before is moved by the least amount. So no reader has to guess which of two
+    slices is the outer one.
 
     Args:
-        nesting: of the rows.
-        times: of the rows; changed in place.
-        floor: the last time that was given out in this thread, in ns.
+        nesting: the nesting of the rows.
+        times: the times of the rows, changed in place.
+        floor: the last time written so far in this thread, in ns.
 
     Returns:
-        The last time that is given out now.
+        The last time written now.
     """
     sequence = np.empty(2 * len(times.begin), np.int64)
     sequence[nesting.begins] = times.begin

@@ -1,4 +1,4 @@
-"""The formats of traces, and what the names of their files say. It needs no package."""
+"""Options of traces: format, selection, file names. Imports no third-party package."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ GZIP, ZSTD = ".gz", ".zst"
 
 
 class Selection(NamedTuple):
-    """Which actions become slices, and how.
+    """The selection of actions that become slices.
 
     Args:
         failed: fold consecutive failed attempts on one operation into one slice, keep each, or
             drop them.
-        minimum: ns; what lasts shorter is left out. What is unfinished stays.
-        where: a condition in SQL for the actions that are wanted (those that they are nested in
-            are added), as ``filtering.where`` writes it; None for all.
+        minimum: the least duration in ns; unfinished actions stay.
+        where: an SQL condition that selects actions (their parents are added), from
+            ``query.filters.where``; None for all.
     """
 
     failed: Failed = "fold"
@@ -37,27 +37,27 @@ class Selection(NamedTuple):
 
 
 def format_of(path: str) -> Format:
-    """Return the format that the name of a file says.
+    """Return the format for the suffix of a file name.
 
     Raises:
-        UsageError: it says none.
+        UsageError: the suffix is unknown.
     """
     name = Path(path).name.lower().removesuffix(GZIP).removesuffix(ZSTD)
     for suffix, kind in SUFFIXES.items():
         if name.endswith(suffix):
             return kind
     raise UsageError(
-        f"The name {path!r} does not say the format: end it with {', '.join(SUFFIXES)}, "
-        "or say --format chrome, perfetto or tracy."
+        f"The name {path!r} does not determine the format: end it with {', '.join(SUFFIXES)}, "
+        "or use --format chrome, perfetto or tracy."
     )
 
 
 def check_output(path: str, kind: Format) -> None:
-    """Find out before anything is run what cannot be written.
+    """Check the output path before anything runs.
 
     Raises:
-        UsageError: what reads the format does not read the compression that the name says, or
-            there is no such directory.
+        UsageError: readers of the format do not support the compression, or the directory does
+            not exist.
     """
     compressed = Path(path).suffix.lower()
     if compressed == ZSTD and kind != "tracy":

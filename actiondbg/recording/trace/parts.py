@@ -1,7 +1,7 @@
-"""A recording of one thread, part by part, so that memory is bounded and a part can be read early.
+"""Parts of a recording of one thread, for bounded memory and early reading.
 
-The actions of a part refer to strings, locations and operations of earlier chunks: those are read
-again for each part. Of what else stands there only the actions are needed that are not over yet.
+The actions of a part refer to strings, locations and operations of earlier chunks: these are read
+again for each part. Of earlier actions only the unfinished ones are needed.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ _OF_ACTIONS = (Kind.PATCHES, Kind.REASONS)
 
 
 def is_of_one_thread(chunks: Sequence[Chunk]) -> bool:
-    """Tell whether all actions are of the thread that made the context."""
+    """Whether all actions are of the thread that made the context."""
     return all(chunk.thread == 0 or not _count(chunk) for chunk in chunks)
 
 
 def divide(chunks: Sequence[Chunk], most: int) -> Iterator[int]:
-    """Yield the index behind the last chunk of each part but the last one.
+    """Yield the index after the last chunk of each part, except the last part.
 
     Args:
-        chunks: of the recording.
-        most: how many actions a part has, about.
+        chunks: the chunks of the recording.
+        most: the approximate number of actions in a part.
     """
     count = 0
     for index, chunk in enumerate(chunks):
@@ -46,16 +46,16 @@ def part_of(
 ) -> Recording:
     """Return a part of a recording of one thread, as a recording.
 
-    Its actions have the ordinals and times that they have in the whole.
+    Ordinals and times are those of the whole recording.
 
     Args:
-        file: the whole, or what there is of it already.
+        file: the recording, complete or still growing.
         first: the index of the part's first chunk.
-        last: the index behind the part's last chunk.
-        kept: the ordinals of earlier actions that are to be in it, too.
-        undecided: the ordinal from which on actions are needed with all that is said of them.
+        last: the index after the part's last chunk.
+        kept: the ordinals of earlier actions to include.
+        undecided: the first ordinal whose patches and reasons are needed too.
     """
-    # The first action of all is always there: times count from it.
+    # Always include the first action: times count from it.
     rows = np.array(sorted({0, *(ordinal - 1 for ordinal in kept)}))
     chunks: list[Chunk] = []
     for chunk in file.chunks[:first]:
@@ -65,13 +65,13 @@ def part_of(
         chunks.append(replace(chunk, sections=sections))
         chunks += _rows_of(chunk, rows)
     chunks += file.chunks[first:last]
-    # All parts take the rate of the clock from the same chunks.
+    # All parts take the clock rate from the same chunks.
     chunks += [replace(chunk, sections=[]) for chunk in file.chunks[last:][-1:]]
     return Recording(replace(file, chunks=chunks))
 
 
 def _rows_of(chunk: Chunk, rows: Numbers) -> Iterator[Chunk]:
-    """Yield chunks with one of some rows each, of those that a chunk has."""
+    """Yield a one-row chunk for each of some rows that lies in a chunk."""
     for section in chunk.sections:
         if section.kind != Kind.ACTIONS:
             continue

@@ -1,4 +1,4 @@
-"""What was recorded: the process whose actions a trace shows."""
+"""The traced program: the process whose actions a trace shows."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from pathlib import Path
 
 @dataclass(frozen=True)
 class TracedProgram:
-    """A tool that ran.
+    """The recorded run of a tool.
 
     Args:
-        pid: its process; 1 if it is not known.
-        arguments: its command line.
-        llvm: its version of LLVM.
-        started: ns since 1970.
+        pid: the process; 1 if unknown.
+        arguments: the command line.
+        llvm: the tool's LLVM version.
+        started: the start time, in ns of Unix time.
     """
 
     pid: int
@@ -29,9 +29,9 @@ class TracedProgram:
         return Path(self.arguments[0]).name if self.arguments else "tool"
 
     def thread_id(self, thread: int) -> int:
-        """Return what stands for a thread's id; only the main thread's is its own."""
+        """Return a thread id: the real one for the main thread, made up for the others."""
         return self.pid + thread
 
     def thread_name(self, thread: int) -> str:
-        """Return what a thread is called: 0 made the context, the others are its workers."""
+        """Return the name of a thread: 0 made the context, the others are its workers."""
         return "main" if thread == 0 else f"worker {thread}"

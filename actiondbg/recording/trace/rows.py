@@ -1,4 +1,4 @@
-"""The actions of a recording, or of a part of one, as arrays, thread by thread."""
+"""The actions of a recording or part as arrays, thread by thread."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _PASS = "pass-execution"
 
 
 class TraceRows:
-    """Actions in the order of threads, then of begin; a row is the position in that order."""
+    """Actions in the order of threads, then of begin; a row is a position in that order."""
 
     def __init__(self, recording: Recording) -> None:
         self.recording = recording
@@ -40,23 +40,23 @@ class TraceRows:
         return column.to_numpy(zero_copy_only=False).astype(np.bool_)[self._order]
 
     def texts(self, name: str, rows: Numbers) -> TextColumn:
-        """Return a column of texts, of some rows."""
+        """Return a column of texts for some rows."""
         places = rows if isinstance(self._order, slice) else self._order[rows]
         return TextColumn.of(self._column(name)).take(places)
 
     def is_text(self, name: str, text: str) -> Mask:
-        """Return in which rows a column of texts has this one."""
+        """Return a mask of the rows in which a column has a text."""
         texts = TextColumn.of(self._column(name))
         return (texts.codes == texts.code_of(text))[self._order]
 
     def of_ordinals(self, ordinals: Numbers) -> Numbers:
-        """Return the rows of some actions, all of which are there."""
+        """Return the rows of actions, all of which must exist."""
         dense = self.count > 0 and int(self._ordinals[-1]) == self.count
         places = ordinals - 1 if dense else np.searchsorted(self._ordinals, ordinals)
         return places if isinstance(self._order, slice) else self._rows[places]
 
     def ordinals_where(self, condition: str) -> Numbers:
-        """Return the ordinals of the actions for which a condition in SQL holds."""
+        """Return the ordinals of the actions that satisfy an SQL condition."""
         from actiondbg.recording.query.database import open_database
 
         with closing(open_database(self.recording)) as database:
@@ -75,7 +75,7 @@ class TraceRows:
 
     @cached_property
     def nested_end(self) -> Numbers:
-        """Return for each row the one after the last that is nested in it in its thread."""
+        """Return for each row the row after the last one nested in it, within its thread."""
         depth = self.numbers("depth")
         if self.count and self.thread[0] != self.thread[-1]:
             depth = depths_in_thread(depth, self._outermost())
@@ -83,14 +83,14 @@ class TraceRows:
 
     @cached_property
     def attempts(self) -> Mask:
-        """Return which are attempts that failed, did nothing, and hold nothing."""
+        """Return a mask of failed attempts without changes and nested actions."""
         attempts = self.is_text("outcome", "failed") & ~self.is_text("tag", _PASS)
         attempts &= ~self.mask("changed") & ~self.mask("rolled_back")
         return attempts & (self.nested_end == np.arange(1, self.count + 1))
 
     @cached_property
     def same_as_before(self) -> Mask:
-        """Return which have the operation, the parent and the thread of the row before."""
+        """Return a mask of rows with the same operation, parent and thread as the row before."""
         operation = self.numbers("operation")
         same = operation != NONE
         same[:1] = False
@@ -99,10 +99,10 @@ class TraceRows:
         return same
 
     def times(self) -> tuple[Numbers, Numbers]:
-        """Return when each begins and ends, in ns from the first action.
+        """Return the begins and ends, in ns since the first action.
 
-        What is unfinished ends when the thread went on outside of it, else at the last time that
-        is known of any thread.
+        An unfinished action ends when its thread continues outside it, else at the last known time
+        of any thread.
         """
         start, duration = self.numbers("start_ns"), self.numbers("duration_ns")
         finished = duration != NONE
@@ -111,12 +111,12 @@ class TraceRows:
         end[open_rows] = end.max(initial=0)
         after = self.nested_end[open_rows]
         after, open_rows = after[after < self.count], open_rows[after < self.count]
-        went_on = self.thread[after] == self.thread[open_rows]
-        end[open_rows[went_on]] = start[after[went_on]]
+        continued = self.thread[after] == self.thread[open_rows]
+        end[open_rows[continued]] = start[after[continued]]
         return start, end
 
     def _outermost(self) -> Mask:
-        """Return which rows are nested in none of their thread."""
+        """Return a mask of rows without a parent in their thread."""
         outermost = self.parent == NONE
         nested = np.flatnonzero(~outermost)
         parents = self.of_ordinals(self.parent[nested])

@@ -1,4 +1,4 @@
-"""Which actions become slices: filters, folded attempts, and the least duration."""
+"""The selection of slices: filters, folded attempts, least duration."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ class AttemptRuns:
     """Runs of at least two attempts; positions are in the order of threads, then of begin.
 
     Args:
-        first: of shape (runs,): the position of each run's first attempt.
-        length: of shape (runs,): how many attempts each has.
+        first: shape (runs,): the position of each run's first attempt.
+        length: shape (runs,): the number of attempts in each run.
     """
 
     first: Numbers
@@ -29,20 +29,20 @@ class AttemptRuns:
         return self.first + self.length - 1
 
     def members(self) -> tuple[Numbers, Numbers]:
-        """Return the offset at which each run begins (and their end), and all positions."""
+        """Return the offset of each run and the end, and all positions."""
         return ranges(self.first, self.length)
 
 
 @dataclass(frozen=True)
 class ChosenSlices:
-    """What becomes a slice.
+    """The actions that become slices.
 
     Args:
-        rows: that are shown, rising; of a run its first.
-        runs: those of ``rows`` that stand for several; ``Runs.first`` are rows.
-        start: of each of ``rows``, in ns.
-        end: of each of ``rows``, in ns.
-        open: which of ``rows`` are unfinished.
+        rows: the shown rows, ascending; the first row of each run.
+        runs: the folded runs; ``AttemptRuns.first`` are among ``rows``.
+        start: the begin of each row, in ns.
+        end: the end of each row, in ns.
+        open: a mask of unfinished rows.
     """
 
     rows: Numbers
@@ -53,22 +53,22 @@ class ChosenSlices:
 
     @property
     def is_run(self) -> Mask:
-        """Return which of ``rows`` stand for several."""
+        """Return a mask of the rows that stand for a run."""
         return np.isin(self.rows, self.runs.first, assume_unique=True)
 
     def only(self, which: Mask) -> ChosenSlices:
-        """Return some of them; no run is left out."""
+        """Return some of the slices, which must include all runs."""
         columns = {name: getattr(self, name)[which] for name in ("rows", "start", "end", "open")}
         return replace(self, **columns)
 
 
 def choose_slices(rows: TraceRows, selection: Selection, live: Mask) -> ChosenSlices:
-    """Choose what becomes a slice.
+    """Choose the actions that become slices.
 
     Args:
-        rows: all.
-        selection: what is asked for.
-        live: which rows are not done already.
+        rows: all actions.
+        selection: the user's selection.
+        live: a mask of the rows that earlier parts have not handled.
     """
     start, end = rows.times()
     shown, wanted = _wanted(rows, selection.where)
@@ -98,7 +98,7 @@ def choose_slices(rows: TraceRows, selection: Selection, live: Mask) -> ChosenSl
 
 
 def count_undecided(rows: TraceRows) -> int:
-    """Return how many rows at the end are attempts on one operation, to which more may come."""
+    """Count the rows at the end that form a run of attempts, which may continue."""
     joined = rows.attempts.copy()
     if not len(joined) or not joined[-1] or _is_over(rows, int(rows.parent[-1])):
         return 0
@@ -108,7 +108,7 @@ def count_undecided(rows: TraceRows) -> int:
 
 
 def _is_over(rows: TraceRows, ordinal: int) -> bool:
-    """Tell whether an action has ended; NONE has not."""
+    """Whether an action has ended; false for NONE."""
     if ordinal == NONE:
         return False
     row = rows.of_ordinals(np.array([ordinal]))
@@ -116,7 +116,7 @@ def _is_over(rows: TraceRows, ordinal: int) -> bool:
 
 
 def _wanted(rows: TraceRows, where: str | None) -> tuple[Mask, Mask]:
-    """Return what is shown, with what is around what is wanted; and what is wanted itself."""
+    """Return masks of the shown rows (with parents) and of the selected rows."""
     if where is None:
         return np.ones(rows.count, np.bool_), np.ones(rows.count, np.bool_)
     wanted = np.zeros(rows.count, np.bool_)
@@ -132,14 +132,14 @@ def _wanted(rows: TraceRows, where: str | None) -> tuple[Mask, Mask]:
 
 
 def ranges(first: Numbers, length: Numbers) -> tuple[Numbers, Numbers]:
-    """Write out some ranges of numbers.
+    """Expand ranges of numbers.
 
     Args:
-        first: of shape (ranges,).
-        length: of shape (ranges,).
+        first: shape (ranges,).
+        length: shape (ranges,).
 
     Returns:
-        Of shape (ranges + 1,) where each begins in what follows, and all numbers.
+        The offsets of the ranges, of shape (ranges + 1,), and all numbers.
     """
     offsets = np.zeros(len(first) + 1, np.int64)
     np.cumsum(length, out=offsets[1:])
@@ -150,8 +150,8 @@ def find_runs(attempts: Mask, same_as_before: Mask) -> AttemptRuns:
     """Find runs of failed attempts.
 
     Args:
-        attempts: which actions are failed attempts that hold nothing.
-        same_as_before: which have the operation, the parent and the thread of the one before.
+        attempts: see ``TraceRows.attempts``.
+        same_as_before: see ``TraceRows.same_as_before``.
     """
     joined = attempts & same_as_before
     joined[1:] &= attempts[:-1]

@@ -1,4 +1,4 @@
-"""What is drawn: the slices of a recording, their times, and what is said of each."""
+"""The slices of a recording: times, labels and arguments."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from actiondbg.recording.trace.text_columns import NONE, Mask, Numbers, TextColu
 
 @dataclass(frozen=True)
 class Span:
-    """The slices of one thread: ``first`` to ``last``, which is not one of them."""
+    """The slices of one thread, from ``first`` up to but excluding ``last``."""
 
     thread: int
     first: int
@@ -30,12 +30,12 @@ class Span:
 
 @dataclass(frozen=True)
 class Shown:
-    """Where actions are shown.
+    """The slices that show the actions.
 
     Args:
-        ordinals: of all actions, rising.
-        slices: for each the slice that shows it, or NONE.
-        begins: for each when that slice begins, in ns; also of one that comes later. Or NONE.
+        ordinals: the ordinals of all actions, ascending.
+        slices: for each action its slice, or NONE.
+        begins: for each action the begin of its slice in ns, even of a later part's; or NONE.
     """
 
     ordinals: Numbers
@@ -49,14 +49,14 @@ class Slices:
 
     Args:
         spans: the threads.
-        names: of shape (slices,).
+        names: one per slice.
         categories: the tags, or FOLDED.
-        start: ns from the first action.
-        end: ns from the first action; all times of a thread are different (``give_times``).
-        ordinals: of their actions; of the first, where one stands for several.
-        places: where their operations are from.
-        arguments: in the order in which they are shown.
-        shown: where actions are shown.
+        start: ns since the first action.
+        end: ns since the first action; all times of a thread are distinct (``give_times``).
+        ordinals: the ordinals of the actions; the first of a run.
+        places: the source locations.
+        arguments: in display order.
+        shown: the slice of each action.
     """
 
     spans: Sequence[Span]
@@ -74,30 +74,30 @@ class Slices:
 
 
 class SliceMaker:
-    """Makes slices of a recording: of all of it, or part by part if it is of one thread.
+    """Makes the slices of a recording, as a whole or, for one thread, part by part.
 
     Args:
-        selection: which actions become slices, and how.
+        selection: selects the actions that become slices.
     """
 
     def __init__(self, selection: Selection) -> None:
         self._selection = selection
         self._floors: dict[int, int] = {}  # by thread
-        self.undecided = 1  # the ordinal of the first action that no part has decided on
-        self._last = 0  # the ordinal of the last action that a part had
-        self._open: dict[int, Earlier] = {}  # by ordinal: begun, and to be shown when they end
+        self.undecided = 1  # the ordinal of the first action that no part has handled
+        self._last = 0  # the ordinal of the last action read
+        self._open: dict[int, Earlier] = {}  # by ordinal: actions to show when they end
 
     @property
     def kept(self) -> list[int]:
-        """The ordinals of actions of this part that the next one has to hold, too."""
+        """The ordinals of actions of this part that the next part must include."""
         return sorted({*self._open, *range(self.undecided, self._last + 1)})
 
     def make(self, recording: Recording, *, last: bool = True) -> Slices:
         """Make the slices of a part.
 
         Args:
-            recording: the part, with the actions of earlier ones that are ``kept``.
-            last: whether it is the last part: what is unfinished stays so.
+            recording: the part, with the ``kept`` actions of earlier parts.
+            last: whether it is the last part, in which unfinished actions remain so.
         """
         rows = TraceRows(recording)
         undecided = 0
@@ -106,30 +106,30 @@ class SliceMaker:
         live = (rows.ordinal >= self.undecided) | np.isin(rows.ordinal, list(self._open))
         live[rows.count - undecided :] = False
         chosen = choose_slices(rows, self._selection, live)
-        # What the thread went on outside of is over, whatever is missing of it.
+        # An action has ended if its thread continues outside it, even without a recorded end.
         waits = chosen.open & (rows.nested_end[chosen.rows] == rows.count) & (not last)
         chosen = self._timed(rows, chosen, waits)
-        over = chosen.only(~waits)
-        sayer = SliceLabels(rows, over, self._open)
-        places = find_locations(rows, over)
+        ended = chosen.only(~waits)
+        labels = SliceLabels(rows, ended, self._open)
+        places = find_locations(rows, ended)
         slices = Slices(
-            spans=_spans(rows, over),
-            names=sayer.names(),
-            categories=sayer.categories(),
-            start=over.start,
-            end=over.end,
-            ordinals=rows.ordinal[over.rows],
+            spans=_spans(rows, ended),
+            names=labels.names(),
+            categories=labels.categories(),
+            start=ended.start,
+            end=ended.end,
+            ordinals=rows.ordinal[ended.rows],
             places=places,
-            arguments=sayer.arguments(places),
+            arguments=labels.arguments(places),
             shown=_shown(rows, chosen, waits),
         )
-        self._open = sayer.earlier(chosen.only(waits))
+        self._open = labels.earlier(chosen.only(waits))
         self._last = int(rows.ordinal[-1]) if rows.count else 0
         self.undecided = self._last - undecided + 1
         return slices
 
     def _timed(self, rows: TraceRows, chosen: ChosenSlices, waits: Mask) -> ChosenSlices:
-        """Give out the times of all begins, and of the ends of what does not wait for its end."""
+        """Adjust the times of all begins, and of the ends that do not wait."""
         start, end = chosen.start.copy(), chosen.end.copy()
         ordinals = rows.ordinal[chosen.rows]
         given = np.isin(ordinals, list(self._open))
@@ -153,7 +153,7 @@ def _spans(rows: TraceRows, chosen: ChosenSlices) -> list[Span]:
 
 
 def _shown(rows: TraceRows, chosen: ChosenSlices, waits: Mask) -> Shown:
-    """Say where all actions are shown; ``chosen`` has also what waits for its end."""
+    """Return the slice of each action; ``chosen`` includes slices that wait for their end."""
     slices = np.full(rows.count, NONE)
     begins = np.full(rows.count, NONE)
     slices[chosen.rows] = np.where(waits, NONE, np.cumsum(~waits) - 1)

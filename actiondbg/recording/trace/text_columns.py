@@ -1,4 +1,4 @@
-"""Columns of texts as codes: each text is held, and encoded, once."""
+"""Columns of texts as codes: each text is stored and encoded once."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ Numbers = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 
 NONE = -1
-_MOST_WORDS = 20  # of a tally; what is more is counted
+_MOST_WORDS = 20  # of a tally; the rest is only counted
 
 
 @dataclass(frozen=True)
 class TextColumn:
-    """A text or none for each row.
+    """A text or none per row.
 
     Args:
-        codes: of shape (rows,): the index of the row's text in ``values``, NONE for none.
-        values: the texts, a pyarrow.LargeStringArray: there may be as many as rows.
+        codes: shape (rows,): the index of the row's text in ``values``, NONE for none.
+        values: the texts, a pyarrow.LargeStringArray.
     """
 
     codes: Numbers
@@ -36,15 +36,15 @@ class TextColumn:
 
     @classmethod
     def of(cls, column: Array) -> TextColumn:
-        """Return a column of a recording's table: a chunked array of dictionary arrays."""
+        """Convert a column of a recording's table, a chunked array of dictionary arrays."""
         array = column.unify_dictionaries().combine_chunks()
-        if hasattr(array, "num_chunks"):  # an empty one stays in chunks
+        if hasattr(array, "num_chunks"):  # an empty column stays chunked
             return cls(np.empty(0, np.int64), string_array(()))
         codes = array.indices.fill_null(NONE).to_numpy(zero_copy_only=False)
         return cls(codes.astype(np.int64), array.dictionary.cast(pa.large_string()))
 
     def take(self, rows: Numbers | Mask) -> TextColumn:
-        """Return those of some rows, with only the values that they use."""
+        """Return the texts of some rows, without unused values."""
         codes = self.codes[rows]
         used = np.zeros(len(self.values) + 1, np.bool_)  # the last is for NONE
         used[codes] = True
@@ -53,19 +53,24 @@ class TextColumn:
         return TextColumn(fresh[codes], self.values.filter(pa.array(used[:-1])))
 
     def changed(self, rows: Mask, by: TextColumn) -> TextColumn:
-        """Return these, with the texts of ``by`` (one for each row set in ``rows``) put in."""
+        """Return a copy with other texts in some rows.
+
+        Args:
+            rows: a mask of the rows to replace.
+            by: one text per replaced row.
+        """
         codes = self.codes.copy()
         codes[rows] = np.where(by.codes < 0, NONE, by.codes + len(self.values))
         return TextColumn(codes, pa.concat_arrays([self.values, by.values]))
 
     def distinct(self) -> TextColumn:
-        """Return the same, with each value once."""
+        """Return the same texts without duplicate values."""
         encoded = self.values.dictionary_encode()
         fresh = np.append(np.asarray(encoded.indices), NONE)
         return TextColumn(fresh[self.codes].astype(np.int64), encoded.dictionary)
 
     def code_of(self, text: str) -> int:
-        """Return the code of a text; of one that is not there one that no row has."""
+        """Return the code of a text; an unused code for a text that no row has."""
         code = self.values.index(pa.scalar(text, pa.large_string())).as_py()
         return len(self.values) if code < 0 else code
 
@@ -76,11 +81,11 @@ def string_array(texts: Iterable[str]) -> Array:
 
 
 def texts_of(keys: Numbers, text: Callable[[int], str | None]) -> TextColumn:
-    """Make a text of each distinct key.
+    """Make a text for each distinct key.
 
     Args:
-        keys: of shape (rows,).
-        text: makes a key's text, or None.
+        keys: shape (rows,).
+        text: returns a key's text, or None.
     """
     distinct, codes = np.unique(keys, return_inverse=True)
     made = [text(int(key)) for key in distinct]
@@ -91,15 +96,14 @@ def texts_of(keys: Numbers, text: Callable[[int], str | None]) -> TextColumn:
 
 
 def tallies(offsets: Numbers, keys: Numbers, word: Callable[[int], str]) -> TextColumn:
-    """Say what each of some groups of keys holds, such as ``"2 A; B"``.
+    """Describe groups of keys by count and word, such as ``"2 A; B"``.
 
-    Groups that hold the same keys as often share a text: there are few of those, however many
-    groups.
+    Groups with the same keys share a text: there are few distinct groups.
 
     Args:
-        offsets: of shape (groups + 1,), rising: where each group begins in ``keys``.
-        keys: of all groups, one after the other.
-        word: a key in words.
+        offsets: shape (groups + 1,), ascending: the begin of each group in ``keys``, and the end.
+        keys: the keys of all groups, concatenated.
+        word: returns a key's word.
     """
     if len(offsets) < 2:
         return TextColumn(np.empty(0, np.int64), string_array(()))
@@ -119,7 +123,7 @@ def _tally(keys: Numbers, word: Callable[[int], str]) -> str:
 
 
 def _mixed(keys: Numbers) -> NDArray[np.uint64]:
-    """Spread keys over 64 bits (splitmix64), so that the sum of a group tells its keys."""
+    """Spread keys over 64 bits (splitmix64), so that the sum of a group identifies its keys."""
     bits = keys.astype(np.uint64) + np.uint64(0x9E3779B97F4A7C15)
     bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)

@@ -1,4 +1,4 @@
-"""Write a trace: of a recording, or of one that still grows."""
+"""The writer of traces, from a complete or a growing recording."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from actiondbg.recording.errors import RecordingError
 from actiondbg.recording.format.file import RecordingFile, read_file
 from actiondbg.recording.recording import Recording
 from actiondbg.recording.trace.formats.chrome import ChromeTrace
-from actiondbg.recording.trace.formats.output import Output, can_begin_anew, open_trace
+from actiondbg.recording.trace.formats.output import Output, can_restart, open_trace
 from actiondbg.recording.trace.formats.perfetto import PerfettoTrace
 from actiondbg.recording.trace.formats.tracy import TracyTrace
 from actiondbg.recording.trace.options import Format, Selection
@@ -21,23 +21,23 @@ from actiondbg.recording.trace.parts import divide, is_of_one_thread, part_of
 from actiondbg.recording.trace.program import TracedProgram
 from actiondbg.recording.trace.slices import SliceMaker, Slices
 
-Progress = Callable[[int, int], None]  # how many actions are written, and of how many
+Progress = Callable[[int, int], None]  # takes the number of chunks written and their total
 
-PART = 1 << 19  # actions
-_GROWTH = 1 << 20  # bytes by which a recording grows before a part of it is written
-_SECONDS = 0.05  # between two looks at how far a recording is
-_SHARE = 16  # but at least by this part of it: each part costs something for all before it
+PART = 1 << 19  # actions per part
+_GROWTH = 1 << 20  # bytes of growth before the next part is written
+_SECONDS = 0.05  # between two checks of the recording's size
+_SHARE = 16  # and at least this fraction of the size: each part costs time for all before it
 
 
 @dataclass(frozen=True)
 class Written:
-    """What a trace holds.
+    """The content of a written trace.
 
     Args:
-        actions: how many the recording has.
-        slices: how many stand in the trace.
-        threads: how many threads they are of.
-        cut: why there may have been more actions, in a sentence; or None.
+        actions: the number of actions in the recording.
+        slices: the number of slices in the trace.
+        threads: the number of threads of the slices.
+        cut: why the recording may be incomplete, in a sentence; or None.
     """
 
     actions: int
@@ -47,7 +47,7 @@ class Written:
 
 
 class Writer(Protocol):
-    """Writes a format."""
+    """Writes a trace in a format."""
 
     def head(self) -> bytes:
         """Return the beginning of the file."""
@@ -56,11 +56,11 @@ class Writer(Protocol):
     def batch(
         self, slices: Slices, recording: Recording
     ) -> Iterator[tuple[bytes | memoryview, int]]:
-        """Yield some slices, in parts, each with how many of them it has."""
+        """Yield the content for some slices in pieces, each with its number of slices."""
         ...
 
     def tail(self, note: str) -> bytes:
-        """Return the end of the file; ``note`` says what is to be known of the run, or ""."""
+        """Return the end of the file, with a note on the run, or ""."""
         ...
 
 
@@ -72,14 +72,14 @@ _WRITERS: dict[Format, Callable[[TracedProgram], Writer]] = {
 
 
 class _Nothing(Exception):
-    """A tool ended before there was anything to write."""
+    """The tool ended without a recording."""
 
     def __init__(self, done: RecordedRun) -> None:
         self.done = done
 
 
 class _SeveralThreads(Exception):
-    """A recording that was followed turned out to be of several threads."""
+    """The followed recording has actions of several threads."""
 
 
 def write_trace(
@@ -94,12 +94,12 @@ def write_trace(
     """Write a recording as a trace.
 
     Args:
-        path: of the recording.
-        output: of the trace; compressed if it ends with .gz or .zst.
+        path: the recording.
+        output: the path of the trace, compressed if it ends with .gz or .zst.
         kind: the format.
-        selection: which actions become slices; None for all, failed attempts folded.
+        selection: selects the actions that become slices; None for all, failed attempts folded.
         partial: read a damaged recording up to the damage.
-        progress: is told how far it is.
+        progress: receives the number of chunks written and their total.
 
     Raises:
         RecordingError: the recording cannot be read.
@@ -119,28 +119,28 @@ def write_trace(
 def trace_run(
     running: RecordingProcess, output: str, kind: Format, selection: Selection
 ) -> tuple[RecordedRun, Written | None]:
-    """Write the trace of a tool that is being recorded, as it runs.
+    """Write the trace of a tool while it runs.
 
     Args:
-        running: the tool.
-        output: of the trace, as in ``write_trace``.
+        running: the recorded tool.
+        output: the path of the trace, as in ``write_trace``.
         kind: the format.
-        selection: which actions become slices.
+        selection: selects the actions that become slices.
 
     Returns:
-        How the tool ended, and what was written; None if there was nothing to write.
+        The ended run, and the content of the trace; None without a recording.
 
     Raises:
         OSError: the trace cannot be written.
     """
     assert running.path is not None
     try:
-        if can_begin_anew(output):
+        if can_restart(output):
             return _follow(running, running.path, output, kind, selection)
     except _SeveralThreads:
         pass
     except OSError:
-        running.wait()  # that there is no trace is no reason to stop the tool
+        running.wait()  # a failure to write the trace does not stop the tool
         raise
     done = running.wait()
     if done.path is None:
@@ -151,7 +151,7 @@ def trace_run(
 def _follow(
     running: RecordingProcess, path: Path, output: str, kind: Format, selection: Selection
 ) -> tuple[RecordedRun, Written | None]:
-    """Write the trace as the tool runs; raises _SeveralThreads if that cannot be."""
+    """Write the trace while the tool runs; raises _SeveralThreads if that is impossible."""
     try:
         with open_trace(output) as out:
             follower = _Follower(path, out, kind, selection)
@@ -168,10 +168,10 @@ class _Follower:
     """Writes a trace of a recording while it grows.
 
     Args:
-        path: of the recording.
-        out: the open file that the trace goes into.
+        path: the recording.
+        out: the open file of the trace.
         kind: the format.
-        selection: which actions become slices.
+        selection: selects the actions that become slices.
     """
 
     def __init__(
@@ -182,10 +182,10 @@ class _Follower:
         self._read = 0  # bytes
 
     def update(self) -> None:
-        """Write what came since the last time, if that is worth it.
+        """Write the next part, if the recording has grown enough.
 
         Raises:
-            _SeveralThreads: it cannot be written before its end is known.
+            _SeveralThreads: the trace cannot be written before the end of the run.
         """
         size = os.stat(self._path).st_size
         if size - self._read < max(_GROWTH, size // _SHARE):
@@ -193,18 +193,18 @@ class _Follower:
         try:
             file = read_file(self._path, partial=True)
         except RecordingError:
-            return  # not even its header is there
+            return  # the header is not written yet
         if not self._trace.takes_parts(file):
             raise _SeveralThreads
         self._trace.add_part(file, len(file.chunks))
         self._read = size
 
     def finish(self) -> Written:
-        """Write the rest, as the recording is whole.
+        """Write the rest of the complete recording.
 
         Raises:
-            RecordingError: it cannot be read.
-            _SeveralThreads: it cannot be written part by part.
+            RecordingError: the recording cannot be read.
+            _SeveralThreads: the trace cannot be written part by part.
         """
         file = read_file(self._path, partial=True)
         if self._read and not self._trace.takes_parts(file):
@@ -213,7 +213,7 @@ class _Follower:
 
 
 class TraceFile:
-    """What is written of a trace by now."""
+    """A trace that is written part by part."""
 
     def __init__(self, out: Output, kind: Format, selection: Selection) -> None:
         self._out = out
@@ -221,19 +221,19 @@ class TraceFile:
         self._selection = selection
         self._maker = SliceMaker(selection)
         self._writer: Writer | None = None
-        self._chunks = 0  # that are written
+        self._chunks = 0  # already written
         self._slices = 0
         self._threads: set[int] = set()
 
     def takes_parts(self, file: RecordingFile) -> bool:
-        """Tell whether a recording can be written part by part.
+        """Whether a recording can be written part by part.
 
-        Over threads, actions have ordinals and parents only when all of them are known.
+        With several threads, ordinals and parents are only known when all actions are.
         """
         return self._selection.where is None and is_of_one_thread(file.chunks)
 
     def add_part(self, file: RecordingFile, last: int) -> None:
-        """Write what is over of the chunks from where the last part ended to ``last``."""
+        """Write the finished slices of the chunks since the last part, up to ``last``."""
         self._add(file, self._part(file, last), last=False)
         self._chunks = last
 
@@ -268,5 +268,5 @@ class TraceFile:
 
 def _note(recording: Recording) -> str:
     ending = recording.ending
-    crash = f"It crashed with signal {ending.signal}." if ending.ended == "crash" else ""
+    crash = f"The tool crashed with signal {ending.signal}." if ending.ended == "crash" else ""
     return recording.cut or crash

@@ -305,7 +305,7 @@ class TimeTravel:
         """Go before the first action, and say why."""
         spot = self._spot()
         if (spot.event, spot.when) == (1, "before"):
-            raise ControlRefused("There is nothing to go back to: the first action comes next.")
+            raise ControlRefused("Already before the first action: there is nothing to go back to.")
         run_stop = self._travel(1)
         stop = msgspec.structs.replace(run_stop, reason="start", message=message)
         self._executions.need().stop = stop

@@ -306,7 +306,7 @@ def test_a_tool_that_crashes(mlir_opt: str, folds: str) -> None:
 
 
 def test_what_is_no_recording_is_not_overwritten(mlir_opt: str, folds: str) -> None:
-    with pytest.raises(UsageError, match=r"folds.mlir' is no recording, and is not overwritten"):
+    with pytest.raises(UsageError, match=r"folds.mlir' is not a recording and is not overwritten"):
         record([mlir_opt, folds, "--canonicalize"], folds)
     assert "@sum" in Path(folds).read_text()
     for output in ("/dev/null", "."):

@@ -142,7 +142,7 @@ def test_a_thread_that_cannot_open_the_events(mlir_opt: str, source: str) -> Non
     )
     assert (done.returncode, done.stdout) == (0, ""), done.stderr
     (note,) = re.findall(
-        r"^Note: Not counted: ([0-9,]+) of ([0-9,]+) actions, since", done.stderr, re.M
+        r"^Note: Not counted: ([0-9,]+) of ([0-9,]+) actions, because", done.stderr, re.M
     )
     assert note[0] == note[1]
 
@@ -205,7 +205,7 @@ def test_a_tool_that_is_killed_is_measured_up_to_then(mlir_opt: str, tmp_path: P
         _, said = running.communicate()
     assert running.returncode == 128 + signal.SIGKILL
     assert said.startswith("actiondbg: The tool was killed by SIGKILL.\n")
-    assert "Left out, since they did not end: " in said
+    assert "Unfinished actions, left out: " in said
     assert "apply-pattern (" in said
     assert not path.exists()
 

@@ -39,7 +39,7 @@ def test_reverse_step_goes_back_event_by_event(launch: Launch) -> None:
     assert list(stops) == list(range(1, len(stops) + 1))
     for event in reversed(stops):
         assert same(session.timeline.reverse_step(), stops[event])
-    with pytest.raises(errors.ControlRefused, match="first action comes next"):
+    with pytest.raises(errors.ControlRefused, match="Already before the first action"):
         session.timeline.reverse_step()
     assert same(session.step(9), stops[10])
     assert same(session.timeline.reverse_step(4), stops[6])

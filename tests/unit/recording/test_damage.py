@@ -72,7 +72,7 @@ def test_damage_is_told_with_its_place_and_how_far_one_can_read(path: Path) -> N
         open_recording(path)
     assert str(caught.value) == (
         f"'{path}' is damaged at byte {place} (the checksum of a chunk is wrong): "
-        "the actions up to #6 can be read, say --partial to read these."
+        "the actions up to #6 can be read, use --partial to read these."
     )
     assert (caught.value.offset, caught.value.readable) == (place, 6)
     recording = open_recording(path, partial=True)
@@ -156,7 +156,7 @@ def test_what_is_no_recording(tmp_path: Path) -> None:
     path = tmp_path / "x"
     for content, told in (
         (b"", "is empty"),
-        (b"\x7fELF\2\1\1\0....", "is no recording .it begins with b'.x7fELF"),
+        (b"\x7fELF\2\1\1\0....", "is not a recording .it begins with b'.x7fELF"),
         (b"ADBREC\r\n", "was cut within its first bytes"),
         (b"ADBREC\r\n" + struct.pack("<II", 2, 8), "is of version 2 .* use a newer actiondbg"),
         (b"ADBREC\r\n" + struct.pack("<II", 0, 8), "is damaged at byte 8"),
@@ -199,7 +199,7 @@ def test_lost_rows_leave_their_ordinals_out(tmp_path: Path) -> None:
     assert [row["ordinal"] for row in table] == [1, 2, 3, 7, 8, 9]
     # The pass was over before what stands behind the gap: what that is nested in is lost.
     assert [row["parent"] for row in table] == [None, 1, 1, None, None, 8]
-    assert recording.cut == "In the middle of the recording 3 actions are missing."
+    assert recording.cut == "3 actions in the middle of the recording are missing."
 
 
 # --- how much there is, without reading it --------------------------------------------------

@@ -32,7 +32,7 @@ def test_one_that_cannot_be_read_is_left_out_if_that_is_said() -> None:
     sql = "select string_agg(run, ' ' order by run) as r from runs"
     done = run("query", "fleet", sql)
     assert done.returncode == 1 and EMPTY in done.stderr
-    assert done.stderr.endswith("record it again, or say --partial to leave it out.\n")
+    assert done.stderr.endswith("record it again, or use --partial to leave it out.\n")
     done = run("query", "--partial", "fleet", sql)
     assert (done.returncode, done.stdout.splitlines()[-1]) == (0, "b c")
     assert f"Left out: {EMPTY}" in done.stderr

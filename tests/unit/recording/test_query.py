@@ -223,7 +223,7 @@ def test_an_error_of_the_sql(sql: str, told: str) -> None:
         (["x/*.adbrec", "select 1"], 1, "No file matches 'x/*.adbrec'"),
         ([".", "select 1", "--format", "xml"], 2, "invalid choice: 'xml'"),
         (["empty", "select 1"], 1, "There is no recording in the folder 'empty'"),
-        (["text", "select 1"], 1, "'text' is no recording"),
+        (["text", "select 1"], 1, "'text' is not a recording"),
     ],
 )
 def test_what_is_wrong_is_said_in_one_sentence(words: list[str], code: int, told: str) -> None:
@@ -240,7 +240,7 @@ def test_a_damaged_recording() -> None:
     content[len(content) // 2] ^= 1
     path.write_bytes(content)
     done = run("query", "long.adbrec", "select count(*) as n from actions")
-    assert done.returncode == 1 and "say --partial to read these." in done.stderr
+    assert done.returncode == 1 and "use --partial to read these." in done.stderr
     done = run("query", "--partial", "long.adbrec", "select count(*) as n from actions")
     assert done.returncode == 0
     count = int(done.stdout.split()[-1])
@@ -263,7 +263,7 @@ def test_a_cut_recording_is_told_and_read() -> None:
     path.write_bytes(path.read_bytes()[:-10])
     done = run("query", "long.adbrec", "select count(*) from actions")
     assert done.returncode == 0
-    told = "actiondbg: long: The recording was cut in the middle of a block: the "
+    told = "actiondbg: long: The recording is cut off in the middle of a block: the "
     assert done.stderr.startswith(told)
 
 

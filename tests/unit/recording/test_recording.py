@@ -299,9 +299,9 @@ def test_what_is_not_known_is_passed_over(tmp_path: Path) -> None:
 
 def test_a_table_or_column_that_is_not_there(tmp_path: Path) -> None:
     recording = opened(tmp_path, [Action()])
-    with pytest.raises(RecordingError, match="no table 'action': take of actions, changes"):
+    with pytest.raises(RecordingError, match="no table 'action': use actions, changes"):
         recording.table("action")
-    with pytest.raises(RecordingError, match="no column 'tags' in actions: take of ordinal"):
+    with pytest.raises(RecordingError, match="no column 'tags' in actions: use ordinal"):
         recording.table("actions", ["ordinal", "tags"])
 
 

@@ -114,7 +114,7 @@ def test_the_top_says_what_was_run_and_how_it_ended(small: Path, page: Page) -> 
         ({"ended": "crash", "signal": 250}, False, "by a crash (signal 250)"),
         ({"ended": "crash"}, False, "by a crash"),
         ({"ended": "exit", "status": 7}, False, "with status 7"),
-        ({}, True, "it was killed, or is running still"),
+        ({}, True, "killed, or still running"),
     ],
 )
 def test_how_it_ended(tmp_path: Path, ending: dict[str, object], killed: bool, words: str) -> None:

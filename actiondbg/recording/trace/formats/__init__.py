@@ -1,4 +1,4 @@
-"""The files of traces: Chrome's JSON, Perfetto's protobuf, and what Tracy imports.
+"""The file formats of traces: Chrome's JSON, Perfetto's protobuf, Tracy's JSON.
 
 May import: errors to session, recording.format, recording.trace.
 """

@@ -1,7 +1,7 @@
 """Chrome's trace event format as JSON: complete events, which nest by their times.
 
-Source: "Trace Event Format" of the Chromium project: the object format, phases X and M. Events
-are valid and balanced whatever happened to the tool: each says itself how long it is.
+Source: "Trace Event Format" of the Chromium project: the object format, phases X and M. The trace
+is balanced even after a crash of the tool, because each event holds its own duration.
 """
 
 from __future__ import annotations
@@ -30,16 +30,16 @@ from actiondbg.recording.trace.text_columns import Numbers, pc
 
 _BLOCK = 1 << 15  # slices
 _US = 1000  # ns
-_SPECIAL = r'["\\\x00-\x1f]'  # what cannot stand for itself in a text
+_SPECIAL = r'["\\\x00-\x1f]'  # characters that must be escaped
 
 
 def json_bytes(value: object) -> bytes:
-    """Write a value as JSON; what is no Unicode in a text becomes a question mark."""
+    """Encode a value as JSON; lone surrogates become question marks."""
     return json.dumps(value, ensure_ascii=False).encode(errors="replace")
 
 
 def json_texts(texts: Array) -> Pieces:
-    """Write texts as JSON, many at once."""
+    """Encode many texts as JSON."""
     plain = joined(b'"', texts, b'"')
     special = pc.match_substring_regex(texts, _SPECIAL)
     places = np.flatnonzero(np.asarray(special))
@@ -67,13 +67,13 @@ class ChromeTrace:
     """Writes a trace as Chrome's JSON.
 
     Args:
-        program: whose trace it is.
-        beyond_ns: what follows the three decimals of a time in us.
+        program: the traced program.
+        beyond_ns: further decimals after the three of a time in us.
     """
 
     def __init__(self, program: TracedProgram, beyond_ns: str = "") -> None:
         self._program = program
-        self._threads: set[int] = set()  # that were introduced
+        self._threads: set[int] = set()  # already described
         decimals = [b".%03d%s" % (ns, beyond_ns.encode()) for ns in range(_US)]
         self._decimals = pa.array(decimals, type=pa.large_binary())
 
@@ -81,26 +81,26 @@ class ChromeTrace:
         """Return the beginning of the file."""
         program = self._program
         main = program.thread_id(0)
-        about = [
-            _about(program.pid, main, "process_name", {"name": program.name}),
-            _about(program.pid, main, "process_labels", {"labels": " ".join(program.arguments)}),
+        metadata = [
+            _metadata(program.pid, main, "process_name", {"name": program.name}),
+            _metadata(program.pid, main, "process_labels", {"labels": " ".join(program.arguments)}),
         ]
-        return b'{"displayTimeUnit":"ns","traceEvents":[\n' + b",\n".join(map(json_bytes, about))
+        return b'{"displayTimeUnit":"ns","traceEvents":[\n' + b",\n".join(map(json_bytes, metadata))
 
     def batch(
         self, slices: Slices, recording: Recording
     ) -> Iterator[tuple[bytes | memoryview, int]]:
-        """Yield some slices, in parts, each with how many of them it has."""
+        """Yield the content for some slices in pieces, each with its number of slices."""
         batch = _Batch(slices, self._more(slices))
         for span in slices.spans:
-            yield b"".join(self._introduction(span.thread)), 0
+            yield b"".join(self._description(span.thread)), 0
             for first in range(span.first, span.last, _BLOCK):
                 rows = slice(first, min(first + _BLOCK, span.last))
                 events = self._events(batch, span, rows)
                 yield content_of(events), rows.stop - rows.start
 
     def tail(self, note: str) -> bytes:
-        """Return the end of the file; ``note`` says what is to be known of the run, or ""."""
+        """Return the end of the file, with a note on the run, or ""."""
         program = self._program
         other = {
             "command": list(program.arguments),
@@ -111,10 +111,10 @@ class ChromeTrace:
         return b'\n],"otherData":%s}\n' % json_bytes(other)
 
     def _more(self, slices: Slices) -> Column | None:
-        """Return what events have beside what the format knows: members, each after a comma."""
+        """Return further members of events, each after a comma."""
         return None
 
-    def _introduction(self, thread: int) -> Iterator[bytes]:
+    def _description(self, thread: int) -> Iterator[bytes]:
         if thread in self._threads:
             return
         self._threads.add(thread)
@@ -124,7 +124,7 @@ class ChromeTrace:
             ("thread_name", {"name": program.thread_name(thread)}),
             ("thread_sort_index", {"sort_index": thread}),
         ):
-            yield b",\n" + json_bytes(_about(pid, number, kind, args))
+            yield b",\n" + json_bytes(_metadata(pid, number, kind, args))
 
     def _events(self, batch: _Batch, span: Span, rows: slice) -> Pieces:
         slices = batch.slices
@@ -148,7 +148,7 @@ class ChromeTrace:
 
 
 class _Batch:
-    """The columns of some slices, encoded."""
+    """The encoded columns of some slices."""
 
     def __init__(self, slices: Slices, more: Column | None) -> None:
         self.slices = slices
@@ -159,5 +159,5 @@ class _Batch:
         self.arguments = merge([column_of(each, _Encoder()) for each in slices.arguments])
 
 
-def _about(pid: int, thread: int, kind: str, args: dict[str, Any]) -> dict[str, Any]:
+def _metadata(pid: int, thread: int, kind: str, args: dict[str, Any]) -> dict[str, Any]:
     return {"ph": "M", "pid": pid, "tid": thread, "name": kind, "args": args}

@@ -1,4 +1,4 @@
-"""Files that are there as a whole, or not at all; compressed, if their names say so."""
+"""Output files: atomic, and compressed according to their names."""
 
 from __future__ import annotations
 
@@ -12,33 +12,33 @@ from typing import BinaryIO, Protocol
 from actiondbg.recording.format.arrow import pa
 from actiondbg.recording.trace.options import GZIP, ZSTD
 
-_GZIP_LEVEL = 1  # some times as fast as the default, for some more bytes
+_GZIP_LEVEL = 1  # several times as fast as the default, for slightly larger files
 
 
 class Output(Protocol):
-    """An open file, or a compressor before it."""
+    """An open file, or a compressor in front of it."""
 
     def write(self, content: bytes | memoryview, /) -> object:
         """Write some bytes."""
         ...
 
 
-def can_begin_anew(path: str) -> bool:
-    """Tell whether what is written to a file can be thrown away; not so what is no regular file."""
+def can_restart(path: str) -> bool:
+    """Whether a path is a regular file or free, so that a partial output can be discarded."""
     return os.path.isfile(path) or not os.path.exists(path)
 
 
 @contextlib.contextmanager
 def open_trace(path: str) -> Generator[Output]:
-    """Open a file to write a trace into, compressed if its name ends with .gz or .zst.
+    """Open a file for a trace, compressed if its name ends with .gz or .zst.
 
-    It is there under its name when all is written; when that fails, what was there is still there.
-    What is no regular file, such as /dev/stdout, is written to.
+    A regular file is replaced when everything is written; on an error it stays as it was. Other
+    files, such as /dev/stdout, are written directly.
 
     Raises:
-        OSError: it cannot be written.
+        OSError: the file cannot be written.
     """
-    if not can_begin_anew(path):
+    if not can_restart(path):
         with open(path, "wb") as file, _compressing(path, file) as out:
             yield out
         return
@@ -56,7 +56,7 @@ def open_trace(path: str) -> Generator[Output]:
 @contextlib.contextmanager
 def _compressing(path: str, file: BinaryIO) -> Generator[Output]:
     if path.lower().endswith(GZIP):
-        # No name and no time: the same recording gives the same bytes.
+        # Without name and time, so that a recording always gives the same bytes.
         with gzip.GzipFile("", "wb", _GZIP_LEVEL, file, mtime=0) as out:
             yield out
     elif path.lower().endswith(ZSTD):

@@ -1,8 +1,8 @@
-"""Perfetto's protobuf: TrackEvents with interned texts, on a track for each thread.
+"""Perfetto's protobuf: TrackEvents with interned texts, one track per thread.
 
-Source: ``protos/perfetto/trace`` of Perfetto. All events are one sequence of packets; what a
-batch of slices names is interned before it. Packets are not in the order of time, which Perfetto
-does not ask for: no two times of a thread are the same.
+Source: ``protos/perfetto/trace`` of Perfetto. All events form one sequence of packets; the
+texts of a batch of slices are interned before it. Packets are not in the order of time, which
+Perfetto does not require: all times of a thread are distinct.
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ from actiondbg.recording.trace.slices import Slices, Span
 from actiondbg.recording.trace.text_columns import NONE, Numbers, string_array
 
 _BLOCK = 1 << 15  # slices
-_INTERNED = 1 << 12  # entries in a packet
-_SEQUENCE = 1  # the only one
-_PROCESS_TRACK = 1  # those of the threads follow
+_INTERNED = 1 << 12  # entries per packet
+_SEQUENCE = 1  # the only sequence
+_PROCESS_TRACK = 1  # the tracks of threads follow
 _PACKET = 1  # Trace.packet
 _REALTIME, _BOOTTIME = 1, 6  # BuiltinClock
 _CLEARED, _NEEDS = 1, 2  # SequenceFlags
@@ -91,8 +91,8 @@ class _Descriptor(IntEnum):
     PARENT = 5
 
 
-class _Texts:
-    """The texts of a kind that are interned: each batch adds its own."""
+class _InternedTexts:
+    """The interned texts of a kind; each batch adds its own."""
 
     def __init__(self, field: int) -> None:
         self.field = field
@@ -100,14 +100,14 @@ class _Texts:
         self.fresh: list[tuple[Pieces, ...]] = []
 
     def add(self, *fields: Pieces) -> int:
-        """Intern some; return the number of the first."""
+        """Intern texts; return the number of the first."""
         first = self.count + 1
         self.count += len(fields[0])
         self.fresh.append((number_fields(1, np.arange(first, self.count + 1)), *fields))
         return first
 
     def entries(self) -> Iterator[Pieces]:
-        """Yield what was added since the last time, as fields of InternedData."""
+        """Yield the texts added since the last call, as fields of InternedData."""
         fresh, self.fresh = self.fresh, []
         for fields in fresh:
             yield messages(self.field, *fields)
@@ -117,8 +117,8 @@ class _Encoder:
     """Encodes arguments."""
 
     def __init__(self) -> None:
-        self.names = _Texts(_Interned.ANNOTATION_NAMES)
-        self.values = _Texts(_Interned.ANNOTATION_TEXTS)
+        self.names = _InternedTexts(_Interned.ANNOTATION_NAMES)
+        self.values = _InternedTexts(_Interned.ANNOTATION_TEXTS)
         self._numbers: dict[str, int] = {}
 
     def texts(self, name: str, texts: Array) -> Pieces:
@@ -145,7 +145,7 @@ class _Encoder:
 
 @dataclass(frozen=True)
 class _Batch:
-    """Some slices, with their columns encoded."""
+    """Some slices with their encoded columns."""
 
     slices: Slices
     flows: Flows
@@ -156,17 +156,17 @@ class PerfettoTrace:
     """Writes a trace as Perfetto's protobuf.
 
     Args:
-        program: whose trace it is.
+        program: the traced program.
     """
 
     def __init__(self, program: TracedProgram) -> None:
         self._program = program
         self._flows = FlowTracker()
-        self._threads: set[int] = set()  # that were introduced
+        self._threads: set[int] = set()  # already described
         self._encoder = _Encoder()
-        self._categories = _Texts(_Interned.CATEGORIES)
-        self._names = _Texts(_Interned.NAMES)
-        self._locations = _Texts(_Interned.SOURCE_LOCATIONS)
+        self._categories = _InternedTexts(_Interned.CATEGORIES)
+        self._names = _InternedTexts(_Interned.NAMES)
+        self._locations = _InternedTexts(_Interned.SOURCE_LOCATIONS)
 
     def head(self) -> bytes:
         """Return the beginning of the file."""
@@ -178,20 +178,20 @@ class PerfettoTrace:
     def batch(
         self, slices: Slices, recording: Recording
     ) -> Iterator[tuple[bytes | memoryview, int]]:
-        """Yield some slices, in parts, each with how many of them it has."""
+        """Yield the content for some slices in pieces, each with its number of slices."""
         columns = self._columns(slices)
         for part in self._interned():
             yield part, 0
         batch = _Batch(slices, self._flows.find(recording, slices), columns)
         for span in slices.spans:
-            yield self._introduction(span.thread), 0
+            yield self._description(span.thread), 0
             for first in range(span.first, span.last, _BLOCK):
                 rows = slice(first, min(first + _BLOCK, span.last))
                 yield content_of(self._begins(batch, span, rows)), 0
                 yield content_of(self._ends(batch, span, rows)), rows.stop - rows.start
 
     def tail(self, note: str) -> bytes:
-        """Return the end of the file; ``note`` says what is to be known of the run, or ""."""
+        """Return the end of the file, with a note on the run, or ""."""
         return self._process(note) if note else b""
 
     # --- tracks -------------------------------------------------------------------
@@ -206,7 +206,7 @@ class PerfettoTrace:
         ]
         return _track(_PROCESS_TRACK, message(_Descriptor.PROCESS, *process))
 
-    def _introduction(self, thread: int) -> bytes:
+    def _description(self, thread: int) -> bytes:
         if thread in self._threads:
             return b""
         self._threads.add(thread)
@@ -219,10 +219,10 @@ class PerfettoTrace:
         parent = number_field(_Descriptor.PARENT, _PROCESS_TRACK)
         return _track(_track_of(thread), parent, message(_Descriptor.THREAD, *fields))
 
-    # --- what is interned ---------------------------------------------------------
+    # --- interned texts -----------------------------------------------------------
 
     def _columns(self, slices: Slices) -> list[Column]:
-        """Encode the columns of slices, and intern what they name."""
+        """Encode the columns of slices, and intern their texts."""
         places = slices.places
         files = places.files.values.take(pa.array(places.files.codes))
         location = self._locations.add(bytes_fields(2, files), number_fields(4, places.lines))
@@ -239,7 +239,7 @@ class PerfettoTrace:
         return merge(columns)
 
     def _interned(self) -> Iterator[bytes]:
-        """Yield packets of what is to be interned before the events that name it."""
+        """Yield packets with the texts to intern before the events that use them."""
         encoder = self._encoder
         for texts in (
             *(self._categories, self._names, encoder.names, encoder.values, self._locations),

@@ -15,8 +15,8 @@ from actiondbg.recording.trace.byte_columns import Pieces, joined, lengths, piec
 from actiondbg.recording.trace.text_columns import Numbers
 
 _VARINT, _FIXED64, _BYTES = 0, 1, 2
-_BITS = 7  # of a number in a byte of a varint
-_FEW = 1 << 14  # numbers below are encoded once each, where there are many
+_BITS = 7  # of a number per byte of a varint
+_FEW = 1 << 14  # smaller numbers are encoded once each, in long columns
 
 
 def varint(number: int) -> bytes:
@@ -30,23 +30,23 @@ def varint(number: int) -> bytes:
 
 
 def number_field(field: int, number: int) -> bytes:
-    """Encode a field that is an integer, a bool or an enum; not negative."""
+    """Encode a field of type integer, bool or enum, not negative."""
     return varint(field << 3 | _VARINT) + varint(number)
 
 
 def bytes_field(field: int, content: bytes | str) -> bytes:
-    """Encode a field that is a text, bytes or a message."""
+    """Encode a field of type string, bytes or message."""
     encoded = content.encode(errors="replace") if isinstance(content, str) else content
     return varint(field << 3 | _BYTES) + varint(len(encoded)) + encoded
 
 
 def message(field: int, *fields: bytes) -> bytes:
-    """Encode a field that is a message of some fields."""
+    """Encode a message field from its fields."""
     return bytes_field(field, b"".join(fields))
 
 
 def varints(numbers: Numbers) -> Pieces:
-    """Encode numbers that are not negative."""
+    """Encode non-negative numbers."""
     most = int(numbers.max(initial=0))
     if most < _FEW <= len(numbers):
         return _few_varints().take(pa.array(numbers))
@@ -68,33 +68,33 @@ def _few_varints() -> Pieces:
 
 
 def number_fields(field: int, numbers: Numbers) -> Pieces:
-    """Encode a field that is an integer, in each row."""
+    """Encode an integer field in each row."""
     return joined(varint(field << 3 | _VARINT), varints(numbers))
 
 
 def bytes_fields(field: int, contents: Pieces) -> Pieces:
-    """Encode a field that is a text, bytes or a message, in each row."""
+    """Encode a string, bytes or message field in each row."""
     return joined(*message_columns(field, [contents]))
 
 
 def messages(field: int, *columns: Pieces | bytes) -> Pieces:
-    """Encode a field that is a message, in each row of some columns."""
+    """Encode a message field in each row, from columns."""
     return joined(*message_columns(field, columns))
 
 
 def message_columns(field: int, columns: Sequence[Pieces | bytes]) -> list[Pieces | bytes]:
-    """Return the columns of which such a field is put together, each copied only then."""
+    """Return the columns that, joined, are a message field in each row."""
     total = sum(len(each) if isinstance(each, bytes) else lengths(each) for each in columns)
     return [varint(field << 3 | _BYTES), varints(np.asarray(total)), *columns]
 
 
 def fixed64_fields(field: int, numbers: Numbers, offsets: Numbers) -> Pieces:
-    """Encode a repeated field of eight bytes, which is not packed.
+    """Encode an unpacked repeated fixed64 field in each row.
 
     Args:
-        field: its number.
-        numbers: of shape (all,).
-        offsets: of shape (rows + 1,), rising: where those of each row begin.
+        field: the number of the field.
+        numbers: shape (all,).
+        offsets: shape (rows + 1,), ascending: the begin of each row's numbers, and the end.
     """
     tag = np.frombuffer(varint(field << 3 | _FIXED64), np.uint8)
     encoded = np.empty((len(numbers), len(tag) + 8), np.uint8)

@@ -1,22 +1,21 @@
-"""Chrome's JSON as Tracy's importer takes it.
+"""Chrome's JSON in the dialect of Tracy's importer.
 
 Source: ``import/src/import-chrome.cpp`` of Tracy and the constructor of ``Worker`` that it calls.
-It reads an array of events, or an object with one in ``traceEvents``, and of each event:
+It reads an array of events, or an object with an array in ``traceEvents``, and these members:
 
-- ``ph``: X is a begin and an end; B, b, E, e, i, I and C are read too, and of M ``thread_name``;
-- ``pid`` and ``tid``: natural numbers of 32 bits;
-- ``ts`` and ``dur``: us, times 1000 and then cut, not rounded: 1.001 would be 1000 ns. So a half
-  ns is added to each here, which the cut takes away;
-- ``args``: become the zone's text, a line each;
-- ``loc`` beside them: ``FILE:LINE``, or only a file. It is in no standard, and makes the zone's
-  source location.
+- ``ph``: X is a begin and an end; B, b, E, e, i, I and C are supported, and ``thread_name`` of M;
+- ``pid`` and ``tid``: unsigned numbers of 32 bits;
+- ``ts`` and ``dur``: us, multiplied by 1000 and truncated: 1.001 would become 1000 ns. So each
+  gets half a ns here, which the truncation removes;
+- ``args``: become the zone's text, one a line;
+- ``loc``: ``FILE:LINE`` or a file, a member outside of any standard; the zone's source location.
 
-Begins and ends are sorted by their times; those of one time stay in the order of the file. An end
-ends the innermost zone of its thread. That is right as no two times of a thread are the same.
+Begins and ends are sorted by time, stably. An end ends the innermost zone of its thread, which is
+correct because all times of a thread are distinct.
 
-A zone's source location is an index of 16 bits: of more than 32,767 different names, files and
-lines the later ones are taken for others. So when there are many, the following zones have no
-lines any more, and when there are more still, no files (their texts have both).
+A zone's source location is an index of 16 bits: beyond 32,767 distinct names, files and lines the
+importer confuses them. So when there are many, the following zones have no lines, and when there
+are still more, no files (their texts have both).
 """
 
 from __future__ import annotations
@@ -31,22 +30,22 @@ from actiondbg.recording.trace.text_columns import NONE, TextColumn
 
 _HALF_NS = "5"
 MOST_LINES = 20_000  # source locations with lines, files and names
-MOST_FILES = 30_000  # those with files and names as well; the rest is for names alone
+MOST_FILES = 30_000  # with files and names; the rest is for names alone
 
 
 class TracyTrace(ChromeTrace):
-    """Writes a trace as ``tracy-import-chrome`` takes it.
+    """Writes a trace for ``tracy-import-chrome``.
 
     Args:
-        program: whose trace it is.
+        program: the traced program.
     """
 
     def __init__(self, program: TracedProgram) -> None:
         super().__init__(program, beyond_ns=_HALF_NS)
-        self._locations: set[tuple[str, str]] = set()  # that zones have: name and place
+        self._locations: set[tuple[str, str]] = set()  # name and place, already used
 
     def _more(self, slices: Slices) -> Column | None:
-        """Return the finest locations of which there are not too many."""
+        """Return the most precise locations that are not too many."""
         places = slices.places
         known = places.codes != NONE
         files = TextColumn(places.codes.copy(), places.files.values)
@@ -58,8 +57,8 @@ class TracyTrace(ChromeTrace):
         return None
 
     def _take(self, names: TextColumn, places: TextColumn, most: int) -> bool:
-        """Use the locations that some zones would have, unless there were more then."""
-        width = len(places.values) + 1  # one more: none
+        """Add the locations of some zones, unless the total would exceed the limit."""
+        width = len(places.values) + 1  # plus one for none
         pairs = np.unique(names.codes * width + places.codes + 1)
         if len(pairs) > most:
             return False

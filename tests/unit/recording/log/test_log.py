@@ -299,7 +299,7 @@ def test_who_reads_it_may_leave(tmp_path: Path) -> None:
         ([], 2, "name a recording or the tool"),
         (["--filter", "tag:", "run.adbrec"], 2, "Nothing follows tag"),
         (["--filter", "tag:* if depth", "run.adbrec"], 2, "neither true nor false"),
-        (["--loc", "canonicalize", "run.adbrec"], 2, "is no place"),
+        (["--loc", "canonicalize", "run.adbrec"], 2, "is not a location"),
         (["--outcome", "good", "run.adbrec"], 2, "There is no outcome 'good'"),
         (["--upstream-format", "run.adbrec"], 2, "not in a recording"),
         (["--upstream-format", "--json", "--", "mlir-opt"], 2, "does not go with --json:"),
@@ -310,10 +310,14 @@ def test_who_reads_it_may_leave(tmp_path: Path) -> None:
         (["-o", "nowhere/x", "run.adbrec"], 1, "'nowhere/x' cannot be written"),
         (["-o", "/dev/full", "run.adbrec"], 1, "'/dev/full' cannot be written (No space left"),
         (["--", "no-such-tool"], 3, "no-such-tool"),
-        (["in.mlir"], 1, "'in.mlir' is no recording (it begins with b'module {'), and no program"),
+        (
+            ["in.mlir"],
+            1,
+            "'in.mlir' is not a recording (it begins with b'module {') and no program",
+        ),
         (["--", "in.mlir"], 3, "There is no tool 'in.mlir'"),
-        (["."], 1, "'.' is no recording, as it is a directory: name a recording, or"),
-        (["damaged.adbrec"], 1, "say --partial to read these"),
+        (["."], 1, "'.' is not a recording, as it is a directory: name a recording, or"),
+        (["damaged.adbrec"], 1, "use --partial to read these"),
     ],
 )
 def test_what_is_wrong_is_said_in_one_sentence(

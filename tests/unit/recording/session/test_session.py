@@ -50,7 +50,7 @@ def test_step_back_meets_them_too(session: RecordedSession) -> None:
     session.continue_()
     stops = [session.timeline.reverse_step() for _ in range(EVENTS)]
     assert [stop.event for stop in stops] == list(range(EVENTS, 0, -1))
-    with pytest.raises(ControlRefused, match="the first action comes next"):
+    with pytest.raises(ControlRefused, match="Already before the first action"):
         session.timeline.reverse_step()
 
 

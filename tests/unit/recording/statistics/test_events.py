@@ -145,7 +145,7 @@ def test_the_setting_that_forbids_is_named() -> None:
     ("code", "words"),
     [
         (1, "perf_event_open is refused (EPERM), a seccomp filter is in force"),
-        (38, "perf_event_open is not there (ENOSYS), a seccomp filter is in force"),
+        (38, "perf_event_open is missing (ENOSYS), a seccomp filter is active"),
     ],
 )
 def test_a_container_that_forbids(code: int, words: str) -> None:

@@ -156,7 +156,7 @@ def test_actions_that_were_not_counted(tmp_path: Path) -> None:
     assert (a.total, a.calls, a.per_call) == (6, 2, 3)
     assert (b.total, b.calls, b.per_call) == (0, 0, None)
     assert found.notes == [
-        "Not counted: 2 of 4 actions, since their thread could not open the events (too few "
+        "Not counted: 2 of 4 actions, because their thread could not open the events (too few "
         "counters, or 'ulimit -n' too low)."
     ]
     statistics = measured(path, name="A").statistics
@@ -186,8 +186,8 @@ def test_the_start_is_skipped(tmp_path: Path) -> None:
     path = nested(tmp_path / "a.adbrec")
     found = shown("--skip-start", "0.05", path)
     assert [(row["name"], row["calls"]) for row in found["names"]] == [("B", 1), ("A", 1)]
-    assert "Left out, since they began too early: 3." in found["notes"]
-    assert "Left out, since they did not end: 1." in found["notes"]
+    assert "Actions within --skip-start, left out: 3." in found["notes"]
+    assert "Unfinished actions, left out: 1." in found["notes"]
     assert shown("--skip-start", "0", path)["measured"] == 5
 
 
@@ -378,7 +378,7 @@ def test_a_damaged_recording(tmp_path: Path) -> None:
     content[len(content) // 2] ^= 0xFF
     path.write_bytes(content)
     done = run(path)
-    assert done.returncode == 1 and "say --partial" in done.stderr
+    assert done.returncode == 1 and "use --partial" in done.stderr
     notes = shown("--partial", path)["notes"]
     assert any("damaged" in note for note in notes)
 

@@ -1,4 +1,4 @@
-"""Whether a file is a recording; apart, because it needs no package."""
+"""The magic bytes of recordings. Imports no third-party package."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ MAGIC = b"ADBREC\r\n"
 
 
 def is_recording(path: str | os.PathLike[str]) -> bool:
-    """Tell by its first bytes whether a file is a recording; one that cannot be read is none."""
+    """Whether a file begins like a recording; false for an unreadable file."""
     try:
         if not os.path.isfile(path):
             return False

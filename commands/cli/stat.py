@@ -243,7 +243,7 @@ def _selection(options: StatOptions) -> Selection:
 def _write(measured: Measured, options: StatOptions, out: TextIO) -> None:
     """Write the files that are asked for, and print what was measured."""
     if options.csv is not None:
-        from actiondbg.recording.statistics.samples_csv import write_csv
+        from actiondbg.recording.statistics.samples import write_csv
 
         with writing(options.csv):
             write_csv(measured.samples, options.csv)

@@ -22,6 +22,8 @@ from actiondbg.recording.session.event_line import (
 if TYPE_CHECKING:
     from actiondbg.recording.recording import Recording
 
+ITERATION = "GreedyPatternRewriteIteration"
+
 
 class WordColumn(NamedTuple):
     """A column of text.

@@ -13,10 +13,9 @@ from actiondbg.analysis.attempts import Attempt
 from actiondbg.process.stop import Stop, exit_of
 from actiondbg.recording.format.arrow import Ints
 from actiondbg.recording.session.changes import ChangeColumns
-from actiondbg.recording.session.columns import ActionColumns, TableColumns, location_of
+from actiondbg.recording.session.columns import ITERATION, ActionColumns, TableColumns, location_of
 from actiondbg.recording.session.operations import OperationColumns, OperationState
 from actiondbg.recording.session.recorded_ir import RecordedIR
-from actiondbg.recording.session.statistics import ITERATION
 
 if TYPE_CHECKING:
     from actiondbg.recording.recording import Recording

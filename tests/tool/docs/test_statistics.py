@@ -14,7 +14,7 @@ from actiondbg.commands.cli.stat import build_parser
 from actiondbg.recording import open_recording
 from actiondbg.recording.statistics.events import KNOWN
 from actiondbg.recording.statistics.measurement import Selection, measure
-from actiondbg.recording.statistics.samples_csv import write_csv
+from actiondbg.recording.statistics.samples import write_csv
 from tests.fakes.recording.recordings import Action, write_recording
 from tests.paths import ROOT
 

@@ -79,7 +79,7 @@ def test_damage_is_told_with_its_place_and_how_far_one_can_read(path: Path) -> N
     assert recording.count == 6
     assert recording.cut == (
         f"The recording is damaged at byte {place} (the checksum of a chunk is wrong): "
-        "only the 6 actions before that are read."
+        "it is read up to there (6 actions)."
     )
 
 
@@ -148,7 +148,7 @@ def test_numbers_that_are_packed_wrongly(path: Path) -> None:
     with path.open("ab") as file:
         file.write(chunk_bytes(0, [(7, 0, 2, b"\1\2\3")], first_row=10))
     recording = open_recording(path)
-    with pytest.raises(RecordingError, match="3 packed numbers where 10 are due"):
+    with pytest.raises(RecordingError, match="3 packed numbers where 10 are expected"):
         recording.table("changes")
 
 
@@ -158,7 +158,7 @@ def test_what_is_no_recording(tmp_path: Path) -> None:
         (b"", "is empty"),
         (b"\x7fELF\2\1\1\0....", "is not a recording .it begins with b'.x7fELF"),
         (b"ADBREC\r\n", "was cut within its first bytes"),
-        (b"ADBREC\r\n" + struct.pack("<II", 2, 8), "is of version 2 .* use a newer actiondbg"),
+        (b"ADBREC\r\n" + struct.pack("<II", 2, 8), "has version 2 .* use a newer actiondbg"),
         (b"ADBREC\r\n" + struct.pack("<II", 0, 8), "is damaged at byte 8"),
         (b"ADBREC\r\n" + struct.pack("<II", 1, 8), "was cut within its header"),
         (b"ADBREC\r\n" + struct.pack("<II", 1, 8) + chunk_bytes(0, []), "its header is missing"),

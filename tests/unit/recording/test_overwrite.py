@@ -37,7 +37,7 @@ def run(*words: str) -> subprocess.CompletedProcess[str]:
             "'other.adbrec' is a recording",
         ),
         (("stat", "-o", "run.adbrec", "run.adbrec"), "'run.adbrec' is a recording"),
-        (("report", "-o", "-", "run.adbrec"), "'-' is no name of a file"),
+        (("report", "-o", "-", "run.adbrec"), "'-' is not a file name"),
         (("log", "-o", "run.adbrec", "other.adbrec"), "'run.adbrec' is a recording"),
         (("log", "--tool-stdout", "run.adbrec", *TOOL), "'run.adbrec' is a recording"),
         (("trace", "--format", "chrome", "-o", "run.adbrec", *TOOL), "'run.adbrec' is a recording"),
@@ -47,7 +47,7 @@ def run(*words: str) -> subprocess.CompletedProcess[str]:
         (("trace", "--format", "chrome", "-o", "./in.mlir", *TOOL), "'./in.mlir' is named twice"),
         (("stat", "-o", "in.mlir", *TOOL), "'in.mlir' is named twice"),
         (("report", "-o", "in.mlir", *TOOL), "'in.mlir' is no report"),
-        (("trace", "--format", "chrome", "-o", "-", *TOOL), "'-' is no name of a file"),
+        (("trace", "--format", "chrome", "-o", "-", *TOOL), "'-' is not a file name"),
         (("log", "-o", "a", "--tool-stdout", "./a", *TOOL), "'./a' is for the log already"),
     ],
 )

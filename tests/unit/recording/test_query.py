@@ -245,7 +245,7 @@ def test_a_damaged_recording() -> None:
     assert done.returncode == 0
     count = int(done.stdout.split()[-1])
     assert 0 < count < 3000
-    assert f"only the {count:,} actions before that are read." in done.stderr
+    assert f"it is read up to there ({count:,} actions)." in done.stderr
 
 
 def test_a_recording_that_was_written_wrongly() -> None:
@@ -254,7 +254,7 @@ def test_a_recording_that_was_written_wrongly() -> None:
     done = run("query", "run.adbrec", "from changes")
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr == (
-        "actiondbg: The recording holds 3 packed numbers where 10 are due: record it again.\n"
+        "actiondbg: The recording holds 3 packed numbers where 10 are expected: record it again.\n"
     )
 
 

@@ -237,7 +237,7 @@ def test_a_large_recording_fits_and_says_what_it_leaves_out(tmp_path: Path) -> N
     assert len(page.source.encode()) <= 500_000
     held = page.actions["ordinal"]
     assert 100 < len(held) < 60_000
-    assert f"Of 60,000 actions the page holds {len(held):,} one by one" in page.text
+    assert f"The page holds {len(held):,} of 60,000 actions: " in page.text
     assert all(distance > 0 for distance in page.actions["parent"][1:])  # of all but the outermost
     table = open_recording(path).table("actions", ["duration_ns"]).to_pylist()
     longest = sorted((-each["duration_ns"], at + 1) for at, each in enumerate(table))
@@ -280,7 +280,7 @@ def test_changes_are_listed(tmp_path: Path) -> None:
     assert (page.word(rows[1]["by_op"]), rows[0]["line"]) == ("arith.muli", 7)
     assert [(row["block"], row["guess"]) for row in rows] == [(0, 0)] * 3 + [(1, 1)]
     assert (len(told["of"]["2"]), told["left_out"]) == (30, {"2": 10})
-    assert "There are no diffs, as the recording holds no IR" in page.text
+    assert "There are no diffs, because the recording holds no IR" in page.text
 
 
 # --- diffs ----------------------------------------------------------------------------------------

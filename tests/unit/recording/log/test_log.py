@@ -280,8 +280,8 @@ def test_a_run_that_was_killed_says_so(tmp_path: Path) -> None:
     assert done.returncode == 0
     assert "unfinished" in done.stdout.splitlines()[0] and len(done.stdout.splitlines()) == 100
     assert done.stderr == (
-        f"actiondbg: {path}: The recording has no end, as the tool was killed or still runs: "
-        "the 100 actions up to then are read.\n"
+        f"actiondbg: {path}: The recording has no end, because the tool was killed or "
+        "still runs: it holds the 100 actions up to then.\n"
     )
 
 
@@ -306,7 +306,7 @@ def test_who_reads_it_may_leave(tmp_path: Path) -> None:
         (["--upstream-format", "--loc", "a:1", "--", "mlir-opt"], 2, "not go with --loc:"),
         (["--upstream-format", "--failed", "--", "mlir-opt"], 2, "or --failed:"),
         (["--tool-stdout", "x", "run.adbrec"], 2, "not for a recording"),
-        (["-o", "run.adbrec", "run.adbrec"], 2, "is a recording, and is not overwritten"),
+        (["-o", "run.adbrec", "run.adbrec"], 2, "is a recording and is not overwritten"),
         (["-o", "nowhere/x", "run.adbrec"], 1, "'nowhere/x' cannot be written"),
         (["-o", "/dev/full", "run.adbrec"], 1, "'/dev/full' cannot be written (No space left"),
         (["--", "no-such-tool"], 3, "no-such-tool"),

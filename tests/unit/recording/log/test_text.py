@@ -102,5 +102,5 @@ def test_differences_begin_anew_with_each_section() -> None:
 
 def test_a_number_that_is_not_whole_is_refused() -> None:
     whole = np.array([5, 6], np.uint8)
-    with pytest.raises(RecordingError, match="0 packed numbers where 2 are due"):
+    with pytest.raises(RecordingError, match="0 packed numbers where 2 are expected"):
         unpack([np.append(whole, 0x80).astype(np.uint8)], [1], ("a", "b"), 0)

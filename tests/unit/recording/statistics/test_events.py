@@ -54,11 +54,14 @@ def test_names_are_those_of_perf() -> None:
     ("names", "message"),
     [
         (["page-fault"], "There is no event 'page-fault': did you mean 'page-faults' or"),
-        (["zzz"], "There is no event 'zzz': 'actiondbg stat --list-events' lists those that"),
+        (["zzz"], "There is no event 'zzz': 'actiondbg stat --list-events' lists this machine"),
         ([""], "There is no event '': "),
         (["rxyz"], "There is no event 'rxyz'"),
-        (["cs:u"], "'cs:u' would always be 0: it happens inside the kernel only."),
-        ([f"r{i}" for i in range(MOST + 1)], "17 events are more than the 16 of one run: name"),
+        (["cs:u"], "'cs:u' would always be 0: the event happens only inside the kernel."),
+        (
+            [f"r{i}" for i in range(MOST + 1)],
+            "17 events were given, but one run counts at most 16: name",
+        ),
     ],
 )
 def test_names_that_are_wrong(names: list[str], message: str) -> None:
@@ -144,7 +147,7 @@ def test_the_setting_that_forbids_is_named() -> None:
 @pytest.mark.parametrize(
     ("code", "words"),
     [
-        (1, "perf_event_open is refused (EPERM), a seccomp filter is in force"),
+        (1, "perf_event_open is refused (EPERM), a seccomp filter is active"),
         (38, "perf_event_open is missing (ENOSYS), a seccomp filter is active"),
     ],
 )

@@ -162,7 +162,10 @@ def test_actions_that_were_not_counted(tmp_path: Path) -> None:
     statistics = measured(path, name="A").statistics
     assert statistics and (statistics.calls, statistics.uncounted) == (2, 1)
     done = run("--name", "B", path)
-    assert done.returncode == 1 and "Of no action that 'B' matches the events" in done.stderr
+    assert (
+        done.returncode == 1
+        and "The events were not counted in any action that matches 'B'" in done.stderr
+    )
 
 
 def test_a_recording_without_events(tmp_path: Path) -> None:
@@ -199,7 +202,7 @@ def test_names_match_short_or_full(tmp_path: Path) -> None:
     done = run("--name", "C", path)
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr == (
-        "actiondbg: No action has a name that 'C' matches: without --name the totals list all "
+        "actiondbg: No action has a name that matches 'C': without --name the totals list all "
         "names.\n"
     )
 
@@ -355,7 +358,7 @@ def test_names_are_limited(tmp_path: Path) -> None:
         (["--name", "P", "--plot", "no/p.png", "R"], "'no/p.png' cannot be written: its directory"),
         (["--name", "[a", "R"], "The [ in '[a' is not closed"),
         (["--csv", "R", "R"], "'R' is no directory: name one for --csv."),
-        (["--sort", "page-fault", "R"], "The totals have no 'page-fault' to sort by: did you mean"),
+        (["--sort", "page-fault", "R"], "There is no sort key 'page-fault': did you mean"),
         (["--buckets", "1", "R"], "argument --buckets: '1' is not from 2 to 64"),
         (["--skip-start", "-1", "R"], "argument --skip-start: '-1' is no number of milliseconds"),
         (["R", "S"], "unrecognized arguments: S"),

@@ -94,7 +94,7 @@ def test_several_filters_add_up(recording: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "complaint"),
     [
-        (("-o", "a.txt", "run.adbrec"), "does not say the format"),
+        (("-o", "a.txt", "run.adbrec"), "does not determine the format"),
         (("-o", "no/such/a.json", "run.adbrec"), "there is no directory"),
         (("-o", "run.adbrec", "--format", "chrome", "run.adbrec"), "is not overwritten"),
         (("-o", "a.json.zst", "run.adbrec"), "only Tracy's importer reads"),

@@ -183,7 +183,7 @@ class ToolControl:
 
 def _check_count(count: int) -> None:
     if count < 1:
-        raise UsageError(f"The count is {count}, and has to be at least 1.")
+        raise UsageError(f"The count must be at least 1, got {count}.")
 
 
 def _until_place(place: tuple[int, str] | None) -> protocol.Until | None:

@@ -14,7 +14,7 @@ __all__ = ["open_session"]
 
 
 def open_session(path: str | os.PathLike[str], *, partial: bool = False) -> RecordedSession:
-    """Open a recording as a session, which stands before the first action.
+    """Open a recording as a session, stopped before the first action.
 
     Args:
         path: of the recording.

@@ -1,8 +1,8 @@
-"""Which actions match a SPEC, a condition and an OUTCOME.
+"""Selection of the actions that match a SPEC, a condition and an OUTCOME.
 
-``actiondbg.recording.query.filters`` writes them as SQL. A million actions have few distinct names,
-tags and depths, so the query runs over a table of the distinct combinations; only a query about
-single actions (by ordinal, for instance) runs over all of them.
+``actiondbg.recording.query.filters`` translates them to SQL. A million actions have few distinct
+names, tags and depths, so the query runs over a table of the distinct combinations; only a query
+about single actions (by ordinal, for instance) runs over all of them.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class ActionQuery:
     def _combined(self) -> duckdb.DuckDBPyConnection:
         """The database of the combinations."""
         database = duckdb.connect(":memory:")
-        # Else a SPEC could read local variables as tables.
+        # Otherwise a SPEC could read local variables as tables.
         database.execute("SET python_enable_replacements = false")
         return database
 
@@ -89,19 +89,19 @@ class ActionQuery:
             location: only on an operation from there, such as "in.mlir:3"; None for any.
 
         Raises:
-            UsageError: the name is no glob, or the location no place.
+            UsageError: the name is not a valid glob, or the location is invalid.
         """
         attempt_terms(name, location)  # checks them
         spec = f'pattern:"{name}"'
         return self.places(spec if location is None else f"{spec} and {location}")
 
     def _condition(self, spec: str, condition: str) -> str:
-        """Write a condition as SQL; ``hits`` in it counts the matches of the SPEC."""
+        """Translate a condition to SQL; its ``hits`` counts the matches of the SPEC."""
         counts_hits = re.search(r"\bhits\b", condition)
         return where(f"{spec if counts_hits else 'tag:*'} if {condition}")
 
     def _select(self, sql: str) -> Bools:
-        """Return for which actions an SQL condition holds."""
+        """Return a mask of the actions that satisfy an SQL condition."""
         named = set(re.findall(r"\w+", sql))
         columns = [name for name in (*_WORDS, *_NUMBERS) if name in named]
         sizes = {name: self._size(name) for name in columns}
@@ -126,7 +126,7 @@ class ActionQuery:
 
     @staticmethod
     def _where(database: duckdb.DuckDBPyConnection, sql: str, numbering: OrdinalMap) -> Bools:
-        """Return for which rows of a table of actions a condition holds."""
+        """Return a mask of the rows that satisfy a condition."""
         answer: Any = database.execute(f"SELECT ordinal FROM actions WHERE {sql}")
         return numbering.marked(answer.fetchnumpy()["ordinal"])
 

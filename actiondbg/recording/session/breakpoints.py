@@ -1,4 +1,4 @@
-"""The breakpoints of a session over a recording: at which events they are hit."""
+"""The breakpoints of a session over a recording, and the events of their hits."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _ADAPTOR = "OpToOpPassAdaptor"  # a pass that only runs other passes
 
 
 class BreakpointHits:
-    """The events at which breakpoints, watches and catches are hit, computed once for each.
+    """The events of the hits of breakpoints, watches and catches, each computed once.
 
     Args:
         actions: the recorded actions.
@@ -39,7 +39,7 @@ class BreakpointHits:
         self._known: dict[tuple[Any, ...], Ints] = {}
 
     def events(self, one: Breakpoint) -> Ints:
-        """Return the events at which a breakpoint, a watch or a catch is hit, sorted."""
+        """Return the sorted events of the hits of a breakpoint, watch or catch."""
         key = (one.spec, one.condition, one.after, one.outcome)
         if key not in self._known:
             self._known[key] = self._find(one)
@@ -133,7 +133,7 @@ class RecordedBreakpoints:
         return any(one.predicate is not None for one in self._enabled())
 
     def next_stop(self, after: int, goals: Ints, count: int) -> NextStop:
-        """Find the ``count``-th event behind another that is a goal or stops at a breakpoint.
+        """Find the ``count``-th event after another that is a goal or stops at a breakpoint.
 
         An event that is both counts twice, as a breakpoint's first.
 
@@ -170,7 +170,7 @@ class RecordedBreakpoints:
         one.count(one.hits + self._count(one, after, event))
 
     def _stops(self, one: Breakpoint, after: int) -> Ints:
-        """Return the events behind another at which a breakpoint stops."""
+        """Return the events after another at which a breakpoint stops."""
         events = self._hits.events(one)
         first = int(np.searchsorted(events, after, side="right")) + one.ignore
         return events[first : first + 1] if one.temporary else events[first:]

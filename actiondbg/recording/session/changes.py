@@ -1,4 +1,4 @@
-"""The recorded changes of the IR, and which of them were made by an event."""
+"""The recorded changes of the IR, and the events between which they were made."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class ChangeColumns(TableColumns):
-    """All changes, grouped by thread, in the order in which the thread made them.
+    """All changes, grouped by thread, in chronological order.
 
     A recording holds the order of the changes of each action, but not their times. So a change was
     made between two known events: ``since`` and ``reported_at``.
@@ -70,7 +70,7 @@ class ChangeColumns(TableColumns):
         return [slice(*ends) for ends in pairwise([*starts, len(threads)])]
 
     def made(self, rows: Ints, event: int) -> Bools:
-        """Return which changes were certainly made by an event."""
+        """Return a mask of the changes that were certainly made by an event."""
         return self.reported_at[rows] <= event
 
     def by(self, place: int, event: int, nested: bool = True) -> Ints:
@@ -127,7 +127,7 @@ class ChangeColumns(TableColumns):
         return self.numbers("operation")[self._by_id]
 
     def is_kind(self, rows: Ints, *kinds: str) -> Bools:
-        """Return which changes are of one of some kinds."""
+        """Return a mask of the changes of some kinds."""
         words = self.words("kind")
         return np.isin(words.codes[rows], [words.code(kind) for kind in kinds])
 

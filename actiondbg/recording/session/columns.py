@@ -47,7 +47,7 @@ class WordColumn(NamedTuple):
         return [values[code] for code in self.codes[rows].tolist()]
 
     def where(self, accepts: Callable[[str], bool]) -> Bools:
-        """Return which rows have a text that a predicate accepts."""
+        """Return a mask of the rows whose text satisfies a predicate."""
         found = np.array([*(accepts(value) for value in self.values), False], dtype=np.bool_)
         return found[self.codes]
 
@@ -184,7 +184,7 @@ class ActionColumns(TableColumns):
         return np.where(self.is_deferred, counts - self.own_changes, counts)
 
     def is_tag(self, tag: str) -> Bools:
-        """Return which actions have a tag."""
+        """Return a mask of the actions with a tag."""
         tags = self.words("tag")
         return tags.codes == tags.code(tag)
 

@@ -63,7 +63,7 @@ class ActionDescriptions:
         message: str | None = None,
         culprit: protocol.Culprit | None = None,
     ) -> Stop:
-        """Return the stop at an event that came; see ``Stop`` for the other fields."""
+        """Return the stop at an event; see ``Stop`` for the other fields."""
         place, when = self.actions.line.at(event)
         cursor = self.operations.cursor(self.actions.line.stack(place), event)
         stop = Stop(
@@ -80,7 +80,7 @@ class ActionDescriptions:
         return self._with_outcome(stop, place) if when == "after" else stop
 
     def _with_outcome(self, stop: Stop, place: int) -> Stop:
-        """Return a stop after an action with what the action did."""
+        """Return a stop after an action, with outcome and changes."""
         rows = self.changes.by(place, int(self.actions.line.ends[place]))
         outcome = self.outcome(place)
         return msgspec.structs.replace(

@@ -108,7 +108,7 @@ class EventLine:
     # --- events that controls go to ---
 
     def after_next(self, event: int, count: int) -> int:
-        """Return the event to which ``next`` goes from an event, ``count`` times."""
+        """Return the event that ``next`` reaches from an event, ``count`` times."""
         place, when = self.at(event)
         for _ in range(count):
             if when == "before" and self.is_over(place, self.last):
@@ -120,14 +120,14 @@ class EventLine:
         return self.event(place, when)
 
     def before_next(self, event: int) -> int:
-        """Return the event to which ``reverse-next`` goes from an event; 0 for none."""
+        """Return the event that ``reverse-next`` reaches from an event; 0 for none."""
         if event <= 1 or event > self.last:
             return event - 1
         place, when = self.at(event)
         return event - 1 if when == "before" else int(self.begins[place])
 
     def end_around(self, event: int, levels: int) -> int:
-        """Return the end of the action that is some levels above the one of an event.
+        """Return the end of the action some levels above that of an event.
 
         Args:
             event: of an action that has a parent.
@@ -143,7 +143,7 @@ class EventLine:
         return int(self._depths[place])
 
     def around(self, place: int, depth: int) -> int:
-        """Return the action of a depth that is around an action, or is this action."""
+        """Return the parent of an action at some depth, or the action itself."""
         level = self._by_depth[self._levels[depth] : self._levels[depth + 1]]
         return int(level[np.searchsorted(level, place, side="right") - 1])
 
@@ -168,13 +168,13 @@ class EventLine:
         return frozenset(self.ends[self._unfinished].tolist())
 
     def onwards(self, event: int) -> int | None:
-        """Return the first event from an event on that came; None behind the last."""
+        """Return the first event that occurred from an event on; None after the last."""
         while event in self._missing:
             event += 1
         return event if event <= 2 * self.count else None
 
     def backwards(self, event: int) -> int:
-        """Return the last event up to an event that came; 0 for none."""
+        """Return the last event that occurred up to an event; 0 for none."""
         while event in self._missing:
             event -= 1
         return event
@@ -190,7 +190,7 @@ class EventLine:
         return end <= event and end not in self._missing
 
     def over(self, event: int) -> npt.NDArray[np.bool_]:
-        """Return which actions have ended by an event."""
+        """Return a mask of the actions that have ended by an event."""
         over = self.ends <= event
         over[self._unfinished] = False
         return over
@@ -275,7 +275,7 @@ class OrdinalMap:
         return rows if self._places is None else self._places[rows]
 
     def marked(self, ordinals: Ints) -> Bools:
-        """Return which places have the ordinals."""
+        """Return a mask of the places of ordinals."""
         marks = np.zeros(len(self._ordinals), dtype=np.bool_)
         marks[self.places(ordinals)] = True
         return marks

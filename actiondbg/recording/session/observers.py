@@ -55,7 +55,7 @@ class RecordedObservers:
         before: Callable[[Stop], object] | None = None,
         after: Callable[[Stop], object] | None = None,
     ) -> Observer:
-        """Call functions at the matching actions that a control passes, or at which it stops.
+        """Add callbacks at the matching actions that a control passes or stops at.
 
         During a callback the session stands at that event; the callback may look at it, but not
         resume it.
@@ -81,7 +81,7 @@ class RecordedObservers:
         self._on_stop.append(callback)
 
     def remove(self, observer: Observer) -> None:
-        """Remove an observer, if it is there."""
+        """Remove an observer; does nothing for an unknown one."""
         self._observed = [each for each in self._observed if each.observer is not observer]
 
     def calls(self, after: int, event: int) -> Iterator[Call]:

@@ -97,7 +97,7 @@ class OperationColumns(TableColumns):
         )
 
     def cursor(self, stack: Iterable[int], event: int) -> OperationState | None:
-        """Return the first operation of a stack of actions that is alive or replaced, or None."""
+        """Return the first alive or replaced operation of a stack of actions, or None."""
         for place in stack:
             id = self._actions.operation(place)
             held = self.held(id, place, event) if id else None
@@ -117,7 +117,7 @@ class OperationColumns(TableColumns):
         return now
 
     def _ends(self, id: int, place: int, event: int, after: int) -> Ints:
-        """Return the rows behind ``after`` in which an action replaced or erased an operation."""
+        """Return the rows after ``after`` in which an action replaced or erased an operation."""
         rows = self._changes.of(id)
         rows = rows[(rows > after) & self._changes.is_kind(rows, "erased", "replaced")]
         rows = rows[self._changes.made(rows, event)]

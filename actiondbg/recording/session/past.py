@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from actiondbg.ir.diff import Diff
 
 _RESULTS: tuple[Result, ...] = get_args(Result)
-_STREAM = 20_000  # newest changing actions in which a cycle is looked for
+_STREAM = 20_000  # newest changing actions searched for a cycle
 _SHOWN = 8  # actions of a cycle whose diffs are made
 _TAGS: dict[StatisticKind, str] = {
     "pattern": "apply-pattern",
@@ -253,7 +253,7 @@ class RecordedPast:
         return list(dict.fromkeys(changes.numbers("operation")[rows].tolist()))
 
     def diff(self, ordinal: int | None = None, module: bool = False) -> Diff:
-        """Compare the IR before and after an action, as far as it is recorded.
+        """Compare the IR before and after an action, as far as recorded.
 
         Args:
             ordinal: the action, from 1; None for the one of this stop, after it.

@@ -1,4 +1,4 @@
-"""Where a session stands on the line of events, and the way from one stop to the next."""
+"""The position of a session on the line of events, and controls from stop to stop."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ BEGINNING = "this is the beginning of the run"
 
 
 class Position:
-    """The event at which a session stands: every stop passes through here.
+    """The current event of a session; every stop passes through here.
 
     Args:
         recording: the recording.
@@ -53,7 +53,7 @@ class Position:
         self.stop = self._stop_at(1, "start")
 
     def on_move(self, listener: Callable[[], None]) -> None:
-        """Call back whenever the position changes, to drop what belonged to the last stop."""
+        """Call back whenever the position changes, to drop state of the last stop."""
         self._listeners.append(listener)
 
     @property
@@ -63,12 +63,12 @@ class Position:
 
     @property
     def state(self) -> Literal["stopped", "exited"]:
-        """Whether it is an event, or the end of the run."""
+        """Whether the session is at an event or at the end of the run."""
         return "exited" if self.stop.when == "exit" else "stopped"
 
     @property
     def behind(self) -> int:
-        """The event before which a reverse control looks: at the end, the one behind the last."""
+        """The event from which reverse controls search: at the end, the one after the last."""
         return self._line.last + 1 if self.state == "exited" else self.event
 
     def check_stopped(self) -> None:
@@ -80,12 +80,12 @@ class Position:
     # --- forwards ---
 
     def rewind(self) -> None:
-        """Stand before the first event, for a new run."""
+        """Move before the first event, for a new run."""
         self._breakpoints.forget_hits()
         self.stop = Stop(when="before", reason="start")
 
     def resume(self, goals: Ints, reason: protocol.Reason, count: int = 1) -> Stop:
-        """Go on to the ``count``-th event that is a goal, or at which a breakpoint stops.
+        """Continue to the ``count``-th event that is a goal or has a breakpoint.
 
         Raises ControlRefused in a callback of an observer.
 
@@ -120,7 +120,7 @@ class Position:
                 call.callback(self.stop)
 
     def _accepted(self, event: int, hit: list[Breakpoint]) -> list[Breakpoint]:
-        """Return the breakpoints whose predicates, if they have one, do not refuse a stop."""
+        """Return the breakpoints without a predicate, or whose predicate accepts the stop."""
         if all(one.predicate is None for one in hit):
             return hit
         self._move(self._stop_of(event, hit, "breakpoint"))
@@ -129,15 +129,15 @@ class Position:
     # --- anywhere ---
 
     def jump(self, event: int) -> Stop:
-        """Stand at an event, with the hits as if the session had come there from the start."""
+        """Stop at an event, with the hit counts of a run from the start."""
         return self._arrive(self._jumped(event))
 
     def jump_back(self, event: int, message: str = BEGINNING) -> Stop:
-        """Stand at an event, or at the last one before it that came; else before all.
+        """Stop at an event, or at the last one before it that occurred; else before the first.
 
         Args:
             event: smaller than 1 for before the first action.
-            message: why the session stands before the first action.
+            message: the reason for a stop before the first action.
 
         Raises:
             ControlRefused: the session is before the first action already.
@@ -152,7 +152,7 @@ class Position:
         )
 
     def accepts(self, event: int) -> bool:
-        """Return whether a breakpoint that is hit at an event has no predicate that refuses it."""
+        """Whether a breakpoint stops at an event, by its predicate, if any."""
         return bool(self._accepted(event, self._breakpoints.hit_at(event)))
 
     def _jumped(self, event: int) -> Stop:
@@ -161,7 +161,7 @@ class Position:
     # --- stops ---
 
     def _arrive(self, stop: Stop) -> Stop:
-        """Stand at a stop of the session."""
+        """Make a stop the current one, and notify its listeners."""
         self._move(stop)
         self._breakpoints.remove_temporary(stop.breakpoints)
         self._observers.stopped(stop)
@@ -173,14 +173,14 @@ class Position:
             listener()
 
     def _stop_at(self, event: int, reason: protocol.Reason) -> Stop:
-        """Return the stop at an event, or, if it did not come, at the end."""
+        """Return the stop at an event, or at the end if the event did not occur."""
         there = self._line.onwards(event)
         if there is None or there > self._line.last:
             return stop_at_end(self._recording, self._actions, self._describe)
         return self._describe.stop(there, reason)
 
     def _stop_of(self, event: int, hit: list[Breakpoint], reason: protocol.Reason) -> Stop:
-        """Return the stop at an event: at the breakpoints that were hit, or for another reason."""
+        """Return the stop at an event, for the breakpoints that were hit or another reason."""
         if not hit:
             return self._stop_at(event, reason)
         ids = [one.id for one in hit]

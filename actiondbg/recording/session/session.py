@@ -1,4 +1,4 @@
-"""A session over a recording: what one does and asks at a stop, without the tool."""
+"""A session over a recording: controls and inspection without the tool."""
 
 from __future__ import annotations
 
@@ -98,12 +98,12 @@ class RecordedSession(Closeable):
 
     @property
     def state(self) -> Literal["stopped", "exited"]:
-        """Whether the session stands at an event, or at the end."""
+        """Whether the session is at an event or at the end."""
         return self._position.state
 
     @property
     def stop(self) -> Stop:
-        """Where the session stands."""
+        """The current stop."""
         return self._position.stop
 
     @property
@@ -113,11 +113,11 @@ class RecordedSession(Closeable):
 
     @property
     def holds_ir(self) -> bool:
-        """Whether there is IR in the recording."""
+        """Whether the recording holds IR."""
         return self.recording.header.ir != "none"
 
     def status(self) -> protocol.Status:
-        """Return the numbers of the run up to the stop."""
+        """Return counts of the run up to the stop."""
         return self._answers.ask(protocol.GetStatus())
 
     # --- from the beginning ---
@@ -130,7 +130,7 @@ class RecordedSession(Closeable):
         stdout: Redirection = None,
         stderr: Redirection = None,
     ) -> Stop:
-        """Go from the beginning to a breakpoint, or the end.
+        """Run from the beginning to a breakpoint, or the end.
 
         Raises:
             NotRecorded: arguments or streams are given.
@@ -145,7 +145,7 @@ class RecordedSession(Closeable):
         stdout: Redirection = None,
         stderr: Redirection = None,
     ) -> Stop:
-        """Go to before the first action; see ``run``."""
+        """Stop before the first action; see ``run``."""
         return self._begin("start", args, stdin, stdout, stderr)
 
     def restart(self) -> Stop:
@@ -164,23 +164,23 @@ class RecordedSession(Closeable):
     # --- controls ---
 
     def continue_(self, count: int = 1) -> Stop:
-        """Go on to the ``count``-th next breakpoint, or the end."""
+        """Continue to the ``count``-th next breakpoint, or the end."""
         self._check(count)
         return self._position.resume(_NO_EVENTS, "until", count)
 
     def step(self, count: int = 1) -> Stop:
-        """Go on to the very next event: a nested action, or the end of this one."""
+        """Continue to the very next event: a nested action, or the end of this one."""
         self._check(count)
         return self._position.resume(np.array([self.stop.event + count]), "step")
 
     def next(self, count: int = 1) -> Stop:
-        """Go on to the end of this action, or, when it is over, to the next of its depth."""
+        """Continue to the end of this action, or, when already there, to the next of its depth."""
         self._check(count)
         goal = self._line.after_next(self.stop.event, count)
         return self._position.resume(np.array([goal]), "next")
 
     def finish(self, count: int = 1) -> Stop:
-        """Go on to the end of the parent action, ``count`` levels up.
+        """Continue to the end of the parent action, ``count`` levels up.
 
         Raises:
             ControlRefused: there is none.
@@ -194,7 +194,7 @@ class RecordedSession(Closeable):
         return self._position.resume(np.array([goal]), "finish")
 
     def until(self, spec: str, condition: str | None = None) -> Stop:
-        """Go on to the next action that matches, but no further than the end of the parent."""
+        """Continue to the next action that matches, but no further than the end of the parent."""
         self._check()
         begins = self._line.begins[self._query.places(spec, condition)]
         goals = begins[np.searchsorted(begins, self.stop.event, side="right") :][:1]
@@ -203,19 +203,19 @@ class RecordedSession(Closeable):
         return self._position.resume(goals, "until")
 
     def advance(self, spec: str, condition: str | None = None) -> Stop:
-        """Go on to the next action that matches, wherever it is."""
+        """Continue to the next matching action, at any depth."""
         self._check()
         begins = self._line.begins[self._query.places(spec, condition)]
         return self._position.resume(begins, "until")
 
     def next_attempt(self, name: str, location: str | None = None) -> Stop:
-        """Go on to the end of the next attempt of a pattern, whatever its outcome."""
+        """Continue to the end of the next attempt of a pattern, whatever its outcome."""
         self._check()
         ends = self._actions.end_events(self._query.attempts(name, location))
         return self._position.resume(ends, "until")
 
     def next_change(self, count: int = 1) -> Stop:
-        """Go on to the end of the ``count``-th next action that itself changed the IR."""
+        """Continue to the end of the ``count``-th next action that itself changed the IR."""
         self._check(count)
         own = (self._actions.own_changes > 0) | self._actions.is_tag("fold")
         places = np.flatnonzero(self._actions.numbers("changed") & own)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class RecordedCheckpoints:
-    """The checkpoints of a recording: none, as goto goes anywhere.
+    """The checkpoints of a recording: none, because goto reaches any event.
 
     Args:
         recording: the recording.
@@ -33,7 +33,7 @@ class RecordedCheckpoints:
         return []
 
     def automatic(self) -> Automatic:
-        """Return that there are none."""
+        """Return zero automatic checkpoints."""
         return Automatic(count=0, bytes=0)
 
     def add(self) -> NoReturn:
@@ -81,7 +81,7 @@ class RecordedTimeline:
         self._breakpoints = breakpoints
 
     def branches(self) -> Timeline:
-        """Return the only branch of a recording, and where on it the session stands."""
+        """Return the only branch of a recording, with the session's position."""
         branch = Branch(number=1, reached=self._line.last, actions=self._actions.count)
         branch.ended = self._recording.ending.ended != "killed"
         stop = self._position.stop
@@ -145,7 +145,7 @@ class RecordedTimeline:
     def reverse_continue(self, count: int = 1) -> Stop:
         """Go back to the ``count``-th newest hit before here; else before the first action.
 
-        Hits that are to be ignored count too; one that a predicate refuses is passed.
+        Hits to be ignored count too; hits that a predicate refuses do not.
         """
         check_count(count)
         bound, hits = self._position.behind, count
@@ -160,4 +160,4 @@ class RecordedTimeline:
 def check_count(count: int) -> None:
     """Raise UsageError for a count that is not at least 1."""
     if count < 1:
-        raise UsageError(f"The count is {count}, and has to be at least 1.")
+        raise UsageError(f"The count must be at least 1, got {count}.")

@@ -343,7 +343,7 @@ class TimeTravel:
 
 def _check_count(count: int) -> None:
     if count < 1:
-        raise UsageError(f"The count is {count}, and has to be at least 1.")
+        raise UsageError(f"The count must be at least 1, got {count}.")
 
 
 def _spot_of(stop: Stop) -> _Spot:

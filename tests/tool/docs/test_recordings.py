@@ -84,7 +84,7 @@ def test_patterns(ask: Any, recording: Recording) -> None:
 def test_a_line(ask: Any) -> None:
     touched = [(row["name"], row["kind"]) for row in ask("What touched line 184")]
     assert ("AddIAddConstant", "replaced") in touched
-    became = ask("What became of an operation")
+    became = ask("The replacements of an operation")
     told = [(row["generation"], row["kind"], row["name"]) for row in became]
     assert (0, "replaced", "AddIAddConstant") in told and (1, "inserted", "AddIAddConstant") in told
 

@@ -167,7 +167,7 @@ def test_a_tool_that_is_killed_leaves_a_trace(
     assert "still runs" not in said
     content = read_json(out)
     # It may have been in the middle of writing.
-    assert re.search("killed|cut in the middle", content["otherData"]["note"])
+    assert re.search("killed|cut off in the middle", content["otherData"]["note"])
     found = {each.ordinal: each for each in chrome_slices(content)}
     unfinished = [each for each in found.values() if each.arguments.get("unfinished")]
     assert found[1] in unfinished and found[1].name == "canonicalize"

@@ -310,7 +310,7 @@ def test_the_diff_of_operations_keeps_their_numbers(tmp_path: Path) -> None:
     texts = [(1, "%1 = a.b(%5) : (i32) -> (i32)", None), (2, None, "%2 = a.b(%5) : (i32) -> (i32)")]
     page = _diff_page(tmp_path / "a.adbrec", "changed", *texts)
     assert page.diff(1) == [("!", f"{texts[0][1]}", f"{texts[1][2]}")]
-    assert "a line for each operation" in page.text
+    assert "one line per operation" in page.text
 
 
 def test_what_is_too_long_is_cut(tmp_path: Path) -> None:

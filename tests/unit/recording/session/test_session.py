@@ -230,7 +230,7 @@ def test_what_needs_the_tool_is_refused(session: RecordedSession) -> None:
         session.start(stdout="out.mlir")
     with pytest.raises(NotRecorded, match=r"`actiondbg mlir-opt in\.mlir --canonicalize`"):
         session.cursor.move("parent")
-    with pytest.raises(NotRecorded, match="cursor/links cannot be answered"):
+    with pytest.raises(NotRecorded, match=r"The request .cursor/links. needs a running tool"):
         session.cursor.users()
 
 

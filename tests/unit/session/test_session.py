@@ -89,7 +89,7 @@ def test_a_refused_control_leaves_the_stop_as_it_was(fake: Launch) -> None:
 def test_a_count_below_one_is_refused(fake: Launch, count: int) -> None:
     session = fake()
     session.start()
-    with pytest.raises(UsageError, match=f"The count is {count}"):
+    with pytest.raises(UsageError, match=f"The count must be at least 1, got {count}"):
         session.step(count)
 
 

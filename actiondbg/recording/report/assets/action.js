@@ -85,7 +85,7 @@ function diffNode(one) {
 function diffNodes(ordinal) {
   const one = run.diffs.of[ordinal];
   if (run.diffs.skipped.includes(ordinal))
-    return h("p", { class: "quiet" }, "Its IR is too long to be compared in the page.");
+    return h("p", { class: "quiet" }, "Its IR is too long for a diff in the page.");
   return one ? diffNode(one) : "";
 }
 
@@ -102,7 +102,7 @@ function factsNode(at) {
     ["operation", operation(actions.operation[at], actions.op[at])],
     ["at", actionPlace(at)], ["in", text(actions.function[at])],
     ["began", `${time(actions.start[at])} after the first action, in thread ${actions.thread[at]}`],
-    ["took", `${time(actions.duration[at])}, ${time(actions.self[at])} without what is inside it`],
+    ["took", `${time(actions.duration[at])}, ${time(actions.self[at])} without nested actions`],
     ["fold", text(actions.fold[at])], ["reason", text(actions.reason[at])],
     ["changes", actions.changes[at] ? number(actions.changes[at]) : ""],
   ];
@@ -117,7 +117,7 @@ function insideNode(at) {
   const longest = [...held].sort((a, b) => endOf(b) - actions.start[b] - endOf(a) + actions.start[a]);
   const words = held.length === all ? plural(all, "action") :
     `${plural(all, "action")}, ${number(held.length)} of them in the page`;
-  return h("p", null, `Right inside it: ${words}. `, longest.length ? "The longest: " : "",
+  return h("p", null, `Children: ${words}. `, longest.length ? "The longest: " : "",
     longest.slice(0, 8).map((one, nth) => [nth ? ", " : "", ordinalNode(actions.ordinal[one]),
       ` ${groupName(actions.group[one])} (${time(actions.duration[one])})`]));
 }

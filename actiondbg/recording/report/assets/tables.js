@@ -25,7 +25,7 @@ function groupsTable() {
   const all = rows(of);
   const isThere = (name) => of[name].some((count) => count);
   const counts = ["succeeded", "unchanged", "failed", "skipped", "unfinished"];
-  const hints = { unchanged: "succeeded, but changed nothing" };
+  const hints = { unchanged: "succeeded without a change" };
   const columns = [
     words("name", (row) => groupName(of.group[row]), {
       class: "break", show: (row) => [nameNode(of.group[row], of.full[row]),
@@ -35,10 +35,10 @@ function groupsTable() {
     ...counts.filter((name) => name === "succeeded" || name === "failed" || isThere(name)).map((name) =>
       column(name, (row) => of[name][row], { hint: hints[name], show: (row) => of[name][row] || "" })),
     column("changes", (row) => of.changes[row],
-      { show: (row) => of.changes[row] || "", hint: "operations inserted, erased, replaced, modified and moved by these actions themselves" }),
+      { show: (row) => of.changes[row] || "", hint: "operations inserted, erased, replaced, modified and moved, without changes by nested actions" }),
     timeColumn("time", (row) => of.time[row]),
     timeColumn("self time", (row) => of.self[row],
-      { share: true, hint: "without the actions inside" }),
+      { share: true, hint: "without nested actions" }),
     timeColumn("mean", (row) => of.time[row] / of.calls[row]),
     timeColumn("longest", (row) => of.longest[row]),
     ordinals("first", of.first),
@@ -74,7 +74,7 @@ function slowestTable() {
     ...actionColumns(),
     column("time", length, { show: (at) => time(actions.duration[at]) }),
     timeColumn("self time", (at) => actions.self[at], { share: true }),
-    column("right inside", (at) => actions.inside[at] + actions.elsewhere[at], { hint: "actions right inside it" }),
+    column("children", (at) => actions.inside[at] + actions.elsewhere[at], { hint: "actions nested directly in it" }),
   ], { sort: "self time", empty: "The recording holds no actions." });
 }
 
@@ -87,7 +87,7 @@ function changingTable() {
   const table = sortable(target, all, [
     column("action", (at) => actions.ordinal[at], { show: (at) => ordinalNode(actions.ordinal[at]) }),
     ...actionColumns(),
-    column("changes", (at) => actions.changes[at], { hint: "its own, not of the actions inside it" }),
+    column("changes", (at) => actions.changes[at], { hint: "without changes by nested actions" }),
     words("diff", (at) => (hasDiff(at) ? "yes" : "")),
   ], { sort: "action", ascending: true, empty: "No action changed the IR.",
     detail: (at) => () => detailsNode(actions.ordinal[at]) });
@@ -101,11 +101,11 @@ function suspectsTables() {
   const target = byId("suspects");
   const { drivers, repeated, chains, pairs } = run.suspects;
   if (![drivers, repeated, chains, pairs].some((each) => rows(each).length)) {
-    target.append(h("p", null, "Nothing: every greedy driver settled within three iterations, no " +
+    target.append(h("p", null, "Nothing: every greedy driver converged within three iterations, no " +
       "pattern succeeded three times on one operation, and none undid another."));
     return;
   }
-  target.append(h("p", { class: "quiet" }, "These are signs, no proof: big inputs have some of them, too."));
+  target.append(h("p", { class: "quiet" }, "These are hints, not proofs: large inputs have some of them, too."));
   if (rows(drivers).length) driversTable(target, drivers);
   if (rows(repeated).length) repeatedTable(target, repeated);
   if (rows(chains).length) chainsTable(target, chains);
@@ -127,7 +127,7 @@ function driversTable(target, of) {
     words("at last", (row) => of.times[row], { class: "break", show: (row) => of.times[row]
       ? [`${plural(of.times[row], "round")} of `, arrows(of.round[row])] : namedCounts(of.doing[row]) }),
   ], { sort: "iterations", shown: 10,
-    caption: "Greedy drivers with many iterations, or that stopped before all was settled" });
+    caption: "Greedy drivers with many iterations, or that stopped before they converged" });
 }
 
 function repeatedTable(target, of) {
@@ -137,33 +137,33 @@ function repeatedTable(target, of) {
     words("on", (row) => operation(of.operation[row], of.op[row])),
     ...placeColumns(of).slice(1),
     ordinals("first", of.first), ordinals("last", of.last),
-  ], { sort: "times", shown: 10, caption: "Successes on the same operation, over and over" });
+  ], { sort: "times", shown: 10, caption: "Repeated successes on the same operation" });
 }
 
 function chainsTable(target, of) {
   sortable(target, rows(of), [
     column("rewrites", (row) => of.length[row]),
-    words("names in it", (row) => of.counts[row].length, { class: "break",
+    words("names", (row) => of.counts[row].length, { class: "break",
       show: (row) => namedCounts(of.counts[row]) }),
     words("its end", (row) => of.end[row].length, { class: "break",
       show: (row) => arrows(of.end[row]) }),
     ...placeColumns(of),
     ordinals("first", of.first), ordinals("last", of.last),
   ], { sort: "rewrites", shown: 10,
-    caption: "Rewrites of what the rewrite before made, in which the same names return" });
+    caption: "Chains of rewrites, each of the result of the one before, with repeated names" });
 }
 
 function pairsTable(target, of) {
   sortable(target, rows(of), [
     words("one", (row) => groupName(of.one[row]), { show: (row) => nameNode(of.one[row]) }),
     words("the other", (row) => groupName(of.other[row]), { show: (row) => nameNode(of.other[row]) }),
-    column("made by one, erased by the other", (row) => of.made[row],
+    column("created by the first, erased by the second", (row) => of.made[row],
       { show: (row) => `${number(of.made[row])} (${text(of.op[row])})` }),
-    column("the other way round", (row) => of.unmade[row],
+    column("vice versa", (row) => of.unmade[row],
       { show: (row) => `${number(of.unmade[row])} (${text(of.back[row])})` }),
     ordinals("first", of.first),
-  ], { sort: "the other way round", shown: 10,
-    caption: "Pairs of which each erased operations that the other had made, in the same driver" });
+  ], { sort: "vice versa", shown: 10,
+    caption: "Pairs that erased each other's operations, in the same driver" });
 }
 
 // --- failures and places ---------------------------------------------------------------------

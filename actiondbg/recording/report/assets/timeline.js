@@ -336,7 +336,7 @@ function startTimeline() {
   readColors();
   for (const kind of new Set(run.names.map(([tag]) => kindOf(tag))))
     byId("legend").append(h("span", null, h("span", { class: `dot ${kind}` }), kind));
-  byId("legend").append(h("span", { class: "quiet" }, "pale: it did not change the IR" +
+  byId("legend").append(h("span", { class: "quiet" }, "pale: no change of the IR" +
     (hides.includes(1) ? "; hatched: shorter ones, not in the page" : "")));
   const recolor = () => { readColors(); redraw(); };
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", recolor);

@@ -1,3 +1,6 @@
-"""The front end for people: commands, the interpreter that runs them, and the shell."""
+"""The command-line front end: subcommands, shell commands, interpreter and rendering.
+
+May import every package of actiondbg.
+"""
 
 FAILED, NOT_STARTED = 1, 3  # exit codes

@@ -1,4 +1,4 @@
 """The subcommands of the command line, one module each.
 
-May import: actiondbg below commands, commands.interpreter, commands.render.
+May import: actiondbg below commands, commands.interpreter, commands.render, commands.shell.
 """

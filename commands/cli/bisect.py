@@ -11,14 +11,14 @@ from typing import Annotated
 from actiondbg.commands.cli.child_process import print_compiling
 from actiondbg.commands.cli.line_parser import LineParser, MlirInclude, NoColor
 from actiondbg.commands.interpreter.options import Flag
-from actiondbg.commands.render.bisection import bisection_text, showing_progress
+from actiondbg.commands.render.bisection import bisection_text, progress_display
 from actiondbg.commands.render.output import color_allowed
 from actiondbg.commands.shell.bisection import (
     BisectOptions,
-    folder_of,
-    interrupted,
-    oracle_of,
-    search_of,
+    build_oracle,
+    interruption_message,
+    output_folder,
+    search_keywords,
 )
 
 NOT_FOUND = 1  # exit code
@@ -31,13 +31,13 @@ examples:
   actiondbg bisect --filecheck expected.mlir -j 2 -- mlir-opt in.mlir --canonicalize --cse
   mlir-opt in.mlir -A | actiondbg bisect --test 'mlir-opt -C {} | ./judge.sh' -- mlir-opt -B
 
-exit status: 0 found, 1 not found or an error, 2 bad usage, 3 the tool could not be started.
-docs/bisect.md says how to read a report, and what to do when the verdict is untestable.
+exit status: 0 found, 1 not found or error, 2 bad usage, 3 the tool could not be started.
+docs/bisect.md explains reports and untestable verdicts.
 """
 
 
 class BisectCommandLine(BisectOptions):
-    """The options of ``actiondbg bisect``: those of the command, and of the output."""
+    """The options of ``actiondbg bisect``: of the search, and of the output."""
 
     json: Annotated[bool, Flag("--json", help="print one JSON object")] = False
     mlir_include: MlirInclude = None
@@ -50,7 +50,7 @@ def build_parser() -> LineParser[BisectCommandLine]:
         BisectCommandLine,
         "actiondbg bisect",
         "[options] -- TOOL ARGS...",
-        "Find the action that breaks a program.",
+        "Find the action that miscompiles a program or crashes the tool.",
         _EPILOG,
     )
 
@@ -59,31 +59,31 @@ def run(argv: list[str]) -> int:
     """Run the command line after the word bisect; return the exit code.
 
     Raises:
-        ActiondbgError: it could not be bisected.
+        ActiondbgError: the bisection could not run.
     """
     parser = build_parser()
     ours, tool = parser.split(argv)
     options = parser.read(ours)
     if not tool:
-        parser.error("name the tool: actiondbg bisect [options] -- TOOL ARGS...")
+        parser.error("the tool is missing: actiondbg bisect [options] -- TOOL ARGS...")
     from actiondbg.bisection.api import bisect
     from actiondbg.bisection.output_folder import open_folder
 
-    oracle = oracle_of(options)
-    folder = open_folder(folder_of(options), Path(tool[0]).name, options.resume)
+    oracle = build_oracle(options)
+    folder = open_folder(output_folder(options), Path(tool[0]).name, options.resume)
     try:
-        with showing_progress(sys.stderr, quiet=options.json) as progress:
+        with progress_display(sys.stderr, quiet=options.json) as progress:
             result = bisect(
                 tool,
                 oracle,
-                **search_of(options),
+                **search_keywords(options),
                 output=folder,
                 mlir_include=options.mlir_include,
                 on_compile=print_compiling,
                 progress=progress,
             )
     except KeyboardInterrupt:
-        print(f"actiondbg: {interrupted(folder, '-o')}", file=sys.stderr)
+        print(f"actiondbg: {interruption_message(folder, '-o')}", file=sys.stderr)
         return 128 + signal.SIGINT
     if options.json:
         print(json.dumps(result.as_json(), ensure_ascii=False))

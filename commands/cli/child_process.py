@@ -1,4 +1,4 @@
-"""A tool that is run for a command: how it is waited for, what is told of it, its exit code."""
+"""The tool as a child process of a subcommand: waiting, signals, messages, exit code."""
 
 from __future__ import annotations
 
@@ -14,36 +14,43 @@ if TYPE_CHECKING:
 
 
 def print_notice(sentence: str) -> None:
-    """Tell something on stderr."""
+    """Print a message of actiondbg on stderr."""
     print(f"actiondbg: {sentence}", file=sys.stderr)
 
 
 def print_cut(path: str, cut: str | None) -> None:
-    """Tell why a recording that was named may lack actions; ``cut``: its sentence, if it does."""
+    """Print why a recording is incomplete, if it is.
+
+    Args:
+        path: the recording.
+        cut: the reason; None if it is complete.
+    """
     if cut is not None:
         print_notice(f"{path}: {cut}")
 
 
-def print_ending(done: RecordedRun, is_whole: bool, told: str = "") -> None:
-    """Tell how a tool ended, unless it did so by itself and was recorded as a whole.
+def print_ending(done: RecordedRun, is_whole: bool, detail: str = "") -> None:
+    """Print that a tool was killed, or that its recording is incomplete.
 
     Args:
-        done: what was run.
-        is_whole: whether its temporary recording has all actions.
-        told: what is known of a tool that was killed, for the end of the sentence.
+        done: the run of the tool.
+        is_whole: whether the temporary recording has all actions.
+        detail: appended to the message about a killed tool.
     """
     if done.status < 0:
-        print_notice(f"The tool was killed by {signal_name(-done.status)}{told and ': '}{told}.")
+        print_notice(
+            f"The tool was killed by {signal_name(-done.status)}{detail and ': '}{detail}."
+        )
     elif done.path is not None and not is_whole:
         place = str(done.path.parent.parent)
         print_notice(
-            f"Not all actions could be recorded, as happens on a full disk: make room in {place!r},"
+            f"Some actions could not be recorded; the disk may be full: free space in {place!r},"
             " or set TMPDIR to another directory."
         )
 
 
 def print_compiling() -> None:
-    """Tell on stderr why nothing happens for some seconds."""
+    """Print on stderr that the agent is being compiled, which takes some seconds."""
     print("Compiling the agent ...", file=sys.stderr, flush=True)
 
 
@@ -55,16 +62,16 @@ def signal_name(number: int) -> str:
         return f"signal {number}"
 
 
-def code_of(status: int) -> int:
-    """Return the exit code of a tool as a shell gives it; ``status``: negative for a signal."""
+def exit_code(status: int) -> int:
+    """Return an exit status as a shell does: 128 plus the signal for a negative one."""
     return status if status >= 0 else 128 - status
 
 
 @contextlib.contextmanager
 def forward_interrupts(running: RecordingProcess) -> Generator[RecordingProcess]:
-    """Yield a tool, and end it with the block; Ctrl-C is for it while it runs.
+    """Yield a tool, forward Ctrl-C to it while it runs, and kill it at the end of the block.
 
-    What it did by then is told.
+    The caller reports what was recorded until then.
     """
 
     def interrupt(number: int, _: object) -> None:
@@ -82,9 +89,9 @@ def forward_interrupts(running: RecordingProcess) -> Generator[RecordingProcess]
 
 
 def wait_and_import(running: RecordingProcess, *modules: str) -> RecordedRun:
-    """Wait for the end of a tool; import meanwhile what is used on its recording.
+    """Import the modules that read the recording while the tool runs; wait for its end.
 
-    Before the tool, or after it, that would take as long as a short run.
+    The imports take as long as a short run of a tool.
     """
     for module in ("actiondbg.recording.recording", *modules):
         import_module(module)

@@ -9,8 +9,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TextIO
 
 from actiondbg import __version__
+from actiondbg.commands.cli.child_process import exit_code
 from actiondbg.commands.cli.line_parser import LineParser, MlirInclude
-from actiondbg.commands.cli.startup import StartupOptions, drive, is_interactive, reads_stdin
+from actiondbg.commands.cli.startup import (
+    StartupOptions,
+    is_interactive,
+    reads_stdin,
+    run_console,
+)
 from actiondbg.commands.interpreter.options import Flag, Option
 
 if TYPE_CHECKING:
@@ -24,12 +30,19 @@ examples:
   echo 'break-on-tag fold' | actiondbg --json mlir-opt in.mlir --canonicalize
   actiondbg bisect --test './judge.sh {}' -- mlir-opt in.mlir --canonicalize
 
-'actiondbg bisect --help' is about finding the action that breaks a program; record, log, trace,
-report and stat watch a whole run, and query, export and open are for what was recorded:
-'actiondbg record --help' and so on.
+subcommands, each with --help:
+  bisect   find the action that miscompiles a program or crashes the tool
+  record   record all actions of a run
+  open     debug a recording
+  query    query recordings in SQL
+  export   export recordings to Parquet files
+  log      log all actions, a line each
+  trace    write a trace for Perfetto, Chrome or Tracy
+  report   write an HTML page about a run
+  stat     measure the cost of actions
 
 exit status: 0 all commands succeeded, 1 a command failed, 2 bad usage,
-3 the tool could not be started; with --return-child-result the tool's.
+3 the tool could not be started; with --return-child-result that of the tool.
 """
 
 
@@ -41,10 +54,10 @@ class DebugOptions(StartupOptions):
     ] = False
     mlir_include: MlirInclude = None
     skips: Annotated[
-        str | None, Option("--skips", "FILE", help="skip what 'save skips' wrote into a file")
+        str | None, Option("--skips", "FILE", help="load skips written by 'save skips'")
     ] = None
     tool_stdout: Annotated[
-        str | None, Option("--tool-stdout", "FILE", help="where the tool's standard output goes")
+        str | None, Option("--tool-stdout", "FILE", help="redirect the standard output of the tool")
     ] = None
     version: Annotated[
         bool, Flag("--version", help="print the versions of actiondbg and the tool")
@@ -52,12 +65,12 @@ class DebugOptions(StartupOptions):
 
 
 def build_parser() -> LineParser[DebugOptions]:
-    """Return the parser of our own options; TOOL and its arguments are cut off before."""
+    """Return the parser of the options before TOOL."""
     return LineParser(
         DebugOptions,
         "actiondbg",
         "[options] [--] TOOL ARGS...",
-        "Stop a running MLIR compiler at any action, look, skip, apply.",
+        "Debug the actions of an MLIR compiler: stop at any, inspect the IR, skip or apply it.",
         _EPILOG,
     )
 
@@ -66,7 +79,7 @@ def run(argv: list[str]) -> int:
     """Run the command line; return the exit code.
 
     Raises:
-        ActiondbgError: the session could not be begun.
+        ActiondbgError: the session could not be started.
     """
     parser = build_parser()
     ours, tool = parser.split(argv)
@@ -74,7 +87,7 @@ def run(argv: list[str]) -> int:
     if options.version:
         return _print_version(tool, options)
     if not tool:
-        parser.error("name the tool: actiondbg [options] TOOL ARGS...")
+        parser.error("the tool is missing: actiondbg [options] TOOL ARGS...")
     return _debug(tool, options)
 
 
@@ -116,7 +129,7 @@ def _debug(tool: list[str], options: DebugOptions) -> int:
             color=not options.no_color,
             after_resume=spinner.stop,
         )
-        code = drive(console, options)
+        code = run_console(console, options)
     return _child_result(session, code) if options.return_child_result else code
 
 
@@ -127,7 +140,7 @@ def _tool_stdout(options: DebugOptions) -> str | TextIO:
 
 
 class Spinner:
-    """Says on stderr that the agent is compiled; turns there if stderr is a terminal."""
+    """A message on stderr while the agent is compiled, animated on a terminal."""
 
     session: Session
 
@@ -136,7 +149,7 @@ class Spinner:
         self._thread: threading.Thread | None = None
 
     def start(self) -> None:
-        """Begin: the compiler has been started."""
+        """Show the message, when the compiler has started."""
         text = f"Compiling the agent for LLVM {self.session.target.tool.llvm} ..."
         if not sys.stderr.isatty():
             print(text, file=sys.stderr, flush=True)
@@ -146,7 +159,7 @@ class Spinner:
         self._thread.start()
 
     def stop(self) -> None:
-        """End: the tool has stopped, or could not be started."""
+        """Remove the message, when the tool has stopped or could not be started."""
         self._over.set()
         if self._thread is not None:
             self._thread.join()
@@ -156,14 +169,14 @@ class Spinner:
         from rich.console import Console
 
         with Console(stderr=True).status(text):
-            # Until the tool runs: what it prints must not be mixed with the spinner.
+            # Only until the tool runs, whose output must not mix with the spinner.
             while self.session.state != "running" and not self._over.wait(0.1):
                 pass
 
 
 def _child_result(session: Session, code: int) -> int:
-    """Return the tool's status as a shell gives it, if it ended."""
+    """Return the exit code of the tool, if it has ended and all commands succeeded."""
     status = session.exit_status
     if code or status is None:
         return code
-    return status if status >= 0 else 128 - status
+    return exit_code(status)

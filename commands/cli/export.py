@@ -17,19 +17,17 @@ examples:
   actiondbg query bucket "select run, sum(self_ns) from actions group by run"
   duckdb -c "select run, count(*) from read_parquet('bucket/*/actions.parquet') group by run"
 
-Each recording becomes a folder run=NAME-ID in DIR with a Parquet file for each table: folders of
-many machines can lie in one bucket. The same recording always gets the same folder.
+Each recording becomes a folder run=NAME-ID in DIR with one Parquet file a table. The name depends
+only on the recording, so that exports of several machines can share a bucket.
 
-exit status: 0 exported, 1 an error, 2 bad usage.
+exit status: 0 success, 1 error, 2 bad usage.
 """
 
 
 class ExportOptions(Options):
     """The options of ``actiondbg export``."""
 
-    parquet: Annotated[
-        Path, Option("--parquet", "DIR", help="the folder to write into", parse=Path)
-    ]
+    parquet: Annotated[Path, Option("--parquet", "DIR", help="the folder to write to", parse=Path)]
     recordings: Annotated[
         tuple[str, ...], Positional("RUN.adbrec", help="recordings, or folders of them")
     ]
@@ -38,7 +36,7 @@ class ExportOptions(Options):
 
 def build_parser() -> LineParser[ExportOptions]:
     """Return the parser of the command line."""
-    description = "Write recordings as files that other programs read."
+    description = "Export recordings to Parquet files."
     rest = "--parquet DIR [options] RUN.adbrec..."
     return LineParser(ExportOptions, "actiondbg export", rest, description, _EPILOG)
 
@@ -47,7 +45,7 @@ def run(argv: list[str]) -> int:
     """Run the command line after the word export; return the exit code.
 
     Raises:
-        ActiondbgError: a recording cannot be read, or what is exported not be written.
+        ActiondbgError: a recording cannot be read, or a file cannot be written.
     """
     parser = build_parser()
     options = parser.read(argv)
@@ -58,7 +56,7 @@ def run(argv: list[str]) -> int:
     sources = open_sources(options.recordings, partial=options.partial)
     if sources.exports:
         parser.error(
-            f"{sources.exports[0]!r} is exported already: name recordings, or their folder."
+            f"{sources.exports[0]!r} is an export already: name recordings, or a folder of them."
         )
     for sentence in sources.sentences():
         print(f"actiondbg: {sentence}", file=sys.stderr)

@@ -1,4 +1,4 @@
-"""The parser of a command line: our options, then a tool or a recording."""
+"""The parser of command lines: options of actiondbg, then a tool or a recording."""
 
 from __future__ import annotations
 
@@ -22,35 +22,35 @@ from actiondbg.recording.format.magic import MAGIC, is_recording
 from actiondbg.support.executables import which
 
 SUFFIX = ".adbrec"
-# Options that several subcommands have.
+# Options of several subcommands.
 MlirInclude = Annotated[
-    str | None, Option("--mlir-include", "DIR", help="where the headers of the tool's MLIR are")
+    str | None, Option("--mlir-include", "DIR", help="the include directory of the tool's MLIR")
 ]
-NoColor = Annotated[bool, Flag("--no-color", help="no colours")]
-Partial = Annotated[bool, Flag("--partial", help="read as much of a damaged recording as can be")]
-Quiet = Annotated[bool, Flag("--quiet", help="say nothing when all went well", short="-q")]
+NoColor = Annotated[bool, Flag("--no-color", help="do not use colours")]
+Partial = Annotated[bool, Flag("--partial", help="read a damaged recording up to the damage")]
+Quiet = Annotated[bool, Flag("--quiet", help="print nothing on success", short="-q")]
 _NEGATIVE = re.compile(r"-\.?[0-9]")
 
 
 def names_recording(words: Sequence[str]) -> bool:
-    """Return whether words, after our options, name a recording; else they are a tool's."""
+    """Whether words name a recording rather than a tool with its arguments."""
     return bool(words) and (is_recording(words[0]) or words[0].endswith(SUFFIX))
 
 
 def file_or_stdout(word: str) -> Path | None:
-    """Return the file that an option names; None for ``-``, which is our standard output."""
+    """Return the file given to an option; None for ``-``, the standard output."""
     return None if word == "-" else Path(word)
 
 
 class LineParser(argparse.ArgumentParser, Generic[OptionsT]):
-    """The parser of our options.
+    """The parser of the options of actiondbg.
 
     Args:
-        options: their declaration.
-        name: of the command, such as ``actiondbg record``.
-        rest: what follows the name, for the usage.
+        options: the declaration of the options.
+        name: the command, such as ``actiondbg record``.
+        rest: the text after the name in the usage line.
         description: one sentence.
-        epilog: examples, and what the exit status says.
+        epilog: examples, and the exit statuses.
     """
 
     def __init__(
@@ -68,36 +68,36 @@ class LineParser(argparse.ArgumentParser, Generic[OptionsT]):
         add_fields(self, fields_of(options))
 
     def read(self, argv: Sequence[str]) -> OptionsT:
-        """Return the options, of which no other words are left."""
+        """Return the options of a command line without a tool."""
         return options_from(self._options, self.parse_args(argv))
 
     def read_intermixed(self, argv: Sequence[str]) -> OptionsT:
-        """Return the options, which may stand between the arguments."""
+        """Return the options of a command line that mixes options and arguments."""
         return options_from(self._options, self.parse_intermixed_args(argv))
 
-    def read_around(self, argv: list[str]) -> tuple[OptionsT, list[str], bool]:
-        """Parse the options of a command that takes a recording in place of a tool.
+    def read_with_target(self, argv: list[str]) -> tuple[OptionsT, list[str], bool]:
+        """Parse the command line of a subcommand that accepts a tool or a recording.
 
         Args:
-            argv: the words behind the command.
+            argv: the words after the subcommand.
 
         Returns:
-            The options; the tool with its arguments, or the recording; and whether it is that.
+            The options; the tool with its arguments, or the recording; whether it is a recording.
 
         Raises:
-            RecordingError: a file is named that is neither a recording nor a tool.
+            RecordingError: the target is neither a recording nor a program.
         """
         ours, words = self.split(argv)
-        is_made = names_recording(words)
-        if is_made:
-            # It takes no arguments: what follows it are options, too.
+        recorded = names_recording(words)
+        if recorded:
+            # A recording has no arguments: further words are options.
             ours, words = [*ours, *words[1:]], words[:1]
         elif words and "--" not in argv[len(ours) : -len(words)]:
             _check_tool(words[0])
-        return self.read(self._joined(ours)), words, is_made
+        return self.read(self._joined(ours)), words, recorded
 
     def split(self, argv: list[str]) -> tuple[list[str], list[str]]:
-        """Split words into our options and the tool with its arguments."""
+        """Split words into options and the tool with its arguments."""
         valued = self._valued()
         position = 0
         while position < len(argv):
@@ -110,11 +110,11 @@ class LineParser(argparse.ArgumentParser, Generic[OptionsT]):
         return argv[:position], argv[position:]
 
     def _valued(self) -> set[str]:
-        """Return the options that take a value."""
+        """Return the options with a value."""
         return {name for one in self._actions if one.nargs != 0 for name in one.option_strings}
 
     def _joined(self, ours: list[str]) -> list[str]:
-        """Join options to values such as -1us, of which argparse says that they are missing."""
+        """Join options and values such as -1us, which argparse would take for options."""
         valued = self._valued()
         words: list[str] = []
         for word in ours:
@@ -126,25 +126,25 @@ class LineParser(argparse.ArgumentParser, Generic[OptionsT]):
 
 
 def _check_tool(word: str) -> None:
-    """Refuse a file that cannot be a tool: it was meant to be a recording."""
+    """Raise RecordingError for a file that is not a program: it was meant as a recording."""
     if not os.path.exists(word) or which(word) is not None:
         return
-    way_out = "name a recording, or give a tool behind '--'."
+    way_out = "name a recording, or a tool after '--'."
     if not os.path.isfile(word):
-        kind = "a directory" if os.path.isdir(word) else "no file"
-        raise RecordingError(f"{word!r} is not a recording, as it is {kind}: {way_out}")
+        kind = "a directory" if os.path.isdir(word) else "not a regular file"
+        raise RecordingError(f"{word!r} is {kind}: {way_out}")
     try:
         with open(word, "rb") as file:
             start = file.read(len(MAGIC))
     except OSError as error:
         raise RecordingError(f"{word!r} cannot be read ({error.strerror}): {way_out}") from error
     raise RecordingError(
-        f"{word!r} is not a recording (it begins with {start!r}) and no program: {way_out}"
+        f"{word!r} is neither a recording (it begins with {start!r}) nor a program: {way_out}"
     )
 
 
 class _HelpFormatter(argparse.RawDescriptionHelpFormatter):
-    """As wide as the terminal, like its base, which imports shutil to ask for that."""
+    """A formatter as wide as the terminal; its base imports shutil to find the width."""
 
     def __init__(self, prog: str) -> None:
         super().__init__(prog, width=_columns() - 2)

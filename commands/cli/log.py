@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from actiondbg.commands.cli.child_process import (
-    code_of,
+    exit_code,
     forward_interrupts,
     print_compiling,
     print_cut,
@@ -25,7 +25,7 @@ from actiondbg.commands.cli.line_parser import (
     file_or_stdout,
 )
 from actiondbg.commands.cli.log_output import Destination
-from actiondbg.commands.cli.output_file import writing
+from actiondbg.commands.interpreter.error_text import writing
 from actiondbg.commands.interpreter.options import Flag, Option, Options
 from actiondbg.errors import FileNotWritten, UsageError
 from actiondbg.recording.dependencies import need_packages
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from actiondbg.recording.log.log import LiveLog
     from actiondbg.recording.recording import Recording
 
-_SECONDS = 0.02  # between two looks at what came
+_SECONDS = 0.02  # between two updates of the log
 _EPILOG = """\
 examples:
   actiondbg log -- mlir-opt in.mlir --canonicalize
@@ -46,9 +46,10 @@ examples:
   actiondbg log --filter 'pattern:*Select* if depth > 2' --filter pass:cse run.adbrec
   actiondbg log --upstream-format -o run.log -- flang-22 -c in.f90
 
-Without -o the log goes to stdout, through a pager where that is a terminal, when the tool has
-ended; what the tool itself prints to its stdout is then dropped, unless --tool-stdout says where
-it goes. exit status: the tool's (128 + N for a signal); 0 for a recording; 1 an error, 2 bad usage,
+Without -o the log goes to stdout when the tool has ended, paged on a terminal; the standard output
+of the tool is then discarded, unless redirected with --tool-stdout.
+
+exit status: that of the tool (128 + N for a signal); 0 for a recording; 1 error, 2 bad usage,
 3 the tool could not be started. docs/log.md explains the lines.
 """
 
@@ -61,7 +62,7 @@ class LogOptions(Options):
         Option(
             "--output",
             "FILE",
-            help="write the log into a file, live",
+            help="write the log to a file, while the tool runs",
             short="-o",
             parse=file_or_stdout,
         ),
@@ -71,33 +72,33 @@ class LogOptions(Options):
         Option(
             "--filter",
             "SPEC",
-            help="only actions that 'break SPEC [if EXPR]' would stop at; again: or these",
+            help="only actions that match SPEC [if EXPR], as of 'break'; repeatable: any of them",
         ),
     ] = ()
     loc: Annotated[
-        str | None, Option("--loc", "FILE:LINE", help="only actions on operations from there")
+        str | None, Option("--loc", "FILE:LINE", help="only actions on operations of this location")
     ] = None
     outcome: Annotated[
         tuple[str, ...],
         Option(
             "--outcome",
             "OUTCOME",
-            help="only actions that ended so: succeeded, failed, changed, unchanged, skipped, "
-            "reason:GLOB, several with commas between, or unfinished ones; again: or so",
+            help="only actions with one of these outcomes: succeeded, failed, changed, unchanged, "
+            "skipped, unfinished, reason:GLOB; comma-separated and repeatable",
         ),
-        Flag("--changed", help="the same as --outcome changed", value="changed"),
-        Flag("--failed", help="the same as --outcome failed", value="failed"),
+        Flag("--changed", help="short for --outcome changed", value="changed"),
+        Flag("--failed", help="short for --outcome failed", value="failed"),
     ] = ()
-    json: Annotated[bool, Flag("--json", help="one JSON object a line, with all that is known")] = (
-        False
-    )
+    json: Annotated[
+        bool, Flag("--json", help="print one JSON object an action, with all fields")
+    ] = False
     upstream_format: Annotated[
         bool,
-        Flag("--upstream-format", help="what the tool's own --log-actions-to prints, to the byte"),
+        Flag("--upstream-format", help="print exactly what --log-actions-to of mlir-opt prints"),
     ] = False
     tool_stdout: Annotated[
         str | None,
-        Option("--tool-stdout", "FILE", help="where the tool's standard output goes"),
+        Option("--tool-stdout", "FILE", help="redirect the standard output of the tool"),
     ] = None
     partial: Partial = False
     mlir_include: MlirInclude = None
@@ -105,12 +106,12 @@ class LogOptions(Options):
 
 
 def build_parser() -> LineParser[LogOptions]:
-    """Return the parser of the options; TOOL and its arguments are cut off before."""
+    """Return the parser of the options before TOOL."""
     return LineParser(
         LogOptions,
         "actiondbg log",
         "[options] (-- TOOL ARGS... | RUN.adbrec)",
-        "Log every action of a tool, a line each, in the order in which they begin.",
+        "Log the actions of a tool in dispatch order, a line each.",
         _EPILOG,
     )
 
@@ -119,19 +120,19 @@ def run(argv: list[str]) -> int:
     """Run the command line after the word log; return the exit code.
 
     Raises:
-        ActiondbgError: there is no log, or it is not whole.
+        ActiondbgError: the log could not be written completely.
     """
     parser = build_parser()
-    options, tool, is_made = parser.read_around(argv)
+    options, tool, recorded = parser.read_with_target(argv)
     if not tool:
-        parser.error("name a recording or the tool: actiondbg log [options] -- TOOL ARGS...")
+        parser.error("the tool or recording is missing: actiondbg log [options] -- TOOL ARGS...")
     try:
-        _check(options, tool, is_made)
+        _check(options, tool, recorded)
         where = _where(options)
     except UsageError as error:
         parser.error(str(error))
     destination = Destination(options.output, not options.no_color)
-    if is_made:
+    if recorded:
         return _log_recording(tool[0], options, destination, where)
     if options.upstream_format:
         return _log_upstream(tool, options, destination)
@@ -140,35 +141,34 @@ def run(argv: list[str]) -> int:
     return _log_afterwards(tool, options, destination, where)
 
 
-def _check(options: LogOptions, tool: list[str], is_made: bool) -> None:
-    """Refuse what cannot be done.
+def _check(options: LogOptions, tool: list[str], recorded: bool) -> None:
+    """Check that the options go together, before the tool runs.
 
     Raises:
-        UsageError: options do not go together.
+        UsageError: options exclude each other.
         ActiondbgError: a package is missing.
     """
     if not options.upstream_format:
         need_packages("actiondbg log")
-    elif is_made:
-        raise UsageError("--upstream-format prints IR, which is not in a recording: name the tool.")
-    elif other := _not_upstreams(options):
+    elif recorded:
         raise UsageError(
-            f"--upstream-format prints what upstream does, and does not go with {other}: leave one "
-            "of them out."
+            "--upstream-format needs the tool, as it prints IR that recordings do not contain."
         )
-    if is_made and options.tool_stdout:
-        raise UsageError("--tool-stdout is for a tool that is run, not for a recording.")
+    elif other := _not_upstream(options):
+        raise UsageError(f"--upstream-format and {other} exclude each other: give one of them.")
+    if recorded and options.tool_stdout:
+        raise UsageError("--tool-stdout needs a tool, not a recording.")
     for path in (options.output, options.tool_stdout):
         if path is not None:
             check_overwritten(path, tool)
     if options.output and options.tool_stdout and is_same(options.output, options.tool_stdout):
         raise UsageError(
-            f"{options.tool_stdout!r} is for the log already: name another file for --tool-stdout."
+            f"{options.tool_stdout!r} is the file of the log: name another file for --tool-stdout."
         )
 
 
-def _not_upstreams(options: LogOptions) -> str | None:
-    """Return the first option that upstream's format has nothing for; None if there is none."""
+def _not_upstream(options: LogOptions) -> str | None:
+    """Return the first option that the upstream format does not support, or None."""
     asked = {
         "--json": options.json,
         "--filter": options.filter,
@@ -179,10 +179,10 @@ def _not_upstreams(options: LogOptions) -> str | None:
 
 
 def _where(options: LogOptions) -> str | None:
-    """Return what is to be logged, as SQL; None for all.
+    """Return the selection of actions as SQL; None for all.
 
     Raises:
-        UsageError: a SPEC, a condition, a location or an OUTCOME is written wrongly.
+        UsageError: a SPEC, a condition, a location or an OUTCOME is invalid.
     """
     if not (options.filter or options.loc or options.outcome):
         return None
@@ -217,7 +217,7 @@ def _write(
 ) -> int:
     from actiondbg.recording.log.log import write_json, write_log
 
-    with destination.opened() as out:
+    with destination.open() as out:
         if options.json:
             return write_json(recording, out, where)
         return write_log(recording, out, where, destination.paint)
@@ -227,11 +227,11 @@ def _write(
 
 
 def _log_live(tool: list[str], options: LogOptions, destination: Destination) -> int:
-    """Write the log while the tool runs; show it at the end, if it does not go to a file."""
+    """Write the log while the tool runs; without an output file, print it at the end."""
     with scratch_directory("log") as directory:
         file = destination.file(directory)
         with _started(tool, options, directory / f"run{SUFFIX}") as running:
-            # They take their time to be imported: the tool runs meanwhile.
+            # Imported here, as the import takes long and the tool runs meanwhile.
             from actiondbg.recording.log.log import LiveLog
 
             assert running.path is not None
@@ -240,13 +240,13 @@ def _log_live(tool: list[str], options: LogOptions, destination: Destination) ->
                     log = LiveLog(running.path, file, destination.paint)
                     done = _follow(running, log)
             except FileNotWritten:
-                running.wait()  # the tool is not ended for that
+                running.wait()  # the tool need not fail with the log
                 raise
         with writing(file):
             log.finish()
         _report(done, running.path, log.count)
         destination.show(file)
-    return code_of(done.status)
+    return exit_code(done.status)
 
 
 def _follow(running: RecordingProcess, log: LiveLog) -> RecordedRun:
@@ -255,7 +255,7 @@ def _follow(running: RecordingProcess, log: LiveLog) -> RecordedRun:
             log.update()
         return done
     except SystemExit:
-        # A signal ends us, and the tool with us: what it did by then is logged.
+        # A signal ends actiondbg and the tool: log the actions up to then.
         running.close()
         log.finish()
         raise
@@ -264,7 +264,7 @@ def _follow(running: RecordingProcess, log: LiveLog) -> RecordedRun:
 def _log_afterwards(
     tool: list[str], options: LogOptions, destination: Destination, where: str | None
 ) -> int:
-    """Log a run when it is over: what a filter selects may depend on all of it."""
+    """Write the log when the tool has ended: a filter may depend on later actions."""
     with scratch_directory("log") as directory:
         path = directory / f"run{SUFFIX}"
         with _started(tool, options, path) as running:
@@ -277,19 +277,19 @@ def _log_afterwards(
             recording = open_recording(done.path, partial=True)
             count = _write(recording, options, destination, where)
         _report(done, path, count)
-    return code_of(done.status)
+    return exit_code(done.status)
 
 
 def _log_upstream(tool: list[str], options: LogOptions, destination: Destination) -> int:
     with scratch_directory("log") as directory:
         file = destination.file(directory)
         with writing(file):
-            file.write_bytes(b"")  # a tool that makes no MLIR context writes none
+            file.write_bytes(b"")  # a tool without an MLIR context writes none
         with _started(tool, options, None, upstream_log=file) as running:
             done = running.wait()
         print_ending(done, is_whole=True)
         destination.show(file)
-    return code_of(done.status)
+    return exit_code(done.status)
 
 
 def _started(
@@ -298,13 +298,13 @@ def _started(
     output: Path | None,
     upstream_log: Path | None = None,
 ) -> AbstractContextManager[RecordingProcess]:
-    """Start the tool; Ctrl-C is for it while it runs, and what it did by then is logged."""
+    """Start the tool, and forward Ctrl-C to it; the actions up to then are logged."""
     from actiondbg.recording.capture.recorder import start_recording
 
     started = start_recording(
         tool,
         output,
-        # Else it would be mixed with the log.
+        # The output of the tool must not mix with the log.
         stdout=options.tool_stdout or (None if options.output else os.devnull),
         mlir_include=options.mlir_include,
         on_compile=print_compiling,
@@ -313,7 +313,7 @@ def _started(
     return forward_interrupts(started)
 
 
-# --- what is said ---------------------------------------------------------------------
+# --- messages -------------------------------------------------------------------------
 
 
 def _report(done: RecordedRun, recording: Path, count: int) -> None:
@@ -321,7 +321,7 @@ def _report(done: RecordedRun, recording: Path, count: int) -> None:
 
     tally = Tally(recording)
     tally.update()
-    told = f"the log has {count:,} action{'s'[: count != 1]}, up to then"
-    print_ending(done, tally.ended, told)
+    detail = f"the log has the {count:,} action{'s'[: count != 1]} up to then"
+    print_ending(done, tally.ended, detail)
     if done.path is None and done.status >= 0:
-        print_notice("There is nothing to log: the tool ended before it made an MLIR context.")
+        print_notice("There is nothing to log: the tool ended without creating an MLIR context.")

@@ -1,4 +1,4 @@
-"""Where the log goes: a file, a pipe, or a pager."""
+"""The output of the log: a file, a pipe, or a pager."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from collections.abc import Generator
 from pathlib import Path
 from typing import IO, NamedTuple
 
-from actiondbg.commands.cli.output_file import writing
+from actiondbg.commands.interpreter.error_text import writing
 
 _OFF = "\x1b[39m"
-# All as long as each other: the outcome of an unfinished action is written over in place.
+# All of the same length, as the outcome of an unfinished action is overwritten in place.
 _COLORS = {
     "name": "\x1b[36m",
     "succeeded": "\x1b[32m",
@@ -23,11 +23,11 @@ _COLORS = {
 
 
 class Destination(NamedTuple):
-    """Where the log goes.
+    """The output of the log.
 
     Args:
-        path: of the file; None for our standard output.
-        colors: whether colours are wanted, if it goes to a terminal.
+        path: the file; None for standard output.
+        colors: use colours on a terminal.
     """
 
     path: Path | None
@@ -35,7 +35,7 @@ class Destination(NamedTuple):
 
     @property
     def is_file(self) -> bool:
-        """Whether it is a file in which one can go back."""
+        """Whether the output is a seekable file."""
         return self.path is not None and (not self.path.exists() or self.path.is_file())
 
     def paint(self, role: str, text: str) -> str:
@@ -49,13 +49,13 @@ class Destination(NamedTuple):
         return self.colors and self.path is None and sys.stdout.isatty() and color_allowed()
 
     def file(self, directory: Path) -> Path:
-        """Return the file to write the log into while the tool runs.
+        """Return the file to write the log to while the tool runs.
 
         Args:
-            directory: for a temporary one, which ``show`` then copies.
+            directory: the directory of a temporary file, which ``show`` copies.
 
         Raises:
-            FileNotWritten: it cannot be written.
+            FileNotWritten: the file cannot be written.
         """
         if self.path is None or not self.is_file:
             return directory / "log"
@@ -63,16 +63,16 @@ class Destination(NamedTuple):
             return self.path
 
     def show(self, file: Path) -> None:
-        """Copy the log out of a temporary file; raises FileNotWritten, BrokenPipeError."""
+        """Copy the log from a temporary file; raise FileNotWritten or BrokenPipeError."""
         if file != self.path:
-            import shutil  # the tool has ended by now
+            import shutil  # after the run of the tool
 
-            with self.opened() as out, file.open("rb") as log:
+            with self.open() as out, file.open("rb") as log:
                 shutil.copyfileobj(log, out)
 
     @contextlib.contextmanager
-    def opened(self) -> Generator[IO[bytes]]:
-        """Open what the log is written to; raises FileNotWritten, BrokenPipeError."""
+    def open(self) -> Generator[IO[bytes]]:
+        """Open the output; raise FileNotWritten or BrokenPipeError."""
         if self.path is not None:
             with writing(self.path), self.path.open("wb") as file:
                 yield file

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated
 
 from actiondbg.commands.cli.line_parser import LineParser, Partial
-from actiondbg.commands.cli.startup import StartupOptions, drive, is_interactive
+from actiondbg.commands.cli.startup import StartupOptions, is_interactive, run_console
 from actiondbg.commands.interpreter.options import Positional
 
 _EPILOG = """\
@@ -14,10 +14,11 @@ examples:
   actiondbg open -ex 'break pattern:Fold*' -ex continue --batch run.adbrec
   echo 'info patterns' | actiondbg open --json run.adbrec
 
-The commands are those of 'actiondbg TOOL ARGS...', as far as the recording holds what they
-tell: docs/open.md says what it holds. 'actiondbg record -o run.adbrec -- TOOL ARGS...' makes one.
+The commands are those of 'actiondbg TOOL ARGS...', except for those that need a running tool:
+docs/open.md lists them. 'actiondbg record -o run.adbrec -- TOOL ARGS...' makes a recording.
 
-exit status: 0 all commands succeeded, 1 a command failed or the file is no recording, 2 bad usage.
+exit status: 0 all commands succeeded, 1 a command failed or the file is not a recording,
+2 bad usage.
 """
 
 
@@ -25,7 +26,7 @@ class OpenOptions(StartupOptions):
     """The options of ``actiondbg open``."""
 
     partial: Partial = False
-    file: Annotated[str, Positional("RUN.adbrec", help="what 'actiondbg record' wrote")]
+    file: Annotated[str, Positional("RUN.adbrec", help="a recording of 'actiondbg record'")]
 
 
 def build_parser() -> LineParser[OpenOptions]:
@@ -34,7 +35,7 @@ def build_parser() -> LineParser[OpenOptions]:
         OpenOptions,
         "actiondbg open",
         "[options] RUN.adbrec",
-        "Look at a recording as one looks at a tool that has stopped.",
+        "Debug a recording like a running tool.",
         _EPILOG,
     )
 
@@ -43,7 +44,7 @@ def run(argv: list[str]) -> int:
     """Run the command line after the word open; return the exit code.
 
     Raises:
-        RecordingError: the file cannot be read, or is no recording.
+        RecordingError: the file cannot be read, or is not a recording.
     """
     options = build_parser().read(argv)
     from actiondbg.commands.interpreter.console import Console
@@ -59,8 +60,8 @@ def run(argv: list[str]) -> int:
             color=not options.no_color,
             recorded=recorded,
         )
-        # Mostly it is not held: a line at each stop that says so would be noise.
+        # Most recordings contain no IR: a message about that at each stop would be noise.
         console.settings.set("print-stop", "off")
         if console.interactive:
             console.note(recorded.greeting())
-        return drive(console, options)
+        return run_console(console, options)

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Annotated, Literal, get_args
 
 from actiondbg.commands.cli.line_parser import LineParser, Partial, file_or_stdout
-from actiondbg.commands.cli.output_file import writing
+from actiondbg.commands.interpreter.error_text import writing
 from actiondbg.commands.interpreter.options import Option, Options, Positional
 from actiondbg.errors import UsageError
 from actiondbg.recording.dependencies import need_packages
@@ -35,28 +35,28 @@ examples:
   actiondbg query -o slow.csv run.adbrec "from actions order by self_ns desc limit 100"
   actiondbg query 'nightly/*.adbrec' "select run, sum(self_ns) from actions group by run"
 
-Several recordings, a folder or a glob of them, or a folder that 'actiondbg export' has written are
-asked together: the tables then have a column run. Without SQL the tables and columns are listed;
-SQL - is read from standard input. docs/recordings.md describes the tables, with useful queries.
+Several recordings, a folder or a glob of recordings, or an export of 'actiondbg export' are queried
+together: the tables then have a column run. Without SQL, the tables and columns are listed; - reads
+the SQL from standard input. docs/recordings.md describes the tables, with useful queries.
 
-exit status: 0 answered, 1 an error, 2 bad usage.
+exit status: 0 success, 1 error, 2 bad usage.
 """
 
 
 class QueryOptions(Options):
     """The options of ``actiondbg query``."""
 
-    words: Annotated[tuple[str, ...], Positional("RUN.adbrec", help="recordings; then the SQL")]
+    words: Annotated[tuple[str, ...], Positional("RUN.adbrec", help="recordings, then the SQL")]
     format: Annotated[
         AnswerFormat | None,
-        Option("--format", help="table by default, or what the suffix of the output says"),
+        Option("--format", help="the format; by default from the suffix of FILE, else table"),
     ] = None
     output: Annotated[
         Path | None,
         Option(
             "--output",
             "FILE",
-            help="write the answer into a file",
+            help="write the result to a file",
             short="-o",
             parse=file_or_stdout,
         ),
@@ -67,14 +67,14 @@ class QueryOptions(Options):
 def build_parser() -> LineParser[QueryOptions]:
     """Return the parser of the command line."""
     rest = '[options] RUN.adbrec... ["SQL"]'
-    return LineParser(QueryOptions, "actiondbg query", rest, "Ask recordings in SQL.", _EPILOG)
+    return LineParser(QueryOptions, "actiondbg query", rest, "Query recordings in SQL.", _EPILOG)
 
 
 def run(argv: list[str]) -> int:
     """Run the command line after the word query; return the exit code.
 
     Raises:
-        ActiondbgError: it cannot be answered.
+        ActiondbgError: a recording cannot be read, or the query fails.
     """
     parser = build_parser()
     options = parser.read_intermixed(argv)
@@ -89,17 +89,17 @@ def run(argv: list[str]) -> int:
             check_overwritten(options.output, paths)
         except UsageError as error:
             parser.error(str(error))
-    shows = format == "table" and options.output is None and sys.stdout.isatty()
+    on_terminal = format == "table" and options.output is None and sys.stdout.isatty()
     if format == "parquet" and options.output is None and sys.stdout.isatty():
-        raise UsageError("Parquet is not for a terminal: name a file with -o.")
+        raise UsageError("Parquet cannot be printed on a terminal: name a file with -o.")
     sources = open_sources(paths, partial=options.partial)
     for sentence in sources.sentences():
         print(f"actiondbg: {sentence}", file=sys.stderr)
     with contextlib.closing(sources.connect()) as database:
-        if shows:
+        if on_terminal:
             from actiondbg.commands.render.query import show_table
 
-            _show(ask(database, sql, show_table))
+            _print_omission(ask(database, sql, show_table))
         else:
             with _output(options.output) as out:
                 write = _writer(format)
@@ -136,15 +136,15 @@ def _writer(format: str) -> Write:
     return FORMATS[format]
 
 
-def _show(left_out: str | None) -> None:
-    """Print what is to be said of rows that were left out."""
-    if left_out is not None:
-        print(f"actiondbg: {left_out}", file=sys.stderr)
+def _print_omission(omission: str | None) -> None:
+    """Print the message about omitted rows, if there is one."""
+    if omission is not None:
+        print(f"actiondbg: {omission}", file=sys.stderr)
 
 
 @contextlib.contextmanager
 def _output(path: Path | None) -> Generator[IO[bytes]]:
-    """Yield what the answer is written to; a file appears as a whole, or not at all."""
+    """Yield the output of the result; a file is written atomically."""
     if path is None:
         yield sys.stdout.buffer
         sys.stdout.buffer.flush()

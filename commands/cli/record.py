@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from actiondbg.commands.cli.child_process import (
-    code_of,
+    exit_code,
     print_compiling,
     print_ending,
     print_notice,
@@ -27,7 +27,7 @@ from actiondbg.recording.format.magic import is_recording
 if TYPE_CHECKING:
     from actiondbg.recording.log.tally import Tally
 
-_SECONDS = 0.2  # between two looks at how far it is
+_SECONDS = 0.2  # between two updates of the progress
 _CLEAR = "\r\x1b[K"
 _EPILOG = """\
 examples:
@@ -35,8 +35,8 @@ examples:
   actiondbg record -o run.adbrec --ir changed -- mlir-opt in.mlir --canonicalize -o out.mlir
   actiondbg query run.adbrec "select name, count(*) from actions group by name"
 
-exit status: the tool's (128 + N for a signal); 1 an error, 2 bad usage, 3 the tool could not be
-started. docs/recordings.md says what is in a recording.
+exit status: that of the tool (128 + N for a signal); 1 error, 2 bad usage, 3 the tool could not be
+started. docs/recordings.md describes recordings.
 """
 
 
@@ -48,7 +48,7 @@ class RecordOptions(Options):
         Option(
             "--output",
             "RUN.adbrec",
-            help="the recording; TOOL.adbrec by default, with a number if there is one already",
+            help="the recording; by default TOOL.adbrec, with a number if that exists",
             short="-o",
             parse=Path,
         ),
@@ -57,42 +57,46 @@ class RecordOptions(Options):
         IRDetail,
         Option(
             "--ir",
-            help="keep the IR before and after: of the operations that an action changes, or of "
-            "the function around them; none by default",
+            help="record the IR before and after each action: of the changed operations, or of the "
+            "function around them; none by default",
         ),
     ] = "none"
     events: Annotated[
         str | None,
-        Option("--events", "LIST", help="count events at each action; see actiondbg stat"),
+        Option(
+            "--events",
+            "LIST",
+            help="count events in each action; see 'actiondbg stat --list-events'",
+        ),
     ] = None
     quiet: Quiet = False
     mlir_include: MlirInclude = None
 
 
 def build_parser() -> LineParser[RecordOptions]:
-    """Return the parser of the options; TOOL and its arguments are cut off before."""
+    """Return the parser of the options before TOOL."""
     return LineParser(
         RecordOptions,
         "actiondbg record",
         "[options] -- TOOL ARGS...",
-        "Record every action of a tool: what it did, to what, why not, how long.",
+        "Record all actions of a tool, with outcomes, changes, reasons and times.",
         _EPILOG,
     )
 
 
 def run(argv: list[str]) -> int:
-    """Run the command line after the word record; return the exit code, which is the tool's.
+    """Run the command line after the word record; return the exit code of the tool.
 
     Raises:
-        ActiondbgError: it could not be recorded.
+        ActiondbgError: the tool could not be recorded.
     """
     parser = build_parser()
     ours, tool = parser.split(argv)
     options = parser.read(ours)
     if not tool:
-        parser.error("name the tool: actiondbg record [options] -- TOOL ARGS...")
+        parser.error("the tool is missing: actiondbg record [options] -- TOOL ARGS...")
     if options.output == Path("-"):
-        parser.error("'-' is no name of a recording, which has to be a regular file: give it one.")
+        parser.error("a recording cannot be written to '-': name a regular file")
     output: Path = options.output or _unused(Path(tool[0]).name)
     replaces = is_recording(output)
     with start_recording(
@@ -103,19 +107,19 @@ def run(argv: list[str]) -> int:
         mlir_include=options.mlir_include,
         on_compile=print_compiling,
     ) as running:
-        # Imported only now, while the tool runs.
+        # Imported here, while the tool runs.
         from actiondbg.recording.log.tally import Tally
 
         tally = Tally(running.path or output)
         done = _follow(running, tally) if _shows_progress() else running.wait()
-    print_ending(done, is_whole=True)  # what it left is told of below
+    print_ending(done, is_whole=True)  # _report describes the recording
     for sentence in _report(done, output, tally, replaces, options.quiet):
         print_notice(sentence)
-    return code_of(done.status)
+    return exit_code(done.status)
 
 
 def _unused(tool: str) -> Path:
-    """Return a name that no file has: a recording is not lost because there is another one."""
+    """Return an unused file name, so that no recording is overwritten."""
     names = (Path(f"{tool}{number}{SUFFIX}") for number in chain(("",), _numbers()))
     return next(path for path in names if not path.exists())
 
@@ -124,11 +128,11 @@ def _numbers() -> Iterator[str]:
     return (f"-{number}" for number in count(2))
 
 
-# --- while it runs ----------------------------------------------------------------
+# --- progress ---------------------------------------------------------------------
 
 
 def _shows_progress() -> bool:
-    # What the tool prints on the same terminal must not be mixed with it.
+    # The progress must not mix with output of the tool on the same terminal.
     return sys.stderr.isatty() and not sys.stdout.isatty()
 
 
@@ -136,7 +140,7 @@ def _follow(running: RecordingProcess, tally: Tally) -> RecordedRun:
     shown = False
     while (done := running.poll(_SECONDS)) is None:
         tally.update()
-        # The tool's next line is written over this one.
+        # The next line overwrites this one.
         print(f"{_CLEAR}{_amount(tally)}", end="\r", file=sys.stderr, flush=True)
         shown = True
     if shown:
@@ -144,24 +148,24 @@ def _follow(running: RecordingProcess, tally: Tally) -> RecordedRun:
     return done
 
 
-# --- at the end -------------------------------------------------------------------
+# --- messages ---------------------------------------------------------------------
 
 
 def _report(
     done: RecordedRun, output: Path, tally: Tally, replaces: bool, quiet: bool
 ) -> Iterator[str]:
-    """Yield the sentences that say what was recorded."""
+    """Yield messages about the recording."""
     if done.path is None:
-        yield f"There is no recording: the tool ended before it made an MLIR context ({output})."
+        yield f"No recording in {output}: the tool ended without creating an MLIR context."
         return
     tally.update()
     if not tally.ended and done.status >= 0:
         yield (
-            f"The recording {output} has no end, as not all of it could be written (is the disk "
-            "full?): what there is can be read."
+            f"The recording {output} is incomplete: writing failed, perhaps on a full disk. It can "
+            "be read up to that point."
         )
     if not quiet or done.status < 0:
-        replaced = ", which replaces the one of before" if replaces else ""
+        replaced = ", replacing the previous recording" if replaces else ""
         yield f"{_amount(tally)} in {output}{replaced}."
 
 

@@ -1,4 +1,4 @@
-"""What a command tells of: a recording that is named, or that of a tool which is run for it."""
+"""The recording that a subcommand reads: a file, or a temporary recording of a tool."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
 from actiondbg.commands.cli.child_process import (
-    code_of,
+    exit_code,
     forward_interrupts,
     print_compiling,
     print_ending,
@@ -25,14 +25,14 @@ if TYPE_CHECKING:
 
 
 class Source(NamedTuple):
-    """A recording; ``status``: the exit code of the tool, if it was run for the command."""
+    """A recording, and the exit code of the tool if the subcommand ran one."""
 
     recording: Recording
     status: int | None
 
 
 @contextmanager
-def source_of(
+def open_source(
     words: Sequence[str],
     purpose: str,
     *,
@@ -42,19 +42,19 @@ def source_of(
     mlir_include: str | None = None,
     modules: Sequence[str] = (),
 ) -> Generator[Source]:
-    """Open the recording that is named, or run the tool; what that recorded is there until the end.
+    """Open a recording, or record a tool to a file that is deleted at the end of the block.
 
     Args:
         words: the recording, or the tool with its arguments.
-        purpose: what it is for, such as "report", for messages.
-        partial: whether to read a damaged recording as far as can be.
-        ir: which IR of a tool is kept.
-        events: what is counted of a tool.
-        mlir_include: where the headers of a tool's MLIR are.
-        modules: that are used on what is recorded; they are imported while the tool runs.
+        purpose: the verb of the subcommand for messages, such as "report".
+        partial: read a damaged recording up to the damage.
+        ir: the IR to record.
+        events: the events to count.
+        mlir_include: the include directory of the tool's MLIR.
+        modules: modules to import while the tool runs.
 
     Raises:
-        ActiondbgError: there is no recording, or nothing was recorded.
+        ActiondbgError: the recording cannot be read, or nothing was recorded.
     """
     if names_recording(words):
         yield Source(open_recording(words[0], partial=partial), None)
@@ -72,13 +72,13 @@ def source_of(
             recorded = wait_and_import(running, *modules)
         if recorded.path is None:
             raise ActiondbgError(
-                f"There is nothing to {purpose}: {words[0]!r} {_how(recorded.status)} before it "
-                "made an MLIR context."
+                f"There is nothing to {purpose}: {words[0]!r} {_ending(recorded.status)} without "
+                "creating an MLIR context."
             )
         recording = open_recording(recorded.path, partial=True)
         print_ending(recorded, is_whole=recording.cut is None)
-        yield Source(recording, code_of(recorded.status))
+        yield Source(recording, exit_code(recorded.status))
 
 
-def _how(status: int) -> str:
-    return f"was killed by {signal_name(-status)}" if status < 0 else f"ended with status {status}"
+def _ending(status: int) -> str:
+    return f"was killed by {signal_name(-status)}" if status < 0 else f"exited with status {status}"

@@ -8,8 +8,8 @@ from typing import Annotated
 
 from actiondbg.commands.cli.child_process import print_cut, print_notice
 from actiondbg.commands.cli.line_parser import LineParser, MlirInclude, Partial, Quiet
-from actiondbg.commands.cli.output_file import writing
-from actiondbg.commands.cli.recording_source import Source, source_of
+from actiondbg.commands.cli.recording_source import Source, open_source
+from actiondbg.commands.interpreter.error_text import writing
 from actiondbg.commands.interpreter.options import Option, Options
 from actiondbg.errors import UsageError
 from actiondbg.recording.capture.recorder import IRDetail
@@ -17,16 +17,16 @@ from actiondbg.recording.dependencies import need_packages
 from actiondbg.recording.overwrite import check_overwritten
 from actiondbg.support.atomic_write import write_whole
 
-_IR: IRDetail = "changed"  # of a tool that is run: else there were no diffs
+_IR: IRDetail = "changed"  # for the diffs, when a tool is recorded
 _MARK = b'<meta name="generator" content="actiondbg report">'
-_HEAD = 2048  # bytes of a page in which the mark is
+_HEAD = 2048  # bytes at the start of a page that contain the mark
 _EPILOG = """\
 examples:
   actiondbg report run.adbrec -o report.html
   actiondbg report --ir function -o report.html -- mlir-opt in.mlir --canonicalize -o /dev/null
 
-exit status: 0, or the tool's if one was run (128 + N for a signal); 1 an error, 2 bad usage, 3 the
-tool could not be started. docs/report.md says how to read the page.
+exit status: 0, or that of the tool if one was run (128 + N for a signal); 1 error, 2 bad usage,
+3 the tool could not be started. docs/report.md explains the page.
 """
 
 
@@ -36,7 +36,7 @@ def _megabytes(text: str) -> float:
     except ValueError:
         value = 0.0
     if not 0.5 <= value <= 500:
-        raise argparse.ArgumentTypeError(f"{text!r} is no number from 0.5 to 500")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number from 0.5 to 500")
     return value
 
 
@@ -48,21 +48,21 @@ class ReportOptions(Options):
         Option(
             "--output",
             "FILE.html",
-            help="the page, report.html by default",
+            help="the page; report.html by default",
             short="-o",
             parse=Path,
         ),
     ] = Path("report.html")
     ir: Annotated[
         IRDetail | None,
-        Option("--ir", help=f"which IR of the tool is kept, for the diffs: {_IR} by default"),
+        Option("--ir", help=f"the IR to record for diffs; {_IR} by default"),
     ] = None
     size: Annotated[
         float,
         Option(
             "--size",
             "MB",
-            help="how large the page may be: a larger one leaves out less; 5 by default",
+            help="the maximum size of the page; 5 by default",
             parse=_megabytes,
         ),
     ] = 5.0
@@ -72,12 +72,12 @@ class ReportOptions(Options):
 
 
 def build_parser() -> LineParser[ReportOptions]:
-    """Return the parser of the options; TOOL and its arguments are cut off before."""
+    """Return the parser of the options before TOOL."""
     return LineParser(
         ReportOptions,
         "actiondbg report",
         "[options] (RUN.adbrec | -- TOOL ARGS...)",
-        "Make one page of a recording that a browser shows, with no other file.",
+        "Write a self-contained HTML page about a recording or a run.",
         _EPILOG,
     )
 
@@ -86,20 +86,20 @@ def run(argv: list[str]) -> int:
     """Run the command line after the word report; return the exit code.
 
     Raises:
-        ActiondbgError: there is no recording, or the page could not be written.
+        ActiondbgError: nothing was recorded, or the page could not be written.
     """
     parser = build_parser()
-    options, tool, is_made = parser.read_around(argv)
+    options, tool, recorded = parser.read_with_target(argv)
     if not tool:
-        parser.error("name a recording or a tool: actiondbg report RUN.adbrec -o report.html")
-    if is_made and options.ir is not None:
-        parser.error(f"--ir is for a tool that is run: {tool[0]} is recorded already")
+        parser.error("the tool or recording is missing: actiondbg report RUN.adbrec -o report.html")
+    if recorded and options.ir is not None:
+        parser.error(f"--ir needs a tool, but {tool[0]} is a recording")
     need_packages("actiondbg report")
     try:
         _check_output(options.output)
     except UsageError as error:
         parser.error(str(error))
-    with source_of(
+    with open_source(
         tool,
         "report",
         partial=options.partial,
@@ -128,13 +128,13 @@ def _report(source: Source, options: ReportOptions) -> int:
 
 
 def _check_output(path: Path) -> None:
-    """Refuse, before a tool is run for nothing, what cannot be a report.
+    """Check the output before the tool runs.
 
     Raises:
-        UsageError: something else would be lost, or its directory is not there.
+        UsageError: the output would overwrite another file, or its directory does not exist.
     """
     if not path.absolute().parent.is_dir():
-        raise UsageError(f"{str(path)!r} cannot be written: its directory is not there.")
+        raise UsageError(f"{str(path)!r} cannot be written: its directory does not exist.")
     check_overwritten(path)
     if path.is_dir():
         raise UsageError(f"{str(path)!r} is a directory: name a file with -o.")
@@ -143,6 +143,4 @@ def _check_output(path: Path) -> None:
     with path.open("rb") as file:
         head = file.read(_HEAD)
     if head and _MARK not in head:
-        raise UsageError(
-            f"{str(path)!r} is no report, and is not overwritten: name another file with -o."
-        )
+        raise UsageError(f"{str(path)!r} exists and is not a report: name another file with -o.")

@@ -1,10 +1,11 @@
-"""Feeding a console end: the options -x and -ex, the init files, standard input, the shell."""
+"""The startup of a console: init scripts, the options -x and -ex, then standard input or shell."""
 
 from __future__ import annotations
 
 import sys
 import threading
 from collections.abc import Iterator, Sequence
+from importlib import import_module
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 from actiondbg.commands import FAILED, NOT_STARTED
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Script(NamedTuple):
-    """What -x or -ex has executed."""
+    """The argument of -x or -ex."""
 
     text: str
     is_file: bool
@@ -34,54 +35,49 @@ def _line(text: str) -> Script:
 
 
 class StartupOptions(Options):
-    """The options that say what is executed, and how it is shown."""
+    """The options of consoles: commands to run, and output."""
 
-    scripts: Annotated[  # in the order in which they are given
+    scripts: Annotated[  # in command-line order
         tuple[Script, ...],
         Option("-x", "FILE", help="run the commands of a file", parse=_file),
         Option("-ex", "CMD", help="run a command", parse=_line),
     ] = ()
     batch: Annotated[
-        bool, Flag("--batch", help="leave after the -x and -ex, at the first failure")
+        bool, Flag("--batch", help="exit after -x and -ex, or at the first failure")
     ] = False
     json: Annotated[bool, Flag("--json", help="print one JSON object a command")] = False
-    keep_going: Annotated[
-        bool, Flag("--keep-going", help="a failing command does not end a batch")
-    ] = False
+    keep_going: Annotated[bool, Flag("--keep-going", help="continue after failing commands")] = (
+        False
+    )
     nx: Annotated[bool, Flag("-nx", help="do not run .actiondbginit")] = False
-    trust: Annotated[bool, Flag("--trust", help="trust ./.actiondbginit from now on")] = False
+    trust: Annotated[bool, Flag("--trust", help="trust ./.actiondbginit, now and later")] = False
     no_color: NoColor = False
 
 
 def is_interactive(options: StartupOptions) -> bool:
-    """Tell whether a person is at the prompt."""
+    """Whether a user is at the prompt."""
     return not options.batch and not options.json and sys.stdin.isatty()
 
 
 def reads_stdin(options: StartupOptions) -> bool:
-    """Tell whether the commands come from standard input, which is no person's."""
+    """Whether commands are read from standard input without a prompt."""
     return not options.batch and not is_interactive(options)
 
 
-def drive(console: Console, options: StartupOptions) -> int:
-    """Run the init files, -x and -ex, then what follows; return the exit code.
-
-    Args:
-        console: what the commands act on.
-        options: of the command line.
-    """
+def run_console(console: Console, options: StartupOptions) -> int:
+    """Run the init scripts, -x and -ex, then the shell or standard input; return the exit code."""
     from actiondbg.commands.interpreter.interpreter import Interpreter, Lines
     from actiondbg.commands.shell.topics import COMMANDS
 
-    is_fed = reads_stdin(options)
-    keep_going = options.keep_going or console.interactive or (options.json and is_fed)
+    from_stdin = reads_stdin(options)
+    keep_going = options.keep_going or console.interactive or (options.json and from_stdin)
     interpreter = Interpreter(console, COMMANDS, keep_going=keep_going)
     loader = _ShellLoader(console, interpreter) if console.interactive else None
     succeeded = _run_init(console, interpreter, options) or keep_going
     succeeded = succeeded and (interpreter.run(Lines(_script_lines(options.scripts))) or keep_going)
     if loader is not None:
         return _run_shell(console, loader)
-    if succeeded and is_fed and not console.quitting:
+    if succeeded and from_stdin and not console.quitting:
         lines = (line.rstrip("\n") for line in iter(sys.stdin.readline, ""))
         interpreter.run(Lines(lines, None if console.json else "<stdin>"))
     return _exit_code(interpreter)
@@ -99,12 +95,12 @@ def _script_lines(scripts: Sequence[Script]) -> Iterator[str]:
 
 
 def _quoted(text: str) -> str:
-    """Return a word as the interpreter reads it back."""
+    """Quote a word for the interpreter."""
     return "'" + text.replace("'", "'\\''") + "'"
 
 
 def _run_init(console: Console, interpreter: Interpreter, options: StartupOptions) -> bool:
-    """Run the init files that are there and trusted."""
+    """Run the init scripts that exist and are trusted."""
     from actiondbg.commands.interpreter import trusted_files as trust
 
     project = trust.project_file()
@@ -117,7 +113,7 @@ def _run_init(console: Console, interpreter: Interpreter, options: StartupOption
         if trust.is_trusted(project):
             files.append(project)
         else:
-            console.note(f"{project} was not run: say 'trust' or use --trust if you trust it.")
+            console.note(f"{project} was not run: if you trust it, use 'trust' or --trust.")
     console.quiet = True
     try:
         return all([interpreter.execute(f"source {_quoted(str(f))}") for f in files if f.is_file()])
@@ -129,7 +125,7 @@ def _run_init(console: Console, interpreter: Interpreter, options: StartupOption
 
 
 class _ShellLoader:
-    """Imports the shell while the first commands run: cmd2 takes as long as they do."""
+    """The lazily made shell; cmd2, which is slow to import, is imported while commands run."""
 
     def __init__(self, console: Console, interpreter: Interpreter) -> None:
         self._console = console
@@ -141,10 +137,10 @@ class _ShellLoader:
 
     @staticmethod
     def _import() -> None:
-        pass  # pyright: ignore[reportUnusedImport]
+        import_module("actiondbg.commands.shell.shell")
 
     def get(self) -> Shell:
-        """Return the shell; it is made the first time."""
+        """Return the shell; the first call makes it."""
         if self._shell is None:
             self._thread.join()
             from actiondbg.commands.shell.shell import Shell

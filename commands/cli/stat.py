@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TextIO
 
 from actiondbg.commands.cli.line_parser import LineParser, MlirInclude, Partial
-from actiondbg.commands.cli.output_file import writing
-from actiondbg.commands.cli.recording_source import Source, source_of
+from actiondbg.commands.cli.recording_source import Source, open_source
+from actiondbg.commands.interpreter.error_text import writing
 from actiondbg.commands.interpreter.options import Flag, Option, Options
 from actiondbg.errors import UsageError
 from actiondbg.recording.dependencies import need_packages
@@ -36,21 +36,22 @@ examples:
   actiondbg record --events default -o run.adbrec -- mlir-opt in.mlir --canonicalize
   actiondbg stat --csv raw run.adbrec
 
-What is measured of a tool goes to stderr, as the tool has stdout; of a recording to stdout.
-exit status: the tool's (128 + N for a signal); 0 for a recording; 1 an error, 2 bad usage,
-3 the tool could not be started. docs/stat.md says how to read what is printed.
+The result goes to stderr for a tool, which has stdout, and to stdout for a recording.
+
+exit status: that of the tool (128 + N for a signal); 0 for a recording; 1 error, 2 bad usage,
+3 the tool could not be started. docs/stat.md explains the output.
 """
 
 
 def _bucket_count(text: str) -> int:
     if not text.isdecimal() or not 2 <= int(text) <= _MOST_BUCKETS:
-        raise argparse.ArgumentTypeError(f"{text!r} is not from 2 to {_MOST_BUCKETS}")
+        raise argparse.ArgumentTypeError(f"{text!r} is not an integer from 2 to {_MOST_BUCKETS}")
     return int(text)
 
 
 def _limit(text: str) -> int:
     if not text.isdecimal():
-        raise argparse.ArgumentTypeError(f"{text!r} is not 0 or more")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a non-negative integer")
     return int(text)
 
 
@@ -60,7 +61,7 @@ def _milliseconds(text: str) -> float:
     except ValueError:
         value = -1.0
     if not 0 <= value < float("inf"):
-        raise argparse.ArgumentTypeError(f"{text!r} is no number of milliseconds from 0 on")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a non-negative number of milliseconds")
     return value
 
 
@@ -72,39 +73,39 @@ class StatOptions(Options):
         Option(
             "--events",
             "LIST",
-            help="events, with commas between; 'default': those that this machine gives; 'none'",
+            help="comma-separated events, 'default' (those that this machine supports) or 'none'",
         ),
     ] = None
     list_events: Annotated[
-        bool, Flag("--list-events", help="try each event, and say what hinders it")
+        bool, Flag("--list-events", help="list the events, and whether this machine supports them")
     ] = False
     name: Annotated[
         str | None,
-        Option("--name", "GLOB", help="the statistics of the actions with such a name"),
+        Option("--name", "GLOB", help="print statistics of actions of this name"),
     ] = None
     buckets: Annotated[
         int,
         Option(
             "--buckets",
             "N",
-            help="quantile buckets of --name, 16 by default",
+            help="the number of quantile buckets of --name; 16 by default",
             parse=_bucket_count,
         ),
     ] = 16
     no_tables: Annotated[
-        bool, Flag("--no-tables", help="no tables of probabilities with --name")
+        bool, Flag("--no-tables", help="leave out the tables of probabilities of --name")
     ] = False
     plot: Annotated[
         Path | None,
-        Option("--plot", "FILE.png", help="draw the statistics of --name", parse=Path),
+        Option("--plot", "FILE.png", help="plot the statistics of --name", parse=Path),
     ] = None
-    own: Annotated[bool, Flag("--self", help="leave out what nested actions took")] = False
+    own: Annotated[bool, Flag("--self", help="exclude nested actions")] = False
     skip_start: Annotated[
         float,
         Option(
             "--skip-start",
             "MS",
-            help="leave out actions that began in the first MS milliseconds",
+            help="exclude actions that begin in the first MS milliseconds",
             parse=_milliseconds,
         ),
     ] = 0.0
@@ -113,32 +114,38 @@ class StatOptions(Options):
         Option(
             "--sort",
             "KEY",
-            help="duration (default), calls, name or an event; duration/call, EVENT/call",
+            help="sort by duration (default), calls, name, EVENT, duration/call or EVENT/call",
         ),
     ] = "duration"
     limit: Annotated[
-        int, Option("--limit", "N", help="names to list, 0 for all; 30", parse=_limit)
+        int,
+        Option(
+            "--limit",
+            "N",
+            help="the number of names to list, 0 for all; 30 by default",
+            parse=_limit,
+        ),
     ] = 30
     csv: Annotated[
         Path | None,
-        Option("--csv", "DIR", help="write what was measured into DIR/samples.csv", parse=Path),
+        Option("--csv", "DIR", help="write the samples to DIR/samples.csv", parse=Path),
     ] = None
     json: Annotated[bool, Flag("--json", help="print one JSON object")] = False
     output: Annotated[
         Path | None,
-        Option("--output", "FILE", help="print into a file", short="-o", parse=Path),
+        Option("--output", "FILE", help="write the result to a file", short="-o", parse=Path),
     ] = None
     partial: Partial = False
     mlir_include: MlirInclude = None
 
 
 def build_parser() -> LineParser[StatOptions]:
-    """Return the parser of the options; TOOL and its arguments are cut off before."""
+    """Return the parser of the options before TOOL."""
     return LineParser(
         StatOptions,
         "actiondbg stat",
         "[options] (-- TOOL ARGS... | RUN.adbrec)",
-        "Count what each action costs: time, page faults, cycles, cache misses ...",
+        "Measure the cost of actions: time, page faults, cycles, cache misses and other events.",
         _EPILOG,
     )
 
@@ -147,23 +154,23 @@ def run(argv: list[str]) -> int:
     """Run the command line after the word stat; return the exit code.
 
     Raises:
-        ActiondbgError: it could not be measured.
+        ActiondbgError: the actions could not be measured.
     """
     parser = build_parser()
-    options, tool, is_made = parser.read_around(argv)
+    options, tool, recorded = parser.read_with_target(argv)
     if options.list_events:
         return _list_events()
     if not tool:
-        parser.error("name the tool: actiondbg stat [options] -- TOOL ARGS...")
-    if is_made and options.events is not None:
-        parser.error(f"--events is for a tool that is run: {tool[0]} is recorded already")
+        parser.error("the tool or recording is missing: actiondbg stat [options] -- TOOL ARGS...")
+    if recorded and options.events is not None:
+        parser.error(f"--events needs a tool, but {tool[0]} is a recording")
     try:
         _check(options, tool)
-        with source_of(
+        with open_source(
             tool,
             "measure",
             partial=options.partial,
-            events=() if is_made else _events(options),
+            events=() if recorded else _events(options),
             mlir_include=options.mlir_include,
             modules=_MODULES,
         ) as source:
@@ -193,10 +200,10 @@ def _measure(source: Source, options: StatOptions) -> int:
 
 
 def _check(options: StatOptions, tool: Sequence[str]) -> None:
-    """Find out before the tool runs what cannot be done after it.
+    """Check the options before the tool runs.
 
     Raises:
-        UsageError: an option cannot be followed.
+        UsageError: an option is invalid.
         ActiondbgError: a package is missing.
     """
     need_packages("actiondbg stat")
@@ -205,28 +212,28 @@ def _check(options: StatOptions, tool: Sequence[str]) -> None:
     if options.name is not None:
         check_glob(options.name, options.name, 0)
     if options.csv is not None and options.csv.exists() and not options.csv.is_dir():
-        raise UsageError(f"{str(options.csv)!r} is no directory: name one for --csv.")
+        raise UsageError(f"{str(options.csv)!r} is not a directory: name one for --csv.")
     for path in (options.plot, options.output):
         if path is None:
             continue
         if not path.absolute().parent.is_dir():
-            raise UsageError(f"{str(path)!r} cannot be written: its directory is not there.")
+            raise UsageError(f"{str(path)!r} cannot be written: its directory does not exist.")
         check_overwritten(path, tool)
 
 
 def _check_plot(options: StatOptions, plot: Path) -> None:
     need_packages("--plot", ("matplotlib",), "plot")
     if options.name is None:
-        raise UsageError("--plot draws the statistics of --name GLOB: give that, too.")
+        raise UsageError("--plot plots the statistics of --name GLOB: give --name as well.")
     if plot.suffix not in _PICTURES:
         raise UsageError(
-            f"{str(plot)!r} is no name of a picture: it has to end in one of "
+            f"{str(plot)!r} has no supported image format: end its name in one of "
             f"{', '.join(_PICTURES)}."
         )
 
 
 def _events(options: StatOptions) -> list[str]:
-    """Return what is to be counted of a tool; raises if that cannot be, before it runs."""
+    """Return the events to count; raise UsageError before the tool runs if one is unsupported."""
     events = [event.name for event in choose((options.events or DEFAULT).split(","))]
     check_key(options.sort, events)
     return events
@@ -241,7 +248,7 @@ def _selection(options: StatOptions) -> Selection:
 
 
 def _write(measured: Measured, options: StatOptions, out: TextIO) -> None:
-    """Write the files that are asked for, and print what was measured."""
+    """Write the requested files, and print the result."""
     if options.csv is not None:
         from actiondbg.recording.statistics.samples import write_csv
 

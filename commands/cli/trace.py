@@ -11,7 +11,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Annotated
 
 from actiondbg.commands.cli.child_process import (
-    code_of,
+    exit_code,
     forward_interrupts,
     print_compiling,
     print_cut,
@@ -19,7 +19,7 @@ from actiondbg.commands.cli.child_process import (
     print_notice,
 )
 from actiondbg.commands.cli.line_parser import SUFFIX, LineParser, MlirInclude, Partial, Quiet
-from actiondbg.commands.cli.output_file import writing
+from actiondbg.commands.interpreter.error_text import writing
 from actiondbg.commands.interpreter.options import Option, Options
 from actiondbg.errors import UsageError
 from actiondbg.recording.dependencies import need_packages
@@ -41,7 +41,7 @@ _CLEAR = "\r\x1b[K"
 _OPEN_WITH: dict[Format, str] = {
     "chrome": "open it in https://ui.perfetto.dev or chrome://tracing",
     "perfetto": "open it in https://ui.perfetto.dev",
-    "tracy": "tracy-import-chrome makes a file of it that Tracy opens",
+    "tracy": "convert it for Tracy with tracy-import-chrome",
 }
 _EPILOG = """\
 examples:
@@ -49,10 +49,11 @@ examples:
   actiondbg trace -o run.pftrace --min-duration 10us -- mlir-opt in.mlir --canonicalize
   actiondbg trace -o run.json.gz --filter 'func:sum' --failed keep run.adbrec
 
-The name says the format, unless --format does: .json is Chrome's, .pftrace and .perfetto-trace are
-Perfetto's, .tracy.json is Chrome's as Tracy imports it; .gz is compressed (.zst for Tracy).
-exit status: 0, or the tool's if one was run (128 + N for a signal); 1 an error, 2 bad usage, 3 the
-tool could not be started. docs/trace.md says what is in a trace.
+The suffix selects the format, unless --format does: .json for Chrome, .pftrace or .perfetto-trace
+for Perfetto, .tracy.json for import into Tracy; .gz compresses (.zst for Tracy).
+
+exit status: 0, or that of the tool if one was run (128 + N for a signal); 1 error, 2 bad usage,
+3 the tool could not be started. docs/trace.md describes traces.
 """
 
 
@@ -61,23 +62,23 @@ def _nanoseconds(text: str) -> int:
         return 0
     match = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)(ns|us|ms|s)", text)
     if match is None:
-        raise argparse.ArgumentTypeError(f"{text!r} is no time, such as 10us (ns, us, ms, s)")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a time such as 10us (ns, us, ms, s)")
     return round(float(match[1]) * _UNITS[match[2]])
 
 
 class TraceOptions(Options):
     """The options of ``actiondbg trace``."""
 
-    output: Annotated[str, Option("--output", "FILE", help="the trace", short="-o")]
+    output: Annotated[str, Option("--output", "FILE", help="the trace to write", short="-o")]
     format: Annotated[
-        Format | None, Option("--format", help="the format; by default the name says it")
+        Format | None, Option("--format", help="the format; by default from the suffix of FILE")
     ] = None
     min_duration: Annotated[
         int,
         Option(
             "--min-duration",
             "TIME",
-            help="leave out what is shorter, such as 10us (ns, us, ms, s)",
+            help="leave out shorter actions; a time such as 10us (ns, us, ms, s)",
             parse=_nanoseconds,
         ),
     ] = 0
@@ -85,8 +86,8 @@ class TraceOptions(Options):
         Failed,
         Option(
             "--failed",
-            help="consecutive failed attempts on one operation: fold them into one slice "
-            "(default), keep each, or drop them",
+            help="fold consecutive failed attempts on an operation into one slice (default), keep "
+            "them, or drop them",
         ),
     ] = "fold"
     filter: Annotated[
@@ -94,8 +95,8 @@ class TraceOptions(Options):
         Option(
             "--filter",
             "SPEC",
-            help="only actions that 'break SPEC [if EXPR]' would stop at, and those around them; "
-            "again: or these",
+            help="only actions that match SPEC [if EXPR], as of 'break', and their parents; "
+            "repeatable: any of them",
         ),
     ] = ()
     partial: Partial = False
@@ -104,12 +105,12 @@ class TraceOptions(Options):
 
 
 def build_parser() -> LineParser[TraceOptions]:
-    """Return the parser of the options; TOOL and its arguments are cut off before."""
+    """Return the parser of the options before TOOL."""
     return LineParser(
         TraceOptions,
         "actiondbg trace",
         "-o FILE [options] (RUN.adbrec | -- TOOL ARGS...)",
-        "Write the actions of a tool as a trace: what ran when, nested, by thread.",
+        "Write a trace of the actions of a tool, for Perfetto, Chrome or Tracy.",
         _EPILOG,
     )
 
@@ -118,12 +119,12 @@ def run(argv: list[str]) -> int:
     """Run the command line after the word trace; return the exit code.
 
     Raises:
-        ActiondbgError: it could not be traced.
+        ActiondbgError: the trace could not be written.
     """
     parser = build_parser()
-    options, tool, is_made = parser.read_around(argv)
+    options, tool, recorded = parser.read_with_target(argv)
     if not tool:
-        parser.error("name a recording or the tool: actiondbg trace -o FILE -- TOOL ARGS...")
+        parser.error("the tool or recording is missing: actiondbg trace -o FILE -- TOOL ARGS...")
     try:
         kind: Format = options.format or format_of(options.output)
         check_output(options.output, kind)
@@ -132,7 +133,7 @@ def run(argv: list[str]) -> int:
     except UsageError as error:
         parser.error(str(error))
     need_packages("actiondbg trace")
-    trace = _trace_recording if is_made else _trace_tool
+    trace = _trace_recording if recorded else _trace_tool
     return trace(tool, options, kind, selection)
 
 
@@ -175,7 +176,7 @@ def _trace_tool(tool: list[str], options: TraceOptions, kind: Format, selection:
             on_compile=print_compiling,
         )
         with forward_interrupts(started) as running:
-            # They take their time to be imported: the tool runs meanwhile.
+            # Imported here, as the import takes long and the tool runs meanwhile.
             from actiondbg.recording.trace.writer import trace_run
 
             if selection.where is not None:
@@ -184,13 +185,13 @@ def _trace_tool(tool: list[str], options: TraceOptions, kind: Format, selection:
                 done, written = trace_run(running, options.output, kind, selection)
     print_ending(done, is_whole=written is None or written.cut is None)
     if written is None:
-        print_notice("There is no trace: the tool ended before it made an MLIR context.")
+        print_notice("There is nothing to trace: the tool ended without creating an MLIR context.")
     else:
         _report(written, options, kind)
-    return code_of(done.status)
+    return exit_code(done.status)
 
 
-# --- what is said -----------------------------------------------------------------
+# --- messages ---------------------------------------------------------------------
 
 
 def _report(written: Written, options: TraceOptions, kind: Format) -> None:
@@ -208,7 +209,7 @@ def _many(count: int, what: str) -> str:
 
 @contextlib.contextmanager
 def _progress() -> Generator[Progress | None]:
-    """Yield what shows how far it is, where there is a terminal."""
+    """Yield a progress display, or None without a terminal."""
     if not sys.stderr.isatty():
         yield None
         return

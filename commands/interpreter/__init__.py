@@ -1,4 +1,4 @@
-"""Declared commands without cmd2: words, options, completion, help, and what runs a line.
+"""The command interpreter, free of cmd2: declarations, parsing, completion, help, execution.
 
 May import: actiondbg below commands, commands.render.
 """

@@ -1,4 +1,4 @@
-"""What Tab offers as the value of an argument; the declarations name these functions."""
+"""Completers of argument values, which the declarations of commands refer to."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ _FIELDS = ("ordinal", "depth", "iteration", "line", "hits", "tag", "name", "op",
 
 
 class Typed(msgspec.Struct, frozen=True):
-    """A line that is being typed.
+    """An incomplete command line.
 
     Attributes:
-        console: whose session knows names and breakpoints.
-        before: the words between the command and the cursor.
-        word: what is typed of the word at the cursor.
+        console: the console, for the names and breakpoints of its session.
+        before: the words between the command and the word to complete.
+        word: the word to complete, up to the text cursor.
     """
 
     console: Console
@@ -40,25 +40,25 @@ class Typed(msgspec.Struct, frozen=True):
     word: str
 
 
-# Returns what the word can become; None: the name of a file.
+# Returns the completions of the word; None: complete a file name.
 Completer = Callable[[Typed], list[str] | None]
 
 
 def matching(names: Iterable[str], word: str) -> list[str]:
-    """Return the names that begin with what is typed."""
+    """Return the names that begin with a word."""
     return [name for name in names if name.startswith(word)]
 
 
 def files(_: Typed) -> None:
-    """Offer files."""
+    """Complete file names."""
     return None
 
 
-# --- names that the tool has ---------------------------------------------------------
+# --- names of the tool ---------------------------------------------------------------
 
 
 def _names(typed: Typed, kind: NameKind) -> list[str]:
-    """Return the names of a kind; completing must not fail, so none where they cannot be had."""
+    """Return the names of a kind; none if they are unavailable, as completion must not fail."""
     try:
         return [
             name for name in typed.console.session.names.get(kind) if re.fullmatch(r"\S+", name)
@@ -68,27 +68,27 @@ def _names(typed: Typed, kind: NameKind) -> list[str]:
 
 
 def tags(typed: Typed) -> list[str]:
-    """Offer the tags of actions."""
+    """Complete tags of actions."""
     return matching(_names(typed, "tag"), typed.word)
 
 
 def patterns(typed: Typed) -> list[str]:
-    """Offer the names of patterns."""
+    """Complete names of patterns."""
     return matching(_names(typed, "pattern"), typed.word)
 
 
 def passes(typed: Typed) -> list[str]:
-    """Offer the arguments of passes."""
+    """Complete arguments of passes."""
     return matching(_names(typed, "pass"), typed.word)
 
 
 def operations(typed: Typed) -> list[str]:
-    """Offer the names of operations."""
+    """Complete names of operations."""
     return matching(_names(typed, "op"), typed.word)
 
 
 def spec(typed: Typed) -> list[str] | None:
-    """Offer the parts of a SPEC: kinds, then names of that kind; after ``if``, fields."""
+    """Complete a SPEC: kinds, then names of that kind; after ``if``, fields of conditions."""
     word = typed.word
     if "if" in typed.before:
         return matching(_FIELDS, word)
@@ -104,7 +104,7 @@ def spec(typed: Typed) -> list[str] | None:
 
 
 def watched(typed: Typed) -> list[str]:
-    """Offer the parts of what is watched."""
+    """Complete the arguments of ``watch``."""
     word = typed.word
     if "if" in typed.before:
         return matching(_FIELDS, word)
@@ -121,14 +121,14 @@ def watched(typed: Typed) -> list[str]:
 
 
 def caught(typed: Typed) -> list[str]:
-    """Offer what is caught; after a failure, passes."""
+    """Complete the arguments of ``catch``: events, then passes for a failure."""
     if not typed.before:
         return matching(get_args(CatchKind), typed.word)
     return passes(typed) if typed.before == ["failure"] else []
 
 
 def places(typed: Typed) -> list[str]:
-    """Offer the operation at the cursor."""
+    """Complete the word cursor."""
     return matching(["cursor"], typed.word)
 
 
@@ -136,19 +136,19 @@ def places(typed: Typed) -> list[str]:
 
 
 def breakpoint_numbers(typed: Typed) -> list[str]:
-    """Offer the numbers of breakpoints."""
+    """Complete numbers of breakpoints."""
     existing = typed.console.session.breakpoints.all()
     return matching([*(str(each.id) for each in existing), "all"], typed.word)
 
 
 def display_numbers(typed: Typed) -> list[str]:
-    """Offer the numbers of displays."""
+    """Complete numbers of displays."""
     existing = typed.console.displays.all()
     return matching([*(str(each.id) for each in existing), "all"], typed.word)
 
 
 def checkpoint_numbers(typed: Typed) -> list[str]:
-    """Offer the numbers of checkpoints."""
+    """Complete numbers of checkpoints."""
     existing = typed.console.session.timeline.checkpoints.all()
     return matching([str(each.number) for each in existing], typed.word)
 
@@ -157,12 +157,12 @@ def checkpoint_numbers(typed: Typed) -> list[str]:
 
 
 def settings(typed: Typed) -> list[str]:
-    """Offer the names of settings."""
+    """Complete names of settings."""
     return matching(SETTINGS, typed.word)
 
 
 def setting_values(typed: Typed) -> list[str]:
-    """Offer the values of the setting that is named before."""
+    """Complete values of the setting before the word."""
     name = typed.before[-1] if typed.before else ""
     if name == "style":
         from actiondbg.ir.lexer import style_names
@@ -173,10 +173,10 @@ def setting_values(typed: Typed) -> list[str]:
 
 
 def command_names(typed: Typed) -> list[str]:
-    """Offer commands and topics for ``help``; after a command, its subcommands."""
-    return typed.console.interpreter.offer_names(typed.before, typed.word)
+    """Complete the arguments of ``help``: commands, topics and subcommands."""
+    return typed.console.interpreter.complete_help(typed.before, typed.word)
 
 
 def command_line(typed: Typed) -> list[str] | None:
-    """Offer what a command line in a command can become."""
-    return typed.console.interpreter.offer_line(typed.before, typed.word)
+    """Complete a command line that is an argument."""
+    return typed.console.interpreter.complete_line(typed.before, typed.word)

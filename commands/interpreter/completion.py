@@ -1,4 +1,4 @@
-"""What Tab offers after a command's name, from the declarations; without cmd2."""
+"""Completion of arguments, from the declarations of commands."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ if TYPE_CHECKING:
 def candidates(
     console: Console, command: Command, before: list[str], word: str
 ) -> list[str] | None:
-    """Return what the word at the cursor can become; None: a file's name.
+    """Return the completions of a word; None: complete a file name.
 
     Args:
-        console: whose session knows names and breakpoints.
+        console: the console, for the names and breakpoints of its session.
         command: the command of the line.
-        before: the words between the command and the cursor.
-        word: what is typed of the word, up to the cursor.
+        before: the words between the command and the word.
+        word: the word, up to the text cursor.
     """
     typed = Typed(console, before, word)
     if command.subcommands and (before or not command.fields):
-        return _of_subcommand(command, typed)
+        return _complete_subcommand(command, typed)
     if command.subcommands:
-        return (_of_arguments(command, typed) or []) + matching(command.subcommands, word)
-    return _of_arguments(command, typed)
+        return (_complete_arguments(command, typed) or []) + matching(command.subcommands, word)
+    return _complete_arguments(command, typed)
 
 
-def _of_subcommand(command: Command, typed: Typed) -> list[str] | None:
+def _complete_subcommand(command: Command, typed: Typed) -> list[str] | None:
     if not typed.before:
         return matching(command.subcommands, typed.word)
     try:
@@ -40,16 +40,16 @@ def _of_subcommand(command: Command, typed: Typed) -> list[str] | None:
     except UsageError:
         return []
     if found is command:
-        return _of_arguments(command, typed)
+        return _complete_arguments(command, typed)
     return candidates(typed.console, found, typed.before[1:], typed.word)
 
 
-def _of_arguments(command: Command, typed: Typed) -> list[str] | None:
-    """Offer options, and the values of the command's own arguments."""
+def _complete_arguments(command: Command, typed: Typed) -> list[str] | None:
+    """Complete the options and the arguments of a command itself."""
     options = {each.option: each for each in command.fields if each.is_option}
     previous = options.get(typed.before[-1]) if typed.before else None
     if previous is not None and previous.takes_value:
-        return _of_field(previous, typed)
+        return _complete_field(previous, typed)
     if typed.word.startswith("-"):
         return matching(options, typed.word)
     if command.rest is not None:
@@ -57,11 +57,11 @@ def _of_arguments(command: Command, typed: Typed) -> list[str] | None:
     positional = [each for each in command.fields if not each.is_option]
     if not positional:
         return []
-    return _of_field(positional[min(_position(command, typed), len(positional) - 1)], typed)
+    return _complete_field(positional[min(_position(command, typed), len(positional) - 1)], typed)
 
 
-def _of_field(field: Field, typed: Typed) -> list[str] | None:
-    """Offer the values of an argument; of a list with commas, those of its last part."""
+def _complete_field(field: Field, typed: Typed) -> list[str] | None:
+    """Complete the value of a field; in a comma-separated list, its last element."""
     if not field.offered:
         return field.complete(typed) if field.complete else []
     done, comma, _ = typed.word.rpartition(",")
@@ -69,7 +69,7 @@ def _of_field(field: Field, typed: Typed) -> list[str] | None:
 
 
 def _position(command: Command, typed: Typed) -> int:
-    """Return how many positional words stand before the cursor."""
+    """Return the number of positional words before the word to complete."""
     valued = {each.option for each in command.fields if each.takes_value}
     position = 0
     for previous, current in zip(["", *typed.before], typed.before, strict=False):

@@ -1,4 +1,4 @@
-"""What a command sees: the session, the settings, where its result goes."""
+"""The console of a command: its session, settings, output and errors."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ if TYPE_CHECKING:
     from actiondbg.session.debug_session import DebugSession
     from actiondbg.session.session import Session
 
-_LATE_SECONDS = 1.0  # from Ctrl-C to the advice
+_LATE_SECONDS = 1.0  # before advice is printed after Ctrl-C
 _ADVICE = (
-    "The tool is still inside an action: press Ctrl-C again to stop there.",
-    "The tool does not stop there either: press Ctrl-C again to kill it.",
+    "The tool is still inside an action: press Ctrl-C again to stop inside it.",
+    "The tool does not respond: press Ctrl-C again to kill it.",
 )
 
 
 class CommandLines(Protocol):
-    """The interpreter, as commands see it."""
+    """The part of the interpreter that commands use."""
 
     @property
     def scripted(self) -> bool:
-        """Return whether the line that is executed came from a script."""
+        """Whether the current line comes from a script."""
         ...
 
     def block(self, *, strip: bool = True) -> list[str]:
@@ -47,35 +47,35 @@ class CommandLines(Protocol):
         ...
 
     def display(self, line: str) -> object:
-        """Run a line beside a stop, and show it; see Interpreter."""
+        """Run the line of a display and show its result; see Interpreter."""
         ...
 
     def help(self, words: Sequence[str]) -> str:
         """Return the help of all commands, or of one; see Interpreter."""
         ...
 
-    def offer_names(self, before: list[str], word: str) -> list[str]:
-        """Return what the name of a command, after ``help``, can become."""
+    def complete_help(self, before: list[str], word: str) -> list[str]:
+        """Return the completions of an argument of ``help``."""
         ...
 
-    def offer_line(self, before: list[str], word: str) -> list[str] | None:
-        """Return what a word of a command line can become; None: the name of a file."""
+    def complete_line(self, before: list[str], word: str) -> list[str] | None:
+        """Return the completions of a word of a command line; None: complete a file name."""
         ...
 
 
 class Prompt(Protocol):
-    """The line editor that a person types into."""
+    """The line editor of an interactive session."""
 
-    def builtin(self, line: str) -> None:
-        """Run a line of the editor's own commands."""
+    def run_builtin(self, line: str) -> None:
+        """Run one of the commands of the line editor."""
         ...
 
 
 class DisplayList:
-    """Displays, under numbers from 1 that are never given out again.
+    """The displays, numbered from 1; numbers are not reused.
 
     Attributes:
-        running: whether one is run now; the tool must not go on meanwhile.
+        running: whether a display runs now, during which the tool must not resume.
     """
 
     def __init__(self) -> None:
@@ -84,34 +84,34 @@ class DisplayList:
         self._newest = 0
 
     def all(self) -> list[Display]:
-        """Return all, in the order of their numbers."""
+        """Return all displays by number."""
         return list(self._all.values())
 
     def add(self, line: str) -> Display:
-        """Add a command line."""
+        """Add a display of a command line."""
         self._newest += 1
         added = self._all[self._newest] = Display(self._newest, line)
         return added
 
     def remove(self, ids: list[int]) -> None:
-        """Forget displays."""
+        """Remove displays."""
         for number in ids:
             del self._all[number]
 
 
 class Console:
-    """One front end over one session: the shell, a batch, or a reader of JSON.
+    """The front end of one session: the shell, a batch or a JSON client.
 
     Args:
-        session: what the commands act on.
-        live: the same, where it is one of a tool; None over a recording.
-        json: print one JSON object a command, and no words for people.
-        interactive: a person is at the prompt; Ctrl-C stops the tool, not us.
-        color: whether colour is wanted where the output allows it.
+        session: the session that commands act on.
+        live: the same session if it runs a tool; None for a recording.
+        json: print one JSON object a command instead of text.
+        interactive: a user is at the prompt; Ctrl-C stops the tool, not actiondbg.
+        color: use colour where the output allows it.
         after_resume: called after every control, before its result is shown.
-        out: where results go, instead of stdout.
-        err: where errors and notes go, instead of stderr.
-        recorded: what is said where the tool is needed; None: the session is one of a tool.
+        out: the stream of results; by default stdout.
+        err: the stream of errors and notes; by default stderr.
+        recorded: refuses commands that a recording cannot run; None for a live session.
     """
 
     interpreter: CommandLines
@@ -136,26 +136,26 @@ class Console:
         self.interactive = interactive
         self.out = out or sys.stdout
         self.err = err or sys.stderr
-        self.settings = Settings(self.tool, has_tool=live is not None)
+        self.settings = Settings(self.live_session, has_tool=live is not None)
         self.displays = DisplayList()
         self.quitting = False
-        self.quiet = False  # the init files' results are not a JSON reader's
+        self.quiet = False  # in init files, whose results a JSON client does not expect
         self.redirected = False
         self.python: dict[str, object] = {"session": session, "__name__": "__console__"}
         self.shell: Callable[[], Prompt] | None = None
         self._color = color and color_allowed()
-        self._threading_told = recorded is not None
+        self._noted_threading = recorded is not None
         self._after_resume = after_resume or (lambda: None)
 
     # --- text ---------------------------------------------------------------
 
     @property
     def colored(self) -> bool:
-        """Whether what is written to ``out`` now is coloured."""
+        """Whether text written to ``out`` is coloured now."""
         return self._color and self.settings.on("style") and self.out.isatty()
 
     def paint(self, ir: str) -> str:
-        """Colour IR if ``out`` takes colour."""
+        """Colour IR if output is coloured."""
         if not self.colored:
             return ir
         from actiondbg.ir.lexer import colorize
@@ -163,20 +163,20 @@ class Console:
         return colorize(ir, self.settings["style"])
 
     def note(self, text: str) -> None:
-        """Tell a person something beside a command's result."""
+        """Print a note on stderr, except in JSON mode."""
         if not self.json:
             self.out.flush()
             print(text, file=self.err, flush=True)
 
     @property
     def pages(self) -> bool:
-        """Whether long text goes through the pager."""
+        """Whether long text is paged."""
         wanted = self.interactive and self.settings.on("pagination") and not self.redirected
         return wanted and self.out.isatty()
 
     @contextmanager
     def redirect(self, redirect: Redirect | None) -> Generator[None, None, None]:
-        """Send ``out`` into a file or a command for a while.
+        """Redirect ``out`` to a file or a command within the block.
 
         Raises:
             UsageError: the file cannot be opened.
@@ -195,25 +195,25 @@ class Console:
 
     # --- the tool -----------------------------------------------------------
 
-    def tool(self, what: str = "") -> Session:
-        """Return the session, where it is one of a tool.
+    def live_session(self, reason: str = "") -> Session:
+        """Return the session of the running tool.
 
         Args:
             what: the feature that needs the tool, unless the command declares it.
 
         Raises:
-            UsageError: it is one of a recording; says how to start the tool.
+            UsageError: the session is a recording; the message names the way to start the tool.
         """
         if self._live is None:
-            raise UsageError(self.recorded.needs_tool(what) if self.recorded else what)
+            raise UsageError(self.recorded.needs_tool(reason) if self.recorded else reason)
         return self._live
 
     def refusal(self, command: Declared) -> str | None:
-        """Return why a command cannot be used with this session, in a sentence; None if it can."""
+        """Return a sentence why this session does not support a command; None if it does."""
         return None if self.recorded is None else self.recorded.refusal(command)
 
     def check(self, command: Declared) -> None:
-        """Raise UsageError if a command cannot be used with this session."""
+        """Raise UsageError if this session does not support a command."""
         why = self.refusal(command)
         if why is not None:
             raise UsageError(why)
@@ -221,9 +221,9 @@ class Console:
     # --- control ------------------------------------------------------------
 
     def resume(self, control: Callable[[], Stop]) -> Stop:
-        """Let the tool run until a stop; at a prompt Ctrl-C stops it before an action."""
+        """Resume the tool until it stops; in an interactive session, Ctrl-C stops it."""
         if self.displays.running:
-            raise UsageError("A display cannot let the tool run.")
+            raise UsageError("A display cannot resume the tool.")
         self.out.flush()
         try:
             stop = control()
@@ -233,38 +233,38 @@ class Console:
             stop = self._interrupt()
         finally:
             self._after_resume()
-        if not self._threading_told:
-            self._threading_told = True
+        if not self._noted_threading:
+            self._noted_threading = True
             self.note("Threading of the tool is switched off while it is debugged.")
         return stop
 
     def _interrupt(self) -> Stop:
-        """Wait for the stop that Ctrl-C asks for; another asks for it inside the action."""
+        """Stop the tool after Ctrl-C: before an action, at another Ctrl-C inside it, or kill it."""
         for advice in _ADVICE:
             late = Timer(_LATE_SECONDS, self.note, [advice])
             late.daemon = True
             late.start()
             try:
-                self.tool().interrupt()
-                return self.tool().wait()
+                self.live_session().interrupt()
+                return self.live_session().wait()
             except KeyboardInterrupt:
                 continue
             finally:
                 late.cancel()
-        self.tool().kill()
-        raise ToolGone("The tool did not stop at the interrupts, and was killed.")
+        self.live_session().kill()
+        raise ToolGone("The tool did not respond to interrupts, and was killed.")
 
-    def in_shell(self, line: str) -> None:
-        """Run a line of cmd2's own commands.
+    def run_builtin(self, line: str) -> None:
+        """Run one of the commands of the line editor.
 
         Raises:
-            UsageError: nobody is at a prompt.
+            UsageError: the session is not interactive.
         """
         if self.shell is None:
-            raise UsageError(f"{line.split()[0]!r} works at the prompt only.")
-        self.shell().builtin(line)
+            raise UsageError(f"{line.split()[0]!r} works only at the interactive prompt.")
+        self.shell().run_builtin(line)
 
     def need_stop(self) -> None:
-        """Raise NotStopped, with the way out, if the tool is not at a stop."""
+        """Raise NotStopped if the tool is not stopped."""
         if self.session.state != "stopped":
             raise NotStopped("The tool is not stopped: start it with 'start' or 'run'.")

@@ -1,7 +1,6 @@
-"""The declaration of a command: its name, its typed options, its help, and what it runs.
+"""Declarations of commands: name, typed options, help and function.
 
-A declaration is made once; the interpreter parses with it, the shell completes
-with it, ``help`` and docs/commands.md are printed from it.
+Parsing, completion, ``help`` and the tables of docs/commands.md derive from the declarations.
 """
 
 from __future__ import annotations
@@ -37,12 +36,12 @@ Typed = Callable[["Console", OptionsT], ResultT]
 
 
 class _Parser(argparse.ArgumentParser):
-    """An argument parser that raises; it never prints and never exits."""
+    """An argument parser that raises UsageError instead of printing and exiting."""
 
     def error(self, message: str) -> NoReturn:
-        # argparse names the argument first; the value that is wrong says enough.
+        # The wrong value identifies the argument, which argparse names first.
         message = re.sub(r"^argument \S+: ", "", message)
-        raise UsageError(f"{self.prog}: {message}; its usage is: {_usage_of(self)}.")
+        raise UsageError(f"{self.prog}: {message}; usage: {_usage_of(self)}.")
 
 
 def _usage_of(parser: argparse.ArgumentParser) -> str:
@@ -51,19 +50,19 @@ def _usage_of(parser: argparse.ArgumentParser) -> str:
 
 @dataclass(eq=False)
 class Command:
-    """A declared command; made by ``Topic.command`` and its neighbours.
+    """A command, declared by ``Topic.command``, ``Topic.group`` or ``Topic.subcommand``.
 
     Attributes:
-        name: the words that call it: one, or two of a subcommand.
-        category: the heading that help lists it under.
-        example: a line that uses it.
-        run: takes the console and the options, and returns a result; None: a word has to follow.
+        name: one word, or two for a subcommand.
+        category: the heading in help.
+        example: an example line.
+        run: takes the console and the options, returns a result; None for a group.
         given_summary: one sentence; by default the first paragraph of the docstring of ``run``.
         aliases: other names.
-        repeats: Enter on an empty line runs it again.
-        redirects: the interpreter takes > >> and | off its line; None: unless it takes a text.
-        needs_tool: what it does that cannot be done in a recording, in words.
-        shows_ir: over a recording, it can be used if that holds IR.
+        repeats: an empty line repeats the command.
+        redirects: whether the interpreter parses > >> and |; by default if there is no Rest.
+        needs_tool: why a recording cannot run the command; empty if it can.
+        shows_ir: whether it needs a recording with IR.
         subcommands: by their last word.
     """
 
@@ -81,42 +80,42 @@ class Command:
 
     @property
     def summary(self) -> str:
-        """Return one sentence, which says what the command does."""
+        """Return the description of the command in one sentence."""
         paragraph = ((self.run and self.run.__doc__) or "").partition("\n\n")[0]
         return self.given_summary or " ".join(paragraph.split())
 
     @cached_property
     def options(self) -> type[Options]:
-        """Return the type of the options, which the function is annotated with."""
+        """Return the type of the options, from the annotation of the function."""
         if self.run is None:
             return NoOptions
         names = [kind for name, kind in self.run.__annotations__.items() if name != "return"]
-        # Looked up by name: the Console beside it is not imported where commands are declared.
+        # By name, as Console is not imported at run time where commands are declared.
         found: type[Options] = self.run.__globals__[names[-1]]
         return found
 
     @property
     def fields(self) -> tuple[Field, ...]:
-        """Return the declared options and arguments, without the text that is left."""
+        """Return the declared options and arguments, except a Rest."""
         return tuple(f for f in fields_of(self.options) if not isinstance(f.marker, Rest))
 
     @property
     def rest(self) -> Rest | None:
-        """Return the declaration of the text that is left, if it takes one."""
+        """Return the declaration of the Rest, if there is one."""
         found = rest_of(self.options)
         return found.marker if found and isinstance(found.marker, Rest) else None
 
     @property
     def takes_redirects(self) -> bool:
-        """Whether > >> and | are the interpreter's."""
+        """Whether the interpreter parses > >> and |."""
         return self.rest is None if self.redirects is None else self.redirects
 
     def call(self, console: Console, options: Options) -> object:
-        """Run the command; a group has no function and is never resolved to."""
+        """Run the command; ``resolve`` never returns a group, which has no function."""
         return None if self.run is None else self.run(console, options)
 
     def parser(self) -> argparse.ArgumentParser:
-        """Return the parser of the words; where a text is left, of the options before it."""
+        """Return the parser of the options and arguments, except a Rest."""
         parser = _Parser(prog=self.name, add_help=False, allow_abbrev=False)
         add_fields(parser, self.fields)
         return parser
@@ -129,10 +128,10 @@ class Command:
         return usage if self.rest is None else f"{usage} {self.rest.usage}".rstrip()
 
     def parse(self, text: str) -> Options:
-        """Parse what stands after the command's name.
+        """Parse the text after the command name.
 
         Raises:
-            UsageError: it does not fit the declaration.
+            UsageError: the text does not match the declaration.
         """
         rest = rest_of(self.options)
         if rest is None or not isinstance(rest.marker, Rest):
@@ -140,22 +139,22 @@ class Command:
             return options_from(self.options, self.parser().parse_args(words))
         words, text = take_options(text, {each.option: each.takes_value for each in self.fields})
         if rest.marker.required and not text:
-            raise UsageError(f"{self.name} needs more words; its usage is: {self.usage()}.")
+            raise UsageError(f"{self.name}: an argument is missing; usage: {self.usage()}.")
         if self.fields and text.startswith("--"):
             raise UsageError(
-                f"{self.name}: {text.split()[0]!r} is no option, or its value is missing; "
-                f"its usage is: {self.usage()}."
+                f"{self.name}: {text.split()[0]!r} is not an option, or its value is missing; "
+                f"usage: {self.usage()}."
             )
         namespace = self.parser().parse_args(words)
         return options_from(self.options, namespace, **{rest.name: text})
 
     def resolve(self, text: str) -> tuple[Command, str]:
-        """Return the subcommand that the first word calls, if there are any, and the rest.
+        """Return the subcommand named by the first word, and the remaining text.
 
-        A command that takes words of its own takes those that call no subcommand.
+        A command with arguments of its own returns itself if no subcommand matches.
 
         Raises:
-            UsageError: the word is no subcommand, nor a unique prefix of one.
+            UsageError: the word is neither a subcommand nor a unique prefix of one.
         """
         if not self.subcommands:
             return self, text
@@ -168,25 +167,28 @@ class Command:
         if self.fields:
             return self, text
         if not word:
-            raise UsageError(f"{self.name} needs more words; its usage is: {self.usage()}.")
+            raise UsageError(f"{self.name}: an argument is missing; usage: {self.usage()}.")
         if matches:
             raise UsageError(
                 f"{self.name} {word!r} is ambiguous: it could be {', '.join(matches)}."
             )
-        raise UsageError(f"{self.name}: {word!r} is none of {', '.join(self.subcommands)}.")
+        raise UsageError(
+            f"{self.name}: there is no subcommand {word!r}; the subcommands are "
+            f"{', '.join(self.subcommands)}."
+        )
 
 
 class Topic:
-    """The commands of a module, in the order in which help lists them.
+    """The commands of a module, in the order of help.
 
     Args:
-        category: the heading in help; several topics may share one.
+        category: the heading in help; topics may share one.
     """
 
     def __init__(self, category: str) -> None:
         self.category = category
         self.commands: list[Command] = []
-        self.subcommands: list[tuple[str, Command]] = []  # with the name of the command
+        self.subcommands: list[tuple[str, Command]] = []  # with the name of the parent
 
     def command(
         self,
@@ -221,7 +223,7 @@ class Topic:
         aliases: tuple[str, ...] = (),
         needs_tool: str = "",
     ) -> None:
-        """Declare a command that does nothing without one of its subcommands."""
+        """Declare a command that requires a subcommand."""
         made = Command(name, self.category, example, None, summary, aliases)
         made.needs_tool = needs_tool
         self.commands.append(made)
@@ -229,9 +231,9 @@ class Topic:
     def subcommand(
         self, of: str, name: str, *, example: str, needs_tool: str = ""
     ) -> Callable[[Typed[OptionsT, ResultT]], Typed[OptionsT, ResultT]]:
-        """Declare the decorated function as what the command ``of`` does after the word ``name``.
+        """Declare the decorated function as the subcommand ``name`` of the command ``of``.
 
-        That command may be another topic's; help lists both together.
+        The command may belong to another topic; help lists both together.
         """
 
         def declare(
@@ -249,7 +251,7 @@ class CommandTable:
     """All commands, by name.
 
     Args:
-        topics: in the order in which help lists them.
+        topics: the topics, in the order of help.
     """
 
     def __init__(self, topics: Iterable[Topic]) -> None:
@@ -274,7 +276,7 @@ class CommandTable:
         return self._commands[name]
 
     def get(self, name: str) -> Command | None:
-        """Return the command of a full name, or None."""
+        """Return the command with a full name, or None."""
         return self._commands.get(name)
 
     def categories(self) -> dict[str, list[Command]]:
@@ -285,10 +287,10 @@ class CommandTable:
         return found
 
     def find(self, word: str) -> Command:
-        """Return the command that a name, an alias or a unique prefix means.
+        """Return the command with a name, an alias or a unique prefix.
 
         Raises:
-            UsageError: none or several do.
+            UsageError: no command or several match.
         """
         found = self._commands.get(word) or self._aliases.get(word)
         if found is not None:

@@ -1,20 +1,45 @@
-"""The words of an error, for people and for readers of JSON."""
+"""Messages of errors, for text and JSON output."""
 
 from __future__ import annotations
 
+import contextlib
+import os
+from collections.abc import Generator
 from errno import EBADF, EDQUOT, EFBIG, EIO, ENOSPC
 
-NO_ROOM = (EDQUOT, EFBIG, ENOSPC)
-_OF_OUTPUT = (*NO_ROOM, EBADF, EIO)  # where no file is named: opening one names it
+from actiondbg.errors import FileNotWritten
+
+_NO_SPACE = (EDQUOT, EFBIG, ENOSPC)
+_OUTPUT_ERRORS = (
+    *_NO_SPACE,
+    EBADF,
+    EIO,
+)  # errors of writing, which unlike those of opening name no file
 
 
 def message_of(error: Exception) -> str:
-    """Return an error's sentence; of a file that cannot be used, its name and why."""
+    """Return the message of an error; for a file error, with its name and the reason."""
     if not isinstance(error, OSError):
         return str(error)
     if error.filename:
         return f"{str(error.filename)!r} cannot be used ({error.strerror}): name another file."
-    if error.errno in _OF_OUTPUT:
-        way = "make room, or send it" if error.errno in NO_ROOM else "send it"
-        return f"The output cannot be written ({error.strerror}): {way} elsewhere."
+    if error.errno in _OUTPUT_ERRORS:
+        way = "free disk space, or redirect it" if error.errno in _NO_SPACE else "redirect it"
+        return f"The output cannot be written ({error.strerror}): {way}."
     return str(error)
+
+
+@contextlib.contextmanager
+def writing(path: str | os.PathLike[str]) -> Generator[None]:
+    """Raise FileNotWritten, with the file and the reason, for an OSError in the block."""
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        way = "name another file"
+        if error.errno in _NO_SPACE:
+            way = f"free disk space, or {way}"
+        raise FileNotWritten(
+            f"{os.fspath(path)!r} cannot be written ({error.strerror or error}): {way}."
+        ) from error

@@ -1,4 +1,4 @@
-"""The words of ``help`` and of docs/commands.md, from the declarations."""
+"""The text of ``help`` and the tables of docs/commands.md, from the declarations."""
 
 from __future__ import annotations
 
@@ -12,62 +12,62 @@ if TYPE_CHECKING:
 Refusal = Callable[["Command"], str | None]
 
 SPEC = """\
-SPEC is what a breakpoint stops at: one part, or several joined with 'and'.
-  tag:T             the action's tag, such as apply-pattern, fold, pass-execution
-  pattern:GLOB      an action that applies a pattern of that name
-  pass:GLOB         a pass, by its argument or class name
-  fold:OPGLOB       a fold of an operation of that name
-  op:GLOB           the name of the operation that the action is about
-  func:GLOB         the symbol that holds the operation
-  FILE:LINE[:COL]   a location of the operation; FILE:LINE-LINE is a range,
-                    FILE matches by its last components, file:FILE is all of it
-  #17               the action's ordinal
-  NAME              a pattern, pass or tag of that name
+SPEC selects actions by one property, or by several joined with 'and'.
+  tag:T             tag, such as apply-pattern, fold, pass-execution
+  pattern:GLOB      application of a pattern with that name
+  pass:GLOB         execution of a pass, by argument or class name
+  fold:OPGLOB       fold of an operation with that name
+  op:GLOB           name of the operation of the action
+  func:GLOB         symbol of the function around the operation
+  FILE:LINE[:COL]   location of the operation; FILE:LINE-LINE is a range,
+                    file:FILE a whole file; FILE matches by its last components
+  #17               ordinal
+  NAME              pattern, pass or tag with that name
 """
 
 EXPR = """\
 EXPR is a condition over the fields of an action.
-  integers          ordinal, depth, iteration, line, hits
-  text              tag, name, op, file, func; in '' or "" where it is written
-  comparisons       == != < <= > >=, and ~ and !~ for a glob: op ~ 'arith.*'
-  joined with       and, or, not, ( )
+  integer fields    ordinal, depth, iteration, line, hits
+  text fields       tag, name, op, file, func; values are quoted with '' or ""
+  comparisons       == != < <= > >=, and ~ !~ for globs: op ~ 'arith.*'
+  operators         and, or, not, ( )
 """
 
 TOPICS = {"spec": SPEC, "expr": EXPR}
 
 
-def _usable(_: Command) -> None:
-    """Refuse nothing."""
+def _supports_all(_: Command) -> None:
+    """Support every command."""
 
 
-def overview(commands: CommandTable, refusal: Refusal = _usable) -> str:
-    """Return all commands by category, a line and an example each.
+def overview(commands: CommandTable, refusal: Refusal = _supports_all) -> str:
+    """Return a line and an example for each command, by category.
 
     Args:
-        commands: all of them.
-        refusal: tells why a command cannot be used; None if it can. Such are only named.
+        commands: all commands.
+        refusal: returns why a command is unsupported, or None; unsupported ones are only named.
     """
     lines: list[str] = []
     refused: list[str] = []
     for category, found in commands.categories().items():
-        there = [each for each in found if refusal(each) is None]
-        refused += [each.name for each in found if each not in there]
-        lines += [f"{category}:"] if there else []
-        for each in there:
+        supported = [each for each in found if refusal(each) is None]
+        refused += [each.name for each in found if each not in supported]
+        lines += [f"{category}:"] if supported else []
+        for each in supported:
             names = ", ".join((each.name, *each.aliases))
             lines += [f"  {names:<28} {each.summary}", f"  {'':<28} {each.example}"]
-        lines += [""] if there else []
+        lines += [""] if supported else []
     if refused:
-        lines += [*textwrap.wrap(f"Not here, and help tells why: {', '.join(refused)}.", 78), ""]
-    lines.append("'help COMMAND' tells more; 'help spec' and 'help expr' are about breakpoints.")
+        lines += [*textwrap.wrap(f"Not available here: {', '.join(refused)}.", 78), ""]
+    lines.append("'help COMMAND' describes a command; 'help spec' and 'help expr', breakpoints.")
     return "\n".join(lines)
 
 
-def page(command: Command, refusal: Refusal = _usable) -> str:
-    """Return the help of one command; see ``overview``."""
+def page(command: Command, refusal: Refusal = _supports_all) -> str:
+    """Return the help of a command; see ``overview``."""
     lines = [f"{command.usage()}", "", f"  {command.summary}"]
     if why := refusal(command):
-        lines.append(f"  Not here. {why}")
+        lines.append(f"  Not available here. {why}")
     rows = [(name, each.summary) for name, each in command.subcommands.items()]
     rows += [(each.written, each.help) for each in command.fields]
     width = max((len(name) for name, _ in rows), default=0)

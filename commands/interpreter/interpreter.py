@@ -1,4 +1,4 @@
-"""Run command lines: find the command, parse, run, and show its result or its error."""
+"""The interpreter of command lines: it parses them, runs commands and prints results and errors."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from actiondbg.commands.interpreter.declaration import Command, CommandTable
 from actiondbg.commands.interpreter.error_text import message_of
 from actiondbg.commands.interpreter.help import TOPICS, overview, page
 from actiondbg.commands.interpreter.options import Options, fields_of
-from actiondbg.commands.interpreter.stop_display import arrive
+from actiondbg.commands.interpreter.stop_display import show_stop_details
 from actiondbg.commands.interpreter.words import split_redirect
 from actiondbg.commands.render.output import Redirect
 from actiondbg.commands.render.registry import as_json, show
@@ -26,12 +26,12 @@ if TYPE_CHECKING:
     from actiondbg.commands.interpreter.console import Console
 
 _NEWEST = re.compile(r"\$_(?!\w)")
-_MOST_SCRIPTS = 50  # that source each other
+_MOST_SCRIPTS = 50  # nested
 _SHORTCUTS = {"!": "shell", "?": "help"}
 
 
 def split_command(line: str) -> tuple[str, str]:
-    """Split a line into the command's word and the text after it."""
+    """Split a line into the command name and the text after it."""
     line = line.strip()
     if line[:1] in _SHORTCUTS:
         return _SHORTCUTS[line[0]], line[1:].strip()
@@ -42,15 +42,15 @@ def split_command(line: str) -> tuple[str, str]:
 
 
 class ScriptEnded(ActiondbgError):
-    """A script ended at a failing line, whose own error has been printed."""
+    """The end of a script at a failing line, whose own error has been printed."""
 
 
 class Lines:
-    """Where command lines come from: a script, the command line, a prompt.
+    """A source of command lines: a script, the -ex options or a prompt.
 
     Args:
-        lines: the lines, without their ends.
-        name: the script's, for messages; None where a line needs no place.
+        lines: the lines, without line ends.
+        name: the name of the script, for messages; None for other sources.
     """
 
     def __init__(self, lines: Iterable[str], name: str | None = None) -> None:
@@ -66,13 +66,13 @@ class Lines:
 
     @property
     def place(self) -> str:
-        """Return ``FILE:LINE: `` of the line read last, or nothing."""
+        """Return ``FILE:LINE: `` for the last line read; empty without a script."""
         return f"{self.name}:{self.number}: " if self.name else ""
 
 
 @dataclass
 class Parsed:
-    """A line that was understood."""
+    """A parsed command line."""
 
     command: Command
     options: Options
@@ -80,12 +80,12 @@ class Parsed:
 
 
 class Interpreter:
-    """Executes lines for one console.
+    """The interpreter of one console.
 
     Args:
-        console: what the commands act on, and where their results go.
-        commands: those that there are.
-        keep_going: a failing line does not end a script.
+        console: the console, with the session and the output.
+        commands: all commands.
+        keep_going: continue a script after a failing line.
     """
 
     def __init__(
@@ -95,16 +95,16 @@ class Interpreter:
         console.interpreter = self
         self.commands = commands
         self.keep_going = keep_going
-        self.failure: Exception | None = None  # the first one; a batch exits by it
-        self.repeat = ""  # what Enter on an empty line does
+        self.failure: Exception | None = None  # the first; it determines the exit status
+        self.repeat = ""  # the line that an empty line repeats
         self.lines = Lines(())
-        self._depth = 0  # of scripts
+        self._depth = 0  # of nested scripts
 
     def run(self, lines: Lines) -> bool:
-        """Execute lines to their end, to quit, or to the first that fails.
+        """Execute lines up to the end, quit, or the first failure.
 
         Returns:
-            whether all succeeded.
+            Whether all lines succeeded.
         """
         outer, self.lines = self.lines, lines
         succeeded = True
@@ -118,14 +118,14 @@ class Interpreter:
         return succeeded
 
     def execute(self, line: str) -> bool:
-        """Execute one line, then the commands of the breakpoints that it stopped at.
+        """Execute one line, then the commands of the breakpoints it hit.
 
         Returns:
-            whether it succeeded; its error has been printed if not.
+            Whether it succeeded; otherwise the error has been printed.
         """
         succeeded, stop_lines = self._execute(line)
         while stop_lines and succeeded:
-            # Not recursive: a breakpoint whose commands continue may be hit a million times.
+            # A loop, as a breakpoint whose commands continue may be hit a million times.
             outer, self.lines = self.lines, Lines(stop_lines)
             stop_lines = []
             try:
@@ -133,7 +133,7 @@ class Interpreter:
                     succeeded, resumed = self._execute(next_line)
                     if not succeeded:
                         break
-                    if resumed is not None:  # the rest was meant for the stop that is over
+                    if resumed is not None:  # the remaining lines belong to the previous stop
                         stop_lines = resumed
                         break
             finally:
@@ -141,35 +141,35 @@ class Interpreter:
         return succeeded
 
     def _execute(self, line: str) -> tuple[bool, list[str] | None]:
-        """Execute one line; return success, and what a new stop wants executed (None: no stop)."""
+        """Execute one line; return success and the lines to run at a new stop (None: no stop)."""
         line = line.strip()
         if not line or line.startswith("#"):
             return True, None
-        waiting = {b.id: list(b.commands) for b in self.console.session.breakpoints.all()}
-        beside: dict[str, object] = {}
+        attached = {b.id: list(b.commands) for b in self.console.session.breakpoints.all()}
+        details: dict[str, object] = {}
         try:
             parsed = self.parse(line)
             self.repeat = line if parsed.command.repeats else ""
             with self.console.redirect(parsed.redirect):
                 result = parsed.command.call(self.console, parsed.options)
-                stop_lines = _lines_of_stop(result, waiting)
+                stop_lines = _lines_of_stop(result, attached)
                 silent = bool(stop_lines) and stop_lines[0].strip() == "silent"
                 if not silent:
                     self._show(result)
-                beside = arrive(self.console, result, silent)
-            self._emit_result(line, result, parsed.redirect, beside)
+                details = show_stop_details(self.console, result, silent)
+            self._emit_result(line, result, parsed.redirect, details)
         except BrokenPipeError:
-            raise  # nobody reads us any more: there is nothing left to do
+            raise  # the reader of the output has exited
         except (ActiondbgError, OSError) as error:
             self._fail(line, error)
             return False, None
         return True, stop_lines[1:] if stop_lines and silent else stop_lines
 
     def display(self, line: str) -> object:
-        """Run a line beside a stop, and show it.
+        """Run the line of a display and show its result.
 
         Returns:
-            its result as JSON has it, for a reader of JSON.
+            The result for JSON; None in text mode.
         """
         parsed = self.parse(line)
         with self.console.redirect(parsed.redirect):
@@ -178,10 +178,10 @@ class Interpreter:
         return as_json(result, parsed.redirect) if self.console.json else None
 
     def parse(self, line: str) -> Parsed:
-        """Understand a line.
+        """Parse a line.
 
         Raises:
-            UsageError: there is no such command, or it does not take such words.
+            UsageError: the command does not exist, or does not accept its arguments.
         """
         word, text = split_command(line)
         found = self.commands.find(word)
@@ -195,12 +195,12 @@ class Interpreter:
         return Parsed(found, found.parse(text), redirect)
 
     def _with_newest(self, text: str) -> str:
-        """Replace ``$_`` by the newest breakpoint's number; saved breakpoints use it."""
+        """Replace ``$_``, which saved breakpoints use, by the number of the newest breakpoint."""
         if not _NEWEST.search(text):
             return text
         breakpoints = self.console.session.breakpoints.all()
         if not breakpoints:
-            raise UsageError("$_ is the newest breakpoint, and there is none.")
+            raise UsageError("There is no breakpoint for $_, the newest one: set one with 'break'.")
         return _NEWEST.sub(str(breakpoints[-1].id), text, count=1)
 
     def _show(self, result: object) -> None:
@@ -210,17 +210,17 @@ class Interpreter:
         self.console.out.flush()
 
     def _emit_result(
-        self, line: str, result: object, redirect: Redirect | None, beside: dict[str, object]
+        self, line: str, result: object, redirect: Redirect | None, details: dict[str, object]
     ) -> None:
-        """Emit a result as JSON; ``beside`` are the keys of what a stop brought with it."""
+        """Print a result as JSON; ``details`` are further keys of a stop."""
         if self.console.json and not self.console.quiet:
             whole = as_json(result, redirect)
-            if beside:
-                whole = {**cast("dict[str, object]", whole), **beside}
+            if details:
+                whole = {**cast("dict[str, object]", whole), **details}
             self._emit({"command": line, "ok": True, "result": whole})
 
     def _fail(self, line: str, error: Exception) -> None:
-        """Print an error: the one place that does."""
+        """Print an error, at the only place that does."""
         self.failure = self.failure or error
         self.repeat = ""
         message = self.lines.place + message_of(error)
@@ -238,11 +238,11 @@ class Interpreter:
 
     @property
     def scripted(self) -> bool:
-        """Whether the line that is executed came from a script, not from the prompt."""
+        """Whether the current line comes from a script."""
         return self.lines.name is not None
 
     def check(self, line: str) -> Command:
-        """Return the command of a line that can be run.
+        """Return the command of a line.
 
         Raises:
             UsageError: see ``parse``.
@@ -253,7 +253,7 @@ class Interpreter:
         """Return the overview of all commands, a topic, or the page of a command.
 
         Raises:
-            UsageError: there is no such command.
+            UsageError: the command does not exist.
         """
         if not words:
             return overview(self.commands, self.console.refusal)
@@ -264,15 +264,15 @@ class Interpreter:
         found = found.resolve(following[0])[0] if following else found
         return page(found, self.console.refusal)
 
-    def offer_names(self, before: list[str], word: str) -> list[str]:
-        """Return what the name of a command can become; after it, that of a subcommand."""
+    def complete_help(self, before: list[str], word: str) -> list[str]:
+        """Return the completions of an argument of ``help``: commands, topics, subcommands."""
         if before:
             found = self.commands.get(before[-1])
             return matching(found.subcommands if found else (), word)
         return matching([*self.commands.names, *TOPICS], word)
 
-    def offer_line(self, before: list[str], word: str) -> list[str] | None:
-        """Return what a word of a command line can become; None: the name of a file."""
+    def complete_line(self, before: list[str], word: str) -> list[str] | None:
+        """Return the completions of a word of a command line; None: complete a file name."""
         if not before:
             return matching(self.commands.names, word)
         found = self.commands.get(before[0])
@@ -282,12 +282,12 @@ class Interpreter:
         """Execute a script.
 
         Raises:
-            OSError: it cannot be read.
-            ScriptEnded: a line of it failed, which has been printed.
+            OSError: the script cannot be read.
+            ScriptEnded: a line failed; its error has been printed.
         """
         if self._depth >= _MOST_SCRIPTS:
             raise UsageError(
-                f"{path!r} is {_MOST_SCRIPTS} scripts deep: does a script source itself?"
+                f"Scripts are nested {_MOST_SCRIPTS} deep at {path!r}: does a script source itself?"
             )
         with open(os.path.expanduser(path), encoding="utf-8", errors="replace") as file:
             lines = Lines(file.read().splitlines(), path)
@@ -300,13 +300,13 @@ class Interpreter:
             raise ScriptEnded(f"{path}: a line of the script failed.")
 
     def block(self, *, strip: bool = True) -> list[str]:
-        """Read lines up to the ``end`` that closes a block, which is not returned.
+        """Read the lines of a block up to its ``end``, which is not returned.
 
         Args:
-            strip: whether the indentation is taken off.
+            strip: remove the indentation.
 
         Raises:
-            UsageError: there is none.
+            UsageError: the ``end`` is missing.
         """
         lines: list[str] = []
         depth = 0
@@ -319,11 +319,11 @@ class Interpreter:
             elif strip and word == "commands":
                 depth += 1
             lines.append(line.strip() if strip else line)
-        raise UsageError("A block is not closed: write 'end' after its last line.")
+        raise UsageError("A block has no end: write 'end' after its last line.")
 
 
 def _lines_of_stop(result: object, commands: dict[int, list[str]]) -> list[str] | None:
-    """Return the lines of the breakpoints of a stop; None if the result is no stop."""
+    """Return the lines of the breakpoints of a stop; None for other results."""
     if not isinstance(result, Stop):
         return None
     return [line for number in result.breakpoints for line in commands.get(number, [])]

@@ -1,13 +1,13 @@
-"""The options of a command as a frozen record, whose annotated fields are the declaration.
+"""Options of a command: a frozen record whose annotated fields are the declaration.
 
-Every field is annotated with the marker of the way it is written on the line::
+The annotation of a field holds a marker of its syntax::
 
     class GotoOptions(Options):
-        ordinal: Annotated[int, Positional("#N", help="the action", parse=values.ordinal)]
-        after: Annotated[bool, Flag("--after", help="to after it")] = False
+        ordinal: Annotated[int, Positional("#N", help="an ordinal", parse=values.ordinal)]
+        after: Annotated[bool, Flag("--after", help="stop after the action")] = False
 
-Parsing, help, completion and docs/commands.md read the fields. They are read when a command
-is first used: sixty frozen dataclasses take 25 ms and more to define, before the first prompt.
+Parsing, help, completion and docs/commands.md derive from the fields, which are read when a
+command is first used: to define sixty frozen dataclasses takes 25 ms, before the first prompt.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ OptionsT = TypeVar("OptionsT", bound="Options")
 
 @dataclass_transform(frozen_default=True, kw_only_default=True)
 class Options:
-    """The base of the options of a command; its fields are in the order of the help."""
+    """The base class of options; help lists the fields in order."""
 
     def __init__(self, **given: object) -> None:
         fields = {field.name: field for field in fields_of(type(self))}
@@ -54,23 +54,23 @@ class Options:
 
 
 class NoOptions(Options):
-    """The options of a command that takes none."""
+    """The options of a command without any."""
 
 
 # --- markers -----------------------------------------------------------------------
 
 
 class Positional:
-    """An argument that is known by its position.
+    """A positional argument.
 
-    A field with a default may be left out; a tuple takes all the words that follow.
+    A field with a default is optional; a tuple takes all remaining words.
 
     Args:
-        metavar: its name in help.
-        help: what it is.
-        parse: makes its value from the word; None: the word itself.
-        complete: offers values.
-        prefix: of a Literal, a unique prefix of a word is enough.
+        metavar: the name in help.
+        help: the description.
+        parse: converts the word to a value; None: the word itself.
+        complete: completes values.
+        prefix: accept unique prefixes of the words of a Literal.
     """
 
     def __init__(
@@ -93,10 +93,10 @@ class Flag:
     """An option without a value.
 
     Args:
-        name: with its dashes.
-        help: what it does.
-        short: another name.
-        value: what it adds, if the field is a tuple.
+        name: the option, with dashes.
+        help: the description.
+        short: the short option.
+        value: the element to add, if the field is a tuple.
     """
 
     def __init__(self, name: str, *, help: str, short: str = "", value: str = "") -> None:
@@ -107,19 +107,19 @@ class Flag:
 
 
 class Option:
-    """An option with a value; a tuple collects those of all its occurrences.
+    """An option with a value; a tuple collects the values of all occurrences.
 
-    A field may have several of these: a tuple then keeps the order in which they are given.
+    A tuple may have several such markers, and keeps the order of the command line.
 
     Args:
-        name: with its dashes.
+        name: the option, with dashes.
         metavar: the name of the value in help; by default the words of the Literal.
-        help: what it does.
-        short: another name.
-        parse: makes the value from the word; None: the word itself.
-        complete: offers values.
-        words: are offered, where other values are taken too.
-        prefix: of a Literal, a unique prefix of a word is enough.
+        help: the description.
+        short: the short option.
+        parse: converts the word to a value; None: the word itself.
+        complete: completes values.
+        words: common values, for completion.
+        prefix: accept unique prefixes of the words of a Literal.
     """
 
     def __init__(
@@ -145,12 +145,12 @@ class Option:
 
 
 class Rest:
-    """The text that is left after the options, as written: a SPEC, a condition, a command line.
+    """The text after the options, as written: a SPEC, a condition, a command line.
 
     Args:
-        usage: what it is, in the usage.
+        usage: the description in the usage line.
         required: an empty text is an error.
-        complete: offers its words.
+        complete: completes its words.
     """
 
     def __init__(
@@ -171,12 +171,12 @@ class Field:
     """A declared field.
 
     Args:
-        name: of the field.
-        marker: the way it is written.
+        name: the name of the field.
+        marker: its syntax.
         words: the values of a Literal.
         many: whether it is a tuple.
         required: whether it has no default.
-        default: if it is not required.
+        default: the default; None if required.
     """
 
     def __init__(
@@ -198,34 +198,34 @@ class Field:
 
     @property
     def is_option(self) -> bool:
-        """Whether it begins with dashes."""
+        """Whether the field is an option, not an argument."""
         return isinstance(self.marker, Flag | Option)
 
     @property
     def takes_value(self) -> bool:
-        """Whether a word follows, if it is an option."""
+        """Whether the field is an option with a value."""
         return isinstance(self.marker, Option)
 
     @property
     def option(self) -> str:
-        """Return the option's name, with its dashes; nothing of an argument."""
+        """Return the option with dashes; empty for an argument."""
         return self.marker.name if isinstance(self.marker, Flag | Option) else ""
 
     @property
     def written(self) -> str:
-        """Return the field as help has it, such as ``--count N``."""
+        """Return the field as written in help, such as ``--count N``."""
         if isinstance(self.marker, Flag | Rest):
             return self.option
         return f"{self.option} {self.metavar or ''}".strip()
 
     @property
     def help(self) -> str:
-        """Return what help says about it; nothing of a text."""
+        """Return the description; empty for a Rest."""
         return "" if isinstance(self.marker, Rest) else self.marker.help
 
     @property
     def metavar(self) -> str | None:
-        """Return the name of the value in help; None: argparse's."""
+        """Return the name of the value in help; None for argparse's default."""
         marker = self.marker
         if isinstance(marker, Flag | Rest):
             return None
@@ -233,25 +233,25 @@ class Field:
 
     @property
     def complete(self) -> Completer | None:
-        """Return what offers values."""
+        """Return the completer of values."""
         return None if isinstance(self.marker, Flag) else self.marker.complete
 
     @property
     def offered(self) -> tuple[str, ...]:
-        """Return the values that Tab offers, where they are always the same."""
+        """Return the constant values for completion."""
         extra = self.marker.words if isinstance(self.marker, Option) else ()
         return extra or self.words
 
 
 @cache
 def fields_of(options: type[Options]) -> tuple[Field, ...]:
-    """Return the declared fields, in their order."""
+    """Return the declared fields in order."""
     hints = get_type_hints(options, include_extras=True)
     return tuple(each for name in hints for each in _fields(options, name, hints[name]))
 
 
 def _fields(options: type[Options], name: str, annotation: object) -> Iterator[Field]:
-    """Yield a field for each of its markers."""
+    """Yield a field for each marker of an annotation."""
     kind, *markers = get_args(annotation)
     for marker in markers:
         yield Field(
@@ -265,7 +265,7 @@ def _fields(options: type[Options], name: str, annotation: object) -> Iterator[F
 
 
 def _words(kind: object) -> tuple[str, ...]:
-    """Return the values of a Literal, optional or in a tuple."""
+    """Return the values of a Literal, also of an optional one or in a tuple."""
     if get_origin(kind) is Literal:
         return get_args(kind)
     if get_origin(kind) in (Union, UnionType, tuple):
@@ -276,7 +276,7 @@ def _words(kind: object) -> tuple[str, ...]:
 
 
 def rest_of(options: type[Options]) -> Field | None:
-    """Return the field of the text that is left, if there is one."""
+    """Return the field with a Rest, or None."""
     return next((each for each in fields_of(options) if isinstance(each.marker, Rest)), None)
 
 
@@ -327,12 +327,12 @@ def _value(field: Field, marker: Positional | Option) -> dict[str, Any]:
 def options_from(
     options: type[OptionsT], namespace: argparse.Namespace, **others: object
 ) -> OptionsT:
-    """Return the options that a parser has read.
+    """Return options from the namespace of a parser.
 
     Args:
-        options: their type.
-        namespace: the parser's.
-        others: fields that the parser does not read.
+        options: the type of the options.
+        namespace: the result of the parser.
+        others: values of fields that the parser does not have.
     """
     values: dict[str, object] = dict(others)
     for field in fields_of(options):

@@ -1,4 +1,4 @@
-"""The console over a recording: refusals and facts."""
+"""Messages and facts about a recording; refusal of the commands that need a tool."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Declared(Protocol):
-    """The part of a declared command that help and refusals need."""
+    """The part of a declared command that the console uses."""
 
     @property
     def name(self) -> str:
@@ -23,7 +23,7 @@ class Declared(Protocol):
 
     @property
     def category(self) -> str:
-        """Return the heading in the list of help."""
+        """Return the heading in help."""
         ...
 
     @property
@@ -33,22 +33,22 @@ class Declared(Protocol):
 
     @property
     def shows_ir(self) -> bool:
-        """Return whether the command needs recorded IR."""
+        """Whether the command needs a recording with IR."""
         ...
 
 
 class RecordingConsole:
-    """Refuses commands that a recording cannot answer, with the way to an answer.
+    """Describes a recording, and refuses commands that it cannot run.
 
     Args:
-        session: the session over the recording.
+        session: the session of the recording.
     """
 
     def __init__(self, session: RecordedSession) -> None:
         self._session = session
 
     def greeting(self) -> str:
-        """Return the lines printed at the start of an interactive session."""
+        """Return the message at the start of an interactive session."""
         recording = self._session.recording
         count = f"{recording.count:,} action{'s'[: recording.count != 1]}"
         lines = [f"{recording.path}: {count} of {shlex.join(self._session.target.argv)}"]

@@ -1,4 +1,4 @@
-"""What ``set`` changes and ``show`` shows."""
+"""The settings, which ``set`` changes and ``show`` prints."""
 
 from __future__ import annotations
 
@@ -16,10 +16,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Setting:
-    """One setting: its words, or a number (``choices`` is None), and what it does.
+    """A setting.
 
-    ``attribute`` names the property of the session's that holds it, if it is the session's;
-    ``values`` is what the words mean there, and ``number`` says that it takes a number, too.
+    Attributes:
+        default: the value at the start.
+        summary: the description.
+        choices: the accepted words; None for text or a number.
+        attribute: the property of the session's options that holds it, if one does.
+        values: the values of that property for the words.
+        number: the unit of the accepted numbers, if it accepts numbers.
     """
 
     default: str
@@ -30,17 +35,17 @@ class Setting:
     number: str | None = None
 
     def parse(self, name: str, value: str) -> int:
-        """Return what a value means to the session; raises UsageError if it takes no such."""
+        """Return the value for the session; raise UsageError for an invalid one."""
         words = self.choices or ()
         if value in words:
             return self.values[words.index(value)]
         if self.number is not None and value.isdecimal():
             return int(value)
         takes = " or ".join([*words, *([f"a number of {self.number}"] if self.number else [])])
-        raise UsageError(f"{name} cannot be {value!r}: it takes {takes}.")
+        raise UsageError(f"{name} cannot be {value!r}: give {takes}.")
 
     def text(self, value: int) -> str:
-        """Return a value of the session's as it is written."""
+        """Return the text of a value of the session."""
         words = self.choices or ()
         return words[self.values.index(value)] if words and value in self.values else str(value)
 
@@ -49,9 +54,7 @@ SETTINGS: dict[str, Setting] = {
     "style": Setting("terminal", "the colours of IR: a Pygments style, terminal or off", None),
     "print-stop": Setting("on", "whether a stop prints its operation"),
     "pagination": Setting("on", "whether long text goes through $PAGER, on a terminal"),
-    "elide": Setting(
-        "16", "constants of more elements are elided in a stop; a number or off", None
-    ),
+    "elide": Setting("16", "elide attributes of more elements at stops: a number or off", None),
     "verify-each-action": Setting(
         "off",
         "whether the IR is verified after every action that changed it",
@@ -59,19 +62,19 @@ SETTINGS: dict[str, Setting] = {
     ),
     "count-actions": Setting(
         "off",
-        "whether all is counted as it runs, so that info patterns needs no replay",
+        "whether outcomes are counted as actions run, so that info patterns needs no replay",
         attribute="count_actions",
     ),
     "checkpoints": Setting(
         "on",
-        "whether the tool makes checkpoints of itself, or after how many milliseconds each",
+        "whether checkpoints are made automatically, or their spacing in milliseconds",
         attribute="checkpoint_spacing",
         values=(50, 0),
         number="milliseconds",
     ),
     "checkpoint-memory": Setting(
         "1024",
-        "how many megabytes these may hold",
+        "the memory limit of automatic checkpoints in megabytes",
         None,
         attribute="checkpoint_memory",
         number="megabytes",
@@ -80,7 +83,7 @@ SETTINGS: dict[str, Setting] = {
 
 
 def _resolve(name: str) -> str:
-    """Return the setting that a name or a unique prefix of one means."""
+    """Return the setting with a name or a unique prefix."""
     matches = [name] if name in SETTINGS else [s for s in SETTINGS if s.startswith(name)]
     if len(matches) != 1:
         raise UsageError(f"There is no setting {name!r}: the settings are {', '.join(SETTINGS)}.")
@@ -91,13 +94,13 @@ class Settings:
     """The values of the settings, as text.
 
     Args:
-        tool: returns the session that holds some of them; raises UsageError where there is none,
-            with what it is given in words.
-        has_tool: whether there is one.
+        live_session: returns the live session, which holds some settings; raises UsageError with
+            the given reason if there is none.
+        has_tool: whether there is a live session.
     """
 
-    def __init__(self, tool: Callable[[str], Session], has_tool: bool = True) -> None:
-        self._tool = tool
+    def __init__(self, live_session: Callable[[str], Session], has_tool: bool = True) -> None:
+        self._live_session = live_session
         self._has_tool = has_tool
         self._values = {name: setting.default for name, setting in SETTINGS.items()}
 
@@ -108,17 +111,17 @@ class Settings:
         return setting.text(getattr(self._holder(name), setting.attribute))
 
     def _holder(self, name: str) -> AgentOptions:
-        return self._tool(f"The setting {name!r}").options
+        return self._live_session(f"The setting {name!r}").options
 
     def on(self, name: str) -> bool:
-        """Return whether a setting is anything but off."""
+        """Whether a setting is not off."""
         return self[name] != "off"
 
     def set(self, name: str, value: str) -> str:
         """Change a setting; return its full name.
 
         Raises:
-            UsageError: there is no such setting, or it does not take the value.
+            UsageError: the setting does not exist, or does not accept the value.
         """
         name = _resolve(name)
         setting = SETTINGS[name]
@@ -128,17 +131,17 @@ class Settings:
         if setting.choices is not None:
             setting.parse(name, value)
         if name == "elide" and value != "off" and not value.isdecimal():
-            raise UsageError(f"elide cannot be {value!r}: it takes a number of elements or off.")
+            raise UsageError(f"elide cannot be {value!r}: give a number of elements or off.")
         if name == "style" and value != "off":
             _check_style(value)
         self._values[name] = value
         return name
 
     def show(self, name: str | None) -> dict[str, str]:
-        """Return one setting, by name or unique prefix, or all that there are."""
+        """Return one setting, by name or unique prefix, or all settings."""
         if name is None:
-            there = {n: s for n, s in SETTINGS.items() if self._has_tool or s.attribute is None}
-            return {each: self[each] for each in there}
+            available = {n: s for n, s in SETTINGS.items() if self._has_tool or s.attribute is None}
+            return {each: self[each] for each in available}
         name = _resolve(name)
         return {name: self[name]}
 
@@ -149,4 +152,6 @@ def _check_style(name: str) -> None:
     names = style_names()
     if name not in names:
         close = difflib.get_close_matches(name, names, n=1) or ["monokai"]
-        raise UsageError(f"There is no style {name!r}: take off, terminal or, say, {close[0]}.")
+        raise UsageError(
+            f"There is no style {name!r}: give off, terminal or a style such as {close[0]}."
+        )

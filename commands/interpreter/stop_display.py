@@ -1,4 +1,4 @@
-"""What a stop brings with it: the reproducer of a crash, and the displays."""
+"""Details of a stop: the reproducer of a crash, and the displays."""
 
 from __future__ import annotations
 
@@ -18,41 +18,41 @@ if TYPE_CHECKING:
     from actiondbg.commands.interpreter.console import Console
 
 
-def arrive(console: Console, result: object, silent: bool) -> dict[str, object]:
-    """Write a reproducer if a crash was caught, run the displays, and show both.
+def show_stop_details(console: Console, result: object, silent: bool) -> dict[str, object]:
+    """Write the reproducer of a caught crash, run the displays, and show both.
 
     Args:
-        console: where they are shown.
-        result: what a command gave; nothing is done unless it is a stop of the tool.
-        silent: the displays are left out, as the stop is.
+        console: the console of the session.
+        result: the result of a command; only stops have details.
+        silent: the stop is not printed, nor are the displays.
 
     Returns:
-        What is told of them in JSON, beside the keys of the stop.
+        Further JSON keys of the stop.
     """
     if not isinstance(result, Stop) or result.when == "exit":
         return {}
-    beside: dict[str, object] = {}
+    details: dict[str, object] = {}
     if _is_crash(console, result):
         reproduced = _reproduce(console, result)
         if not console.json:
             show(console, reproduced)
-        beside["reproducer"] = msgspec.to_builtins(reproduced)
+        details["reproducer"] = msgspec.to_builtins(reproduced)
     if not silent and (
         displayed := [run_display(console, each) for each in console.displays.all()]
     ):
-        beside["displays"] = msgspec.to_builtins(displayed)
-    return beside
+        details["displays"] = msgspec.to_builtins(displayed)
+    return details
 
 
 def run_display(console: Console, one: Display) -> Displayed:
-    """Run a display and show it; an error of it is shown too, and no failure."""
+    """Run and show a display; its error is shown, but does not count as a failure."""
     if not console.json:
         console.out.write(f"{one.id}: {one.command}\n")
     console.displays.running = True
     try:
         result = console.interpreter.display(one.command)
     except BrokenPipeError:
-        raise  # nobody reads us any more
+        raise  # the reader of the output has exited
     except (ActiondbgError, OSError) as error:
         message = message_of(error)
         if not console.json:
@@ -73,18 +73,18 @@ def _is_crash(console: Console, stop: Stop) -> bool:
 def _reproduce(console: Console, stop: Stop) -> Reproduced:
     path = _free_path(f"actiondbg-reproducer-{stop.ordinal}")
     try:
-        made = console.tool().past.reproducer(path)
+        made = console.live_session().past.reproducer(path)
     except (ActiondbgError, OSError) as error:
         return Reproduced(str(path), error=message_of(error))
     except KeyboardInterrupt:
         if not console.interactive:
             raise
-        return Reproduced(str(path), error="It was interrupted.")
+        return Reproduced(str(path), error="interrupted.")
     return Reproduced(str(path), made.pipeline, list(made.command))
 
 
 def _free_path(stem: str) -> Path:
-    """Return the path of a file of this directory that is not there yet."""
+    """Return an unused file name in the current directory."""
     path, number = Path(f"{stem}.mlir"), 2
     while path.exists():
         path, number = Path(f"{stem}-{number}.mlir"), number + 1

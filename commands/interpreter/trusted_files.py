@@ -1,4 +1,4 @@
-"""The init scripts: the user's own, and a project's when it is trusted."""
+"""The init scripts of the user and of trusted directories."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def user_file() -> Path:
 
 
 def project_file() -> Path:
-    """Return the path of the init script of the directory that we are in."""
+    """Return the path of the init script of the current directory."""
     return Path.cwd() / NAME
 
 
@@ -24,7 +24,7 @@ def _list_file() -> Path:
 
 
 def is_trusted(path: Path) -> bool:
-    """Return whether the user has trusted an init script."""
+    """Whether the user has trusted an init script."""
     try:
         return str(path) in _list_file().read_text(encoding="utf-8").splitlines()
     except OSError:
@@ -32,7 +32,7 @@ def is_trusted(path: Path) -> bool:
 
 
 def add(path: Path) -> Path:
-    """Trust an init script from now on; return it."""
+    """Add an init script to the trusted ones; return it."""
     if not is_trusted(path):
         listing = _list_file()
         listing.parent.mkdir(parents=True, exist_ok=True)

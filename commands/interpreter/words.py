@@ -1,4 +1,4 @@
-"""Split command lines into words, redirections and options."""
+"""Words, redirections and options of command lines."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _QUOTED = re.compile(r"""\\(.)|'([^']*)'|"((?:[^"\\]|\\.)*)\"""", re.DOTALL)
 
 @dataclass(frozen=True)
 class Word:
-    """A word without its quotes, or an operator; ``start`` is in characters from 0."""
+    """A word without its quotes, or an operator, and the index of its first character."""
 
     text: str
     start: int
@@ -37,7 +37,7 @@ def _unquote(match: re.Match[str]) -> str:
 
 
 def split_words(text: str) -> list[Word]:
-    """Split as a POSIX shell does.
+    """Split text into words like a POSIX shell.
 
     Raises:
         UsageError: a quote is not closed.
@@ -54,7 +54,7 @@ def split_words(text: str) -> list[Word]:
 
 
 def split_redirect(text: str) -> tuple[str, Redirect | None]:
-    """Split the redirection off the end of a command's arguments.
+    """Split the arguments of a command and its redirection, if any.
 
     Raises:
         UsageError: the file or the command is missing, or words follow the file.
@@ -79,7 +79,7 @@ def split_redirect(text: str) -> tuple[str, Redirect | None]:
 
 @dataclass(frozen=True)
 class Stdio:
-    """A tool's arguments (None: as before) and the files of its standard streams."""
+    """The arguments of a tool (None: unchanged) and the files of its standard streams."""
 
     arguments: list[str] | None
     stdin: str | None = None
@@ -91,10 +91,10 @@ _STREAMS = {"<": "stdin", ">": "stdout", "2>": "stderr"}
 
 
 def split_stdio(text: str) -> Stdio:
-    """Split ``ARGS... < in > out 2> err`` as ``run`` takes it.
+    """Split ``ARGS... < in > out 2> err``, the arguments of ``run``.
 
     Raises:
-        UsageError: an operator has no file, or is none of the three.
+        UsageError: an operator has no file, or is another one.
     """
     words = split_words(text)
     arguments: list[str] = []
@@ -108,7 +108,7 @@ def split_stdio(text: str) -> Stdio:
             continue
         if word.text not in _STREAMS:
             raise UsageError(
-                f"{word.text!r} is not for the tool: use <, > or 2>.", text, word.start
+                f"{word.text!r} is not supported for the tool: use <, > or 2>.", text, word.start
             )
         if position == len(words) or words[position].operator:
             raise UsageError(f"Name a file after {word.text!r}.", text, word.start)
@@ -123,14 +123,14 @@ _VALUE = r"""(?:[^\s'"]|'[^']*'|"[^"]*")+"""
 
 
 def take_options(text: str, names: Mapping[str, bool]) -> tuple[list[str], str]:
-    """Take the options off either end of a text, and off the end of what precedes its ``if``.
+    """Take options from either end of a text, and from the end of the part before ``if``.
 
     Args:
-        text: what the user wrote; its inside is not looked at, so a condition may hold anything.
-        names: by an option's name, whether a value follows it.
+        text: the text; its middle is not parsed, as a condition may contain anything.
+        names: whether an option takes a value, by its name.
 
     Returns:
-        The options as argparse reads them, and the rest of the text.
+        The options as argparse expects them, and the remaining text.
     """
     text = text.strip()
     if not names:

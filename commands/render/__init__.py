@@ -1,4 +1,4 @@
-"""Results as text for people and as JSON.
+"""Rendering of results as text and as JSON.
 
 May import: actiondbg below commands.
 """

@@ -1,4 +1,4 @@
-"""The progress of a bisection, and the text of its result."""
+"""The progress and the result of a bisection."""
 
 from __future__ import annotations
 
@@ -31,16 +31,16 @@ _VERDICTS = {
 
 
 class Bisected(msgspec.Struct):
-    """What a bisection found."""
+    """The result of a bisection."""
 
     result: Result
 
 
 def bisection_text(result: Result, paint: Callable[[str], str] = str) -> str:
-    """Return what was found, for people.
+    """Return the result as text.
 
     Args:
-        result: of the bisection.
+        result: the result of the bisection.
         paint: colours a line of a diff.
     """
     lines = [f"{_VERDICTS[result.verdict]}: {result.message}"]
@@ -88,14 +88,14 @@ def _reproducer_lines(result: Result) -> list[str]:
     if result.reproducer is None:
         return []
     folder = shlex.quote(result.reproducer)
-    showed = "it was run, and shows good and bad"
+    status = "verified: shows good and bad"
     if not result.reproducer_verified:
-        showed = "it was run, and does not show both: see the report"
-    return [f"Report: {folder}/report.md", f"Reproducer: {folder}/repro.sh ({showed})"]
+        status = "not verified: see the report"
+    return [f"Report: {folder}/report.md", f"Reproducer: {folder}/repro.sh ({status})"]
 
 
 def bisected_text(context: RenderContext, shown: Bisected) -> str:
-    """Return what was found; the lines of the diff are coloured."""
+    """Return the result as text, with coloured diffs."""
     return bisection_text(shown.result, lambda line: paint_line(context, line))
 
 
@@ -108,49 +108,49 @@ RENDERERS = (renders(Bisected, bisected_text, _bisected_object),)
 
 # --- progress ----------------------------------------------------------------------------
 
-Tell = Callable[["Progress"], None]
+Report = Callable[["Progress"], None]
 
 
 @contextlib.contextmanager
-def showing_progress(err: TextIO, quiet: bool = False) -> Generator[Tell | None]:
-    """Yield what a bisection tells its progress to.
+def progress_display(err: TextIO, quiet: bool = False) -> Generator[Report | None]:
+    """Yield a callback that shows the progress of a bisection, or None.
 
     Args:
-        err: where it is shown.
-        quiet: show it only where it is a terminal.
+        err: the stream to show it on.
+        quiet: show it only on a terminal.
     """
     if err.isatty():
-        with _bar(err) as tell:
-            yield tell
+        with _bar(err) as report:
+            yield report
     elif quiet:
         yield None
     else:
-        yield _Lines(err).tell
+        yield _Lines(err).report
 
 
 class _Lines:
-    """A line for each verdict, and for what was found out."""
+    """Progress as lines: one for each verdict and each note."""
 
     def __init__(self, out: TextIO) -> None:
         self._out = out
         self._last = ""
         self._trials = 0
 
-    def tell(self, progress: Progress) -> None:
+    def report(self, progress: Progress) -> None:
         if progress.note:
-            self._say(progress.note)
+            self._print(progress.note)
         if progress.trials != self._trials:
             self._trials = progress.trials
-            self._say(_words(progress))
+            self._print(_words(progress))
 
-    def _say(self, line: str) -> None:
+    def _print(self, line: str) -> None:
         if line != self._last:
             print(f"bisect: {line}", file=self._out, flush=True)
         self._last = line
 
 
 @contextlib.contextmanager
-def _bar(err: TextIO) -> Generator[Tell]:
+def _bar(err: TextIO) -> Generator[Report]:
     from rich.console import Console
     from rich.progress import BarColumn, TaskID, TextColumn
     from rich.progress import Progress as Bar
@@ -160,13 +160,13 @@ def _bar(err: TextIO) -> Generator[Tell]:
     with Bar(*columns, console=console, transient=True) as bar:
         task: TaskID = bar.add_task("bisect", total=None, words="")
 
-        def tell(progress: Progress) -> None:
+        def report(progress: Progress) -> None:
             if progress.note:
                 console.print(progress.note, markup=False, highlight=False)
             total = None if progress.to_go is None else progress.trials + progress.to_go
             bar.update(task, completed=progress.trials, total=total, words=_words(progress))
 
-        yield tell
+        yield report
 
 
 def _words(progress: Progress) -> str:

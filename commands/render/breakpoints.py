@@ -7,7 +7,7 @@ import msgspec
 from actiondbg.breakpoints.breakpoint import Breakpoint
 from actiondbg.commands.render.renderer import RenderContext, renders
 
-# Exactly these, whatever the API has beside: scripts rely on it.
+# The fixed JSON interface, independent of further fields of the API.
 _BREAKPOINT_KEYS = (
     *("id", "kind", "spec", "condition", "enabled", "temporary", "after", "outcome", "ignore"),
     *("hits", "commands"),
@@ -15,7 +15,7 @@ _BREAKPOINT_KEYS = (
 
 
 class Breakpoints(msgspec.Struct):
-    """Breakpoints (JSON has their public fields)."""
+    """A list of breakpoints."""
 
     breakpoints: list[Breakpoint]
 
@@ -42,7 +42,7 @@ def breakpoints_text(_: RenderContext, listed: Breakpoints) -> str:
     lines = ["id   enabled  hits    what"]
     for each in listed.breakpoints:
         temporary = ", once" if each.temporary else ""
-        ignore = f", ignored {each.ignore} times more" if each.ignore else ""
+        ignore = f", ignored {each.ignore} more times" if each.ignore else ""
         enabled = "yes" if each.enabled else "no"
         what = f"{_words(each)}{temporary}{ignore}"
         lines.append(f"{each.id:<4} {enabled:<8} {each.hits:<7} {what}")

@@ -1,4 +1,4 @@
-"""The text of what events a machine counts; apart, because it needs no package."""
+"""The text of supported events; a module of its own, as it needs no optional package."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ def event_lines(tried: Iterable[ProbeResult], why: dict[int, str]) -> str:
     """Return one line for each event that was tried.
 
     Args:
-        tried: the events.
-        why: the words for each errno.
+        tried: the probed events.
+        why: the reason for each errno.
     """
     rows = [(one.asked.name, one.asked.kind, _tried_words(one, why)) for one in tried]
     return "\n".join(f"{name:<24}  {kind:<8}  {words}" for name, kind, words in rows)

@@ -1,4 +1,4 @@
-"""Plain words, settings, facts about the program, and displays."""
+"""Plain text, settings, facts about the program, and displays."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Fact = str | int | bool | list[str] | None
 
 
 class Text(msgspec.Struct):
-    """Words for people: help, echo, a confirmation."""
+    """Plain text: help, echo, a confirmation."""
 
     text: str
 
@@ -23,27 +23,27 @@ class SettingsShown(msgspec.Struct):
 
 
 class Facts(msgspec.Struct):
-    """Named facts about the tool or the program; None where a fact is not known now."""
+    """Named facts about the tool or the program; None for unknown ones."""
 
     title: str
     facts: dict[str, Fact]
 
 
 class Display(msgspec.Struct):
-    """A command that is run at each stop."""
+    """A command line that runs at each stop."""
 
     id: int
     command: str
 
 
 class Displays(msgspec.Struct):
-    """The commands that are run at each stop."""
+    """A list of displays."""
 
     displays: list[Display]
 
 
 class Displayed(msgspec.Struct):
-    """What a display gave, which people have been shown: a result as JSON has it, or an error."""
+    """The result of a display as JSON, or its error; the text has been shown already."""
 
     id: int
     command: str
@@ -75,7 +75,7 @@ def display_text(_: RenderContext, added: Display) -> str:
 
 
 def displayed_text(_: RenderContext, __: Displayed) -> str:
-    return ""  # it was shown when it was run
+    return ""  # shown when it ran
 
 
 def _facts_object(facts: Facts) -> object:

@@ -1,4 +1,4 @@
-"""The outcome and the changes of an action, statistics of all of a name, cycles."""
+"""The outcome and the changes of an action, statistics by name, cycles."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _TOTALS = ("attempts", "succeeded", "unchanged", "failed", "skipped", "changes",
 
 
 class OutcomeShown(msgspec.Struct):
-    """What the action of the stop came to; ``changes`` is how many there are."""
+    """The outcome of the action of the stop, and the number of its changes."""
 
     ordinal: int
     tag: str
@@ -42,9 +42,13 @@ class ChangesShown(msgspec.Struct):
 
 
 class StatisticsShown(msgspec.Struct):
-    """What the patterns, the passes or the folds came to, and their sum.
+    """The outcomes of patterns, passes or folds by name, and the total.
 
-    ``glob`` is of the names that were asked for, None for all.
+    Attributes:
+        kind: "pattern", "pass" or "fold".
+        glob: the selected names; None for all.
+        rows: one row a name.
+        total: the sums over the rows.
     """
 
     kind: str
@@ -54,7 +58,7 @@ class StatisticsShown(msgspec.Struct):
 
 
 class CycleShown(msgspec.Struct):
-    """The actions that repeat, if any do."""
+    """A cycle of actions, or None."""
 
     cycle: Cycle | None
 
@@ -63,9 +67,9 @@ class CycleShown(msgspec.Struct):
 
 
 def outcome_text(_: RenderContext, shown: OutcomeShown) -> str:
-    """Return what ``info outcome`` says."""
+    """Return the text of ``info outcome``."""
     outcome = Outcome(
-        result=shown.result,  # pyright: ignore[reportArgumentType] # it was an Outcome's
+        result=shown.result,  # pyright: ignore[reportArgumentType] # from an Outcome
         reasons=shown.reasons,
         how=shown.how,
         values=shown.values,
@@ -78,14 +82,14 @@ def outcome_text(_: RenderContext, shown: OutcomeShown) -> str:
 
 
 def changes_text(_: RenderContext, shown: ChangesShown) -> str:
-    """Return what ``info changes`` says."""
+    """Return the text of ``info changes``."""
     found: Changes = shown.changes
     if not found.total:
         return f"#{shown.ordinal} has changed nothing so far."
     counts = ", ".join(f"{count} {kind}" for kind, count in found.counts.items() if count)
     lines = [f"#{shown.ordinal} made {found.total} change{'s'[: found.total > 1]}: {counts}"]
     if found.forgotten:
-        lines.append(f"  ... the first {found.forgotten} are not remembered any more")
+        lines.append(f"  ... the first {found.forgotten} are no longer available")
     for change in found.changes:
         place = f"  at {change.location}" if change.location else ""
         lines.append(f"  {change_line(change, shown.ordinal)}{place}")
@@ -105,12 +109,12 @@ def _changes_object(shown: ChangesShown) -> object:
 def statistics_text(_: RenderContext, shown: StatisticsShown) -> str:
     if not shown.rows:
         named = f" named {shown.glob}" if shown.glob else ""
-        return f"No {shown.kind}{named} is over so far."
+        return f"No {shown.kind}{named} has ended so far."
     titles = (f"{title:>{width}}" for title, width in zip(_COLUMNS, _WIDTHS, strict=True))
     lines = [f"{' '.join(titles)} {'time':>{_TIME_WIDTH}}  name"]
     lines += [_statistic_line(row, row.name or "(nameless)") for row in shown.rows]
     noun = "name" if len(shown.rows) == 1 else "names"
-    return "\n".join([*lines, _statistic_line(shown.total, f"in all, of {len(shown.rows)} {noun}")])
+    return "\n".join([*lines, _statistic_line(shown.total, f"total of {len(shown.rows)} {noun}")])
 
 
 def _statistic_line(row: Statistic, name: str) -> str:
@@ -134,9 +138,9 @@ def _statistics_object(shown: StatisticsShown) -> object:
 def cycle_text(context: RenderContext, shown: CycleShown) -> str:
     cycle = shown.cycle
     if cycle is None:
-        return "No actions undo each other: the newest of them do not repeat."
+        return "No cycle was found: the latest actions do not repeat."
     length = plural(len(cycle.round), "action")
-    lines = [f"The same {length} repeat, {cycle.times} times so far; one round of them:"]
+    lines = [f"A cycle of {length} was repeated {cycle.times} times so far; one round:"]
     lines += [f"  {_applied_words(each)}" for each in cycle.round]
     for each in cycle.diffs:
         if not each.is_empty:

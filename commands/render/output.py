@@ -1,4 +1,4 @@
-"""Where the text of results goes: the terminal, a pager, a file or a command."""
+"""Output of text: redirection to files and commands, the pager, colour."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from actiondbg.errors import UsageError
 from actiondbg.support.executables import which
 
 _PAGER = "less -R -F -X"
-_SHELL = re.compile(r"[^\w./+-]")  # in a word that the shell does more with than run it
+_SHELL = re.compile(r"[^\w./+-]")  # a character that the shell interprets
 
 
 class Redirect(msgspec.Struct, frozen=True):
-    """Where a command's text goes: ``operator`` is >, >> or |."""
+    """The redirection of a command; ``operator`` is >, >> or |."""
 
     operator: str
     target: str
 
 
 def color_allowed() -> bool:
-    """Return whether the environment allows colour (https://no-color.org, TERM=dumb)."""
+    """Whether the environment allows colour (https://no-color.org, TERM=dumb)."""
     return not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
@@ -36,7 +36,7 @@ def color_allowed() -> bool:
 def open_redirect(
     redirect: Redirect, out: TextIO, command_out: TextIO | None
 ) -> Generator[TextIO, None, None]:
-    """Open what a redirection names; a command inherits ``out`` or gets ``command_out``."""
+    """Open the target of a redirection; a command writes to ``command_out``, by default stdout."""
     if redirect.operator != "|":
         path = os.path.expanduser(redirect.target)
         mode = "w" if redirect.operator == ">" else "a"
@@ -44,10 +44,12 @@ def open_redirect(
             with open(path, mode, encoding="utf-8") as file:
                 yield file
         except OSError as error:
-            # A failed write, as on a full disk, names no file; any other file is not ours.
+            # A failed write, as on a full disk, names no file; errors of other files pass through.
             if error.filename not in (None, path):
                 raise
-            raise UsageError(f"{path!r} cannot be written: {error.strerror}.") from None
+            raise UsageError(
+                f"{path!r} cannot be written ({error.strerror}): name another file."
+            ) from None
         return
     out.flush()
     with piped(redirect.target, command_out) as stdin:
@@ -56,7 +58,7 @@ def open_redirect(
 
 @contextmanager
 def piped(command: str, stdout: TextIO | None = None) -> Generator[TextIO, None, None]:
-    """Run a shell command, and give the file that it reads; it may end before we do."""
+    """Run a shell command, and yield its standard input; the command may exit early."""
     process = subprocess.Popen(
         command, shell=True, stdin=subprocess.PIPE, stdout=stdout, encoding="utf-8"
     )
@@ -72,7 +74,7 @@ def piped(command: str, stdout: TextIO | None = None) -> Generator[TextIO, None,
 
 
 def _wait(process: subprocess.Popen[str]) -> None:
-    """Wait for a command of the user's; Ctrl-C is for it, not for us."""
+    """Wait for a command of the user, to which Ctrl-C is directed."""
     while True:
         try:
             process.wait()
@@ -83,7 +85,7 @@ def _wait(process: subprocess.Popen[str]) -> None:
 
 @contextmanager
 def paged(out: TextIO) -> Generator[TextIO]:
-    """Yield what the pager reads; or ``out``, a terminal, where that pager is not there."""
+    """Yield the input of the pager, or ``out`` if the pager is not found."""
     given = os.environ.get("PAGER")
     missing = _missing(given or _PAGER)
     if missing is None:
@@ -92,8 +94,8 @@ def paged(out: TextIO) -> Generator[TextIO]:
         return
     if given:
         print(
-            f"actiondbg: There is no pager {missing!r}: what follows is shown without one; set "
-            "PAGER to a command on PATH.",
+            f"actiondbg: The pager {missing!r} was not found, the output is not paged: "
+            "set PAGER to a command on PATH.",
             file=sys.stderr,
         )
     yield out
@@ -101,11 +103,11 @@ def paged(out: TextIO) -> Generator[TextIO]:
 
 
 def _missing(command: str) -> str | None:
-    """Return the program of a shell command, if it is not there."""
+    """Return the program of a shell command if it is not found."""
     try:
         word = next(iter(shlex.split(command)), "")
     except ValueError:
-        return None  # the shell says what is wrong
+        return None  # the shell reports the error
     if not word or _SHELL.search(word):
         return None
     return None if which(word) else word

@@ -1,4 +1,4 @@
-"""Past attempts, the life of an operation, and the difference that an action made."""
+"""Past attempts of patterns, the history of an operation, and diffs."""
 
 from __future__ import annotations
 
@@ -19,26 +19,26 @@ if TYPE_CHECKING:
     from actiondbg.analysis.history import Event, History
     from actiondbg.ir.diff import Diff, Row
 
-_WIDTH = 160  # columns of a side-by-side diff that goes into a file
+_WIDTH = 160  # columns of a side-by-side diff in a file
 _OFF = "\x1b[39m"
 _COLORS = {"-": "\x1b[31m", "+": "\x1b[32m", "!": "\x1b[33m", "@": "\x1b[36m"}
 
 
 class AttemptsShown(msgspec.Struct):
-    """Past attempts of a pattern; ``each``: a line for each of them."""
+    """Past attempts of a pattern: each in a line, or grouped."""
 
     attempts: PatternAttempts
     each: bool
 
 
 class HistoryShown(msgspec.Struct):
-    """The life of an operation."""
+    """The history of an operation."""
 
     history: History
 
 
 class DiffShown(msgspec.Struct):
-    """What an action changed; ``context`` is how many equal lines stand around a change."""
+    """The diff of an action, with ``context`` unchanged lines around a change."""
 
     diff: Diff
     side_by_side: bool
@@ -99,7 +99,7 @@ def _group_words(group: Group) -> str:
     return f'{result}: "{group.reason}"' if group.reason else result
 
 
-# --- the life of an operation -------------------------------------------------------
+# --- the history of an operation ----------------------------------------------------
 
 
 def history_text(_: RenderContext, shown: HistoryShown) -> str:
@@ -116,7 +116,7 @@ def history_text(_: RenderContext, shown: HistoryShown) -> str:
 
 
 def _event_words(event: Event) -> str:
-    """Return what happened, without the operation, which stands above."""
+    """Return the description of an event, without the operation, which the first line names."""
     return re.sub(rf"^@{event.id} \S+ (was )?", "", event.message or event.kind)
 
 
@@ -134,7 +134,7 @@ def _ids(ids: Iterable[int]) -> str:
 
 def diff_text(context: RenderContext, shown: DiffShown) -> str:
     if shown.diff.is_empty:
-        return f"{_title(shown.diff)} made no difference."
+        return f"{_title(shown.diff)} did not change the IR."
     if shown.side_by_side:
         return _side_by_side(context, shown.diff)
     return "\n".join(unified_lines(context, shown.diff, shown.context))
@@ -145,12 +145,12 @@ def _title(diff: Diff) -> str:
 
 
 def unified_lines(context: RenderContext, diff: Diff, around: int) -> list[str]:
-    """Return a unified diff; what is not changed is coloured as IR.
+    """Return a unified diff; unchanged lines are coloured as IR.
 
     Args:
-        context: where it is shown.
-        diff: of the IR.
-        around: how many equal lines stand around a change.
+        context: the context of rendering.
+        diff: the diff of IR.
+        around: the number of unchanged lines around a change.
     """
     head = (f"--- before {_title(diff)}", "+++ after")
     return [*(paint_line(context, line) for line in (*head, *diff.unified(around)))]

@@ -1,4 +1,4 @@
-"""Printed IR, for people with a gutter and colours, in bounded memory; counts of operations."""
+"""Printed IR, with gutter and colours, in bounded memory; counts of operations."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from actiondbg.commands.render.output import Redirect
 from actiondbg.commands.render.renderer import RenderContext, Renderer, page, renders
 from actiondbg.ir.printed import PrintedText
 
-_CHUNK = 1 << 16  # characters that are coloured at once
-_LINE = re.compile(r"[^\n]*\n|[^\n]+")  # not splitlines, which knows other ends of lines
-_LONGEST = 1 << 20  # characters of a line without end that are held back
-_READ_WHOLE = 1 << 20  # bytes of IR up to which it is read to count its lines
+_CHUNK = 1 << 16  # characters to colour at once
+_LINE = re.compile(r"[^\n]*\n|[^\n]+")  # not splitlines, which splits at further characters
+_LONGEST = 1 << 20  # characters to buffer of a line without end
+_READ_WHOLE = 1 << 20  # bytes of IR to read for counting lines
 
 
 class Written(msgspec.Struct):
-    """IR that was sent elsewhere: ``operator`` is >, >> or |, ``bytes`` is its length."""
+    """Redirected IR; ``operator`` is >, >> or |, ``bytes`` the size."""
 
     target: str
     operator: str
@@ -27,14 +27,14 @@ class Written(msgspec.Struct):
 
 
 class Printed(msgspec.Struct):
-    """IR as JSON gives it; ``generic`` is whether it is in the generic form."""
+    """IR for JSON, and whether it is in generic form."""
 
     text: str
     generic: bool
 
 
 class Counted(msgspec.Struct):
-    """How many operations there are of a name, in the module or in the cursor's function."""
+    """The number of operations of a name, in the module or in the function of the cursor."""
 
     glob: str
     function: bool
@@ -42,12 +42,12 @@ class Counted(msgspec.Struct):
 
 
 class IRWriter:
-    """A file-like object that passes IR on with a gutter and colours.
+    """A file-like object that writes IR with gutter and colours.
 
     Args:
-        out: where the text goes.
+        out: the stream to write to.
         mark: first and last line of the cursor's operation, from 1; None: no gutter.
-        style: a style's name, None for no colours.
+        style: the name of a style; None: no colours.
     """
 
     def __init__(self, out: TextIO, mark: tuple[int, int] | None, style: str | None) -> None:
@@ -56,23 +56,23 @@ class IRWriter:
         self._style = style
         self._line = 1
         self._at_start = True  # of a line
-        self._parts: list[str] = []  # what waits for the end of its line
+        self._parts: list[str] = []  # the buffered text of the incomplete line
         self._size = 0
 
     def write(self, text: str) -> int:
-        """Write a piece of IR, wherever it was cut."""
+        """Write a chunk of IR, which may end within a line."""
         self._parts.append(text)
         self._size += len(text)
         if self._size >= _CHUNK:
-            waiting = "".join(self._parts)
-            cut = waiting.rfind("\n") + 1
+            buffered = "".join(self._parts)
+            cut = buffered.rfind("\n") + 1
             if not cut and self._size >= _LONGEST:
                 cut = self._size
-            self._flush(waiting[:cut], waiting[cut:])
+            self._flush(buffered[:cut], buffered[cut:])
         return len(text)
 
     def finish(self) -> None:
-        """Write what is left, and end the last line."""
+        """Write the buffered text, and end the last line."""
         self._flush("".join(self._parts), "")
         if not self._at_start:
             self._out.write("\n")
@@ -110,7 +110,7 @@ class IRWriter:
 
 
 def _show_ir(context: RenderContext, result: object) -> None:
-    """Write printed IR: whole and plain into a file, else marked, coloured and paged."""
+    """Write printed IR: plain into a file, else marked, coloured and paged."""
     with cast("PrintedText", result) as printed:
         if context.redirected:
             printed.copy_to(context.out)
@@ -135,14 +135,14 @@ def _is_long(printed: PrintedText) -> bool:
 
 def _ir_object(result: object, redirect: Redirect | None) -> object:
     printed = cast("PrintedText", result)
-    if redirect is not None:  # what has been written elsewhere is not repeated
+    if redirect is not None:  # redirected IR is not repeated
         return msgspec.to_builtins(Written(redirect.target, redirect.operator, printed.bytes))
     with printed:
         return msgspec.to_builtins(Printed(printed.text, printed.generic))
 
 
 def count_text(_: RenderContext, counted: Counted) -> str:
-    where = "the cursor's function" if counted.function else "the module"
+    where = "the function of the cursor" if counted.function else "the module"
     return f"{counted.count} {counted.glob} in {where}"
 
 

@@ -1,4 +1,4 @@
-"""The text of an answer to a query: a table, for people."""
+"""The result of a query as a table."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from typing import IO, Any, Protocol
 from actiondbg.recording.query.results import text_of
 
 MOST_ROWS = 1000  # on a terminal
-_NARROWEST = 6  # cells that a column has on a terminal at least, if it needs as many
-_BETWEEN = "  "  # the columns
+_NARROWEST = 6  # least width of a shortened column
+_BETWEEN = "  "  # columns
 _NULL = "NULL"
 _BOLD, _PLAIN = "\x1b[1m", "\x1b[22m"
 
@@ -67,20 +67,20 @@ class Reader(Protocol):
 
 
 def write_table(reader: Reader, out: IO[bytes]) -> None:
-    """Write an answer as a table whose cells are whole; see ``results.write_csv``."""
+    """Write a result as a table with complete cells; see ``results.write_csv``."""
     rows = [[_cell(value) for value in row] for row in _rows(reader)]
     for line in _lines(reader.schema, rows, None):
         out.write(f"{line}\n".encode(errors="backslashreplace"))
 
 
 def show_table(reader: Reader) -> str | None:
-    """Print an answer on the terminal, which is stdout: long cells are cut, and many rows.
+    """Print a result on the terminal; long cells and many rows are truncated.
 
     Args:
         reader: a pyarrow.RecordBatchReader.
 
     Returns:
-        What is to be said of rows that were left out.
+        The message about omitted rows, or None.
     """
     from actiondbg.commands.render.output import color_allowed
 
@@ -100,15 +100,12 @@ def show_table(reader: Reader) -> str | None:
     for line in lines:
         print(line)
     if len(values) > MOST_ROWS:
-        return (
-            f"These are the first {MOST_ROWS:,} rows: add a LIMIT, or write all of them with "
-            "-o FILE."
-        )
+        return f"Only {MOST_ROWS:,} rows are shown: add a LIMIT, or write all of them with -o FILE."
     return None
 
 
 def _lines(schema: Schema, rows: Sequence[Sequence[str]], most: int | None) -> Iterator[str]:
-    """Yield the lines of a table, cut to ``most`` cells of the terminal."""
+    """Yield the lines of a table, at most ``most`` cells wide."""
     from rich.cells import cell_len
 
     names: list[str] = schema.names
@@ -131,7 +128,7 @@ def _fit(text: str, width: int, to_the_right: bool) -> str:
 
 
 def _narrowed(widths: Sequence[int], most: int) -> list[int]:
-    """Make the widest columns narrower, until all of them fit."""
+    """Narrow the widest columns until all columns fit."""
     width = max(widths)
     while width > _NARROWEST and sum(min(each, width) for each in widths) > most:
         width -= 1
@@ -139,7 +136,7 @@ def _narrowed(widths: Sequence[int], most: int) -> list[int]:
 
 
 def _records(names: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
-    """Yield the lines of rows of more columns than fit beside each other."""
+    """Yield rows with too many columns for a table, one column a line."""
     width = max(map(len, names))
     for number, row in enumerate(rows, start=1):
         yield f"--- row {number}"
@@ -167,7 +164,7 @@ def _text(value: object) -> str:
 
 
 def _cell(value: object) -> str:
-    """Return a value in one line."""
+    """Return a value as one line."""
     text = _text(value)
     if text.isprintable():
         return text

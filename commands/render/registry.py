@@ -1,4 +1,4 @@
-"""The one registry from the type of a result to its text and its JSON."""
+"""The registry of renderers: from the type of a result to its text and JSON."""
 
 from __future__ import annotations
 
@@ -21,33 +21,33 @@ _RENDERERS = {each.kind: each for topic in _TOPICS for each in topic.RENDERERS}
 
 
 def add(renderer: Renderer) -> None:
-    """Add the renderer of one more type of results."""
+    """Register the renderer of another type of results."""
     _RENDERERS[renderer.kind] = renderer
 
 
 def kinds() -> list[type[object]]:
-    """Return the types of results that can be shown."""
+    """Return the registered types of results."""
     return list(_RENDERERS)
 
 
 def show(context: RenderContext, result: object) -> None:
-    """Write a result for people; None is no result."""
+    """Write a result as text; nothing for None."""
     if result is not None:
         _renderer(result).show(context, result)
 
 
 def as_json(result: object, redirect: Redirect | None) -> object:
-    """Return a result as JSON has it.
+    """Return a result for JSON.
 
     Args:
-        result: what a command returned.
-        redirect: where its text has gone; IR is not repeated then.
+        result: the result of a command.
+        redirect: the redirection of its text; redirected IR is not repeated.
     """
     return None if result is None else _renderer(result).json(result, redirect)
 
 
 def _renderer(result: object) -> Renderer:
-    """Return the renderer of the nearest class of a result."""
+    """Return the renderer of the most derived registered class of a result."""
     for kind in type(result).__mro__:
         if kind in _RENDERERS:
             return _RENDERERS[kind]

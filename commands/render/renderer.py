@@ -1,4 +1,4 @@
-"""How a type of result is shown to people and given as JSON."""
+"""Renderers of results, and their context."""
 
 from __future__ import annotations
 
@@ -24,21 +24,21 @@ class Preferences(Protocol):
         ...
 
     def on(self, name: str) -> bool:
-        """Return whether a setting is anything but off."""
+        """Whether a setting is not off."""
         ...
 
 
 class RenderContext(Protocol):
-    """Where a result is shown, and the session that it comes from."""
+    """The output, settings and session for rendering a result."""
 
     @property
     def out(self) -> TextIO:
-        """Return where the text goes."""
+        """Return the stream of the text."""
         ...
 
     @property
     def session(self) -> DebugSession:
-        """Return the session, which a stop's text asks for its breakpoints and its cursor."""
+        """Return the session, for breakpoints and the cursor."""
         ...
 
     @property
@@ -48,17 +48,17 @@ class RenderContext(Protocol):
 
     @property
     def colored(self) -> bool:
-        """Return whether the text is coloured."""
+        """Whether the text is coloured."""
         ...
 
     @property
     def pages(self) -> bool:
-        """Return whether long text goes through the pager."""
+        """Whether long text is paged."""
         ...
 
     @property
     def redirected(self) -> bool:
-        """Return whether the text goes into a file or a command of the user's."""
+        """Whether the text is redirected to a file or a command."""
         ...
 
     def paint(self, ir: str) -> str:
@@ -67,12 +67,12 @@ class RenderContext(Protocol):
 
 
 class Renderer(msgspec.Struct, frozen=True):
-    """Shows the results of one type, and those derived from it.
+    """The renderer of a type of results and its subclasses.
 
     Attributes:
         kind: the type.
-        show: writes a result for people.
-        json: returns a result as JSON has it; the redirection is the one that its text took.
+        show: writes a result as text.
+        json: returns a result for JSON, given the redirection of its text.
     """
 
     kind: type[object]
@@ -85,12 +85,12 @@ def renders(
     text: Callable[[RenderContext, ResultT], str],
     json: Callable[[ResultT], object] = msgspec.to_builtins,
 ) -> Renderer:
-    """Return the renderer of results whose text is short enough to be made as a whole.
+    """Return a renderer from a function that returns the complete text.
 
     Args:
         kind: the type of the results.
-        text: returns the lines for people.
-        json: returns what msgspec can encode; by default the fields of a struct.
+        text: returns the text.
+        json: returns an object that msgspec can encode; by default the fields of a struct.
     """
 
     def show(context: RenderContext, result: object) -> None:
@@ -100,7 +100,7 @@ def renders(
 
 
 def write_paged(context: RenderContext, text: str) -> None:
-    """Write lines; through the pager where they do not fit the terminal."""
+    """Write text; page it if it does not fit the terminal."""
     if not text:
         return
     text = text if text.endswith("\n") else text + "\n"
@@ -111,7 +111,7 @@ def write_paged(context: RenderContext, text: str) -> None:
 
 
 def page(context: RenderContext, write: Callable[[TextIO], object]) -> None:
-    """Write through the pager."""
+    """Write to the pager."""
     context.out.flush()
     with paged(context.out) as pager:
         write(pager)

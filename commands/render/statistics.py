@@ -1,4 +1,4 @@
-"""The text of what actions cost: totals, means of buckets, tables of probabilities."""
+"""The cost of actions: totals, means of buckets, tables of probabilities."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ if TYPE_CHECKING:
     from actiondbg.recording.statistics.totals import Total
 
 _SHADES = ((0.64, "██"), (0.36, "▓▓"), (0.16, "▒▒"), (0.04, "░░"), (1e-300, "· "))
-_LEGEND = "Probabilities: ██ from 64 %, ▓▓ 36 %, ▒▒ 16 %, ░░ 4 %, · rarer, blank never"
+_LEGEND = "Probabilities: ██ from 64 %, ▓▓ 36 %, ▒▒ 16 %, ░░ 4 %, · below 4 %, blank 0"
 
 
 def stat_text(measured: Measured, most: int, tables: bool = True) -> str:
-    """Return what a run cost, for people.
+    """Return the cost of a run as text.
 
     Args:
-        measured: of the run.
-        most: how many names are listed; 0: all.
-        tables: the tables of probabilities are wanted too.
+        measured: the measurement of the run.
+        most: the number of names to list; 0: all.
+        tables: include the tables of probabilities.
     """
     nested = ", without nested actions" if measured.own else ""
     measured_of = f"{measured.samples.size:,} of {measured.count:,} actions"
@@ -67,7 +67,7 @@ def _total_row(total: Total) -> list[str]:
 
 
 def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Return lines whose cells are aligned at the right, the last one at the left."""
+    """Return lines with cells aligned right, except the last, which is aligned left."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)][:-1]
     return [
         "  ".join([*(f"{cell:>{w}}" for cell, w in zip(row, widths, strict=False)), row[-1]])
@@ -90,7 +90,7 @@ def _statistic_lines(statistics: Statistics, tables: bool) -> list[str]:
 
 
 def _bucket_lines(quantities: Sequence[Quantity]) -> list[str]:
-    """Return the means of the buckets, each quantity by its own order."""
+    """Return the means of the buckets; each quantity has its own order."""
     rows = [["bucket", *(quantity.name for quantity in quantities), ""]]
     for bucket in range(max(quantity.buckets.size for quantity in quantities)):
         means = (_mean_text(quantity, bucket) for quantity in quantities)
@@ -109,7 +109,7 @@ def _mean_text(quantity: Quantity, bucket: int) -> str:
 
 def _fewer_lines(quantities: Sequence[Quantity]) -> list[str]:
     return [
-        f"{quantity.name}: {quantity.buckets.size} of {quantity.buckets.wanted} buckets, since "
+        f"{quantity.name}: {quantity.buckets.size} of {quantity.buckets.wanted} buckets, because "
         + _why_fewer(quantity)
         for quantity in quantities
         if quantity.buckets.size < quantity.buckets.wanted
@@ -120,7 +120,7 @@ def _why_fewer(quantity: Quantity) -> str:
     calls = len(quantity.values)
     if calls < quantity.buckets.wanted:
         return f"there are {calls} calls."
-    return "equal values are in one bucket."
+    return "equal values share a bucket."
 
 
 def _relation_lines(
@@ -129,7 +129,7 @@ def _relation_lines(
     head = f"Correlation of {event.name} with the duration:"
     constant = next((each for each in (event, duration) if each.is_constant), None)
     if constant is not None:
-        return [f"{head} undefined, since {constant_words(constant)}."]
+        return [f"{head} undefined, because {constant_words(constant)}."]
     pearson, spearman = map(correlation_text, (relation.pearson, relation.spearman))
     lines = [f"{head} {pearson}, of their ranks: {spearman}"]
     if tables:
@@ -139,7 +139,7 @@ def _relation_lines(
 
 
 def _probability_lines(given: Quantity, of: Quantity, table: Floats) -> list[str]:
-    """Return the shaded table of P(of | given): a row a bucket of what is given."""
+    """Return the shaded table of P(of | given), with one row a bucket of ``given``."""
     title = f"P(bucket of {of.name} | bucket of {given.name}); each row sums to 1:"
     columns = " ".join(f"{bucket + 1:<2}" for bucket in range(of.buckets.size))
     rows = [["", given.name, "calls", f"{columns.rstrip()}  <- bucket of {of.name}"]]

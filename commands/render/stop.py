@@ -1,4 +1,4 @@
-"""The text of a stop: where, what the action did, and who was caught."""
+"""The text of a stop: its place, the outcome, the changes and the culprit."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 
-_MOST_CHANGES = 8  # that a stop shows
-# Exactly these, whatever the API tells beside: scripts rely on it.
+_MOST_CHANGES = 8  # shown at a stop
+# The fixed JSON interface, independent of further fields of the API.
 _STOP_KEYS = (
     *("when", "reason", "ordinal", "tag", "name", "op", "location", "function", "depth"),
     "breakpoints",
@@ -28,7 +28,7 @@ _EXIT_KEYS = (*_STOP_KEYS, "status")
 
 
 class Reproduced(msgspec.Struct):
-    """The file that reproduces a crash, and what shows it; or why there is none."""
+    """The reproducer of a crash with its pipeline and command, or the error."""
 
     path: str
     pipeline: str | None = None
@@ -37,7 +37,7 @@ class Reproduced(msgspec.Struct):
 
 
 def stop_text(context: RenderContext, stop: Stop) -> str:
-    """Return where the tool stands and what the action did, a line each."""
+    """Return the text of a stop."""
     if stop.when == "exit":
         return stop.message or f"The tool exited with status {stop.status}."
     lines = [_head(context, stop), *_message_lines(stop)]
@@ -54,7 +54,7 @@ def stop_text(context: RenderContext, stop: Stop) -> str:
     return "\n".join(line for line in lines if line.strip())
 
 
-# --- where ---------------------------------------------------------------------
+# --- place ---------------------------------------------------------------------
 
 
 def _head(context: RenderContext, stop: Stop) -> str:
@@ -77,7 +77,7 @@ def _reason(context: RenderContext, stop: Stop) -> str:
         return "Stopped"
     kinds = {each.id: each.kind for each in context.session.breakpoints.all()}
     hit: dict[str, list[str]] = {}
-    for number in stop.breakpoints:  # a temporary one is gone by now
+    for number in stop.breakpoints:  # a temporary one has been deleted
         hit.setdefault(kinds.get(number, "breakpoint"), []).append(str(number))
     words = (_plural(kind, numbers) for kind, numbers in hit.items())
     return f"{', '.join(words).capitalize()}, stopped"
@@ -89,9 +89,9 @@ def _plural(kind: str, numbers: list[str]) -> str:
 
 
 def _message_lines(stop: Stop) -> list[str]:
-    """Return what was watched or caught, and by whom, if that is not the action of the stop."""
+    """Return the messages of watches and catches, with the culprit if it is another action."""
     message = stop.message or ""
-    if stop.reason == "watch":  # what several watches saw is joined
+    if stop.reason == "watch":  # messages of several watches are joined
         message = message.replace("; ", "\n")
     lines = [line for line in dict.fromkeys(message.splitlines()) if line]
     if stop.culprit is not None and (stop.culprit.ordinal != stop.ordinal or stop.culprit.guess):
@@ -101,14 +101,14 @@ def _message_lines(stop: Stop) -> list[str]:
 
 
 def culprit_words(culprit: Culprit) -> str:
-    """Return who did it: ``#17 apply-pattern (X)``."""
+    """Return a culprit, such as ``#17 apply-pattern (X)``."""
     words = f"#{culprit.ordinal} {culprit.tag} ({culprit.name or 'nameless'})"
     if not culprit.ordinal:
         words = culprit.name or "no action"
     return words + (" (a guess)" if culprit.guess else "")
 
 
-# --- what the action did ----------------------------------------------------------
+# --- outcome and changes ----------------------------------------------------------
 
 
 def result_words(outcome: Outcome, changes: int) -> str:
@@ -116,12 +116,12 @@ def result_words(outcome: Outcome, changes: int) -> str:
     if outcome.result == "unchanged":
         return "succeeded, but changed nothing"
     if outcome.result == "failed" and changes:
-        return "failed, though it changed the IR"
+        return "failed, but changed the IR"
     return outcome.result
 
 
 def outcome_lines(outcome: Outcome, tag: str) -> list[str]:
-    """Return why or how an action came to its result, a line each."""
+    """Return the reasons or the kind of a result, a line each."""
     label = "no match: " if tag == "apply-pattern" and outcome.result == "failed" else ""
     lines = [f"{label}{reason}" for reason in outcome.reasons]
     if outcome.how in ("constants", "values", "constants and values"):
@@ -135,7 +135,7 @@ def outcome_lines(outcome: Outcome, tag: str) -> list[str]:
 
 
 def change_line(change: Change, ordinal: int) -> str:
-    """Return a change in one line; ``ordinal`` is of the action that is told about."""
+    """Return a change as one line; ``ordinal`` is that of the printed action."""
     what = operation(change.id, change.op)
     if change.what == "block":
         what = f"a block of {what}"
@@ -156,11 +156,11 @@ def _value_words(value: ValueRef) -> str:
     return operation(value.id, value.op)
 
 
-# --- where the cursor is -------------------------------------------------------------
+# --- the cursor -------------------------------------------------------------
 
 
 def _cursor_line(context: RenderContext, stop: Stop) -> str:
-    """Say where the cursor is, as what the action was about is not there any more."""
+    """Return the place of the cursor after the operation of the action was erased."""
     was = f"@{stop.id}"
     if stop.cursor_id is None:
         return f"{was} was erased."
@@ -174,24 +174,24 @@ def _cursor_line(context: RenderContext, stop: Stop) -> str:
         and any(value.id == stop.cursor_id for value in change.by or [])
         for change in stop.changes
     )
-    tail = f", which replaced {was}" if replaced else f"; {was} is not there any more"
+    tail = f", which replaced {was}" if replaced else f"; {was} no longer exists"
     return f"The cursor is on {operation(stop.cursor_id, name)}{tail}."
 
 
 def _operation_line(context: RenderContext, stop: Stop) -> str:
-    """Return the cursor's operation in one line, without its regions."""
+    """Return the operation of the cursor as one line, without its regions."""
     limit = context.settings["elide"]
     elide = int(limit) if limit != "off" else None
     try:
         with context.session.ir.print("cursor", skip_regions=True, elide=elide) as printed:
             text = printed.text.strip()
-    except ActiondbgError as error:  # such as an operation that the action erased
+    except ActiondbgError as error:  # such as an erased operation
         return f"  {stop.op or 'operation'}: {error}"
     first, newline, _ = text.partition("\n")
     return "  " + context.paint(first) + (" ..." if newline else "")
 
 
-# --- the rest ------------------------------------------------------------------------
+# --- JSON and reproducers ------------------------------------------------------------------------
 
 
 def _stop_object(stop: Stop) -> object:
@@ -202,8 +202,8 @@ def _stop_object(stop: Stop) -> object:
 
 def reproduced_text(_: RenderContext, made: Reproduced) -> str:
     if made.error is not None:
-        return f"No reproducer was written to {made.path}: {made.error}"
-    return f"A reproducer was written to {made.path}; it is run by:\n  {shlex.join(made.command)}"
+        return f"The reproducer {made.path} could not be written: {made.error}"
+    return f"A reproducer was written to {made.path}. To run it:\n  {shlex.join(made.command)}"
 
 
 RENDERERS = (renders(Stop, stop_text, _stop_object), renders(Reproduced, reproduced_text))

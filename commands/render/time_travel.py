@@ -9,23 +9,23 @@ from actiondbg.commands.render.units import describe
 from actiondbg.process.checkpoints import Automatic, Checkpoint
 from actiondbg.process.timeline import Branch, Skipped, Timeline
 
-_MOST_SKIPS = 5  # that a branch shows
+_MOST_SKIPS = 5  # shown of a branch
 
 
 class CheckpointsShown(msgspec.Struct):
-    """The checkpoints of the run, and how many the tool has made of itself."""
+    """The user's checkpoints, and statistics of the automatic ones."""
 
     checkpoints: list[Checkpoint]
     automatic: Automatic
 
 
 def checkpoint_text(_: RenderContext, made: Checkpoint) -> str:
-    """Return what ``checkpoint`` says."""
+    """Return the text of ``checkpoint``."""
     return f"Checkpoint {made.number}, {_place(made)}"
 
 
 def checkpoints_text(_: RenderContext, shown: CheckpointsShown) -> str:
-    """Return what ``info checkpoints`` says."""
+    """Return the text of ``info checkpoints``."""
     branches = {one.branch for one in shown.checkpoints}
     lines = [
         f"{one.number}: {_place(one)}" + (f", branch {one.branch}" if branches != {1} else "")
@@ -34,8 +34,7 @@ def checkpoints_text(_: RenderContext, shown: CheckpointsShown) -> str:
     automatic = shown.automatic
     if automatic.count:
         lines.append(
-            f"The tool has made {automatic.count} of itself, which hold "
-            f"{automatic.bytes / (1 << 20):.0f} MB."
+            f"Automatic checkpoints: {automatic.count} ({automatic.bytes / (1 << 20):.0f} MB)."
         )
     return "\n".join(lines or ["There are no checkpoints."])
 
@@ -47,7 +46,7 @@ def _place(made: Checkpoint) -> str:
 
 
 def timeline_text(_: RenderContext, timeline: Timeline) -> str:
-    """Return what ``info timeline`` says."""
+    """Return the text of ``info timeline``."""
     lines = [
         f"{'*' if one.number == timeline.current else ' '} {_branch(one)}"
         for one in timeline.branches
@@ -56,11 +55,11 @@ def timeline_text(_: RenderContext, timeline: Timeline) -> str:
 
 
 def _branch(branch: Branch) -> str:
-    came = f"came to {'its end after ' if branch.ended else ''}#{branch.actions}"
+    reached = f"{'ended after' if branch.ended else 'reached'} #{branch.actions}"
     if branch.parent is not None:
-        came = f"leaves branch {branch.parent} at #{branch.ordinal}, {came}"
+        reached = f"leaves branch {branch.parent} at #{branch.ordinal}, {reached}"
     skips = f"; skips {_skips(branch.skips)}" if branch.skips else ""
-    return f"branch {branch.number}: {came}{skips}"
+    return f"branch {branch.number}: {reached}{skips}"
 
 
 def _skips(skips: list[Skipped]) -> str:
@@ -75,7 +74,7 @@ def _here(timeline: Timeline) -> str:
     if timeline.when == "exit":
         return "The tool has ended."
     where = "inside" if timeline.when == "during" else timeline.when
-    return f"The tool stands {where} #{timeline.ordinal}, at event {timeline.event}."
+    return f"The tool is {where} #{timeline.ordinal}, at event {timeline.event}."
 
 
 RENDERERS = (

@@ -1,4 +1,4 @@
-"""The text of actions, of the stack of them, and of IR units."""
+"""The text of actions, the stack and IR units."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ if TYPE_CHECKING:
 
 
 class Backtrace(msgspec.Struct):
-    """The stack of actions, innermost first, and which of them is selected."""
+    """The stack of actions, innermost first, and the index of the selected one."""
 
     frames: list[Frame]
     selected: int
 
 
 class Units(msgspec.Struct):
-    """IR units, numbered from 0, as cursor-select-from-context and others take them."""
+    """A list of IR units, numbered from 0 for cursor-select-from-context and others."""
 
     units: list[Unit]
 
 
 class CursorPlace(msgspec.Struct):
-    """Where the cursor is (info cursor); ``path`` as docs/protocol.md has it."""
+    """The place of the cursor; docs/protocol.md describes ``path``."""
 
     kind: str
     name: str | None
@@ -41,11 +41,11 @@ class CursorPlace(msgspec.Struct):
     id: int | None = None
 
 
-_NO_COLOR_KINDS = ("block", "region")  # their text is words, no IR
+_NO_COLOR_KINDS = ("block", "region")  # their text is not IR
 
 
 def describe(action: Stop | Frame | Checkpoint) -> str:
-    """Describe an action in one line; a nameless one by its operation."""
+    """Return an action as one line; a nameless one with its operation."""
     name = action.name or (f"on {action.op}" if action.op else "nameless")
     text = f"#{action.ordinal} {action.tag} ({name})"
     if action.function:
@@ -54,13 +54,13 @@ def describe(action: Stop | Frame | Checkpoint) -> str:
 
 
 def operation(id: int | None, name: str | None) -> str:
-    """Return ``@12 arith.addi``, or as much of it as is known."""
+    """Return an operation, such as ``@12 arith.addi``; unknown parts are omitted."""
     number = f"@{id}" if id is not None else ""
     return f"{number} {name or ''}".strip() or "an operation"
 
 
 def rows(facts: Mapping[str, object]) -> list[str]:
-    """Return aligned lines of a name and a value; None values are left out."""
+    """Return aligned lines of names and values; None values are omitted."""
     width = max((len(name) for name in facts), default=0)
     return [
         f"{name:<{width}}  {_value(value)}" for name, value in facts.items() if value is not None
@@ -74,7 +74,7 @@ def _value(value: object) -> str:
 
 
 def unit_text(context: RenderContext, unit: Unit) -> str:
-    """Return an IR unit in one line."""
+    """Return an IR unit as one line."""
     place = f"  at {unit.location}" if unit.location else ""
     lines = (unit.text or unit.name or "").strip().splitlines() or [""]
     number = f" @{unit.id}" if unit.id is not None and unit.kind == "operation" else ""
@@ -87,7 +87,7 @@ def unit_text(context: RenderContext, unit: Unit) -> str:
 
 def units_text(context: RenderContext, units: Units) -> str:
     if not units.units:
-        return "There are none."
+        return "There are no IR units."
     return "\n".join(f"{i}: {unit_text(context, unit)}" for i, unit in enumerate(units.units))
 
 
@@ -132,10 +132,10 @@ def place_text(context: RenderContext, place: CursorPlace) -> str:
     kinds = ("region", "block", "operation")
     steps = [f"{kinds[i % 3]} {number}" for i, number in enumerate(place.path)]
     where = [f"@{place.function.removeprefix('@')}"] if place.function else []
-    if steps or not where:  # in a recording it is not known which steps lead there
+    if steps or not where:  # a recording has no path
         where.append(" > ".join(steps) or "the outermost operation")
     unit = Unit(
-        kind=place.kind,  # pyright: ignore[reportArgumentType] # it was a Unit's
+        kind=place.kind,  # pyright: ignore[reportArgumentType] # from a Unit
         name=place.name,
         state=place.state,  # pyright: ignore[reportArgumentType]
         text=place.text,

@@ -1,4 +1,4 @@
-"""The command that finds the culprit, and the options that it has on the command line."""
+"""The bisect command, and its options at the prompt and on the command line."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from actiondbg.bisection.verdict import Mode
 from actiondbg.commands.interpreter import completers, values
 from actiondbg.commands.interpreter.declaration import Topic
 from actiondbg.commands.interpreter.options import Flag, Option, Options, fields_of
-from actiondbg.commands.render.bisection import Bisected, showing_progress
+from actiondbg.commands.render.bisection import Bisected, progress_display
 from actiondbg.errors import ActiondbgError, UsageError
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def _seconds(text: str) -> float:
     except ValueError:
         seconds = 0.0
     if seconds <= 0:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number of seconds")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a positive number of seconds")
     return seconds
 
 
@@ -38,25 +38,25 @@ def _tolerance(text: str) -> float:
     except ValueError:
         tolerance = -1.0
     if tolerance < 0:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number from 0")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a non-negative number")
     return tolerance
 
 
-BISECTION = Topic("Finding the action to blame")
+BISECTION = Topic("Bisection")
 EntryResult = Literal["void", "i32", "i64", "f32"]
 
 
 class BisectOptions(Options):
     """The options of ``bisect``, at the prompt and on the command line."""
 
-    # Oracles: one of them is needed.
+    # Oracles, of which exactly one is required.
     test: Annotated[
         str | None,
         Option(
             "--test",
             "CMD",
-            help="a command of the shell judges the output, which is {} in it and its standard "
-            "input: exit status 0 good, 1 to 124 bad, 125 untestable",
+            help="judge the output, given as {} and on stdin, by a shell command: exit status 0 is "
+            "good, 1 to 124 bad, 125 untestable",
         ),
     ] = None
     filecheck: Annotated[
@@ -64,52 +64,50 @@ class BisectOptions(Options):
         Option(
             "--filecheck",
             "FILE",
-            help="the output passes the checks of a file, or is bad",
+            help="good if FileCheck accepts the output with the checks of FILE",
             complete=completers.files,
         ),
     ] = None
-    crash: Annotated[bool, Flag("--crash", help="bad when the tool crashes")] = False
-    verify: Annotated[bool, Flag("--verify", help="bad when the verifier finds the IR broken")] = (
-        False
-    )
+    crash: Annotated[bool, Flag("--crash", help="bad if the tool crashes")] = False
+    verify: Annotated[bool, Flag("--verify", help="bad if the verifier rejects the IR")] = False
     diagnostic: Annotated[
         str | None,
         Option(
             "--diagnostic",
             "GLOB",
-            help="bad when the tool emits a diagnostic whose text matches",
+            help="bad if the tool emits a diagnostic whose text matches",
         ),
     ] = None
     compare: Annotated[
         bool,
         Flag(
             "--compare",
-            help="bad when the program prints something else than without the passes: the output "
-            "and the input are lowered and executed",
+            help="bad if the output, lowered and executed, prints another result than the input",
         ),
     ] = False
-    # Of the oracle --compare.
+    # Options of the oracle --compare.
     lower: Annotated[
         str | None,
         Option(
             "--lower",
             "PIPELINE",
-            help="--compare: how both are lowered to the LLVM dialect",
+            help="--compare: the pipeline that lowers both to the LLVM dialect",
         ),
     ] = None
     entry: Annotated[
         str | None,
-        Option("--entry", "NAME", help="--compare: the function that is called (main)"),
+        Option("--entry", "NAME", help="--compare: the entry function (main)"),
     ] = None
     entry_result: Annotated[
-        EntryResult | None, Option("--entry-result", help="--compare: what it returns (void)")
+        EntryResult | None,
+        Option("--entry-result", help="--compare: the result type of the entry function (void)"),
     ] = None
     shared_libs: Annotated[
         str | None,
         Option(
             "--shared-libs",
             "LIB,...",
-            help="--compare: libraries of mlir-runner; its own if none are named",
+            help="--compare: shared libraries for mlir-runner; its own by default",
         ),
     ] = None
     tolerance: Annotated[
@@ -117,7 +115,7 @@ class BisectOptions(Options):
         Option(
             "--tolerance",
             "X",
-            help="--compare: numbers are equal within this, relative or absolute (1e-5)",
+            help="--compare: the relative or absolute tolerance of numbers (1e-5)",
             parse=_tolerance,
         ),
     ] = None
@@ -126,7 +124,7 @@ class BisectOptions(Options):
         Option(
             "--input",
             "FILE",
-            help="--compare: the input, if it cannot be told from the command line",
+            help="--compare: the input file, if the command line is ambiguous",
             complete=completers.files,
         ),
     ] = None
@@ -135,25 +133,25 @@ class BisectOptions(Options):
         Mode,
         Option(
             "--mode",
-            help="first: the first action that turns good to bad; minimize: the fewest applied "
-            "that are still bad; skip: the fewest skipped that make it good",
+            help="first: find the first action that turns good to bad; minimize: apply the fewest "
+            "that are still bad; skip: skip the fewest that make the output good",
             prefix=True,
         ),
     ] = "first"
     tag: Annotated[
         str | None,
-        Option("--tag", "GLOB", help="only actions of this tag", complete=completers.tags),
+        Option("--tag", "GLOB", help="only actions with this tag", complete=completers.tags),
     ] = None
     name: Annotated[
         str | None,
         Option(
             "--name",
             "GLOB",
-            help="only patterns or passes of this name, or folds of this operation",
+            help="only patterns, passes or folded operations of this name",
             complete=completers.patterns,
         ),
     ] = None
-    func: Annotated[str | None, Option("--func", "GLOB", help="only what is in this function")] = (
+    func: Annotated[str | None, Option("--func", "GLOB", help="only actions in this function")] = (
         None
     )
     always: Annotated[
@@ -161,7 +159,7 @@ class BisectOptions(Options):
         Option(
             "--always",
             "GLOB",
-            help="never skip what has this name, nor anything in such a pass",
+            help="never skip actions of this name, nor actions nested in them",
             complete=completers.passes,
         ),
     ] = ()
@@ -170,48 +168,53 @@ class BisectOptions(Options):
         Option(
             "--jobs",
             "N",
-            help="how many trials run at a time (1; with --dask as many as its workers can)",
+            help="the number of parallel trials (1; with --dask the number of its threads)",
             short="-j",
             parse=values.positive,
         ),
     ] = None
     timeout: Annotated[
         float | None,
-        Option("--timeout", "SECONDS", help="for a trial, and for the oracle", parse=_seconds),
+        Option(
+            "--timeout",
+            "SECONDS",
+            help="the time limit of a trial, and of the oracle",
+            parse=_seconds,
+        ),
     ] = None
     repeat: Annotated[
         int,
         Option(
             "--repeat",
             "N",
-            help="judge each output so often; verdicts that differ are told",
+            help="judge each output N times, and report differing verdicts",
             parse=values.positive,
         ),
     ] = 1
     dask: Annotated[
-        str | None, Option("--dask", "ADDRESS", help="give the trials to a Dask cluster")
+        str | None, Option("--dask", "ADDRESS", help="run the trials on a Dask cluster")
     ] = None
-    reduce: Annotated[
-        bool, Flag("--reduce", help="make the input small, too, with the same action to blame")
-    ] = False
+    reduce: Annotated[bool, Flag("--reduce", help="also reduce the input, keeping the culprit")] = (
+        False
+    )
     output: Annotated[
         str | None,
         Option(
             "--output",
             "FOLDER",
-            help="for the report and the reproducer (./bisect-TOOL)",
+            help="the folder of the report and the reproducer (./bisect-TOOL)",
             short="-o",
             complete=completers.files,
         ),
     ] = None
     resume: Annotated[
         bool,
-        Flag("--resume", help="go on with what the interrupted bisection in the folder knows"),
+        Flag("--resume", help="resume the interrupted bisection of the folder"),
     ] = False
 
 
 _ORACLES = ("test", "filecheck", "crash", "verify", "diagnostic", "compare")
-_OF_COMPARE = ("lower", "entry", "entry_result", "shared_libs", "tolerance", "input")
+_COMPARE_OPTIONS = ("lower", "entry", "entry_result", "shared_libs", "tolerance", "input")
 
 
 @BISECTION.command(
@@ -220,22 +223,22 @@ _OF_COMPARE = ("lower", "entry", "entry_result", "shared_libs", "tolerance", "in
     needs_tool="Bisection",
 )
 def bisect(console: Console, options: BisectOptions) -> Bisected:
-    """Run the tool again and again with some actions skipped, and find the one that makes its
-    output bad; a report and a reproducer are written into a folder. The session stays where it is.
+    """Find the action that makes the output bad, by runs of the tool that skip actions; write a
+    report and a reproducer to a folder. The session itself is not affected.
     """
     from actiondbg.bisection.api import bisect as find
     from actiondbg.bisection.output_folder import open_folder
 
-    session = console.tool()
-    oracle = oracle_of(options)
-    folder = open_folder(folder_of(options), Path(session.target.argv[0]).name, options.resume)
+    session = console.live_session()
+    oracle = build_oracle(options)
+    folder = open_folder(output_folder(options), Path(session.target.argv[0]).name, options.resume)
     console.out.flush()
     try:
-        with showing_progress(console.err, quiet=console.json) as progress:
+        with progress_display(console.err, quiet=console.json) as progress:
             result = find(
                 session.target.argv,
                 oracle,
-                **search_of(options),
+                **search_keywords(options),
                 output=folder,
                 stdin=_stdin_of(session),
                 cwd=session.target.directory,
@@ -246,23 +249,23 @@ def bisect(console: Console, options: BisectOptions) -> Bisected:
     except KeyboardInterrupt:
         if not console.interactive:
             raise
-        raise ActiondbgError(interrupted(folder, "--output")) from None
+        raise ActiondbgError(interruption_message(folder, "--output")) from None
     return Bisected(result)
 
 
-def interrupted(folder: Path, option: str) -> str:
-    """Return what is said after Ctrl-C; ``option`` names the folder."""
+def interruption_message(folder: Path, option: str) -> str:
+    """Return the message after Ctrl-C; ``option`` is the one that takes the folder."""
     if not folder.exists():
-        return "Interrupted, before anything was known."
+        return "Interrupted before the first verdict."
     quoted = shlex.quote(os.fspath(folder))
     return (
-        f"Interrupted. What is known is kept in {quoted}: the same command with --resume "
-        f"{option} {quoted} goes on from it."
+        f"Interrupted. The verdicts so far are in {quoted}: add --resume {option} {quoted} to the "
+        "command to continue."
     )
 
 
 def _stdin_of(session: Session) -> str | os.PathLike[str]:
-    """Return the file that the tool reads; our own standard input has the commands."""
+    """Return the tool's input file; actiondbg's own standard input carries the commands."""
     stdin = session.target.streams.stdin
     return stdin if isinstance(stdin, str | os.PathLike) else os.devnull
 
@@ -277,7 +280,7 @@ class _CompareKeywords(TypedDict, total=False):
 
 
 class SearchKeywords(TypedDict):
-    """The keyword arguments of ``actiondbg.bisect`` that options give."""
+    """The keyword arguments of ``actiondbg.bisect`` that select and control the search."""
 
     mode: Mode
     tag: str | None
@@ -292,8 +295,8 @@ class SearchKeywords(TypedDict):
     dask: str | None
 
 
-def search_of(options: BisectOptions) -> SearchKeywords:
-    """Return the options of the search, as ``actiondbg.bisect`` takes them."""
+def search_keywords(options: BisectOptions) -> SearchKeywords:
+    """Return the options of the search as keyword arguments of ``actiondbg.bisect``."""
     return {
         "mode": options.mode,
         "tag": options.tag,
@@ -309,29 +312,29 @@ def search_of(options: BisectOptions) -> SearchKeywords:
     }
 
 
-def folder_of(options: BisectOptions) -> Path | None:
-    """Return the folder that was named, or None."""
+def output_folder(options: BisectOptions) -> Path | None:
+    """Return the folder given with --output, or None."""
     return None if options.output is None else Path(options.output)
 
 
-def oracle_of(options: BisectOptions) -> Oracle:
-    """Return the oracle that the options name.
+def build_oracle(options: BisectOptions) -> Oracle:
+    """Return the oracle that the options select.
 
     Raises:
-        UsageError: they name none, or several.
+        UsageError: no oracle or several are selected.
     """
     from actiondbg.bisection.oracles.oracle import Command, Crash, Diagnostic, FileCheck, Verify
 
     given = _given(options, _ORACLES)
     if len(given) != 1:
-        names = ", ".join(_written(_ORACLES))
-        what = f"{' and '.join(given)} are given" if given else "no oracle is given"
-        raise UsageError(f"bisect needs one oracle, and {what}: name one of {names}.")
+        names = ", ".join(_option_names(_ORACLES))
+        what = f"{' and '.join(given)} were given" if given else "none was given"
+        raise UsageError(f"bisect needs one oracle, but {what}: give one of {names}.")
     if options.compare:
-        return _compare(options)
-    compared = _given(options, _OF_COMPARE)
+        return _build_compare(options)
+    compared = _given(options, _COMPARE_OPTIONS)
     if compared:
-        raise UsageError(f"{compared[0]} is of --compare, and the oracle is {given[0]}.")
+        raise UsageError(f"{compared[0]} is an option of --compare, but the oracle is {given[0]}.")
     if options.test is not None:
         return Command(options.test)
     if options.filecheck is not None:
@@ -341,13 +344,13 @@ def oracle_of(options: BisectOptions) -> Oracle:
     return Crash() if options.crash else Verify()
 
 
-def _written(names: tuple[str, ...]) -> list[str]:
-    """Return options as they are written, such as --shared-libs."""
+def _option_names(names: tuple[str, ...]) -> list[str]:
+    """Return the command-line names of fields, such as --shared-libs."""
     return [each.option for each in fields_of(BisectOptions) if each.name in names]
 
 
 def _given(options: BisectOptions, names: tuple[str, ...]) -> list[str]:
-    """Return those of some options that are given."""
+    """Return the command-line names of the fields that were given."""
     return [
         each.option
         for each in fields_of(BisectOptions)
@@ -355,7 +358,7 @@ def _given(options: BisectOptions, names: tuple[str, ...]) -> list[str]:
     ]
 
 
-def _compare(options: BisectOptions) -> Compare:
+def _build_compare(options: BisectOptions) -> Compare:
     from actiondbg.bisection.oracles.compare import Compare
 
     given = _CompareKeywords()

@@ -1,10 +1,10 @@
-"""Commands about breakpoints."""
+"""Commands that set, list and change breakpoints, watches and catches."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, get_args
 
 from actiondbg.breakpoints.spec import location_spec, split_spec_and_condition
 from actiondbg.commands.interpreter import completers, values
@@ -20,16 +20,18 @@ from actiondbg.commands.interpreter.options import (
 from actiondbg.commands.render.breakpoints import Breakpoints
 from actiondbg.commands.render.info import Text
 from actiondbg.errors import UsageError
+from actiondbg.protocol import CatchKind
 
 if TYPE_CHECKING:
     from actiondbg.breakpoints.breakpoint import Breakpoint
     from actiondbg.commands.interpreter.console import Console
 
 BREAKPOINTS = Topic("Breakpoints")
+EVENTS = get_args(CatchKind)
 
 
 def parse_ids(console: Console, words: Sequence[str]) -> list[int]:
-    """Return the breakpoint ids that numbers, ranges and ``all`` mean.
+    """Return the breakpoint ids given as numbers, ranges and ``all``.
 
     Raises:
         UsageError: a word is none of these, or a breakpoint does not exist.
@@ -39,7 +41,7 @@ def parse_ids(console: Console, words: Sequence[str]) -> list[int]:
 
 
 def parse_numbers(words: Sequence[str], existing: Iterable[int], what: str) -> list[int]:
-    """Return those of the existing numbers that words mean; see parse_ids."""
+    """Return the existing numbers given as numbers, ranges and ``all``; see parse_ids."""
     existing = list(existing)
     if not words or list(words) == ["all"]:
         return existing
@@ -47,10 +49,12 @@ def parse_numbers(words: Sequence[str], existing: Iterable[int], what: str) -> l
     for word in words:
         first, dash, last = word.partition("-")
         if not first.isdecimal() or (dash and not last.isdecimal()):
-            raise UsageError(f"{word!r} is not a {what} number, a range such as 2-4, or all.")
+            raise UsageError(
+                f"{word!r} is not a {what} number: give numbers, ranges such as 2-4, or all."
+            )
         if not dash and int(first) not in existing:
-            known = ", ".join(map(str, existing)) or "none yet"
-            raise UsageError(f"There is no {what} {first}: there are {known}.")
+            known = ", ".join(map(str, existing)) or "none"
+            raise UsageError(f"There is no {what} {first}; existing: {known}.")
         numbers += [n for n in existing if int(first) <= n <= int(last or first)]
     return list(dict.fromkeys(numbers))
 
@@ -65,8 +69,8 @@ class BreakOptions(Options):
         Option(
             "--outcome",
             "OUTCOME,...",
-            help="stop after the action if it succeeded, failed, changed, unchanged, skipped (one "
-            "suffices) or gave a reason:GLOB",
+            help="stop after the action if its outcome is one of succeeded, failed, changed, "
+            "unchanged, skipped or reason:GLOB",
             words=("succeeded", "failed", "changed", "unchanged", "skipped", "reason:"),
         ),
     ] = ()
@@ -86,16 +90,16 @@ def _add(console: Console, options: BreakOptions, *, temporary: bool) -> Breakpo
 @BREAKPOINTS.command(
     "break",
     example="break pattern:Fold* and func:main if depth > 2",
-    aliases=("b", "br", "bre", "brea"),  # as in gdb, though break-on-tag begins so too
+    aliases=("b", "br", "bre", "brea"),  # as in gdb, although also prefixes of break-on-tag
 )
 def break_(console: Console, options: BreakOptions) -> Breakpoint:
-    """Stop before (or after) every action that SPEC matches; 'help spec' tells what SPEC can be."""
+    """Set a breakpoint at actions that match SPEC, described by 'help spec'."""
     return _add(console, options, temporary=False)
 
 
 @BREAKPOINTS.command("tbreak", example="tbreak pass:canonicalize")
 def tbreak(console: Console, options: BreakOptions) -> Breakpoint:
-    """Set a breakpoint that is deleted when it is hit."""
+    """Set a temporary breakpoint, which is deleted at its first hit."""
     return _add(console, options, temporary=True)
 
 
@@ -107,7 +111,7 @@ class BreakOnTagOptions(Options):
 
 @BREAKPOINTS.command("break-on-tag", example="break-on-tag apply-pattern")
 def break_on_tag(console: Console, options: BreakOnTagOptions) -> Breakpoint:
-    """Stop before every action of a tag."""
+    """Set a breakpoint at actions with a tag."""
     return console.session.breakpoints.add(f"tag:{options.tag}")
 
 
@@ -121,7 +125,7 @@ class BreakOnFileOptions(Options):
 
 @BREAKPOINTS.command("break-on-file", example="break-on-file in.mlir:12:5")
 def break_on_file(console: Console, options: BreakOnFileOptions) -> Breakpoint:
-    """Stop before every action about an operation of a place in a file."""
+    """Set a breakpoint at actions on operations of a file location."""
     match = re.fullmatch(r"(.+?)(?::(\d+))?(?::(\d+))?", options.place)
     path, line, column = match.groups() if match else (options.place, None, None)
     spec = location_spec(path, int(line) if line else None, int(column) if column else None)
@@ -136,7 +140,7 @@ class ConditionOptions(Options):
 
 @BREAKPOINTS.command("condition", example="condition 1 depth > 2 and name ~ 'Fold*'")
 def condition(console: Console, options: ConditionOptions) -> Breakpoint:
-    """Make a breakpoint stop only where EXPR holds; without EXPR, always."""
+    """Set the condition of a breakpoint; without EXPR, remove it."""
     word, _, expression = options.text.partition(" ")
     breakpoint = console.session.breakpoints.get(_number(word))
     console.session.breakpoints.set_condition(breakpoint.id, expression.strip() or None)
@@ -145,7 +149,7 @@ def condition(console: Console, options: ConditionOptions) -> Breakpoint:
 
 def _number(word: str) -> int:
     if not word.isdecimal():
-        raise UsageError(f"{word!r} is not a breakpoint's number.")
+        raise UsageError(f"{word!r} is not a breakpoint number: 'list' shows them.")
     return int(word)
 
 
@@ -156,17 +160,17 @@ class IgnoreOptions(Options):
         int,
         Positional(
             "ID",
-            help="a breakpoint's number",
+            help="the number of a breakpoint",
             parse=values.index,
             complete=completers.breakpoint_numbers,
         ),
     ]
-    count: Annotated[int, Positional("N", help="how many hits", parse=values.index)]
+    count: Annotated[int, Positional("N", help="the number of hits to ignore", parse=values.index)]
 
 
 @BREAKPOINTS.command("ignore", example="ignore 1 20")
 def ignore(console: Console, options: IgnoreOptions) -> Breakpoint:
-    """Let the next N hits of a breakpoint pass."""
+    """Ignore the next N hits of a breakpoint."""
     console.session.breakpoints.set_ignore(options.id, options.count)
     return console.session.breakpoints.get(options.id)
 
@@ -177,15 +181,18 @@ class CommandsOptions(Options):
     id: Annotated[
         int | None,
         Positional(
-            "ID", help="its number", parse=values.index, complete=completers.breakpoint_numbers
+            "ID",
+            help="the number of a breakpoint; by default the newest",
+            parse=values.index,
+            complete=completers.breakpoint_numbers,
         ),
     ] = None
 
 
 @BREAKPOINTS.command("commands", example="commands 1", redirects=False)
 def commands(console: Console, options: CommandsOptions) -> None:
-    """Run the lines up to 'end' at every stop of a breakpoint (the last one without ID); a first
-    line 'silent' keeps the stop from being printed.
+    """Run the following lines up to 'end' whenever a breakpoint is hit; if the first line is
+    'silent', the stop is not printed.
     """
     existing = console.session.breakpoints.all()
     if options.id is None and not existing:
@@ -203,7 +210,7 @@ class NumbersOptions(Options):
         tuple[str, ...],
         Positional(
             "IDS",
-            help="numbers, ranges (2-4), or all; nothing means all; $_ is the newest",
+            help="numbers, ranges (2-4) or all (the default); $_ is the newest",
             complete=completers.breakpoint_numbers,
         ),
     ] = ()
@@ -211,17 +218,17 @@ class NumbersOptions(Options):
 
 @BREAKPOINTS.command("enable", example="enable 2-4")
 def enable(console: Console, options: NumbersOptions) -> None:
-    """Let breakpoints stop again."""
+    """Enable breakpoints."""
     console.session.breakpoints.enable(parse_ids(console, options.ids))
 
 
 @BREAKPOINTS.command(
     "disable",
     example="disable 1 3",
-    aliases=("dis", "disa"),  # as in gdb, though display begins so too
+    aliases=("dis", "disa"),  # as in gdb, although also prefixes of display
 )
 def disable(console: Console, options: NumbersOptions) -> None:
-    """Keep breakpoints, but do not stop at them."""
+    """Disable breakpoints without deleting them."""
     console.session.breakpoints.disable(parse_ids(console, options.ids))
 
 
@@ -233,12 +240,12 @@ def delete(console: Console, options: NumbersOptions) -> None:
 
 @BREAKPOINTS.command("list", example="list", aliases=("l",))
 def list_(console: Console, _: NoOptions) -> Breakpoints:
-    """List breakpoints, watches and catches with their hits, as 'info breakpoints' does."""
+    """List breakpoints, watches and catches with their hits, like 'info breakpoints'."""
     return list_breakpoints(console)
 
 
 def list_breakpoints(console: Console) -> Breakpoints:
-    """Return all breakpoints with their newest hits."""
+    """Return all breakpoints with their current hit counts."""
     if console.session.state == "stopped":
         console.session.breakpoints.hits()
     return Breakpoints(list(console.session.breakpoints.all()))
@@ -246,7 +253,7 @@ def list_breakpoints(console: Console) -> Breakpoints:
 
 BREAKPOINTS.group(
     "save",
-    "Write the breakpoints, or what was skipped, into a file.",
+    "Save the breakpoints or the skips to a file.",
     example="save breakpoints my.adbg",
 )
 
@@ -254,11 +261,56 @@ BREAKPOINTS.group(
 class SaveBreakpointsOptions(Options):
     """The options of ``save breakpoints``."""
 
-    file: Annotated[str, Positional("FILE", help="the script", complete=completers.files)]
+    file: Annotated[str, Positional("FILE", help="the script to write", complete=completers.files)]
 
 
 @BREAKPOINTS.subcommand("save", "breakpoints", example="save breakpoints my.adbg")
 def save_breakpoints(console: Console, options: SaveBreakpointsOptions) -> Text:
-    """Write the breakpoints into a script that 'source' reads."""
+    """Write the breakpoints to a script for 'source'."""
     console.session.breakpoints.save(options.file)
     return Text(f"Saved {len(console.session.breakpoints.all())} breakpoints to {options.file}.")
+
+
+class WatchOptions(Options):
+    """The options of ``watch``."""
+
+    text: Annotated[
+        str,
+        Rest(
+            "cursor | @ID | %SSA | op:GLOB count | attribute NAME of cursor [if EXPR]",
+            required=True,
+            complete=completers.watched,
+        ),
+    ]
+    exact: Annotated[bool, Flag("--exact", help="do not follow replacements of the operation")] = (
+        False
+    )
+
+
+@BREAKPOINTS.command("watch", example="watch attribute value of cursor")
+def watch(console: Console, options: WatchOptions) -> Breakpoint:
+    """Stop after actions that change, move, replace or erase an operation, or that change one of
+    its attributes or the number of operations of a name.
+    """
+    target, condition = split_spec_and_condition(options.text)
+    return console.session.breakpoints.watch(target, exact=options.exact, condition=condition)
+
+
+class CatchOptions(Options):
+    """The options of ``catch``."""
+
+    text: Annotated[
+        str,
+        Rest(f"{'|'.join(EVENTS)} [GLOB]", required=True, complete=completers.caught),
+    ]
+
+
+@BREAKPOINTS.command("catch", example="catch diagnostic *operand*")
+def catch(console: Console, options: CatchOptions) -> Breakpoint:
+    """Stop at a pass failure (GLOB matches the pass), a crash, a verification failure, a diagnostic
+    (GLOB matches the text) or a greedy rewrite that does not converge.
+    """
+    word, _, glob = options.text.partition(" ")
+    kinds = [kind for kind in EVENTS if kind.startswith(word)]
+    glob = re.sub(r"""^(['"])(.*)\1$""", r"\2", glob.strip())
+    return console.session.breakpoints.catch(kinds[0] if len(kinds) == 1 else word, glob or None)

@@ -1,4 +1,4 @@
-"""Commands that start the tool and let it run to the next stop."""
+"""Commands that start, resume and end the tool."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class StartOptions(Options):
 
 @RUNNING.command("run", example="run in.mlir --canonicalize > out.mlir", aliases=("r",))
 def run(console: Console, options: StartOptions) -> Stop:
-    """Start the tool, again if it runs already, and go on to a breakpoint or its end."""
+    """Start the tool, or restart it, and run to a breakpoint or the end of the tool."""
     stdio = split_stdio(options.text)
     return console.resume(
         lambda: console.session.run(
@@ -59,7 +59,7 @@ class RestartOptions(Options):
         int | None,
         Positional(
             "N",
-            help="a checkpoint; without it, the start",
+            help="the number of a checkpoint",
             parse=values.positive,
             complete=completers.checkpoint_numbers,
         ),
@@ -68,20 +68,18 @@ class RestartOptions(Options):
 
 @RUNNING.command("restart", example="restart 1")
 def restart(console: Console, options: RestartOptions) -> Stop:
-    """Start the tool again as it was started last, breakpoints are kept; with N, go back to a
-    checkpoint.
-    """
+    """Restart the tool with the same arguments, or restore checkpoint N; breakpoints are kept."""
     number = options.checkpoint
     if number is None:
         return console.resume(console.session.restart)
-    tool = console.tool("A checkpoint")
+    tool = console.live_session("A checkpoint")
     return console.resume(lambda: tool.timeline.checkpoints.restore(number))
 
 
 @RUNNING.command("kill", example="kill", needs_tool="Killing the tool")
 def kill(console: Console, _: NoOptions) -> Text:
-    """End the tool; breakpoints are kept."""
-    session = console.tool()
+    """Kill the tool; breakpoints are kept."""
+    session = console.live_session()
     if session.state not in ("stopped", "running"):
         return Text("The tool is not running.")
     session.kill()
@@ -92,25 +90,28 @@ class ContinueOptions(Options):
     """The options of ``continue``."""
 
     count: Annotated[
-        int, Positional("N", help="how many breakpoints to go on to", parse=values.positive)
+        int,
+        Positional("N", help="the number of breakpoint hits to continue to", parse=values.positive),
     ] = 1
 
 
 @RUNNING.command("continue", example="continue 3", aliases=("c", "cont"), repeats=True)
 def continue_(console: Console, options: ContinueOptions) -> Stop:
-    """Go on to the next breakpoint, or to the Nth from here."""
+    """Continue to the next breakpoint hit, or to the Nth."""
     return console.resume(lambda: console.session.continue_(options.count))
 
 
 class StepOptions(Options):
     """The options of ``step`` and ``next``."""
 
-    count: Annotated[int, Positional("N", help="how often", parse=values.positive)] = 1
+    count: Annotated[
+        int, Positional("N", help="the number of repetitions", parse=values.positive)
+    ] = 1
 
 
 @RUNNING.command("step", example="step 5", aliases=("s",), repeats=True)
 def step(console: Console, options: StepOptions) -> Stop:
-    """Stop at the very next event: in a nested action, after this one, or before the next."""
+    """Step to the next event: the beginning or the end of an action, nested ones included."""
     return console.resume(lambda: console.session.step(options.count))
 
 
@@ -121,26 +122,26 @@ def step(console: Console, options: StepOptions) -> Stop:
     repeats=True,
 )
 def next_(console: Console, options: StepOptions) -> Stop:
-    """Stop after this action; when already after it, before the next one that is not nested."""
+    """Stop after this action, or, when already after it, before the next one that is not nested."""
     return console.resume(lambda: console.session.next(options.count))
 
 
 class NextChangeOptions(Options):
     """The options of ``next-change``."""
 
-    count: Annotated[int, Positional("N", help="how many such actions", parse=values.positive)] = 1
+    count: Annotated[int, Positional("N", help="the number of changes", parse=values.positive)] = 1
 
 
 @RUNNING.command("next-change", example="next-change", aliases=("nc",), repeats=True)
 def next_change(console: Console, options: NextChangeOptions) -> Stop:
-    """Go on to the next action that changes the IR by itself, and stop after it."""
+    """Stop after the next action that changes the IR, not counting nested actions."""
     return console.resume(lambda: console.session.next_change(options.count))
 
 
 class FinishOptions(Options):
     """The options of ``finish``."""
 
-    count: Annotated[int, Positional("N", help="how many levels", parse=values.positive)] = 1
+    count: Annotated[int, Positional("N", help="the number of levels", parse=values.positive)] = 1
 
 
 @RUNNING.command("finish", example="finish", aliases=("fin",), repeats=True)
@@ -153,20 +154,21 @@ class ControlOptions(Options):
     """The options of ``skip`` and ``apply``."""
 
     count: Annotated[
-        int, Positional("N", help="do it at so many breakpoints", parse=values.positive)
+        int,
+        Positional("N", help="the number of breakpoint hits to do so at", parse=values.positive),
     ] = 1
 
 
 @RUNNING.command("skip", example="skip", repeats=True, needs_tool="Skipping actions")
 def skip(console: Console, options: ControlOptions) -> Stop:
-    """Go on to the next breakpoint without this action."""
-    return console.resume(lambda: console.tool().skip(options.count))
+    """Skip this action and continue to the next breakpoint."""
+    return console.resume(lambda: console.live_session().skip(options.count))
 
 
 @RUNNING.command("apply", example="apply", repeats=True, needs_tool="Applying actions")
 def apply(console: Console, options: ControlOptions) -> Stop:
-    """Go on to the next breakpoint with this action."""
-    return console.resume(lambda: console.tool().apply(options.count))
+    """Apply this action and continue to the next breakpoint."""
+    return console.resume(lambda: console.live_session().apply(options.count))
 
 
 class PlaceOptions(Options):
@@ -177,13 +179,13 @@ class PlaceOptions(Options):
 
 @RUNNING.command("until", example="until op:arith.*", aliases=("u",))
 def until(console: Console, options: PlaceOptions) -> Stop:
-    """Go on to an action that SPEC matches, but no further than the end of the parent action."""
+    """Continue to the next action that matches SPEC, at most to the end of the parent action."""
     spec, condition = split_spec_and_condition(options.text)
     return console.resume(lambda: console.session.until(spec, condition))
 
 
 @RUNNING.command("advance", example="advance pass:cse")
 def advance(console: Console, options: PlaceOptions) -> Stop:
-    """Go on to the next action that SPEC matches, wherever it is."""
+    """Continue to the next action that matches SPEC."""
     spec, condition = split_spec_and_condition(options.text)
     return console.resume(lambda: console.session.advance(spec, condition))

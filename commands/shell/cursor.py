@@ -1,4 +1,4 @@
-"""Commands that move the cursor, the IR unit that the user looks at."""
+"""Commands that move and print the cursor, the IR unit in view."""
 
 from __future__ import annotations
 
@@ -29,7 +29,9 @@ _WALKS = "Walking the IR"
 class SelectFromContextOptions(Options):
     """The options of ``cursor-select-from-context``."""
 
-    index: Annotated[int, Positional("ID", help="its number in 'context'", parse=values.index)]
+    index: Annotated[
+        int, Positional("ID", help="the number of the unit in 'context'", parse=values.index)
+    ]
 
 
 @CURSOR.command("cursor-select-from-context", example="cursor-select-from-context 0")
@@ -44,14 +46,16 @@ class SelectIdOptions(Options):
     id: Annotated[
         int,
         Positional(
-            "@ID", help="its id, as a stop or 'context' shows it", parse=values.operation_id
+            "@ID",
+            help="an operation id, as shown by stops and 'context'",
+            parse=values.operation_id,
         ),
     ]
 
 
 @CURSOR.command("cursor-select-id", example="cursor-select-id @12")
 def select_id(console: Console, options: SelectIdOptions) -> Cursor:
-    """Move to the operation of an id, the number of its creation."""
+    """Move the cursor to the operation with an id."""
     return console.session.cursor.move("id", index=options.id)
 
 
@@ -63,26 +67,28 @@ def cursor_print(console: Console, _: NoOptions) -> PrintedText:
 
 @CURSOR.command("cursor-parent", example="cursor-parent", needs_tool=_WALKS)
 def parent(console: Console, _: NoOptions) -> Cursor:
-    """Move to the unit around the cursor."""
+    """Move to the parent of the cursor."""
     return console.session.cursor.parent()
 
 
 class ChildOptions(Options):
     """The options of ``cursor-child``."""
 
-    index: Annotated[int, Positional("ID", help="its number, from 0", parse=values.index)]
+    index: Annotated[
+        int, Positional("ID", help="the number of the child, from 0", parse=values.index)
+    ]
 
 
 @CURSOR.command("cursor-child", example="cursor-child 0", needs_tool=_WALKS)
 def child(console: Console, options: ChildOptions) -> Cursor:
-    """Move to a unit inside the cursor: a region, block or operation, by number."""
+    """Move to child ID of the cursor: a region, a block or an operation."""
     return console.session.cursor.child(options.index)
 
 
 class DistanceOptions(Options):
     """The options of ``cursor-previous`` and ``cursor-next``."""
 
-    count: Annotated[int, Positional("N", help="how far", parse=values.positive)] = 1
+    count: Annotated[int, Positional("N", help="the number of units", parse=values.positive)] = 1
 
 
 @CURSOR.command(
@@ -92,7 +98,7 @@ class DistanceOptions(Options):
     needs_tool=_WALKS,
 )
 def previous(console: Console, options: DistanceOptions) -> Cursor:
-    """Move to the unit before the cursor, in the same parent."""
+    """Move to the previous unit in the same parent."""
     return console.session.cursor.previous(options.count)
 
 
@@ -103,13 +109,13 @@ def previous(console: Console, options: DistanceOptions) -> Cursor:
     needs_tool=_WALKS,
 )
 def next_(console: Console, options: DistanceOptions) -> Cursor:
-    """Move to the unit after the cursor, in the same parent."""
+    """Move to the next unit in the same parent."""
     return console.session.cursor.next(options.count)
 
 
 @CURSOR.command("cursor-function", example="cursor-function", needs_tool=_WALKS)
 def function(console: Console, _: NoOptions) -> Cursor:
-    """Move to the function that holds the cursor."""
+    """Move to the function around the cursor."""
     return console.session.cursor.function()
 
 
@@ -122,14 +128,14 @@ def module(console: Console, _: NoOptions) -> Cursor:
 class LinkOptions(Options):
     """The options of ``cursor-defs`` and ``cursor-users``."""
 
-    index: Annotated[int | None, Positional("N", help="move to this one", parse=values.index)] = (
-        None
-    )
+    index: Annotated[
+        int | None, Positional("N", help="the number of the one to move to", parse=values.index)
+    ] = None
 
 
 @CURSOR.command("cursor-defs", example="cursor-defs 0", needs_tool=_WALKS)
 def defs(console: Console, options: LinkOptions) -> Cursor | Units:
-    """List what defines the cursor's operands; with N, move to one."""
+    """List the definitions of the cursor's operands, or move to the Nth."""
     if options.index is None:
         return Units(console.session.cursor.defs())
     return console.session.cursor.move("def", index=options.index)
@@ -137,7 +143,7 @@ def defs(console: Console, options: LinkOptions) -> Cursor | Units:
 
 @CURSOR.command("cursor-users", example="cursor-users", needs_tool=_WALKS)
 def users(console: Console, options: LinkOptions) -> Cursor | Units:
-    """List what uses the cursor's results; with N, move to one."""
+    """List the users of the cursor's results, or move to the Nth."""
     if options.index is None:
         return Units(console.session.cursor.users())
     return console.session.cursor.move("user", index=options.index)
@@ -158,22 +164,20 @@ class GotoOptions(Options):
 
 @CURSOR.command("cursor-goto", example="cursor-goto %arg0")
 def goto(console: Console, options: GotoOptions) -> Cursor:
-    """Move to an SSA name in the cursor's scope, an operation's id, a symbol, a file location or
-    the action.
-    """
+    """Move to an SSA value in scope, an operation id, a symbol, a file location or the action."""
     where = options.text
     if where == "action":
         return console.session.cursor.move("action")
     if where.startswith("%"):
         return console.session.cursor.move("value", name=where)
-    if re.fullmatch(r"@\d+", where):  # no symbol, which would be quoted
+    if re.fullmatch(r"@\d+", where):  # a symbol of digits would be quoted
         return console.session.cursor.move("id", index=int(where[1:]))
     if where.startswith("@"):
         return console.session.cursor.move("symbol", name=where[1:].strip('"'))
     match = re.fullmatch(r"(.+?):(\d+)(?::(\d+))?", where)
     if match is None:
         raise UsageError(
-            f"{where!r} is no place: write %NAME, @ID, @SYMBOL, FILE:LINE[:COL] or action."
+            f"There is no place {where!r}: give %NAME, @ID, @SYMBOL, FILE:LINE[:COL] or action."
         )
     path, line, column = match.groups()
     return console.session.cursor.move(

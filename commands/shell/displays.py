@@ -1,4 +1,4 @@
-"""Commands about displays: other commands that are run at each stop."""
+"""Commands that manage displays: command lines that run at each stop."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class DisplayOptions(Options):
 
 @DISPLAYS.command("display", example="display info outcome")
 def display(console: Console, options: DisplayOptions) -> Displays | Display | Displayed:
-    """Run a command at each stop, and now if there is one; without words, list the displays."""
+    """Run COMMAND at each stop, including the current one; without COMMAND, list displays."""
     if not options.text:
         return Displays(console.displays.all())
     _check(console.interpreter.check(options.text))
@@ -42,10 +42,10 @@ def display(console: Console, options: DisplayOptions) -> Displays | Display | D
 
 
 def _check(found: Declared) -> None:
-    """Refuse what lets the tool run, reads more lines, or changes the displays."""
+    """Refuse commands that resume the tool, read more lines or change the displays."""
     if found.category == RUNNING.category or found.name in _REFUSED:
         raise UsageError(
-            f"{found.name!r} cannot be displayed: 'commands' has a breakpoint run any command."
+            f"{found.name!r} cannot be displayed: attach it to a breakpoint with 'commands'."
         )
 
 
@@ -56,7 +56,7 @@ class UndisplayOptions(Options):
         tuple[str, ...],
         Positional(
             "IDS",
-            help="numbers, ranges (2-4), or all; nothing means all",
+            help="numbers, ranges (2-4) or all (the default)",
             complete=completers.display_numbers,
         ),
     ] = ()
@@ -64,6 +64,6 @@ class UndisplayOptions(Options):
 
 @DISPLAYS.command("undisplay", example="undisplay 1")
 def undisplay(console: Console, options: UndisplayOptions) -> None:
-    """Forget displays."""
+    """Delete displays."""
     existing = [each.id for each in console.displays.all()]
     console.displays.remove(parse_numbers(options.ids, existing, "display"))

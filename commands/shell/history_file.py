@@ -1,4 +1,4 @@
-"""The history of the shell: plain text, a line each, appended before a line is run."""
+"""The history file of the shell: plain text, one command line a line."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ _KEPT = 5000  # lines
 
 
 def history_file() -> Path:
-    """Return the path of the history, in XDG_STATE_HOME."""
+    """Return the path of the history file, in XDG_STATE_HOME."""
     state = os.environ.get("XDG_STATE_HOME") or str(Path.home() / ".local" / "state")
     return Path(state) / "actiondbg" / "history"
 
 
 class HistoryFile:
-    """Appends every line at once, so that a kill loses none.
+    """The history file; each line is written before it runs, so that a kill loses none.
 
     Args:
-        path: the file; where it cannot be written the history is this session's only.
+        path: the file; when it is not writable, the history lasts for this session only.
     """
 
     def __init__(self, path: Path) -> None:
@@ -30,7 +30,7 @@ class HistoryFile:
         self._writable = True
 
     def load(self) -> list[str]:
-        """Return the lines of earlier sessions, oldest first, and shorten a long file."""
+        """Return the lines of earlier sessions, oldest first; shorten a long file."""
         try:
             lines = self._path.read_text(encoding="utf-8", errors="replace").splitlines()
         except OSError:

@@ -1,4 +1,4 @@
-"""Commands that tell about the tool, the program and the settings, and change the latter."""
+"""The info command, with status of the stop, the program and the tool; settings."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ STATUS = Topic("Status and settings")
 
 STATUS.group(
     "info",
-    "Tell about the stop, what the actions did, the program or the tool; by one word more.",
+    "Show information about the stop, the actions so far, the program or the tool.",
     example="info action",
     aliases=("i",),
 )
@@ -36,7 +36,7 @@ STATUS.group(
 
 @STATUS.subcommand("info", "action", example="info action")
 def info_action(console: Console, _: NoOptions) -> Action:
-    """Tell about the selected action."""
+    """Show the selected action in full."""
     return console.session.stack.action()
 
 
@@ -48,7 +48,7 @@ def info_breakpoints(console: Console, _: NoOptions) -> Breakpoints:
 
 @STATUS.subcommand("info", "cursor", example="info cursor")
 def info_cursor(console: Console, _: NoOptions) -> CursorPlace:
-    """Tell where the cursor is."""
+    """Show the cursor: its unit, its function and its path."""
     cursor = console.session.cursor.get()
     unit = msgspec.to_builtins(cursor.unit)
     return CursorPlace(**unit, function=cursor.function, path=cursor.path)
@@ -62,7 +62,7 @@ def info_displays(console: Console, _: NoOptions) -> Displays:
 
 @STATUS.subcommand("info", "program", example="info program")
 def info_program(console: Console, _: NoOptions) -> Facts:
-    """Tell about the debugged program and its run."""
+    """Show the command line, the state and the exit status of the program."""
     session = console.session
     facts: dict[str, Fact] = {
         "command": shlex.join(session.target.argv),
@@ -73,7 +73,7 @@ def info_program(console: Console, _: NoOptions) -> Facts:
         facts.update(console.recorded.facts())
     elif session.state == "stopped":
         status = msgspec.to_builtins(session.status())
-        # What travelling in time needs to know tells a user nothing.
+        # Bookkeeping of time travel, of no use to the user.
         facts.update((key, status[key]) for key in status if key not in ("written", "passed"))
     return Facts("program", facts)
 
@@ -85,10 +85,10 @@ def info_program(console: Console, _: NoOptions) -> Facts:
     needs_tool="Information about the tool",
 )
 def info_tool(console: Console, _: NoOptions) -> Facts:
-    """Tell about the tool, its MLIR, and the agent."""
+    """Show the tool, its LLVM version, its MLIR and the agent."""
     from actiondbg.tool import agent_state
 
-    tool = console.tool().target.tool
+    tool = console.live_session().target.tool
     facts: dict[str, Fact] = {
         "path": str(tool.path),
         "llvm": tool.llvm,
@@ -105,9 +105,11 @@ class SetOptions(Options):
 
     name: Annotated[
         str,
-        Positional("SETTING", help="its name, or a unique prefix", complete=completers.settings),
+        Positional("SETTING", help="a setting, or a unique prefix", complete=completers.settings),
     ]
-    value: Annotated[str, Positional("VALUE", help="its value", complete=completers.setting_values)]
+    value: Annotated[
+        str, Positional("VALUE", help="the new value", complete=completers.setting_values)
+    ]
 
 
 @STATUS.command("set", example="set style monokai")
@@ -120,11 +122,12 @@ class ShowOptions(Options):
     """The options of ``show``."""
 
     name: Annotated[
-        str | None, Positional("SETTING", help="its name", complete=completers.settings)
+        str | None,
+        Positional("SETTING", help="a setting, or a unique prefix", complete=completers.settings),
     ] = None
 
 
 @STATUS.command("show", example="show style")
 def show(console: Console, options: ShowOptions) -> SettingsShown:
-    """Show a setting, or all."""
+    """Show one setting, or all."""
     return SettingsShown(console.settings.show(options.name))

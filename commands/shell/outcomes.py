@@ -1,4 +1,4 @@
-"""What ``info`` tells of the actions: what one did, what all of a name came to."""
+"""The subcommands of ``info`` about outcomes: of one action, and by name."""
 
 from __future__ import annotations
 
@@ -27,18 +27,17 @@ from actiondbg.protocol import Statistic
 if TYPE_CHECKING:
     from actiondbg.commands.interpreter.console import Console
 
-_MOST_CHANGES = 100  # that are told of without --count
 Sort = Literal["attempts", "succeeded", "failed", "unchanged", "changes", "time", "name"]
 OUTCOMES = Topic(STATUS.category)
 
 
 @OUTCOMES.subcommand("info", "outcome", example="info outcome")
 def outcome(console: Console, _: NoOptions) -> OutcomeShown:
-    """Tell what the action of this stop came to, and why."""
+    """Show the outcome of the action of this stop, with the reasons."""
     console.need_stop()
     stop = console.session.stop
     if stop is None or stop.outcome is None:
-        raise UsageError("The action is not over, and has no outcome yet: 'next' goes to its end.")
+        raise UsageError("The action has no outcome yet: 'next' runs it to its end.")
     found = stop.outcome
     return OutcomeShown(
         ordinal=stop.ordinal,
@@ -55,28 +54,28 @@ def outcome(console: Console, _: NoOptions) -> OutcomeShown:
 class ChangesOptions(Options):
     """The options of ``info changes``."""
 
-    own: Annotated[bool, Flag("--own", help="without what nested actions changed")] = False
-    count: Annotated[int, Option("--count", "N", help="at most so many", parse=values.positive)] = (
-        100
-    )
+    own: Annotated[bool, Flag("--own", help="leave out the changes of nested actions")] = False
+    count: Annotated[
+        int, Option("--count", "N", help="list at most N; 100 by default", parse=values.positive)
+    ] = 100
 
 
 @OUTCOMES.subcommand("info", "changes", example="info changes --own")
 def changes(console: Console, options: ChangesOptions) -> ChangesShown:
-    """List what the selected action has changed so far, oldest first."""
+    """List the changes of the selected action so far, oldest first."""
     found = console.session.outcome.changes(nested=not options.own, limit=options.count)
     return ChangesShown(console.session.stack.action().ordinal, found)
 
 
 class NamesOptions(Options):
-    """The options that ``info patterns``, ``info passes`` and ``info folds`` share."""
+    """The options common to ``info patterns``, ``info passes`` and ``info folds``."""
 
     sort: Annotated[
         Sort,
         Option(
             "--sort",
             "COLUMN",
-            help=f"sorted by {', '.join(get_args(Sort))}; else by attempts",
+            help=f"sort by {', '.join(get_args(Sort))}; by default attempts",
             prefix=True,
         ),
     ] = "attempts"
@@ -87,13 +86,14 @@ class PatternsOptions(NamesOptions):
     """The options of ``info patterns``."""
 
     glob: Annotated[
-        str | None, Positional("GLOB", help="only such names", complete=completers.patterns)
+        str | None,
+        Positional("GLOB", help="only patterns of this name", complete=completers.patterns),
     ] = None
 
 
 @OUTCOMES.subcommand("info", "patterns", example="info patterns --sort time Fold*")
 def patterns(console: Console, options: PatternsOptions) -> StatisticsShown:
-    """Tell how often each pattern was attempted, with what outcome, and what it cost."""
+    """List the attempts of each pattern by outcome, with changes and time."""
     return _statistics(console, "pattern", options)
 
 
@@ -101,13 +101,13 @@ class PassesOptions(NamesOptions):
     """The options of ``info passes``."""
 
     glob: Annotated[
-        str | None, Positional("GLOB", help="only such names", complete=completers.passes)
+        str | None, Positional("GLOB", help="only passes of this name", complete=completers.passes)
     ] = None
 
 
 @OUTCOMES.subcommand("info", "passes", example="info passes --sort time")
 def passes(console: Console, options: PassesOptions) -> StatisticsShown:
-    """Tell how often each pass ran, with what outcome, and what it cost."""
+    """List the runs of each pass by outcome, with changes and time."""
     return _statistics(console, "pass", options)
 
 
@@ -115,19 +115,20 @@ class FoldsOptions(NamesOptions):
     """The options of ``info folds``."""
 
     glob: Annotated[
-        str | None, Positional("GLOB", help="only such operations", complete=completers.operations)
+        str | None,
+        Positional("GLOB", help="only operations of this name", complete=completers.operations),
     ] = None
 
 
 @OUTCOMES.subcommand("info", "folds", example="info folds arith.*")
 def folds(console: Console, options: FoldsOptions) -> StatisticsShown:
-    """Tell how often operations of each name were folded, with what outcome."""
+    """List the folds of each operation by outcome, with changes and time."""
     return _statistics(console, "fold", options)
 
 
 @OUTCOMES.subcommand("info", "cycles", example="info cycles")
 def cycles(console: Console, _: NoOptions) -> CycleShown:
-    """Tell which actions undo each other over and over, with one round of them as diffs."""
+    """Find actions that undo each other repeatedly; show one round as diffs."""
     return CycleShown(console.session.past.cycles())
 
 
@@ -144,7 +145,7 @@ def _statistics(
 
 
 def _sort_key(row: Statistic, column: Sort) -> tuple[float, str]:
-    """Return what rows are sorted by: a number from the largest, then the name."""
+    """Return the sort key of a row: the column in descending order, then the name."""
     if column == "name":
         return 0, row.name
     return -getattr(row, "seconds" if column == "time" else column), row.name

@@ -1,4 +1,4 @@
-"""Commands about what is over: the IR before and after an action, its attempts, a life."""
+"""Commands about past actions: diffs, attempts of a pattern, the history of an operation."""
 
 from __future__ import annotations
 
@@ -21,35 +21,37 @@ if TYPE_CHECKING:
     from actiondbg.commands.interpreter.console import Console
     from actiondbg.process.stop import Stop
 
-PAST = Topic("What actions did")
+PAST = Topic("Past actions")
 _OPERATION = re.compile(r"cursor|@\d+|%\S+")
 
 
 class DiffOptions(Options):
     """The options of ``diff``."""
 
-    ordinal: Annotated[
-        int | None, Positional("#N", help="an action that is over", parse=values.ordinal)
-    ] = None
-    module: Annotated[bool, Flag("--module", help="the whole module")] = False
+    ordinal: Annotated[int | None, Positional("#N", help="a past action", parse=values.ordinal)] = (
+        None
+    )
+    module: Annotated[bool, Flag("--module", help="compare the whole module")] = False
     side_by_side: Annotated[
-        bool, Flag("--side-by-side", help="before on the left, after on the right")
+        bool, Flag("--side-by-side", help="print before on the left, after on the right")
     ] = False
-    unified: Annotated[
-        bool, Flag("--unified", help="one below the other, which is the default")
-    ] = False
+    unified: Annotated[bool, Flag("--unified", help="print a unified diff (the default)")] = False
     context: Annotated[
-        int, Option("--context", "N", help="unchanged lines around a change", parse=values.index)
+        int,
+        Option(
+            "--context",
+            "N",
+            help="the number of unchanged lines around a change",
+            parse=values.index,
+        ),
     ] = 3
 
 
 @PAST.command("diff", example="diff #17 --module", shows_ir=True)
 def diff(console: Console, options: DiffOptions) -> DiffShown:
-    """Show the IR before and after the action of this stop, or after action N, with the function
-    around it; values keep their names.
-    """
+    """Show the difference that the action of this stop, or action N, made to the IR."""
     if options.side_by_side and options.unified:
-        raise UsageError("A diff is either --unified or --side-by-side: give one of them.")
+        raise UsageError("--unified and --side-by-side exclude each other: give one of them.")
     found = console.session.past.diff(options.ordinal, module=options.module)
     return DiffShown(found, options.side_by_side, options.context)
 
@@ -58,26 +60,27 @@ class WhyNotOptions(Options):
     """The options of ``why-not``."""
 
     name: Annotated[
-        str, Positional("NAME", help="the pattern's, or a glob", complete=completers.patterns)
+        str,
+        Positional("NAME", help="the name of a pattern, or a glob", complete=completers.patterns),
     ]
     where: Annotated[
         str | None,
         Positional(
             "FILE:LINE|cursor|@ID",
-            help="only on operations of a location, or on one",
+            help="only attempts on operations of this location, or on this operation",
             complete=completers.places,
         ),
     ] = None
-    all: Annotated[bool, Flag("--all", help="each attempt in a line")] = False
-    next: Annotated[bool, Flag("--next", help="go on to the next attempt, and stop after it")] = (
-        False
-    )
+    all: Annotated[bool, Flag("--all", help="list each attempt")] = False
+    next: Annotated[
+        bool, Flag("--next", help="continue to the next attempt, and stop after it")
+    ] = False
 
 
 @PAST.command("why-not", example="why-not AddIAddConstant cursor")
 def why_not(console: Console, options: WhyNotOptions) -> AttemptsShown | Stop:
-    """Tell of every attempt of a pattern so far, with the reasons why it did not match; if there
-    are none, go on to the next.
+    """List the attempts of a pattern so far, with the reasons for each failure; if there are none,
+    continue to the next attempt.
     """
     if options.next:
         return _next_attempt(console, options)
@@ -85,14 +88,16 @@ def why_not(console: Console, options: WhyNotOptions) -> AttemptsShown | Stop:
     location = options.where if op_id is None else None
     found = console.session.past.why_not(options.name, location=location, op_id=op_id)
     stop = console.session.stop
-    if found.attempts or stop is None or stop.when in ("exit", "during"):  # or a crash would go on
+    if (
+        found.attempts or stop is None or stop.when in ("exit", "during")
+    ):  # "during": the tool may be crashing
         return AttemptsShown(found, options.all)
-    console.note(f"There was no attempt of {options.name} so far: going on to the next.")
+    console.note(f"There was no attempt of {options.name} so far: continuing to the next.")
     return _next_attempt(console, options)
 
 
 def _operation_id(console: Console, where: str | None) -> int | None:
-    """Return the id of the operation that a word means; None if it is a location, or nothing."""
+    """Return the id of an operation given as cursor or @ID; None for a location."""
     if where == "cursor":
         return _cursor_id(console)
     return values.operation_id(where) if where is not None and where.startswith("@") else None
@@ -110,9 +115,7 @@ def _next_attempt(console: Console, options: WhyNotOptions) -> Stop:
     if where == "cursor":
         where = console.session.cursor.get().unit.location
     if where is not None and re.fullmatch(r"@\d+", where):
-        raise UsageError(
-            f"An attempt to come is found by its location, not by {where}: give FILE:LINE."
-        )
+        raise UsageError(f"Future attempts cannot be selected by {where}: give FILE:LINE.")
     return console.resume(lambda: console.session.next_attempt(options.name, where))
 
 
@@ -124,14 +127,14 @@ class HistoryOptions(Options):
 
 @PAST.command("history", example="history @12", redirects=True)
 def history(console: Console, options: HistoryOptions) -> HistoryShown | None:
-    """Tell the life of an operation so far: what made, changed, moved, replaced and erased it; of
-    the cursor's without words. With other words, or if the tool is not stopped, list, run or edit
-    earlier lines.
+    """Show the history of an operation, by default the cursor's: the actions that created, changed,
+    moved, replaced or erased it. With other arguments, or when the tool is not stopped, list, run
+    or edit earlier command lines.
     """
     stopped = console.session.state == "stopped"
     if _OPERATION.fullmatch(options.text) or (
         not options.text and (stopped or console.shell is None)
     ):
         return HistoryShown(console.session.past.history(options.text or "cursor"))
-    console.in_shell(f"history {options.text}")
+    console.run_builtin(f"history {options.text}")
     return None

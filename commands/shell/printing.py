@@ -1,4 +1,4 @@
-"""The command that prints IR."""
+"""Commands that print IR and count operations."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class PrintOptions(Options):
 
     what: Annotated[
         Literal["cursor", "action", "function", "module"],
-        Positional("cursor|action|function|module", help="what is printed", prefix=True),
+        Positional("cursor|action|function|module", help="the IR to print", prefix=True),
     ] = "cursor"
     generic: Annotated[bool, Flag("--generic", help="print the generic form")] = False
     locations: Annotated[bool, Flag("--locations", help="print locations")] = False
@@ -36,15 +36,15 @@ class PrintOptions(Options):
     ] = False
     elide: Annotated[
         int | None,
-        Option("--elide", "N", help="elide constants of more than N elements", parse=values.index),
+        Option("--elide", "N", help="elide attributes of more than N elements", parse=values.index),
     ] = None
-    plain: Annotated[bool, Flag("--plain", help="leave out the mark at the cursor")] = False
+    plain: Annotated[bool, Flag("--plain", help="do not mark the cursor")] = False
 
 
 @PRINTING.command("print", example="print function --skip-regions", aliases=("p",), shows_ir=True)
 def print_(console: Console, options: PrintOptions) -> PrintedText:
-    """Print the cursor, the action's IR, the function or the module, the cursor marked with -->;
-    into a file or a pipe it is plain IR.
+    """Print the IR of the cursor, the action, the function or the module; --> marks the cursor,
+    except in a file or a pipe.
     """
     return print_ir(
         console,
@@ -62,16 +62,16 @@ class CountOptions(Options):
 
     glob: Annotated[
         str,
-        Positional("[op:]GLOB", help="the name of the operations", complete=completers.operations),
+        Positional("[op:]GLOB", help="the name of operations", complete=completers.operations),
     ]
-    function: Annotated[bool, Flag("--function", help="count in the cursor's function only")] = (
-        False
-    )
+    function: Annotated[
+        bool, Flag("--function", help="count only in the function of the cursor")
+    ] = False
 
 
 @PRINTING.command("count", example="count op:arith.* --function", needs_tool="Counting operations")
 def count(console: Console, options: CountOptions) -> Counted:
-    """Count the operations of a name in the module, or in the cursor's function."""
+    """Count the operations of a name in the module, or in the function of the cursor."""
     glob = options.glob.removeprefix("op:")
     return Counted(
         glob, options.function, console.session.ir.count(glob, function=options.function)
@@ -88,7 +88,7 @@ def print_ir(
     skip_regions: bool = False,
     elide: int | None = None,
 ) -> PrintedText:
-    """Print IR, for people with a mark; note it when it could not be had in the custom form."""
+    """Print IR; mark the cursor in text output, and note a fallback to the generic form."""
     printed = console.session.ir.print(
         what,
         mark=not (plain or console.json or console.redirected),
@@ -98,5 +98,5 @@ def print_ir(
         elide=elide,
     )
     if printed.generic and not generic:
-        console.note("The IR is not valid here, so this is its generic form.")
+        console.note("The IR is invalid here: printed in generic form.")
     return printed

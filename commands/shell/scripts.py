@@ -1,4 +1,4 @@
-"""Commands about scripts, help, other programs and the shell itself."""
+"""Commands for scripts, help, Python, other programs and the shell itself."""
 
 from __future__ import annotations
 
@@ -27,7 +27,9 @@ SCRIPTS = Topic("Scripts and the shell")
 class SourceOptions(Options):
     """The options of ``source``."""
 
-    file: Annotated[str, Positional("FILE", help="one command a line", complete=completers.files)]
+    file: Annotated[
+        str, Positional("FILE", help="a script, one command a line", complete=completers.files)
+    ]
 
 
 @SCRIPTS.command("source", example="source steps.adbg")
@@ -44,7 +46,7 @@ class EchoOptions(Options):
 
 @SCRIPTS.command("echo", example="echo The pattern was skipped.")
 def echo(_: Console, options: EchoOptions) -> Text:
-    """Print a text."""
+    """Print TEXT."""
     return Text(options.text)
 
 
@@ -53,13 +55,13 @@ class HelpOptions(Options):
 
     words: Annotated[
         tuple[str, ...],
-        Positional("COMMAND", help="or spec or expr", complete=completers.command_names),
+        Positional("COMMAND", help="a command, spec or expr", complete=completers.command_names),
     ] = ()
 
 
 @SCRIPTS.command("help", example="help break", aliases=("h",))
 def help_(console: Console, options: HelpOptions) -> Text:
-    """Tell about all commands, about one, about spec (SPEC) or expr (EXPR)."""
+    """List the commands, or describe one; 'help spec' and 'help expr' describe SPEC and EXPR."""
     return Text(console.interpreter.help(options.words))
 
 
@@ -71,12 +73,12 @@ class ShellOptions(Options):
 
 @SCRIPTS.command("shell", example="!ls")
 def shell(console: Console, options: ShellOptions) -> None:
-    """Run a command of the system's; '!' is short for it."""
+    """Run a command of the system shell; '!' is short for it."""
     console.out.flush()
     command_line = options.text or os.environ.get("SHELL", "sh")
     result = subprocess.run(command_line, shell=True, stdout=console.err if console.json else None)
     if result.returncode:
-        raise ActiondbgError(f"The command ended with status {result.returncode}.")
+        raise ActiondbgError(f"The command exited with status {result.returncode}.")
 
 
 class PyOptions(Options):
@@ -87,17 +89,17 @@ class PyOptions(Options):
 
 @SCRIPTS.command("py", example="py print(session.stop.ordinal)")
 def py(console: Console, options: PyOptions) -> None:
-    """Run Python, with 'session' in it: one line, or without CODE the lines up to 'end' (at the
-    prompt: a Python shell).
+    """Run Python code, in which 'session' is the session; without CODE, run the lines up to 'end',
+    or start a Python shell at the prompt.
     """
     if not options.text and console.shell is not None and not console.interpreter.scripted:
-        console.shell().builtin("py")
+        console.shell().run_builtin("py")
         return
     run_python(console, options.text or "\n".join(console.interpreter.block(strip=False)))
 
 
 def run_python(console: Console, code: str) -> None:
-    """Run Python code in the namespace of ``py``; what it prints goes to the console's out."""
+    """Run Python code in the namespace of ``py``; its stdout goes to the console."""
     from contextlib import redirect_stdout
 
     try:
@@ -111,26 +113,26 @@ def run_python(console: Console, code: str) -> None:
 
 @SCRIPTS.command("trust", example="trust")
 def trust_(_: Console, __: NoOptions) -> Text:
-    """Trust the .actiondbginit of this directory: it is run when actiondbg starts here."""
+    """Trust the .actiondbginit of this directory, so that actiondbg runs it at start."""
     return Text(f"Trusted: {trust.add(trust.project_file())}")
 
 
 class NameOptions(Options):
-    """The options of ``alias`` and ``macro``, which are the line editor's."""
+    """The options of ``alias`` and ``macro``, commands of the line editor."""
 
     text: Annotated[str, Rest("...")]
 
 
 @SCRIPTS.command("alias", example="alias create bf break fold:*")
 def alias(console: Console, options: NameOptions) -> None:
-    """Name a command line."""
-    console.in_shell(f"alias {options.text}")
+    """Define a name for a command line."""
+    console.run_builtin(f"alias {options.text}")
 
 
 @SCRIPTS.command("macro", example="macro create bp break pattern:{1}")
 def macro(console: Console, options: NameOptions) -> None:
-    """Name a command line with arguments."""
-    console.in_shell(f"macro {options.text}")
+    """Define a name for a command line with arguments."""
+    console.run_builtin(f"macro {options.text}")
 
 
 class EditOptions(Options):
@@ -142,10 +144,10 @@ class EditOptions(Options):
 @SCRIPTS.command("edit", example="edit in.mlir")
 def edit(console: Console, options: EditOptions) -> None:
     """Open a file in $EDITOR."""
-    console.in_shell(f"edit {options.text}")
+    console.run_builtin(f"edit {options.text}")
 
 
 @SCRIPTS.command("quit", example="quit", aliases=("q", "exit"))
 def quit_(console: Console, _: NoOptions) -> None:
-    """End the tool and leave."""
+    """Kill the tool and exit."""
     console.quitting = True

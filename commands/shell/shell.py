@@ -1,9 +1,9 @@
-"""The interactive shell: cmd2's line editing around our interpreter.
+"""The interactive shell: cmd2's line editing around the interpreter.
 
-Only this module imports cmd2, which costs about 0.4 s: it is imported only when
-a person is at the prompt. cmd2 reads lines, completes, and keeps alias, macro,
-history, edit and the Python shell; every other line is the interpreter's, as
-written, because cmd2 would take the ``>`` of ``break x if depth > 3`` for a file.
+Only this module imports cmd2, which costs about 0.4 s, and only interactive sessions import this
+module. cmd2 reads lines, completes, and provides alias, macro, history, edit and the Python shell.
+The interpreter runs every other line as written: cmd2 would parse the ``>`` of
+``break x if depth > 3`` as a redirection.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Shell(cmd2.Cmd):
             allow_clipboard=False,
             allow_redirection=False,
             auto_suggest=False,
-            complete_in_thread=False,  # completing asks the agent: one thread, one conversation
+            complete_in_thread=False,  # completion shares the connection to the agent
             include_py=True,
             shortcuts={"!": "shell", "?": "help"},
             terminators=(),
@@ -63,7 +63,7 @@ class Shell(cmd2.Cmd):
         self.history.start_session()
 
     def _remember(self, line: str) -> None:
-        """Put a line into cmd2's history, for the command ``history``."""
+        """Add a line to cmd2's history, for the command ``history``."""
         word, _ = split_command(line)
         self.history.append(cmd2.Statement("", raw=line, command=word))
 
@@ -79,7 +79,7 @@ class Shell(cmd2.Cmd):
     # --- lines ----------------------------------------------------------------
 
     def _read_command_line(self, prompt: str) -> str:
-        """Read a line; cmd2 takes Ctrl-C for an empty one, which must repeat nothing."""
+        """Read a line; after Ctrl-C, which cmd2 returns as an empty line, repeat no command."""
         try:
             return super()._read_command_line(prompt)
         except KeyboardInterrupt:
@@ -87,7 +87,7 @@ class Shell(cmd2.Cmd):
             raise
 
     def onecmd_plus_hooks(self, line: str, **options: bool) -> bool:
-        """Run a line of the prompt: cmd2's own commands by cmd2, all others by us."""
+        """Run a line of the prompt: macros by cmd2, all others by the interpreter."""
         if line == "_eof":
             self.poutput("")
             return True
@@ -106,24 +106,24 @@ class Shell(cmd2.Cmd):
         return self.console.quitting
 
     def _expand_alias(self, line: str) -> str:
-        """Replace an alias, and aliases in what it stands for, each once."""
+        """Expand an alias, and aliases in its expansion, each once."""
         used: set[str] = set()
         while (word := split_command(line)[0]) in self.aliases and word not in used:
             used.add(word)
             line = f"{self.aliases[word]} {split_command(line)[1]}".strip()
         return line
 
-    def builtin(self, line: str) -> None:
-        """Run a line of cmd2's own commands."""
+    def run_builtin(self, line: str) -> None:
+        """Run one of cmd2's own commands."""
         super().onecmd_plus_hooks(line, add_to_history=False)
 
     def run_statement(self, statement: cmd2.Statement) -> bool:
-        """Run what a macro or ``app("...")`` of the Python shell stands for."""
+        """Run the expansion of a macro, or ``app("...")`` of the Python shell."""
         self.interpreter.execute(statement.expanded_command_line)
         return self.console.quitting
 
     def emptyline(self) -> bool:
-        """Do nothing: repeating is onecmd_plus_hooks'."""
+        """Do nothing: onecmd_plus_hooks repeats commands."""
         return False
 
     def run(self) -> None:
@@ -135,7 +135,7 @@ class Shell(cmd2.Cmd):
     # --- completion -----------------------------------------------------------
 
     def completedefault(self, *where: object) -> cmd2.Completions:
-        """Complete the arguments of our commands, after unique prefixes too."""
+        """Complete the arguments of a declared command, given by any of its names."""
         text, line, begin, end = cast("tuple[str, str, int, int]", where)
         word, _ = split_command(line)
         try:
@@ -146,36 +146,36 @@ class Shell(cmd2.Cmd):
         names = candidates(self.console, found, before, text)
         if names is None:
             return self.path_complete(text, line, begin, end)
-        is_open = len(names) == 1 and names[0].endswith(":")  # a name follows, not a blank
+        is_open = len(names) == 1 and names[0].endswith(":")  # a name follows directly
         return cmd2.Completions(
             items=[cmd2.CompletionItem(name) for name in names], allow_finalization=not is_open
         )
 
     def complete_history(self, *where: object) -> cmd2.Completions:
-        """Complete our history of operations, not cmd2's of lines."""
+        """Complete the history of operations, not cmd2's of lines."""
         return self.completedefault(*where)
 
     # --- signals --------------------------------------------------------------
 
     def sigint_handler(self, signum: int, frame: FrameType | None) -> None:
-        """Raise KeyboardInterrupt: whoever is waited for handles it (Front.resume)."""
+        """Raise KeyboardInterrupt, which Console.resume handles."""
         raise KeyboardInterrupt
 
     def termination_signal_handler(self, signum: int, _: FrameType | None) -> None:
-        """Leave; the session is closed on the way out."""
+        """Exit; the session is closed while the stack unwinds."""
         leave(signum)
 
 
 def leave(signum: int) -> NoReturn:
-    """End as a process that a signal has ended, through every ``finally``."""
-    # A second signal must not interrupt the cleaning up.
+    """Exit with the status of a process killed by a signal, through every ``finally``."""
+    # A second signal must not interrupt the clean-up.
     for each in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(each, signal.SIG_IGN)
     sys.exit(128 + signum)
 
 
 def _add_commands() -> None:
-    """Give the shell a do_* for each declared command, which cmd2's own do not have to be."""
+    """Define a do_* method on the shell for each declared command that cmd2 does not have."""
 
     def method(command: Command) -> Callable[[Shell, cmd2.Statement], bool]:
         def do(self: Shell, statement: cmd2.Statement) -> bool:

@@ -1,4 +1,4 @@
-"""Commands about the stack of actions."""
+"""Commands that print and select frames of the stack of actions."""
 
 from __future__ import annotations
 
@@ -24,12 +24,14 @@ STACK = Topic("Stack of actions")
 class BacktraceOptions(Options):
     """The options of ``backtrace``."""
 
-    count: Annotated[int | None, Positional("N", help="how many", parse=values.positive)] = None
+    count: Annotated[
+        int | None, Positional("N", help="the number of frames", parse=values.positive)
+    ] = None
 
 
 @STACK.command("backtrace", example="backtrace 3", aliases=("bt", "where"))
 def backtrace(console: Console, options: BacktraceOptions) -> Backtrace:
-    """Print the actions that are running, innermost first; with N, the innermost N."""
+    """Print the stack of running actions, innermost first; with N, the innermost N."""
     return Backtrace(
         console.session.stack.frames()[: options.count], console.session.stack.selected
     )
@@ -38,30 +40,30 @@ def backtrace(console: Console, options: BacktraceOptions) -> Backtrace:
 def _select(console: Console, number: int) -> Frame:
     depth = len(console.session.stack.frames())
     if number < 0:
-        raise UsageError("This is the innermost action: 'up' goes outwards.")
+        raise UsageError("The innermost action is selected: 'up' selects its parent.")
     if number >= depth:
-        raise UsageError(f"There is no frame {number}: the outermost is {depth - 1}.")
+        raise UsageError(f"There is no frame {number}: the outermost frame is {depth - 1}.")
     return console.session.stack.select(number)
 
 
 class LevelsOptions(Options):
     """The options of ``up`` and ``down``."""
 
-    count: Annotated[int, Positional("N", help="how many frames", parse=values.positive)] = 1
+    count: Annotated[int, Positional("N", help="the number of frames", parse=values.positive)] = 1
 
 
 @STACK.command("up", example="up", repeats=True)
 def up(console: Console, options: LevelsOptions) -> Frame:
-    """Select the action around the selected one."""
+    """Select the parent of the selected action."""
     outermost = len(console.session.stack.frames()) - 1
     if console.session.stack.selected == outermost:
-        raise UsageError("This is the outermost action: 'down' goes inwards.")
+        raise UsageError("The outermost action is selected: 'down' selects nested ones.")
     return _select(console, min(console.session.stack.selected + options.count, outermost))
 
 
 @STACK.command("down", example="down", repeats=True)
 def down(console: Console, options: LevelsOptions) -> Frame:
-    """Select the action inside the selected one."""
+    """Select the action nested in the selected one."""
     index_now = console.session.stack.selected
     return _select(console, max(index_now - options.count, 0) if index_now else -1)
 
@@ -70,13 +72,14 @@ class FrameOptions(Options):
     """The options of ``frame``."""
 
     index: Annotated[
-        int | None, Positional("N", help="its number in 'backtrace'", parse=values.index)
+        int | None,
+        Positional("N", help="the number of the frame in 'backtrace'", parse=values.index),
     ] = None
 
 
 @STACK.command("frame", example="frame 1", aliases=("f",))
 def frame(console: Console, options: FrameOptions) -> Frame:
-    """Select frame N of the stack of actions; without N, print the selected one."""
+    """Select frame N of the stack of actions, or print the selected frame."""
     return _select(
         console, console.session.stack.selected if options.index is None else options.index
     )
@@ -84,5 +87,5 @@ def frame(console: Console, options: FrameOptions) -> Frame:
 
 @STACK.command("context", example="context")
 def context(console: Console, _: NoOptions) -> Units:
-    """Print the IR units of the selected action."""
+    """Print the context of the selected action: its IR units."""
     return Units(console.session.stack.context())

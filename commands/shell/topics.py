@@ -1,4 +1,4 @@
-"""The list of all topics; ``python -m`` prints the tables of docs/commands.md."""
+"""The topics of the shell, in order; ``python -m`` prints the tables of docs/commands.md."""
 
 from __future__ import annotations
 
@@ -18,11 +18,10 @@ from actiondbg.commands.shell.printing import PRINTING
 from actiondbg.commands.shell.scripts import SCRIPTS
 from actiondbg.commands.shell.stack import STACK
 from actiondbg.commands.shell.time_travel import TIME_TRAVEL
-from actiondbg.commands.shell.watches import WATCHES
 
-# In the order in which help lists their commands.
+# The order of help and of docs/commands.md.
 TOPICS = (
-    *(RUNNING, BREAKPOINTS, WATCHES, STACK, PRINTING, CURSOR, PAST, DISPLAYS, STATUS),
+    *(RUNNING, BREAKPOINTS, STACK, PRINTING, CURSOR, PAST, DISPLAYS, STATUS),
     *(OUTCOMES, TIME_TRAVEL, BISECTION, SCRIPTS),
 )
 COMMANDS = CommandTable(TOPICS)

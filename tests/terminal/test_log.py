@@ -37,7 +37,7 @@ def test_a_pager_that_is_not_there_hides_no_log(tmp_path: Path, pager: str) -> N
     child.close()
     lines = log.splitlines()
     told = lines.pop(0) if pager else ""
-    assert ("There is no pager 'no-such-pager': what follows is shown without" in told) == bool(
+    assert ("The pager 'no-such-pager' was not found, the output is not paged" in told) == bool(
         pager
     )
     assert (child.exitstatus, lines) == (0, run(path).stdout.splitlines())

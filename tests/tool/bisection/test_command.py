@@ -72,9 +72,7 @@ def test_words_are_printed(mlir_opt: str, source: str) -> None:
     assert any("GreedyPatternRewriteIteration (iteration 1)" in line for line in lines)
     assert any(line.startswith("Pass: builtin.module(canonicalize{") for line in lines)
     assert "Outcome: succeeded; folded to values: block argument 0 of @" in done.stdout
-    assert f"Reproducer: {Path('here').absolute()}/repro.sh (it was run, and shows good" in (
-        done.stdout
-    )
+    assert f"Reproducer: {Path('here').absolute()}/repro.sh (verified: shows good" in (done.stdout)
     assert "bisect: the search: 3 trials, about" in done.stderr
     assert "\x1b" not in done.stdout + done.stderr
 
@@ -91,9 +89,9 @@ def test_the_exit_code_is_0_only_for_found(mlir_opt: str, source: str) -> None:
     [
         (["--test", "no-such-command"], 1, "cannot be run"),
         (["--test", "true", "--crash"], 1, "--test and --crash are given"),
-        ([], 1, "no oracle is given"),
+        ([], 1, "but none was given"),
         (["--crash", "--entry", "f"], 1, "--entry is of --compare"),
-        (["--test", "true", "-j", "0"], 2, "not a number from 1"),
+        (["--test", "true", "-j", "0"], 2, "not a positive integer"),
         (["--test", "true", "--mode", "last"], 2, "none of first, minimize, skip"),
         (["--filecheck", "nowhere"], 1, "no file 'nowhere'"),
         (["--test", "true", "--resume"], 1, "no bisection of mlir-opt to resume"),

@@ -42,7 +42,7 @@ def test_example(environment: dict[str, str], example: str) -> None:
     )
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.startswith("Found: ")
-    assert "and shows good and bad" in done.stdout
+    assert "verified: shows good and bad" in done.stdout
 
 
 @pytest.mark.parametrize("example", _blocks("python"))

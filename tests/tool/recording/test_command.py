@@ -49,7 +49,7 @@ def test_no_recording_is_lost(mlir_opt: str, folds: str) -> None:
         done = run(mlir_opt, folds, "--canonicalize")
         assert done.stderr.endswith(f"in mlir-opt{number}.adbrec.\n")
     done = run("-o", "mlir-opt-2.adbrec", mlir_opt, folds, "--cse")
-    assert done.stderr.endswith("in mlir-opt-2.adbrec, which replaces the one of before.\n")
+    assert done.stderr.endswith("in mlir-opt-2.adbrec, replacing the previous recording.\n")
     assert open_recording("mlir-opt-2.adbrec").header.argv[-1] == "--cse"
     done = run("-o", folds, mlir_opt, folds)
     assert done.returncode == 1 and "is not a recording and is not overwritten" in done.stderr
@@ -70,7 +70,11 @@ def test_a_recording_is_a_regular_file(folds: str) -> None:
     [
         (["--no-such-option"], 1, "Unknown command line argument"),
         (["nowhere.mlir"], 1, "No such file or directory"),
-        (["--version"], 0, "There is no recording: the tool ended before it made an MLIR context"),
+        (
+            ["--version"],
+            0,
+            "No recording in mlir-opt.adbrec: the tool ended without creating an MLIR context",
+        ),
     ],
 )
 def test_the_status_is_the_tools(
@@ -150,7 +154,7 @@ def test_a_full_disk_is_told(mlir_opt: str, folds: str) -> None:
     trap += "os.execv('/bin/sh', ['sh', '-c', sys.argv[1]])"
     done = subprocess.run([sys.executable, "-c", trap, limited], capture_output=True, text=True)
     assert done.returncode == 0
-    assert "has no end, as not all of it could be written" in done.stderr
+    assert "is incomplete: writing failed" in done.stderr
     recording = open_recording("mlir-opt.adbrec")
     assert recording.count > 0 and recording.ending.ended == "killed"
 

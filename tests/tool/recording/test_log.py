@@ -159,7 +159,7 @@ def test_a_killed_tool_leaves_its_lines(mlir_opt: str, long: str) -> None:
     _, errors = logged.communicate(timeout=_SECONDS)
     assert logged.returncode == 128 + signal.SIGKILL
     lines = Path("run.log").read_text().splitlines()
-    assert f"killed by SIGKILL: the log has {len(lines):,} actions, up to then" in errors
+    assert f"killed by SIGKILL: the log has the {len(lines):,} actions up to then" in errors
     assert lines[0].startswith("#1       t0  unfinished         pass-execution (canonicalize)")
     finished = [line for line in lines if " unfinished " not in line]
     assert len(finished) > len(lines) - 10

@@ -44,7 +44,7 @@ def test_crash_leaves_a_reproducer(crashing: Driver) -> None:
     Path("actiondbg-reproducer-2.mlir").write_text("mine")
     printed = crashing.do("continue")
     assert printed.splitlines()[-2:] == [
-        "A reproducer was written to actiondbg-reproducer-2-2.mlir; it is run by:",
+        "A reproducer was written to actiondbg-reproducer-2-2.mlir. To run it:",
         "  mlir-opt actiondbg-reproducer-2-2.mlir --run-reproducer",
     ]
     assert Path("actiondbg-reproducer-2.mlir").read_text() == "mine"
@@ -54,7 +54,9 @@ def test_crash_leaves_a_reproducer(crashing: Driver) -> None:
 def test_reproducer_that_cannot_be_written_is_told(crashing: Driver) -> None:
     crashing.session.past.reproducer_fails = FileNotWritten("No room.")
     printed = crashing.do("continue")
-    assert printed.endswith("No reproducer was written to actiondbg-reproducer-2.mlir: No room.\n")
+    assert printed.endswith(
+        "The reproducer actiondbg-reproducer-2.mlir could not be written: No room.\n"
+    )
     assert crashing.interpreter.failure is None
 
 
@@ -63,7 +65,7 @@ def test_interrupted_reproducer_keeps_the_stop(crashing: Driver) -> None:
     crashing.console.interactive = True
     printed = crashing.do("continue")
     assert "stopped inside #2" in printed
-    assert "It was interrupted." in printed
+    assert "could not be written: interrupted." in printed
 
 
 def test_other_catches_write_no_reproducer(crashing: Driver) -> None:
@@ -98,7 +100,7 @@ def test_displays_are_run_at_each_stop(driver: Driver) -> None:
         driver.do("display") == driver.do("info displays") == "1: count arith.*\n2: info outcome\n"
     )
     assert driver.do("undisplay 1", "step").splitlines()[-2] == "2: info outcome"
-    assert "There is no display 1: there are 2." in driver.do("undisplay 1")
+    assert "There is no display 1; existing: 2." in driver.do("undisplay 1")
     assert driver.do("undisplay", "display") == "There are no displays.\n"
 
 
@@ -122,7 +124,7 @@ def test_what_cannot_be_displayed(stopped: Driver, line: str) -> None:
 
 
 def test_display_does_not_let_the_tool_run(stopped: Driver) -> None:
-    assert "A display cannot let the tool run." in stopped.do("display why-not Fold")
+    assert "A display cannot resume the tool." in stopped.do("display why-not Fold")
     assert stopped.session.stop is not None and stopped.session.stop.ordinal == 1
     assert "Stopped before #2" in stopped.do("undisplay", "step")
 

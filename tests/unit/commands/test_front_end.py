@@ -233,7 +233,7 @@ def test_project_init_is_run_only_when_trusted(
     run_cli("--batch")
     captured = capsys.readouterr()
     assert captured.out == "user's\n"
-    assert "was not run: say 'trust'" in captured.err
+    assert "was not run: if you trust it, use 'trust'" in captured.err
     run_cli("--batch", "-ex", "trust")
     capsys.readouterr()
     run_cli("--batch")

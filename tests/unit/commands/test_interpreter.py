@@ -182,35 +182,35 @@ def test_newest_breakpoint(driver: Driver) -> None:
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("step x", "'x' is not a number from 1"),
-        ("step 0", "'0' is not a number from 1"),
+        ("step x", "'x' is not a positive integer"),
+        ("step 0", "'0' is not a positive integer"),
         ("step 1 2", "unrecognized arguments: 2"),
         ("print --bogus", "--bogus"),
-        ("print nothing", "'nothing' is none of cursor, action, function, module"),
-        ("break", "its usage is: break [--after] [--outcome OUTCOME,...] SPEC [if EXPR]"),
-        ("break --outcome", "'--outcome' is no option, or its value is missing"),
-        ("info", "its usage is: info action|breakpoints|cursor"),
+        ("print nothing", "'nothing' is not one of cursor, action, function, module"),
+        ("break", "usage: break [--after] [--outcome OUTCOME,...] SPEC [if EXPR]"),
+        ("break --outcome", "'--outcome' is not an option, or its value is missing"),
+        ("info", "usage: info action|breakpoints|cursor"),
         ("info pa", "'pa' is ambiguous: it could be patterns, passes"),
-        ("cursor-select-id x", "'x' is not an operation's id, such as @12"),
-        ("set verify-each-action maybe", "it takes on or off"),
+        ("cursor-select-id x", "'x' is not an operation id, such as @12"),
+        ("set verify-each-action maybe", "give on or off"),
         ("delete x", "'x' is not a breakpoint number"),
         ("delete 7", "There is no breakpoint 7"),
-        ("cursor-goto nowhere", "'nowhere' is no place"),
-        ("info nothing", "'nothing' is none of"),
+        ("cursor-goto nowhere", "There is no place 'nowhere'"),
+        ("info nothing", "there is no subcommand 'nothing'"),
         ("set nothing on", "There is no setting 'nothing'"),
-        ("set print-stop maybe", "it takes on or off"),
+        ("set print-stop maybe", "give on or off"),
         ("set style nothing", "There is no style 'nothing'"),
         ("commands", "There is no breakpoint"),
         ("backtrace >", "Name one file after '>'"),
         ("backtrace 'x", "A quote is not closed"),
         ("run >", "Name a file after '>'"),
-        ("run | cat", "'|' is not for the tool"),
+        ("run | cat", "'|' is not supported for the tool"),
         ("source nothing.adbg", "'nothing.adbg' cannot be used (No such file"),
         ("py 1/0", "ZeroDivisionError"),
         ("shell exit 3", "status 3"),
-        ("down", "This is the innermost action"),
-        ("frame 9", "There is no frame 9: the outermost is 2"),
-        ("alias x y", "'alias' works at the prompt only"),
+        ("down", "The innermost action is selected"),
+        ("frame 9", "There is no frame 9: the outermost frame is 2"),
+        ("alias x y", "'alias' works only at the interactive prompt"),
     ],
 )
 def test_errors_are_one_message(stopped: Driver, line: str, message: str) -> None:
@@ -265,7 +265,7 @@ def test_print_marks_the_cursor_for_people_only(stopped: Driver, tmp_path: Path)
 
 def test_generic_form_is_explained_unless_asked_for(stopped: Driver) -> None:
     stopped.session.invalid = True
-    assert "so this is its generic form" in stopped.do("print function")
+    assert "printed in generic form" in stopped.do("print function")
     assert "generic" not in stopped.do("print function --generic")
 
 
@@ -381,7 +381,7 @@ def test_late_stop_brings_advice(monkeypatch: pytest.MonkeyPatch) -> None:
     wait = driver.session.wait
     monkeypatch.setattr(driver.session, "wait", lambda: time.sleep(0.5) or wait())
     printed = driver.do("run")
-    assert "press Ctrl-C again to stop there" in printed
+    assert "press Ctrl-C again to stop inside it" in printed
     assert "to kill it" not in printed
 
 

@@ -107,7 +107,7 @@ def test_a_value_with_a_minus_is_no_option() -> None:
         start: Annotated[str, Option("--start", "TIME", help="a time")] = ""
 
     parser = LineParser(Line, "line", "[options]", "A line.", "")
-    options, words, _ = parser.read_around(["--start", "-1us", "run.adbrec"])
+    options, words, _ = parser.read_with_target(["--start", "-1us", "run.adbrec"])
     assert (options.start, words) == ("-1us", ["run.adbrec"])
 
 

@@ -96,7 +96,7 @@ def test_outcomes(stopped: Driver, fields: dict[str, Any], words: str, lines: li
 def test_pattern_that_lies_is_told(stopped: Driver) -> None:
     after(stopped, "failed", changes=[change("erased", 9, ordinal=2, guess=True)])
     assert stopped.do("step").splitlines()[:2] == [
-        f"{HEAD}failed, though it changed the IR",
+        f"{HEAD}failed, but changed the IR",
         "  erased    @9 arith.addi (a guess)",
     ]
 
@@ -116,7 +116,7 @@ def test_stop_says_where_the_cursor_went(stopped: Driver) -> None:
     printed = stopped.do("step")
     assert "The cursor is on @45 arith.constant, which replaced @7.\n" in printed
     after(stopped, cursor_id=45)
-    assert "The cursor is on @45 arith.constant; @7 is not there any more.\n" in stopped.do("step")
+    assert "The cursor is on @45 arith.constant; @7 no longer exists.\n" in stopped.do("step")
     after(stopped, cursor_id=None)
     assert "@7 was erased.\n" in stopped.do("step")
     after(stopped)
@@ -200,7 +200,7 @@ def test_json_of_a_stop_has_outcome_and_changes() -> None:
 
 
 def test_info_outcome_and_changes(stopped: Driver) -> None:
-    assert "'next' goes to its end" in stopped.do("info outcome")
+    assert "'next' runs it to its end" in stopped.do("info outcome")
     after(stopped, "failed", reasons=["no use"])
     stopped.do("step")
     assert stopped.do("info o").splitlines() == [
@@ -244,10 +244,10 @@ def test_info_patterns_has_a_total(stopped: Driver) -> None:
     head, first, *_, total = (" ".join(line.split()) for line in lines)
     assert head == "attempts succeeded unchanged failed skipped changes time name"
     assert first == "30 2 1 28 0 1 250.000 ms FoldB"
-    assert total == "40 6 2 34 0 8 750.000 ms in all, of 2 names"
+    assert total == "40 6 2 34 0 8 750.000 ms total of 2 names"
     assert len({line.index("ms") for line in lines[1:]}) == 1
-    assert stopped.do("info folds") == "No fold is over so far.\n"
-    assert "'bytes' is none of attempts" in stopped.do("info patterns --sort bytes")
+    assert stopped.do("info folds") == "No fold has ended so far.\n"
+    assert "'bytes' is not one of attempts" in stopped.do("info patterns --sort bytes")
 
 
 def test_info_patterns_goes_into_a_file(stopped: Driver, tmp_path: Path) -> None:
@@ -265,7 +265,7 @@ def test_info_patterns_in_json() -> None:
 
 def test_info_cycles(stopped: Driver) -> None:
     cycle = pytest.importorskip("actiondbg.analysis.cycles")
-    assert stopped.do("info cycles").startswith("No actions undo each other")
+    assert stopped.do("info cycles").startswith("No cycle was found")
     applied = [
         cycle.Applied(ordinal=n, tag="apply-pattern", name=name, op="t.a", id=n, location=None)
         for n, name in ((5, "A"), (6, "B"))
@@ -275,7 +275,7 @@ def test_info_cycles(stopped: Driver) -> None:
     )
     lines = stopped.do("info cycles").splitlines()
     assert lines[:3] == [
-        "The same 2 actions repeat, 9 times so far; one round of them:",
+        "A cycle of 2 actions was repeated 9 times so far; one round:",
         "  #5 apply-pattern (A) on @5 t.a",
         "  #6 apply-pattern (B) on @6 t.a",
     ]
@@ -284,5 +284,7 @@ def test_info_cycles(stopped: Driver) -> None:
 
 def test_count(stopped: Driver) -> None:
     assert stopped.do("count op:arith.*") == "3 arith.* in the module\n"
-    assert stopped.do("count arith.addi --function") == "3 arith.addi in the cursor's function\n"
+    assert (
+        stopped.do("count arith.addi --function") == "3 arith.addi in the function of the cursor\n"
+    )
     assert stopped.session.calls == [("count", "arith.*", False), ("count", "arith.addi", True)]

@@ -54,7 +54,7 @@ def test_diff_is_unified_or_side_by_side(stopped: Driver) -> None:
 
 def test_diff_that_is_empty_says_so(stopped: Driver) -> None:
     stopped.session.past.difference = Diff("a", "a", 3, "#3 fold test.a")
-    assert stopped.do("diff 3") == "#3 fold test.a made no difference.\n"
+    assert stopped.do("diff 3") == "#3 fold test.a did not change the IR.\n"
 
 
 def test_diff_is_coloured_on_a_terminal_only(stopped: Driver, tmp_path: Path) -> None:
@@ -110,7 +110,7 @@ def test_questions_about_the_past(stopped: Driver, line: str, call: tuple[Any, .
 
 def test_why_not_goes_on_where_there_was_no_attempt(stopped: Driver) -> None:
     printed = stopped.do("why-not Fold")
-    assert "There was no attempt of Fold so far: going on to the next." in printed
+    assert "There was no attempt of Fold so far: continuing to the next." in printed
     assert "Stopped before #2" in printed
     for when in ("during", "exit"):
         assert isinstance(stopped.session.stop, Stop)
@@ -140,7 +140,7 @@ def test_history_is_a_table(stopped: Driver) -> None:
 
 
 def test_history_of_lines_is_the_shells(stopped: Driver) -> None:
-    assert "'history' works at the prompt only" in stopped.do("history 10:")
+    assert "'history' works only at the interactive prompt" in stopped.do("history 10:")
 
 
 # --- breakpoints, watches, catches --------------------------------------------------

@@ -53,16 +53,16 @@ def test_what_is_asked_for(stopped: Driver, line: str, call: tuple[Any, ...]) ->
     [
         ("goto", "the following arguments are required"),
         ("goto x", "'x' is not an ordinal, such as #17"),
-        ("rs 0", "'0' is not a number from 1"),
-        ("restart x", "'x' is not a number from 1"),
+        ("rs 0", "'0' is not a positive integer"),
+        ("restart x", "'x' is not a positive integer"),
         ("delete checkpoint", "the following arguments are required"),
         ("delete checkpoint 1", "There is no checkpoint 1"),
         ("delete chk 1", "'chk'"),
-        ("save", "save needs more words"),
-        ("load", "load needs more words"),
-        ("load breakpoints x", "'breakpoints' is none of skips"),
-        ("set checkpoints maybe", "it takes on or off or a number of milliseconds"),
-        ("set checkpoint-memory on", "it takes a number of megabytes"),
+        ("save", "save: an argument is missing"),
+        ("load", "load: an argument is missing"),
+        ("load breakpoints x", "there is no subcommand 'breakpoints'"),
+        ("set checkpoints maybe", "give on or off or a number of milliseconds"),
+        ("set checkpoint-memory on", "give a number of megabytes"),
     ],
 )
 def test_what_is_written_wrongly_is_told(stopped: Driver, line: str, message: str) -> None:
@@ -92,7 +92,7 @@ def test_checkpoints(stopped: Driver) -> None:
     assert stopped.do("info checkpoints").splitlines() == [
         f"1: {place}, branch 1",
         f"2: {place}, branch 3",
-        "The tool has made 7 of itself, which hold 3 MB.",
+        "Automatic checkpoints: 7 (3 MB).",
     ]
     assert stopped.do("delete checkpoint 1", "delete c 2") == ""
     assert stopped.session.timeline.checkpoints.frozen == []
@@ -115,14 +115,14 @@ def test_delete_still_deletes_breakpoints(stopped: Driver) -> None:
 
 def test_the_timeline(stopped: Driver) -> None:
     assert stopped.do("info timeline").splitlines() == [
-        "  branch 1: came to its end after #20",
-        "* branch 2: leaves branch 1 at #4, came to #6; skips #4 apply-pattern (Fold)",
-        "The tool stands before #6, at event 11.",
+        "  branch 1: ended after #20",
+        "* branch 2: leaves branch 1 at #4, reached #6; skips #4 apply-pattern (Fold)",
+        "The tool is before #6, at event 11.",
     ]
     for when, words in (
         (None, "The tool is running."),
         ("exit", "The tool has ended."),
-        ("during", "The tool stands inside #6, at event 11."),
+        ("during", "The tool is inside #6, at event 11."),
     ):
         timeline = msgspec.structs.replace(TIMELINE, when=when)
         stopped.session.timeline.shown = timeline

@@ -66,4 +66,4 @@ def test_what_is_exported_is_not_exported_again() -> None:
     run("export", "--parquet", "bucket", "fleet/b.adbrec")
     done = run("export", "--parquet", "bucket", "bucket")
     assert (done.returncode, done.stdout) == (2, "")
-    assert "'bucket/run=*' is exported already: name recordings" in done.stderr
+    assert "'bucket/run=*' is an export already: name recordings" in done.stderr

@@ -48,7 +48,7 @@ def test_the_options_may_stand_on_either_side(recording: str, words: list[str]) 
 def test_what_is_no_report_is_not_overwritten(recording: str) -> None:
     Path("thesis.html").write_text("<h1>Mine</h1>")
     done = report(recording, "-o", "thesis.html", status=2)
-    assert "is no report, and is not overwritten" in done.stderr
+    assert "exists and is not a report" in done.stderr
     assert Path("thesis.html").read_text() == "<h1>Mine</h1>"
     Path("empty.html").touch()
     report(recording, "-o", "empty.html")
@@ -57,11 +57,11 @@ def test_what_is_no_report_is_not_overwritten(recording: str) -> None:
 @pytest.mark.parametrize(
     "words, status, said",
     [
-        ([], 2, "name a recording or a tool"),
-        (["run.adbrec", "--ir", "changed"], 2, "is recorded already"),
-        (["run.adbrec", "-o", "none/a.html"], 2, "its directory is not there"),
+        ([], 2, "the tool or recording is missing"),
+        (["run.adbrec", "--ir", "changed"], 2, "is a recording"),
+        (["run.adbrec", "-o", "none/a.html"], 2, "its directory does not exist"),
         (["run.adbrec", "-o", "."], 2, "is a directory"),
-        (["run.adbrec", "--size", "0"], 2, "is no number from 0.5 to 500"),
+        (["run.adbrec", "--size", "0"], 2, "is not a number from 0.5 to 500"),
         (["run.adbrec", "other"], 2, "unrecognized arguments: other"),
         (["none.adbrec"], 1, "none.adbrec"),
         (["cut.adbrec"], 1, "--partial"),

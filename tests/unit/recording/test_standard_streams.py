@@ -10,7 +10,7 @@ import pytest
 from tests.fakes.recording.recordings import Action, write_recording
 from tests.paths import COMMAND
 
-FULL = "The output cannot be written (No space left on device): make room, or send it elsewhere.\n"
+FULL = "The output cannot be written (No space left on device): free disk space, or redirect it.\n"
 LINES = (
     "log run.adbrec",
     "query run.adbrec 'from actions'",

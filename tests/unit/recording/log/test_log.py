@@ -296,7 +296,7 @@ def test_who_reads_it_may_leave(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "code", "told"),
     [
-        ([], 2, "name a recording or the tool"),
+        ([], 2, "the tool or recording is missing"),
         (["--filter", "tag:", "run.adbrec"], 2, "Nothing follows tag"),
         (["--filter", "tag:* if depth", "run.adbrec"], 2, "neither true nor false"),
         (["--loc", "canonicalize", "run.adbrec"], 2, "is not a location"),

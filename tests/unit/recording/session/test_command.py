@@ -84,7 +84,7 @@ def test_questions_are_answered_as_those_of_a_tool(do: Open) -> None:
         "  #0  created                     by the parser\n"
         "  #5  replaced by @10 arith.muli  by apply-pattern (B)\n"
         "  It became @10.\n"
-        "No actions undo each other: the newest of them do not repeat.\n"
+        "No cycle was found: the latest actions do not repeat.\n"
         "--- before #5 apply-pattern B\n"
         "+++ after\n"
         "@@ -1,4 +1,4 @@\n"
@@ -184,7 +184,7 @@ def test_help_lists_what_works(do: Open) -> None:
     _without_ir()
     told = do("help")
     assert "\n  reverse-step, rs  " in told and "\n  skip  " not in told
-    missing = " ".join(told.partition("Not here, and help tells why: ")[2].split())
+    missing = " ".join(told.partition("Not available here: ")[2].split())
     assert missing.startswith("kill, skip, apply, delete checkpoint, save skips, print, count, cur")
     assert f"Not here. Skipping actions {TOOL}" in do("help skip")
     assert f"Not here. {NO_IR}" in do("help diff")

@@ -352,9 +352,12 @@ def test_names_are_limited(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ([], "name the tool: actiondbg stat [options] -- TOOL ARGS..."),
-        (["--plot", "p.png", "R"], "--plot draws the statistics of --name GLOB: give that, too."),
-        (["--name", "P", "--plot", "p.jpeg", "R"], "'p.jpeg' is no name of a picture: it has to"),
+        ([], "the tool or recording is missing: actiondbg stat [options] -- TOOL ARGS..."),
+        (
+            ["--plot", "p.png", "R"],
+            "--plot plots the statistics of --name GLOB: give --name as well.",
+        ),
+        (["--name", "P", "--plot", "p.jpeg", "R"], "'p.jpeg' has no supported image format"),
         (["--name", "P", "--plot", "no/p.png", "R"], "'no/p.png' cannot be written: its directory"),
         (["--name", "[a", "R"], "The [ in '[a' is not closed"),
         (["--csv", "R", "R"], "'R' is no directory: name one for --csv."),
@@ -362,7 +365,7 @@ def test_names_are_limited(tmp_path: Path) -> None:
         (["--buckets", "1", "R"], "argument --buckets: '1' is not from 2 to 64"),
         (["--skip-start", "-1", "R"], "argument --skip-start: '-1' is no number of milliseconds"),
         (["R", "S"], "unrecognized arguments: S"),
-        (["--limit", "x", "R"], "argument --limit: 'x' is not 0 or more"),
+        (["--limit", "x", "R"], "argument --limit: 'x' is not a non-negative integer"),
     ],
 )
 def test_bad_usage(

@@ -99,12 +99,12 @@ def test_several_filters_add_up(recording: Path, tmp_path: Path) -> None:
         (("-o", "run.adbrec", "--format", "chrome", "run.adbrec"), "is not overwritten"),
         (("-o", "a.json.zst", "run.adbrec"), "only Tracy's importer reads"),
         (("-o", "a.tracy.json.gz", "run.adbrec"), "Tracy's importer does not read"),
-        (("-o", "a.json", "--min-duration", "10", "run.adbrec"), "'10' is no time"),
-        (("-o", "a.json", "--min-duration", "-1us", "run.adbrec"), "'-1us' is no time"),
-        (("run.adbrec", "-o", "a.json", "--min-duration", "-.5us"), "'-.5us' is no time"),
+        (("-o", "a.json", "--min-duration", "10", "run.adbrec"), "'10' is not a time"),
+        (("-o", "a.json", "--min-duration", "-1us", "run.adbrec"), "'-1us' is not a time"),
+        (("run.adbrec", "-o", "a.json", "--min-duration", "-.5us"), "'-.5us' is not a time"),
         (("-o", "a.json", "--filter", "pattern:", "run.adbrec"), "Nothing follows pattern"),
         (("run.adbrec",), "-o/--output"),
-        (("-o", "a.json"), "name a recording or the tool"),
+        (("-o", "a.json"), "the tool or recording is missing"),
     ],
 )
 def test_usage_errors_say_what_to_do(
@@ -134,7 +134,7 @@ def test_a_damaged_recording_is_told_and_read_if_one_says_so(tmp_path: Path) -> 
 def test_what_cannot_be_written_is_said(recording: Path) -> None:
     done = trace("-o", "/dev/full", "--format", "chrome", recording)
     assert done.returncode == 1
-    assert "'/dev/full' cannot be written (No space left on device): make room" in done.stderr
+    assert "'/dev/full' cannot be written (No space left on device): free disk space" in done.stderr
 
 
 def test_a_pipe_gets_the_trace(recording: Path, tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Fail if docs/commands.md does not hold the tables that the declared commands make."""
+"""Check that docs/commands.md contains the tables of the declared commands."""
 
 from __future__ import annotations
 
@@ -10,15 +10,11 @@ from actiondbg.commands.interpreter.help import tables
 from actiondbg.commands.shell.topics import COMMANDS
 
 DOCUMENT = Path(__file__).resolve().parent.parent / "docs" / "commands.md"
-REMEDY = "put what `python -m actiondbg.commands.shell.topics` prints into it."
+REMEDY = "insert the output of `python -m actiondbg.commands.shell.topics`."
 
 
 def main() -> int:
-    """Compare; print what is missing.
-
-    Returns:
-        The exit status: 0 if the tables are there.
-    """
+    """Compare, and print missing lines; return the exit status."""
     if not DOCUMENT.is_file():
         print(f"docs/commands.md is missing: {REMEDY}", file=sys.stderr)
         return 1
@@ -27,7 +23,7 @@ def main() -> int:
         return 0
     difference = difflib.ndiff(text.splitlines(), wanted.splitlines())
     missing = [line for line in difference if line.startswith("+ ")]
-    print(f"docs/commands.md is not what the commands declare: {REMEDY}", file=sys.stderr)
+    print(f"docs/commands.md differs from the declarations: {REMEDY}", file=sys.stderr)
     print("\n".join(missing[:20]) or "The order differs.", file=sys.stderr)
     return 1
 

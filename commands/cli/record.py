@@ -66,7 +66,7 @@ class RecordOptions(Options):
         Option(
             "--events",
             "LIST",
-            help="count events in each action; see 'actiondbg stat --list-events'",
+            help="count events in each action; see actiondbg stat",
         ),
     ] = None
     quiet: Quiet = False

@@ -14,19 +14,19 @@ from pathlib import Path
 
 from scripts.benchmarks import (
     against_gdb,
-    bisecting,
-    going_back,
+    bisection,
     memory,
     outcomes,
+    overhead,
     printing,
     recording,
-    running,
+    time_travel,
 )
 
 
 @dataclass(frozen=True)
 class Row:
-    """One line of the table: what was measured, and the bar that it has to hold."""
+    """A row of the table: the measurement and its bound."""
 
     name: str
     figure: str
@@ -35,13 +35,13 @@ class Row:
 
 Measure = Callable[[str, Path, bool], Iterator[tuple[str, str, str]]]
 _MEASURES: dict[str, Measure] = {
-    "running": running.measure,
+    "running": overhead.measure,
     "outcomes": outcomes.measure,
     "gdb": against_gdb.measure,
     "printing": printing.measure,
     "memory": memory.measure,
-    "back": going_back.measure,
-    "bisect": bisecting.measure,
+    "back": time_travel.measure,
+    "bisect": bisection.measure,
     "recording": recording.measure,
 }
 

@@ -15,7 +15,7 @@ import pexpect
 import actiondbg
 from actiondbg.tool import find_tool
 from scripts.benchmarks.inputs import many_functions
-from scripts.benchmarks.timing import seconds
+from scripts.benchmarks.wall_time import seconds
 
 _HOOK = "mlirDebuggerBreakpointHook"
 _INSTALL = "mlir::setupDebuggerExecutionContextHook"

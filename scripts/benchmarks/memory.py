@@ -1,4 +1,4 @@
-"""What the debugger and the agent hold."""
+"""The memory of the debugger and of the agent."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pathlib import Path
 import actiondbg
 from actiondbg.tool import find_tool
 from scripts.benchmarks.inputs import PIPELINE, many_functions
-from scripts.benchmarks.running import BREAKPOINTS
+from scripts.benchmarks.overhead import BREAKPOINTS
 
 
 def _status(process: int | str, field: str) -> float:
@@ -24,7 +24,7 @@ def _status(process: int | str, field: str) -> float:
 
 
 def resident(process: int | str) -> float:
-    """Return what a process has resident, in MB."""
+    """Return the resident memory of a process in MB."""
     return _status(process, "VmRSS")
 
 

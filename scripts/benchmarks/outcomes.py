@@ -1,4 +1,4 @@
-"""What it costs to know the outcome and the changes of every action."""
+"""The cost of outcomes and changes of all actions."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ import actiondbg
 from actiondbg.tool import find_tool
 from scripts.benchmarks.inputs import PIPELINE, many_functions, one_function
 from scripts.benchmarks.memory import peak_of_run, resident_peak
-from scripts.benchmarks.timing import best_of
+from scripts.benchmarks.wall_time import best_of
 
 
 def _counted(argv: list[str]) -> int:
-    """Run to the end with everything counted; return how many actions there were."""
+    """Run to the end with all actions counted; return their number."""
     with actiondbg.launch(argv) as session:
         session.options.count_actions = True
         stop = session.run()

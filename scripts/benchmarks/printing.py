@@ -14,11 +14,11 @@ from actiondbg.ir.lexer import MlirLexer, colorize
 from actiondbg.tool import find_tool
 from scripts.benchmarks.inputs import PIPELINE, many_functions, one_function
 from scripts.benchmarks.memory import resident_peak
-from scripts.benchmarks.timing import seconds
+from scripts.benchmarks.wall_time import seconds
 
 
 def _tools_own_print(path: str, source: Path) -> float:
-    """Return the seconds that the tool itself takes to print its output."""
+    """Return the time in seconds in which the tool prints its output."""
     times: list[float] = []
     for _ in range(5):
         run = subprocess.run(

@@ -1,4 +1,4 @@
-"""What it costs to record, to log and to trace, beside the tool alone and what it has itself."""
+"""The cost of record, log and trace, compared with the tool alone and its own options."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from actiondbg.recording.capture.recorder import record
 from actiondbg.tool import find_tool
 from scripts.benchmarks.inputs import PIPELINE, many_functions, one_function
 from scripts.benchmarks.memory import peak_of_run
-from scripts.benchmarks.timing import beside, best_of, seconds
+from scripts.benchmarks.wall_time import beside, best_of, seconds
 
 Row = tuple[str, str, str]
 

@@ -145,7 +145,7 @@ def test_input_comes_through_and_the_status_goes_back(mlir_opt: str, mixed: str)
     assert done.returncode == 1 and "error" in done.stderr
     done = run("--", mlir_opt, "--no-such-option")
     assert done.returncode == 1
-    assert "the tool ended before it made an MLIR context" in done.stderr
+    assert "the tool ended without creating an MLIR context" in done.stderr
 
 
 # --- a run that ends early -------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""What it costs to be attached, with and without breakpoints, and at ten times the input."""
+"""The overhead of the agent, with and without breakpoints, also for ten times the input."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 import actiondbg
 from actiondbg.tool import find_tool
 from scripts.benchmarks.inputs import PIPELINE, many_functions
-from scripts.benchmarks.timing import best_of
+from scripts.benchmarks.wall_time import best_of
 
 # One of each kind and then with conditions; none of them ever matches.
 BREAKPOINTS: list[tuple[str, str | None]] = [

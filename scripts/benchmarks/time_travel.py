@@ -1,4 +1,4 @@
-"""What it costs to go back, and to be able to."""
+"""The cost of time travel and of checkpoints."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 import actiondbg
 from actiondbg.tool import find_tool
 from scripts.benchmarks.inputs import PIPELINE, many_functions
-from scripts.benchmarks.timing import best_of, seconds
+from scripts.benchmarks.wall_time import best_of, seconds
 
 _STEPS = 41
 
@@ -21,7 +21,7 @@ def _argv(tool: str, source: Path) -> list[str]:
 
 
 def _forward(argv: list[str], milliseconds: int | None) -> None:
-    """Run to the end from the first stop, from which on checkpoints are made."""
+    """Run to the end from the first stop, after which checkpoints are made."""
     with actiondbg.launch(argv) as session:
         if milliseconds is not None:
             session.timeline.checkpoints.spacing = milliseconds

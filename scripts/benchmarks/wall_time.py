@@ -1,4 +1,4 @@
-"""Wall time of whole runs, side by side: a noisy machine is noisy for all of them."""
+"""Wall time of runs, interleaved so that noise affects all of them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def seconds(run: Callable[[], object]) -> float:
 
 
 def best_of(rounds: int, **runs: Callable[[], object]) -> dict[str, float]:
-    """Return the least wall time of each run, in seconds; the rounds are interleaved."""
+    """Return the shortest wall time of each run, in seconds; the rounds are interleaved."""
     times: dict[str, list[float]] = {name: [] for name in runs}
     for _ in range(rounds):
         for name, run in runs.items():

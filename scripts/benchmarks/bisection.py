@@ -12,7 +12,7 @@ import actiondbg
 from actiondbg.bisection.result import Result
 from actiondbg.tool import find_tool
 from scripts.benchmarks.inputs import additions
-from scripts.benchmarks.timing import best_of
+from scripts.benchmarks.wall_time import best_of
 
 
 def _oracle(function: int) -> str:
@@ -21,7 +21,7 @@ def _oracle(function: int) -> str:
 
 
 class _Stock:
-    """The binary search as it is done by hand, with MLIR's own debug counter."""
+    """A manual binary search, with MLIR's debug counters."""
 
     def __init__(self, argv: list[str], oracle: str, output: Path, applications: int) -> None:
         self._argv = argv

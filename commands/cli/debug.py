@@ -70,7 +70,7 @@ def build_parser() -> LineParser[DebugOptions]:
         DebugOptions,
         "actiondbg",
         "[options] [--] TOOL ARGS...",
-        "Debug the actions of an MLIR compiler: stop at any, inspect the IR, skip or apply it.",
+        "Debug the actions of an MLIR compiler: stop at, inspect, skip or apply any of them.",
         _EPILOG,
     )
 

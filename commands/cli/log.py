@@ -72,7 +72,7 @@ class LogOptions(Options):
         Option(
             "--filter",
             "SPEC",
-            help="only actions that match SPEC [if EXPR], as of 'break'; repeatable: any of them",
+            help="only actions that match a SPEC [if EXPR] of 'break'; repeatable: any of them",
         ),
     ] = ()
     loc: Annotated[

@@ -99,7 +99,7 @@ class StatOptions(Options):
         Path | None,
         Option("--plot", "FILE.png", help="plot the statistics of --name", parse=Path),
     ] = None
-    own: Annotated[bool, Flag("--self", help="exclude nested actions")] = False
+    own: Annotated[bool, Flag("--self", help="exclude the cost of nested actions")] = False
     skip_start: Annotated[
         float,
         Option(

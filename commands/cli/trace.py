@@ -95,7 +95,7 @@ class TraceOptions(Options):
         Option(
             "--filter",
             "SPEC",
-            help="only actions that match SPEC [if EXPR], as of 'break', and their parents; "
+            help="only actions that match a SPEC [if EXPR] of 'break', and their parents; "
             "repeatable: any of them",
         ),
     ] = ()

@@ -1,4 +1,4 @@
-"""Each command about outcomes and the past, typed to the real tool of both builds."""
+"""Commands about outcomes and past actions, with real tools of both builds."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Run = Callable[..., list[dict[str, Any]]]
 
 @pytest.fixture
 def run(mlir_opt: str, folds: str) -> Run:
-    """Type commands, and return what --json says of each."""
+    """Run commands with --json, and return their results."""
 
     def typed(
         *commands: str, flags: tuple[str, ...] = ("--canonicalize", "--cse"), source: str = folds
@@ -111,7 +111,7 @@ def test_catch_failure_diagnostic_and_nonconvergence(run: Run) -> None:
 
 def test_verify_each_action_and_displays(run: Run) -> None:
     said = run("set verify-each-action on", "display count arith.addi", "break pass:cse", "run")
-    assert last(said)["name"] == "cse"  # all was valid on the way
+    assert last(said)["name"] == "cse"  # the IR was valid before
     [shown] = said[-1]["result"]["displays"]
     assert "arith.addi" in json.dumps(shown)
 

@@ -58,7 +58,7 @@ def test_a_renamed_text_means_the_same(mlir_opt: str, form: str, seed: int) -> N
     texts = run(REAL, *flags), run(REAL, "--canonicalize", *flags)
     names: list[Names] = [[], []]
     if form == "generic":
-        # Whatever is wished for, no two values may be taken for one.
+        # Whatever the preferences, two values may not share a name.
         choice = random.Random(seed)
         results = r"^ *(%\w+)(?::\d+)? = "
         for text, pairs in zip(texts, names, strict=True):

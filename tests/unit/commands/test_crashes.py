@@ -1,4 +1,4 @@
-"""Crashes, ids and completion, against a Session without a tool."""
+"""Crashes, displays, ids and completion, over a fake session."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_crash_leaves_a_reproducer(crashing: Driver) -> None:
     assert sorted(os.listdir()) == ["actiondbg-reproducer-2-2.mlir", "actiondbg-reproducer-2.mlir"]
 
 
-def test_reproducer_that_cannot_be_written_is_told(crashing: Driver) -> None:
+def test_error_of_unwritable_reproducer(crashing: Driver) -> None:
     crashing.session.past.reproducer_fails = FileNotWritten("No room.")
     printed = crashing.do("continue")
     assert printed.endswith(

@@ -1,4 +1,4 @@
-"""JSON, completion, history, the manual and the command line, without a tool."""
+"""JSON, completion, history, the manual and the command line, over a fake session."""
 
 from __future__ import annotations
 
@@ -171,7 +171,7 @@ def test_our_options_end_at_the_tool(argv: list[str], ours: list[str], tool: lis
 
 @pytest.fixture
 def run_cli(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., int]:
-    """Run the command line over a session without a tool; return the exit code."""
+    """Run the command line over a fake session; return the exit code."""
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
     monkeypatch.chdir(tmp_path)
@@ -212,7 +212,7 @@ def test_commands_from_a_pipe(
     assert captured.err.startswith("<stdin>:2: There is no command 'bogus'")
 
 
-def test_json_from_a_pipe_goes_on(
+def test_json_from_a_pipe_continues_after_errors(
     run_cli: Callable[..., int], capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run_cli("--json", stdin="bogus\necho x\n") == 1

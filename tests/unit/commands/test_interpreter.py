@@ -1,4 +1,4 @@
-"""Command lines through the real parser, against a Session without a tool."""
+"""Command lines through the real parser, over a fake session."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ CALLS: list[tuple[str, tuple[Any, ...]]] = [
 
 
 @pytest.mark.parametrize(("line", "call"), CALLS)
-def test_what_is_asked_of_the_session(stopped: Driver, line: str, call: tuple[Any, ...]) -> None:
+def test_calls_of_the_session(stopped: Driver, line: str, call: tuple[Any, ...]) -> None:
     stopped.do(line)
     assert stopped.session.calls[0] == call
 
@@ -220,7 +220,7 @@ def test_errors_are_one_message(stopped: Driver, line: str, message: str) -> Non
     assert stopped.interpreter.failure is not None
 
 
-def test_commands_that_need_a_stop_say_what_to_do(driver: Driver) -> None:
+def test_error_of_commands_that_need_a_stop(driver: Driver) -> None:
     for line in ("step", "continue", "print", "context", "backtrace", "info action", "cursor-next"):
         assert "start it with 'start' or 'run'" in driver.do(line)
 
@@ -239,12 +239,12 @@ def test_stop_is_two_lines(driver: Driver) -> None:
     ]
 
 
-def test_threading_is_told_once(driver: Driver) -> None:
+def test_threading_is_noted_once(driver: Driver) -> None:
     assert "Threading of the tool is switched off" in driver.do("run")
     assert "Threading" not in driver.do("run")
 
 
-def test_exit_tells_the_status(driver: Driver) -> None:
+def test_exit_prints_the_status(driver: Driver) -> None:
     assert "The tool exited with status 0." in driver.do("run")
 
 
@@ -275,10 +275,10 @@ def test_pipe_that_ends_early_is_no_error(stopped: Driver) -> None:
     assert stopped.interpreter.failure is None
 
 
-def test_ir_writer_keeps_lines_whole_however_they_are_cut() -> None:
+def test_ir_writer_joins_chunks_of_lines() -> None:
     out = io.StringIO()
     writer = IRWriter(out, (2, 3), None)
-    long_line = "x" * 3_000_000  # more than is held back
+    long_line = "x" * 3_000_000  # more than the writer buffers
     for piece in ("a\nb", "\nc\n", long_line, "\nd"):
         writer.write(piece)
     writer.finish()

@@ -1,4 +1,4 @@
-"""The declarations of options: what they parse, and that types, help and results agree."""
+"""The declarations of options: parsing, help, and the types of values."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Example(Options):
 
 
 class Derived(Example):
-    """Has one field more, and another default."""
+    """A subclass with another field and another default."""
 
     loud: Annotated[bool, Flag("--loud", help="louder")] = False
     extra: Annotated[str | None, Option("--extra", "X", help="more")] = None
@@ -112,7 +112,7 @@ def test_a_value_with_a_minus_is_no_option() -> None:
 
 
 @pytest.mark.parametrize("command", EVERY_COMMAND, ids=lambda each: each.name)
-def test_a_field_is_parsed_into_what_its_type_says(command: Command) -> None:
+def test_fields_are_parsed_to_their_types(command: Command) -> None:
     hints = typing.get_type_hints(command.options)
     for field in command.fields:
         is_text = str in {hints[field.name], *typing.get_args(hints[field.name])}

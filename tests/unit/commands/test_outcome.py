@@ -1,4 +1,4 @@
-"""What stops and ``info`` tell of what actions did, against a Session without a tool."""
+"""Outcomes and changes in stops and ``info``, over a fake session."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def stopped() -> Driver:
 
 
 def after(driver: Driver, result: Any = "succeeded", **fields: Any) -> None:
-    """Have the next stop be one after an action."""
+    """Make the next stop one after an action."""
     outcome = Outcome(result=result, reasons=fields.pop("reasons", []))
     outcome.how, outcome.values = fields.pop("how", None), fields.pop("values", [])
     changes = fields.pop("changes", [])
@@ -47,7 +47,7 @@ def after(driver: Driver, result: Any = "succeeded", **fields: Any) -> None:
 # --- stops -------------------------------------------------------------------
 
 
-def test_stop_tells_outcome_changes_and_operation(stopped: Driver) -> None:
+def test_stop_shows_outcome_changes_and_operation(stopped: Driver) -> None:
     block = change("inserted", 3, what="block", op="func.func", ordinal=2)
     after(stopped, changes=[change("erased", 7, ordinal=2), change("replaced", 7, 12, 3), block])
     assert stopped.do("step").splitlines() == [
@@ -59,7 +59,7 @@ def test_stop_tells_outcome_changes_and_operation(stopped: Driver) -> None:
     ]
 
 
-def test_stop_tells_eight_changes_and_how_many_more(stopped: Driver) -> None:
+def test_stop_shows_eight_changes_and_counts_the_others(stopped: Driver) -> None:
     changes = [change("modified", id, ordinal=2) for id in range(1, 101)]
     after(stopped, changes=changes, change_count=101)
     lines = stopped.do("set print-stop off", "step").splitlines()
@@ -93,7 +93,7 @@ def test_outcomes(stopped: Driver, fields: dict[str, Any], words: str, lines: li
     assert stopped.do("step").splitlines() == [HEAD + words, *(f"  {each}" for each in lines), IR]
 
 
-def test_pattern_that_lies_is_told(stopped: Driver) -> None:
+def test_failed_pattern_that_changed_the_ir(stopped: Driver) -> None:
     after(stopped, "failed", changes=[change("erased", 9, ordinal=2, guess=True)])
     assert stopped.do("step").splitlines()[:2] == [
         f"{HEAD}failed, but changed the IR",
@@ -109,7 +109,7 @@ def test_values_that_replace_are_named(stopped: Driver) -> None:
     assert "  replaced  @7 arith.addi by block argument 1 of @3, @12 test.two\n" in stopped.do("s")
 
 
-def test_stop_says_where_the_cursor_went(stopped: Driver) -> None:
+def test_stop_shows_the_cursor(stopped: Driver) -> None:
     unit = msgspec.structs.replace(ADDI, id=45, name="arith.constant")
     stopped.session.cursor_unit = unit
     after(stopped, changes=[change("replaced", 7, 45, 2)], cursor_id=45)
@@ -123,7 +123,7 @@ def test_stop_says_where_the_cursor_went(stopped: Driver) -> None:
     assert "cursor" not in stopped.do("step")
 
 
-def test_watch_tells_what_and_who(driver: Driver) -> None:
+def test_watch_shows_event_and_culprit(driver: Driver) -> None:
     driver.do("start", "break x", "watch cursor")
     culprit = Culprit(ordinal=9, tag="apply-pattern", name="Bad", guess=True)
     fields = {"message": "@7 arith.addi was erased", "culprit": culprit, "reason": "watch"}
@@ -250,7 +250,7 @@ def test_info_patterns_has_a_total(stopped: Driver) -> None:
     assert "'bytes' is not one of attempts" in stopped.do("info patterns --sort bytes")
 
 
-def test_info_patterns_goes_into_a_file(stopped: Driver, tmp_path: Path) -> None:
+def test_info_patterns_is_redirected(stopped: Driver, tmp_path: Path) -> None:
     stopped.do(f"info patterns > {tmp_path / 'table'}")
     assert "Other" in (tmp_path / "table").read_text()
 

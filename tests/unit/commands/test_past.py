@@ -1,4 +1,4 @@
-"""Diffs, attempts, lives, watches and catches, against a Session without a tool."""
+"""Diffs, attempts, histories, watches and catches, over a fake session."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_diff_is_unified_or_side_by_side(stopped: Driver) -> None:
     assert "'x' is not an ordinal, such as #17" in stopped.do("diff x")
 
 
-def test_diff_that_is_empty_says_so(stopped: Driver) -> None:
+def test_empty_diff(stopped: Driver) -> None:
     stopped.session.past.difference = Diff("a", "a", 3, "#3 fold test.a")
     assert stopped.do("diff 3") == "#3 fold test.a did not change the IR.\n"
 
@@ -108,7 +108,7 @@ def test_questions_about_the_past(stopped: Driver, line: str, call: tuple[Any, .
     assert stopped.session.calls[0] == call
 
 
-def test_why_not_goes_on_where_there_was_no_attempt(stopped: Driver) -> None:
+def test_why_not_continues_without_attempts(stopped: Driver) -> None:
     printed = stopped.do("why-not Fold")
     assert "There was no attempt of Fold so far: continuing to the next." in printed
     assert "Stopped before #2" in printed
@@ -189,7 +189,7 @@ def test_catch_takes_the_rest_of_the_line(driver: Driver, line: str, glob: str |
     driver.do(line)
     catch = driver.session.breakpoints.all()[0].catch
     assert catch is not None and catch.glob == glob
-    driver.do(driver.session.breakpoints.all()[0].spec)  # as a saved script sets it again
+    driver.do(driver.session.breakpoints.all()[0].spec)  # as a saved script does
     assert driver.session.breakpoints.all()[1].spec == driver.session.breakpoints.all()[0].spec
 
 
@@ -202,7 +202,7 @@ def test_catch_takes_the_rest_of_the_line(driver: Driver, line: str, glob: str |
         ("catch crash x", "catch crash takes no glob"),
     ],
 )
-def test_what_is_written_wrongly_is_told(driver: Driver, line: str, message: str) -> None:
+def test_errors_of_arguments(driver: Driver, line: str, message: str) -> None:
     assert message in driver.do(line)
     assert driver.session.breakpoints.all() == []
 

@@ -1,4 +1,4 @@
-"""Going back, checkpoints, timelines and skips, against a Session without a tool."""
+"""Time travel, checkpoints, timelines and skips, over a fake session."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def stopped() -> Driver:
         ("load skips my.skips", ("load_skips", "my.skips")),
     ],
 )
-def test_what_is_asked_for(stopped: Driver, line: str, call: tuple[Any, ...]) -> None:
+def test_requests(stopped: Driver, line: str, call: tuple[Any, ...]) -> None:
     printed = stopped.do(line)
     assert call in stopped.session.calls
     if call[0].endswith("skips"):
@@ -65,7 +65,7 @@ def test_what_is_asked_for(stopped: Driver, line: str, call: tuple[Any, ...]) ->
         ("set checkpoint-memory on", "give a number of megabytes"),
     ],
 )
-def test_what_is_written_wrongly_is_told(stopped: Driver, line: str, message: str) -> None:
+def test_errors_of_arguments(stopped: Driver, line: str, message: str) -> None:
     assert message in stopped.do(line)
     assert stopped.session.calls == []
 
@@ -75,7 +75,7 @@ def test_without_a_number_restart_starts_again(stopped: Driver) -> None:
     assert stopped.session.calls[0] == ("restart",)
 
 
-def test_going_back_is_repeated_by_enter(stopped: Driver) -> None:
+def test_enter_repeats_time_travel(stopped: Driver) -> None:
     for line in ("rs 2", "reverse-next", "rf", "rc"):
         stopped.do(line)
         assert stopped.interpreter.repeat == line

@@ -1,5 +1,4 @@
-//===- Describe.cpp - Actions and IR as JSON
-//--------------------------------===//
+//===- Describe.cpp - Actions and IR as JSON ------------------------------===//
 
 #include "engine/Describe.h"
 #include "engine/Engine.h"
@@ -107,7 +106,7 @@ Object describeStop(const Frame &frame, const Notice &notice, bool inside) {
   addAction(stop, frame);
   addOperation(stop, frame);
   if (inside) {
-    // It is not over: what it did is not known yet.
+    // The action is not over: its outcome is unknown.
     Frame nothing;
     addOutcome(stop, nothing);
   } else {
@@ -173,8 +172,8 @@ bool isPrintable(Operation *op) {
   for (mlir::Value operand : op->getOperands())
     if (!operand)
       return false;
-  // Only the operation's own invariants: what is in it is not printed. What
-  // its verifier says goes to nobody.
+  // Verifies only the operation's own invariants: its regions are not printed.
+  // Drops the verifier's diagnostics.
   ScopedDiagnosticHandler quiet(op->getContext(),
                                 [](Diagnostic &) { return success(); });
   return succeeded(op->getName().verifyInvariants(op));
@@ -183,7 +182,7 @@ bool isPrintable(Operation *op) {
 static std::string oneLine(Operation *op) {
   OpPrintingFlags flags;
   flags.skipRegions().useLocalScope().elideLargeElementsAttrs(16);
-  // Assumed, so that the whole function is not verified to print one line.
+  // Assumed, to print one line without verifying the whole function.
   flags.assumeVerified();
   if (!isPrintable(op))
     flags.printGenericOpForm();

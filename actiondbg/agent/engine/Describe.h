@@ -15,11 +15,11 @@ struct Notice;
 
 llvm::json::Object hello(const Engine &engine);
 llvm::json::Array describeWritten();
-/// A stop without its position. `inside`: it is inside the action, not before
-/// or after it.
+/// Describes a stop, without its position. `inside`: the stop is inside the
+/// action, not before or after it.
 llvm::json::Object describeStop(const Frame &frame, const Notice &notice,
                                 bool inside);
-/// What a stop or a frame says of the operation that its action is about.
+/// Adds the operation of an action to a stop or a frame.
 void addOperation(llvm::json::Object &object, const Frame &frame);
 llvm::json::Object describeCrash(const Frame *innermost);
 llvm::json::Array describeHits(llvm::ArrayRef<Breakpoint> breakpoints);
@@ -30,30 +30,33 @@ llvm::json::Array describeUnits(const Frame &frame);
 
 // DescribeOutcome.cpp
 llvm::json::Value describeOutcome(const Frame &frame);
-/// The first `most` of the changes that are held; `count`: of all.
+/// Describes the first `most` of the stored changes. `count`: the number of all
+/// changes.
 llvm::json::Array describeChanges(const Frame &frame, bool nested,
                                   uint64_t most, uint64_t &count);
 llvm::json::Value describeCulprit(const std::optional<Culprit> &culprit);
 void addOutcome(llvm::json::Object &stop, const Frame &frame);
 std::string describeFolded(mlir::OpFoldResult result);
 llvm::json::Value idOrNull(uint32_t id);
-/// Of a unit: of the operation that holds or defines it; 0 if there is none.
+/// Returns the id of a unit's operation: the unit itself, or the one that
+/// contains or defines it; 0 if there is none.
 uint32_t idOf(const mlir::IRUnit &unit);
 
-/// JSON has only valid UTF-8; names and file names may be anything.
+/// Replaces invalid UTF-8, which JSON forbids: names and file names may contain
+/// any bytes.
 llvm::json::Value safe(llvm::StringRef text);
 template <typename T> llvm::json::Value orNull(const std::optional<T> &value) {
   return value ? safe(*value) : llvm::json::Value(nullptr);
 }
 
-/// Returns FILE:LINE:COL of the first place in a file inside `loc`.
+/// Returns FILE:LINE:COL of the first file location inside `loc`.
 std::optional<std::string> placeText(mlir::Location loc);
 
-/// Whether `op`, not what is in it, can be printed in its custom form.
+/// Whether `op`, without its regions, can be printed in its custom form.
 bool isPrintable(mlir::Operation *op);
 
-/// Whether an operand inside `op` is missing: inside an action it may be, and
-/// no verifier or custom printer survives that.
+/// Whether an operand inside `op` is null, as can happen inside an action:
+/// verifiers and custom printers would crash.
 bool hasNullOperands(mlir::Operation *op);
 
 } // namespace adbg

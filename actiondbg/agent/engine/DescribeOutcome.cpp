@@ -1,5 +1,4 @@
-//===- DescribeOutcome.cpp - Outcomes and changes as JSON
-//-------------------===//
+//===- DescribeOutcome.cpp - Outcomes and changes as JSON -----------------===//
 
 #include "engine/Describe.h"
 #include "engine/Engine.h"

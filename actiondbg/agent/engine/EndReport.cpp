@@ -31,7 +31,7 @@ void EndReport::sendExit() {
                        {"hits", describeHits(engine.breakpoints.all())}});
 }
 
-/// Runs `function` on a stack of its own: that of a signal handler is too small
+/// Runs `function` on a stack of its own: a signal handler's stack is too small
 /// to print IR.
 static void onBigStack(void (*function)()) {
   size_t size = 64 << 20;
@@ -48,7 +48,8 @@ static void onBigStack(void (*function)()) {
   swapcontext(&here, &there);
 }
 
-/// What a failed assertion said: the C library keeps it for debuggers.
+/// Returns the message of a failed assertion, which the C library keeps for
+/// debuggers.
 static std::string lastWords() {
   struct AbortMessage {
     unsigned size;
@@ -65,7 +66,7 @@ static std::string lastWords() {
 void EndReport::sendCrash() {
   if (!engine.isConnected())
     return;
-  // A crash while a request is served is not the tool's doing.
+  // The tool did not cause a crash while a request is served.
   if (engine.breakpoints.catches(CatchKind::Crash) && !engine.isSilent())
     onBigStack([] { Engine::get().caught(CatchKind::Crash, lastWords()); });
   finishFiles();

@@ -7,7 +7,7 @@ namespace adbg {
 
 class Engine;
 
-/// Reports how the tool ends. Set and called in handlers of signals, too.
+/// Reports how the tool ends. Also set and called in signal handlers.
 class EndReport {
 public:
   explicit EndReport(Engine &engine) : engine(engine) {}

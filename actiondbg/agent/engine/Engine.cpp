@@ -112,7 +112,7 @@ void Engine::before(Frame &frame) {
   lookAhead(frame);
 }
 
-/// What happened up to here is the doing of what is around this action.
+/// Attributes events up to here to the enclosing action.
 void Engine::between(Frame &frame, Notice &notice) {
   if (frame.ordinal == 1)
     for (Breakpoint *one : observer.watches)
@@ -127,7 +127,7 @@ void Engine::lookAhead(Frame &frame) {
   const Resumption &resumption = stops.resumption;
   uint64_t event = position.event;
   bool isStep = resumption.stepsOver(frame);
-  // Its end may be the event that is gone to: of what comes shortly before it.
+  // Its end may be the event to stop at: only if that event is near.
   bool isNear = resumption.event > event && resumption.event - event <= 1000;
   bool isWanted = isStep || isNear || !frame.rare().stopAfter.empty() ||
                   !frame.rare().undecided.empty() || frame.untilMatches;
@@ -139,8 +139,8 @@ void Engine::lookAhead(Frame &frame) {
       (frame.untilMatches &&
        (!resumption.outcome || resumption.outcome->needsReasons()));
   frame.wantsReasons |= breakpoints.needReasons(frame);
-  // To look at all of a function costs more than most actions: only where a
-  // person goes step by step, and for passes.
+  // Digesting a function costs more than most actions: only for single steps
+  // and for passes.
   frame.wantsModified = (frame.kind == Kind::Pass && !frame.isAdaptor()) ||
                         (isStep && frame.depth == resumption.depth) ||
                         resumption.event == event + 1;
@@ -264,7 +264,7 @@ void Engine::stopAfter(Frame &frame) {
 // Stops inside an action
 //===----------------------------------------------------------------------===//
 
-/// Stands for the action where there is none.
+/// The action before the first one.
 static Frame &noFrame() {
   static Frame *none = new Frame;
   none->over = true;
@@ -291,7 +291,7 @@ void Engine::caught(CatchKind kind, StringRef text,
 }
 
 void Engine::stopInside() {
-  // This stop obeys every interrupt that has arrived.
+  // This stop answers every interrupt that has arrived.
   while (connection.poll()) {
   }
   Frame &frame = innermost ? *innermost : noFrame();

@@ -20,55 +20,55 @@
 
 namespace adbg {
 
-/// Dispatches the actions of one process, in the thread that made its first
-/// context: those of other threads pass unseen. When they are recorded, each
+/// Dispatches the actions of one process in the thread that created its first
+/// context; actions of other threads run unobserved. For a recording, each
 /// thread has an engine of its own.
 class Engine {
 public:
   static Engine &get() {
     return LLVM_LIKELY(here.engine) ? *here.engine : make();
   }
-  /// The same in the handler of a signal: none is made.
+  /// Returns this thread's engine; async-signal-safe, because it creates none.
   static Engine &known() { return here.engine ? *here.engine : first(); }
-  /// That of the thread that made the first context.
+  /// Returns the engine of the thread that created the first context.
   static Engine &first();
 
-  /// Records the actions of all threads from now on, and stops at none; returns
-  /// whether the files can be written.
+  /// Records the actions of all threads from now on, without stops. Returns
+  /// false if the files cannot be written.
   static bool startObserving(const RecordOrder &order, bool isThreaded);
-  /// Actions are recorded, and nothing stops.
+  /// True if actions are recorded without stops.
   bool isObserving = false;
-  /// Its thread ends.
+  /// Called when the thread ends.
   void leaveThread();
 
   /// Connects, sends hello and serves the first requests. Called once, when the
-  /// tool makes its first context, if the agent was asked to attach.
+  /// tool creates its first context, if the agent was started to attach.
   void attach(const std::string &socket);
-  /// In a fork of the tool that is not ours: has no effect any more.
+  /// Detaches in a fork that the tool itself made.
   void abandon();
   bool isAttached() const { return attached; }
-  /// Whether the front end hears of this process.
+  /// Whether this process is connected to the front end.
   bool isConnected() const { return getpid() == pid && connection.isOpen(); }
-  /// Whether this thread's actions are followed now.
+  /// Whether this thread's actions are observed now.
   bool follows() const { return attached && here.isHome && !silent; }
-  /// What MLIR does now is the agent's doing, see Silence.
+  /// Whether the agent itself runs MLIR code now, see Silence.
   bool isSilent() const { return silent; }
 
-  /// Runs `frame`'s action, unless it is skipped, stopping as asked.
+  /// Runs `frame`'s action unless it is skipped, and makes the requested stops.
   void dispatch(Frame &frame, llvm::function_ref<void()> run);
-  /// Begins and ends an action that is recorded, and runs anyway. Inlined into
-  /// their callers, where its kind is a constant.
-  /// `folded`: of the operation's name, if it is its fold.
+  /// Begins and ends an action that is recorded and never skipped. Inlined into
+  /// callers where the action's kind is a constant. `folded`: the name of the
+  /// folded operation, for a fold.
   LLVM_ATTRIBUTE_ALWAYS_INLINE void enter(Frame &frame,
                                           NameFacts *folded = nullptr);
   LLVM_ATTRIBUTE_ALWAYS_INLINE void exit(Frame &frame);
-  /// Whether no pattern is applied any more, wherever it is.
+  /// Whether every further pattern is skipped, whatever its place.
   bool leavesOutPatterns() const {
     return skips.plan && !mayStop() &&
            skips.plan->leavesOutAll(innermost, position.ordinal);
   }
 
-  /// An operation is about to be destroyed, or is replaced.
+  /// Called when an operation is about to be destroyed or replaced.
   void erased(mlir::Operation *op) { lostUnits.erased(op); }
   void replaced(mlir::Operation *op, mlir::ValueRange by,
                 bool isGuess = false) {
@@ -77,11 +77,11 @@ public:
   }
   bool hasFrames() const { return innermost != nullptr; }
 
-  /// Something happens inside the innermost action that can be caught. `text`
-  /// is its message, and is matched with globs.
+  /// Reports an event inside the innermost action that can be caught. `text` is
+  /// its message, which globs are matched with.
   void caught(CatchKind kind, llvm::StringRef text,
               std::optional<Culprit> culprit = std::nullopt);
-  /// Why an action did not match, or failed.
+  /// Adds the reason why an action did not match or failed.
   void reason(Frame &frame, llvm::StringRef text) {
     if (LLVM_LIKELY(observer.recorder))
       observer.recorder->reason(frame, text);
@@ -89,7 +89,7 @@ public:
       frame.needRare().reasons.push_back(text.str());
   }
   void reason(Frame &frame, const mlir::Diagnostic &diagnostic);
-  /// Stops inside the action. Called in the handler of a signal.
+  /// Stops inside the action. Called in a signal handler.
   void stopInside();
   /// Forks this process; returns 0 in the child, which is at the same stop.
   pid_t fork(const ForkOrder &order) {
@@ -97,7 +97,7 @@ public:
   }
 
 private:
-  // Read with each action: they share a line of the cache.
+  // Read at each action: they share a cache line.
   bool attached = false, silent = false;
 
 public:
@@ -117,12 +117,11 @@ public:
   Forks forks{connection};
   EndReport end{*this};
 
-  /// Everything is counted, whether a request asks for it or not, and passes
-  /// are compared.
+  /// Counts every action, requested or not, and compares the IR around passes.
   bool counts = false;
-  /// The newest pass that is over.
+  /// The latest finished pass.
   Culprit lastPass;
-  /// The first error since the verifier began, if its failure is caught.
+  /// The first error since the verifier started, if its failure is caught.
   std::string firstError;
   unsigned contexts = 0;
   bool askedForThreads = false;
@@ -132,44 +131,44 @@ private:
   static Engine &make();
   void tellFirst(const Frame &frame);
   void observe();
-  /// In a fork that is ours and is connected.
+  /// Called in a fork that the agent made, once it is connected.
   void join();
   void makeCheckpoint();
-  /// Whether a stop may follow.
+  /// Whether the tool may stop.
   bool mayStop() const {
     return Connection::arrived || !breakpoints.empty() || skips.hasOrdinals() ||
            stops.resumption.mayStop() || verifier.isOn;
   }
-  /// Whether the changes themselves may be asked for when an action is over; a
-  /// stop before one does not ask for them.
+  /// Whether the changes themselves may be requested when an action is over; a
+  /// stop before an action does not show them.
   bool needsChanges() const {
     return breakpoints.needsChanges() || stops.resumption.mayStop() ||
            verifier.isOn;
   }
   void before(Frame &frame);
   void after(Frame &frame);
-  /// Whether what happened between two actions has to be looked at.
+  /// Whether events between two actions have to be checked.
   bool looksBetween() const {
     return verifier.isOn || !observer.watches.empty();
   }
   void between(Frame &frame, Notice &notice);
-  /// `notice`: of what happened before the action, if anything did.
+  /// `notice`: events before the action, if any.
   void stopBefore(Frame &frame, Notice &notice);
   void stopAfter(Frame &frame);
   void stop(Frame &frame, const Notice &notice);
-  /// Finds out what has to be observed while the action runs.
+  /// Determines what to observe while the action runs.
   void lookAhead(Frame &frame);
   void verify(Frame &frame, Notice &notice);
 
-  /// How many threads were observed so far.
+  /// The number of threads observed so far.
   static std::atomic<unsigned> threads;
-  /// What a thread has at hand.
+  /// The state of one thread.
   struct Here {
     Engine *engine = nullptr;
-    /// This thread is one that is followed.
+    /// Whether this thread's actions are observed.
     bool isHome = false;
   };
-  // Not thread_local: a unit without its definition would call an
+  // Not thread_local: a translation unit without the definition would call an
   // initializer at each use.
   static __thread Here here;
 
@@ -178,8 +177,8 @@ private:
 };
 
 inline void Engine::enter(Frame &frame, NameFacts *folded) {
-  // Taken before the frame is where all can see it: callers know much of this,
-  // and it would be read from memory again.
+  // Read before the frame escapes: callers know the value, and the compiler
+  // would reload it.
   Kind kind = frame.kind;
   mlir::Operation *op =
       LLVM_LIKELY(!frame.units.empty()) ? holderOf(frame.units[0]) : nullptr;
@@ -191,8 +190,8 @@ inline void Engine::enter(Frame &frame, NameFacts *folded) {
     frame.depth = parent->depth + 1;
     frame.conversion = parent->isConversion() ? parent : parent->conversion;
   }
-  // What other threads have made until now is not made by this pass. Of one
-  // thread alone, all operations are numbered as when it is debugged.
+  // Operations that other threads created so far are not this pass's. With a
+  // single thread, operation ids are the same as when debugging.
   if (LLVM_UNLIKELY(kind == Kind::Pass) && threads > 1)
     observer.ids.renew();
   frame.tally.firstId = observer.ids.upcoming();
@@ -216,7 +215,7 @@ inline void Engine::exit(Frame &frame) {
     tellFirst(frame);
 }
 
-/// While it lives, what the agent has MLIR do in this thread is not followed.
+/// Suspends observation of this thread while the agent itself runs MLIR code.
 class Silence {
 public:
   Silence()

@@ -15,8 +15,8 @@ __thread Engine::Here Engine::here;
 std::atomic<unsigned> Engine::threads{0};
 
 namespace {
-/// The engine of a thread that is not the first: ends, and writes what it
-/// knows, with its thread.
+/// The engine of a thread other than the first; flushed and destroyed with its
+/// thread.
 struct OwnEngine {
   Engine engine;
   ~OwnEngine() { engine.leaveThread(); }
@@ -66,8 +66,8 @@ bool Engine::startObserving(const RecordOrder &order, bool isThreaded) {
   return true;
 }
 
-/// An outermost action of this thread is what the first thread waits for, in
-/// the action that it is in.
+/// Attributes an outermost action of this thread to the action of the first
+/// thread, which waits for it.
 void Engine::tellFirst(const Frame &frame) {
   Frame *around = first().innermost;
   if (around && frame.changed())
@@ -75,7 +75,7 @@ void Engine::tellFirst(const Frame &frame) {
 }
 
 void Engine::reason(Frame &frame, const Diagnostic &diagnostic) {
-  // Mostly it is one text, as it stands in the source.
+  // Usually a single string literal.
   llvm::ArrayRef<DiagnosticArgument> parts = diagnostic.getArguments();
   using Kind = DiagnosticArgument::DiagnosticArgumentKind;
   if (parts.size() == 1 && parts[0].getKind() == Kind::String)

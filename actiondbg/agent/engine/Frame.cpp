@@ -1,5 +1,4 @@
-//===- Frame.cpp - One action on the stack of actions
-//-----------------------===//
+//===- Frame.cpp - One action on the stack of actions ---------------------===//
 
 #include "engine/Frame.h"
 #include "support/Memo.h"
@@ -21,7 +20,7 @@ static Kind kindOf(const tracing::Action &action) {
     return Kind::Pattern;
   if (isa<PassExecutionAction>(action))
     return Kind::Pass;
-  // The classes of these are private to their drivers.
+  // The classes of these actions are private to their drivers.
   return llvm::StringSwitch<Kind>(action.getTag())
       .Case("GreedyPatternRewriteIteration", Kind::Iteration)
       .Case("apply-conversion", Kind::Conversion)
@@ -79,8 +78,8 @@ std::string Frame::fullName() const {
     return "";
   if (kind == Kind::Fold)
     return nameFrom(foldedName).str();
-  // An action of a tag that is not known here: what it prints of itself, unless
-  // that is no more than its tag.
+  // An action with an unknown tag: its printed text, unless that is only the
+  // tag.
   std::string printed = text();
   if (printed == tag() || StringRef(printed).starts_with("Action \""))
     return "";
@@ -108,7 +107,7 @@ std::string Frame::name() const {
 }
 
 StringRef Frame::shortName() const {
-  // Patterns are most of all actions, and have few names.
+  // Most actions are patterns, and they have few names.
   static thread_local Memo<std::string> names;
   if (const Pattern *p = pattern(); p && !p->getDebugName().empty())
     return names.get(p->getDebugName(), [this] { return name(); });
@@ -137,7 +136,7 @@ int64_t Frame::iteration() const {
   for (const Frame *frame = this; frame; frame = frame->parent) {
     if (!frame->isGreedyIteration())
       continue;
-    // What it prints is "TAG(N)".
+    // The printed text is "TAG(N)".
     std::string printed = frame->text();
     StringRef digits = StringRef(printed).split('(').second;
     int64_t iteration = -1;
@@ -210,8 +209,8 @@ StringRef symbolName(Operation *op) {
   return name ? name.getValue() : StringRef();
 }
 
-/// Whether operations of this name can have a symbol name and hold what is
-/// named by it: asked of each operation around each action, so remembered.
+/// Cached by operation name, because it is needed for each operation around
+/// each action.
 bool mayBeFunctionByName(Operation *op) {
   static thread_local KeyMemo<bool> known;
   OperationName name = op->getName();

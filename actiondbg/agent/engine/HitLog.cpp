@@ -1,4 +1,4 @@
-//===- HitLog.cpp - Hits that are logged ----------------------------------===//
+//===- HitLog.cpp - Logged hits -------------------------------------------===//
 
 #include "engine/HitLog.h"
 #include "engine/StopLoop.h"

@@ -1,4 +1,4 @@
-//===- HitLog.h - Hits that are logged --------------------------*- C++ -*-===//
+//===- HitLog.h - Logged hits -----------------------------------*- C++ -*-===//
 
 #ifndef ACTIONDBG_HITLOG_H
 #define ACTIONDBG_HITLOG_H
@@ -12,18 +12,19 @@ namespace adbg {
 
 class StopLoop;
 
-/// The file of breakpoints that log their hits instead of stopping: a line of
-/// JSON a hit, which has the fields of a stop.
+/// The log file of breakpoints that log their hits instead of stopping: one
+/// line of JSON a hit, with the fields of a stop.
 class HitLog {
 public:
   explicit HitLog(StopLoop &stops) : stops(stops) {}
 
   std::error_code open(const std::string &path);
   bool isOpen() const { return file != nullptr; }
-  /// Returns whether all was written.
+  /// Closes the file; returns false if a write failed.
   bool close();
   void flush();
-  /// In a fork: its parent writes what the buffer holds, so it is leaked here.
+  /// Drops the file in a fork. It is leaked: the parent writes the buffered
+  /// data.
   void abandon() { abandoned = file.release(); }
   void write(Frame &frame, const Notice &notice);
 

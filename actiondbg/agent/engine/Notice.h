@@ -7,7 +7,7 @@
 
 namespace adbg {
 
-/// What is reported of a stop beside its position.
+/// The report of a stop, without its position.
 struct Notice {
   llvm::StringRef reason;
   /// The breakpoints that were hit.

@@ -8,9 +8,9 @@
 namespace adbg {
 
 struct Position {
-  /// Of the newest action.
+  /// The ordinal of the latest action.
   uint64_t ordinal = 0;
-  /// How often an action began or ended.
+  /// The number of events so far.
   uint64_t event = 0;
 };
 

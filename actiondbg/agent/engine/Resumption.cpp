@@ -1,4 +1,4 @@
-//===- Resumption.cpp - How far the tool runs -----------------------------===//
+//===- Resumption.cpp - Resuming after a stop -----------------------------===//
 
 #include "engine/Resumption.h"
 
@@ -11,7 +11,8 @@ bool Resumption::usesUp(const Frame &frame, bool over) {
     counts = true;
     break;
   case Control::Next:
-    // From before an action: after it. From after one: before the next.
+    // next: from before an action to its end; from its end to the next
+    // beginning.
     counts = frame.depth <= depth && over == !wasOver;
     break;
   case Control::Finish:
@@ -24,7 +25,7 @@ bool Resumption::usesUp(const Frame &frame, bool over) {
     return false;
   depth = frame.depth;
   wasOver = over;
-  // A finish that has reached the outermost action can go no further.
+  // After the outermost action finish has no further target.
   bool last = control == Control::Finish && frame.depth == 0;
   return last || --count == 0;
 }

@@ -1,4 +1,4 @@
-//===- Resumption.h - How far the tool runs ---------------------*- C++ -*-===//
+//===- Resumption.h - Resuming after a stop ---------------------*- C++ -*-===//
 
 #ifndef ACTIONDBG_RESUMPTION_H
 #define ACTIONDBG_RESUMPTION_H
@@ -10,30 +10,31 @@ namespace adbg {
 
 enum class Control : uint8_t { Continue, Apply, Skip, Step, Next, Finish };
 
-/// The control with which a stop was left, and how much of it is used up.
+/// The control that resumed the tool, and its progress.
 struct Resumption {
   Control control = Control::Continue;
   uint64_t count = 1;
-  /// Depth of the action of that stop, and on which side of it the stop was.
+  /// Depth of the stopped action, and whether the stop was after it.
   unsigned depth = 0;
   bool wasOver = false;
-  /// No action was dispatched before: the very first stop is a start.
+  /// The tool was resumed before its first action.
   bool fromStart = false;
   std::optional<Spec> until;
-  /// `until` ends where the surrounding action does.
+  /// `until` ends with the surrounding action.
   bool within = false;
-  /// `until` is for the end of an action, with this outcome if there is one.
+  /// `until` waits for the end of an action, with this outcome if there is one.
   bool after = false;
   std::optional<OutcomeFilter> outcome;
-  /// Changes of nested actions do not count for `outcome`.
+  /// `outcome` ignores changes of nested actions.
   bool own = false;
-  /// Not 0: hits before that event do not stop, and the newest are kept.
+  /// The event to stop at, if not 0: earlier hits do not stop, and the latest
+  /// `keep` of them are stored.
   uint64_t event = 0, keep = 0;
 
   bool isStepping() const { return control >= Control::Step; }
-  /// Whether it may stop the tool without a breakpoint.
+  /// Whether the tool may stop without a breakpoint.
   bool mayStop() const { return isStepping() || until || event; }
-  /// Whether it may stop at the end of this action by its depth.
+  /// Whether the tool may stop at the end of this action, by its depth.
   bool stepsOver(const Frame &frame) const {
     return control == Control::Step ||
            (control == Control::Next && frame.depth <= depth) ||
@@ -41,15 +42,15 @@ struct Resumption {
   }
   /// Counts an event of an action; returns whether the count is used up.
   bool usesUp(const Frame &frame, bool over);
-  /// continue, apply and skip with a count pass that many hits; returns whether
-  /// this is one of them.
+  /// Counts a hit for continue, apply and skip with a count; returns whether to
+  /// pass it without a stop.
   bool passesHit() {
     if (isStepping() || count <= 1)
       return false;
     --count;
     return true;
   }
-  /// The reason of a stop by its count.
+  /// The reason reported for a stop of this control.
   llvm::StringRef reason() const;
 };
 

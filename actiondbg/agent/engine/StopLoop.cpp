@@ -1,4 +1,4 @@
-//===- StopLoop.cpp - The stops of the tool -------------------------------===//
+//===- StopLoop.cpp - Stops of the tool -----------------------------------===//
 
 #include "engine/StopLoop.h"
 #include "engine/Describe.h"
@@ -30,12 +30,12 @@ void StopLoop::stop(Frame &frame, const Notice &notice) {
     return;
   if (resumption.control == Control::Skip)
     frame.skipped = true;
-  // An action that was to be skipped.
+  // Revokes a planned skip.
   if (resumption.control == Control::Apply)
     frame.skipped = false;
 }
 
-/// Replaces the aims of the resumption before. The end of an action that runs
+/// Replaces the targets of the previous resumption. The end of a running action
 /// may be one.
 void StopLoop::aim(Frame &frame) {
   bool isForEnds = resumption.until && resumption.after;
@@ -104,7 +104,7 @@ void StopLoop::resetCursor() {
 // While the tool runs
 //===----------------------------------------------------------------------===//
 
-/// Answers a request that arrives while the tool runs.
+/// Refuses a request that arrives while the tool runs.
 static llvm::json::Value refusal(Envelope envelope) {
   if (!envelope.error)
     envelope.error.emplace(NotStopped, "the tool is running: '" +

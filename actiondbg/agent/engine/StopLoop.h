@@ -1,4 +1,4 @@
-//===- StopLoop.h - The stops of the tool -----------------------*- C++ -*-===//
+//===- StopLoop.h - Stops of the tool ---------------------------*- C++ -*-===//
 
 #ifndef ACTIONDBG_STOPLOOP_H
 #define ACTIONDBG_STOPLOOP_H
@@ -14,7 +14,7 @@ namespace adbg {
 class Checkpoints;
 class Engine;
 
-/// Stops the tool: reports the stop, and answers requests until one of them
+/// Stops the tool: reports the stop and answers requests until one of them
 /// resumes it.
 class StopLoop {
 public:
@@ -26,17 +26,18 @@ public:
   Resumption resumption;
 
   // Valid while the tool is stopped.
-  /// The action in view.
+  /// The selected action.
   Frame *selected = nullptr;
   /// The IR unit in view.
   mlir::IRUnit cursor;
   /// The stop is inside the innermost action.
   bool inside = false;
-  /// The action of the stop; null at the beginning of the run, and in a
-  /// checkpoint that the tool made while it ran.
+  /// The action of the stop; null at the beginning of the run, and in an
+  /// automatic checkpoint.
   const Frame *stoppedAt = nullptr;
 
-  /// Returns when the tool is resumed; `frame` may be skipped then.
+  /// Returns when the tool is resumed; `frame` may be marked as skipped by
+  /// then.
   void stop(Frame &frame, const Notice &notice);
   /// Answers requests until one of them resumes the tool.
   void serve();
@@ -47,8 +48,8 @@ public:
     const Frame *frame = observer.innermost;
     return stoppedAt && stoppedAt == frame && !frame->over && !inside;
   }
-  /// Returns an action of the stack, 0 being the innermost; null if there is
-  /// none.
+  /// Returns an action of the stack, 0 being the innermost; null if the index
+  /// is too large.
   Frame *frameAt(int64_t index) const;
   void select(Frame *frame) {
     selected = frame;
@@ -62,21 +63,22 @@ public:
   }
   llvm::json::Object describe(const Frame &frame, const Notice &notice) const;
 
-  /// Reads what arrived while the tool runs; returns whether there is an
-  /// interrupt in it. Requests are refused.
+  /// Reads messages that arrived while the tool ran, and refuses requests;
+  /// returns whether there was an interrupt.
   bool isInterrupted() {
     return LLVM_UNLIKELY(Connection::arrived) && readInterrupt();
   }
 
-  // Hits that do not stop, on the way to an event.
+  // Whether hits pass without a stop, on the way to an event.
   bool passesHits() const { return resumption.event > position.event; }
   void passHit();
-  /// Another event begins.
+  /// Called at the beginning of an event.
   void beginEvent() { hitsInside = 0; }
   llvm::json::Array describePassedHits() const;
 
 private:
-  /// A hit at an event, or that many hits after it, inside an action.
+  /// A hit at an event, or inside the action after it; `during` counts the
+  /// latter.
   struct PassedHit {
     uint64_t event = 0, during = 0;
   };

@@ -1,5 +1,4 @@
-//===- Checkpoints.cpp - Frozen forks that the tool makes by itself
-//---------===//
+//===- Checkpoints.cpp - Automatic checkpoints ----------------------------===//
 
 #include "fork/Checkpoints.h"
 
@@ -11,14 +10,15 @@
 
 namespace adbg {
 
-// A page that is written after a fork is copied: on a virtual machine that
-// takes about so long, with what it does to the caches.
+// The cost of copying a page at its first write after a fork, measured on a
+// virtual machine, cache effects included.
 static constexpr int64_t nanosecondsOfFault = 6000;
-// Of the run's time, at most so much goes into checkpoints: one part of these.
+// Checkpoints take at most 1/leastShare of the run time.
 static constexpr int64_t leastShare = 12;
-// Two checkpoints are no further apart than this part of the way back to them.
+// The distance between two checkpoints is at most 1/wayBack of the way back to
+// them.
 static constexpr int64_t wayBack = 8;
-// Nearer than so many events it is faster to repeat them than to fork.
+// Below this number of events, running them again is faster than a fork.
 static constexpr uint64_t nearest = 200;
 
 static uint64_t faultsSoFar() {
@@ -51,8 +51,8 @@ bool Checkpoints::isDue(uint64_t event, int64_t time) {
   return isDue;
 }
 
-/// Says when to look again: some times between two checkpoints, and not at each
-/// event, as the clock costs.
+/// Schedules the next check: a few times between two checkpoints, and not at
+/// each event, because reading the clock costs time.
 void Checkpoints::plan(uint64_t event, int64_t time) {
   uint64_t events = event - lookedAt;
   int64_t took = time - lookedTime;
@@ -86,7 +86,7 @@ void Checkpoints::made(pid_t pid, uint64_t event, int64_t time, int64_t took) {
 void Checkpoints::drop(size_t index) {
   syscall(SYS_pidfd_send_signal, own[index].pidfd, SIGKILL, nullptr, 0);
   close(own[index].pidfd);
-  // What only the two of them kept, the older keeps on.
+  // The pages shared by these two only are kept by the older one.
   if (index)
     own[index - 1].pages += own[index].pages;
   own.erase(own.begin() + index);

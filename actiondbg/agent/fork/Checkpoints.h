@@ -1,5 +1,4 @@
-//===- Checkpoints.h - Frozen forks that the tool makes by itself *- C++
-//-*-===//
+//===- Checkpoints.h - Automatic checkpoints --------------------*- C++ -*-===//
 
 #ifndef ACTIONDBG_CHECKPOINTS_H
 #define ACTIONDBG_CHECKPOINTS_H
@@ -12,23 +11,23 @@
 
 namespace adbg {
 
-/// When the running tool freezes a fork of itself, and which of them it keeps:
-/// the further back, the further apart.
+/// Decides when the running tool freezes a fork of itself, and which forks it
+/// keeps: the further back, the sparser.
 class Checkpoints {
 public:
-  /// The tool looks whether it is time when it has come to this event.
+  /// The event at which to check whether a checkpoint is due.
   uint64_t lookAt = never;
 
-  /// `milliseconds` of running lie between two; 0 for none.
+  /// `milliseconds`: run time between two checkpoints; 0 disables them.
   void configure(const std::string &socket, int64_t milliseconds,
                  int64_t megabytes);
-  /// On the way to an event: the nearer, the closer.
+  /// Makes checkpoints denser towards an event that the tool runs to.
   void approach(uint64_t now, uint64_t target);
   void arrived() { target = 0; }
-  /// Returns whether a checkpoint is to be made before the next event. `time`:
-  /// nanoseconds that the tool ran.
+  /// Whether a checkpoint is due before the next event. `time`: the tool's run
+  /// time in nanoseconds.
   bool isDue(uint64_t event, int64_t time);
-  /// A checkpoint was made, which took so many nanoseconds.
+  /// Registers a checkpoint that took `took` nanoseconds to make.
   void made(pid_t pid, uint64_t event, int64_t time, int64_t took);
   const std::string &socketPath() const { return socket; }
 
@@ -39,10 +38,10 @@ private:
     int pidfd;
     uint64_t event;
     int64_t time;
-    /// What it keeps of its own, at most: in pages that were copied since.
+    /// Upper bound of its private memory: pages copied since the fork.
     uint64_t pages;
   };
-  /// Halfway from where the way began, or from the newest one, to its target.
+  /// Halfway from the start, or from the latest checkpoint, to the target.
   uint64_t halfway() const { return target - (target - since) / 2; }
   void plan(uint64_t event, int64_t time);
   void thin(int64_t time);

@@ -11,10 +11,10 @@ static constexpr int crashes[] = {SIGABRT, SIGSEGV, SIGBUS,
                                   SIGFPE,  SIGILL,  SIGTRAP};
 
 //===----------------------------------------------------------------------===//
-// Crashes of forks, whose status nobody can wait for
+// Crashes of forks, whose exit status nobody can wait for
 //===----------------------------------------------------------------------===//
 
-// What the tool does in a crash.
+// The tool's handlers of crash signals.
 static struct sigaction toolActions[NSIG];
 
 static void onCrash(int number, siginfo_t *info, void *context) {
@@ -41,7 +41,7 @@ void listenToCrashes() {
     sigemptyset(&action.sa_mask);
     if (sigaction(number, &action, &before) != 0)
       continue;
-    // A fork of a fork has it already.
+    // In a fork of a fork the handler is already ours.
     bool isOurs =
         (before.sa_flags & SA_SIGINFO) && before.sa_sigaction == onCrash;
     if (!isOurs)

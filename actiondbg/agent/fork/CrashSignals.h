@@ -5,8 +5,7 @@
 
 namespace adbg {
 
-/// From now on each crash is noted with its signal, before the tool's own
-/// handler runs.
+/// Reports the signal of each crash before the tool's own handler runs.
 void listenToCrashes();
 
 } // namespace adbg

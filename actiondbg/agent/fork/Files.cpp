@@ -1,5 +1,4 @@
-//===- Files.cpp - What the tool writes, on which timeline
-//-----------------===//
+//===- Files.cpp - Files of the tool on each timeline ---------------------===//
 
 #include "fork/Files.h"
 #include "interpose/Interpose.h"
@@ -19,7 +18,7 @@ using namespace adbg;
 static Written writtenSoFar, mutedUpTo;
 
 //===----------------------------------------------------------------------===//
-// Counting, and what forks must not do
+// Counting output, and actions forbidden to forks
 //===----------------------------------------------------------------------===//
 
 extern "C++" {
@@ -45,8 +44,8 @@ ssize_t writeCounted(int fd, const void *bytes, size_t size) {
   return silent + done;
 }
 
-// A tool that fails removes what it was to write, by its name: a fork that does
-// not take the tool's place must not.
+// A tool that fails removes its output file by name: a fork that does not
+// replace the tool must not.
 
 ADBG_EXPORT int removeFile(const char *path) __asm__("remove");
 int removeFile(const char *path) {
@@ -113,9 +112,9 @@ const Files::Open *Files::find(int fd) const {
   return nullptr;
 }
 
-/// Copies the first `size` bytes of what `fd` is open for.
+/// Copies the first `size` bytes of the file that `fd` refers to.
 static bool copyTo(int target, int fd, off_t size) {
-  // The descriptor itself may be for writing only.
+  // `fd` may be write-only: reopen the file for reading.
   int source = ::open(linkOf(fd).c_str(), O_RDONLY | O_CLOEXEC);
   static char chunk[65536];
   off_t at = 0;
@@ -135,14 +134,14 @@ static bool copyTo(int target, int fd, off_t size) {
 
 bool Files::Open::isWritten() const { return (flags & O_ACCMODE) != O_RDONLY; }
 
-/// Not settled yet: what lies behind is of the timeline that is left.
+/// Not settled yet: the file still ends with output of the abandoned timeline.
 void Files::Open::keep(const Open &old) {
   isOwn = true;
   size = std::max(old.size, offset);
   path = old.path;
 }
 
-/// Whether both are one description, as 2>&1 makes them.
+/// Whether both are the same open file description, as after 2>&1.
 bool Files::Open::isSameAs(const Open &other) const {
   return device == other.device && inode == other.inode &&
          offset == other.offset && flags == other.flags;
@@ -152,7 +151,7 @@ void Files::reopen(llvm::ArrayRef<int> shared) {
   for (Open &one : open)
     one.isOwn = false;
   for (Open &one : open) {
-    // Somebody else appends to the same file, perhaps.
+    // Another process may append to the same file.
     if (llvm::is_contained(shared, one.fd) || (one.flags & O_APPEND))
       continue;
     const Open *same = &one;
@@ -172,7 +171,7 @@ void Files::reopen(llvm::ArrayRef<int> shared) {
   }
 }
 
-/// A file that was removed is made again: the tool of another timeline failed.
+/// Recreates a file that the tool removed when it failed on another timeline.
 void Files::remake(const Open &file, off_t size, mode_t mode) {
   int made = ::open(file.path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC,
                     mode & 07777);
@@ -212,7 +211,7 @@ bool Files::sendTo(int fd, const std::string &path) const {
 }
 
 bool Files::redirect(const Outputs &outputs) {
-  // The tool may write on meanwhile: what was noted before the fork holds.
+  // The tool may keep writing meanwhile: use the offsets noted before the fork.
   if (outputs.isEmpty())
     return true;
   bool isDone = true;
@@ -236,7 +235,7 @@ void Files::discard() {
     dup2(null, 0);
   dup2(null, 1);
   dup2(null, 2);
-  // So are the files that the tool has open: they are shared with it.
+  // The tool's open files are shared with it too.
   for (int file = 3; file < 1024; ++file)
     if (struct stat one; fstat(file, &one) == 0 && S_ISREG(one.st_mode) &&
                          (fcntl(file, F_GETFL) & O_ACCMODE) != O_RDONLY)

@@ -1,4 +1,4 @@
-//===- Files.h - What the tool writes, on which timeline --------*- C++ -*-===//
+//===- Files.h - Files of the tool on each timeline -------------*- C++ -*-===//
 
 #ifndef ACTIONDBG_FILES_H
 #define ACTIONDBG_FILES_H
@@ -11,43 +11,42 @@
 
 namespace adbg {
 
-/// How many bytes were written to stdout and stderr.
+/// The number of bytes written to stdout and stderr.
 struct Written {
   uint64_t bytes[2] = {0, 0};
 };
 
-/// Where the output of a fork goes; what is empty stays as it is.
+/// Output files of a fork; an empty path leaves that output unchanged.
 struct Outputs {
   std::string standard[2];
-  /// Of the other files that are open for writing: the first one; the others
-  /// have a number appended.
+  /// The path for the first of the other files open for writing; the others get
+  /// a number appended.
   std::string others;
   bool isEmpty() const {
     return standard[0].empty() && standard[1].empty() && others.empty();
   }
 };
 
-/// The regular files that a process of the tool has open, and how far they were
-/// written when the process was frozen. Forks share offsets: what one of them
-/// writes moves those of all.
+/// The regular files that a process of the tool has open, and their offsets
+/// when the process was frozen. Forks share offsets: a write by one moves those
+/// of all.
 class Files {
 public:
-  /// Notes them. To be called before a process is forked.
+  /// Notes the open files. Call it before forking a process.
   void note();
-  /// Opens them anew, each where it was, so that no other process is moved.
-  /// Nothing is done to the descriptors of `shared`, which are somebody else's,
-  /// too.
+  /// Reopens the files at their offsets, so that no other process is affected.
+  /// Leaves the descriptors in `shared` alone, which other processes use too.
   void reopen(llvm::ArrayRef<int> shared);
-  /// Cuts them back to what was written on this timeline, and makes those again
-  /// that have been removed since.
+  /// Truncates the files to the output of this timeline, and recreates those
+  /// that were removed since.
   void settle();
-  /// Sends output to files of its own, which begin with what was noted.
-  /// Returns whether that could be done.
+  /// Redirects output to files of its own, which begin with the output so far.
+  /// Returns false on failure.
   bool redirect(const Outputs &outputs);
-  /// Throws all output away from now on.
+  /// Discards all output from now on.
   static void discard();
-  /// Says nothing on stdout and stderr until so much has been written, on those
-  /// that could not be cut back.
+  /// Suppresses output on stdout and stderr until `shown` bytes have been
+  /// written, on those that could not be truncated.
   void mute(const Written &shown, llvm::ArrayRef<int> shared) const;
   static const Written &written();
 

@@ -1,4 +1,4 @@
-//===- ForkOrder.h - What a fork of the tool is for -------------*- C++ -*-===//
+//===- ForkOrder.h - The settings of a fork ---------------------*- C++ -*-===//
 
 #ifndef ACTIONDBG_FORKORDER_H
 #define ACTIONDBG_FORKORDER_H
@@ -8,12 +8,12 @@
 
 namespace adbg {
 
-/// What a process of the tool is for.
+/// The role of a process of the tool.
 enum class Role : uint8_t { Tool, Checkpoint, Replica, Trial };
 
 const char *textOf(Role role);
 
-/// How a fork is to be.
+/// The settings of a fork.
 struct ForkOrder {
   Role role = Role::Replica;
   std::string socket;

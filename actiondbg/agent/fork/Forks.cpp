@@ -34,9 +34,9 @@ void Forks::become(const ForkOrder &order) {
   connection.abandon();
   if (role == Role::Replica || role == Role::Trial)
     checkpoints = Checkpoints();
-  // Its death removes no file of the tool's, unless it is the tool.
+  // Its end must not remove files of the tool, unless it is the tool.
   setFork(role != Role::Tool);
-  // What goes to the wrong file would be judged.
+  // Output in the wrong file would be judged by an oracle.
   if (!files.redirect(order.outputs))
     _exit(1);
   switch (role) {
@@ -63,8 +63,8 @@ void Forks::become(const ForkOrder &order) {
 
 pid_t Forks::fork(const ForkOrder &order,
                   llvm::function_ref<void()> onConnect) {
-  // Files of a frozen process are as its parent noted them: the offsets, which
-  // it shares with others, may have moved since.
+  // The files of a frozen process are as its parent noted them: the shared
+  // offsets may have moved since.
   if (!isFrozen)
     files.note();
   pid_t pid = forkQuietly();

@@ -11,31 +11,31 @@ namespace adbg {
 
 class Connection;
 
-/// Forks this process. A fork is at the same position of the run as its parent,
-/// and has a connection of its own.
+/// Forks this process. A fork has the same position of the run as its parent
+/// and a connection of its own.
 class Forks {
 public:
   explicit Forks(Connection &connection) : connection(connection) {}
 
-  /// What this process is for.
+  /// The role of this process.
   Role role = Role::Tool;
   Files files;
   Checkpoints checkpoints;
 
-  /// Returns the pid; 0 in the child, which is connected, and has called
+  /// Returns the pid; 0 in the child, after it has connected and called
   /// `onConnect`.
   pid_t fork(const ForkOrder &order, llvm::function_ref<void()> onConnect);
-  /// The same for a checkpoint, at this event and time.
+  /// Forks a checkpoint at this event and time.
   pid_t forkCheckpoint(uint64_t event, llvm::function_ref<int64_t()> clock,
                        llvm::function_ref<void()> onConnect);
-  /// The process runs from now on.
+  /// Marks the process as running.
   void resumed() { isFrozen = false; }
 
 private:
   void become(const ForkOrder &order);
 
   Connection &connection;
-  /// In a fork that has not run since, and shares its files.
+  /// True in a fork that has not run yet and shares its files.
   bool isFrozen = false;
 };
 

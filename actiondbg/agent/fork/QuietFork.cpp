@@ -1,4 +1,4 @@
-//===- QuietFork.cpp - Forks that the tool does not notice ----------------===//
+//===- QuietFork.cpp - Forks that the tool does not see -------------------===//
 
 #include "fork/QuietFork.h"
 
@@ -12,14 +12,14 @@
 
 namespace adbg {
 
-/// Whether no other thread could be in the middle of something, such as malloc,
-/// that only the C library's own fork sets right in the child.
+/// Whether there is no other thread that could hold a lock, such as malloc's,
+/// which only the C library's own fork resets in the child.
 static bool isSingleThreaded() {
   struct stat tasks;
   return stat("/proc/self/task", &tasks) == 0 && tasks.st_nlink == 3;
 }
 
-/// Forks twice, so that the tool has no child that it does not know of.
+/// Forks twice, so that the tool gets no child that it did not start.
 static pid_t forkTwice() {
   int ends[2];
   if (pipe(ends) != 0)
@@ -48,12 +48,13 @@ static pid_t forkTwice() {
 }
 
 pid_t forkQuietly() {
-  // Those that were killed meanwhile.
+  // Reap children that were killed meanwhile.
   while (waitpid(-1, nullptr, __WCLONE | WNOHANG) > 0) {
   }
-  // A child that sends no signal at its end is no child to who waits for any:
-  // the tool does not know of it. That takes half as long as to fork twice. The
-  // C library keeps the thread's id where the kernel was told at the start.
+  // A child without an exit signal is invisible to a wait for any child, so the
+  // tool does not see it. This takes half the time of forking twice. The C
+  // library keeps the thread id at the address given to the kernel at the
+  // start.
   int *tid = nullptr;
   bool isKnown = prctl(PR_GET_TID_ADDRESS, &tid) == 0 && tid &&
                  *tid == getpid() && isSingleThreaded();
@@ -61,7 +62,7 @@ pid_t forkQuietly() {
       isKnown ? syscall(SYS_clone, CLONE_CHILD_SETTID | CLONE_CHILD_CLEARTID,
                         nullptr, nullptr, tid, tid)
               : forkTwice();
-  // A group of its own, which ends with its children and nobody else.
+  // A process group of its own, to end it with its children and nothing else.
   if (pid == 0)
     setpgid(0, 0);
   return pid;

@@ -1,4 +1,4 @@
-//===- QuietFork.h - Forks that the tool does not notice --------*- C++ -*-===//
+//===- QuietFork.h - Forks that the tool does not see -----------*- C++ -*-===//
 
 #ifndef ACTIONDBG_QUIETFORK_H
 #define ACTIONDBG_QUIETFORK_H
@@ -7,8 +7,8 @@
 
 namespace adbg {
 
-/// Forks this process; the tool does not get to know of the child. Returns its
-/// pid, or -1; in the child 0.
+/// Forks this process without the tool seeing the child. Returns its pid, or -1
+/// on failure; 0 in the child.
 pid_t forkQuietly();
 
 } // namespace adbg

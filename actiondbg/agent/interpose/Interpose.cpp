@@ -1,9 +1,8 @@
-//===- Interpose.cpp - Functions of MLIR that are called here instead
-//-------===//
+//===- Interpose.cpp - Interposed functions of MLIR -----------------------===//
 //
-// The agent is preloaded, so that the functions defined here are called instead
-// of those of libMLIR, which calls its own exported functions through the PLT.
-// Each calls the real one. Their mangled names stand in Versions.h.
+// The agent is preloaded, so that the functions defined here replace those of
+// libMLIR, which calls its own exported functions through the PLT. Each calls
+// the original. Versions.h has their mangled names.
 //
 //===----------------------------------------------------------------------===//
 
@@ -30,12 +29,12 @@ using namespace adbg;
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// What the front end asks of the agent.
+/// The front end's settings, from the environment.
 struct Orders {
-  /// The socket that it listens at; empty if nobody asked to attach.
+  /// The front end's socket; empty if the agent is not to attach.
   std::string socket;
   RecordOrder record;
-  /// Of the front end, with which the tool is to end; 0 if it need not.
+  /// The pid of the front end with which the tool ends; 0 for none.
   pid_t parent = 0;
 };
 } // namespace
@@ -52,7 +51,7 @@ static std::string takeVariable(const char *name) {
   return taken;
 }
 
-/// Takes the agent out of the environment, so that no child of the tool gets
+/// Removes the agent from the environment, so that no child of the tool loads
 /// it: a child without libMLIR would not even start.
 __attribute__((constructor)) static void takeEnvironment() {
   orders().socket = takeVariable("ACTIONDBG_SOCKET");
@@ -78,7 +77,7 @@ using Handler = MLIRContext::HandlerTy;
 using RegisterHandler = void(MLIRContext *, Handler);
 using DisableThreading = void(MLIRContext *, bool);
 
-/// The handler that the tool itself registered with each context.
+/// The action handler that the tool registered with each context.
 static std::mutex handlersMutex;
 static llvm::DenseMap<MLIRContext *, std::shared_ptr<Handler>> &toolHandlers() {
   static auto *handlers =
@@ -95,14 +94,14 @@ static void runWithToolHandler(const Handler &handler,
     run();
 }
 
-/// The tool ends with the front end that records it.
+/// Ends the tool when the recording front end ends.
 static void endWith(pid_t parent) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent)
     _exit(3);
 }
 
-/// Does what was asked for, at the first context.
+/// Carries out the settings, at the first context.
 static void followOrders(MLIRContext *context) {
   Orders mine = std::exchange(orders(), Orders());
   bool observes = !mine.record.path.empty() || !mine.record.upstreamLog.empty();
@@ -183,11 +182,11 @@ void contextCtorRegistry(MLIRContext *self, const DialectRegistry &registry,
 ADBG_EXPORT void contextDtor(MLIRContext *self) __asm__(ADBG_CONTEXT_DTOR);
 void contextDtor(MLIRContext *self) {
   static auto *next = real<void(MLIRContext *)>(ADBG_CONTEXT_DTOR);
-  // As the operations in it, see InterposeIR.cpp.
+  // A trial leaves contexts allocated, as operations: see InterposeIR.cpp.
   if (Engine::get().forks.role == Role::Trial)
     return;
   next(self);
-  // Another context that is there may have the memory now.
+  // A later context may reuse the memory.
   forgetContexts();
 }
 
@@ -198,7 +197,7 @@ void disableThreading(MLIRContext *self, bool disable) {
   Engine &engine = Engine::get();
   if (!engine.follows() || engine.isObserving)
     return next(self, disable);
-  // Ordinals are the same in each run only if one thread dispatches.
+  // Ordinals are reproducible only if one thread dispatches.
   engine.askedForThreads |= !disable;
   next(self, true);
 }
@@ -221,11 +220,11 @@ void registerHandler(MLIRContext *self, Handler handler) {
 
 using FoldResults = llvm::SmallVectorImpl<OpFoldResult>;
 
-// The operation whose fold is the action that runs. One overload of fold calls
-// the other, through the PLT or not as the compiler of libMLIR liked.
+// The operation being folded. One overload of fold calls the other, through the
+// PLT or not, depending on the compiler of libMLIR.
 static thread_local Operation *folded = nullptr;
 
-/// Notes what a fold has found.
+/// Stores the result of a fold.
 static void noteFound(Frame &frame, Operation *op,
                       llvm::ArrayRef<OpFoldResult> results) {
   Observer &observer = Engine::get().observer;
@@ -281,7 +280,7 @@ dispatchFold(Operation *op, FoldResults &results, Fold fold) {
   Frame frame{llvm::ArrayRef<IRUnit>(unit)};
   LogicalResult result = failure();
   if (LLVM_LIKELY(engine.isObserving)) {
-    // Of all actions most are these: no detours.
+    // Most actions are folds: keep this path short.
     engine.enter(frame, &name);
     result = runFold(frame, op, results, fold);
     engine.exit(frame);
@@ -296,7 +295,7 @@ using FoldWithOperands = LogicalResult(Operation *, llvm::ArrayRef<Attribute>,
                                        FoldResults &);
 using FoldOperation = LogicalResult(Operation *, FoldResults &);
 
-// Of its own, so that the other way through its caller needs no room.
+// Not inlined, so that the other path of its caller needs no stack space.
 LLVM_ATTRIBUTE_NOINLINE static LogicalResult
 dispatchWithOperands(Operation *self, llvm::ArrayRef<Attribute> operands,
                      FoldResults &results, FoldWithOperands *next) {
@@ -311,7 +310,7 @@ LogicalResult foldWithOperands(Operation *self,
                                llvm::ArrayRef<Attribute> operands,
                                FoldResults &results) {
   static auto *next = real<FoldWithOperands>(ADBG_FOLD);
-  // The other overload has called it, mostly.
+  // Usually called by the other overload.
   if (LLVM_LIKELY(self == folded))
     return next(self, operands, results);
   return dispatchWithOperands(self, operands, results, next);
@@ -327,7 +326,7 @@ LogicalResult foldOperation(Operation *self, FoldResults &results) {
 }
 
 //===----------------------------------------------------------------------===//
-// Names that can be completed
+// Names for completion
 //===----------------------------------------------------------------------===//
 
 ADBG_EXPORT void freezePatterns(
@@ -344,7 +343,7 @@ void freezePatterns(FrozenRewritePatternSet *self, RewritePatternSet &&patterns,
   Engine &engine = Engine::get();
   if (engine.follows()) {
     forgetNames();
-    // To be completed, where somebody types.
+    // For completion, in interactive use.
     for (const std::unique_ptr<RewritePattern> &pattern :
          patterns.getNativePatterns())
       if (!engine.isObserving && !pattern->getDebugName().empty())

@@ -1,4 +1,4 @@
-//===- Interpose.h - Calling what is called here instead --------*- C++ -*-===//
+//===- Interpose.h - Original functions -------------------------*- C++ -*-===//
 
 #ifndef ACTIONDBG_INTERPOSE_H
 #define ACTIONDBG_INTERPOSE_H
@@ -12,7 +12,7 @@
 
 namespace adbg {
 
-/// Finds the function that `symbol` would be without this agent.
+/// Returns the function that `symbol` resolves to without this agent.
 template <typename Function> Function *real(const char *symbol) {
   void *address = dlsym(RTLD_NEXT, symbol);
   if (!address) {

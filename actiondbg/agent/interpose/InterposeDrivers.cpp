@@ -1,5 +1,4 @@
-//===- InterposeDrivers.cpp - Functions that drive rewrites and checks
-//------===//
+//===- InterposeDrivers.cpp - Functions that drive rewrites and checks ----===//
 
 #include "engine/Engine.h"
 #include "interpose/Interpose.h"
@@ -18,7 +17,7 @@ using namespace adbg;
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Hears why patterns do not match, and passes on all that it hears.
+/// Collects the reasons of failed matches and forwards every notification.
 struct ReasonListener : RewriterBase::ForwardingListener {
   using ForwardingListener::ForwardingListener;
 
@@ -48,7 +47,7 @@ static void noteReturn(Returned returned) {
     frame->returned = returned;
 }
 
-/// The pattern matched; its caller may not take what it did.
+/// The pattern matched; the driver may still reject its result.
 static LogicalResult noteSuccess(const Pattern &pattern, OnSuccess next) {
   noteReturn(Returned::Success);
   if (!next || succeeded(next(pattern)))
@@ -91,7 +90,7 @@ LogicalResult matchAndRewrite(PatternApplicator *self, Operation *op,
 }
 
 //===----------------------------------------------------------------------===//
-// Conversions: they replace at their end, but it is the pattern that says so
+// Conversions: replacements happen at the end but belong to the pattern
 //===----------------------------------------------------------------------===//
 
 using ManyValues = llvm::SmallVector<llvm::SmallVector<Value>>;
@@ -143,7 +142,7 @@ void convertWithOperation(ConversionPatternRewriter *self, Operation *op,
 }
 
 //===----------------------------------------------------------------------===//
-// What can be caught
+// Events that can be caught
 //===----------------------------------------------------------------------===//
 
 ADBG_EXPORT LogicalResult rewriteRegion(
@@ -202,7 +201,7 @@ static void noteDiagnostic(const Diagnostic &diagnostic) {
     engine.caught(CatchKind::Diagnostic, diagnostic.str());
 }
 
-// A report emits, through the function below or not.
+// report() calls emit(), through the function below or directly.
 static thread_local bool isReporting = false;
 
 ADBG_EXPORT void

@@ -1,11 +1,10 @@
-//===- InterposeIR.cpp - Functions that change IR
-//---------------------------===//
+//===- InterposeIR.cpp - Functions that change IR -------------------------===//
 //
-// Lists of operations and blocks tell their traits of what they take and lose:
-// so no change of that kind passes unseen, whoever makes it. What MLIR's own
-// Operation.cpp does to a list it may do directly, so its ways in are
-// interposed too, and hearing of one change twice has to do no harm. Changes in
-// place are told of by rewriters only.
+// Lists of operations and blocks notify their traits of insertions and
+// removals, so every change of that kind is observed, whatever its cause.
+// MLIR's own Operation.cpp may bypass the exported traits, so its entry points
+// are interposed too, and handling one change twice must be harmless. Changes
+// in place are reported by rewriters only.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,7 +17,8 @@
 using namespace mlir;
 using namespace adbg;
 
-// Member functions of mlir are defined here as functions that take `this`.
+// Member functions of mlir are defined here as functions with an explicit
+// `this`.
 #define ADBG_DECLARE(RESULT, NAME, SYMBOL, ...)                                \
   ADBG_EXPORT RESULT NAME(__VA_ARGS__) __asm__(SYMBOL);                        \
   RESULT NAME(__VA_ARGS__)
@@ -27,7 +27,7 @@ using namespace adbg;
 extern "C++" {
 
 //===----------------------------------------------------------------------===//
-// The life of operations
+// Creation and destruction of operations
 //===----------------------------------------------------------------------===//
 
 static Operation *noteCreated(Operation *op) {
@@ -92,8 +92,9 @@ static void noteEnd(Operation *op) {
   engine.observer.destroyed(op);
 }
 
-/// What is destroyed outside of actions, and is in nothing else, has been
-/// written by now: a trial ends sooner if it is left.
+/// Whether an operation may be leaked: a top-level operation that is destroyed
+/// outside of actions has been written by then, and a trial ends sooner without
+/// destroying it.
 static bool isLeft(Operation *op) {
   Engine &engine = Engine::get();
   return engine.forks.role == Role::Trial && engine.follows() &&
@@ -154,7 +155,7 @@ ADBG_DECLARE(void, transferOperations, ADBG_TRANSFER_OPERATIONS,
     engine.observer.moved(&op, isElsewhere);
 }
 
-/// Tells of a move that `move` makes.
+/// Reports a move made by `move`.
 static void noteMoved(Operation *op, llvm::function_ref<void()> move) {
   Block *block = op->getBlock();
   Region *region = block ? block->getParent() : nullptr;
@@ -228,14 +229,14 @@ ADBG_DECLARE(void, cloneInto, ADBG_CLONE_INTO, Region *self, Region *other,
 }
 
 //===----------------------------------------------------------------------===//
-// What rewriters say
+// Notifications of rewriters
 //===----------------------------------------------------------------------===//
 
-// To replace an operation is to replace its uses, through the functions below
-// or not: it is told of once.
+// Replacing an operation replaces its uses, through the functions below or
+// directly: report it once.
 static thread_local bool isReplacing = false;
 
-/// Tells of a replacement that `replace` then makes.
+/// Reports a replacement that `replace` then makes.
 static void noteReplaced(Operation *op, ValueRange by,
                          llvm::function_ref<void()> replace) {
   Engine &engine = Engine::get();

@@ -1,8 +1,8 @@
-//===- Versions.h - What differs between LLVM versions ----------*- C++ -*-===//
+//===- Versions.h - Differences between LLVM versions -----------*- C++ -*-===//
 //
-// The one place that knows which LLVM this agent is compiled against: the
-// mangled names of what is interposed, and the API that changed. A new version
-// of LLVM should need a change here and nowhere else.
+// The only file that depends on the LLVM version of the agent: the mangled
+// names of interposed functions, and API differences. A new version of LLVM
+// should need changes in this file only.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,7 +17,7 @@
 #error "actiondbg needs LLVM 19 or newer"
 #endif
 
-// Mangled names, as LLVM 22 has them.
+// Mangled names in LLVM 22.
 #define ADBG_CONTEXT_CTOR "_ZN4mlir11MLIRContextC1ENS0_9ThreadingE"
 #define ADBG_CONTEXT_CTOR_REGISTRY                                             \
   "_ZN4mlir11MLIRContextC1ERKNS_15DialectRegistryENS0_9ThreadingE"
@@ -59,7 +59,8 @@
   "_ZN4llvm12ilist_traitsIN4mlir5BlockEE13addNodeToListEPS2_"
 #define ADBG_REMOVE_BLOCK                                                      \
   "_ZN4llvm12ilist_traitsIN4mlir5BlockEE18removeNodeFromListEPS2_"
-// The nodes of a list know whether they are its end only in builds that check.
+// List nodes know whether they are the sentinel only in builds with
+// ABI-breaking checks.
 #if LLVM_ENABLE_ABI_BREAKING_CHECKS
 #define ADBG_NODE_CHECKS "1"
 #else
@@ -111,7 +112,7 @@
 
 namespace adbg {
 
-/// A place in a file; lines and columns count from 1.
+/// A file location; lines and columns count from 1.
 struct FilePlace {
   mlir::StringAttr file;
   unsigned line;
@@ -119,7 +120,7 @@ struct FilePlace {
   unsigned lastLine;
 };
 
-/// Returns the file place that `loc` itself is, if it is one.
+/// Returns `loc` itself as a file location, if it is one.
 inline std::optional<FilePlace> asFilePlace(mlir::Location loc) {
 #if LLVM_VERSION_MAJOR >= 20
   // Since LLVM 20 a FileLineColLoc is a range of one line and column.
@@ -134,7 +135,7 @@ inline std::optional<FilePlace> asFilePlace(mlir::Location loc) {
   return std::nullopt;
 }
 
-/// Whether all that `loc` says is a file, a line and a column.
+/// Whether `loc` consists of only a file, a line and a column.
 inline bool isPoint(mlir::Location loc) {
 #if LLVM_VERSION_MAJOR >= 20
   return mlir::isStrictFileLineColLoc(loc);

@@ -1,5 +1,4 @@
-//===- Breakpoint.cpp - Breakpoints, watches and catches
-//--------------------===//
+//===- Breakpoint.cpp - Breakpoints, watches and catches ------------------===//
 
 #include "match/Breakpoint.h"
 

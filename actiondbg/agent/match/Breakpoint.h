@@ -1,4 +1,4 @@
-//===- Breakpoint.h - Breakpoints, watches and catches -*- C++ -*-===//
+//===- Breakpoint.h - Breakpoints, watches and catches ----------*- C++ -*-===//
 
 #ifndef ACTIONDBG_BREAKPOINT_H
 #define ACTIONDBG_BREAKPOINT_H
@@ -28,7 +28,7 @@ struct Breakpoint {
   bool enabled = true;
   bool temporary = false;
   bool after = false;
-  /// Written to the log instead of stopped at.
+  /// Hits are logged instead of stopping.
   bool log = false;
   int64_t ignore = 0;
   uint64_t hits = 0;
@@ -38,9 +38,9 @@ struct Breakpoint {
   std::optional<Catch> catches;
 
   static std::optional<Breakpoint> parse(Fields &fields);
-  /// Counts a hit; returns whether it is to be told of.
+  /// Counts a hit; returns whether to report it.
   bool hit();
-  /// Takes over what one of the same id knows.
+  /// Takes over the counts of the breakpoint with the same id.
   void inherit(Breakpoint &old);
 };
 

@@ -1,4 +1,4 @@
-//===- BreakpointHits.cpp - Which breakpoints an action hits --------------===//
+//===- BreakpointHits.cpp - Hits of breakpoints ---------------------------===//
 
 #include "match/BreakpointHits.h"
 
@@ -45,7 +45,7 @@ void BreakpointHits::hit(Breakpoint &one, Frame &frame, Notice &notice) {
   log.write(frame, logged);
 }
 
-/// The breakpoint is about the end of the action.
+/// Notes a breakpoint that is evaluated at the end of the action.
 static void noteEnd(Frame &frame, const Breakpoint &one) {
   Rare &rare = frame.needRare();
   (one.outcome ? rare.undecided : rare.stopAfter).push_back(one.id);
@@ -96,7 +96,7 @@ bool BreakpointHits::hitAfter(Frame &frame, Notice &notice) {
     bool isHit = llvm::is_contained(frame.rare().stopAfter, one.id) ||
                  (llvm::is_contained(frame.rare().undecided, one.id) &&
                   one.outcome && one.outcome->matches(frame, /*own=*/false));
-    // It may have been disabled since the action began.
+    // The breakpoint may have been disabled since the action began.
     if (isHit && one.enabled)
       hit(one, frame, notice);
   }

@@ -1,4 +1,4 @@
-//===- BreakpointHits.h - Which breakpoints an action hits ------*- C++ -*-===//
+//===- BreakpointHits.h - Hits of breakpoints -------------------*- C++ -*-===//
 
 #ifndef ACTIONDBG_BREAKPOINTHITS_H
 #define ACTIONDBG_BREAKPOINTHITS_H
@@ -11,36 +11,39 @@
 namespace adbg {
 
 /// The breakpoints, watches and catches, and their hits. Each hit is added to a
-/// notice, or logged.
+/// notice or logged.
 class BreakpointHits {
 public:
   BreakpointHits(Observer &observer, HitLog &log)
       : observer(observer), log(log) {}
 
-  /// Replaces all. One that existed before, by its id, keeps its counts.
+  /// Replaces all breakpoints. One that existed before, by its id, keeps its
+  /// counts.
   void set(std::vector<Breakpoint> breakpoints);
   llvm::ArrayRef<Breakpoint> all() const { return breakpoints; }
   bool empty() const { return breakpoints.empty(); }
-  /// Changes with each `set`.
+  /// A number that changes with each `set`.
   unsigned version() const { return versionNow; }
 
   bool catches(CatchKind kind) const {
     return catching & (1u << static_cast<unsigned>(kind));
   }
   bool catchesAny() const { return catching != 0; }
-  /// Whether one is about the end of actions, or about operations.
+  /// Whether a breakpoint concerns the end of actions, or operations.
   bool needsChanges() const { return isAboutChanges; }
   /// Whether the outcome of an action needs its reasons.
   bool needReasons(const Frame &frame) const;
 
-  /// Returns those that the names of an action match.
+  /// Returns the breakpoints that match the names of an action.
   llvm::ArrayRef<Breakpoint *> candidatesFor(const Frame &frame) {
     return candidates.of(frame, breakpoints);
   }
-  /// Finds hits before an action, and notes those that are for its end.
+  /// Finds hits before an action, and notes the breakpoints that are evaluated
+  /// at its end.
   void hitBefore(Frame &frame, llvm::ArrayRef<Breakpoint *> candidates,
                  Notice &notice);
-  /// Notes those for the end of an action that were set since it began.
+  /// Notes the breakpoints for the end of an action that were set since it
+  /// began.
   void findEnds(Frame &frame);
   /// Finds hits after an action; returns whether there are any.
   bool hitAfter(Frame &frame, Notice &notice);

@@ -22,7 +22,7 @@ Candidates::of(const Frame &frame, std::vector<Breakpoint> &breakpoints) {
   const char *opName = op ? op->getName().getStringRef().data() : nullptr;
   Slot &slot =
       slots[(spread(tag) ^ spread(name) * 3 ^ spread(opName) * 5) & 1023];
-  // A pass, and a pattern without a name, have more to them than that.
+  // Passes and unnamed patterns are matched by more than these names.
   bool isWhole = frame.kind != Kind::Pass && (!pattern || name);
   if (isWhole && slot.tag == tag && slot.name == name && slot.op == opName &&
       slot.epoch == now)

@@ -1,4 +1,4 @@
-//===- Candidates.h - Breakpoints by the names of an action -*- C++ -*-===//
+//===- Candidates.h - Breakpoints by the names of an action -----*- C++ -*-===//
 
 #ifndef ACTIONDBG_CANDIDATES_H
 #define ACTIONDBG_CANDIDATES_H
@@ -7,12 +7,12 @@
 
 namespace adbg {
 
-/// The breakpoints whose terms by name match, kept for each combination of tag,
-/// pattern name and operation name: most actions match none, and are told so by
-/// one look.
+/// The breakpoints whose terms by name match, cached for each combination of
+/// tag, pattern name and operation name: most actions match none, which one
+/// lookup shows.
 class Candidates {
 public:
-  /// Forgets all: the breakpoints are others now.
+  /// Clears the cache: the breakpoints have changed.
   void forget() { slots.clear(); }
   llvm::ArrayRef<Breakpoint *> of(const Frame &frame,
                                   std::vector<Breakpoint> &breakpoints);

@@ -1,5 +1,4 @@
-//===- Condition.cpp - Conditions over the fields of an action
-//--------------===//
+//===- Condition.cpp - Conditions over the fields of an action ------------===//
 
 #include "match/Condition.h"
 #include "interpose/Versions.h"
@@ -120,7 +119,7 @@ Condition::Operand Condition::value(const Frame &frame, uint64_t hits) const {
 }
 
 bool Condition::matchesGlob(const Operand &left, const Operand &right) const {
-  // All but the name of an action belongs to MLIR, and is remembered.
+  // All names but that of an action are owned by MLIR, so the match is cached.
   if (glob)
     return args[0].node >= Node::Op && args[0].node <= Node::Func
                ? glob->matches(left.text)
@@ -165,7 +164,7 @@ bool Condition::holds(const Frame &frame, uint64_t hits) const {
   case Node::Not:
     return !args[0].holds(frame, hits);
   default:
-    // A lone field or value is refused by the front end.
+    // The front end refuses a lone field or value.
     return node >= Node::And && compare(frame, hits);
   }
 }

@@ -1,4 +1,4 @@
-//===- Condition.h - The condition of a breakpoint -*- C++ -*-===//
+//===- Condition.h - The condition of a breakpoint --------------*- C++ -*-===//
 
 #ifndef ACTIONDBG_CONDITION_H
 #define ACTIONDBG_CONDITION_H
@@ -10,7 +10,7 @@
 
 namespace adbg {
 
-/// A node of a condition.
+/// A node of a condition's expression tree.
 class Condition {
 public:
   static std::optional<Condition> parse(const llvm::json::Value &value,
@@ -32,7 +32,7 @@ private:
     Op,
     File,
     Func,
-    // Calls.
+    // Operators.
     And,
     Or,
     Not,

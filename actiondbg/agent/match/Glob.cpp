@@ -1,4 +1,4 @@
-//===- Glob.cpp - Globs that names are matched with -----------------------===//
+//===- Glob.cpp - Globs for names -----------------------------------------===//
 
 #include "match/Glob.h"
 #include "engine/Frame.h"
@@ -10,7 +10,7 @@ namespace adbg {
 std::optional<Glob> Glob::create(StringRef text, std::string &error) {
   Glob glob;
   glob.text = text.str();
-  // The pattern refers to its text: keep both together on the heap.
+  // The pattern refers to its text: allocate both together.
   auto owned = std::make_shared<std::pair<std::string, llvm::GlobPattern>>();
   owned->first = glob.text;
   llvm::Expected<llvm::GlobPattern> parsed =

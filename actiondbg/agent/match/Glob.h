@@ -1,4 +1,4 @@
-//===- Glob.h - Globs that names are matched with -*- C++ -*-===//
+//===- Glob.h - Globs for names ---------------------------------*- C++ -*-===//
 
 #ifndef ACTIONDBG_GLOB_H
 #define ACTIONDBG_GLOB_H
@@ -12,8 +12,8 @@
 
 namespace adbg {
 
-/// A glob that remembers its answers. The names it is asked about have to
-/// belong to MLIR, unless `matchesNow` is asked.
+/// A glob with a cache of its matches. The names given to it must be owned by
+/// MLIR, except for `matchesNow`.
 class Glob {
 public:
   static std::optional<Glob> create(llvm::StringRef text, std::string &error);
@@ -21,7 +21,7 @@ public:
   static std::optional<Glob> parse(Fields &fields, llvm::StringRef key);
 
   bool matchesNow(llvm::StringRef text) const;
-  /// Matches the text as it is.
+  /// Matches the text unchanged.
   bool matches(llvm::StringRef text);
   /// Matches a C++ name: whole, without the anonymous namespace, or its last
   /// component.

@@ -1,4 +1,4 @@
-//===- OutcomeFilter.h - Outcomes that a breakpoint stops at -*- C++ -*-===//
+//===- OutcomeFilter.h - Outcomes that a breakpoint stops at ----*- C++ -*-===//
 
 #ifndef ACTIONDBG_OUTCOMEFILTER_H
 #define ACTIONDBG_OUTCOMEFILTER_H
@@ -9,8 +9,8 @@
 
 namespace adbg {
 
-/// Which outcomes a breakpoint stops at; any one suffices, and none asked for
-/// means all.
+/// The outcomes that a breakpoint stops at; an empty filter matches every
+/// outcome.
 struct OutcomeFilter {
   bool succeeded = false, failed = false, changed = false, unchanged = false,
        skipped = false;
@@ -18,9 +18,9 @@ struct OutcomeFilter {
 
   static std::optional<OutcomeFilter> parse(Fields &fields);
   bool asksForAll() const;
-  /// Whether reasons may have a say, so that they have to be collected.
+  /// Whether matching needs the reasons, so that they must be collected.
   bool needsReasons() const { return asksForAll() || failed || reason; }
-  /// `own`: a change by a nested action is none of the action's.
+  /// `own`: ignore changes of nested actions.
   bool matches(const Frame &frame, bool own) const;
 };
 

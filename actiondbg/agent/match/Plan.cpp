@@ -1,5 +1,4 @@
-//===- Plan.cpp - Which actions are left out of a trial
-//--------------------===//
+//===- Plan.cpp - The actions skipped in a trial --------------------------===//
 
 #include "match/Plan.h"
 #include "engine/Describe.h"
@@ -41,7 +40,7 @@ Plan::Keys Plan::parseKeys(Fields &fields, StringRef key) {
 void Plan::parseSpecs(Fields &fields) {
   const llvm::json::Array *list = fields.array("specs");
   for (size_t i = 0; list && i < list->size(); ++i) {
-    // A spec is a list of terms, as a breakpoint has it.
+    // A spec is a list of terms, as in a breakpoint.
     Object object{{"terms", (*list)[i]}, {"condition", nullptr}};
     Fields inner(object, "specs[" + std::to_string(i) + "].");
     std::optional<Spec> spec = Spec::parse(inner);
@@ -125,7 +124,7 @@ Plan::Key Plan::keyOf(const Frame &frame, const Identities &ids) {
                  frame.function()),
           0};
   Place &place = places[key.base];
-  // A pass runs as often as the pipeline has it.
+  // A pass is counted by its runs in the pipeline.
   if (!op || frame.kind == Kind::Pass) {
     key.nth = ++place.count;
     return key;
@@ -137,7 +136,8 @@ Plan::Key Plan::keyOf(const Frame &frame, const Identities &ids) {
   return key;
 }
 
-/// A rewrite that was skipped is tried again, until nothing changes any more.
+/// Whether this is the action to skip alone, or a retry of it: the driver
+/// retries a skipped rewrite until nothing changes.
 bool Plan::isRepeated(const Frame &frame, const Identities &ids) {
   Operation *op = frame.op();
   uint32_t id = op ? ids.of(op) : 0;
@@ -152,7 +152,7 @@ bool Plan::isRepeated(const Frame &frame, const Identities &ids) {
          frame.shortName() == onlyName;
 }
 
-/// Counts a try or a conversion for the pass that it is in.
+/// Counts an attempt or a conversion for the pass around it.
 static void countIn(Frame *pass, const Frame &frame) {
   while (pass && (pass->kind != Kind::Pass || pass->isAdaptor()))
     pass = pass->parent;
@@ -270,7 +270,7 @@ void Plan::finish(const Frame *innermost, uint64_t newest) {
   for (const Frame *frame = innermost; frame; frame = frame->parent) {
     if (frame->kind == Kind::Pass && !frame->isAdaptor())
       write(*frame, newest);
-    // The action in which the tool dies is a candidate, too.
+    // The action in which the tool crashes is a candidate too.
     if (frame->isCandidate && isLeaf(*frame) && !frame->over)
       write(*frame, newest);
     if (!keys.empty() && keys.back().first == frame->ordinal)

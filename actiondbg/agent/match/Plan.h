@@ -1,4 +1,4 @@
-//===- Plan.h - Which actions are left out of a trial -----------*- C++ -*-===//
+//===- Plan.h - The actions skipped in a trial ------------------*- C++ -*-===//
 
 #ifndef ACTIONDBG_PLAN_H
 #define ACTIONDBG_PLAN_H
@@ -10,24 +10,24 @@
 
 namespace adbg {
 
-/// Says of each action, in order, whether it is to be skipped: the search for
-/// the one to blame (docs/protocol.md, Plans).
+/// Decides for each action, in order, whether a trial skips it
+/// (docs/protocol.md, Plans).
 class Plan {
 public:
   static std::unique_ptr<Plan> parse(Fields &fields);
-  /// Takes over what the plan before it has counted.
+  /// Takes over the counts of the previous plan.
   void inherit(const Plan &old);
 
-  /// Writes what could be skipped into a file; into none if it is empty.
+  /// Writes the candidates to a file; no file if the path is empty.
   std::error_code recordTo(const std::string &path);
-  /// Begins at a stop: with the actions that run, and with the innermost if the
-  /// tool stands before it.
+  /// Starts the plan at a stop, with the running actions, including the
+  /// innermost if the tool is stopped before it.
   void begin(Frame *innermost, bool isBefore, const Identities &ids);
-  /// Whether the action is skipped. To be asked once of each, when it comes.
+  /// Whether to skip the action. Call it once for each, in order of dispatch.
   bool skips(Frame &frame, const Identities &ids);
-  /// Whether all patterns and folds that come next are skipped, and nothing
-  /// more is to be known of them: most are, in the search. `parent`: the action
-  /// that runs; `newest`: the newest ordinal.
+  /// Whether all following patterns and folds are skipped without being
+  /// counted, as most are during a search. `parent`: the running action;
+  /// `newest`: the latest ordinal.
   bool leavesOutAll(const Frame *parent, uint64_t newest) const {
     return isPlain && limit && newest >= *limit && !(parent && parent->isHeld);
   }
@@ -37,13 +37,13 @@ public:
            leavesOutAll(parent, newest);
   }
   bool isRecorded() const { return record != nullptr; }
-  /// To be told when an action is over. `newest`: the newest ordinal.
+  /// Called at the end of an action. `newest`: the latest ordinal.
   void over(const Frame &frame, uint64_t newest);
-  /// To be told at the end, with the innermost action that is not over.
+  /// Called at the end of the tool, with the innermost unfinished action.
   void finish(const Frame *innermost, uint64_t newest);
 
 private:
-  /// The operations on which actions of one name and place were tried.
+  /// The operations of the attempts with one name and place.
   struct Place {
     unsigned count = 0;
     llvm::DenseMap<uint32_t, unsigned> byOperation;
@@ -72,16 +72,16 @@ private:
   std::vector<Glob> always;
   llvm::StringSet<> passes, held;
   bool hasKeys = false;
-  /// Only a limit decides.
+  /// The plan consists of a limit only.
   bool isPlain = false;
   std::unique_ptr<llvm::raw_fd_ostream> record;
 
-  /// What `only` was, so that it is known again.
+  /// The action that `only` refers to, to recognise its retries.
   Kind onlyKind = Kind::None;
   std::string onlyName;
   uint32_t onlyOperation = 0;
   llvm::StringMap<Place> places;
-  /// Of the actions that run, innermost last.
+  /// Keys of the running actions, innermost last.
   std::vector<std::pair<uint64_t, Key>> keys;
 };
 

@@ -1,4 +1,4 @@
-//===- Skips.h - Which actions are skipped ----------------------*- C++ -*-===//
+//===- Skips.h - The actions to skip ----------------------------*- C++ -*-===//
 
 #ifndef ACTIONDBG_SKIPS_H
 #define ACTIONDBG_SKIPS_H
@@ -7,8 +7,8 @@
 
 namespace adbg {
 
-/// The actions to skip: by ordinal, and by the plan of a trial. Remembers those
-/// that were skipped.
+/// The actions to skip, by ordinal and by the plan of a trial. Records the
+/// skipped ones.
 class Skips {
 public:
   /// The plan of a trial; null if this process runs none.
@@ -20,13 +20,13 @@ public:
   bool contains(uint64_t ordinal) const {
     return llvm::binary_search(wanted, ordinal);
   }
-  /// Whether an action is to be skipped. To be called once for each.
+  /// Whether to skip an action. Call it once for each.
   bool decide(Frame &frame, const Identities &ids) {
     bool isWanted = LLVM_UNLIKELY(hasOrdinals()) && contains(frame.ordinal);
     bool isPlanned = plan && plan->skips(frame, ids);
     return isWanted || isPlanned;
   }
-  /// Notes an action that is about to run or to be skipped.
+  /// Records an action that is about to run or to be skipped.
   void note(const Frame &frame) {
     if (frame.skipped && !frame.isPlanned)
       done.push_back(frame.ordinal);

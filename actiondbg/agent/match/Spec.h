@@ -1,4 +1,4 @@
-//===- Spec.h - The SPEC of a breakpoint -*- C++ -*-===//
+//===- Spec.h - The SPEC of a breakpoint ------------------------*- C++ -*-===//
 
 #ifndef ACTIONDBG_SPEC_H
 #define ACTIONDBG_SPEC_H
@@ -14,14 +14,13 @@ public:
   static std::optional<Term> parse(Fields &fields);
   bool matches(const Frame &frame);
   bool isFasterThan(const Term &other) const { return about < other.about; }
-  /// Whether the answer is the same for all actions of one tag, pattern name
-  /// and operation name.
+  /// Whether the match depends on tag, pattern name and operation name only.
   bool isByName() const {
     return about != About::Ordinal && about < About::Location;
   }
 
 private:
-  // From what is asked fastest to what is asked slowest.
+  // From cheapest to most expensive to evaluate.
   enum class About : uint8_t {
     Ordinal,
     Fold,
@@ -44,8 +43,8 @@ private:
   Memo<bool> knownFiles;
 };
 
-/// The SPEC of a breakpoint: terms and a condition that all have to hold. The
-/// front end parses SPECs and conditions; the agent gets them as JSON
+/// The SPEC of a breakpoint: terms and a condition, all of which must hold. The
+/// front end parses SPECs and conditions; the agent receives them as JSON
 /// (docs/protocol.md) and evaluates them.
 struct Spec {
   std::vector<Term> terms;
@@ -56,9 +55,9 @@ struct Spec {
   bool matches(const Frame &frame) {
     return matchesNames(frame) && matchesRest(frame);
   }
-  /// The terms that are by name.
+  /// Evaluates the terms by name.
   bool matchesNames(const Frame &frame);
-  /// The other terms, and the condition.
+  /// Evaluates the other terms and the condition.
   bool matchesRest(const Frame &frame);
 };
 

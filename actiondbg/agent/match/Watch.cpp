@@ -1,5 +1,4 @@
-//===- Watch.cpp - Watching an operation, an attribute, a count
-//-------------===//
+//===- Watch.cpp - Watches of operations, attributes and counts -----------===//
 
 #include "match/Watch.h"
 
@@ -85,13 +84,13 @@ void Watch::tell(const llvm::Twine &what) {
 }
 
 //===----------------------------------------------------------------------===//
-// What happens to operations
+// Events of operations
 //===----------------------------------------------------------------------===//
 
 void Watch::created(Operation *op, uint32_t newId) {
   if (about == About::Count || armed || newId != id)
     return;
-  // It is not whole yet: it is looked at when it is in its place.
+  // The operation is incomplete: compare it once it is in place.
   armed = true;
   target = op;
   name = op->getName().getStringRef().str();
@@ -158,7 +157,7 @@ void Watch::compare() {
          " went from " + old + " to " + valueText);
     return;
   }
-  // Still being made.
+  // The operation is still being created.
   if (shape == Shape())
     return;
   Shape now = Shape::of(target);

@@ -1,4 +1,4 @@
-//===- Watch.h - What is watched -*- C++ -*-===//
+//===- Watch.h - Watches of operations, attributes and counts ---*- C++ -*-===//
 
 #ifndef ACTIONDBG_WATCH_H
 #define ACTIONDBG_WATCH_H
@@ -11,7 +11,7 @@
 
 namespace adbg {
 
-/// What is watched, and how it was when it was looked at last.
+/// A watched object and its last observed state.
 class Watch {
 public:
   enum class About : uint8_t { Operation, Count, Attribute };
@@ -19,10 +19,10 @@ public:
   static std::optional<Watch> parse(Fields &fields);
   bool isSameAs(const Watch &other) const;
 
-  /// Begins to watch, if what is watched is there.
+  /// Starts watching, if the object exists.
   void arm(const Identities &ids, mlir::Operation *anywhere);
 
-  // What happens to operations. An event is kept until it is asked for.
+  // Events of operations. An event is kept until `happened` returns it.
   void created(mlir::Operation *op, uint32_t id);
   void placed(mlir::Operation *op, uint32_t id, bool isNew);
   void moved(mlir::Operation *op);
@@ -30,9 +30,9 @@ public:
                 mlir::Operation *next);
   void destroyed(mlir::Operation *op, bool wasPlaced);
 
-  /// Returns what has happened since it was asked last; empty for nothing.
+  /// Returns the events since the last call; empty if there are none.
   std::string happened();
-  /// Forgets what has happened so far: the input was parsed.
+  /// Drops the events so far: they came from parsing the input.
   void settle();
 
   mlir::Operation *watched() const { return target; }

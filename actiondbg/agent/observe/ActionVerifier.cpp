@@ -9,7 +9,8 @@ using namespace mlir;
 
 namespace adbg {
 
-/// In the middle of a rewrite, or of a conversion, IR need not be valid.
+/// Whether a rewrite or a conversion is in progress: then the IR need not be
+/// valid.
 static bool isInTheMiddle(const Frame &frame) {
   for (const Frame *outer = frame.parent; outer; outer = outer->parent)
     if (outer->kind == Kind::Pattern || outer->isConversion())

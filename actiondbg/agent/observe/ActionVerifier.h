@@ -7,14 +7,14 @@
 
 namespace adbg {
 
-/// Verifies the IR after each action, where it has to be valid.
+/// Verifies the IR after each action, where it must be valid.
 class ActionVerifier {
 public:
   bool isOn = false;
 
-  /// Verifies the IR around an action: before it, what its parent did until
-  /// now. Returns why the IR is invalid, if it was valid the time before; empty
-  /// otherwise.
+  /// Verifies the IR around an action; before an action, this covers the
+  /// preceding work of its parent. Returns why the IR is invalid if it was
+  /// valid at the previous check, otherwise an empty string.
   std::string check(const Frame &frame);
 
 private:

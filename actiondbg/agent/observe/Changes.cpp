@@ -1,5 +1,4 @@
-//===- Changes.cpp - What was changed, in order
-//-----------------------------===//
+//===- Changes.cpp - The change log ---------------------------------------===//
 
 #include "observe/Changes.h"
 

@@ -1,4 +1,4 @@
-//===- Changes.h - What was changed, in order -------------------*- C++ -*-===//
+//===- Changes.h - The change log -------------------------------*- C++ -*-===//
 
 #ifndef ACTIONDBG_CHANGES_H
 #define ACTIONDBG_CHANGES_H
@@ -13,7 +13,8 @@ enum class ChangeKind : uint8_t { Inserted, Erased, Replaced, Modified, Moved };
 constexpr unsigned changeKinds = 5;
 llvm::StringRef textOf(ChangeKind kind);
 
-/// A value as a change names it: the operation may be gone since.
+/// A value in a change, identified by text and numbers: its operation may have
+/// been erased since.
 struct ValueName {
   uint32_t id;
   uint32_t result;
@@ -21,32 +22,33 @@ struct ValueName {
   llvm::StringRef op;
 };
 
-/// One change. It refers to what lives as long as the context, never to IR.
+/// One change. It holds pointers to data owned by the context, never to IR.
 struct Change {
   ChangeKind kind;
   bool isBlock;
   bool guess;
-  /// Of a block: of the operation that holds it; 0 if it is not known.
+  /// The operation id; for a block, that of its parent operation, 0 if unknown.
   uint32_t id;
-  /// The action that did it, 0 for none.
+  /// The ordinal of the action that made the change; 0 for none.
   uint64_t ordinal;
   mlir::OperationName op;
   mlir::Location loc;
   llvm::SmallVector<ValueName, 0> by;
 };
 
-/// How many changes an action has made so far, nested actions included.
+/// The number of changes of an action so far, nested actions included.
 struct Tally {
-  /// Where its changes begin in the log, counted from the start of the run.
+  /// The index of its first change, counted from the start of the run.
   uint64_t first = 0;
-  /// Operations of this number and above were made since it began.
+  /// The first operation id created since the action began.
   uint32_t firstId = 0;
   uint32_t counts[changeKinds] = {};
-  /// Changes that are not undone: what it inserts and erases again is none.
+  /// Changes minus undone ones: an operation that is inserted and erased again
+  /// counts 0.
   int32_t net = 0;
   /// The same, without nested actions.
   int32_t ownNet = 0;
-  /// There was a change, undone or not.
+  /// Whether there was any change, undone or not.
   bool isTouched = false;
 
   uint64_t total() const {
@@ -57,8 +59,8 @@ struct Tally {
   }
 };
 
-/// The newest changes of the actions that run now. Bounded: what an action with
-/// very many changes did first is counted, but not held.
+/// The latest changes of the running actions. Bounded: the earliest changes of
+/// an action with very many are counted but dropped.
 class ChangeLog {
 public:
   uint64_t end() const { return dropped + held.size(); }
@@ -67,7 +69,8 @@ public:
     return held[index - dropped];
   }
   void add(Change change);
-  /// One that is counted only: those before it cannot be told in order then.
+  /// Counts a change without storing it: earlier changes can then no longer be
+  /// listed in order.
   void pass() {
     if (LLVM_UNLIKELY(!held.empty()))
       clear();
@@ -79,7 +82,7 @@ public:
     else
       held.pop_back();
   }
-  /// No action runs any more.
+  /// Clears the log: no action is running.
   void clear() {
     dropped += held.size();
     held.clear();

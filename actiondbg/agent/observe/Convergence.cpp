@@ -13,7 +13,7 @@ std::string checkConvergence(Frame &frame) {
   Frame *driver = frame.parent;
   while (driver && !driver->isGreedyIteration() && driver->kind != Kind::Pass)
     driver = driver->parent;
-  // A conversion rewrites each operation once, and what it made.
+  // A conversion rewrites each operation once, including those that it creates.
   if (!driver || frame.conversion)
     return "";
   uint64_t rewrites = ++driver->rewrites;
@@ -22,7 +22,8 @@ std::string checkConvergence(Frame &frame) {
   uint64_t operations = 0;
   if (Operation *op = driver->op())
     op->walk([&](Operation *) { ++operations; });
-  // Few operations are rewritten more than some times until they settle.
+  // Operations are rarely rewritten more than a few times before the driver
+  // converges.
   if (rewrites < 32 * operations)
     return "";
   return "the greedy driver does not settle: " + std::to_string(rewrites) +

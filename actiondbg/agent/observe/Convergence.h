@@ -7,9 +7,9 @@
 
 namespace adbg {
 
-/// Counts an action that is over for the greedy driver around it. Returns a
-/// message if the driver rewrites far more often than it has operations; empty
-/// otherwise.
+/// Counts a finished action for the greedy driver around it. Returns a message
+/// if the driver rewrites far more often than it has operations; otherwise an
+/// empty string.
 std::string checkConvergence(Frame &frame);
 
 } // namespace adbg

@@ -1,4 +1,4 @@
-//===- CseReplacement.cpp - What CSE replaces an operation by -------------===//
+//===- CseReplacement.cpp - Operations that CSE replaces ------------------===//
 
 #include "observe/CseReplacement.h"
 #include "support/Traits.h"
@@ -17,7 +17,7 @@ static bool isSame(Operation *op, Operation *other) {
 Operation *findCseReplacement(Operation *op) {
   if (!op->getBlock() || !op->getNumResults() || !op->use_empty())
     return nullptr;
-  // Bounded: a value that all use would make this quadratic.
+  // Bounded: a value with many uses would make the search quadratic.
   unsigned left = 256;
   if (op->getNumOperands()) {
     if (Value operand = op->getOperand(0))

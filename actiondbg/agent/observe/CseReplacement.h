@@ -1,4 +1,4 @@
-//===- CseReplacement.h - What CSE replaces an operation by -----*- C++ -*-===//
+//===- CseReplacement.h - Operations that CSE replaces ----------*- C++ -*-===//
 
 #ifndef ACTIONDBG_CSEREPLACEMENT_H
 #define ACTIONDBG_CSEREPLACEMENT_H
@@ -7,8 +7,9 @@
 
 namespace adbg {
 
-/// The CSE pass replaces each use by itself, and then erases the operation that
-/// has none: returns an operation that is the same as this one, or null.
+/// Returns an operation equivalent to `erased`, or null. The CSE pass replaces
+/// the uses one by one and then erases the unused operation, without a
+/// notification that names both.
 mlir::Operation *findCseReplacement(mlir::Operation *erased);
 
 } // namespace adbg

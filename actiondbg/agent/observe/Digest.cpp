@@ -1,5 +1,4 @@
-//===- Digest.cpp - Telling whether IR was modified
-//-------------------------===//
+//===- Digest.cpp - Detecting modified IR by digests ----------------------===//
 
 #include "observe/Digest.h"
 #include "observe/Identity.h"
@@ -69,7 +68,8 @@ std::string Shape::differences(const Shape &other) const {
 }
 
 namespace {
-/// A digest that is done in two instructions a word, as all IR is looked at.
+/// A digest that takes two instructions a word, because it is computed over all
+/// IR.
 struct Sum {
   uint64_t sum = factor;
 
@@ -78,8 +78,8 @@ struct Sum {
 };
 } // namespace
 
-/// The properties as they are in memory: to hash what they mean takes longer
-/// than all the rest. What they own elsewhere is not looked at.
+/// The bytes of the properties: hashing their meaning would take longer than
+/// everything else. Memory that they own elsewhere is not covered.
 static void addProperties(Sum &sum, Operation *op) {
   const auto *words = reinterpret_cast<const uint64_t *>(
       op->getPropertiesStorage().as<const void *>());
@@ -87,7 +87,7 @@ static void addProperties(Sum &sum, Operation *op) {
     sum.add(*words++);
 }
 
-/// The types of the results, which stand before the operation in memory.
+/// The types of the results, which precede the operation in memory.
 static void addResults(Sum &sum, Operation *op) {
   unsigned count = op->getNumResults();
   unsigned most = detail::OpResultImpl::getMaxInlineResults();
@@ -97,8 +97,8 @@ static void addResults(Sum &sum, Operation *op) {
     sum.add(op->getOutOfLineOpResult(i - most)->typeAndKind.getOpaqueValue());
 }
 
-/// One operation, without the block that it is in: an operation that is moved
-/// is told of by the list that it is moved to.
+/// One operation, without its parent block: a move is reported by the list that
+/// receives the operation.
 static inline uint64_t digestOne(Operation *op) {
   Sum sum;
   sum.add(op->getName().getAsOpaquePointer());
@@ -108,7 +108,7 @@ static inline uint64_t digestOne(Operation *op) {
     addProperties(sum, op);
   for (OpOperand &operand : op->getOpOperands())
     sum.add(operand.get().getAsOpaquePointer());
-  // What was one kind of word is not to be taken for another.
+  // Keeps words of different kinds apart.
   sum.add(op->getNumOperands());
   if (LLVM_UNLIKELY(op->getNumSuccessors()))
     for (BlockOperand &successor : op->getBlockOperands())
@@ -121,7 +121,7 @@ static uint64_t digestWithBlocks(Operation *op) {
   return op->getNumRegions() ? mix(one, digestBlocks(op)) : one;
 }
 
-/// Has memory that is looked at soon come nearer. It need not be there.
+/// Prefetches memory around `soon`, which need not be mapped.
 static void expect(const void *soon, ptrdiff_t first, ptrdiff_t last) {
   for (ptrdiff_t line = first; line <= last; ++line)
     __builtin_prefetch(static_cast<const char *>(soon) + 64 * line);
@@ -130,19 +130,19 @@ static void expect(const void *soon, ptrdiff_t first, ptrdiff_t last) {
 namespace {
 using Node = std::remove_pointer_t<Block::iterator::node_pointer>;
 
-/// How far a region was looked at.
+/// A position in a region that is being digested.
 class Cursor {
 public:
   Cursor() = default;
-  /// Of a region that has a block.
+  /// Starts in a region that has a block.
   explicit Cursor(Region *region)
       : region(region), block(region->begin()), state(begin(region)) {
     enter();
   }
-  /// The digest of a region of which nothing was looked at.
+  /// The initial digest of a region.
   static uint64_t begin(Region *region) { return mix(0, region); }
 
-  /// Looks at the next operation and returns it; null at the end of a block,
+  /// Digests the next operation and returns it; null at the end of a block,
   /// which may be the last.
   Operation *look() {
     if (LLVM_UNLIKELY(next == end)) {
@@ -150,10 +150,10 @@ public:
         enter();
       return nullptr;
     }
-    // What the iterator does by a call of libMLIR.
+    // Inlined: the iterator would call into libMLIR.
     auto *op = static_cast<Operation *>(next);
     next = static_cast<Node *>(next->getNext());
-    expect(next, -1, 2); // its results stand before it
+    expect(next, -1, 2); // its results precede it
     state = mix(state, op) ^ digestOne(op);
     return op;
   }
@@ -178,8 +178,9 @@ private:
 };
 } // namespace
 
-// Several regions are looked at in turn: who follows one list waits for the
-// memory of one operation after the other, longer than all the rest takes.
+// Several regions are digested in turn: following a single list waits for the
+// memory of one operation after the other, which takes longer than everything
+// else.
 uint64_t digest(Operation *root) {
   uint64_t sum = mix(digestOne(root), root);
   llvm::SmallVector<Region *, 64> left;
@@ -224,7 +225,7 @@ Snapshot Snapshot::of(Operation *root, const Identities &ids) {
 
 std::vector<Operation *> Snapshot::modified(const Identities &ids) const {
   std::vector<Operation *> found;
-  // Its address may be another operation's by now.
+  // Another operation may have reused its address.
   if (!rootId || ids.of(root) != rootId)
     return found;
   root->walk([&](Operation *op) {

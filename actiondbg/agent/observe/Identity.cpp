@@ -1,5 +1,4 @@
-//===- Identity.cpp - The identity of an operation for its life
-//------------------===//
+//===- Identity.cpp - Operation ids ---------------------------------------===//
 
 #include "observe/Identity.h"
 
@@ -19,7 +18,7 @@ Identities &Identities::all() {
   return *identities;
 }
 
-/// Memory that is zero, and is there when it is written to.
+/// Zeroed memory; the kernel maps a page at its first write.
 static void *takeMemory(size_t bytes) {
   void *taken = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -58,7 +57,7 @@ uint32_t &Identities::findEntry(const Operation *op) const {
   return table->numbers[slotOf(op)];
 }
 
-/// Few at a time, as those that a thread has left are lost when it renews.
+/// A small block at a time: renew() discards the unused rest of it.
 void Identities::takeMore() {
   constexpr uint32_t many = 64;
   mine.next = given.fetch_add(many);
@@ -87,7 +86,7 @@ Operation *Identities::find(uint32_t id) const {
 size_t Identities::bytes() const {
   size_t sum = sizeof(*this);
   forEachTable([&](const Table &table, uintptr_t) {
-    // What no operation is in takes no memory.
+    // Pages without operations are not counted: they take no memory.
     for (llvm::ArrayRef<uint32_t> rest = table.numbers; !rest.empty();
          rest = rest.drop_front(1024))
       if (llvm::any_of(rest.take_front(1024), [](uint32_t one) { return one; }))

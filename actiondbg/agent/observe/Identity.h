@@ -1,7 +1,7 @@
-//===- Identity.h - The identity of an operation for its life ---*- C++ -*-===//
+//===- Identity.h - Operation ids -------------------------------*- C++ -*-===//
 //
-// An operation is known by the number of its creation, from 1: the same in
-// every run of the same command. Its address may have another owner later.
+// The id of an operation is the number of its creation, from 1: the same in
+// every run of the same command. Its address may be reused later.
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,72 +13,71 @@
 
 namespace adbg {
 
-/// The operations that are alive, of all threads. A table by address: no two
-/// operations begin in the same 64 bytes. Neighbours in memory are neighbours
-/// here, so that the table costs the tool little cache; it takes a twelfth of
-/// the memory that operations are in, and nothing where there are none. No
-/// thread waits for another: an operation is one thread's at a time, and a
-/// table that is missing is added by whoever is first.
+/// The live operations of all threads. A table by address: no two operations
+/// begin within the same 64 bytes. Neighbours in memory are neighbours in the
+/// table, so that it pollutes the cache little; it takes a twelfth of the
+/// memory that holds operations, and none elsewhere. No thread waits for
+/// another: an operation belongs to one thread at a time, and a missing table
+/// is added by the first thread that needs it.
 class Identities {
 public:
   static Identities &all();
-  /// Nobody will ask for the operation of a number: to be able to tell costs
-  /// the tool some cache.
+  /// Disables find(), which costs the tool some cache.
   static void neverFind() { finds = false; }
 
-  /// Gives a new operation its number, and returns it; a second call for it
-  /// changes nothing.
+  /// Assigns an id to a new operation and returns it; a second call has no
+  /// effect.
   uint32_t created(mlir::Operation *op) { return number(op) >> bits; }
 
   struct Known {
     uint32_t id = 0;
-    /// Whether it was in a block; whether it was described.
+    /// Whether the operation was in a block; whether it was described.
     bool wasPlaced = false, wasDescribed = false;
   };
-  /// Notes that `op` was put into a block, and returns what it was before. An
-  /// operation that was made out of sight gets its number now.
+  /// Marks `op` as placed in a block and returns its previous state. An
+  /// operation whose creation was not observed gets its id now.
   Known place(mlir::Operation *op) { return note(op, placedBit); }
-  /// Notes that what `op` is was written down, and returns what it was before.
+  /// Marks `op` as described in the recording and returns its previous state.
   Known describe(mlir::Operation *op) { return note(op, describedBit); }
-  /// Returns the number of an operation that was written down; 0 of another.
+  /// Returns the id of a described operation; 0 for any other.
   LLVM_ATTRIBUTE_ALWAYS_INLINE uint32_t ofDescribed(mlir::Operation *op) const {
     uint32_t entry = entryOf(op);
     return entry & describedBit ? entry >> bits : 0;
   }
-  /// What was written down of `op` holds no more.
+  /// Marks the description of `op` as outdated.
   void forget(mlir::Operation *op) { entryOf(op) &= ~describedBit; }
 
-  /// Forgets an operation that ends, and returns what it was.
+  /// Removes an operation that is being destroyed and returns its state.
   Known destroyed(mlir::Operation *op) {
     return knownOf(std::exchange(entryOf(op), 0));
   }
 
-  /// Returns the number of an operation; 0 if it is not known.
+  /// Returns the id of an operation; 0 if it has none.
   uint32_t of(mlir::Operation *op) const { return entryOf(op) >> bits; }
 
-  /// Returns the operation of a number that is alive, or null. Looks at all.
+  /// Returns the live operation with an id, or null. Searches all tables.
   mlir::Operation *find(uint32_t id) const;
-  /// The number that the next operation of this thread gets.
+  /// The id of the next operation of this thread.
   uint32_t upcoming() {
     if (LLVM_UNLIKELY(mine.next == mine.end))
       takeMore();
     return mine.next;
   }
-  /// Has this thread's next operations get numbers above all that were given.
+  /// Makes the next operations of this thread get ids above all assigned ones.
   void renew() { mine.next = mine.end = 0; }
   size_t bytes() const;
 
 private:
   static constexpr uint32_t placedBit = 1, describedBit = 2, bits = 2;
 
-  // Of an address: its place in 64 bytes, the slot in a table of 32 MiB, the
-  // table in 256 GiB, and the rest of what a process may have.
+  // The bits of an address: offset within 64 bytes, slot in a table of 32 MiB,
+  // table within 256 GiB, and the rest of the address space.
   static constexpr unsigned slotBit = 6, tableBit = 25, regionBit = 38,
                             lastBit = 47;
   static constexpr uintptr_t slots = uintptr_t(1) << (tableBit - slotBit);
-  /// The operations in so much memory: the number of each, and in the lowest
-  /// bits what is noted of it; and where in its 64 bytes it begins. The system
-  /// gives the memory when it is written to first.
+  /// The operations in one such stretch of memory: the id of each, with flags
+  /// in the lowest bits, and its offset within its 64 bytes. The kernel maps a
+  /// page at its first write.
   struct Table {
     uint32_t numbers[slots];
     uint8_t offsets[slots];
@@ -90,22 +89,22 @@ private:
     Inner *get(uintptr_t key) const {
       return entries[indexOf(key)].load(std::memory_order_acquire);
     }
-    /// The same, which is made if it is missing.
+    /// Returns the entry for a table's key; creates it if it is missing.
     Inner *need(uintptr_t key);
     static uintptr_t indexOf(uintptr_t key) {
       return (key >> (first - tableBit)) & (size - 1);
     }
   };
   using Region = Level<Table, tableBit, regionBit>;
-  /// What a thread has at hand.
+  /// The state of one thread.
   struct Mine {
-    /// The table that it asked for last, and of which memory it is: of none as
-    /// long as there is no table.
+    /// The table used last and its key; the key matches no address while there
+    /// is no table.
     uintptr_t key = ~uintptr_t(0);
     Table *table = nullptr;
-    /// The numbers that it may give.
+    /// The range of ids that the thread may assign.
     uint32_t next = 0, end = 0;
-    /// Stands for the entry of an operation that has no table.
+    /// The entry of any operation without a table.
     uint32_t none = 0;
   };
 
@@ -122,13 +121,13 @@ private:
   static bool isAtHand(const mlir::Operation *op) {
     return LLVM_LIKELY(addressOf(op) >> tableBit == mine.key);
   }
-  /// What is known of an operation; 0 if nothing is.
+  /// Returns the entry of an operation; 0 if it has none.
   LLVM_ATTRIBUTE_ALWAYS_INLINE uint32_t &
   entryOf(const mlir::Operation *op) const {
     return isAtHand(op) ? mine.table->numbers[slotOf(op)] : findEntry(op);
   }
   uint32_t &findEntry(const mlir::Operation *op) const;
-  /// The same, which gets a number if it has none.
+  /// Returns the entry of an operation; assigns an id if it has none.
   LLVM_ATTRIBUTE_ALWAYS_INLINE uint32_t &number(mlir::Operation *op) {
     if (LLVM_UNLIKELY(!isAtHand(op) || mine.next == mine.end))
       prepare(op);
@@ -140,17 +139,17 @@ private:
     }
     return entry;
   }
-  /// Has the table of an operation, and a number, at hand.
+  /// Fetches the table of an operation and a free id.
   void prepare(mlir::Operation *op);
   Known note(mlir::Operation *op, uint32_t bit) {
     uint32_t &entry = number(op);
     Known known = knownOf(entry);
-    // Mostly it is noted already: then the memory is left as it is.
+    // The bit is usually set already: avoid dirtying the cache line.
     if (!(entry & bit))
       entry |= bit;
     return known;
   }
-  /// `see` gets each table, and the address that it begins with.
+  /// Calls `see` with each table and its first address.
   template <typename See> void forEachTable(See see) const;
   void takeMore();
 

@@ -9,11 +9,10 @@
 
 namespace adbg {
 
-/// The names of patterns and passes, and how many actions there were of each
-/// tag.
+/// The names of patterns and passes, and the number of actions of each tag.
 class KnownNames {
 public:
-  /// Gives an action its number among those of its tag.
+  /// Assigns an action its number among those of its tag.
   void number(Frame &frame);
   void addPattern(llvm::StringRef debugName) {
     patterns.insert(withoutAnonymous(debugName));
@@ -21,7 +20,7 @@ public:
   size_t bytes() const;
 
   llvm::StringSet<> patterns, passes;
-  /// How many actions there were of each tag that is not a common one.
+  /// The number of actions of each uncommon tag.
   llvm::StringMap<uint64_t> tags;
 
 private:

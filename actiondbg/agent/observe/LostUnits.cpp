@@ -1,4 +1,4 @@
-//===- LostUnits.cpp - IR units that end while their action runs ----------===//
+//===- LostUnits.cpp - IR units erased during their action ----------------===//
 
 #include "observe/LostUnits.h"
 
@@ -8,7 +8,7 @@ namespace adbg {
 
 Gone LostUnits::describe(size_t unit, Operation *op) const {
   return Gone{unit, observer.ids.of(op), op->getName(), op->getLoc(),
-              // Only at a stop can its function be asked for.
+              // The function is needed at stops only.
               passesOnly ? StringAttr() : symbolAround(op), nullptr};
 }
 

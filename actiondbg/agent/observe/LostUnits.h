@@ -1,4 +1,4 @@
-//===- LostUnits.h - IR units that end while their action runs --*- C++ -*-===//
+//===- LostUnits.h - IR units erased during their action --------*- C++ -*-===//
 
 #ifndef ACTIONDBG_LOSTUNITS_H
 #define ACTIONDBG_LOSTUNITS_H
@@ -7,14 +7,14 @@
 
 namespace adbg {
 
-/// Notes for the actions that run which of their IR units are erased, and what
-/// replaces them: the units themselves must not be read then.
+/// Records which IR units of the running actions are erased, and by what they
+/// are replaced: erased units must not be read.
 class LostUnits {
 public:
   explicit LostUnits(Observer &observer) : observer(observer) {}
 
-  /// Where nothing stops, only passes are asked for their units, and these have
-  /// regions.
+  /// Follows the units of passes only: without stops no others are needed, and
+  /// these have regions.
   void followPassesOnly() { passesOnly = true; }
 
   void erased(mlir::Operation *op) {

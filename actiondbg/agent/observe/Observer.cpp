@@ -1,5 +1,4 @@
-//===- Observer.cpp - What happens to the IR, and who did it
-//----------------===//
+//===- Observer.cpp - Changes to the IR and their actions -----------------===//
 
 #include "observe/Observer.h"
 #include "observe/CseReplacement.h"
@@ -14,7 +13,7 @@ using namespace mlir;
 
 namespace adbg {
 
-// The processor's counter, where there is one that can be read without a call.
+// The processor's cycle counter, where user space can read it.
 int64_t Observer::now() {
 #if defined(__x86_64__)
   return __builtin_ia32_rdtsc();
@@ -44,8 +43,8 @@ int64_t Observer::ranFor() const {
 // What happens to IR
 //===----------------------------------------------------------------------===//
 
-/// Nobody may ask, unless the tool is interrupted: then something was changed,
-/// and it is not known what.
+/// Counts a change that nobody can ask for, unless the tool is interrupted:
+/// then only its existence is known.
 void Observer::pass(ChangeKind kind) {
   ++innermost->tally.counts[static_cast<unsigned>(kind)];
   innermost->tally.isTouched = true;
@@ -56,7 +55,7 @@ void Observer::pass(ChangeKind kind) {
 
 const Detail Observer::plain;
 
-/// `isNew`: it is about an operation that this action has made.
+/// `isNew`: the operation was created by this action.
 void Observer::add(ChangeKind kind, Operation *op, uint32_t id, bool isNew,
                    const Detail &detail) {
   Tally &tally = innermost->tally;
@@ -82,7 +81,7 @@ void Observer::add(ChangeKind kind, Operation *op, uint32_t id, bool isNew,
                  llvm::SmallVector<ValueName, 0>(detail.by)});
 }
 
-/// Whether the newest change is the same one.
+/// Whether the latest change is the same one.
 bool Observer::isLast(ChangeKind kind, uint32_t id) const {
   return last.id == id && last.kind == kind && !last.isBlock &&
          last.ordinal == ordinalNow();
@@ -100,7 +99,7 @@ void Observer::placed(Operation *op) {
   bool wasPlaced = known.wasPlaced;
   if (wasPlaced && recorder)
     ids.forget(op);
-  // What is in it has a function only now.
+  // Its nested operations have a function only now.
   if (recorder && op->getNumRegions())
     recorder->forgetPlaces();
   tellWatches([=](Watch &watch) { watch.placed(op, id, !wasPlaced); });
@@ -118,7 +117,7 @@ void Observer::moved(Operation *op, bool isElsewhere) {
   UpstreamLog::changed();
   tellWatches([=](Watch &watch) { watch.moved(op); });
   if (recorder && isElsewhere)
-    ids.forget(op); // it may be in another function now
+    ids.forget(op); // its function may have changed
   if (!innermost)
     return;
   if (!isTallied)
@@ -142,7 +141,7 @@ void Observer::destroyed(Operation *op) {
     return pass(ChangeKind::Erased);
   Tally &tally = innermost->tally;
   bool isNew = ended.id >= tally.firstId;
-  // Made to be folded at once, and gone again: there was no change.
+  // Created, folded at once and erased: there was no change.
   if (isNew && isLast(ChangeKind::Inserted, ended.id)) {
     log.dropLast();
     if (recorder)
@@ -177,7 +176,7 @@ void Observer::replaced(Operation *op, ValueRange by, bool isGuess) {
   llvm::SmallVector<ValueName, 4> names;
   Operation *next = nullptr;
   for (Value value : by) {
-    // A recording names the first.
+    // A recording names only the first.
     if (!value || !tellsBy() || (!isDetailed && !names.empty()))
       continue;
     if (names.empty())
@@ -207,7 +206,7 @@ void Observer::modified(Operation *op) {
   if (!isTallied)
     return pass(ChangeKind::Modified);
   uint32_t id = ids.of(op);
-  // Told of by each operand that is set: once is enough.
+  // Reported once for each operand that is set: one change is enough.
   if (isLast(ChangeKind::Modified, id))
     return;
   add(ChangeKind::Modified, op, id, id >= innermost->tally.firstId);
@@ -221,7 +220,8 @@ void Observer::blockChanged(Block *block, ChangeKind kind) {
   if (!holder)
     return;
   uint32_t id = ids.of(holder);
-  // The blocks of an operation that is just made, or that ends, go with it.
+  // The blocks of an operation that is being created or destroyed are part of
+  // that change.
   if (!id || id >= innermost->tally.firstId)
     return;
   Detail detail;
@@ -242,7 +242,7 @@ static bool isRunByDigest(const Frame &frame) {
   return frame.kind == Kind::Pass && !frame.isAdaptor();
 }
 
-/// The operation in which all is that the action may change.
+/// The operation that contains everything the action may change.
 static Operation *scopeOf(const Frame &frame) {
   Operation *op = frame.op();
   while (op && op->getParentOp() && !isIsolated(op))
@@ -284,7 +284,7 @@ void Observer::findUnnoticed(Frame &frame) {
     digestedAt = log.end();
     if (digestOfIt == frame.digest)
       return;
-    // Something in it was modified, and nobody said what.
+    // Something in it was modified without a notification.
     Detail detail;
     detail.isGuess = true;
     add(ChangeKind::Modified, op, ids.of(op), /*isNew=*/false, detail);
@@ -299,7 +299,7 @@ void Observer::returnOf(Frame &frame) {
     bool isFailed = state && state->irAndPassFailed.getInt();
     frame.returned = isFailed ? Returned::Failure : Returned::Success;
   } else if (frame.kind >= Kind::Iteration) {
-    // Upstream keeps the result to itself; each failure is told by an error.
+    // Upstream does not expose the result; each failure emits an error.
     frame.returned = frame.isConversion() && frame.errors ? Returned::Failure
                                                           : Returned::Success;
   }
@@ -340,7 +340,7 @@ void Observer::end(Frame &frame, bool isCounted) {
 
 void Observer::leaveLast() {
   log.clear();
-  // Another thread may go on with it.
+  // Another thread may take the operations over.
   if (recorder)
     digested = nullptr;
 }

@@ -1,4 +1,4 @@
-//===- Observer.h - What happens to the IR, and who did it ------*- C++ -*-===//
+//===- Observer.h - Changes to the IR and their actions ---------*- C++ -*-===//
 
 #ifndef ACTIONDBG_OBSERVER_H
 #define ACTIONDBG_OBSERVER_H
@@ -10,45 +10,45 @@ namespace adbg {
 
 class Recorder;
 
-/// Who did something.
+/// The action that caused an event.
 struct Culprit {
   uint64_t ordinal = 0;
   std::string tag, name;
   bool guess = false;
 };
 
-/// What is said of some changes.
+/// Optional details of a change.
 struct Detail {
   bool isBlock = false, isGuess = false;
-  /// Valid while the change is told of.
+  /// Valid only during the call.
   llvm::ArrayRef<ValueName> by = {};
 };
 
-/// Notes all that happens to operations and blocks, and gives it to the action
-/// that runs. Called by the interposed functions; has to be fast.
+/// Observes all changes to operations and blocks and attributes them to the
+/// running action. Called by the interposed functions; must be fast.
 class Observer {
 public:
-  // What happens to IR.
+  // Changes to the IR.
   void created(mlir::Operation *op);
   void placed(mlir::Operation *op);
   void destroyed(mlir::Operation *op);
-  /// `isElsewhere`: another operation may hold it now.
+  /// `isElsewhere`: its parent operation may be another one now.
   void moved(mlir::Operation *op, bool isElsewhere);
   void replaced(mlir::Operation *op, mlir::ValueRange by, bool isGuess);
-  /// Returns what the CSE pass replaces `op` by, if that pass is the innermost
-  /// action; null otherwise.
+  /// Returns the operation by which the CSE pass replaces `op`, if that pass is
+  /// the innermost action; otherwise null.
   mlir::Operation *cseReplacement(mlir::Operation *op) const;
   void modified(mlir::Operation *op);
   void blockChanged(mlir::Block *block, ChangeKind kind);
   void diagnosed();
 
   // The life of an action.
-  /// `isCounted`: it goes into the statistics, and it is to be found out
-  /// whether a pass modifies what nobody tells of.
+  /// `isCounted`: the action is added to the statistics, and a pass is checked
+  /// for modifications without a notification.
   void begin(Frame &frame, bool isCounted);
-  /// To be called right after it ran.
+  /// Called right after the action ran.
   void end(Frame &frame, bool isCounted);
-  /// To be called when it leaves the stack.
+  /// Called when the action leaves the stack.
   LLVM_ATTRIBUTE_ALWAYS_INLINE void leave(Frame &frame) {
     innermost = frame.parent;
     if (LLVM_UNLIKELY(!frame.parent))
@@ -64,18 +64,19 @@ public:
     if (frame.returned != Returned::RolledBack)
       outer.net += frame.tally.net;
   }
-  /// Another action is dispatched: what its caller does is no longer about the
-  /// fold before.
+  /// Ends the previous fold: after the next dispatch, its caller's changes no
+  /// longer belong to it.
   void forgetFold() { fold.ordinal = 0; }
 
-  /// Who does what happens now, outside of nested actions.
+  /// The action that changes made now are attributed to, outside of nested
+  /// actions.
   Culprit culpritNow() const;
 
-  /// Begins and ends to tell watches. They belong to `breakpoints`.
+  /// Sets the watches that are notified. `breakpoints` owns them.
   void watch(std::vector<Breakpoint> &breakpoints);
 
 private:
-  /// A fold that found something: its caller puts that in place right after.
+  /// A fold with a result, which its caller applies right after it.
   struct LastFold {
     uint64_t ordinal = 0;
     uint32_t id = 0;
@@ -88,29 +89,29 @@ private:
 public:
   Frame *innermost = nullptr;
   Identities &ids = Identities::all();
-  /// Where all is written down; null if it is not.
+  /// The recorder; null if nothing is recorded.
   Recorder *recorder = nullptr;
   ChangeLog log;
-  /// Somebody may ask for changes: they are held, not only counted.
+  /// Changes are stored, not only counted: they may be requested.
   bool isDetailed = false;
   /// Changes are counted exactly.
   bool isTallied = false;
   Statistics statistics;
-  /// Actions that are not in the statistics, as nobody had asked for them.
+  /// Actions missing from the statistics because counting was off.
   uint64_t uncounted = 0;
   std::vector<Breakpoint *> watches;
-  /// Time at stops, which is nobody's, in ticks.
+  /// Time spent at stops, attributed to no action, in ticks.
   int64_t served = 0;
 
-  /// The time, in ticks of a clock that costs next to nothing to read.
+  /// The time in ticks of a clock that is nearly free to read.
   static int64_t now();
   double secondsOf(int64_t ticks) const;
-  /// Nanoseconds since the tool was attached to, without the time at stops.
+  /// Nanoseconds since the agent attached, without the time at stops.
   int64_t ranFor() const;
   ValueName nameOf(mlir::Value value) const;
 
 private:
-  /// Watches are mostly none: what tells them is out of the way.
+  /// Watches are rare: notifying them is kept out of line.
   template <typename Tell>
   LLVM_ATTRIBUTE_ALWAYS_INLINE void tellWatches(Tell tell) const {
     if (LLVM_UNLIKELY(!watches.empty()))
@@ -128,7 +129,7 @@ private:
   void pass(ChangeKind kind);
   static const Detail plain;
   bool isFollowUp() const { return fold.pending && fold.caller == innermost; }
-  /// Of the action whose doing a change is now.
+  /// The ordinal of the action that changes are attributed to now.
   uint64_t ordinalNow() const {
     return isFollowUp() ? fold.ordinal : innermost->ordinal;
   }
@@ -148,9 +149,9 @@ private:
   };
 
   LastChange last;
-  /// Of the operation that ends: whether the recorder knows it.
+  /// Whether the recorder described the operation that is being destroyed.
   bool wasDescribed = false;
-  /// The digest after the newest pass, which is that before the next one.
+  /// The digest after the latest pass, which is that before the next one.
   mlir::Operation *digested = nullptr;
   uint64_t digestOfIt = 0, digestedAt = 0;
 };

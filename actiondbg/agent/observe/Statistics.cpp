@@ -12,7 +12,7 @@ namespace adbg {
 
 Statistic &Statistics::find(const Frame &frame) {
   std::string tag = frame.tag().str();
-  // All iterations of the greedy driver are one row.
+  // All iterations of the greedy driver share a row.
   std::string name = frame.isGreedyIteration() ? "" : frame.name();
   Statistic &one = byName[tag + '\0' + name];
   one.tag = std::move(tag);

@@ -1,4 +1,4 @@
-//===- Statistics.h - Counts and time by tag and name -*- C++ -*-===//
+//===- Statistics.h - Counts and time by tag and name -----------*- C++ -*-===//
 
 #ifndef ACTIONDBG_STATISTICS_H
 #define ACTIONDBG_STATISTICS_H
@@ -9,7 +9,7 @@
 
 namespace adbg {
 
-/// What happened so far to all actions of one name.
+/// The totals of all actions of one name.
 struct Statistic {
   std::string tag, name;
   uint64_t succeeded = 0, unchanged = 0, failed = 0, skipped = 0, changes = 0;
@@ -18,7 +18,7 @@ struct Statistic {
 
 class Statistics {
 public:
-  /// The actions of the name of `frame`.
+  /// Returns the totals for the name of `frame`.
   Statistic &of(const Frame &frame);
   const llvm::StringMap<Statistic> &all() const { return byName; }
 

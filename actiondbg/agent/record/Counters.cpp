@@ -1,5 +1,4 @@
-//===- Counters.cpp - What the kernel counts for a thread
-//-----------------===//
+//===- Counters.cpp - Hardware counters of a thread -----------------------===//
 
 #include "record/Counters.h"
 
@@ -13,7 +12,7 @@
 namespace adbg {
 
 //===----------------------------------------------------------------------===//
-// What is counted
+// Configuration
 //===----------------------------------------------------------------------===//
 
 struct CountedEvent {
@@ -62,7 +61,8 @@ llvm::StringRef Counters::name(unsigned index) {
 // The counters of a thread
 //===----------------------------------------------------------------------===//
 
-/// Half of the descriptors are left to the tool, however many threads it has.
+/// Half of the descriptor range is left to the tool, however many threads it
+/// has.
 static bool isTooHigh(int descriptor) {
   struct rlimit limit;
   return getrlimit(RLIMIT_NOFILE, &limit) == 0 &&
@@ -79,9 +79,9 @@ bool Counters::add(unsigned index) {
   attributes.read_format = PERF_FORMAT_GROUP;
   attributes.exclude_kernel = event.isUserOnly;
   attributes.exclude_hv = 1;
-  // On the processor always, or in error: never for a share of the time.
+  // Pinned: always on the processor or in an error state, never multiplexed.
   attributes.pinned = index == 0;
-  // What joins a group that runs already is counted from some later time on.
+  // A counter that joins a running group starts counting later than the others.
   attributes.disabled = index == 0;
   int leader = index == 0 ? -1 : descriptors[0];
   int descriptor = syscall(SYS_perf_event_open, &attributes, /*pid=*/0,
@@ -108,7 +108,7 @@ bool Counters::open() {
 bool Counters::read(uint64_t *values) const {
   if (!isOpen())
     return false;
-  uint64_t group[1 + most]; // how many, and each
+  uint64_t group[1 + most]; // the number of values, then each value
   ssize_t expected = (1 + opened) * sizeof(uint64_t);
   if (::read(descriptors[0], group, sizeof(group)) != expected)
     return false;

@@ -1,7 +1,7 @@
-//===- Counters.h - What the kernel counts for a thread ---------*- C++ -*-===//
+//===- Counters.h - Hardware counters of a thread ---------------*- C++ -*-===//
 //
-// Events of perf_event_open(2), as many as fit, of one thread each. Nothing
-// here allocates, locks or prints: what cannot be counted is told by a false.
+// Groups of perf_event_open(2) events, one group a thread. Nothing here
+// allocates, locks or prints; a failure is returned as false.
 //
 //===----------------------------------------------------------------------===//
 
@@ -12,19 +12,19 @@
 
 namespace adbg {
 
-/// The counters of the thread that opens them; a thread needs its own. A fork
-/// that reads them reads those of the thread that it was forked from.
+/// The counters of the thread that opens them; each thread needs its own. In a
+/// fork they still read the parent's thread.
 class Counters {
 public:
   static constexpr unsigned most = 16;
 
-  /// Says what all threads count: "NAME=TYPE:CONFIG" with commas between, and
-  /// ":u" at the end of one that leaves the kernel out; TYPE and CONFIG are
-  /// those of perf_event_attr. Returns whether the text is one; if it is not,
-  /// nothing is counted. To be called once, before any is opened.
+  /// Configures the events that all threads count: "NAME=TYPE:CONFIG",
+  /// comma-separated, with TYPE and CONFIG of perf_event_attr; a trailing ":u"
+  /// excludes the kernel. Returns false, and counts nothing, if the text is
+  /// malformed. Call it once, before any thread opens its counters.
   static bool configure(llvm::StringRef list);
   static unsigned size();
-  /// The name of one, which lives as long as the process.
+  /// Returns the name of a counter; it lives as long as the process.
   static llvm::StringRef name(unsigned index);
 
   Counters() = default;
@@ -32,12 +32,12 @@ public:
   Counters &operator=(const Counters &) = delete;
   ~Counters() { close(); }
 
-  /// Begins to count for the calling thread, from 0. Returns false if nothing
-  /// is configured, or the kernel refuses one.
+  /// Starts counting for the calling thread, from 0. Returns false if no events
+  /// are configured or the kernel refuses one.
   bool open();
   bool isOpen() const { return opened != 0; }
-  /// Reads size() values, all with one call. Returns false, and leaves them as
-  /// they are, if they are not open or are not counted any more.
+  /// Reads size() values with one system call. Returns false, and leaves
+  /// `values` unchanged, if the counters are closed or no longer counting.
   bool read(uint64_t *values) const;
   void close();
 

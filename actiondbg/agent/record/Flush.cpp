@@ -1,10 +1,11 @@
-//===- Flush.cpp - Writing what a thread does not come to write -----------===//
+//===- Flush.cpp - Flushing recorders on timers and signals ---------------===//
 //
-// A thread writes what it has recorded when it is much. One that waits, or is
-// in a long action, comes to it late, and in a crash or a kill only one thread
-// learns of it. So each thread has a timer that wakes it by a signal of its
-// own, and whoever hears of the end wakes all others by the same signal. Only a
-// thread itself touches what it has recorded: no lock is needed for it.
+// A thread writes its buffered rows when the buffer is full. A thread that
+// waits, or runs a long action, would write them late, and a crash or kill is
+// seen by one thread only. Therefore each thread has a timer that wakes it by a
+// signal of its own, and the thread that handles a fatal signal wakes all
+// others with the same signal. Only the thread itself touches its buffers, so
+// they need no lock.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,7 +16,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-// Some C libraries have no name for it.
+// Some C libraries do not define it.
 #ifndef sigev_notify_thread_id
 #define sigev_notify_thread_id _sigev_un._tid
 #endif
@@ -23,7 +24,7 @@
 namespace adbg {
 
 namespace {
-/// The recorders of the threads that live.
+/// The recorders of all live threads.
 struct Recorders {
   std::mutex mutex;
   std::vector<Recorder *> all;
@@ -47,13 +48,13 @@ static void sleepFor(int64_t nanoseconds) {
 }
 
 //===----------------------------------------------------------------------===//
-// Waking a thread
+// Wake-up signals
 //===----------------------------------------------------------------------===//
 
-/// The signal; 0 if the tool uses all.
+/// The wake-up signal; 0 if the tool uses all of them.
 static int wakeSignal = 0;
 
-/// Takes the last of the signals for which nobody has a use.
+/// Takes the highest real-time signal that has no handler.
 void Recorder::listenToWakes() {
   for (int number = SIGRTMAX; number > SIGRTMIN && !wakeSignal; --number) {
     struct sigaction before = {}, action = {};
@@ -118,13 +119,13 @@ void Recorder::delist() {
 // All threads
 //===----------------------------------------------------------------------===//
 
-/// Has each thread write what it knows. In a handler of a signal: threads that
-/// do not come to it, as they block signals, are not waited for for long.
+/// Makes each thread flush its buffers. Runs in a signal handler: threads that
+/// block signals are waited for briefly only.
 void Recorder::flushEverywhere() {
   if (ofThisThread)
     ofThisThread->flushNow();
   Recorders &others = recorders();
-  // Whoever has the lock may be the thread that was interrupted.
+  // The interrupted thread may hold the lock.
   std::unique_lock<std::mutex> lock(others.mutex, std::try_to_lock);
   for (int tries = 0; !lock && tries < 20; ++tries) {
     sleepFor(millisecond);
@@ -148,7 +149,7 @@ void Recorder::flushEverywhere() {
   }
   for (auto &one : llvm::ArrayRef(asked, count))
     if (isLeft(one))
-      one.first->flushNow(); // mostly it does nothing any more
+      one.first->flushNow(); // usually a no-op by now
 }
 
 void Recorder::writeEnd(const char *text) {
@@ -174,12 +175,12 @@ void Recorder::finish(int status) {
 void Recorder::crash() {
   if (!isOn())
     return;
-  // The tool may get over it, and go on.
+  // The tool may recover from the crash and continue.
   if (llvm::CrashRecoveryContext::GetCurrent())
     return flushEverywhere();
   static std::atomic<bool> isEnding{false};
   if (isEnding.exchange(true)) {
-    // The other would be killed by this one's end before it has written.
+    // The end of this thread would kill the other one before it has written.
     if (ofThisThread)
       ofThisThread->flushNow();
     for (int tries = 0; isOn() && tries < 1000; ++tries)
@@ -200,10 +201,10 @@ void Recorder::crash() {
   writeEnd(text);
 }
 
-// What the tool does when it is asked to end.
+// The tool's handlers of termination signals.
 static struct sigaction endActions[NSIG];
 
-/// All that is known is written before the tool ends, if it does.
+/// Flushes all threads, then calls the tool's own handler, which may end it.
 void Recorder::onEnd(int number, siginfo_t *info, void *context) {
   if (isOn())
     flushEverywhere();

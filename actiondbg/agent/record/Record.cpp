@@ -1,5 +1,4 @@
-//===- Record.cpp - The file that a recording is written to
-//-----------------===//
+//===- Record.cpp - The file of a recording -------------------------------===//
 
 #include "record/Record.h"
 #include "observe/Observer.h"
@@ -20,13 +19,13 @@ static_assert(sizeof(ActionRow) == 20 && sizeof(LocationRow) == 20 &&
 volatile int RecordFile::fd = -1;
 
 namespace {
-/// What stands before the items of a section.
+/// The header of a section's items.
 struct SectionHeader {
   uint16_t kind, size;
   uint32_t count, bytes, unused;
 };
 
-/// The parts of one chunk, and the sum of all its words.
+/// The parts of one chunk and their checksum.
 class Gathered {
 public:
   void add(const void *from, size_t many) {
@@ -52,13 +51,12 @@ public:
   struct iovec parts[1 + 4 * most];
   unsigned used = 1, sections = 0;
   size_t bytes = sizeof(ChunkHeader);
-  /// Of the words after the header of the chunk.
+  /// Checksum of the words after the chunk's header.
   uint64_t checksum = 0;
 
 private:
-  // Each word counts as often as its place says. The sum of all the sums on the
-  // way has each word as often as there are words from it to the end: that
-  // takes no product for each.
+  // A position-weighted sum: adding up the running sums weights each word by
+  // its distance from the end, without a multiplication for each word.
   void sum(const char *from, size_t many) {
     uint64_t words = many / 8, total = 0, totals = 0;
     for (uint64_t i = 0; i < words; ++i) {
@@ -103,8 +101,8 @@ void RecordFile::write(ChunkHeader header, llvm::ArrayRef<Part> parts) {
   do
     done = writev(fd, gathered.parts, gathered.used);
   while (done < 0 && errno == EINTR);
-  // A chunk that is not whole ends the file: what came after it would be taken
-  // for damage.
+  // A truncated chunk ends the file: readers would report anything after it as
+  // damage.
   if (done != static_cast<ssize_t>(gathered.bytes))
     abandon();
 }
@@ -145,7 +143,7 @@ void PackedSection::dropLast() {
 }
 
 uint32_t Dictionary::of(StringRef text, Section &strings) {
-  // Two keys are the map's own.
+  // DenseMap reserves two keys.
   uint64_t hash = llvm::xxh3_64bits(text) >> 1;
   if (byHash.size() >= most)
     byHash.clear();

@@ -1,8 +1,8 @@
-//===- Record.h - The file that a recording is written to -------*- C++ -*-===//
+//===- Record.h - The file of a recording -----------------------*- C++ -*-===//
 //
 // docs/recordings.md describes the format. Each thread has its own rows, names
-// and numbers, and writes a chunk of them at a time, by one call: threads meet
-// nowhere but in the file, and what was written is whole after a kill.
+// and numbers, and writes one chunk at a time with one system call: threads
+// share only the file, and every written chunk is complete after a kill.
 //
 //===----------------------------------------------------------------------===//
 
@@ -32,7 +32,7 @@ enum class SectionKind : uint16_t {
   End
 };
 
-/// What strings are about.
+/// The kind of thing that a string names.
 enum class Space : uint16_t {
   Action = 1,
   Operation,
@@ -43,7 +43,7 @@ enum class Space : uint16_t {
 };
 constexpr unsigned spaces = 7;
 
-// The items of sections, as they are in the file.
+// The items of sections, in file layout.
 struct ActionRow {
   uint32_t start, duration, operation, name;
   uint16_t depth;
@@ -66,21 +66,21 @@ struct IRRow {
   uint64_t before, after;
 };
 
-/// Opens a file to append to, which is made anew, far from the descriptors that
-/// a tool may count on; returns a negative number if that is not possible.
+/// Creates a file for appending, on a descriptor above those that a tool may
+/// rely on. Returns a negative number on failure.
 int openFar(const char *path);
 
-/// Where the items of a section are in memory.
+/// The memory that holds the items of a section.
 struct Part {
   SectionKind kind;
-  /// Bytes of an item; 0 if they differ.
+  /// Size of an item in bytes; 0 if it varies.
   uint16_t size;
   uint32_t count;
   const void *from;
   size_t bytes;
 };
 
-/// Items that wait to be written as a section.
+/// Buffered items of one section.
 struct Section {
   SectionKind kind;
   uint16_t size;
@@ -95,7 +95,7 @@ struct Section {
     ++count;
     append(&row, sizeof(Row));
   }
-  /// Fills up with zeros to a multiple of `to`.
+  /// Pads with zeros to a multiple of `to`.
   void pad(size_t to) { bytes.resize((bytes.size() + to - 1) / to * to); }
   void clear() {
     count = 0;
@@ -104,7 +104,7 @@ struct Section {
   Part part() const { return {kind, size, count, bytes.data(), bytes.size()}; }
 };
 
-/// Where a chunk stands: see docs/recordings.md.
+/// The header of a chunk, see docs/recordings.md.
 struct ChunkHeader {
   char magic[4] = {'A', 'D', 'B', 'C'};
   uint32_t thread = 0, bytes = 0, sections = 0;
@@ -112,22 +112,22 @@ struct ChunkHeader {
            unused = 0;
 };
 
-/// Items of numbers that are mostly near those of the item before: each number
-/// is written in as few bytes as it needs (LEB128), and some as the difference
-/// to the one before, zigzag coded.
+/// Items of numbers that are usually close to those of the previous item: each
+/// number is LEB128-encoded, some as the zigzag-coded difference to the
+/// previous one.
 struct PackedSection : Section {
   explicit PackedSection(SectionKind kind) : Section{kind, 0} {
     bytes.reserve(1 << 16);
   }
 
-  /// Adds an item: numbers that are written as differences, and others.
+  /// Adds an item: numbers encoded as differences, then plain numbers.
   template <size_t many, size_t others>
   void pack(const int64_t (&near)[many], const uint64_t (&far)[others]) {
     packAll(near, far, std::make_index_sequence<many>(),
             std::make_index_sequence<others>());
   }
   void dropLast();
-  /// Clears it, and begins with no item before.
+  /// Clears the section and resets the previous item to zeros.
   void restart() {
     clear();
     now = Before();
@@ -135,7 +135,7 @@ struct PackedSection : Section {
   static int64_t zigzag(int64_t value) { return value << 1 ^ value >> 63; }
 
 private:
-  // Without a loop over the numbers: compilers do not unroll it.
+  // Unrolled by a fold expression: compilers do not unroll the loop.
   template <size_t... nearOnes, size_t... farOnes>
   void packAll(const int64_t *near, const uint64_t *far,
                std::index_sequence<nearOnes...>,
@@ -167,30 +167,30 @@ private:
   Before now, before;
 };
 
-/// The file, of which a process has one.
+/// The recording's file; a process has one.
 class RecordFile {
 public:
-  /// Opens it, and begins it with `header`; returns whether that was possible.
+  /// Creates the file and writes `header`; returns false on failure.
   static bool begin(const char *path, llvm::StringRef header);
   static bool isOpen() { return fd >= 0; }
-  /// Nothing is written from now on.
+  /// Stops writing: this process is a fork of the tool.
   static void abandon() { fd = -1; }
-  /// Writes a chunk. Takes no memory, and may be called in a signal handler.
+  /// Writes a chunk. Allocates nothing and is async-signal-safe.
   static void write(ChunkHeader header, llvm::ArrayRef<Part> parts);
 
-  /// Ticks that are one unit of time in the file.
+  /// Clock ticks in one time unit of the file.
   static constexpr int64_t unit = 8;
 
 private:
   static volatile int fd;
 };
 
-/// The numbers of the strings of one space, in one thread. Bounded: after very
-/// many it forgets, and numbers the same string anew.
+/// The numbers of the strings of one space in one thread. Bounded: when it is
+/// full, it is cleared, and the same strings get new numbers.
 class Dictionary {
 public:
   explicit Dictionary(Space space) : space(space) {}
-  /// Returns the number of a text, which is written if it is new.
+  /// Returns the number of a text; writes the text if it is new.
   uint32_t of(llvm::StringRef text, Section &strings);
 
 private:

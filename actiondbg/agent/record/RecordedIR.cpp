@@ -1,5 +1,4 @@
-//===- RecordedIR.cpp - IR before and after what changes it
-//-----------------===//
+//===- RecordedIR.cpp - IR before and after each change -------------------===//
 
 #include "record/RecordedIR.h"
 #include "engine/Describe.h"
@@ -14,8 +13,7 @@ using llvm::StringRef;
 
 namespace adbg {
 
-/// Returns the text in zlib's form; nothing if there is no zlib. Not every LLVM
-/// has one, and nearly every machine.
+/// Returns the zlib-compressed text; empty if this LLVM was built without zlib.
 static std::string compressed(StringRef text) {
   using Bound = unsigned long(unsigned long);
   using Compress =
@@ -38,7 +36,7 @@ static std::string compressed(StringRef text) {
 uint64_t Texts::of(StringRef text) {
   if (text.empty())
     return 0;
-  // Two keys are the set's own.
+  // DenseSet reserves two keys.
   uint64_t hash = (llvm::xxh3_64bits(text) >> 1) | 1;
   if (known.size() >= most)
     known.clear();
@@ -68,7 +66,7 @@ void IRKeeper::add(uint64_t ordinal, uint32_t id, uint64_t before,
 // Functions
 //===----------------------------------------------------------------------===//
 
-/// `isHalfDone`: in the middle of a conversion, where nothing has to verify.
+/// `isHalfDone`: a conversion is in progress, so the IR need not verify.
 uint64_t FunctionKeeper::print(Operation *scope, bool isHalfDone) {
   OpPrintingFlags flags;
   flags.useLocalScope().elideLargeElementsAttrs(16);
@@ -76,7 +74,7 @@ uint64_t FunctionKeeper::print(Operation *scope, bool isHalfDone) {
     flags.assumeVerified().printGenericOpForm();
   std::string text;
   llvm::raw_string_ostream os(text);
-  Silence silence; // the verifier's complaints are nobody's
+  Silence silence; // drops the verifier's diagnostics
   AsmState state(scope, flags);
   scope->print(os, state);
   os << '\n';
@@ -98,7 +96,7 @@ FunctionKeeper::Open FunctionKeeper::open(Operation *op, bool isHalfDone,
   return action;
 }
 
-/// Tells what came of the fold before.
+/// Records the IR after the previous fold, which its caller has applied by now.
 void FunctionKeeper::settle() {
   Late fold = std::exchange(late, Late());
   if (!fold.ordinal || !isAlive(fold.action.scope, fold.action.id))
@@ -109,7 +107,7 @@ void FunctionKeeper::settle() {
 
 void FunctionKeeper::begin(const Frame &frame) {
   settle();
-  // A pass may have changed what nobody told of.
+  // A pass may have changed IR without a notification.
   stack.push_back(open(frame.op(), frame.conversion,
                        frame.kind != Kind::Pass || frame.isAdaptor()));
 }
@@ -196,7 +194,7 @@ void OperationKeeper::begin(const Frame &frame) {
   Open &action = stack[depth++];
   action.ordinal = frame.ordinal;
   action.touched.clear();
-  // Since this thread saw it last, another may have changed it.
+  // Another thread may have changed it since this thread last visited it.
   if (frame.kind == Kind::Pass && !frame.isAdaptor() && frame.op())
     learn(frame.op(), /*anew=*/!frame.parent);
 }
@@ -212,7 +210,7 @@ void OperationKeeper::end(const Frame &frame) {
   }
 }
 
-/// Of a fold that is over: its caller puts in place what it found.
+/// Adds a change to the previous fold: its caller applies the result.
 void OperationKeeper::late(const Changed &change) {
   uint64_t before = lines.lookup(change.id), after = 0;
   if (change.kind == ChangeKind::Erased)

@@ -1,4 +1,4 @@
-//===- RecordedIR.h - IR before and after what changes it -------*- C++ -*-===//
+//===- RecordedIR.h - IR before and after each change -----------*- C++ -*-===//
 
 #ifndef ACTIONDBG_RECORDEDIR_H
 #define ACTIONDBG_RECORDEDIR_H
@@ -15,7 +15,7 @@ struct Changed;
 /// The texts of a thread, each written once.
 class Texts {
 public:
-  /// Returns what a text is known by, and never 0 unless it is empty.
+  /// Returns the key of a text; 0 only for the empty text.
   uint64_t of(llvm::StringRef text);
   Section section{SectionKind::Texts, 0};
 
@@ -24,14 +24,14 @@ private:
   llvm::DenseSet<uint64_t> known;
 };
 
-/// Hears what one thread does, and keeps the IR before and after it.
+/// Records the IR before and after each change of one thread.
 class IRKeeper {
 public:
   explicit IRKeeper(Identities &ids) : ids(ids) {}
   virtual ~IRKeeper() = default;
   virtual void begin(const Frame &frame) = 0;
   virtual void end(const Frame &frame) = 0;
-  /// To be called before an operation ends, and after all other changes.
+  /// Called before an operation is destroyed, and after any other change.
   virtual void change(const Changed &change) = 0;
 
   Texts texts;
@@ -45,7 +45,7 @@ protected:
   Identities &ids;
 };
 
-/// Keeps the functions around what changes.
+/// Records the functions around each change.
 class FunctionKeeper : public IRKeeper {
 public:
   using IRKeeper::IRKeeper;
@@ -64,13 +64,13 @@ private:
     uint64_t text = 0;
     bool isStale = false;
   };
-  /// A fold that found something, which its caller puts in place after it.
+  /// A fold whose result its caller applies after it.
   struct Late {
     uint64_t ordinal = 0;
     Open action;
   };
   uint64_t print(mlir::Operation *scope, bool isHalfDone);
-  /// What is around an operation, as it is now.
+  /// Returns the function around an operation, as it is now.
   Open open(mlir::Operation *op, bool isHalfDone, bool isSure);
   void settle();
 
@@ -79,8 +79,8 @@ private:
   Late late;
 };
 
-/// Keeps the operations that are changed, each in a line, with numbers of
-/// operations for names: that costs the same in the largest function.
+/// Records each changed operation in one line with operation ids as SSA names:
+/// the cost does not depend on the size of the function.
 class OperationKeeper : public IRKeeper {
 public:
   using IRKeeper::IRKeeper;
@@ -102,12 +102,12 @@ private:
   std::string lineOf(mlir::Operation *op) const;
   void writeName(llvm::raw_ostream &os, mlir::Value value) const;
   uint64_t textOf(mlir::Operation *op) { return texts.of(lineOf(op)); }
-  /// Learns how the operations in `root` are, all of them or the new ones.
+  /// Records the operations in `root`, all of them or only new ones.
   void learn(mlir::Operation *root, bool anew);
   void late(const Changed &change);
 
   std::vector<Open> stack;
-  /// The newest line of each operation, by its number.
+  /// The latest line of each operation, by operation id.
   llvm::DenseMap<uint32_t, uint64_t> lines;
   size_t depth = 0;
 };

@@ -1,5 +1,4 @@
-//===- Recorder.cpp - Writing down the actions of one thread
-//----------------===//
+//===- Recorder.cpp - The recorder of one thread --------------------------===//
 
 #include "record/Recorder.h"
 #include "support/Locations.h"
@@ -99,7 +98,7 @@ bool Recorder::isMuch() const {
 uint32_t Recorder::textOfName(const Frame &frame) {
   std::string text;
   llvm::raw_string_ostream os(text);
-  // A pass is known by its argument, and by its name.
+  // A pass is recorded with its argument and its name.
   std::string full =
       frame.pass() ? frame.pass()->getName().str() : frame.fullName();
   os << frame.tag() << '\0' << frame.name() << '\0' << full << '\0';
@@ -120,7 +119,7 @@ uint32_t Recorder::nameOfOther(const Frame &frame) {
 }
 
 uint32_t Recorder::nameOfUnnamed(const Frame &frame) {
-  // The pattern of a newer set may stand where one stood.
+  // A pattern of a newer set may have reused the address.
   if (unnamedEpoch != namesEpoch())
     unnamed.clear();
   unnamedEpoch = namesEpoch();
@@ -167,7 +166,8 @@ uint32_t Recorder::findFunction(Operation *op) {
     holder = holder->getParentOp();
   if (!holder)
     return 0;
-  // One that is asked for itself may be about to get its name or its place.
+  // An operation described for its own sake may be about to get its symbol name
+  // or its place.
   uint32_t id = ids.of(holder);
   if (id && holder != op && knownFunction.id == id &&
       knownFunction.places == places)
@@ -178,7 +178,8 @@ uint32_t Recorder::findFunction(Operation *op) {
 }
 
 uint32_t Recorder::numberOfSymbol(Operation *holder) {
-  // What it says is not looked at: that is in memory that nobody else needs.
+  // Compare the attribute by identity: reading its text would touch cold
+  // memory.
   Attribute own = holder->getAttr(SymbolTable::getSymbolAttrName());
   const void *key = own.getAsOpaquePointer();
   if (uint32_t number = key ? functionNumbers.find(key) : 0)
@@ -206,7 +207,7 @@ uint32_t Recorder::describeAs(Operation *op, uint32_t id) {
 
 uint32_t Recorder::describeNew(Operation *op) {
   uint32_t id = ids.describe(op).id;
-  // Not where it belongs yet: to be looked at once more.
+  // Not inserted in its final place yet: describe it again later.
   if (!describeAs(op, id) && op->getBlock() && !op->getParentOp())
     ids.forget(op);
   return id;
@@ -218,7 +219,7 @@ uint32_t Recorder::describeNew(Operation *op) {
 
 void Recorder::dropLastChange() {
   Busy busy(*this);
-  // It may be written already; then so is what undoes it, later.
+  // The change may be in a written chunk; then its undo follows in a later one.
   if (changes.count)
     changes.dropLast();
 }

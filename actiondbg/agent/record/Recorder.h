@@ -1,4 +1,4 @@
-//===- Recorder.h - Writing down the actions of one thread ------*- C++ -*-===//
+//===- Recorder.h - The recorder of one thread ------------------*- C++ -*-===//
 
 #ifndef ACTIONDBG_RECORDER_H
 #define ACTIONDBG_RECORDER_H
@@ -13,50 +13,52 @@
 
 namespace adbg {
 
-/// What is to be recorded beside the actions.
+/// The IR that is recorded beside the actions.
 enum class RecordedIR : uint8_t { None, Changed, Function };
 
-/// What is asked for.
+/// The settings of a recording.
 struct RecordOrder {
-  /// Files; empty for none.
+  /// Paths of the files; empty for none.
   std::string path, upstreamLog;
   std::string ir, events;
 };
 
-/// A change as it happens.
+/// A change, while it happens.
 struct Changed {
   ChangeKind kind;
   mlir::Operation *op;
   uint32_t id;
-  /// The action that does it.
+  /// The ordinal of the action that makes the change.
   uint64_t ordinal;
   const Detail &detail;
-  /// It ends, and has its number no more; and whether it was described.
+  /// The operation is destroyed and its id released; whether it was described
+  /// before.
   bool isGone = false, wasDescribed = false;
 
   bool isBlock() const { return detail.isBlock; }
 };
 
-/// Writes down the actions of one thread. Called at each action, so it has to
-/// be fast; its memory is bounded.
+/// Records the actions of one thread. Called at each action, so it must be
+/// fast; its memory is bounded.
 class Recorder {
 public:
-  /// Begins the recording of this process, before there are threads; returns
-  /// whether that was possible.
+  /// Starts the recording of this process, before there are threads. Returns
+  /// false if the file cannot be written.
   static bool start(const RecordOrder &order, bool isThreaded);
   static bool isOn() { return RecordFile::isOpen(); }
-  /// All that is known is written, and the end. The tool exits.
+  /// Flushes all threads and writes the end of the recording: the tool exits.
   static void finish(int status);
 
   Recorder(Identities &ids, OperationNames &names);
   ~Recorder();
 
-  /// This process crashes, by a signal: all that all threads know is written,
-  /// and the end. In the handler of the signal; another thread's crash at the
-  /// same time waits there for the end of the process.
+  /// Flushes all threads and writes the end of the recording: the tool crashed.
+  /// Runs in a signal handler; if another thread crashes at the same time, it
+  /// waits there for the end of the process.
   static void crash();
 
-  /// `kind` and `op` are the frame's: what it is, and is about, if anything.
+  /// Records the beginning of an action. `kind` and `op` are the frame's kind
+  /// and the operation of the action, if any.
   LLVM_ATTRIBUTE_ALWAYS_INLINE void
   begin(Frame &frame, Kind kind, mlir::Operation *op, NameFacts *folded) {
     Busy busy(*this);
@@ -67,7 +69,7 @@ public:
     if (LLVM_UNLIKELY(ir != nullptr))
       ir->begin(frame);
     ActionRow &row = rows[count];
-    // First, while `folded` is valid.
+    // First, because `folded` may become invalid below.
     row.name =
         kind == Kind::Fold ? nameOfFold(frame, *folded) : nameOf(frame, kind);
     row.operation = LLVM_LIKELY(op) ? describe(op) : 0;
@@ -76,13 +78,13 @@ public:
     row.outcome = row.flags = 0;
     if (LLVM_UNLIKELY(Counters::size()))
       beginSample();
-    // Last, so that what is done here is not counted as the action's.
+    // Last, so that the time of recording is not attributed to the action.
     frame.began = newest = Observer::now();
     if (LLVM_UNLIKELY(count++ == 0))
       beginChunk();
     row.start = uint64_t(newest - base) / RecordFile::unit;
   }
-  /// `now`: when it was over, in ticks.
+  /// Records the end of an action. `now`: its end time in ticks.
   LLVM_ATTRIBUTE_ALWAYS_INLINE void end(const Frame &frame, int64_t now) {
     Busy busy(*this);
     if (LLVM_UNLIKELY(Counters::size()))
@@ -91,7 +93,7 @@ public:
       ir->end(frame);
     newest = now;
     uint64_t duration = uint64_t(now - frame.began) / RecordFile::unit;
-    // Of one that is in a chunk before, it is beyond all.
+    // For an action of an earlier chunk the difference wraps to a large number.
     uint64_t row = frame.ordinal - 1 - firstRow;
     bool changed = frame.changed();
     auto outcome = static_cast<uint8_t>(1 + int(frame.result(changed)));
@@ -114,7 +116,7 @@ public:
         reasonNumbers.get(text, [&] { return of(Space::Reason, text); });
     reasons.add(ReasonRow{static_cast<uint32_t>(frame.ordinal - 1), number});
   }
-  // In its one caller, so that what it is told of stays in registers.
+  // Inlined into its single caller, so that the argument stays in registers.
   LLVM_ATTRIBUTE_ALWAYS_INLINE void change(const Changed &change) {
     Busy busy(*this);
     if (!change.isGone)
@@ -132,32 +134,34 @@ public:
       }
     }
     if (LLVM_UNLIKELY(ir != nullptr))
-      ir->change(Changed(change)); // a copy, or it would stand in memory
+      ir->change(Changed(change)); // a copy keeps the original in registers
     changes.pack({int64_t(change.ordinal - 1), int64_t(change.id)},
                  {code, by, result});
   }
-  /// What was in which function may be in another one now.
+  /// Invalidates the cached function of each block.
   void forgetPlaces() { ++places; }
-  /// The newest change was none.
+  /// Removes the latest change: it was undone.
   void dropLastChange();
 
 private:
   static constexpr size_t most = 8192;
   static constexpr size_t mostBytes = 1 << 20;
-  /// So much is lost if the tool is killed, in nanoseconds.
+  /// The most time, in nanoseconds, whose records are lost if the tool is
+  /// killed.
   static constexpr int64_t longestWait = 333000000;
 
   void flush();
-  /// Whether something waits to be written.
+  /// Whether rows are buffered.
   bool isPending() const;
   void beginChunk();
-  /// Notes the end of an action that is written already.
+  /// Records the end of an action whose row is already written.
   void patch(PatchRow row);
 
-  /// Whether what waits has to be written before the next action: it is much,
+  /// Whether the buffers must be written before the next action: they are large
   /// or old.
   LLVM_ATTRIBUTE_ALWAYS_INLINE bool isFull() const {
-    // Should nobody have woken the thread; in ticks, which fit into a row.
+    // In case the timer did not wake the thread; in ticks, which fit into a
+    // row.
     constexpr int64_t longest = int64_t(1) << 30;
     return (LLVM_UNLIKELY(count % 64 == 0) && (count == most || isMuch())) ||
            (newest - base > longest && count);
@@ -180,13 +184,14 @@ private:
   uint32_t nameOfUnnamed(const Frame &frame);
   uint32_t nameOfText(const Frame &frame);
   uint32_t textOfName(const Frame &frame);
-  /// Returns the number of an operation, which is written down if it was not.
+  /// Returns the id of an operation; describes the operation if it is new.
   LLVM_ATTRIBUTE_ALWAYS_INLINE uint32_t describe(mlir::Operation *op) {
     uint32_t id = ids.ofDescribed(op);
     return LLVM_LIKELY(id) ? id : describeNew(op);
   }
   uint32_t describeNew(mlir::Operation *op);
-  /// Returns the function that it is in; 0 if it is in none.
+  /// Describes the operation; returns the function that contains it, 0 if there
+  /// is none.
   uint32_t describeAs(mlir::Operation *op, uint32_t id);
   LLVM_ATTRIBUTE_ALWAYS_INLINE uint32_t locationOf(mlir::Location location) {
     const void *key = location.getAsOpaquePointer();
@@ -198,7 +203,7 @@ private:
   uint32_t writeLocation(mlir::Location location);
   LLVM_ATTRIBUTE_ALWAYS_INLINE uint32_t functionOf(mlir::Operation *op) {
     mlir::Block *block = op->getBlock();
-    // One that has regions may be a function itself.
+    // An operation with regions may be a function itself.
     if (LLVM_UNLIKELY(!block || mayBeFunction(op)))
       return findFunction(op);
     KnownBlock &known =
@@ -217,9 +222,9 @@ private:
   void enlist();
   void delist();
 
-  // Flush.cpp: writing what a thread does not come to write.
+  // Flush.cpp: flushing on timers and signals.
   static void flushEverywhere();
-  /// In the handler of a signal, which may have come at any moment.
+  /// Flushes this thread. Runs in a signal handler, at any moment.
   void flushNow() {
     if (isBusy)
       return;
@@ -235,7 +240,7 @@ private:
 
   static RecordedIR wantedIR;
 
-  /// What is written down is not whole while one lives.
+  /// Marks the buffers as inconsistent while it lives.
   struct Busy {
     explicit Busy(Recorder &recorder) : isBusy(recorder.isBusy) {
       isBusy = true;
@@ -248,7 +253,7 @@ private:
   OperationNames &names;
   volatile bool isBusy = false;
   unsigned thread = 0;
-  /// What the system knows the thread by, and what wakes it.
+  /// The thread's id, and the timer that wakes it.
   pid_t id = 0;
   timer_t timer = {};
   bool hasTimer = false;
@@ -256,7 +261,7 @@ private:
   std::unique_ptr<ActionRow[]> rows{new ActionRow[most]};
   size_t count = 0;
   uint64_t firstRow = 0;
-  /// When the rows begin, and the newest time that is known; in ticks.
+  /// The time at which the rows begin, and the latest time recorded; in ticks.
   int64_t base = 0, newest = 0;
   /// Null if no IR is recorded.
   std::unique_ptr<IRKeeper> ir;
@@ -271,36 +276,36 @@ private:
       changes{SectionKind::Changes};
 
   std::vector<Dictionary> dictionaries;
-  /// Of 8 MiB of locations, and of 2 MiB of names.
+  /// Caches for 8 MiB of locations and 2 MiB of names.
   AddressNumbers<19> locationNumbers;
   AddressNumbers<17> functionNumbers;
   TextNumbers reasonNumbers;
   uint32_t lastLocation = 0;
-  /// In which function a block is, as long as no block is made, moved or erased
-  /// and no pass begins, which may give functions other names.
+  /// The function of a block. Valid until a block is made, moved or erased, or
+  /// until a pass begins, which may rename functions.
   struct KnownBlock {
     mlir::Block *block = nullptr;
     uint64_t places = 0;
     uint32_t function = 0;
   } knownBlocks[16];
   uint64_t places = 0;
-  /// The symbol around what is in an operation that may be a function, as long
-  /// as what was said of blocks holds.
+  /// The symbol that contains the body of an operation that may be a function.
+  /// Valid as long as a KnownBlock.
   struct KnownFunction {
     uint32_t id = 0, function = 0;
     uint64_t places = 0;
   } knownFunction;
-  /// What actions that are known by their text only are called.
+  /// The names of actions that are described by their printed text only.
   llvm::StringMap<uint32_t> textNames;
   static constexpr unsigned mostTexts = 4096;
-  /// Of patterns without a name, by their address.
+  /// Numbers of unnamed patterns, by address.
   llvm::DenseMap<const mlir::Pattern *, uint32_t> unnamed;
   unsigned unnamedEpoch = 0;
 
   Counters counters;
-  /// The counters at the begin of the actions that run.
+  /// Counter values at the beginning of each running action.
   std::vector<uint64_t> counted;
-  /// Stands for counters that could not be read.
+  /// Marks counters that could not be read.
   static constexpr uint64_t missing = ~uint64_t(0);
 };
 

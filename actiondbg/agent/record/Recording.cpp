@@ -1,4 +1,4 @@
-//===- Recording.cpp - The recording of a process: its begin ----------===//
+//===- Recording.cpp - The start of a recording ---------------------------===//
 
 #include "engine/Describe.h"
 #include "engine/Engine.h"
@@ -59,7 +59,7 @@ bool Recorder::start(const RecordOrder &order, bool isThreaded) {
   wantedIR = order.ir == "function"  ? RecordedIR::Function
              : order.ir == "changed" ? RecordedIR::Changed
                                      : RecordedIR::None;
-  // Signals that are not listened to otherwise.
+  // Covers the crash signals that have no handler above.
   llvm::sys::AddSignalHandler([](void *) { crash(); }, nullptr);
   listenToEnds();
   listenToWakes();

@@ -1,7 +1,7 @@
-//===- Remembered.h - Numbers that were given before ------------*- C++ -*-===//
+//===- Remembered.h - Caches of recorded numbers ----------------*- C++ -*-===//
 //
-// A thread's recorder numbers locations and texts. What it does not remember
-// gets another number, which readers do not mind: so its memory is bounded.
+// A thread's recorder numbers locations and texts. An entry that was evicted
+// gets a new number, which readers accept; therefore the memory is bounded.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,13 +17,13 @@
 
 namespace adbg {
 
-/// The numbers of what a context keeps: locations, names. Neighbours in memory,
-/// which mostly are neighbours in the source, are neighbours here: a table that
-/// they are strewn over costs the tool twentieths of its time, as memory that
-/// is touched first is slow, and so is what does not fit into the cache.
+/// The numbers of objects that a context owns: locations, names. Neighbours in
+/// memory, which usually are neighbours in the source, are neighbours in this
+/// table: scattering them would slow the tool by several percent, through page
+/// faults and cache misses.
 template <unsigned sizeBits> class AddressNumbers {
 public:
-  /// Returns the number of what is at `address`; 0 if it is not known.
+  /// Returns the number of the object at `address`; 0 if there is none.
   uint32_t find(const void *address) {
     const Slot &slot = slotOf(address);
     return LLVM_LIKELY(slot.above == aboveOf(address)) ? slot.number : 0;
@@ -33,12 +33,12 @@ public:
   }
 
 private:
-  // Of an address: its place in 16 bytes, and the slot. Two that begin in the
-  // same 16 bytes, which few do, take each other's.
+  // The bits of an address: offset within 16 bytes, then the slot. Two objects
+  // within the same 16 bytes, which are rare, evict each other.
   static constexpr unsigned alignBits = 4;
   static constexpr size_t size = size_t(1) << sizeBits;
   struct Slot {
-    /// What the place of the slot does not tell of the address.
+    /// The bits of the address above the slot index.
     uint32_t above;
     uint32_t number;
   };
@@ -57,7 +57,7 @@ private:
     return slots[(reinterpret_cast<uintptr_t>(address) >> alignBits) % size];
   }
   void forget() {
-    // The system gives the memory when it is written to first.
+    // calloc: the kernel maps a page at its first write.
     slots.reset(static_cast<Slot *>(calloc(size, sizeof(Slot))));
     if (!slots)
       llvm::report_bad_alloc_error("actiondbg: no memory for a recording");
@@ -68,8 +68,8 @@ private:
   unsigned epoch = 0;
 };
 
-/// The numbers of texts that are told again and again from the same place in
-/// memory: to compare them is faster than to hash them.
+/// The numbers of texts that are reported repeatedly from the same address:
+/// comparing them is faster than hashing them.
 class TextNumbers {
 public:
   template <typename Compute>

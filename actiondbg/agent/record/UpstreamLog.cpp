@@ -1,11 +1,10 @@
-//===- UpstreamLog.cpp - The log of --log-actions-to
-//------------------------===//
+//===- UpstreamLog.cpp - The log of --log-actions-to ----------------------===//
 //
 // Upstream verifies and numbers the whole function for each operation that it
-// prints. Here the numbers are kept from one pattern to the next in a greedy
-// iteration, as long as nothing is changed: there the driver changes nothing
-// that is not heard of, and a pattern that fails has to leave the IR as it was.
-// Everywhere else it is printed as upstream prints it.
+// prints. Here the numbering is kept from one pattern to the next in a greedy
+// iteration as long as nothing changes: the greedy driver reports each of its
+// changes, and a pattern that fails must leave the IR unchanged. Everywhere
+// else this prints as upstream does.
 //
 //===----------------------------------------------------------------------===//
 
@@ -58,8 +57,8 @@ void UpstreamLog::write(StringRef line) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// What the values of an operation, and of all in it, are called, and whether
-/// it can be printed in its custom form.
+/// The names of the values in an operation, and whether it can be printed in
+/// its custom form.
 struct Numbering {
   Operation *scope = nullptr;
   uint64_t generation = 0;
@@ -75,7 +74,8 @@ static Operation *numberedScope(Operation *op) {
   return op;
 }
 
-/// What verifiers do not survive is printed as they would have had it printed.
+/// Prints in the form that upstream would choose, without running verifiers
+/// that would crash.
 static OpPrintingFlags logFlags(Operation *scope) {
   OpPrintingFlags flags = OpPrintingFlags().skipRegions().useLocalScope();
   if (hasNullOperands(scope))
@@ -87,15 +87,15 @@ static void printUnit(const IRUnit &unit, llvm::raw_ostream &os) {
   Operation *holder = holderOf(unit);
   OpPrintingFlags flags =
       holder ? logFlags(numberedScope(holder)) : OpPrintingFlags();
-  // Upstream knows no values here, though the type allows them.
+  // Upstream prints no values here, although the type allows them.
   if (auto value = llvm::dyn_cast_if_present<mlir::Value>(unit))
     value.print(os, flags);
   else
     unit.print(os, flags);
 }
 
-/// Prints an operation with the numbering of the one before, if nothing was
-/// changed since: that is what `generation` tells.
+/// Prints an operation with the previous numbering, if `generation` shows that
+/// nothing was changed since.
 static void printNumbered(Operation *op, uint64_t generation,
                           llvm::raw_svector_ostream &os) {
   static thread_local Numbering kept;
@@ -105,13 +105,13 @@ static void printNumbered(Operation *op, uint64_t generation,
             std::make_unique<AsmState>(scope, logFlags(scope))};
   size_t start = os.str().size();
   op->print(os, *kept.state);
-  // Distinct attributes are numbered as they are printed, and one that is its
-  // own scope may name the values in it anew.
+  // Distinct attributes are numbered in printing order, and an operation that
+  // is its own scope may rename the values in it.
   if (scope == op || os.str().drop_front(start).contains("distinct["))
     kept.state.reset();
 }
 
-/// Whether the numbering of an action's operation may be kept for the next.
+/// Whether the numbering may be kept for the next action.
 static bool isInGreedyIteration(const Frame &frame) {
   return frame.kind == Kind::Pattern && frame.parent &&
          frame.parent->isGreedyIteration();
@@ -154,7 +154,7 @@ void UpstreamLog::Entry::begin() {
 }
 
 void UpstreamLog::Entry::end() {
-  // All but a pattern that failed may have changed what nobody tells of.
+  // Anything but a failed pattern may have changed IR without a notification.
   if (frame.kind != Kind::Pattern || frame.returned != Returned::Unknown)
     changed();
   llvm::SmallString<64> line;

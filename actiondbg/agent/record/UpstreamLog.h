@@ -1,8 +1,8 @@
 //===- UpstreamLog.h - The log of --log-actions-to --------------*- C++ -*-===//
 //
 // The lines are those of mlir/lib/Debug/Observers/ActionLogging.cpp, byte for
-// byte, in tools that lack the flag, too. Folds, which upstream has no action
-// for, are not in it.
+// byte, also in tools that lack the flag. Folds are not in the log: upstream
+// has no action for them.
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,21 +13,21 @@
 
 namespace adbg {
 
-/// The file, of which a process has one. Each line is written by one call: so
-/// threads meet nowhere but in the file, and nothing is lost in a crash.
+/// The log file; a process has one. Each line is written with one system call:
+/// threads share only the file, and a crash loses nothing.
 class UpstreamLog {
 public:
-  /// Begins the file; returns whether that was possible.
+  /// Creates the file; returns false on failure.
   static bool start(const char *path);
   static bool isOn() { return fd >= 0; }
-  /// Nothing is written from now on: this is a fork of the tool.
+  /// Stops writing: this process is a fork of the tool.
   static void abandon() { fd = -1; }
-  /// To be called by whoever hears that this thread changed IR.
+  /// Called at each change of IR by this thread.
   static void changed() { ++generation; }
 
-  /// Writes that an action begins, and at the end of the scope that it is
-  /// completed. To stand around the run of the action, inside of which
-  /// `frame.returned` is found out.
+  /// Logs the beginning of an action, and at the end of the scope its
+  /// completion. Place it around the run of the action, during which
+  /// `frame.returned` is set.
   class Entry {
   public:
     explicit Entry(const Frame &frame) : frame(frame) {

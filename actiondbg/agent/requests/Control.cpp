@@ -103,7 +103,7 @@ SetSkipsArguments::SetSkipsArguments(Fields &fields) {
 
 Answer<NoResult> SetSkips::run(SetSkipsArguments &arguments) {
   engine.skips.set(std::move(arguments.ordinals));
-  // The action that the tool is stopped before, too.
+  // Includes the action that the tool is stopped before.
   Frame *frame = engine.innermost;
   if (engine.stops.isBeforeInnermost())
     frame->skipped = engine.skips.contains(frame->ordinal);

@@ -1,4 +1,4 @@
-//===- Cursor.h - Requests about the cursor -*- C++ -*-===//
+//===- Cursor.h - Requests about the cursor ---------------------*- C++ -*-===//
 
 #ifndef ACTIONDBG_REQUESTS_CURSOR_H
 #define ACTIONDBG_REQUESTS_CURSOR_H
@@ -52,7 +52,8 @@ struct GetLinksArguments {
   explicit GetLinksArguments(Fields &fields);
 };
 
-/// cursor/links: the operations that define what the cursor uses, or use it.
+/// cursor/links: the operations that define the cursor's operands, or those
+/// that use its results.
 class GetLinks : public Request<GetLinksArguments, llvm::json::Object> {
 public:
   using Request::Request;
@@ -67,7 +68,7 @@ struct CountOperationsArguments {
   explicit CountOperationsArguments(Fields &fields);
 };
 
-/// count: how many operations have a name that matches a glob.
+/// count: the number of operations whose name matches a glob.
 class CountOperations
     : public Request<CountOperationsArguments, llvm::json::Object> {
 public:

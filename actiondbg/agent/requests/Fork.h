@@ -1,4 +1,4 @@
-//===- Fork.h - Requests about forks of the tool -*- C++ -*-===//
+//===- Fork.h - Requests about forks of the tool ----------------*- C++ -*-===//
 
 #ifndef ACTIONDBG_REQUESTS_FORK_H
 #define ACTIONDBG_REQUESTS_FORK_H
@@ -13,7 +13,7 @@ struct ForkArguments {
   explicit ForkArguments(Fields &fields);
 };
 
-/// fork: forks the tool; the fork connects by itself.
+/// fork: forks the tool; the fork connects on its own.
 class Fork : public Request<ForkArguments, llvm::json::Object> {
 public:
   using Request::Request;
@@ -22,7 +22,7 @@ protected:
   Answer<llvm::json::Object> run(ForkArguments &arguments) override;
 };
 
-/// settle: cuts the files of the tool back to what this timeline wrote.
+/// settle: truncates the tool's files to the output of this timeline.
 class Settle : public Request<NoArguments, NoResult> {
 public:
   using Request::Request;

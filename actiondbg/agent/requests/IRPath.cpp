@@ -1,4 +1,4 @@
-//===- IRPath.cpp - Where an IR unit is in its module ---------------------===//
+//===- IRPath.cpp - Paths of IR units -------------------------------------===//
 
 #include "requests/IRPath.h"
 #include "engine/Frame.h"
@@ -13,8 +13,9 @@ Operation *rootOf(Operation *op) {
   return op;
 }
 
-/// An operation may know a block that does not hold it, in the middle of a
-/// rewrite: then it has no position, and to look for it would never end.
+/// Returns the index of a node in a list. In the middle of a rewrite an
+/// operation's parent block may not contain it: then it has no index, and a
+/// search from the operation would never end.
 template <typename List, typename Node>
 static int64_t positionIn(List &list, Node *node) {
   int64_t position = 0;

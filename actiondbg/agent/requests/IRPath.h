@@ -1,4 +1,4 @@
-//===- IRPath.h - Where an IR unit is in its module -------------*- C++ -*-===//
+//===- IRPath.h - Paths of IR units -----------------------------*- C++ -*-===//
 
 #ifndef ACTIONDBG_IRPATH_H
 #define ACTIONDBG_IRPATH_H
@@ -8,10 +8,10 @@
 
 namespace adbg {
 
-/// Returns the operation around `op` that nothing is around.
+/// Returns the outermost operation around `op`.
 mlir::Operation *rootOf(mlir::Operation *op);
 
-/// Returns the positions that lead from `root` to `unit`: of a region in its
+/// Returns the indices that lead from `root` to `unit`: of a region in its
 /// operation, of a block in its region, of an operation in its block.
 llvm::json::Array pathTo(const mlir::IRUnit &unit, mlir::Operation *root);
 

@@ -1,4 +1,4 @@
-//===- IRSearch.cpp - Finding an IR unit by its name or place -------------===//
+//===- IRSearch.cpp - IR units by name or location ------------------------===//
 
 #include "requests/IRSearch.h"
 #include "engine/Frame.h"
@@ -20,7 +20,7 @@ static Operation *isolatedAround(Operation *op) {
   return op;
 }
 
-/// Whether what is defined in `region` can be seen from the cursor.
+/// Whether values defined in `region` are visible at the cursor.
 static bool isVisible(Region *region, const IRUnit &cursor) {
   if (auto *own = llvm::dyn_cast_if_present<Region *>(cursor))
     return region->isAncestor(own);
@@ -35,7 +35,7 @@ FoundUnit findValue(const IRUnit &cursor, StringRef name) {
   Operation *scope = isolatedAround(holderOf(cursor));
   AsmState state(scope, OpPrintingFlags().assumeVerified());
   llvm::SmallVector<Value> found;
-  // SSA names are given anew in each region: several may have this one.
+  // SSA names are reused in each region: several values may have this one.
   auto consider = [&](Value value) {
     std::string text;
     llvm::raw_string_ostream os(text);
@@ -52,7 +52,7 @@ FoundUnit findValue(const IRUnit &cursor, StringRef name) {
       for (Block &block : region)
         for (BlockArgument argument : block.getArguments())
           consider(argument);
-    // Names in an operation that is isolated are another scope's.
+    // An isolated operation is a naming scope of its own.
     return op != scope && isIsolated(op) ? WalkResult::skip()
                                          : WalkResult::advance();
   });

@@ -1,4 +1,4 @@
-//===- IRSearch.h - Finding an IR unit by its name or place -----*- C++ -*-===//
+//===- IRSearch.h - IR units by name or location ----------------*- C++ -*-===//
 
 #ifndef ACTIONDBG_IRSEARCH_H
 #define ACTIONDBG_IRSEARCH_H
@@ -11,11 +11,12 @@ namespace adbg {
 
 using FoundUnit = std::variant<mlir::IRUnit, RequestError>;
 
-/// Finds the unit that defines a value, by its SSA name; of several with that
-/// name, the innermost that the cursor can use.
+/// Finds the unit that defines a value, by its SSA name; among several values
+/// of that name, the innermost that is visible at the cursor.
 FoundUnit findValue(const mlir::IRUnit &cursor, llvm::StringRef name);
 FoundUnit findSymbol(const mlir::IRUnit &cursor, llvm::StringRef name);
-/// `path` matches by whole components from its end. `column`: 0 for any.
+/// Finds the operation at a location. `path` matches by whole components from
+/// its end. `column`: 0 for any.
 FoundUnit findLocation(const mlir::IRUnit &cursor, llvm::StringRef path,
                        int64_t line, int64_t column);
 

@@ -1,8 +1,7 @@
-//===- Print.cpp - Printing IR into a file
-//----------------------------------===//
+//===- Print.cpp - The request that prints IR -----------------------------===//
 //
-// IR may be a hundred megabytes: it goes through a file, never through a
-// message, so that neither side has to hold it.
+// IR may be a hundred megabytes: it is passed in a file instead of a message,
+// so that neither side has to hold it in memory.
 //
 //===----------------------------------------------------------------------===//
 
@@ -49,7 +48,7 @@ static OpPrintingFlags flagsOf(const PrintArguments &arguments, Operation *root,
   if (arguments.elide >= 0)
     flags.elideLargeElementsAttrs(arguments.elide);
   if (hasNullOperands(root)) {
-    // Aliases are looked for in the types of all operands, null or not.
+    // The search for aliases would dereference the types of null operands.
     flags.assumeVerified().useLocalScope();
     generic = true;
   }
@@ -74,7 +73,7 @@ static Operation *rootToPrint(Engine &engine, const PrintArguments &arguments) {
   return op;
 }
 
-/// The lines of the printed text that the cursor's operation takes up.
+/// Adds the range of lines that the cursor's operation takes up.
 static void addMark(Object &result, Engine &engine,
                     const AsmState::LocationMap &lines) {
   auto *op = llvm::dyn_cast_if_present<Operation *>(engine.stops.cursor);
@@ -107,8 +106,8 @@ static void printUnit(const IRUnit &unit, Operation *root, AsmState &state,
 
 static StringRef withoutNumber(StringRef name) { return name.split('#').first; }
 
-/// Writes the names of the values in `root` and what they are, each in a line:
-/// two that are the same value have the same key, as long as it lives.
+/// Writes the names and keys of the values in `root`, one a line: a value keeps
+/// its key for its life.
 static void writeNames(const Identities &ids, Operation *root, AsmState &state,
                        const std::string &path) {
   std::error_code error;
@@ -125,7 +124,7 @@ static void writeNames(const Identities &ids, Operation *root, AsmState &state,
     std::string last;
     for (OpResult result : op->getResults()) {
       std::string name = nameOf(result);
-      // The results of a group have one name, and numbers.
+      // The results of a group share one name and are numbered.
       if (name != last)
         os << name << " " << ids.of(op) << "." << result.getResultNumber()
            << "\n";
@@ -146,14 +145,14 @@ static Answer<Object> printTo(Engine &engine, const PrintArguments &arguments,
   bool generic = false;
   OpPrintingFlags flags = flagsOf(arguments, root, generic);
   AsmState::LocationMap lines;
-  // A lone operation is numbered as in its function, so that it is named as in
-  // all else that is printed.
+  // A single operation is numbered as in its function, so that its names match
+  // every other print.
   Operation *numbered = root;
   if (arguments.what == "cursor" || arguments.what == "action")
     if (Operation *function = functionAround(root))
       numbered = function;
   AsmState state(numbered, flags, arguments.mark ? &lines : nullptr);
-  // The state prints generically what does not verify.
+  // AsmState selects the generic form for IR that does not verify.
   generic |= !arguments.generic &&
              state.getPrinterFlags().shouldPrintGenericOpForm() &&
              !flags.shouldPrintGenericOpForm();
@@ -178,7 +177,7 @@ static Answer<Object> printTo(Engine &engine, const PrintArguments &arguments,
   return result;
 }
 
-/// Sends the answer of the forked child to the tool.
+/// Sends the answer of the forked child to its parent.
 static void sendToParent(int fd, Answer<Object> answer) {
   std::string text;
   llvm::raw_string_ostream os(text);
@@ -215,9 +214,9 @@ static Answer<Object> receiveFromChild(int fd, pid_t child) {
   return std::move(*said->getObject("result"));
 }
 
-/// Prints in a fork of the tool: to number the values of a large module takes
-/// more memory than its text, which so goes away when it is done; and a print
-/// that crashes, or never ends, takes nothing with it.
+/// Prints in a fork of the tool: numbering the values of a large module takes
+/// more memory than its text, and the fork frees it at once; a print that
+/// crashes or hangs does not affect the tool.
 static Answer<Object> printInFork(Engine &engine,
                                   const PrintArguments &arguments,
                                   Operation *root, llvm::raw_fd_ostream &os) {
@@ -226,7 +225,7 @@ static Answer<Object> printInFork(Engine &engine,
     return printTo(engine, arguments, root, os);
   pid_t child = fork();
   if (child == 0) {
-    // LLVM's handlers would remove the files that the tool is writing.
+    // LLVM's signal handlers would remove the files that the tool is writing.
     for (int fatal : {SIGSEGV, SIGABRT, SIGBUS, SIGILL, SIGFPE, SIGTERM})
       signal(fatal, SIG_DFL);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -269,8 +268,8 @@ Answer<Object> Print::run(PrintArguments &arguments) {
   if (error)
     return RequestError(FileNotWritten, "cannot write " + arguments.path +
                                             ": " + error.message());
-  // In the middle of a rewrite anything may be half done. Only what is asked
-  // for at each step is printed here: one operation, without what is in it.
+  // In the middle of a rewrite IR may be incomplete. The form printed at each
+  // step is printed here: one operation, without its regions.
   if (engine.stops.inside || !arguments.skipRegions)
     return printInFork(engine, arguments, root, os);
   return printTo(engine, arguments, root, os);

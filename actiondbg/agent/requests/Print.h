@@ -1,4 +1,4 @@
-//===- Print.h - The request that prints IR -*- C++ -*-===//
+//===- Print.h - The request that prints IR ---------------------*- C++ -*-===//
 
 #ifndef ACTIONDBG_REQUESTS_PRINT_H
 #define ACTIONDBG_REQUESTS_PRINT_H

@@ -1,4 +1,4 @@
-//===- Request.h - What all requests of the front end share -----*- C++ -*-===//
+//===- Request.h - The base of all requests ---------------------*- C++ -*-===//
 
 #ifndef ACTIONDBG_REQUEST_H
 #define ACTIONDBG_REQUEST_H
@@ -11,11 +11,11 @@ namespace adbg {
 
 class Engine;
 
-/// This process has no request to answer: its parent, from which it was forked
-/// while the request ran, answers it.
+/// No answer: this process is a fork made while the request ran, and its parent
+/// answers.
 struct Unanswered {};
 
-/// The result of a request, or why it is refused.
+/// The result of a request, or the error that refuses it.
 template <class Result>
 using Answer = std::variant<Result, RequestError, Unanswered>;
 
@@ -28,12 +28,12 @@ struct NoArguments {
 struct NoResult {};
 inline llvm::json::Value toJSON(NoResult) { return llvm::json::Object{}; }
 
-/// A request. It is made for one line of the front end, while the tool is
+/// A request: constructed for one line of the front end, while the tool is
 /// stopped.
 ///
 /// `Arguments` is constructed from the fields of the request: it reads each of
-/// them, and fails them on a wrong value. A field that it does not read is
-/// unknown, and refused here. `Result` converts to JSON.
+/// them and fails on a wrong value. A field that it does not read is unknown
+/// and is refused here. `Result` converts to JSON.
 template <class Arguments, class Result> class Request {
 public:
   explicit Request(Engine &engine) : engine(engine) {}
@@ -52,7 +52,7 @@ public:
   }
 
 protected:
-  /// Owns the arguments: may take what they hold.
+  /// Handles the request; may move from the arguments.
   virtual Answer<Result> run(Arguments &arguments) = 0;
 
   Engine &engine;

@@ -1,4 +1,4 @@
-//===- RequestTable.cpp - The method of each request ----------------------===//
+//===- RequestTable.cpp - The table of requests ---------------------------===//
 
 #include "requests/RequestTable.h"
 #include "requests/Breakpoints.h"
@@ -27,7 +27,7 @@ static Answer<Json> by(Engine &engine, Fields &fields) {
   return Handler(engine).answer(fields);
 }
 
-// A new request is a class in the file of its topic, and a line here.
+// To add a request, write a class in the file of its topic and a line here.
 static constexpr Entry requests[] = {
     {"breakpoints/set", by<SetBreakpoints>},
     {"breakpoints/hits", by<GetHits>},
@@ -76,7 +76,7 @@ static Answer<Json> answer(Engine &engine, const Envelope &envelope) {
 
 std::optional<Json> answerLine(Engine &engine, StringRef line) {
   Envelope envelope = Envelope::open(line);
-  // An interrupt that arrives after a stop is obeyed already.
+  // An interrupt that arrives after a stop has no further effect.
   if (envelope.isInterrupt() && !envelope.error)
     return std::nullopt;
   Answer<Json> answered = answer(engine, envelope);

@@ -1,4 +1,4 @@
-//===- RequestTable.h - The method of each request --------------*- C++ -*-===//
+//===- RequestTable.h - The table of requests -------------------*- C++ -*-===//
 
 #ifndef ACTIONDBG_REQUESTTABLE_H
 #define ACTIONDBG_REQUESTTABLE_H
@@ -11,7 +11,7 @@ namespace adbg {
 class Engine;
 
 /// Returns the answer to a line of the front end, while the tool is stopped;
-/// nothing if there is none to send.
+/// nothing if no answer is due.
 std::optional<llvm::json::Value> answerLine(Engine &engine,
                                             llvm::StringRef line);
 

@@ -1,4 +1,4 @@
-//===- Stack.cpp - Requests about the actions on the stack ----------------===//
+//===- Stack.cpp - Requests about the stack of actions --------------------===//
 
 #include "requests/Stack.h"
 #include "engine/Describe.h"

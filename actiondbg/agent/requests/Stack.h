@@ -1,4 +1,4 @@
-//===- Stack.h - Requests about the actions on the stack -*- C++ -*-===//
+//===- Stack.h - Requests about the stack of actions ------------*- C++ -*-===//
 
 #ifndef ACTIONDBG_REQUESTS_STACK_H
 #define ACTIONDBG_REQUESTS_STACK_H
@@ -31,7 +31,7 @@ protected:
   Answer<llvm::json::Object> run(SelectFrameArguments &arguments) override;
 };
 
-/// action: all about the selected action.
+/// action: the details of the selected action.
 class GetAction : public Request<NoArguments, llvm::json::Object> {
 public:
   using Request::Request;

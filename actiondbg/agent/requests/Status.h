@@ -1,4 +1,4 @@
-//===- Status.h - Requests about the run so far -*- C++ -*-===//
+//===- Status.h - Requests about the run so far -----------------*- C++ -*-===//
 
 #ifndef ACTIONDBG_REQUESTS_STATUS_H
 #define ACTIONDBG_REQUESTS_STATUS_H
@@ -7,7 +7,7 @@
 
 namespace adbg {
 
-/// status: the position of the run, and what the agent holds in memory.
+/// status: the position of the run and the agent's memory use.
 class GetStatus : public Request<NoArguments, llvm::json::Object> {
 public:
   using Request::Request;
@@ -46,7 +46,7 @@ struct SetOptionsArguments {
     int64_t milliseconds, megabytes;
     static std::optional<Checkpoints> parse(Fields &fields);
   };
-  /// Those that are absent keep their value.
+  /// Absent options keep their value.
   std::optional<bool> verifyEachAction, count;
   std::optional<Checkpoints> checkpoints;
   explicit SetOptionsArguments(Fields &fields);

@@ -1,5 +1,4 @@
-//===- Connection.cpp - The socket to the front end
-//-------------------------===//
+//===- Connection.cpp - The socket to the front end -----------------------===//
 
 #include "support/Connection.h"
 
@@ -20,7 +19,7 @@ namespace adbg {
 
 volatile std::sig_atomic_t Connection::arrived = 0;
 
-// 16 MiB, as docs/protocol.md has it.
+// 16 MiB, see docs/protocol.md.
 static constexpr size_t maxLine = 16u << 20;
 
 // The socket, for the signal handler.
@@ -50,8 +49,8 @@ void endProcess() {
 
 void (*Connection::onForce)() = nullptr;
 
-/// Whether the code at `address` may be in the middle of a change to the heap,
-/// or to what the agent knows: that of the C library and of the agent itself.
+/// Whether the code at `address` may be changing the heap or the agent's state:
+/// code of the C library or of the agent itself.
 static bool isDelicate(void *address) {
   Dl_info code, library, agent;
   if (!dladdr(address, &code) || !code.dli_fbase)
@@ -62,7 +61,7 @@ static bool isDelicate(void *address) {
          code.dli_fbase == agent.dli_fbase;
 }
 
-/// Whether an interrupt that is forced waits in the socket.
+/// Whether a forced interrupt is waiting in the socket.
 static bool isForced(int fd) {
   static char peeked[4096];
   ssize_t size = ::recv(fd, peeked, sizeof(peeked), MSG_PEEK | MSG_DONTWAIT);
@@ -71,8 +70,9 @@ static bool isForced(int fd) {
 
 static timer_t retry;
 
-/// The socket became readable, or its other end went away. A thread that waits
-/// for this would make malloc take its locks in every tool; a signal does not.
+/// Called when the socket becomes readable or is closed by its peer. A thread
+/// waiting for this would make malloc take locks in every tool; a signal does
+/// not.
 static void onSignal(int, siginfo_t *, void *context) {
   int saved = errno;
   Connection::arrived = 1;
@@ -118,7 +118,7 @@ void Connection::open(const std::string &path) {
   memcpy(address.sun_path, path.c_str(), path.size() + 1);
   if (connect(fd, reinterpret_cast<struct sockaddr *>(&address),
               sizeof(address)) != 0) {
-    // A fork whose front end has gone has nobody to tell.
+    // A fork without a front end cannot report anything.
     if (!isFork())
       llvm::errs() << "actiondbg: cannot connect to " << path << ": "
                    << strerror(errno) << "\n";

@@ -10,32 +10,34 @@
 
 namespace adbg {
 
-/// The stream of messages to and from the front end. When the front end goes
-/// away the tool ends: nobody is there any more to answer its stops.
+/// The stream of messages to and from the front end. The tool ends when the
+/// front end closes the connection: nothing could answer its stops.
 class Connection {
 public:
-  /// Connects to the socket at `path`, or ends the process with a sentence.
+  /// Connects to the socket at `path`; ends the process with an error message
+  /// on failure.
   void open(const std::string &path);
   bool isOpen() const { return fd >= 0; }
-  /// Forgets the socket: in a fork of the tool that is not ours.
+  /// Drops the socket, in a fork that the tool itself made.
   void abandon();
 
   void send(const llvm::json::Value &message);
   void notify(llvm::StringRef method, llvm::json::Object params);
-  /// Sends bytes as they are; async-signal-safe.
+  /// Sends raw bytes; async-signal-safe.
   void sendRaw(const char *bytes, size_t size);
 
-  /// Waits for the next line. Ends the process when the front end is gone.
+  /// Waits for the next line. Ends the process when the front end closes the
+  /// connection.
   std::string receive();
   /// Returns a line that has already arrived, if there is one.
   std::optional<std::string> poll();
 
-  /// Whether something arrived since the tool went on: looked at before each
-  /// action, set by a signal, so that it costs one load.
+  /// Whether data arrived since the tool was resumed. Read before each action,
+  /// and set by a signal handler, so that it costs one load.
   static volatile std::sig_atomic_t arrived;
 
-  /// Called in the signal handler, when an interrupt has arrived that is not to
-  /// wait for the next action, at a moment when the heap is whole.
+  /// Called in the signal handler for a forced interrupt, which does not wait
+  /// for the next action, at a moment when the heap is consistent.
   static void (*onForce)();
 
 private:
@@ -47,10 +49,10 @@ private:
   size_t scanned = 0;
 };
 
-/// Ends the process as an interrupt would: files that the tool was writing are
-/// removed by LLVM's own handlers. In a fork they are not: they are the tool's.
+/// Ends the process as an interrupt would: LLVM's handlers remove the files
+/// that the tool was writing. A fork leaves them: they belong to the tool.
 [[noreturn]] void endProcess();
-/// Whether this process is a fork that does not take the tool's place.
+/// Marks this process as a fork that does not replace the tool.
 void setFork(bool is);
 bool isFork();
 

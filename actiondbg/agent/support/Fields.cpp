@@ -1,5 +1,4 @@
-//===- Fields.cpp - The fields of a request, read strictly
-//------------------===//
+//===- Fields.cpp - The fields of a request -------------------------------===//
 
 #include "support/Fields.h"
 

@@ -1,4 +1,4 @@
-//===- Fields.h - The fields of a request, read strictly --------*- C++ -*-===//
+//===- Fields.h - The fields of a request -----------------------*- C++ -*-===//
 
 #ifndef ACTIONDBG_FIELDS_H
 #define ACTIONDBG_FIELDS_H
@@ -12,8 +12,8 @@
 
 namespace adbg {
 
-/// Reads the fields of one JSON object. The first field that is missing,
-/// unknown or of the wrong type is remembered, and named, in `error`.
+/// Reads the fields of one JSON object strictly. `error` names the first field
+/// that is missing, unknown or of the wrong type.
 class Fields {
 public:
   explicit Fields(const llvm::json::Object &object, std::string where = "")
@@ -26,18 +26,19 @@ public:
   bool boolean(llvm::StringRef key, bool otherwise);
   std::string text(llvm::StringRef key);
   std::string textOr(llvm::StringRef key, llvm::StringRef otherwise);
-  /// Null, and no error, if the field is absent or null.
+  /// Returns a field, or null without an error if it is absent or null.
   const llvm::json::Value *optional(llvm::StringRef key);
   const llvm::json::Object *optionalObject(llvm::StringRef key);
   const llvm::json::Array *array(llvm::StringRef key);
   std::vector<std::string> texts(llvm::StringRef key);
-  /// Empty, and no error, if the field is absent or null.
+  /// Returns a list of integers, empty without an error if the field is absent
+  /// or null.
   std::vector<int64_t> integers(llvm::StringRef key);
   /// Calls `parse` with the fields of each object in a list, up to the first
-  /// error, which becomes this one's.
+  /// error, which is copied to `error`.
   void eachObject(llvm::StringRef key,
                   llvm::function_ref<void(Fields &)> parse);
-  /// Parses the object in a field by `T::parse`; nothing if it is absent.
+  /// Parses the object in a field with `T::parse`; nothing if it is absent.
   template <class T> std::optional<T> inner(llvm::StringRef key) {
     const llvm::json::Object *value = optionalObject(key);
     if (!value)
@@ -49,7 +50,7 @@ public:
     return parsed;
   }
 
-  /// Returns whether all was well and no field was left unread.
+  /// Returns whether there was no error and every field was read.
   bool done();
   void fail(const llvm::Twine &message);
   std::string nameOf(llvm::StringRef key) const { return where + key.str(); }

@@ -10,7 +10,7 @@
 
 namespace adbg {
 
-// The wire's error codes (docs/protocol.md, Errors).
+// The protocol's error codes (docs/protocol.md, Errors).
 enum ErrorCode : int {
   ParseError = -32700,
   InvalidRequest = -32600,
@@ -24,7 +24,7 @@ enum ErrorCode : int {
   NoAnswer = -32006,
 };
 
-/// Why a request is refused.
+/// The error that refuses a request.
 struct RequestError {
   int code;
   std::string message;
@@ -33,12 +33,12 @@ struct RequestError {
       : code(code), message(message.str()) {}
 };
 
-/// A line from the front end, without its envelope.
+/// A line from the front end, parsed into method, id and parameters.
 struct Envelope {
   llvm::json::Value id = nullptr;
   std::string method;
   llvm::json::Object params;
-  /// Set if the line is not a request.
+  /// Set if the line is not a valid request.
   std::optional<RequestError> error;
 
   static Envelope open(llvm::StringRef line);

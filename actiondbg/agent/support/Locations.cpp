@@ -1,4 +1,4 @@
-//===- Locations.cpp - Places in files inside locations -------------------===//
+//===- Locations.cpp - File locations inside locations --------------------===//
 
 #include "support/Locations.h"
 

@@ -1,4 +1,4 @@
-//===- Locations.h - Places in files inside locations -*- C++ -*-===//
+//===- Locations.h - File locations inside locations ------------*- C++ -*-===//
 
 #ifndef ACTIONDBG_LOCATIONS_H
 #define ACTIONDBG_LOCATIONS_H
@@ -8,7 +8,7 @@
 
 namespace adbg {
 
-/// Returns the first place in a file inside `loc`.
+/// Returns the first file location inside `loc`.
 std::optional<FilePlace> firstPlace(mlir::Location loc);
 
 /// Calls `visit` on each location inside `loc` until it returns true.

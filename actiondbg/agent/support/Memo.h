@@ -1,4 +1,4 @@
-//===- Memo.h - Answers about names, remembered -----------------*- C++ -*-===//
+//===- Memo.h - Caches keyed by names ---------------------------*- C++ -*-===//
 
 #ifndef ACTIONDBG_MEMO_H
 #define ACTIONDBG_MEMO_H
@@ -11,9 +11,9 @@
 
 namespace adbg {
 
-/// How often a context came or went, and how often one or a set of patterns
-/// did, which own names. What belongs to another may stand where theirs stood.
-/// Not 0, which is what a memo has that was never asked.
+/// Counts of created and destroyed contexts, and of contexts and pattern sets,
+/// which own names. A change means that a cached address may have been reused.
+/// Never 0, which marks an empty slot of a memo.
 struct Epochs {
   std::atomic<unsigned> contexts{1}, names{1};
 };
@@ -25,25 +25,25 @@ inline unsigned namesEpoch() {
 inline unsigned contextsEpoch() {
   return epochs.contexts.load(std::memory_order_acquire);
 }
-/// To be called when a set of patterns is made.
+/// Called when a set of patterns is created.
 inline void forgetNames() { ++epochs.names; }
-/// To be called when a context was made or destroyed.
+/// Called when a context is created or destroyed.
 inline void forgetContexts() {
   ++epochs.contexts;
   forgetNames();
 }
 
-/// What a table of names is looked into by.
+/// Hashes an address.
 inline uintptr_t spread(const void *name) {
   auto address = reinterpret_cast<uintptr_t>(name);
   return (address >> 3) ^ (address >> 11);
 }
 
-/// Answers about names, kept by the address of the name: actions ask the same
-/// few names for ever, and to hash the text would cost more than all the rest.
-/// Names whose addresses are alike share a few slots; a newer one takes that of
-/// the oldest. A pass may make a set of patterns for each function, so that
-/// answers are not forgotten when one is made: the text is looked at once more.
+/// A cache of answers about names, keyed by the address of the name: actions
+/// use the same few names repeatedly, and hashing the text would cost more than
+/// everything else. Names with similar addresses share a few slots; a new one
+/// evicts the oldest. A pass may create a set of patterns for each function, so
+/// a new set does not clear the cache: instead the text is compared once.
 template <typename Answer> class Memo {
 public:
   template <typename Compute>
@@ -69,7 +69,7 @@ private:
     Answer answer = Answer();
 
     bool isOf(const void *key, size_t length) const {
-      return (begin == key) & (size == length); // no jump between them
+      return (begin == key) & (size == length); // branch-free
     }
   };
 
@@ -78,14 +78,14 @@ private:
       slots.reset(new Slot[slotCount]);
     return &slots[spread(begin) % 256 * ways];
   }
-  /// Returns the slot of what was asked for before; null if it has none.
+  /// Returns the slot of a cached name; null if there is none.
   static Slot *known(Slot *first, const void *begin, size_t size) {
     for (Slot *slot = first; slot != first + ways; ++slot)
       if (slot->isOf(begin, size) && slot->epoch)
         return slot;
     return nullptr;
   }
-  /// Has a new slot stand first, and the oldest go.
+  /// Inserts a slot at the front and evicts the oldest.
   static Slot *take(Slot *first, Slot made) {
     std::move_backward(first, first + ways - 1, first + ways);
     *first = std::move(made);
@@ -112,8 +112,8 @@ private:
   std::unique_ptr<Slot[]> slots;
 };
 
-/// The same of what is known by the address of something that belongs to a
-/// context, and may be added to an answer.
+/// A cache keyed by the address of an object that a context owns; its answers
+/// may be extended.
 template <typename Answer> class KeyMemo {
 public:
   template <typename Compute>
@@ -143,7 +143,7 @@ private:
     for (Slot *slot = first; slot != first + ways; ++slot)
       if (slot->key == key && slot->epoch == now)
         return slot->answer;
-    // A new one stands first, and the oldest goes.
+    // Insert at the front and evict the oldest.
     std::move_backward(first, first + ways - 1, first + ways);
     *first = {key, now, compute()};
     return first->answer;

@@ -1,5 +1,4 @@
-//===- Traits.cpp - Traits of operations, whoever compiled MLIR
-//-------------===//
+//===- Traits.cpp - Traits in MLIR of any compiler ------------------------===//
 
 #include "support/Traits.h"
 
@@ -24,7 +23,8 @@ static TraitIDs &traitIDs() {
   return ids;
 }
 
-/// Registers `spelling`, which has to live for ever: the registry keeps it.
+/// Registers `spelling`, which must never be freed: the registry keeps a
+/// reference.
 static TypeID idOf(llvm::StringRef spelling) {
   return mlir::detail::FallbackTypeIDResolver::registerImplicitTypeID(spelling);
 }
@@ -42,7 +42,7 @@ static TypeID idOf(llvm::StringRef spelling) {
   }
 
 bool findTraits(MLIRContext *context) {
-  // The builtin dialect is in each context, and a module is a symbol table.
+  // Each context has the builtin dialect, and a module is a symbol table.
   OperationName module("builtin.module", context);
   for (const TraitIDs &ids : {traitIDs(), ADBG_IDS(ADBG_SPELLED_BY_CLANG),
                               ADBG_IDS(ADBG_SPELLED_BY_GCC)}) {

@@ -1,8 +1,8 @@
-//===- Traits.h - Traits of operations, whoever compiled MLIR ---*- C++ -*-===//
+//===- Traits.h - Traits in MLIR of any compiler ----------------*- C++ -*-===//
 //
-// The TypeID of a trait is found by the text that the compiler spells its type
-// with, and g++ and clang++ spell it differently: an agent of g++ would find no
-// trait in an MLIR of clang++. So the spelling is found out first.
+// The TypeID of a trait is looked up by the compiler's spelling of its type, in
+// which g++ and clang++ differ: an agent compiled by g++ would find no trait in
+// an MLIR compiled by clang++. Therefore the spelling is detected first.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,35 +14,34 @@
 
 namespace adbg {
 
-/// Finds out the spelling, by an operation whose traits are known. Returns
-/// whether it was found: without it folds of constants cannot be told apart.
+/// Detects the spelling by an operation with known traits. Returns false if it
+/// is unknown: then folds of constants cannot be recognised.
 bool findTraits(mlir::MLIRContext *context);
 
-/// What the name of `op` can be known by as long as its context lives; to read
-/// the text takes longer.
+/// A key for the name of `op`, valid as long as its context lives; faster than
+/// reading the text.
 inline const void *nameKeyOf(mlir::Operation *op) {
   return op->getName().getIdentifier().getAsOpaquePointer();
 }
 
-/// Asks one trait after the other.
+/// Whether an operation has the ConstantLike trait; slow.
 bool isConstantLike(mlir::OperationName name);
 bool isSymbolTable(mlir::Operation *op);
 bool isIsolated(mlir::Operation *op);
 
-/// What is remembered of a name of operations.
+/// Cached properties of an operation name.
 struct NameFacts {
-  /// To fold one is to ask for its value: never an action.
+  /// Folding a constant returns its value: never an action.
   bool isConstant = false;
-  /// The numbers that it has in a recording, and that the fold of such an
-  /// operation has; 0 if there is none yet.
+  /// Its number in a recording and that of its fold; 0 if not assigned yet.
   uint32_t number = 0, foldNumber = 0;
 };
 
-/// All that is asked of the names of operations with each action, in one place:
-/// so it costs the tool little of the nearest cache.
+/// The properties of operation names that each action needs, in one table: this
+/// uses little of the L1 cache.
 class OperationNames {
 public:
-  /// Valid until another one is asked for.
+  /// Returns the properties; the reference is valid until the next call.
   LLVM_ATTRIBUTE_ALWAYS_INLINE NameFacts &of(mlir::Operation *op) {
     return known.get(nameKeyOf(op),
                      [&] { return NameFacts{isConstantLike(op->getName())}; });

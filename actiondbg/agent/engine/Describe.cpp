@@ -67,13 +67,14 @@ std::optional<std::string> placeText(Location loc) {
 void addOperation(Object &object, const Frame &frame) {
   std::optional<std::string> op, location, function;
   uint32_t id = 0;
-  const Gone *gone = frame.units.empty() ? nullptr : frame.goneUnit(0);
-  if (gone) {
-    id = gone->id;
-    op = gone->name.getStringRef().str();
-    location = placeText(gone->location);
-    if (gone->function)
-      function = gone->function.str();
+  const ErasedUnit *erased =
+      frame.units.empty() ? nullptr : frame.erasedUnit(0);
+  if (erased) {
+    id = erased->id;
+    op = erased->name.getStringRef().str();
+    location = placeText(erased->location);
+    if (erased->function)
+      function = erased->function.str();
   } else if (Operation *about = frame.op()) {
     id = Identities::all().of(about);
     op = about->getName().getStringRef().str();
@@ -94,7 +95,8 @@ static void addAction(Object &object, const Frame &frame) {
   object["depth"] = int64_t(frame.depth);
 }
 
-Object describeStop(const Frame &frame, const Notice &notice, bool inside) {
+Object describeStop(const Frame &frame, const Notice &notice,
+                    const ChangeLog &log, bool inside) {
   Object stop{{"when", whenOf(frame, inside)},
               {"reason", notice.reason},
               {"breakpoints", llvm::json::Array(notice.hit)},
@@ -108,9 +110,9 @@ Object describeStop(const Frame &frame, const Notice &notice, bool inside) {
   if (inside) {
     // The action is not over: its outcome is unknown.
     Frame nothing;
-    addOutcome(stop, nothing);
+    addOutcome(stop, nothing, log);
   } else {
-    addOutcome(stop, frame);
+    addOutcome(stop, frame, log);
   }
   return stop;
 }
@@ -238,23 +240,23 @@ Object describeUnit(const IRUnit &unit) {
 llvm::json::Array describeUnits(const Frame &frame) {
   llvm::json::Array units;
   for (size_t i = 0; i < frame.units.size(); ++i) {
-    const Gone *gone = frame.goneUnit(i);
-    if (!gone) {
+    const ErasedUnit *erased = frame.erasedUnit(i);
+    if (!erased) {
       units.push_back(describeUnit(frame.units[i]));
       continue;
     }
-    if (gone->by) {
-      Object by = describeUnit(IRUnit(gone->by));
+    if (erased->by) {
+      Object by = describeUnit(IRUnit(erased->by));
       by["state"] = "replaced";
       units.push_back(std::move(by));
       continue;
     }
     units.push_back(Object{{"kind", kindText(frame.units[i])},
-                           {"name", safe(gone->name.getStringRef())},
+                           {"name", safe(erased->name.getStringRef())},
                            {"state", "erased"},
-                           {"id", idOrNull(gone->id)},
+                           {"id", idOrNull(erased->id)},
                            {"text", nullptr},
-                           {"location", orNull(placeText(gone->location))}});
+                           {"location", orNull(placeText(erased->location))}});
   }
   return units;
 }

@@ -18,7 +18,7 @@ llvm::json::Array describeWritten();
 /// Describes a stop, without its position. `inside`: the stop is inside the
 /// action, not before or after it.
 llvm::json::Object describeStop(const Frame &frame, const Notice &notice,
-                                bool inside);
+                                const ChangeLog &log, bool inside);
 /// Adds the operation of an action to a stop or a frame.
 void addOperation(llvm::json::Object &object, const Frame &frame);
 llvm::json::Object describeCrash(const Frame *innermost);
@@ -32,11 +32,12 @@ llvm::json::Array describeUnits(const Frame &frame);
 llvm::json::Value describeOutcome(const Frame &frame);
 /// Describes the first `most` of the stored changes. `count`: the number of all
 /// changes.
-llvm::json::Array describeChanges(const Frame &frame, bool nested,
-                                  uint64_t most, uint64_t &count);
+llvm::json::Array describeChanges(const Frame &frame, const ChangeLog &log,
+                                  bool nested, uint64_t most, uint64_t &count);
 llvm::json::Value describeCulprit(const std::optional<Culprit> &culprit);
-void addOutcome(llvm::json::Object &stop, const Frame &frame);
-std::string describeFolded(mlir::OpFoldResult result);
+void addOutcome(llvm::json::Object &stop, const Frame &frame,
+                const ChangeLog &log);
+std::string describeFolded(mlir::OpFoldResult result, const Observer &observer);
 llvm::json::Value idOrNull(uint32_t id);
 /// Returns the id of a unit's operation: the unit itself, or the one that
 /// contains or defines it; 0 if there is none.

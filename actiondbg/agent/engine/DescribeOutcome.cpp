@@ -1,7 +1,6 @@
 //===- DescribeOutcome.cpp - Outcomes and changes as JSON -----------------===//
 
 #include "engine/Describe.h"
-#include "engine/Engine.h"
 
 using namespace mlir;
 using llvm::StringRef;
@@ -12,14 +11,14 @@ namespace adbg {
 
 Json idOrNull(uint32_t id) { return id ? Json(int64_t(id)) : Json(nullptr); }
 
-std::string describeFolded(OpFoldResult result) {
+std::string describeFolded(OpFoldResult result, const Observer &observer) {
   std::string text;
   llvm::raw_string_ostream os(text);
   if (auto attribute = dyn_cast<Attribute>(result)) {
     attribute.print(os);
     return text.size() > 200 ? text.substr(0, 197) + "..." : text;
   }
-  ValueName name = Engine::get().observer.nameOf(cast<Value>(result));
+  ValueName name = observer.nameOf(cast<Value>(result));
   os << (name.isArgument ? "block argument " : "result ") << name.result
      << " of @" << name.id << " " << name.op;
   return text;
@@ -70,9 +69,8 @@ static Json describeChange(const Change &change) {
   return object;
 }
 
-llvm::json::Array describeChanges(const Frame &frame, bool nested,
-                                  uint64_t most, uint64_t &count) {
-  const ChangeLog &log = Engine::get().observer.log;
+llvm::json::Array describeChanges(const Frame &frame, const ChangeLog &log,
+                                  bool nested, uint64_t most, uint64_t &count) {
   llvm::json::Array changes;
   count = 0;
   if (frame.kind == Kind::None)
@@ -98,11 +96,11 @@ Json describeCulprit(const std::optional<Culprit> &culprit) {
                 {"guess", culprit->guess}};
 }
 
-void addOutcome(Object &stop, const Frame &frame) {
+void addOutcome(Object &stop, const Frame &frame, const ChangeLog &log) {
   uint64_t count = 0;
   llvm::json::Array changes;
   if (frame.over && frame.kind != Kind::None)
-    changes = describeChanges(frame, /*nested=*/true, 100, count);
+    changes = describeChanges(frame, log, /*nested=*/true, 100, count);
   stop["changes"] = std::move(changes);
   stop["changeCount"] = int64_t(count);
   stop["outcome"] = frame.over && frame.kind != Kind::None

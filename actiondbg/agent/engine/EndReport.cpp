@@ -33,7 +33,7 @@ void EndReport::sendExit() {
 
 /// Runs `function` on a stack of its own: a signal handler's stack is too small
 /// to print IR.
-static void onBigStack(void (*function)()) {
+static void onLargeStack(void (*function)()) {
   size_t size = 64 << 20;
   void *stack = mmap(nullptr, size, PROT_READ | PROT_WRITE,
                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -50,12 +50,12 @@ static void onBigStack(void (*function)()) {
 
 /// Returns the message of a failed assertion, which the C library keeps for
 /// debuggers.
-static std::string lastWords() {
+static std::string assertionMessage() {
   struct AbortMessage {
     unsigned size;
     char text[1];
   };
-  std::string words = "the tool is about to die";
+  std::string words = "the tool is crashing";
   auto **message = static_cast<AbortMessage **>(
       dlvsym(RTLD_DEFAULT, "__abort_msg", "GLIBC_PRIVATE"));
   if (message && *message)
@@ -68,7 +68,8 @@ void EndReport::sendCrash() {
     return;
   // The tool did not cause a crash while a request is served.
   if (engine.breakpoints.catches(CatchKind::Crash) && !engine.isSilent())
-    onBigStack([] { Engine::get().caught(CatchKind::Crash, lastWords()); });
+    onLargeStack(
+        [] { Engine::get().caught(CatchKind::Crash, assertionMessage()); });
   finishFiles();
   Object crash = describeCrash(engine.innermost);
   crash["signal"] = int64_t(crashSignal);

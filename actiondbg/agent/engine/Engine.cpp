@@ -16,11 +16,11 @@ namespace adbg {
 //===----------------------------------------------------------------------===//
 
 void Engine::attach(const std::string &socket) {
-  here.isHome = true;
+  local.isHome = true;
   pid = getpid();
   connection.open(socket);
   Connection::onForce = [] {
-    if (here.isHome && first().follows())
+    if (local.isHome && first().follows())
       first().stopInside();
   };
   attached = true;
@@ -61,7 +61,7 @@ void Engine::dispatch(Frame &frame, llvm::function_ref<void()> run) {
     makeCheckpoint();
   bool isAlert = mayStop();
   if (LLVM_UNLIKELY(skips.plan != nullptr) && !isAlert &&
-      skips.plan->leavesOut(frame, innermost, position.ordinal)) {
+      skips.plan->skipsUncounted(frame, innermost, position.ordinal)) {
     ++position.ordinal;
     position.event += 2;
     return knownNames.number(frame);
@@ -109,7 +109,7 @@ void Engine::before(Frame &frame) {
     frame.skipped = true;
   stopBefore(frame, notice);
   skips.note(frame);
-  lookAhead(frame);
+  planObservation(frame);
 }
 
 /// Attributes events up to here to the enclosing action.
@@ -117,13 +117,13 @@ void Engine::between(Frame &frame, Notice &notice) {
   if (frame.ordinal == 1)
     for (Breakpoint *one : observer.watches)
       if (!one->log)
-        one->watch->settle();
+        one->watch->dropEvents();
   breakpoints.hitWatches(frame, notice);
   if (verifier.isOn && observer.culpritNow().guess)
     verify(frame, notice);
 }
 
-void Engine::lookAhead(Frame &frame) {
+void Engine::planObservation(Frame &frame) {
   const Resumption &resumption = stops.resumption;
   uint64_t event = position.event;
   bool isStep = resumption.stepsOver(frame);
@@ -178,7 +178,7 @@ void Engine::verify(Frame &frame, Notice &notice) {
   if (why.empty())
     return;
   notice.reason = "verify";
-  notice.message = "the IR is not valid any more: " + why;
+  notice.message = "the IR is no longer valid: " + why;
   notice.culprit = observer.culpritNow();
 }
 
@@ -297,7 +297,7 @@ void Engine::stopInside() {
   Frame &frame = innermost ? *innermost : noFrame();
   Notice notice;
   notice.reason = "interrupt";
-  notice.message = "it has reached no other action since";
+  notice.message = "interrupted inside the action";
   stops.inside = true;
   stop(frame, notice);
   stops.inside = false;

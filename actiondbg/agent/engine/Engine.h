@@ -11,8 +11,8 @@
 #include "match/BreakpointHits.h"
 #include "match/Skips.h"
 #include "observe/ActionVerifier.h"
+#include "observe/ErasedUnits.h"
 #include "observe/KnownNames.h"
-#include "observe/LostUnits.h"
 #include "record/Recorder.h"
 #include "record/UpstreamLog.h"
 #include "support/Traits.h"
@@ -26,16 +26,16 @@ namespace adbg {
 class Engine {
 public:
   static Engine &get() {
-    return LLVM_LIKELY(here.engine) ? *here.engine : make();
+    return LLVM_LIKELY(local.engine) ? *local.engine : make();
   }
   /// Returns this thread's engine; async-signal-safe, because it creates none.
-  static Engine &known() { return here.engine ? *here.engine : first(); }
+  static Engine &known() { return local.engine ? *local.engine : first(); }
   /// Returns the engine of the thread that created the first context.
   static Engine &first();
 
   /// Records the actions of all threads from now on, without stops. Returns
   /// false if the files cannot be written.
-  static bool startObserving(const RecordOrder &order, bool isThreaded);
+  static bool startObserving(const RecordSettings &settings, bool isThreaded);
   /// True if actions are recorded without stops.
   bool isObserving = false;
   /// Called when the thread ends.
@@ -50,7 +50,7 @@ public:
   /// Whether this process is connected to the front end.
   bool isConnected() const { return getpid() == pid && connection.isOpen(); }
   /// Whether this thread's actions are observed now.
-  bool follows() const { return attached && here.isHome && !silent; }
+  bool follows() const { return attached && local.isHome && !silent; }
   /// Whether the agent itself runs MLIR code now, see Silence.
   bool isSilent() const { return silent; }
 
@@ -63,16 +63,16 @@ public:
                                           NameFacts *folded = nullptr);
   LLVM_ATTRIBUTE_ALWAYS_INLINE void exit(Frame &frame);
   /// Whether every further pattern is skipped, whatever its place.
-  bool leavesOutPatterns() const {
+  bool skipsPatterns() const {
     return skips.plan && !mayStop() &&
-           skips.plan->leavesOutAll(innermost, position.ordinal);
+           skips.plan->skipsAllUncounted(innermost, position.ordinal);
   }
 
   /// Called when an operation is about to be destroyed or replaced.
-  void erased(mlir::Operation *op) { lostUnits.erased(op); }
+  void erased(mlir::Operation *op) { erasedUnits.erased(op); }
   void replaced(mlir::Operation *op, mlir::ValueRange by,
                 bool isGuess = false) {
-    lostUnits.replaced(op, by);
+    erasedUnits.replaced(op, by);
     observer.replaced(op, by, isGuess);
   }
   bool hasFrames() const { return innermost != nullptr; }
@@ -92,8 +92,8 @@ public:
   /// Stops inside the action. Called in a signal handler.
   void stopInside();
   /// Forks this process; returns 0 in the child, which is at the same stop.
-  pid_t fork(const ForkOrder &order) {
-    return forks.fork(order, [this] { join(); });
+  pid_t fork(const ForkSettings &settings) {
+    return forks.fork(settings, [this] { join(); });
   }
 
 private:
@@ -112,7 +112,7 @@ public:
   BreakpointHits breakpoints{observer, hitLog};
   Skips skips;
   ActionVerifier verifier;
-  LostUnits lostUnits{observer};
+  ErasedUnits erasedUnits{observer};
   KnownNames knownNames;
   Forks forks{connection};
   EndReport end{*this};
@@ -124,12 +124,12 @@ public:
   /// The first error since the verifier started, if its failure is caught.
   std::string firstError;
   unsigned contexts = 0;
-  bool askedForThreads = false;
+  bool wantsThreads = false;
 
 private:
   friend class Silence;
   static Engine &make();
-  void tellFirst(const Frame &frame);
+  void attributeToFirst(const Frame &frame);
   void observe();
   /// Called in a fork that the agent made, once it is connected.
   void join();
@@ -157,20 +157,20 @@ private:
   void stopAfter(Frame &frame);
   void stop(Frame &frame, const Notice &notice);
   /// Determines what to observe while the action runs.
-  void lookAhead(Frame &frame);
+  void planObservation(Frame &frame);
   void verify(Frame &frame, Notice &notice);
 
   /// The number of threads observed so far.
   static std::atomic<unsigned> threads;
   /// The state of one thread.
-  struct Here {
+  struct ThreadState {
     Engine *engine = nullptr;
     /// Whether this thread's actions are observed.
     bool isHome = false;
   };
   // Not thread_local: a translation unit without the definition would call an
   // initializer at each use.
-  static __thread Here here;
+  static __thread ThreadState local;
 
   std::unique_ptr<Recorder> recorder;
   pid_t pid = 0;
@@ -212,7 +212,7 @@ inline void Engine::exit(Frame &frame) {
     observer.recorder->end(frame, now);
   observer.leave(frame);
   if (LLVM_UNLIKELY(!frame.parent) && this != &first())
-    tellFirst(frame);
+    attributeToFirst(frame);
 }
 
 /// Suspends observation of this thread while the agent itself runs MLIR code.

@@ -10,7 +10,7 @@ using llvm::StringRef;
 
 namespace adbg {
 
-__thread Engine::Here Engine::here;
+__thread Engine::ThreadState Engine::local;
 
 std::atomic<unsigned> Engine::threads{0};
 
@@ -31,7 +31,7 @@ Engine &Engine::first() {
 
 Engine &Engine::make() {
   if (!first().isObserving) {
-    here.engine = &first();
+    local.engine = &first();
     return first();
   }
   static thread_local OwnEngine own;
@@ -39,13 +39,13 @@ Engine &Engine::make() {
   return own.engine;
 }
 
-void Engine::leaveThread() { here = {&first(), /*isHome=*/false}; }
+void Engine::leaveThread() { local = {&first(), /*isHome=*/false}; }
 
 void Engine::observe() {
   ++threads;
-  here = {this, /*isHome=*/true};
+  local = {this, /*isHome=*/true};
   attached = isObserving = true;
-  lostUnits.followPassesOnly();
+  erasedUnits.followPassesOnly();
   observer.isTallied = true;
   if (!Recorder::isOn())
     return;
@@ -53,11 +53,11 @@ void Engine::observe() {
   observer.recorder = recorder.get();
 }
 
-bool Engine::startObserving(const RecordOrder &order, bool isThreaded) {
-  if (!order.path.empty() && !Recorder::start(order, isThreaded))
+bool Engine::startObserving(const RecordSettings &settings, bool isThreaded) {
+  if (!settings.path.empty() && !Recorder::start(settings, isThreaded))
     return false;
-  if (!order.upstreamLog.empty() &&
-      !UpstreamLog::start(order.upstreamLog.c_str()))
+  if (!settings.upstreamLog.empty() &&
+      !UpstreamLog::start(settings.upstreamLog.c_str()))
     return false;
   Identities::neverFind();
   on_exit([](int status, void *) { first().end.exitStatus = status; }, nullptr);
@@ -68,10 +68,10 @@ bool Engine::startObserving(const RecordOrder &order, bool isThreaded) {
 
 /// Attributes an outermost action of this thread to the action of the first
 /// thread, which waits for it.
-void Engine::tellFirst(const Frame &frame) {
+void Engine::attributeToFirst(const Frame &frame) {
   Frame *around = first().innermost;
   if (around && frame.changed())
-    ++around->elsewhere;
+    ++around->changesElsewhere;
 }
 
 void Engine::reason(Frame &frame, const Diagnostic &diagnostic) {

@@ -146,15 +146,15 @@ int64_t Frame::iteration() const {
   return -1;
 }
 
-const Gone *Frame::goneUnit(size_t index) const {
-  for (const Gone &one : rare().gone)
+const ErasedUnit *Frame::erasedUnit(size_t index) const {
+  for (const ErasedUnit &one : rare().erased)
     if (one.unit == index)
       return &one;
   return nullptr;
 }
 
 Operation *Frame::opOfUnit(size_t index) const {
-  if (const Gone *erased = goneUnit(index))
+  if (const ErasedUnit *erased = erasedUnit(index))
     return erased->by;
   return holderOf(units[index]);
 }

@@ -45,7 +45,7 @@ enum class Result : uint8_t { Succeeded, Unchanged, Failed, Skipped };
 llvm::StringRef textOf(Result result);
 
 /// Describes an IR unit that was erased while its action ran.
-struct Gone {
+struct ErasedUnit {
   size_t unit;
   uint32_t id;
   // Objects owned by the context: text is produced on request.
@@ -61,7 +61,7 @@ struct Gone {
 /// longer than most actions do.
 struct Rare {
   /// Units that were erased or replaced since the action began.
-  llvm::SmallVector<Gone, 0> gone;
+  llvm::SmallVector<ErasedUnit, 0> erased;
   /// Breakpoints that stop after this action whatever its outcome, and those
   /// that depend on its outcome.
   llvm::SmallVector<int, 0> stopAfter, undecided;
@@ -99,7 +99,7 @@ struct Frame {
   uint32_t foldedId = 0;
   uint32_t legalized = 0, rolledBack = 0, errors = 0;
   /// The number of changing actions of other threads inside this one.
-  std::atomic<int32_t> elsewhere{0};
+  std::atomic<int32_t> changesElsewhere{0};
 
   Kind kind = Kind::Other;
   Returned returned = Returned::Unknown;
@@ -115,7 +115,7 @@ struct Frame {
   bool wantsReasons = false;
   /// Whether to search for modifications without a notification, and whether
   /// some were found.
-  bool wantsModified = false, foundUnnoticed = false;
+  bool wantsModified = false, foundUnreported = false;
   bool hasConversion = false;
 
   Frame(const mlir::tracing::Action &action);
@@ -160,7 +160,7 @@ struct Frame {
   Result result() const { return result(changed()); }
   LLVM_ATTRIBUTE_ALWAYS_INLINE bool changed() const {
     // The caller applies the result of a fold right after it.
-    bool isChange = tally.net > 0 || elsewhere > 0 ||
+    bool isChange = tally.net > 0 || changesElsewhere > 0 ||
                     (kind == Kind::Fold && returned == Returned::Success);
     return LLVM_UNLIKELY(isChange) && returned != Returned::RolledBack &&
            !skipped;
@@ -181,7 +181,7 @@ struct Frame {
   /// Whether it made changes other than through nested actions.
   bool changedItself() const;
 
-  const Gone *goneUnit(size_t index) const;
+  const ErasedUnit *erasedUnit(size_t index) const;
   /// The operation of the action's first unit (the parent of a region, block or
   /// value) or its replacement; null if none is alive.
   mlir::Operation *op() const;

@@ -57,7 +57,7 @@ void StopLoop::serve() {
     }
   }
   clearSelection();
-  observer.served += Observer::now() - since;
+  observer.stopTime += Observer::now() - since;
 }
 
 void StopLoop::resume(Resumption next) {
@@ -70,7 +70,7 @@ void StopLoop::resume(Resumption next) {
 }
 
 Object StopLoop::describe(const Frame &frame, const Notice &notice) const {
-  Object stop = describeStop(frame, notice, inside);
+  Object stop = describeStop(frame, notice, observer.log, inside);
   stop["event"] = int64_t(position.event);
   stop["cursorId"] = idOrNull(idOf(cursor));
   return stop;
@@ -92,10 +92,10 @@ void StopLoop::resetCursor() {
   for (const Frame *frame = selected; frame; frame = frame->parent) {
     if (frame->units.empty())
       continue;
-    const Gone *gone = frame->goneUnit(0);
-    if (gone && !gone->by)
+    const ErasedUnit *erased = frame->erasedUnit(0);
+    if (erased && !erased->by)
       continue;
-    cursor = gone ? IRUnit(gone->by) : frame->units[0];
+    cursor = erased ? IRUnit(erased->by) : frame->units[0];
     return;
   }
 }

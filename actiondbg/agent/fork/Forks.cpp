@@ -29,21 +29,21 @@ static void ignoreInterrupts() {
     ::signal(number, SIG_DFL);
 }
 
-void Forks::become(const ForkOrder &order) {
-  role = order.role;
+void Forks::become(const ForkSettings &settings) {
+  role = settings.role;
   connection.abandon();
   if (role == Role::Replica || role == Role::Trial)
     checkpoints = Checkpoints();
   // Its end must not remove files of the tool, unless it is the tool.
   setFork(role != Role::Tool);
   // Output in the wrong file would be judged by an oracle.
-  if (!files.redirect(order.outputs))
+  if (!files.redirect(settings.outputs))
     _exit(1);
   switch (role) {
   case Role::Tool:
-    files.reopen(order.shared);
-    if (order.muted)
-      files.mute(*order.muted, order.shared);
+    files.reopen(settings.shared);
+    if (settings.muted)
+      files.mute(*settings.muted, settings.shared);
     listenToCrashes();
     break;
   case Role::Trial:
@@ -58,10 +58,10 @@ void Forks::become(const ForkOrder &order) {
     break;
   }
   connection = Connection();
-  connection.open(order.socket);
+  connection.open(settings.socket);
 }
 
-pid_t Forks::fork(const ForkOrder &order,
+pid_t Forks::fork(const ForkSettings &settings,
                   llvm::function_ref<void()> onConnect) {
   // The files of a frozen process are as its parent noted them: the shared
   // offsets may have moved since.
@@ -69,8 +69,8 @@ pid_t Forks::fork(const ForkOrder &order,
     files.note();
   pid_t pid = forkQuietly();
   if (pid == 0) {
-    isFrozen = order.role == Role::Checkpoint && order.outputs.isEmpty();
-    become(order);
+    isFrozen = settings.role == Role::Checkpoint && settings.outputs.isEmpty();
+    become(settings);
     onConnect();
   }
   return pid;
@@ -78,11 +78,11 @@ pid_t Forks::fork(const ForkOrder &order,
 
 pid_t Forks::forkCheckpoint(uint64_t event, llvm::function_ref<int64_t()> clock,
                             llvm::function_ref<void()> onConnect) {
-  ForkOrder order;
-  order.role = Role::Checkpoint;
-  order.socket = checkpoints.socketPath();
+  ForkSettings settings;
+  settings.role = Role::Checkpoint;
+  settings.socket = checkpoints.socketPath();
   int64_t began = clock();
-  pid_t pid = fork(order, onConnect);
+  pid_t pid = fork(settings, onConnect);
   if (pid > 0)
     checkpoints.made(pid, event, began, clock() - began);
   return pid;

@@ -4,7 +4,7 @@
 #define ACTIONDBG_FORKS_H
 
 #include "fork/Checkpoints.h"
-#include "fork/ForkOrder.h"
+#include "fork/ForkSettings.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 
 namespace adbg {
@@ -24,7 +24,8 @@ public:
 
   /// Returns the pid; 0 in the child, after it has connected and called
   /// `onConnect`.
-  pid_t fork(const ForkOrder &order, llvm::function_ref<void()> onConnect);
+  pid_t fork(const ForkSettings &settings,
+             llvm::function_ref<void()> onConnect);
   /// Forks a checkpoint at this event and time.
   pid_t forkCheckpoint(uint64_t event, llvm::function_ref<int64_t()> clock,
                        llvm::function_ref<void()> onConnect);
@@ -32,7 +33,7 @@ public:
   void resumed() { isFrozen = false; }
 
 private:
-  void become(const ForkOrder &order);
+  void become(const ForkSettings &settings);
 
   Connection &connection;
   /// True in a fork that has not run yet and shares its files.

@@ -30,18 +30,18 @@ using namespace adbg;
 
 namespace {
 /// The front end's settings, from the environment.
-struct Orders {
+struct AgentSettings {
   /// The front end's socket; empty if the agent is not to attach.
   std::string socket;
-  RecordOrder record;
+  RecordSettings record;
   /// The pid of the front end with which the tool ends; 0 for none.
   pid_t parent = 0;
 };
 } // namespace
 
-static Orders &orders() {
-  static Orders *orders = new Orders;
-  return *orders;
+static AgentSettings &settings() {
+  static AgentSettings *settings = new AgentSettings;
+  return *settings;
 }
 
 static std::string takeVariable(const char *name) {
@@ -54,13 +54,13 @@ static std::string takeVariable(const char *name) {
 /// Removes the agent from the environment, so that no child of the tool loads
 /// it: a child without libMLIR would not even start.
 __attribute__((constructor)) static void takeEnvironment() {
-  orders().socket = takeVariable("ACTIONDBG_SOCKET");
-  orders().record = {takeVariable("ACTIONDBG_RECORD"),
-                     takeVariable("ACTIONDBG_UPSTREAM_LOG"),
-                     takeVariable("ACTIONDBG_RECORD_IR"),
-                     takeVariable("ACTIONDBG_RECORD_EVENTS")};
+  settings().socket = takeVariable("ACTIONDBG_SOCKET");
+  settings().record = {takeVariable("ACTIONDBG_RECORD"),
+                       takeVariable("ACTIONDBG_UPSTREAM_LOG"),
+                       takeVariable("ACTIONDBG_RECORD_IR"),
+                       takeVariable("ACTIONDBG_RECORD_EVENTS")};
   std::string parent = takeVariable("ACTIONDBG_RECORD_PARENT");
-  orders().parent = static_cast<pid_t>(strtol(parent.c_str(), nullptr, 10));
+  settings().parent = static_cast<pid_t>(strtol(parent.c_str(), nullptr, 10));
   if (const char *users = getenv("ACTIONDBG_PRELOAD"))
     setenv("LD_PRELOAD", users, 1);
   else
@@ -95,41 +95,41 @@ static void runWithToolHandler(const Handler &handler,
 }
 
 /// Ends the tool when the recording front end ends.
-static void endWith(pid_t parent) {
+static void endWithParent(pid_t parent) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent)
     _exit(3);
 }
 
 /// Carries out the settings, at the first context.
-static void followOrders(MLIRContext *context) {
-  Orders mine = std::exchange(orders(), Orders());
-  bool observes = !mine.record.path.empty() || !mine.record.upstreamLog.empty();
-  if (mine.socket.empty() && !observes)
+static void applySettings(MLIRContext *context) {
+  AgentSettings given = std::exchange(settings(), AgentSettings());
+  bool observes =
+      !given.record.path.empty() || !given.record.upstreamLog.empty();
+  if (given.socket.empty() && !observes)
     return;
   pthread_atfork(nullptr, nullptr, [] { Engine::get().abandon(); });
-  if (mine.parent)
-    endWith(mine.parent);
+  if (given.parent)
+    endWithParent(given.parent);
   if (observes &&
-      !Engine::startObserving(mine.record, context->isMultithreadingEnabled()))
+      !Engine::startObserving(given.record, context->isMultithreadingEnabled()))
     _exit(3);
-  if (!mine.socket.empty())
-    Engine::get().attach(mine.socket);
+  if (!given.socket.empty())
+    Engine::get().attach(given.socket);
 }
 
 static void attachTo(MLIRContext *context) {
-  followOrders(context);
+  applySettings(context);
   Engine &engine = Engine::get();
   if (!engine.follows())
     return;
   if (engine.contexts++ == 0 && !findTraits(context))
-    llvm::errs() << "actiondbg: this MLIR spells its traits in a way that the "
-                    "agent does not know; folds of constants count as "
-                    "actions\n";
+    llvm::errs() << "actiondbg: the agent cannot look up operation traits in "
+                    "this MLIR; folds of constants count as actions\n";
   forgetContexts();
   static auto *disable = real<DisableThreading>(ADBG_DISABLE_THREADING);
   static auto *install = real<RegisterHandler>(ADBG_REGISTER_HANDLER);
-  engine.askedForThreads |= context->isMultithreadingEnabled();
+  engine.wantsThreads |= context->isMultithreadingEnabled();
   if (!engine.isObserving)
     disable(context, true);
   auto toolHandler = std::make_shared<Handler>();
@@ -198,7 +198,7 @@ void disableThreading(MLIRContext *self, bool disable) {
   if (!engine.follows() || engine.isObserving)
     return next(self, disable);
   // Ordinals are reproducible only if one thread dispatches.
-  engine.askedForThreads |= !disable;
+  engine.wantsThreads |= !disable;
   next(self, true);
 }
 
@@ -241,7 +241,7 @@ static void noteFound(Frame &frame, Operation *op,
                                : Found::Both;
   if (frame.wantsReasons && !observer.recorder)
     for (OpFoldResult result : results)
-      frame.needRare().values.push_back(describeFolded(result));
+      frame.needRare().values.push_back(describeFolded(result, observer));
 }
 
 template <typename Fold>
@@ -261,7 +261,7 @@ dispatchDebugged(Engine &engine, Frame &frame, Operation *op,
                  FoldResults &results,
                  llvm::function_ref<LogicalResult()> fold) {
   LogicalResult result = failure();
-  if (!engine.leavesOutPatterns())
+  if (!engine.skipsPatterns())
     engine.dispatch(frame, [&] { result = runFold(frame, op, results, fold); });
   return result;
 }

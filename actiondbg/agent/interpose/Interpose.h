@@ -17,7 +17,7 @@ template <typename Function> Function *real(const char *symbol) {
   void *address = dlsym(RTLD_NEXT, symbol);
   if (!address) {
     llvm::errs() << "actiondbg: the tool's MLIR has no function " << symbol
-                 << "; the agent does not fit it\n";
+                 << "; the agent was built for another MLIR\n";
     _exit(3);
   }
   return reinterpret_cast<Function *>(address);

@@ -56,7 +56,7 @@ static LogicalResult noteSuccess(const Pattern &pattern, OnSuccess next) {
   Frame *frame = Engine::get().innermost;
   if (frame && frame->kind == Kind::Pattern && frame->wantsReasons)
     Engine::get().reason(
-        *frame, "rolled back: what the pattern made could not be legalized");
+        *frame, "rolled back: the pattern's result could not be legalized");
   return failure();
 }
 
@@ -76,7 +76,7 @@ LogicalResult matchAndRewrite(PatternApplicator *self, Operation *op,
   Engine &engine = Engine::get();
   if (!engine.follows())
     return next(self, op, rewriter, canApply, onFailure, onSuccess);
-  if (engine.leavesOutPatterns())
+  if (engine.skipsPatterns())
     return failure();
   OpBuilder::Listener *listener = rewriter.getListener();
   ReasonListener reasons(listener);
@@ -160,7 +160,7 @@ LogicalResult rewriteRegion(Region &region,
   if (failed(result) && engine.breakpoints.catches(CatchKind::Nonconvergence) &&
       engine.follows())
     engine.caught(CatchKind::Nonconvergence,
-                  "the greedy driver did not settle in " +
+                  "the greedy driver did not converge in " +
                       std::to_string(most) + " iterations");
   return result;
 }

@@ -92,10 +92,10 @@ static void noteEnd(Operation *op) {
   engine.observer.destroyed(op);
 }
 
-/// Whether an operation may be leaked: a top-level operation that is destroyed
+/// Whether to leak an operation: a top-level operation that is destroyed
 /// outside of actions has been written by then, and a trial ends sooner without
 /// destroying it.
-static bool isLeft(Operation *op) {
+static bool isLeaked(Operation *op) {
   Engine &engine = Engine::get();
   return engine.forks.role == Role::Trial && engine.follows() &&
          !engine.hasFrames() && !op->getBlock();
@@ -103,7 +103,7 @@ static bool isLeft(Operation *op) {
 
 ADBG_DECLARE(void, destroyOperation, ADBG_DESTROY, Operation *self) {
   ADBG_NEXT(ADBG_DESTROY, void(Operation *));
-  if (isLeft(self))
+  if (isLeaked(self))
     return;
   noteEnd(self);
   next(self);
@@ -111,7 +111,7 @@ ADBG_DECLARE(void, destroyOperation, ADBG_DESTROY, Operation *self) {
 
 ADBG_DECLARE(void, eraseOperation, ADBG_ERASE, Operation *self) {
   ADBG_NEXT(ADBG_ERASE, void(Operation *));
-  if (isLeft(self))
+  if (isLeaked(self))
     return;
   noteEnd(self);
   next(self);

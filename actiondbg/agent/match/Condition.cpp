@@ -41,7 +41,7 @@ std::optional<Condition::Node> Condition::nodeOf(StringRef name) {
 std::optional<Condition> Condition::parse(const llvm::json::Value &value,
                                           std::string &error) {
   Condition result;
-  error = "a part of a condition is not a field, a value or a call";
+  error = "each part of a condition must be a field, a value or a call";
   const llvm::json::Object *object = value.getAsObject();
   if (!object)
     return std::nullopt;

@@ -153,7 +153,7 @@ bool Plan::isRepeated(const Frame &frame, const Identities &ids) {
 }
 
 /// Counts an attempt or a conversion for the pass around it.
-static void countIn(Frame *pass, const Frame &frame) {
+static void countForPass(Frame *pass, const Frame &frame) {
   while (pass && (pass->kind != Kind::Pass || pass->isAdaptor()))
     pass = pass->parent;
   if (!pass)
@@ -164,7 +164,7 @@ static void countIn(Frame *pass, const Frame &frame) {
 
 bool Plan::skips(Frame &frame, const Identities &ids) {
   if (isLeaf(frame) || frame.isConversion())
-    countIn(frame.parent, frame);
+    countForPass(frame.parent, frame);
   return frame.isPlanned = decide(frame, ids);
 }
 

@@ -28,13 +28,13 @@ public:
   /// Whether all following patterns and folds are skipped without being
   /// counted, as most are during a search. `parent`: the running action;
   /// `newest`: the latest ordinal.
-  bool leavesOutAll(const Frame *parent, uint64_t newest) const {
+  bool skipsAllUncounted(const Frame *parent, uint64_t newest) const {
     return isPlain && limit && newest >= *limit && !(parent && parent->isHeld);
   }
-  bool leavesOut(const Frame &frame, const Frame *parent,
-                 uint64_t newest) const {
+  bool skipsUncounted(const Frame &frame, const Frame *parent,
+                      uint64_t newest) const {
     return (frame.kind == Kind::Pattern || frame.kind == Kind::Fold) &&
-           leavesOutAll(parent, newest);
+           skipsAllUncounted(parent, newest);
   }
   bool isRecorded() const { return record != nullptr; }
   /// Called at the end of an action. `newest`: the latest ordinal.

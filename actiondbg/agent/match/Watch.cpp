@@ -77,7 +77,7 @@ std::string Watch::attributeText() const {
   return text.size() > 200 ? text.substr(0, 197) + "..." : text;
 }
 
-void Watch::tell(const llvm::Twine &what) {
+void Watch::addEvent(const llvm::Twine &what) {
   if (!event.empty())
     event += "; ";
   event += what.str();
@@ -106,13 +106,13 @@ void Watch::placed(Operation *op, uint32_t placedId, bool isNew) {
   if (op != target || !isNew)
     return;
   follow(op, id);
-  tell("@" + llvm::Twine(id) + " " + name + " was created");
+  addEvent("@" + llvm::Twine(id) + " " + name + " was created");
 }
 
 void Watch::moved(Operation *op) {
   if (op != target)
     return;
-  tell("@" + llvm::Twine(id) + " " + name + " was moved");
+  addEvent("@" + llvm::Twine(id) + " " + name + " was moved");
   shape.block = Shape::of(op).block;
 }
 
@@ -120,16 +120,17 @@ void Watch::replaced(Operation *op, const ValueName &by, Operation *next) {
   if (op != target)
     return;
   compare();
-  tell("@" + llvm::Twine(id) + " " + name + " was replaced by " +
-       (by.isArgument ? "block argument " + std::to_string(by.result) + " of "
-                      : std::string()) +
-       "@" + llvm::Twine(by.id) + " " + by.op);
+  addEvent("@" + llvm::Twine(id) + " " + name + " was replaced by " +
+           (by.isArgument
+                ? "block argument " + std::to_string(by.result) + " of "
+                : std::string()) +
+           "@" + llvm::Twine(by.id) + " " + by.op);
   if (exact || !next || next == op)
     return;
   follow(next, by.id);
 }
 
-void Watch::settle() {
+void Watch::dropEvents() {
   counted = count;
   event.clear();
 }
@@ -142,7 +143,7 @@ void Watch::destroyed(Operation *op, bool wasPlaced) {
   target = nullptr;
   if (StringRef(event).contains("was replaced by"))
     return;
-  tell("@" + llvm::Twine(id) + " " + name + " was erased");
+  addEvent("@" + llvm::Twine(id) + " " + name + " was erased");
 }
 
 void Watch::compare() {
@@ -153,8 +154,8 @@ void Watch::compare() {
       return;
     std::string old = valueText;
     follow(target, id);
-    tell("attribute " + attribute + " of @" + llvm::Twine(id) + " " + name +
-         " went from " + old + " to " + valueText);
+    addEvent("attribute " + attribute + " of @" + llvm::Twine(id) + " " + name +
+             " changed from " + old + " to " + valueText);
     return;
   }
   // The operation is still being created.
@@ -165,15 +166,15 @@ void Watch::compare() {
   if (different.empty())
     return;
   shape = now;
-  tell("@" + llvm::Twine(id) + " " + name + " was modified: " + different);
+  addEvent("@" + llvm::Twine(id) + " " + name + " was modified: " + different);
 }
 
 std::string Watch::happened() {
   if (about == About::Count) {
     if (count == counted)
       return "";
-    tell("the number of " + glob->text + " went from " +
-         std::to_string(counted) + " to " + std::to_string(count));
+    addEvent("the number of " + glob->text + " changed from " +
+             std::to_string(counted) + " to " + std::to_string(count));
     counted = count;
   } else {
     compare();

@@ -33,13 +33,13 @@ public:
   /// Returns the events since the last call; empty if there are none.
   std::string happened();
   /// Drops the events so far: they came from parsing the input.
-  void settle();
+  void dropEvents();
 
   mlir::Operation *watched() const { return target; }
 
 private:
   void follow(mlir::Operation *op, uint32_t id);
-  void tell(const llvm::Twine &event);
+  void addEvent(const llvm::Twine &event);
   void compare();
   std::string attributeText() const;
 

@@ -11,7 +11,7 @@ namespace adbg {
 
 /// Whether a rewrite or a conversion is in progress: then the IR need not be
 /// valid.
-static bool isInTheMiddle(const Frame &frame) {
+static bool isIncomplete(const Frame &frame) {
   for (const Frame *outer = frame.parent; outer; outer = outer->parent)
     if (outer->kind == Kind::Pattern || outer->isConversion())
       return true;
@@ -40,7 +40,7 @@ static std::string whyInvalid(Operation *op) {
 
 std::string ActionVerifier::check(const Frame &frame) {
   const Frame *about = frame.over ? &frame : frame.parent;
-  if (!about || isInTheMiddle(*about) || (!frame.over && isInTheMiddle(frame)))
+  if (!about || isIncomplete(*about) || (!frame.over && isIncomplete(frame)))
     return "";
   Operation *op = nullptr;
   for (const Frame *f = about; f && !op; f = f->parent)

@@ -71,7 +71,7 @@ public:
   void add(Change change);
   /// Counts a change without storing it: earlier changes can then no longer be
   /// listed in order.
-  void pass() {
+  void countOnly() {
     if (LLVM_UNLIKELY(!held.empty()))
       clear();
     ++dropped;

@@ -26,9 +26,8 @@ std::string checkConvergence(Frame &frame) {
   // converges.
   if (rewrites < 32 * operations)
     return "";
-  return "the greedy driver does not settle: " + std::to_string(rewrites) +
-         " rewrites, and there are only " + std::to_string(operations) +
-         " operations";
+  return "the greedy driver does not converge: " + std::to_string(rewrites) +
+         " rewrites of only " + std::to_string(operations) + " operations";
 }
 
 } // namespace adbg

@@ -121,8 +121,8 @@ static uint64_t digestWithBlocks(Operation *op) {
   return op->getNumRegions() ? mix(one, digestBlocks(op)) : one;
 }
 
-/// Prefetches memory around `soon`, which need not be mapped.
-static void expect(const void *soon, ptrdiff_t first, ptrdiff_t last) {
+/// Prefetches cache lines around an address, which need not be mapped.
+static void prefetch(const void *soon, ptrdiff_t first, ptrdiff_t last) {
   for (ptrdiff_t line = first; line <= last; ++line)
     __builtin_prefetch(static_cast<const char *>(soon) + 64 * line);
 }
@@ -153,7 +153,7 @@ public:
     // Inlined: the iterator would call into libMLIR.
     auto *op = static_cast<Operation *>(next);
     next = static_cast<Node *>(next->getNext());
-    expect(next, -1, 2); // its results precede it
+    prefetch(next, -1, 2); // its results precede it
     state = mix(state, op) ^ digestOne(op);
     return op;
   }
@@ -162,13 +162,13 @@ public:
 
 private:
   void enter() {
-    expect(std::next(block).getNodePtr(), 0, 1);
+    prefetch(std::next(block).getNodePtr(), 0, 1);
     state = mix(state, &*block);
     for (BlockArgument argument : block->getArguments())
       state = mix(state, argument.getType().getAsOpaquePointer());
     next = block->begin().getNodePtr();
     end = block->end().getNodePtr();
-    expect(next, -1, 2);
+    prefetch(next, -1, 2);
   }
 
   Region *region = nullptr;

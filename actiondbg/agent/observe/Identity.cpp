@@ -10,7 +10,7 @@ using namespace mlir;
 namespace adbg {
 
 bool Identities::finds = true;
-__thread Identities::Mine Identities::mine;
+__thread Identities::ThreadState Identities::local;
 
 Identities &Identities::all() {
   // Never destroyed: the tool may end operations in static destructors.
@@ -40,8 +40,8 @@ Inner *Identities::Level<Inner, first, last>::need(uintptr_t key) {
 }
 
 void Identities::prepare(Operation *op) {
-  mine.key = addressOf(op) >> tableBit;
-  mine.table = root.need(mine.key)->need(mine.key);
+  local.key = addressOf(op) >> tableBit;
+  local.table = root.need(local.key)->need(local.key);
   (void)upcoming();
 }
 
@@ -49,19 +49,19 @@ uint32_t &Identities::findEntry(const Operation *op) const {
   uintptr_t key = addressOf(op) >> tableBit;
   Region *region = root.get(key);
   Table *table = region ? region->get(key) : nullptr;
-  mine.none = 0;
+  local.none = 0;
   if (!table)
-    return mine.none;
-  mine.key = key;
-  mine.table = table;
+    return local.none;
+  local.key = key;
+  local.table = table;
   return table->numbers[slotOf(op)];
 }
 
 /// A small block at a time: renew() discards the unused rest of it.
 void Identities::takeMore() {
   constexpr uint32_t many = 64;
-  mine.next = given.fetch_add(many);
-  mine.end = mine.next + many;
+  local.next = given.fetch_add(many);
+  local.end = local.next + many;
 }
 
 template <typename See> void Identities::forEachTable(See see) const {

@@ -59,12 +59,12 @@ public:
   mlir::Operation *find(uint32_t id) const;
   /// The id of the next operation of this thread.
   uint32_t upcoming() {
-    if (LLVM_UNLIKELY(mine.next == mine.end))
+    if (LLVM_UNLIKELY(local.next == local.end))
       takeMore();
-    return mine.next;
+    return local.next;
   }
   /// Makes the next operations of this thread get ids above all assigned ones.
-  void renew() { mine.next = mine.end = 0; }
+  void renew() { local.next = local.end = 0; }
   size_t bytes() const;
 
 private:
@@ -97,7 +97,7 @@ private:
   };
   using Region = Level<Table, tableBit, regionBit>;
   /// The state of one thread.
-  struct Mine {
+  struct ThreadState {
     /// The table used last and its key; the key matches no address while there
     /// is no table.
     uintptr_t key = ~uintptr_t(0);
@@ -118,24 +118,24 @@ private:
     return {entry >> bits, (entry & placedBit) != 0,
             (entry & describedBit) != 0};
   }
-  static bool isAtHand(const mlir::Operation *op) {
-    return LLVM_LIKELY(addressOf(op) >> tableBit == mine.key);
+  static bool isCached(const mlir::Operation *op) {
+    return LLVM_LIKELY(addressOf(op) >> tableBit == local.key);
   }
   /// Returns the entry of an operation; 0 if it has none.
   LLVM_ATTRIBUTE_ALWAYS_INLINE uint32_t &
   entryOf(const mlir::Operation *op) const {
-    return isAtHand(op) ? mine.table->numbers[slotOf(op)] : findEntry(op);
+    return isCached(op) ? local.table->numbers[slotOf(op)] : findEntry(op);
   }
   uint32_t &findEntry(const mlir::Operation *op) const;
   /// Returns the entry of an operation; assigns an id if it has none.
   LLVM_ATTRIBUTE_ALWAYS_INLINE uint32_t &number(mlir::Operation *op) {
-    if (LLVM_UNLIKELY(!isAtHand(op) || mine.next == mine.end))
+    if (LLVM_UNLIKELY(!isCached(op) || local.next == local.end))
       prepare(op);
-    uint32_t &entry = mine.table->numbers[slotOf(op)];
+    uint32_t &entry = local.table->numbers[slotOf(op)];
     if (!entry) {
-      entry = mine.next++ << bits;
+      entry = local.next++ << bits;
       if (finds)
-        mine.table->offsets[slotOf(op)] = addressOf(op) & 63;
+        local.table->offsets[slotOf(op)] = addressOf(op) & 63;
     }
     return entry;
   }
@@ -154,8 +154,8 @@ private:
   void takeMore();
 
   static bool finds;
-  // See Engine::here.
-  static __thread Mine mine;
+  // See Engine::local.
+  static __thread ThreadState local;
 
   Level<Region, regionBit, lastBit> root{};
   std::atomic<uint32_t> given{1};

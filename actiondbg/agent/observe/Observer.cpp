@@ -36,7 +36,8 @@ double Observer::secondsOf(int64_t ticks) const {
 }
 
 int64_t Observer::ranFor() const {
-  return nanoseconds() - startedNanoseconds - int64_t(secondsOf(served) * 1e9);
+  return nanoseconds() - startedNanoseconds -
+         int64_t(secondsOf(stopTime) * 1e9);
 }
 
 //===----------------------------------------------------------------------===//
@@ -45,12 +46,12 @@ int64_t Observer::ranFor() const {
 
 /// Counts a change that nobody can ask for, unless the tool is interrupted:
 /// then only its existence is known.
-void Observer::pass(ChangeKind kind) {
+void Observer::countOnly(ChangeKind kind) {
   ++innermost->tally.counts[static_cast<unsigned>(kind)];
   innermost->tally.isTouched = true;
   ++innermost->tally.net;
   ++innermost->tally.ownNet;
-  log.pass();
+  log.countOnly();
 }
 
 const Detail Observer::plain;
@@ -75,7 +76,7 @@ void Observer::add(ChangeKind kind, Operation *op, uint32_t id, bool isNew,
                       kind == ChangeKind::Erased && !detail.isBlock,
                       wasDescribed});
   if (!isDetailed)
-    return log.pass();
+    return log.countOnly();
   log.add(Change{kind, detail.isBlock, isFoldsDoing || detail.isGuess, id,
                  ordinal, op->getName(), op->getLoc(),
                  llvm::SmallVector<ValueName, 0>(detail.by)});
@@ -89,7 +90,7 @@ bool Observer::isLast(ChangeKind kind, uint32_t id) const {
 
 void Observer::created(Operation *op) {
   uint32_t id = ids.created(op);
-  tellWatches([=](Watch &watch) { watch.created(op, id); });
+  notifyWatches([=](Watch &watch) { watch.created(op, id); });
 }
 
 void Observer::placed(Operation *op) {
@@ -102,26 +103,26 @@ void Observer::placed(Operation *op) {
   // Its nested operations have a function only now.
   if (recorder && op->getNumRegions())
     recorder->forgetPlaces();
-  tellWatches([=](Watch &watch) { watch.placed(op, id, !wasPlaced); });
+  notifyWatches([=](Watch &watch) { watch.placed(op, id, !wasPlaced); });
   if (!innermost)
     return;
   ChangeKind kind = wasPlaced ? ChangeKind::Moved : ChangeKind::Inserted;
   if (!isTallied)
-    return pass(kind);
+    return countOnly(kind);
   add(kind, op, id, id >= innermost->tally.firstId);
   if (wasPlaced)
-    tellWatches([=](Watch &watch) { watch.moved(op); });
+    notifyWatches([=](Watch &watch) { watch.moved(op); });
 }
 
 void Observer::moved(Operation *op, bool isElsewhere) {
   UpstreamLog::changed();
-  tellWatches([=](Watch &watch) { watch.moved(op); });
+  notifyWatches([=](Watch &watch) { watch.moved(op); });
   if (recorder && isElsewhere)
     ids.forget(op); // its function may have changed
   if (!innermost)
     return;
   if (!isTallied)
-    return pass(ChangeKind::Moved);
+    return countOnly(ChangeKind::Moved);
   uint32_t id = ids.of(op);
   if (isLast(ChangeKind::Moved, id))
     return;
@@ -131,14 +132,14 @@ void Observer::moved(Operation *op, bool isElsewhere) {
 void Observer::destroyed(Operation *op) {
   UpstreamLog::changed();
   Identities::Known ended = ids.destroyed(op);
-  tellWatches([=](Watch &watch) { watch.destroyed(op, ended.wasPlaced); });
+  notifyWatches([=](Watch &watch) { watch.destroyed(op, ended.wasPlaced); });
   if (op == digested)
     digested = nullptr;
   wasDescribed = ended.wasDescribed;
   if (!innermost || !ended.wasPlaced)
     return;
   if (!isTallied)
-    return pass(ChangeKind::Erased);
+    return countOnly(ChangeKind::Erased);
   Tally &tally = innermost->tally;
   bool isNew = ended.id >= tally.firstId;
   // Created, folded at once and erased: there was no change.
@@ -172,19 +173,20 @@ ValueName Observer::nameOf(Value value) const {
 void Observer::replaced(Operation *op, ValueRange by, bool isGuess) {
   UpstreamLog::changed();
   if (innermost && !isTallied)
-    return pass(ChangeKind::Replaced);
+    return countOnly(ChangeKind::Replaced);
   llvm::SmallVector<ValueName, 4> names;
   Operation *next = nullptr;
   for (Value value : by) {
     // A recording names only the first.
-    if (!value || !tellsBy() || (!isDetailed && !names.empty()))
+    if (!value || !needsReplacements() || (!isDetailed && !names.empty()))
       continue;
     if (names.empty())
       next = value.getDefiningOp();
     names.push_back(nameOf(value));
   }
   if (!names.empty())
-    tellWatches([&](Watch &watch) { watch.replaced(op, names.front(), next); });
+    notifyWatches(
+        [&](Watch &watch) { watch.replaced(op, names.front(), next); });
   if (!innermost)
     return;
   uint32_t id = ids.of(op);
@@ -193,7 +195,7 @@ void Observer::replaced(Operation *op, ValueRange by, bool isGuess) {
 }
 
 Operation *Observer::cseReplacement(Operation *op) const {
-  if (!tellsBy() || innermost->kind != Kind::Pass ||
+  if (!needsReplacements() || innermost->kind != Kind::Pass ||
       innermost->pass()->getArgument() != "cse" || !ids.of(op))
     return nullptr;
   return findCseReplacement(op);
@@ -204,7 +206,7 @@ void Observer::modified(Operation *op) {
   if (!innermost)
     return;
   if (!isTallied)
-    return pass(ChangeKind::Modified);
+    return countOnly(ChangeKind::Modified);
   uint32_t id = ids.of(op);
   // Reported once for each operand that is set: one change is enough.
   if (isLast(ChangeKind::Modified, id))
@@ -262,10 +264,10 @@ void Observer::begin(Frame &frame, bool isCounted) {
     frame.digest = isKnown ? digestOfIt : digest(op) | 1;
   }
   if (isCounted)
-    frame.began = now() - served;
+    frame.began = now() - stopTime;
 }
 
-void Observer::findUnnoticed(Frame &frame) {
+void Observer::findUnreported(Frame &frame) {
   if (frame.rare().snapshot) {
     std::unique_ptr<Snapshot> before = std::move(frame.needRare().snapshot);
     llvm::DenseSet<uint32_t> known;
@@ -288,7 +290,7 @@ void Observer::findUnnoticed(Frame &frame) {
     Detail detail;
     detail.isGuess = true;
     add(ChangeKind::Modified, op, ids.of(op), /*isNew=*/false, detail);
-    frame.foundUnnoticed = true;
+    frame.foundUnreported = true;
     digestedAt = log.end();
   }
 }
@@ -309,7 +311,7 @@ void Observer::count(const Frame &frame) {
   Result result = frame.result();
   Statistic &statistic = statistics.of(frame);
   if (!frame.skipped)
-    statistic.ticks += now() - served - frame.began;
+    statistic.ticks += now() - stopTime - frame.began;
   statistic.changes += frame.tally.total();
   statistic.succeeded +=
       result == Result::Succeeded || result == Result::Unchanged;
@@ -322,7 +324,7 @@ void Observer::end(Frame &frame, bool isCounted) {
   if (!frame.skipped) {
     returnOf(frame);
     if (frame.digest || frame.rare().snapshot)
-      findUnnoticed(frame);
+      findUnreported(frame);
   }
   if (isCounted)
     count(frame);

@@ -54,9 +54,9 @@ public:
     if (LLVM_UNLIKELY(!frame.parent))
       leaveLast();
     else if (LLVM_UNLIKELY(frame.tally.isTouched))
-      giveOn(frame);
+      addToParent(frame);
   }
-  void giveOn(const Frame &frame) {
+  void addToParent(const Frame &frame) {
     Tally &outer = frame.parent->tally;
     outer.isTouched = true;
     for (unsigned kind = 0; kind < changeKinds; ++kind)
@@ -101,7 +101,7 @@ public:
   uint64_t uncounted = 0;
   std::vector<Breakpoint *> watches;
   /// Time spent at stops, attributed to no action, in ticks.
-  int64_t served = 0;
+  int64_t stopTime = 0;
 
   /// The time in ticks of a clock that is nearly free to read.
   static int64_t now();
@@ -112,28 +112,28 @@ public:
 
 private:
   /// Watches are rare: notifying them is kept out of line.
-  template <typename Tell>
-  LLVM_ATTRIBUTE_ALWAYS_INLINE void tellWatches(Tell tell) const {
+  template <typename Notify>
+  LLVM_ATTRIBUTE_ALWAYS_INLINE void notifyWatches(Notify notify) const {
     if (LLVM_UNLIKELY(!watches.empty()))
-      tellEach(tell);
+      notifyEach(notify);
   }
-  template <typename Tell>
-  LLVM_ATTRIBUTE_NOINLINE void tellEach(Tell tell) const {
+  template <typename Notify>
+  LLVM_ATTRIBUTE_NOINLINE void notifyEach(Notify notify) const {
     for (Breakpoint *one : watches)
-      tell(*one->watch);
+      notify(*one->watch);
   }
   void add(ChangeKind kind, mlir::Operation *op, uint32_t id, bool isNew,
            const Detail &detail = plain);
-  bool tellsBy() const { return isDetailed || recorder; }
+  bool needsReplacements() const { return isDetailed || recorder; }
   bool isLast(ChangeKind kind, uint32_t id) const;
-  void pass(ChangeKind kind);
+  void countOnly(ChangeKind kind);
   static const Detail plain;
   bool isFollowUp() const { return fold.pending && fold.caller == innermost; }
   /// The ordinal of the action that changes are attributed to now.
   uint64_t ordinalNow() const {
     return isFollowUp() ? fold.ordinal : innermost->ordinal;
   }
-  void findUnnoticed(Frame &frame);
+  void findUnreported(Frame &frame);
   void leaveLast();
   void returnOf(Frame &frame);
   void count(const Frame &frame);

@@ -26,7 +26,7 @@ struct SectionHeader {
 };
 
 /// The parts of one chunk and their checksum.
-class Gathered {
+class ChunkParts {
 public:
   void add(const void *from, size_t many) {
     static const char zeros[8] = {};
@@ -80,7 +80,7 @@ private:
 void RecordFile::write(ChunkHeader header, llvm::ArrayRef<Part> parts) {
   if (fd < 0)
     return;
-  Gathered gathered;
+  ChunkParts gathered;
   for (const Part &part : parts)
     if (part.count)
       gathered.add(part);

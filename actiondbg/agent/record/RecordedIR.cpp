@@ -66,11 +66,11 @@ void IRKeeper::add(uint64_t ordinal, uint32_t id, uint64_t before,
 // Functions
 //===----------------------------------------------------------------------===//
 
-/// `isHalfDone`: a conversion is in progress, so the IR need not verify.
-uint64_t FunctionKeeper::print(Operation *scope, bool isHalfDone) {
+/// `isIncomplete`: a conversion is in progress, so the IR need not verify.
+uint64_t FunctionKeeper::print(Operation *scope, bool isIncomplete) {
   OpPrintingFlags flags;
   flags.useLocalScope().elideLargeElementsAttrs(16);
-  if (isHalfDone || hasNullOperands(scope))
+  if (isIncomplete || hasNullOperands(scope))
     flags.assumeVerified().printGenericOpForm();
   std::string text;
   llvm::raw_string_ostream os(text);
@@ -81,7 +81,7 @@ uint64_t FunctionKeeper::print(Operation *scope, bool isHalfDone) {
   return texts.of(text);
 }
 
-FunctionKeeper::Open FunctionKeeper::open(Operation *op, bool isHalfDone,
+FunctionKeeper::Open FunctionKeeper::open(Operation *op, bool isIncomplete,
                                           bool isSure) {
   Open action;
   if (!op)
@@ -91,14 +91,14 @@ FunctionKeeper::Open FunctionKeeper::open(Operation *op, bool isHalfDone,
   action.id = ids.of(action.scope);
   Known &scope = known[action.scope];
   if (scope.id != action.id || scope.isStale || !isSure)
-    scope = {action.id, print(action.scope, isHalfDone), false};
+    scope = {action.id, print(action.scope, isIncomplete), false};
   action.before = scope.text;
   return action;
 }
 
 /// Records the IR after the previous fold, which its caller has applied by now.
-void FunctionKeeper::settle() {
-  Late fold = std::exchange(late, Late());
+void FunctionKeeper::finishFold() {
+  PendingFold fold = std::exchange(pendingFold, PendingFold());
   if (!fold.ordinal || !isAlive(fold.action.scope, fold.action.id))
     return;
   Open now = open(fold.action.scope, false, /*isSure=*/true);
@@ -106,20 +106,20 @@ void FunctionKeeper::settle() {
 }
 
 void FunctionKeeper::begin(const Frame &frame) {
-  settle();
+  finishFold();
   // A pass may have changed IR without a notification.
   stack.push_back(open(frame.op(), frame.conversion,
                        frame.kind != Kind::Pass || frame.isAdaptor()));
 }
 
 void FunctionKeeper::end(const Frame &frame) {
-  settle();
+  finishFold();
   Open action = stack.back();
   stack.pop_back();
   if (!frame.changed() || !isAlive(action.scope, action.id))
     return;
   if (frame.kind == Kind::Fold && frame.found != Found::InPlace) {
-    late = {frame.ordinal, action};
+    pendingFold = {frame.ordinal, action};
     return;
   }
   known[action.scope].isStale = true;
@@ -180,7 +180,7 @@ std::string OperationKeeper::lineOf(Operation *op) const {
   return text;
 }
 
-void OperationKeeper::learn(Operation *root, bool anew) {
+void OperationKeeper::recordLines(Operation *root, bool anew) {
   root->walk([&](Operation *op) {
     uint64_t &line = lines[ids.of(op)];
     if (anew || !line)
@@ -196,7 +196,7 @@ void OperationKeeper::begin(const Frame &frame) {
   action.touched.clear();
   // Another thread may have changed it since this thread last visited it.
   if (frame.kind == Kind::Pass && !frame.isAdaptor() && frame.op())
-    learn(frame.op(), /*anew=*/!frame.parent);
+    recordLines(frame.op(), /*anew=*/!frame.parent);
 }
 
 void OperationKeeper::end(const Frame &frame) {
@@ -211,7 +211,7 @@ void OperationKeeper::end(const Frame &frame) {
 }
 
 /// Adds a change to the previous fold: its caller applies the result.
-void OperationKeeper::late(const Changed &change) {
+void OperationKeeper::addToPreviousFold(const Changed &change) {
   uint64_t before = lines.lookup(change.id), after = 0;
   if (change.kind == ChangeKind::Erased)
     return;
@@ -228,7 +228,7 @@ void OperationKeeper::change(const Changed &change) {
   bool isKnown = llvm::any_of(
       action.touched, [&](const Touched &one) { return one.id == change.id; });
   if (isLate)
-    late(change);
+    addToPreviousFold(change);
   else if (!isKnown && action.touched.size() < most)
     action.touched.push_back({change.op, change.id, lines.lookup(change.id)});
   if (change.isGone)

@@ -65,18 +65,18 @@ private:
     bool isStale = false;
   };
   /// A fold whose result its caller applies after it.
-  struct Late {
+  struct PendingFold {
     uint64_t ordinal = 0;
     Open action;
   };
-  uint64_t print(mlir::Operation *scope, bool isHalfDone);
+  uint64_t print(mlir::Operation *scope, bool isIncomplete);
   /// Returns the function around an operation, as it is now.
-  Open open(mlir::Operation *op, bool isHalfDone, bool isSure);
-  void settle();
+  Open open(mlir::Operation *op, bool isIncomplete, bool isSure);
+  void finishFold();
 
   std::vector<Open> stack;
   llvm::DenseMap<mlir::Operation *, Known> known;
-  Late late;
+  PendingFold pendingFold;
 };
 
 /// Records each changed operation in one line with operation ids as SSA names:
@@ -102,9 +102,9 @@ private:
   std::string lineOf(mlir::Operation *op) const;
   void writeName(llvm::raw_ostream &os, mlir::Value value) const;
   uint64_t textOf(mlir::Operation *op) { return texts.of(lineOf(op)); }
-  /// Records the operations in `root`, all of them or only new ones.
-  void learn(mlir::Operation *root, bool anew);
-  void late(const Changed &change);
+  /// Stores the lines of the operations in `root`, of all or only of new ones.
+  void recordLines(mlir::Operation *root, bool anew);
+  void addToPreviousFold(const Changed &change);
 
   std::vector<Open> stack;
   /// The latest line of each operation, by operation id.

@@ -6,8 +6,8 @@
 #include "mlir/IR/PatternMatch.h"
 #include "observe/Observer.h"
 #include "record/Counters.h"
+#include "record/NumberCache.h"
 #include "record/RecordedIR.h"
-#include "record/Remembered.h"
 #include <csignal>
 #include <ctime>
 
@@ -17,7 +17,7 @@ namespace adbg {
 enum class RecordedIR : uint8_t { None, Changed, Function };
 
 /// The settings of a recording.
-struct RecordOrder {
+struct RecordSettings {
   /// Paths of the files; empty for none.
   std::string path, upstreamLog;
   std::string ir, events;
@@ -44,7 +44,7 @@ class Recorder {
 public:
   /// Starts the recording of this process, before there are threads. Returns
   /// false if the file cannot be written.
-  static bool start(const RecordOrder &order, bool isThreaded);
+  static bool start(const RecordSettings &settings, bool isThreaded);
   static bool isOn() { return RecordFile::isOpen(); }
   /// Flushes all threads and writes the end of the recording: the tool exits.
   static void finish(int status);

@@ -48,17 +48,17 @@ static std::string headerText(bool isThreaded, StringRef ir) {
   return text;
 }
 
-bool Recorder::start(const RecordOrder &order, bool isThreaded) {
-  Counters::configure(order.events);
-  std::string header = headerText(isThreaded, order.ir);
-  if (!RecordFile::begin(order.path.c_str(), header)) {
-    llvm::errs() << "actiondbg: " << order.path << " cannot be written ("
+bool Recorder::start(const RecordSettings &settings, bool isThreaded) {
+  Counters::configure(settings.events);
+  std::string header = headerText(isThreaded, settings.ir);
+  if (!RecordFile::begin(settings.path.c_str(), header)) {
+    llvm::errs() << "actiondbg: " << settings.path << " cannot be written ("
                  << strerror(errno) << "): name another file\n";
     return false;
   }
-  wantedIR = order.ir == "function"  ? RecordedIR::Function
-             : order.ir == "changed" ? RecordedIR::Changed
-                                     : RecordedIR::None;
+  wantedIR = settings.ir == "function"  ? RecordedIR::Function
+             : settings.ir == "changed" ? RecordedIR::Changed
+                                        : RecordedIR::None;
   // Covers the crash signals that have no handler above.
   llvm::sys::AddSignalHandler([](void *) { crash(); }, nullptr);
   listenToEnds();

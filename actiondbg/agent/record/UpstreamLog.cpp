@@ -31,7 +31,7 @@ __thread uint64_t UpstreamLog::generation = 0;
 bool UpstreamLog::start(const char *path) {
   int opened = openFar(path);
   if (opened < 0) {
-    llvm::errs() << "actiondbg: the log cannot be written to '" << path << "' ("
+    llvm::errs() << "actiondbg: cannot write the log to '" << path << "' ("
                  << strerror(errno) << "): name another file\n";
     return false;
   }
@@ -45,8 +45,8 @@ void UpstreamLog::write(StringRef line) {
     if (written >= 0) {
       line = line.drop_front(written);
     } else if (errno != EINTR) {
-      llvm::errs() << "actiondbg: the log could not be written on ("
-                   << strerror(errno) << "): it ends here\n";
+      llvm::errs() << "actiondbg: writing the log failed (" << strerror(errno)
+                   << "): it ends here\n";
       fd = -1;
     }
   }

@@ -33,9 +33,9 @@ Answer<NoResult> OpenLog::run(OpenLogArguments &arguments) {
 
 Answer<NoResult> CloseLog::run(NoArguments &) {
   if (!engine.hitLog.isOpen())
-    return RequestError(NoAnswer, "there is no log");
+    return RequestError(NoAnswer, "no log is open");
   if (!engine.hitLog.close())
-    return RequestError(FileNotWritten, "the log could not be written");
+    return RequestError(FileNotWritten, "writing the log failed");
   return NoResult();
 }
 

@@ -56,24 +56,25 @@ Answer<NoResult> Resume::run(ResumeArguments &arguments) {
   Resumption &next = arguments.resumption;
   next.fromStart = engine.stops.resumption.fromStart && !engine.innermost;
   if (next.event && next.event <= engine.position.event)
-    return RequestError(InvalidParams, "the event " + llvm::Twine(next.event) +
-                                           " is over: the newest is " +
-                                           llvm::Twine(engine.position.event));
+    return RequestError(InvalidParams,
+                        "event " + llvm::Twine(next.event) +
+                            " has passed: the tool is at event " +
+                            llvm::Twine(engine.position.event));
   const Frame *frame = engine.innermost;
   if (next.control == Control::Skip && engine.stops.inside)
     return RequestError(
         ControlRefused,
-        "the action is in the middle of its work: skip is for a stop "
-        "before an action; continue, step or next go on from here");
+        "the action is already running: skip needs a stop before an action; "
+        "use continue, step or next");
   if (next.control == Control::Skip && frame && frame->over)
     return RequestError(
         ControlRefused,
-        "the action is over: skip is for a stop before an action; "
-        "continue, step or next go on from here");
+        "the action is over: skip needs a stop before an action; "
+        "use continue, step or next");
   if (next.control == Control::Finish && !(frame && frame->parent))
     return RequestError(ControlRefused,
-                        "there is no action around this one to finish; next "
-                        "and continue go on from here");
+                        "the action has no parent to finish; use next or "
+                        "continue");
   engine.stops.resume(std::move(next));
   return NoResult();
 }
@@ -94,7 +95,7 @@ SetSkipsArguments::SetSkipsArguments(Fields &fields) {
     for (const llvm::json::Value &one : *list) {
       int64_t ordinal = one.getAsInteger().value_or(0);
       if (ordinal < 1)
-        fields.fail("an ordinal is an integer from 1");
+        fields.fail("an ordinal must be an integer of at least 1");
       else
         ordinals.push_back(ordinal);
     }

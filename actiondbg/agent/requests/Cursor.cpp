@@ -126,7 +126,7 @@ template <typename T> static IRUnit unitOrNone(T *pointer) {
   return pointer ? IRUnit(pointer) : IRUnit();
 }
 
-static IRUnit besideOf(const IRUnit &unit, bool forward) {
+static IRUnit siblingOf(const IRUnit &unit, bool forward) {
   if (auto *op = llvm::dyn_cast_if_present<Operation *>(unit)) {
     if (!op->getBlock())
       return IRUnit();
@@ -152,10 +152,10 @@ Answer<Object> MoveCursor::moveTo(IRUnit unit, const llvm::Twine &otherwise) {
   return describeCursor(engine);
 }
 
-Answer<Object> MoveCursor::moveBeside(int64_t count, bool forward) {
+Answer<Object> MoveCursor::moveToSibling(int64_t count, bool forward) {
   IRUnit unit = engine.stops.cursor;
   for (int64_t i = 0; i < count; ++i) {
-    unit = besideOf(unit, forward);
+    unit = siblingOf(unit, forward);
     if (!unit)
       return RequestError(NoSuchUnit, llvm::Twine("there are only ") +
                                           llvm::Twine(i) + " units " +
@@ -173,12 +173,12 @@ Answer<Object> MoveCursor::moveToContext(int64_t index) {
                                         llvm::Twine(index) +
                                         " in the context: it has " +
                                         llvm::Twine(size) + ", from 0");
-  const Gone *gone = frame->goneUnit(index);
-  if (gone && !gone->by)
+  const ErasedUnit *erased = frame->erasedUnit(index);
+  if (erased && !erased->by)
     return RequestError(UnitErased, "IR unit " + llvm::Twine(index) + " (" +
-                                        gone->name.getStringRef() +
+                                        erased->name.getStringRef() +
                                         ") is erased");
-  return moveTo(gone ? IRUnit(gone->by) : frame->units[index], "");
+  return moveTo(erased ? IRUnit(erased->by) : frame->units[index], "");
 }
 
 Answer<Object> MoveCursor::moveToId(int64_t id) {
@@ -191,10 +191,10 @@ Answer<Object> MoveCursor::moveToLink(int64_t index, bool users) {
   int64_t size = links.size();
   const char *what = users ? "users" : "defining operations";
   if (index >= size)
-    return RequestError(NoSuchUnit, "there is no " + llvm::Twine(index) +
-                                        " in the " + llvm::Twine(size) + " " +
-                                        what +
-                                        " of the cursor, which count from 0");
+    return RequestError(NoSuchUnit, "there is no index " + llvm::Twine(index) +
+                                        ": the cursor has " +
+                                        llvm::Twine(size) + " " + what +
+                                        ", from 0");
   return moveTo(IRUnit(links[index]), "");
 }
 
@@ -208,7 +208,7 @@ Answer<Object> MoveCursor::moveFound(FoundUnit found) {
 Answer<Object> MoveCursor::moveAround(const MoveCursorArguments &arguments) {
   const std::string &to = arguments.to;
   if (to == "previous" || to == "next")
-    return moveBeside(arguments.count, to == "next");
+    return moveToSibling(arguments.count, to == "next");
   if (to == "value")
     return moveFound(findValue(engine.stops.cursor, arguments.name));
   if (to == "symbol")
@@ -217,15 +217,14 @@ Answer<Object> MoveCursor::moveAround(const MoveCursorArguments &arguments) {
     return moveFound(findLocation(engine.stops.cursor, arguments.path,
                                   arguments.line, arguments.column));
   if (to == "parent")
-    return moveTo(parentOf(engine.stops.cursor),
-                  "nothing is around the cursor");
+    return moveTo(parentOf(engine.stops.cursor), "the cursor has no parent");
   if (to == "child")
     return moveTo(childOf(engine.stops.cursor, arguments.index),
                   "the cursor has no child " + llvm::Twine(arguments.index) +
                       "; children count from 0");
   Operation *op = holderOf(engine.stops.cursor);
   if (to == "module")
-    return moveTo(unitOrNone(rootOf(op)), "nothing is around it");
+    return moveTo(unitOrNone(rootOf(op)), "the cursor is not in a module");
   if (to == "function")
     return moveTo(unitOrNone(functionAround(op)),
                   "the cursor is not in a function");

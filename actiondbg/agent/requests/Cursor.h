@@ -41,7 +41,7 @@ private:
                                     const llvm::Twine &otherwise);
   Answer<llvm::json::Object> moveToContext(int64_t index);
   Answer<llvm::json::Object> moveToId(int64_t id);
-  Answer<llvm::json::Object> moveBeside(int64_t count, bool forward);
+  Answer<llvm::json::Object> moveToSibling(int64_t count, bool forward);
   Answer<llvm::json::Object> moveToLink(int64_t index, bool users);
   Answer<llvm::json::Object> moveFound(FoundUnit found);
   Answer<llvm::json::Object> moveAround(const Arguments &arguments);

@@ -17,22 +17,22 @@ static Role roleOf(Fields &fields) {
 }
 
 ForkArguments::ForkArguments(Fields &fields) {
-  order.socket = fields.text("socket");
-  order.role = roleOf(fields);
-  order.outputs.standard[0] = fields.textOr("stdout", "");
-  order.outputs.standard[1] = fields.textOr("stderr", "");
-  order.outputs.others = fields.textOr("output", "");
+  settings.socket = fields.text("socket");
+  settings.role = roleOf(fields);
+  settings.outputs.standard[0] = fields.textOr("stdout", "");
+  settings.outputs.standard[1] = fields.textOr("stderr", "");
+  settings.outputs.others = fields.textOr("output", "");
   std::vector<int64_t> muted = fields.integers("muted");
   for (int64_t fd : fields.integers("shared"))
-    order.shared.push_back(fd);
+    settings.shared.push_back(fd);
   if (!muted.empty() && muted.size() != 2)
-    fields.fail("the field 'muted' is of two integers");
+    fields.fail("the field 'muted' is not a list of two integers");
   else if (!muted.empty())
-    order.muted = Written{{uint64_t(muted[0]), uint64_t(muted[1])}};
+    settings.muted = Written{{uint64_t(muted[0]), uint64_t(muted[1])}};
 }
 
 Answer<Object> Fork::run(ForkArguments &arguments) {
-  pid_t pid = engine.fork(arguments.order);
+  pid_t pid = engine.fork(arguments.settings);
   if (pid == 0)
     return Unanswered();
   if (pid < 0)

@@ -3,13 +3,13 @@
 #ifndef ACTIONDBG_REQUESTS_FORK_H
 #define ACTIONDBG_REQUESTS_FORK_H
 
-#include "fork/ForkOrder.h"
+#include "fork/ForkSettings.h"
 #include "requests/Request.h"
 
 namespace adbg {
 
 struct ForkArguments {
-  ForkOrder order;
+  ForkSettings settings;
   explicit ForkArguments(Fields &fields);
 };
 

@@ -103,9 +103,10 @@ FoundUnit findLocation(const IRUnit &cursor, StringRef path, int64_t line,
     return WalkResult::interrupt();
   });
   if (!found)
-    return RequestError(
-        NoSuchUnit, "no operation is from " + path + ":" + llvm::Twine(line) +
-                        (column ? ":" + std::to_string(column) : ""));
+    return RequestError(NoSuchUnit,
+                        "no operation has the location " + path + ":" +
+                            llvm::Twine(line) +
+                            (column ? ":" + std::to_string(column) : ""));
   return IRUnit(found);
 }
 

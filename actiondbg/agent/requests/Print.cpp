@@ -201,17 +201,17 @@ static Answer<Object> receiveFromChild(int fd, pid_t child) {
   while (waitpid(child, nullptr, 0) < 0 && errno == EINTR) {
   }
   llvm::Expected<Json> parsed = llvm::json::parse(text);
-  Object *said = parsed ? parsed->getAsObject() : nullptr;
-  if (!said) {
+  Object *answer = parsed ? parsed->getAsObject() : nullptr;
+  if (!answer) {
     llvm::consumeError(parsed.takeError());
     return RequestError(UnitErased,
-                        "this IR cannot be printed at this stop: to print "
-                        "it crashes, as it is half done; print less, or "
-                        "with --generic");
+                        "this IR cannot be printed at this stop: it is "
+                        "incomplete, and printing it crashes; print less, or "
+                        "use --generic");
   }
-  if (int64_t code = said->getInteger("code").value_or(0))
-    return RequestError(code, *said->getString("message"));
-  return std::move(*said->getObject("result"));
+  if (int64_t code = answer->getInteger("code").value_or(0))
+    return RequestError(code, *answer->getString("message"));
+  return std::move(*answer->getObject("result"));
 }
 
 /// Prints in a fork of the tool: numbering the values of a large module takes
@@ -250,14 +250,14 @@ PrintArguments::PrintArguments(Fields &fields)
   static constexpr StringRef whats[] = {"cursor", "action", "function",
                                         "module", "operation"};
   if (!llvm::is_contained(whats, what))
-    fields.fail("there is nothing to print called '" + what + "'");
+    fields.fail("there is no IR '" + what + "' to print");
 }
 
 Answer<Object> Print::run(PrintArguments &arguments) {
   bool needsCursor = arguments.what != "operation";
   if (!engine.stops.selected || (needsCursor && !engine.stops.cursor))
     return RequestError(engine.stops.selected ? UnitErased : NotStopped,
-                        "there is no living IR unit to print at this stop");
+                        "there is no IR unit to print at this stop");
   Operation *root = rootToPrint(engine, arguments);
   if (!root)
     return RequestError(UnitErased,

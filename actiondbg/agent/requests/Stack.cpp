@@ -59,8 +59,8 @@ Answer<Object> GetChanges::run(GetChangesArguments &arguments) {
   if (!frame)
     return noAction();
   uint64_t total = 0;
-  llvm::json::Array changes =
-      describeChanges(*frame, arguments.nested, arguments.count, total);
+  llvm::json::Array changes = describeChanges(
+      *frame, engine.observer.log, arguments.nested, arguments.count, total);
   Object counts;
   for (unsigned kind = 0; kind < changeKinds; ++kind)
     if (uint32_t count = frame->tally.counts[kind])
@@ -80,7 +80,7 @@ Answer<Object> GetPipeline::run(NoArguments &) {
     frame = frame->parent;
   Operation *op = frame ? frame->op() : nullptr;
   if (!op)
-    return RequestError(NoSuchUnit, "the action is in no pass");
+    return RequestError(NoSuchUnit, "the action is not inside a pass");
   std::string text;
   llvm::raw_string_ostream os(text);
   const_cast<Pass *>(frame->pass())->printAsTextualPipeline(os);

@@ -22,7 +22,7 @@ Answer<Object> GetStatus::run(NoArguments &) {
                 {"written", describeWritten()},
                 {"passed", engine.stops.describePassedHits()},
                 {"contexts", int64_t(engine.contexts)},
-                {"threading", engine.askedForThreads},
+                {"threading", engine.wantsThreads},
                 {"tracked", int64_t(tracked)}};
 }
 

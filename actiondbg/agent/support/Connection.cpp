@@ -180,8 +180,8 @@ bool Connection::fill(bool wait) {
     endProcess();
   buffer.append(chunk, size);
   if (buffer.size() > maxLine && buffer.find('\n') == std::string::npos) {
-    llvm::errs() << "actiondbg: a message of more than " << maxLine
-                 << " bytes came from the front end; the tool ends\n";
+    llvm::errs() << "actiondbg: received a message of more than " << maxLine
+                 << " bytes from the front end; the tool ends\n";
     endProcess();
   }
   return true;

@@ -67,7 +67,7 @@ std::string Fields::textOr(StringRef key, StringRef otherwise) {
     return otherwise.str();
   std::optional<StringRef> result = value->getAsString();
   if (!result)
-    wrong(key, "a text");
+    wrong(key, "a string");
   return result.value_or(otherwise).str();
 }
 
@@ -96,7 +96,7 @@ std::vector<std::string> Fields::texts(StringRef key) {
       if (std::optional<StringRef> text = one.getAsString())
         result.push_back(text->str());
       else
-        fail("the field '" + nameOf(key) + "' is of texts");
+        fail("the field '" + nameOf(key) + "' is not a list of strings");
     }
   return result;
 }
@@ -108,7 +108,7 @@ std::vector<int64_t> Fields::integers(StringRef key) {
       if (std::optional<int64_t> number = one.getAsInteger())
         result.push_back(*number);
       else
-        fail("the field '" + nameOf(key) + "' is of integers");
+        fail("the field '" + nameOf(key) + "' is not a list of integers");
     }
   return result;
 }

@@ -22,7 +22,7 @@ Envelope Envelope::open(StringRef line) {
     method = object->getString("method");
   if (!method || object->getString("jsonrpc") != StringRef("2.0")) {
     envelope.error.emplace(InvalidRequest,
-                           "the line is not a request of JSON-RPC 2.0");
+                           "the line is not a JSON-RPC 2.0 request");
     return envelope;
   }
   envelope.method = method->str();

@@ -63,7 +63,7 @@ private:
   struct Slot {
     const void *begin = nullptr;
     uint32_t size = 0;
-    /// When the answer was right; 0 if there is none.
+    /// The epoch in which the answer was valid; 0 for an empty slot.
     uint32_t epoch = 0;
     uint64_t hash = 0;
     Answer answer = Answer();
@@ -132,7 +132,7 @@ private:
   static constexpr size_t slotCount = size_t(256) * ways;
   struct Slot {
     const void *key = nullptr;
-    /// When the answer was right; 0 if there is none.
+    /// The epoch in which the answer was valid; 0 for an empty slot.
     uint32_t epoch = 0;
     Answer answer = Answer();
   };

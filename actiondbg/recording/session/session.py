@@ -188,7 +188,7 @@ class RecordedSession(Closeable):
         self._check(count)
         if not self.stop.depth:
             raise ControlRefused(
-                "There is no action around this one to finish; next and continue go on from here."
+                "The action has no parent to finish; use next or continue."
             )
         goal = self._line.end_around(self.stop.event, count)
         return self._position.resume(np.array([goal]), "finish")

@@ -248,7 +248,7 @@ def test_catch_nonconvergence(launch: Launch) -> None:
     stop = session.run()
     assert (stop.reason, stop.breakpoints) == ("catch", [catch.id])
     assert "canonicalize" in [frame.name for frame in session.stack.frames()]
-    assert stop.message and "did not settle in 1 iteration" in stop.message
+    assert stop.message and "did not converge in 1 iteration" in stop.message
     assert session.continue_().when == "exit"
 
 

@@ -94,7 +94,7 @@ def test_watch_history_and_count(run: Run) -> None:
 
 def test_watch_a_count_and_an_attribute(run: Run) -> None:
     said = run("start", "watch op:arith.addi count", "continue")
-    assert "arith.addi went from" in last(said)["message"]
+    assert "arith.addi changed from" in last(said)["message"]
     said = run("start", "cursor-goto folds.mlir:2", "watch attribute value of cursor", "continue")
     assert "value" in json.dumps(said[2]["result"]) and said[3]["ok"]
 

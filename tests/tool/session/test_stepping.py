@@ -77,7 +77,7 @@ def test_finish_stops_after_the_action_around(launch: Launch) -> None:
 def test_finish_of_the_outermost_action_is_refused(launch: Launch) -> None:
     session = launch()
     session.start()
-    with pytest.raises(errors.ControlRefused, match="no action around"):
+    with pytest.raises(errors.ControlRefused, match="has no parent"):
         session.finish()
     assert session.next().when == "after"
 

@@ -144,14 +144,14 @@ def test_watch_shows_event_and_culprit(driver: Driver) -> None:
 def test_watches_that_see_something_at_once_have_a_line_each(driver: Driver) -> None:
     driver.do("start", "watch cursor", "watch op:x count", "watch @7")
     culprit = Culprit(ordinal=1, tag="fold", name="x", guess=False)
-    message = "@7 was erased; the number of x went from 2 to 1; @7 was erased"
+    message = "@7 was erased; the number of x changed from 2 to 1; @7 was erased"
     fields = {"message": message, "culprit": culprit, "reason": "watch"}
     after(driver, breakpoints=[1, 2, 3], **fields)
     lines = driver.do("continue").splitlines()
     assert lines[0].startswith("Watches 1, 2, 3, stopped after #2")
     assert lines[1:-1] == [
         "  @7 was erased",
-        "  the number of x went from 2 to 1",
+        "  the number of x changed from 2 to 1",
         "  by #1 fold (x)",
     ]
 

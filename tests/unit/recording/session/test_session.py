@@ -81,7 +81,7 @@ def test_finish_ends_the_actions_around(session: RecordedSession) -> None:
     assert _place(session.finish()) == ("after", 2)
     session.timeline.goto(4, "after")
     assert _place(session.finish(2)) == ("after", 1)
-    with pytest.raises(ControlRefused, match="no action around"):
+    with pytest.raises(ControlRefused, match="has no parent"):
         session.finish()
     session.timeline.goto(7)
     assert _place(session.timeline.reverse_finish()) == ("before", 6)

@@ -1,7 +1,7 @@
-//===- LostUnits.h - IR units erased during their action --------*- C++ -*-===//
+//===- ErasedUnits.h - IR units erased during their action ------*- C++ -*-===//
 
-#ifndef ACTIONDBG_LOSTUNITS_H
-#define ACTIONDBG_LOSTUNITS_H
+#ifndef ACTIONDBG_ERASEDUNITS_H
+#define ACTIONDBG_ERASEDUNITS_H
 
 #include "observe/Observer.h"
 
@@ -9,9 +9,9 @@ namespace adbg {
 
 /// Records which IR units of the running actions are erased, and by what they
 /// are replaced: erased units must not be read.
-class LostUnits {
+class ErasedUnits {
 public:
-  explicit LostUnits(Observer &observer) : observer(observer) {}
+  explicit ErasedUnits(Observer &observer) : observer(observer) {}
 
   /// Follows the units of passes only: without stops no others are needed, and
   /// these have regions.
@@ -35,7 +35,7 @@ private:
   }
   void lose(mlir::Operation *op);
   void replace(mlir::Operation *op, mlir::ValueRange by);
-  Gone describe(size_t unit, mlir::Operation *op) const;
+  ErasedUnit describe(size_t unit, mlir::Operation *op) const;
 
   Observer &observer;
   bool passesOnly = false;
@@ -43,4 +43,4 @@ private:
 
 } // namespace adbg
 
-#endif // ACTIONDBG_LOSTUNITS_H
+#endif // ACTIONDBG_ERASEDUNITS_H

@@ -1,7 +1,7 @@
-//===- ForkOrder.h - The settings of a fork ---------------------*- C++ -*-===//
+//===- ForkSettings.h - The settings of a fork ------------------*- C++ -*-===//
 
-#ifndef ACTIONDBG_FORKORDER_H
-#define ACTIONDBG_FORKORDER_H
+#ifndef ACTIONDBG_FORKSETTINGS_H
+#define ACTIONDBG_FORKSETTINGS_H
 
 #include "fork/Files.h"
 #include <cstdint>
@@ -14,7 +14,7 @@ enum class Role : uint8_t { Tool, Checkpoint, Replica, Trial };
 const char *textOf(Role role);
 
 /// The settings of a fork.
-struct ForkOrder {
+struct ForkSettings {
   Role role = Role::Replica;
   std::string socket;
   Outputs outputs;
@@ -24,4 +24,4 @@ struct ForkOrder {
 
 } // namespace adbg
 
-#endif // ACTIONDBG_FORKORDER_H
+#endif // ACTIONDBG_FORKSETTINGS_H

@@ -1,12 +1,12 @@
-//===- Remembered.h - Caches of recorded numbers ----------------*- C++ -*-===//
+//===- NumberCache.h - Caches of recorded numbers ---------------*- C++ -*-===//
 //
 // A thread's recorder numbers locations and texts. An entry that was evicted
 // gets a new number, which readers accept; therefore the memory is bounded.
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef ACTIONDBG_REMEMBERED_H
-#define ACTIONDBG_REMEMBERED_H
+#ifndef ACTIONDBG_NUMBERCACHE_H
+#define ACTIONDBG_NUMBERCACHE_H
 
 #include "support/Memo.h"
 #include "llvm/Support/ErrorHandling.h"
@@ -94,4 +94,4 @@ private:
 
 } // namespace adbg
 
-#endif // ACTIONDBG_REMEMBERED_H
+#endif // ACTIONDBG_NUMBERCACHE_H

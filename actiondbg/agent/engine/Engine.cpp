@@ -57,7 +57,7 @@ void Engine::makeCheckpoint() {
 //===----------------------------------------------------------------------===//
 
 void Engine::dispatch(Frame &frame, llvm::function_ref<void()> run) {
-  if (LLVM_UNLIKELY(position.event >= forks.checkpoints.lookAt))
+  if (LLVM_UNLIKELY(position.event >= forks.checkpoints.nextCheck))
     makeCheckpoint();
   bool isAlert = mayStop();
   if (LLVM_UNLIKELY(skips.plan != nullptr) && !isAlert &&

@@ -59,10 +59,10 @@ bool Engine::startObserving(const RecordSettings &settings, bool isThreaded) {
   if (!settings.upstreamLog.empty() &&
       !UpstreamLog::start(settings.upstreamLog.c_str()))
     return false;
-  Identities::neverFind();
+  Identities::disableFind();
   on_exit([](int status, void *) { first().end.exitStatus = status; }, nullptr);
   first().observe();
-  listenToCrashes();
+  handleCrashSignals();
   return true;
 }
 

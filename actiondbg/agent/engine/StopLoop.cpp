@@ -23,7 +23,7 @@ void StopLoop::stop(Frame &frame, const Notice &notice) {
   engine.forks.checkpoints.arrived();
   serve();
   stoppedAt = nullptr;
-  aim(frame);
+  setTargets(frame);
   resumption.depth = frame.depth;
   resumption.wasOver = frame.over;
   if (frame.over || inside)
@@ -37,7 +37,7 @@ void StopLoop::stop(Frame &frame, const Notice &notice) {
 
 /// Replaces the targets of the previous resumption. The end of a running action
 /// may be one.
-void StopLoop::aim(Frame &frame) {
+void StopLoop::setTargets(Frame &frame) {
   bool isForEnds = resumption.until && resumption.after;
   for (Frame *around = &frame; around; around = around->parent)
     around->untilMatches = isForEnds && !around->over &&

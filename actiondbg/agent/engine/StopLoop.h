@@ -83,7 +83,7 @@ private:
     uint64_t event = 0, during = 0;
   };
   bool readInterrupt();
-  void aim(Frame &frame);
+  void setTargets(Frame &frame);
 
   Engine &engine;
   Connection &connection;

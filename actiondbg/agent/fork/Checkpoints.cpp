@@ -12,14 +12,14 @@ namespace adbg {
 
 // The cost of copying a page at its first write after a fork, measured on a
 // virtual machine, cache effects included.
-static constexpr int64_t nanosecondsOfFault = 6000;
-// Checkpoints take at most 1/leastShare of the run time.
-static constexpr int64_t leastShare = 12;
-// The distance between two checkpoints is at most 1/wayBack of the way back to
-// them.
-static constexpr int64_t wayBack = 8;
+static constexpr int64_t faultNanoseconds = 6000;
+// Checkpoints take at most 1/timeRatio of the run time.
+static constexpr int64_t timeRatio = 12;
+// The distance between two checkpoints is at most 1/distanceRatio of the way
+// back to them.
+static constexpr int64_t distanceRatio = 8;
 // Below this number of events, running them again is faster than a fork.
-static constexpr uint64_t nearest = 200;
+static constexpr uint64_t leastEvents = 200;
 
 static uint64_t faultsSoFar() {
   struct rusage usage;
@@ -31,21 +31,21 @@ void Checkpoints::configure(const std::string &path, int64_t milliseconds,
   socket = path;
   spacing = lengthened = milliseconds * 1000000;
   mostPages = megabytes * (1 << 20) / sysconf(_SC_PAGESIZE);
-  lookAt = spacing ? 0 : never;
+  nextCheck = spacing ? 0 : never;
 }
 
 void Checkpoints::approach(uint64_t now, uint64_t to) {
-  target = spacing && to > now + nearest ? to : 0;
+  target = spacing && to > now + leastEvents ? to : 0;
   since = now;
   if (target)
-    lookAt = now;
+    nextCheck = now;
 }
 
 bool Checkpoints::isDue(uint64_t event, int64_t time) {
   bool isDue = newest && time - newest >= lengthened;
   if (!newest)
     newest = time;
-  if (target > event + nearest)
+  if (target > event + leastEvents)
     isDue |= event >= halfway();
   plan(event, time);
   return isDue;
@@ -54,16 +54,16 @@ bool Checkpoints::isDue(uint64_t event, int64_t time) {
 /// Schedules the next check: a few times between two checkpoints, and not at
 /// each event, because reading the clock costs time.
 void Checkpoints::plan(uint64_t event, int64_t time) {
-  uint64_t events = event - lookedAt;
-  int64_t took = time - lookedTime;
+  uint64_t events = event - lastCheck;
+  int64_t took = time - lastCheckTime;
   uint64_t step = 1;
-  if (lookedTime && took > 0 && events)
+  if (lastCheckTime && took > 0 && events)
     step = std::clamp<uint64_t>(events * (lengthened / 8) / took, 1, 512);
-  lookedAt = event;
-  lookedTime = time;
-  lookAt = event + step;
-  if (target > event + nearest)
-    lookAt = std::min(lookAt, std::max(event + 1, halfway()));
+  lastCheck = event;
+  lastCheckTime = time;
+  nextCheck = event + step;
+  if (target > event + leastEvents)
+    nextCheck = std::min(nextCheck, std::max(event + 1, halfway()));
 }
 
 void Checkpoints::made(pid_t pid, uint64_t event, int64_t time, int64_t took) {
@@ -74,8 +74,8 @@ void Checkpoints::made(pid_t pid, uint64_t event, int64_t time, int64_t took) {
   since = event;
   if (!own.empty())
     own.back().pages = pages;
-  int64_t cost = took + int64_t(own.empty() ? 0 : pages) * nanosecondsOfFault;
-  lengthened = std::max(spacing, leastShare * cost);
+  int64_t cost = took + int64_t(own.empty() ? 0 : pages) * faultNanoseconds;
+  lengthened = std::max(spacing, timeRatio * cost);
   int pidfd = syscall(SYS_pidfd_open, pid, 0);
   if (pidfd < 0)
     return;
@@ -95,7 +95,7 @@ void Checkpoints::drop(size_t index) {
 void Checkpoints::thin(int64_t time) {
   for (size_t i = 1; i + 1 < own.size();) {
     int64_t gap = own[i + 1].time - own[i - 1].time;
-    if (gap * wayBack < time - own[i + 1].time)
+    if (gap * distanceRatio < time - own[i + 1].time)
       drop(i);
     else
       ++i;

@@ -16,7 +16,7 @@ namespace adbg {
 class Checkpoints {
 public:
   /// The event at which to check whether a checkpoint is due.
-  uint64_t lookAt = never;
+  uint64_t nextCheck = never;
 
   /// `milliseconds`: run time between two checkpoints; 0 disables them.
   void configure(const std::string &socket, int64_t milliseconds,
@@ -51,8 +51,8 @@ private:
   int64_t spacing = 0, lengthened = 0;
   uint64_t mostPages = 0;
   uint64_t target = 0, since = 0;
-  uint64_t lookedAt = 0;
-  int64_t lookedTime = 0, newest = 0;
+  uint64_t lastCheck = 0;
+  int64_t lastCheckTime = 0, newest = 0;
   uint64_t faults = 0;
   std::vector<Own> own;
 };

@@ -32,7 +32,7 @@ static void onCrash(int number, siginfo_t *info, void *context) {
   raise(number);
 }
 
-void listenToCrashes() {
+void handleCrashSignals() {
   for (int number : crashes) {
     struct sigaction action = {};
     struct sigaction before;

@@ -6,7 +6,7 @@
 namespace adbg {
 
 /// Reports the signal of each crash before the tool's own handler runs.
-void listenToCrashes();
+void handleCrashSignals();
 
 } // namespace adbg
 

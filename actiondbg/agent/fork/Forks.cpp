@@ -44,16 +44,16 @@ void Forks::become(const ForkSettings &settings) {
     files.reopen(settings.shared);
     if (settings.muted)
       files.mute(*settings.muted, settings.shared);
-    listenToCrashes();
+    handleCrashSignals();
     break;
   case Role::Trial:
-    listenToCrashes();
+    handleCrashSignals();
     break;
   case Role::Checkpoint:
     break;
   case Role::Replica:
     Files::discard();
-    listenToCrashes();
+    handleCrashSignals();
     ignoreInterrupts();
     break;
   }

@@ -119,7 +119,7 @@ void BreakpointHits::hitCatches(CatchKind kind, StringRef text, Frame &frame,
 
 void BreakpointHits::hitWatches(Frame &frame, Notice &notice) {
   for (Breakpoint *one : observer.watches) {
-    std::string message = one->watch->happened();
+    std::string message = one->watch->takeEvents();
     if (message.empty() || !one->enabled)
       continue;
     if (one->spec.condition &&

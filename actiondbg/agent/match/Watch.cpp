@@ -169,7 +169,7 @@ void Watch::compare() {
   addEvent("@" + llvm::Twine(id) + " " + name + " was modified: " + different);
 }
 
-std::string Watch::happened() {
+std::string Watch::takeEvents() {
   if (about == About::Count) {
     if (count == counted)
       return "";

@@ -22,7 +22,7 @@ public:
   /// Starts watching, if the object exists.
   void arm(const Identities &ids, mlir::Operation *anywhere);
 
-  // Events of operations. An event is kept until `happened` returns it.
+  // Events of operations. An event is kept until `takeEvents` returns it.
   void created(mlir::Operation *op, uint32_t id);
   void placed(mlir::Operation *op, uint32_t id, bool isNew);
   void moved(mlir::Operation *op);
@@ -31,7 +31,7 @@ public:
   void destroyed(mlir::Operation *op, bool wasPlaced);
 
   /// Returns the events since the last call; empty if there are none.
-  std::string happened();
+  std::string takeEvents();
   /// Drops the events so far: they came from parsing the input.
   void dropEvents();
 

@@ -12,9 +12,9 @@ ErasedUnit ErasedUnits::describe(size_t unit, Operation *op) const {
                     passesOnly ? StringAttr() : symbolAround(op), nullptr};
 }
 
-void ErasedUnits::lose(Operation *op) {
+void ErasedUnits::noteErased(Operation *op) {
   for (Frame *frame = observer.innermost; frame; frame = frame->parent) {
-    if (!mayLose(*frame))
+    if (!isFollowed(*frame))
       continue;
     if (!frame->rare().erased.empty())
       for (ErasedUnit &erased : frame->needRare().erased)
@@ -26,14 +26,14 @@ void ErasedUnits::lose(Operation *op) {
   }
 }
 
-void ErasedUnits::replace(Operation *op, ValueRange by) {
+void ErasedUnits::noteReplaced(Operation *op, ValueRange by) {
   Operation *holder = nullptr;
   for (Value value : by)
     if (value && !holder)
       holder = holderOf(IRUnit(value));
   for (Frame *frame = observer.innermost; holder && frame;
        frame = frame->parent) {
-    if (!mayLose(*frame))
+    if (!isFollowed(*frame))
       continue;
     for (size_t i = 0; i < frame->units.size(); ++i) {
       if (frame->opOfUnit(i) != op)

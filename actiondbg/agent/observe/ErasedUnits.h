@@ -19,22 +19,22 @@ public:
 
   void erased(mlir::Operation *op) {
     if (mayBeUnit(op))
-      lose(op);
+      noteErased(op);
   }
   void replaced(mlir::Operation *op, mlir::ValueRange by) {
     if (mayBeUnit(op))
-      replace(op, by);
+      noteReplaced(op, by);
   }
 
 private:
   bool mayBeUnit(mlir::Operation *op) const {
     return !passesOnly || op->getNumRegions() != 0;
   }
-  bool mayLose(const Frame &frame) const {
+  bool isFollowed(const Frame &frame) const {
     return !passesOnly || frame.kind == Kind::Pass;
   }
-  void lose(mlir::Operation *op);
-  void replace(mlir::Operation *op, mlir::ValueRange by);
+  void noteErased(mlir::Operation *op);
+  void noteReplaced(mlir::Operation *op, mlir::ValueRange by);
   ErasedUnit describe(size_t unit, mlir::Operation *op) const;
 
   Observer &observer;

@@ -58,7 +58,7 @@ uint32_t &Identities::findEntry(const Operation *op) const {
 }
 
 /// A small block at a time: renew() discards the unused rest of it.
-void Identities::takeMore() {
+void Identities::reserveIds() {
   constexpr uint32_t many = 64;
   local.next = given.fetch_add(many);
   local.end = local.next + many;

@@ -23,7 +23,7 @@ class Identities {
 public:
   static Identities &all();
   /// Disables find(), which costs the tool some cache.
-  static void neverFind() { finds = false; }
+  static void disableFind() { finds = false; }
 
   /// Assigns an id to a new operation and returns it; a second call has no
   /// effect.
@@ -60,7 +60,7 @@ public:
   /// The id of the next operation of this thread.
   uint32_t upcoming() {
     if (LLVM_UNLIKELY(local.next == local.end))
-      takeMore();
+      reserveIds();
     return local.next;
   }
   /// Makes the next operations of this thread get ids above all assigned ones.
@@ -151,7 +151,7 @@ private:
   }
   /// Calls `see` with each table and its first address.
   template <typename See> void forEachTable(See see) const;
-  void takeMore();
+  void reserveIds();
 
   static bool finds;
   // See Engine::local.

@@ -340,7 +340,7 @@ void Observer::end(Frame &frame, bool isCounted) {
   }
 }
 
-void Observer::leaveLast() {
+void Observer::leaveOutermost() {
   log.clear();
   // Another thread may take the operations over.
   if (recorder)

@@ -52,7 +52,7 @@ public:
   LLVM_ATTRIBUTE_ALWAYS_INLINE void leave(Frame &frame) {
     innermost = frame.parent;
     if (LLVM_UNLIKELY(!frame.parent))
-      leaveLast();
+      leaveOutermost();
     else if (LLVM_UNLIKELY(frame.tally.isTouched))
       addToParent(frame);
   }
@@ -134,7 +134,7 @@ private:
     return isFollowUp() ? fold.ordinal : innermost->ordinal;
   }
   void findUnreported(Frame &frame);
-  void leaveLast();
+  void leaveOutermost();
   void returnOf(Frame &frame);
   void count(const Frame &frame);
 

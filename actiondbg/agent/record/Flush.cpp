@@ -38,7 +38,7 @@ static Recorders &recorders() {
   return *recorders;
 }
 
-static thread_local Recorder *ofThisThread = nullptr;
+static thread_local Recorder *recorderOfThread = nullptr;
 
 static constexpr int64_t millisecond = 1000000;
 
@@ -55,7 +55,7 @@ static void sleepFor(int64_t nanoseconds) {
 static int wakeSignal = 0;
 
 /// Takes the highest real-time signal that has no handler.
-void Recorder::listenToWakes() {
+void Recorder::handleWakeSignal() {
   for (int number = SIGRTMAX; number > SIGRTMIN && !wakeSignal; --number) {
     struct sigaction before = {}, action = {};
     if (sigaction(number, nullptr, &before) != 0 ||
@@ -70,7 +70,7 @@ void Recorder::listenToWakes() {
 }
 
 void Recorder::onWake(int) {
-  Recorder *mine = isOn() ? ofThisThread : nullptr;
+  Recorder *mine = isOn() ? recorderOfThread : nullptr;
   if (!mine)
     return;
   int error = errno;
@@ -95,7 +95,7 @@ void Recorder::enlist() {
   thread = others.threads++;
   id = syscall(SYS_gettid);
   others.all.push_back(this);
-  ofThisThread = this;
+  recorderOfThread = this;
   if (!wakeSignal)
     return;
   struct sigevent event = {};
@@ -109,7 +109,7 @@ void Recorder::delist() {
   Recorders &others = recorders();
   std::lock_guard<std::mutex> lock(others.mutex);
   llvm::erase(others.all, this);
-  ofThisThread = nullptr;
+  recorderOfThread = nullptr;
   if (hasTimer)
     timer_delete(timer);
   hasTimer = false;
@@ -122,8 +122,8 @@ void Recorder::delist() {
 /// Makes each thread flush its buffers. Runs in a signal handler: threads that
 /// block signals are waited for briefly only.
 void Recorder::flushEverywhere() {
-  if (ofThisThread)
-    ofThisThread->flushNow();
+  if (recorderOfThread)
+    recorderOfThread->flushNow();
   Recorders &others = recorders();
   // The interrupted thread may hold the lock.
   std::unique_lock<std::mutex> lock(others.mutex, std::try_to_lock);
@@ -136,7 +136,8 @@ void Recorder::flushEverywhere() {
   std::pair<Recorder *, unsigned> asked[512];
   size_t count = 0;
   for (Recorder *one : others.all)
-    if (one != ofThisThread && one->isPending() && count < std::size(asked)) {
+    if (one != recorderOfThread && one->isPending() &&
+        count < std::size(asked)) {
       asked[count++] = {one, one->flushes};
       if (wakeSignal)
         syscall(SYS_tgkill, getpid(), one->id, wakeSignal);
@@ -154,7 +155,7 @@ void Recorder::flushEverywhere() {
 
 void Recorder::writeEnd(const char *text) {
   ChunkHeader header;
-  header.thread = ofThisThread ? ofThisThread->thread : 0;
+  header.thread = recorderOfThread ? recorderOfThread->thread : 0;
   RecordFile::write(header, Part{SectionKind::End, 0, 1, text, strlen(text)});
   RecordFile::abandon();
 }
@@ -181,8 +182,8 @@ void Recorder::crash() {
   static std::atomic<bool> isEnding{false};
   if (isEnding.exchange(true)) {
     // The end of this thread would kill the other one before it has written.
-    if (ofThisThread)
-      ofThisThread->flushNow();
+    if (recorderOfThread)
+      recorderOfThread->flushNow();
     for (int tries = 0; isOn() && tries < 1000; ++tries)
       sleepFor(millisecond);
     return;
@@ -217,7 +218,7 @@ void Recorder::onEnd(int number, siginfo_t *info, void *context) {
   raise(number);
 }
 
-void Recorder::listenToEnds() {
+void Recorder::handleEndSignals() {
   for (int number : {SIGINT, SIGTERM, SIGHUP}) {
     struct sigaction action = {};
     sigaction(number, nullptr, &endActions[number]);

@@ -84,7 +84,7 @@ void Recorder::patch(PatchRow row) {
   patches.add(row);
 }
 
-bool Recorder::isMuch() const {
+bool Recorder::isLarge() const {
   size_t bytes = strings.bytes.size() + changes.bytes.size() +
                  operations.bytes.size() + samples.bytes.size() +
                  (ir ? ir->texts.section.bytes.size() : 0);

@@ -163,10 +163,10 @@ private:
     // In case the timer did not wake the thread; in ticks, which fit into a
     // row.
     constexpr int64_t longest = int64_t(1) << 30;
-    return (LLVM_UNLIKELY(count % 64 == 0) && (count == most || isMuch())) ||
+    return (LLVM_UNLIKELY(count % 64 == 0) && (count == most || isLarge())) ||
            (newest - base > longest && count);
   }
-  bool isMuch() const;
+  bool isLarge() const;
   LLVM_ATTRIBUTE_ALWAYS_INLINE uint32_t nameOf(const Frame &frame, Kind kind) {
     if (LLVM_LIKELY(kind == Kind::Pattern))
       if (llvm::StringRef name = frame.pattern()->getDebugName();
@@ -233,9 +233,9 @@ private:
   }
   void wakeIn(int64_t nanoseconds);
   static void onWake(int number);
-  static void listenToWakes();
+  static void handleWakeSignal();
   static void writeEnd(const char *text);
-  static void listenToEnds();
+  static void handleEndSignals();
   static void onEnd(int number, siginfo_t *info, void *context);
 
   static RecordedIR wantedIR;

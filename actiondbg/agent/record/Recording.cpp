@@ -59,10 +59,10 @@ bool Recorder::start(const RecordSettings &settings, bool isThreaded) {
   wantedIR = settings.ir == "function"  ? RecordedIR::Function
              : settings.ir == "changed" ? RecordedIR::Changed
                                         : RecordedIR::None;
-  // Covers the crash signals that have no handler above.
+  // Covers fatal signals that the agent does not handle itself.
   llvm::sys::AddSignalHandler([](void *) { crash(); }, nullptr);
-  listenToEnds();
-  listenToWakes();
+  handleEndSignals();
+  handleWakeSignal();
   return true;
 }
 

@@ -187,9 +187,7 @@ class RecordedSession(Closeable):
         """
         self._check(count)
         if not self.stop.depth:
-            raise ControlRefused(
-                "The action has no parent to finish; use next or continue."
-            )
+            raise ControlRefused("The action has no parent to finish; use next or continue.")
         goal = self._line.end_around(self.stop.event, count)
         return self._position.resume(np.array([goal]), "finish")
 

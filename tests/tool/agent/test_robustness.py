@@ -288,7 +288,7 @@ def test_folds_in_place_that_never_end(launch: Launch) -> None:
     enough.start()
     stop = session.continue_()
     enough.cancel()
-    assert stop.reason == "catch" and "settle" in (stop.message or "")
+    assert stop.reason == "catch" and "converge" in (stop.message or "")
 
 
 def test_output_is_byte_identical_with_everything_set(launch: Launch) -> None:

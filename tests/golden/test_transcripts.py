@@ -5,7 +5,7 @@ When a text is changed on purpose, write the transcripts anew and read the diffe
     pytest tests/golden --update-golden
     git diff tests/golden/transcripts
 
-A scenario is declared in scenarios.py; transcript.py replaces what varies between runs.
+A scenario is declared in scenarios; transcript.py replaces what varies between runs.
 """
 
 from __future__ import annotations

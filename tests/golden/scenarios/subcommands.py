@@ -1,0 +1,96 @@
+"""The command line itself, and bisections from it."""
+
+from __future__ import annotations
+
+from scenarios.scenario import CRASH, FOLD, SUBCOMMANDS, TENSOR, line, scenario
+
+_TEST = "--test 'grep -q \"constant 2\" {}'"
+BISECTIONS = (
+    scenario(
+        "bisect-test",
+        line(f"actiondbg bisect {_TEST} -o found -- {FOLD}"),
+        line("cat found/report.md"),
+        line("cat found/session.adb found/before.mlir found/after.mlir"),
+        line("cat found/repro.sh"),
+        line("sh found/repro.sh"),
+        line(f"actiondbg bisect --json {_TEST} -o again -- {FOLD}"),
+    ),
+    scenario(
+        "bisect-oracles",
+        line(f"actiondbg bisect --filecheck checks.mlir -o checked -- {FOLD}"),
+        line(f"actiondbg bisect --crash -o crash -- {CRASH}"),
+        line(f"actiondbg bisect --diagnostic '*not bufferized*' -o diagnostic -- {TENSOR}"),
+        line(f"actiondbg bisect --test true -o good -- {FOLD}"),
+        line(f"actiondbg bisect --test false -o bad -- {FOLD}"),
+        line(f"actiondbg bisect --test 'exit 125' -o untestable -- {FOLD}"),
+        line(f"actiondbg bisect --test 'exit 127' -o error -- {FOLD}"),
+        line("ls"),
+    ),
+    scenario(
+        "bisect-modes",
+        line(f"actiondbg bisect --mode minimize {_TEST} -o minimize -- {FOLD}"),
+        line(f"actiondbg bisect --mode skip {_TEST} -o skip -- {FOLD}"),
+        line(f"actiondbg bisect --tag fold {_TEST} -o fold -- {FOLD}"),
+        line(f"actiondbg bisect --always canonicalize {_TEST} -o always -- {FOLD}"),
+        line(f"actiondbg bisect --reduce {_TEST} -o reduced -- {FOLD}"),
+        line("ls reduced"),
+    ),
+    scenario(
+        "bisect-miscompile",
+        line(
+            "actiondbg bisect --test 'miscompiles/while-if.test {}' -- "
+            "mlir-opt miscompiles/while-if.mlir --canonicalize"
+        ),
+        line(
+            "actiondbg bisect --compare -o compared -- "
+            "mlir-opt miscompiles/while-if.mlir --canonicalize"
+        ),
+    ),
+    scenario(
+        "bisect-errors",
+        line("actiondbg bisect"),
+        line(f"actiondbg bisect -- {FOLD}"),
+        line(f"actiondbg bisect --test true --crash -- {FOLD}"),
+        line(f"actiondbg bisect --crash --entry f -- {FOLD}"),
+        line(f"actiondbg bisect --mode bogus --crash -- {FOLD}"),
+        line(f"actiondbg bisect --crash -j 0 -- {FOLD}"),
+        line(f"actiondbg bisect --crash --timeout x -- {FOLD}"),
+        line(f"actiondbg bisect --crash --bogus -- {FOLD}"),
+        line(f"actiondbg bisect --filecheck missing.mlir -- {FOLD}"),
+        line(f"actiondbg bisect --crash -o fold.mlir -- {FOLD}"),
+        line(f"actiondbg bisect --crash --resume -o none -- {FOLD}"),
+        line("actiondbg bisect --crash -- no-such-tool in.mlir"),
+        line("actiondbg bisect --crash -- true"),
+    ),
+)
+
+COMMAND_LINE = (
+    scenario(
+        "command-line-help",
+        line("actiondbg --help", literal=True),
+        *(line(f"actiondbg {name} --help", literal=True) for name in SUBCOMMANDS),
+    ),
+    scenario(
+        "command-line-errors",
+        line("actiondbg"),
+        line("actiondbg --bogus"),
+        line("actiondbg --version"),
+        line("actiondbg --version mlir-opt"),
+        line("actiondbg --batch -ex run no-such-tool"),
+        line("actiondbg --batch -ex run ./fold.mlir"),
+        line("actiondbg --batch -ex run -- true"),
+        line("actiondbg --batch -ex run -- /bin/sh -c true"),
+        line("actiondbg --batch -ex run mlir-opt missing.mlir"),
+        line("actiondbg --batch --return-child-result -ex run mlir-opt missing.mlir"),
+        line("actiondbg --batch -ex run mlir-opt invalid.mlir"),
+        line(f"actiondbg --batch -x missing.adbg {FOLD}"),
+        line(f"actiondbg --batch -ex run --mlir-include missing {FOLD}"),
+        line(f"actiondbg --batch --tool-stdout missing/out -ex run {FOLD}"),
+        line(f"actiondbg --batch {FOLD}"),
+        line("actiondbg open"),
+        line("actiondbg open missing.adbrec"),
+        line("actiondbg open not-a-recording.adbrec"),
+        line("actiondbg open --bogus run.adbrec"),
+        line("actiondbg open fold.mlir extra"),
+    ),
+)

@@ -109,6 +109,11 @@ class AgentBreakpoints:
         """The tool resumes: its hit counts change."""
         self._is_counted = False
 
+    def remove_temporary(self, stop: Stop) -> None:
+        """Remove the temporary breakpoints that were hit; ``update`` does it with predicates."""
+        plain = [one.id for one in self.table.all() if one.predicate is None]
+        self.table.remove_temporary([id for id in stop.breakpoints if id in plain])
+
     def update(self, stop: Stop) -> Stop:
         """Remove the temporary breakpoints that were hit; at the end, count all hits."""
         hit = [one for one in self.table.all() if one.id in stop.breakpoints]

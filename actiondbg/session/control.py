@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from actiondbg import protocol
-from actiondbg.errors import AgentError, ControlRefused, UsageError
+from actiondbg.errors import AgentError, UsageError
 from actiondbg.process.execution import Execution
 from actiondbg.process.stop import Stop
 from actiondbg.process.timeline import Branches
@@ -49,7 +49,8 @@ class ToolControl:
         self._replacement = replacement
 
     def wait(self) -> Stop:
-        """Wait for the next stop, or return that at which the tool stands."""
+        """Wait for the next stop, or return the one at which the tool is."""
+        self._observers.check_resumable()
         return self._arrival.arrive(self._executions.need().wait)
 
     def resume(
@@ -65,14 +66,19 @@ class ToolControl:
         Raises:
             ControlRefused: the control cannot be carried out at this stop.
         """
-        if self._observers.is_notifying:
-            raise ControlRefused("A callback cannot resume the tool: return, and resume it then.")
+        self._observers.check_resumable()
         self._skips.place()
         watched = self._observers.is_active
         if not watched and (not self._skips.ends_ahead or count <= 1):
             return self._resume(control, count, until)
         _check_count(count)
         # One by one: the agent would count the end of a replay, and stops for observers, as stops.
+        with self._observers.reporting_once():
+            return self._resume_one_by_one(control, count, until)
+
+    def _resume_one_by_one(
+        self, control: protocol.Control, count: int, until: protocol.Until | None
+    ) -> Stop:
         stop = self._resume_observed(control, until)
         for _ in range(count - 1):
             if stop.when == "exit" or stop.reason == "interrupt":

@@ -11,7 +11,7 @@ import msgspec
 
 from actiondbg import protocol
 from actiondbg.breakpoints.spec import parse_spec
-from actiondbg.errors import AgentError, UsageError
+from actiondbg.errors import AgentError, ControlRefused, UsageError
 from actiondbg.process.stop import Stop
 from actiondbg.session.agent_breakpoints import AgentBreakpoints
 from actiondbg.session.executions import Executions
@@ -82,7 +82,10 @@ class ObserverList:
         self._is_aiming = False
         self._fired: list[Callback] = []
         self._passes = False
+        self._has_refused = False
         self._is_notifying = False
+        self._is_deferring = False
+        self._is_deferred = False
         breakpoints.add_observers(self._on_wire)
 
     def add(
@@ -133,18 +136,42 @@ class ObserverList:
     @property
     def is_active(self) -> bool:
         """Whether a stop may be passed: there are observers, or breakpoints with a predicate."""
-        predicates = (one.predicate for one in self._breakpoints.table.all())
-        return bool(self._wire) or any(each is not None for each in predicates)
+        return bool(self._wire) or self.have_predicates
 
     @property
-    def is_notifying(self) -> bool:
-        """Whether a callback runs."""
-        return self._is_notifying
+    def have_predicates(self) -> bool:
+        """Whether a breakpoint has a predicate, an enabled one or not."""
+        return any(one.predicate is not None for one in self._breakpoints.table.all())
 
     @property
     def passes(self) -> bool:
-        """Whether the newest stop was for observers only, and the tool is to go on."""
+        """Whether the newest stop was for observers only, and the tool has to resume."""
         return self._passes
+
+    @property
+    def has_refused(self) -> bool:
+        """Whether predicates have refused every breakpoint of the newest stop."""
+        return self._has_refused
+
+    def check_resumable(self) -> None:
+        """Raise ControlRefused while a callback runs."""
+        if self._is_notifying:
+            raise ControlRefused("A callback cannot resume the tool: return, and resume it then.")
+
+    @contextmanager
+    def reporting_once(self) -> Generator[None]:
+        """In the block, report only the last stop to ``on_stop``, when the block ends."""
+        if self._is_deferring:
+            yield
+            return
+        self._is_deferring, self._is_deferred = True, False
+        try:
+            yield
+        finally:
+            self._is_deferring = False
+            stop = self._executions.stop
+            if self._is_deferred and stop is not None:
+                self._call(self._at_stops, stop)
 
     @contextmanager
     def aiming(self, goal: Goal) -> Generator[None]:
@@ -163,7 +190,7 @@ class ObserverList:
 
     def filter(self, stop: Stop) -> Stop:
         """Take the observers' breakpoints, and those whose predicate is False, out of a stop."""
-        self._fired, self._passes = [], False
+        self._fired, self._passes, self._has_refused = [], False, False
         hit = stop.breakpoints
         if not hit or stop.when == "exit":
             return stop
@@ -174,6 +201,7 @@ class ObserverList:
         if kept == hit:
             return stop
         if not kept and stop.reason in ("breakpoint", "watch"):
+            self._has_refused = True
             self._passes = self._is_aiming and not is_goal
             stop = stop.with_reason(self._goal.reason if is_goal else "until")
         stop = msgspec.structs.replace(stop, breakpoints=kept)
@@ -182,16 +210,23 @@ class ObserverList:
 
     def notify(self, stop: Stop) -> Stop:
         """Call the callbacks of a stop."""
-        callbacks = list(self._fired)
-        if not self._passes:
-            callbacks += self._at_stops
-        self._is_notifying = True
-        try:
+        self._is_deferred = self._is_deferring and not self._passes
+        is_reported = not self._is_deferring and not self._passes
+        self._call([*self._fired, *(self._at_stops if is_reported else ())], stop)
+        return stop
+
+    def _call(self, callbacks: list[Callback], stop: Stop) -> None:
+        with self._notifying():
             for callback in callbacks:
                 callback(stop)
+
+    @contextmanager
+    def _notifying(self) -> Generator[None]:
+        self._is_notifying = True
+        try:
+            yield
         finally:
             self._is_notifying = False
-        return stop
 
     def _is_goal(self, stop: Stop) -> bool:
         goal = self._goal
@@ -208,7 +243,10 @@ class ObserverList:
         predicate = next(
             (one.predicate for one in self._breakpoints.table.all() if one.id == id), None
         )
-        return predicate is None or bool(predicate(stop))
+        if predicate is None:
+            return True
+        with self._notifying():
+            return bool(predicate(stop))
 
     def _on_wire(self) -> list[protocol.WireBreakpoint]:
         return [*self._wire.values(), *self._goal.breakpoints]

@@ -132,6 +132,7 @@ class Session(Closeable):
             breakpoints,
             self.options,
             arrival,
+            self.observers,
             inner_stops,
             self.skips,
             scout,
@@ -209,6 +210,11 @@ class Session(Closeable):
 
     def restart(self) -> Stop:
         """Do the last run or start again; the breakpoints are kept, the checkpoints are not."""
+        self.observers.check_resumable()
+        with self.observers.reporting_once():
+            return self._restart()
+
+    def _restart(self) -> Stop:
         agent = self._executions.prepare()
         self.kill()
         self._table.forget_hits()
@@ -223,6 +229,7 @@ class Session(Closeable):
 
     def kill(self) -> None:
         """End the tool, if it runs; its past can no longer be asked then."""
+        self.observers.check_resumable()
         self.names.learn()
         if self.execution is not None:
             self.execution.kill()
@@ -279,11 +286,12 @@ class Session(Closeable):
             ControlRefused: the action is over, or the tool stands in it.
         """
         # One by one: a run that is repeated has to skip the same actions.
-        stop = self._tool.resume("skip", min(count, 1))
-        for _ in range(count - 1):
-            if stop.reason not in ("breakpoint", "watch"):
-                break
-            stop = self._tool.resume("skip" if stop.when == "before" else "continue")
+        with self.observers.reporting_once():
+            stop = self._tool.resume("skip", min(count, 1))
+            for _ in range(count - 1):
+                if stop.reason not in ("breakpoint", "watch"):
+                    break
+                stop = self._tool.resume("skip" if stop.when == "before" else "continue")
         return stop
 
     def until(self, spec: str, condition: str | None = None) -> Stop:

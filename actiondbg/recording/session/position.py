@@ -132,12 +132,13 @@ class Position:
         """Stop at an event, with the hit counts of a run from the start."""
         return self._arrive(self._jumped(event))
 
-    def jump_back(self, event: int, message: str = BEGINNING) -> Stop:
+    def jump_back(self, event: int, message: str = BEGINNING, has_moved: bool = False) -> Stop:
         """Stop at an event, or at the last one before it that occurred; else before the first.
 
         Args:
             event: smaller than 1 for before the first action.
-            message: the reason for a stop before the first action.
+            message: why the session stops before the first action.
+            has_moved: the session may be there already, as it has come from elsewhere.
 
         Raises:
             ControlRefused: the session is before the first action already.
@@ -145,7 +146,8 @@ class Position:
         there = self._line.backwards(event)
         if there >= 1:
             return self.jump(there)
-        if not self._line.count or (self.event, self.stop.when) == (1, "before"):
+        is_there = (self.event, self.stop.when) == (1, "before") and not has_moved
+        if not self._line.count or is_there:
             raise ControlRefused("Already before the first action: there is nothing to go back to.")
         return self._arrive(
             msgspec.structs.replace(self._jumped(1), reason="start", message=message)

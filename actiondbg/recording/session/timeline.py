@@ -148,13 +148,19 @@ class RecordedTimeline:
         Hits to be ignored count too; hits that a predicate refuses do not.
         """
         check_count(count)
-        bound, hits = self._position.behind, count
-        while len(found := self._breakpoints.newest_hits(bound, hits)) == hits:
-            bound, hits = int(found[0]), 1
-            if self._position.accepts(bound):
+        bound, left, has_moved = self._position.behind, count, False
+        while True:
+            wanted = 1 if self._breakpoints.have_predicates else left
+            found = self._breakpoints.newest_hits(bound, wanted)
+            if len(found) < wanted:
+                break
+            bound, has_moved = int(found[0]), True
+            left -= wanted if self._position.accepts(bound) else 0
+            if left == 0:
                 return self._position.jump(bound)
-        before = f"only {len(found)} hits were" if len(found) else "nothing was hit"
-        return self._position.jump_back(0, f"{before} before: {BEGINNING}")
+        number = count - left + len(found)
+        hits = f"only {number} hits were" if number else "nothing was hit"
+        return self._position.jump_back(0, f"{hits} before: {BEGINNING}", has_moved)
 
 
 def check_count(count: int) -> None:

@@ -18,6 +18,7 @@ from actiondbg.session.agent_breakpoints import AgentBreakpoints
 from actiondbg.session.agent_options import AgentOptions
 from actiondbg.session.arrival import Arrival, InnerStops
 from actiondbg.session.executions import Executions
+from actiondbg.session.observers import ObserverList
 from actiondbg.session.scout import Scout, usable_for
 from actiondbg.session.skip_plan import SkipPlan
 from actiondbg.session.time_travel.checkpoints import CheckpointList
@@ -51,6 +52,7 @@ class TimeTravel:
         breakpoints: of the agent.
         options: of the agent.
         arrival: takes the session to each stop.
+        observers: whose predicates refuse breakpoints.
         inner_stops: where in an action the tool stands.
         skips: what is skipped in each run.
         scout: forks that look ahead.
@@ -63,6 +65,7 @@ class TimeTravel:
         breakpoints: AgentBreakpoints,
         options: AgentOptions,
         arrival: Arrival,
+        observers: ObserverList,
         inner_stops: InnerStops,
         skips: SkipPlan,
         scout: Scout,
@@ -71,6 +74,7 @@ class TimeTravel:
         self._executions = executions
         self._breakpoints = breakpoints
         self._arrival = arrival
+        self._observers = observers
         self._inner_stops = inner_stops
         self._skips = skips
         self._scout = scout
@@ -108,7 +112,7 @@ class TimeTravel:
         """
         if ordinal < 1:
             raise UsageError(f"There is no action #{ordinal}: actions are numbered from 1.")
-        run = self._executions.need_idle()
+        run = self._need_idle()
         stop = run.stop
         if stop is not None and (stop.ordinal, stop.when) == (ordinal, when):
             return stop
@@ -168,7 +172,7 @@ class TimeTravel:
         What was written before an event that lies ahead has been discarded, or was never written
         on this timeline. It is written anew then, on the way from where the timelines part.
         """
-        run = self._executions.need_idle()
+        run = self._need_idle()
         branches = run.branches.save()
         if not branches.holds(frozen.branch, frozen.event, frozen.stands):
             branches.switch(frozen.branch)
@@ -268,27 +272,51 @@ class TimeTravel:
     def reverse_continue(self, count: int = 1) -> Stop:
         """Go back to the newest hit of a breakpoint, watch or catch before here.
 
-        Hits that are to be ignored count too. Where there is none, the tool stands before its
-        first action then, and the stop says so.
+        Hits to be ignored count too; hits that a predicate refuses do not. Where there
+        is none, the tool goes before its first action, and the stop reports that.
 
         Args:
             count: to the ``count``-th hit before here, from 1.
         """
         _check_count(count)
-        run = self._executions.need_idle()
-        spot = self._spot()
-        segments = self._segments(run)
-        found = newest_hits(segments, self._bound(run, spot), count)
-        if len(found) == count:
-            return self._travel(found[-1].event, found[-1].inside or 0)
-        hits = f"only {len(found)} hits were" if found else "nothing was hit"
-        return self._at_beginning(f"{hits} before: {_BEGINNING}")
+        with self._observers.reporting_once():
+            return self._reverse_continue(count)
+
+    def _reverse_continue(self, count: int) -> Stop:
+        left, has_moved = count, False
+        while True:
+            # A predicate looks at the session, which has to be at the hit: one by one.
+            wanted = 1 if self._observers.have_predicates else left
+            found = self._newest_hits(wanted)
+            if len(found) < wanted:
+                break
+            stop, has_moved = self._travel(found[-1].event, found[-1].inside or 0), True
+            left -= 0 if self._observers.has_refused else wanted
+            if left == 0:
+                return stop
+        number = count - left + len(found)
+        hits = f"only {number} hits were" if number else "nothing was hit"
+        return self._at_beginning(f"{hits} before: {_BEGINNING}", has_moved)
 
     # --- behind them ---
 
+    def _need_idle(self) -> Execution:
+        """Return the current execution; raises NotStopped when it runs, or has not been started.
+
+        Raises:
+            ControlRefused: a callback runs.
+        """
+        self._observers.check_resumable()
+        return self._executions.need_idle()
+
+    def _newest_hits(self, count: int) -> list[Hit]:
+        """Return the newest hits before here, the newest first, ``count`` at most."""
+        run = self._executions.need_idle()
+        return newest_hits(self._segments(run), self._bound(run, self._spot()), count)
+
     def _spot(self) -> _Spot:
         """Return where the tool stands, or came to."""
-        run = self._executions.need_idle()
+        run = self._need_idle()
         stop = run.stop
         if stop is not None and stop.when == "exit" and not stop.event and run.last is not None:
             stop = msgspec.structs.replace(stop, event=run.last.event)  # killed: nobody told
@@ -301,14 +329,20 @@ class TimeTravel:
             return self._travel(event)
         return self._at_beginning(_BEGINNING)
 
-    def _at_beginning(self, message: str) -> Stop:
-        """Go before the first action, and say why."""
+    def _at_beginning(self, message: str, has_moved: bool = False) -> Stop:
+        """Go before the first action.
+
+        Args:
+            message: why, for the stop.
+            has_moved: the tool may be there already, as it has come from elsewhere.
+        """
         spot = self._spot()
-        if (spot.event, spot.when) == (1, "before"):
+        if (spot.event, spot.when) == (1, "before") and not has_moved:
             raise ControlRefused("Already before the first action: there is nothing to go back to.")
-        run_stop = self._travel(1)
-        stop = msgspec.structs.replace(run_stop, reason="start", message=message)
-        self._executions.need().stop = stop
+        with self._observers.reporting_once():
+            run_stop = self._travel(1)
+            stop = msgspec.structs.replace(run_stop, reason="start", message=message)
+            self._executions.need().stop = stop
         return stop
 
     def _frames(self, event: int) -> list[protocol.Frame]:

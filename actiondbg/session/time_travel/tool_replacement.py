@@ -88,7 +88,7 @@ class ToolReplacement:
             self._prepare(execution, made, branches)
             stop = made.stop if event is None else _go(made, event, inside)
             stop = self._breakpoints.as_seen(stop, branches)
-            self._breakpoints.table.remove_temporary(stop.breakpoints)
+            self._breakpoints.remove_temporary(stop)
             made.request(protocol.SetBreakpoints(breakpoints=self._breakpoints.all()))
             hits = made.request(protocol.GetHits()).hits
         execution.adopt(made, stop, branches, muted)
@@ -117,7 +117,7 @@ class ToolReplacement:
                 stop = again.resume(protocol.Resume(control="continue"))
             _check(stop, resume.event, inside)
             stop = self._breakpoints.as_seen(stop, execution.branches)
-            self._breakpoints.table.remove_temporary(stop.breakpoints)
+            self._breakpoints.remove_temporary(stop)
             again.request(protocol.SetBreakpoints(breakpoints=self._breakpoints.all()))
             hits = again.request(protocol.GetHits()).hits
         except BaseException:

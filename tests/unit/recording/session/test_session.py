@@ -435,6 +435,24 @@ def test_a_predicate_refuses_a_stop(session: RecordedSession) -> None:
     assert _place(session.timeline.reverse_continue()) == ("before", 1)
 
 
+def test_going_back_counts_accepted_hits_alone(session: RecordedSession) -> None:
+    session.breakpoints.add("tag:apply-pattern", predicate=lambda stop: stop.ordinal != 5)
+    session.timeline.goto(8)
+    assert _place(session.timeline.reverse_continue(2)) == ("before", 4)
+    stop = session.timeline.reverse_continue()
+    assert (_place(stop), stop.reason) == (("before", 1), "start")
+    session.timeline.goto(8)
+    stop = session.timeline.reverse_continue(3)
+    assert stop.message == "only 2 hits were before: this is the beginning of the run"
+
+
+def test_going_back_ends_at_a_refused_first_action(session: RecordedSession) -> None:
+    session.breakpoints.add("#1", predicate=lambda _: False)
+    session.timeline.goto(4)
+    stop = session.timeline.reverse_continue()
+    assert (_place(stop), stop.reason) == (("before", 1), "start")
+
+
 def test_what_stops_beside_a_refused_breakpoint(session: RecordedSession) -> None:
     refused = session.breakpoints.add("pattern:A", predicate=lambda _: False)
     other = session.breakpoints.add("#7")

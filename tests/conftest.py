@@ -24,6 +24,7 @@ pytest_plugins = ["tests.fakes.agent.fixtures"]
 settings.register_profile(
     "actiondbg", max_examples=50, deadline=None, derandomize="CI" in os.environ
 )
+settings.register_profile("fast", settings.get_profile("actiondbg"), max_examples=10)
 settings.load_profile("actiondbg")
 configuration.set_hypothesis_home_dir(ROOT / ".hypothesis")
 

@@ -152,11 +152,18 @@ def test_interrupt_stops_the_running_tool(
     lines = [f"func.func @f{i}(%a: i32) -> i32 {{ return %a : i32 }}" for i in range(6000)]
     source = tmp_path / "long.mlir"
     source.write_text("\n".join(lines))
-    passes = ",".join(["canonicalize"] * 1000)
-    shell = terminal(tool=[mlir_opt, str(source), f"--pass-pipeline=builtin.module({passes})"])
+    # The tool prints the IR to a file before the first pass, which is how its actions begin.
+    passes = ",".join(["cse", *["canonicalize"] * 1000])
+    printed = tmp_path / "printed"
+    dump = ["--mlir-print-ir-before=cse", f"--mlir-print-ir-tree-dir={printed}"]
+    pipeline = f"--pass-pipeline=builtin.module({passes})"
+    shell = terminal(tool=[mlir_opt, str(source), pipeline, *dump])
     shell.ready()
     shell.enter("run > /dev/null")
-    time.sleep(3)  # past the start: into its actions
+    deadline = time.monotonic() + 60
+    while not list(printed.rglob("*.mlir")):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
     shell.child.sendintr()
     assert "Interrupted, stopped before #" in shell.ready()
     assert "-> 0" in shell.do("bt")

@@ -30,6 +30,7 @@ def path(tmp_path: Path) -> Path:
     return write_recording(tmp_path / "run.adbrec", [Action() for _ in range(10)], chunk=2)
 
 
+@pytest.mark.slow
 def test_every_cut_is_read_up_to_its_last_whole_chunk(path: Path) -> None:
     content = path.read_bytes()
     starts = offsets(content)

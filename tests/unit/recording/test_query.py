@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import csv
 import json
+import os
 import signal
 import subprocess
 import time
@@ -131,6 +132,7 @@ def test_the_suffix_says_the_format() -> None:
     assert not list(Path().glob(".*"))
 
 
+@pytest.mark.slow
 def test_a_file_is_written_whole_or_not_at_all() -> None:
     Path("x.csv").write_text("before")
     # An error that comes when rows have been written already.
@@ -153,6 +155,7 @@ def test_a_file_is_written_whole_or_not_at_all() -> None:
     assert subprocess.check_output(words, text=True).startswith("name ")
 
 
+@pytest.mark.slow
 def test_who_reads_may_leave() -> None:
     done = subprocess.run(
         ["sh", "-c", f"{COMMAND} query --format csv run.adbrec 'from range(9000000)' | head -1"],
@@ -295,6 +298,7 @@ def test_one_recording_has_no_column_run() -> None:
     assert answer("*.adbrec", "select distinct run from actions") == [{"run": "run"}]
 
 
+@pytest.mark.slow
 def test_exported_recordings_are_asked_as_they_were() -> None:
     fake_recording("fake.adbrec", 2000, ir="changed", events=["page-faults"])
     done = run("export", "--parquet", "bucket", "run.adbrec", "fake.adbrec")
@@ -328,6 +332,7 @@ def test_the_same_recording_is_exported_into_the_same_folder() -> None:
     assert len(list(Path("bucket").iterdir())) == 2
 
 
+@pytest.mark.slow
 def test_an_export_that_cannot_be_written() -> None:
     Path("file").write_text("")
     done = run("export", "--parquet", "file", "run.adbrec")
@@ -344,13 +349,24 @@ def test_an_export_that_cannot_be_written() -> None:
 # --- Ctrl-C ---------------------------------------------------------------------------
 
 
+def _processor_seconds(pid: int) -> float:
+    """Return how long a process has computed."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+@pytest.mark.slow
 def test_ctrl_c_interrupts() -> None:
     sql = "select count(*) from range(100000000) a, range(100000) b where a.range * b.range % 7 = 3"
     process = subprocess.Popen(
         [COMMAND, "query", "run.adbrec", sql], stdout=subprocess.PIPE, stderr=subprocess.PIPE
     )
-    time.sleep(2)
-    assert process.poll() is None
-    process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=30)
+    try:
+        while _processor_seconds(process.pid) < 3:  # it starts in less
+            assert process.poll() is None
+            time.sleep(0.05)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=30)
+    finally:
+        process.kill()
     assert (process.returncode, out, err) == (130, b"", b"")

@@ -231,6 +231,7 @@ def test_all_actions_of_a_small_recording_are_held(small: Path, page: Page) -> N
     assert "All 3,000 actions are in the page." in page.text
 
 
+@pytest.mark.slow
 def test_a_large_recording_fits_and_says_what_it_leaves_out(tmp_path: Path) -> None:
     path = fake_recording(tmp_path / "large.adbrec", 60_000, 2, ir="changed")
     page = page_of(path, 0.5)
@@ -313,6 +314,7 @@ def test_the_diff_of_operations_keeps_their_numbers(tmp_path: Path) -> None:
     assert "one line per operation" in page.text
 
 
+@pytest.mark.slow
 def test_what_is_too_long_is_cut(tmp_path: Path) -> None:
     many = "".join(f"%{n} = a.b() : () -> (i32)\n" for n in range(1000))
     page = _diff_page(tmp_path / "rows.adbrec", "changed", (1, many, None))

@@ -37,6 +37,7 @@ def recording(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     return fake_recording(tmp_path / "run.adbrec", 500).name
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("words", [["run.adbrec", "-o", "a.html"], ["-o", "a.html", "run.adbrec"]])
 def test_the_options_may_stand_on_either_side(recording: str, words: list[str]) -> None:
     done = report(*words)
@@ -45,6 +46,7 @@ def test_the_options_may_stand_on_either_side(recording: str, words: list[str]) 
     report("-q", *words)  # a report is replaced
 
 
+@pytest.mark.slow
 def test_what_is_no_report_is_not_overwritten(recording: str) -> None:
     Path("thesis.html").write_text("<h1>Mine</h1>")
     done = report(recording, "-o", "thesis.html", status=2)
@@ -77,6 +79,7 @@ def test_what_cannot_be_done_is_said(
     assert not Path("report.html").exists()
 
 
+@pytest.mark.slow
 def test_a_damaged_recording_is_reported_in_part(tmp_path: Path) -> None:
     path = fake_recording(tmp_path / "a.adbrec", 50_000)
     content = bytearray(path.read_bytes())
@@ -89,6 +92,7 @@ def test_a_damaged_recording_is_reported_in_part(tmp_path: Path) -> None:
     assert 0 < made.run["count"] < 50_000 and "damaged" in made.text
 
 
+@pytest.mark.slow
 def test_a_smaller_page_holds_less(recording: str, tmp_path: Path) -> None:
     fake_recording(tmp_path / "big.adbrec", 30_000)
     sizes: list[int] = []

@@ -68,6 +68,7 @@ def test_a_run_that_converges_has_none(path: Path) -> None:
     assert [found[name] for name in ("drivers", "repeated", "chains", "pairs")] == [[]] * 4
 
 
+@pytest.mark.slow
 def test_drivers_with_many_iterations(path: Path) -> None:
     settled = suspects(path, [[rewrite("A", n, n + 1)] for n in range(2, 8, 2)] + [[]])
     [driver] = settled["drivers"]
@@ -149,6 +150,7 @@ def test_a_merging_pattern_is_no_chain(path: Path) -> None:
     assert suspects(path, [merged])["chains"] == []
 
 
+@pytest.mark.slow
 def test_an_endless_rewriting_that_was_killed(path: Path) -> None:
     ring = [rewrite("AB"[n % 2], 2 + n, 3 + n) for n in range(3000)]
     found = suspects(path, [ring], killed=True)

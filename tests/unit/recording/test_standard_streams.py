@@ -10,6 +10,8 @@ import pytest
 from tests.fakes.recording.recordings import Action, write_recording
 from tests.paths import COMMAND
 
+pytestmark = pytest.mark.slow
+
 FULL = "The output cannot be written (No space left on device): free disk space, or redirect it.\n"
 LINES = (
     "log run.adbrec",

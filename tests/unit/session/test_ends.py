@@ -174,6 +174,7 @@ def _press_ctrl_c(*_: object) -> None:
     os.kill(os.getpid(), signal.SIGINT)
 
 
+@pytest.mark.slow
 def test_ctrl_c_loses_no_message(fake: Launch) -> None:
     """Interrupts that come at any moment of a step: the stops are the same, each once."""
     session = fake()

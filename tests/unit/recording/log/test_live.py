@@ -126,6 +126,7 @@ def test_a_tool_that_was_killed_leaves_what_was_written(tmp_path: Path) -> None:
     assert log.splitlines()[0].startswith("#1       t0  unfinished         ")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("chunk", [1, 3, 100])
 def test_an_operation_may_move_to_other_functions(tmp_path: Path, chunk: int) -> None:
     dice = random.Random(chunk)
@@ -150,6 +151,7 @@ def test_names_that_are_no_text_and_compound_locations(tmp_path: Path) -> None:
     assert live_log(whole, tmp_path) == whole_log(whole)
 
 
+@pytest.mark.slow
 def test_much_is_read_in_pieces(tmp_path: Path) -> None:
     """What came at once is not all held at once."""
     path = fake_recording(tmp_path / "run.adbrec", 600_000)

@@ -202,6 +202,7 @@ def test_the_fields_of_nothing() -> None:
 # --- filters, JSON ------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_what_is_selected_keeps_its_lines(tmp_path: Path) -> None:
     path = fake_recording(tmp_path / "run.adbrec", 70_000)
     lines, rows = log_of(path), open_recording(path).table("actions").to_pylist()

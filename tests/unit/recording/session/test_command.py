@@ -162,6 +162,7 @@ def test_without_ir_the_way_to_it_is_said(do: Open, line: str) -> None:
     assert do(line, code=1) == f"{NO_IR}\n"
 
 
+@pytest.mark.slow
 def test_every_command_works_or_is_refused_in_a_sentence(do: Open) -> None:
     """No command of the front end meets something that a recording's session has not."""
     _without_ir()

@@ -304,6 +304,7 @@ def test_threads_are_told_one_after_the_other(tmp_path: Path) -> None:
         assert _place(session.timeline.reverse_continue()) == ("before", 6)
 
 
+@pytest.mark.slow
 def test_a_large_recording_is_walked_through(tmp_path: Path) -> None:
     fake_recording(tmp_path / "run.adbrec", 3000, threads=True)
     with open_session(tmp_path / "run.adbrec") as session:
@@ -322,6 +323,7 @@ def test_a_large_recording_is_walked_through(tmp_path: Path) -> None:
             assert [parents[each - 1] for each in stack] == [*stack[1:], None]
 
 
+@pytest.mark.slow
 def test_a_recording_that_has_lost_actions(tmp_path: Path) -> None:
     whole = fake_recording(tmp_path / "run.adbrec", 2000).read_bytes()
     ends = [16]

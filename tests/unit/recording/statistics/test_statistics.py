@@ -291,6 +291,7 @@ def test_uncounted_and_odd_names_in_the_raw_samples(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.slow
 def test_a_picture_is_drawn(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     from matplotlib.image import imread
@@ -378,6 +379,7 @@ def test_bad_usage(
     assert message in done.stderr
 
 
+@pytest.mark.slow
 def test_a_damaged_recording(tmp_path: Path) -> None:
     path = fake_recording(tmp_path / "a.adbrec", 20_000, seed=1, events=EVENTS)
     content = bytearray(path.read_bytes())

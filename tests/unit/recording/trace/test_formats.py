@@ -77,6 +77,7 @@ def test_slices_are_what_was_recorded(
     _check(_write(tmp_path / "run.adbrec", seed), kind, failed=failed)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["chrome", "perfetto"])
 @pytest.mark.parametrize("size", [1, 10, 64])
 @pytest.mark.parametrize("seed", range(4))

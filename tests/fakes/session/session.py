@@ -13,12 +13,14 @@ from actiondbg.breakpoints.watch import Target
 from actiondbg.errors import LaunchError, NotStopped
 from actiondbg.ir.printed import PrintedText
 from actiondbg.process.stop import Stop
+from actiondbg.process.streams import Redirection
 from actiondbg.protocol import Action, Cursor, Frame, Status, Unit
 from actiondbg.session.breakpoints import BreakpointList
 from actiondbg.session.inspection.cursor import Cursor as SessionCursor
 from actiondbg.session.inspection.outcome import Outcome
 from actiondbg.session.inspection.stack import Stack
 from actiondbg.session.inspection.stopped_ir import StoppedIR
+from actiondbg.session.observers import Callback, Observer
 from tests.fakes.session.past import FakePast
 from tests.fakes.session.time_travel import FakeSkips, FakeTimeline
 
@@ -175,6 +177,25 @@ class FakeNames:
         }[kind]
 
 
+class FakeObservers:
+    """Callbacks, which no action calls."""
+
+    def __init__(self) -> None:
+        self.added: list[Observer] = []
+
+    def add(
+        self, spec: str, *, before: Callback | None = None, after: Callback | None = None
+    ) -> Observer:
+        self.added.append(Observer(spec, before, after))
+        return self.added[-1]
+
+    def on_stop(self, callback: Callback) -> None:
+        pass
+
+    def remove(self, observer: Observer) -> None:
+        self.added.remove(observer)
+
+
 class FakeTarget:
     """The program that is debugged."""
 
@@ -222,6 +243,7 @@ class FakeSession:
         host = FakeBreakpointHost(self.calls)
         self.breakpoints = BreakpointList(BreakpointTable(), host, self.cursor)
         self.names = FakeNames()
+        self.observers = FakeObservers()
         self.past = FakePast(self.calls)
         self.timeline = FakeTimeline(self.calls, self.need_stop, self._stop)
         self.skips = FakeSkips(self.calls)
@@ -272,11 +294,25 @@ class FakeSession:
         if self.state != "stopped":
             raise NotStopped("The tool is not stopped: start it with 'start' or 'run'.")
 
-    def start(self, args: list[str] | None = None, **streams: Any) -> Stop:
-        return self._launch("start", args, streams)
+    def start(
+        self,
+        args: list[str] | None = None,
+        *,
+        stdin: Redirection = None,
+        stdout: Redirection = None,
+        stderr: Redirection = None,
+    ) -> Stop:
+        return self._launch("start", args, dict(stdin=stdin, stdout=stdout, stderr=stderr))
 
-    def run(self, args: list[str] | None = None, **streams: Any) -> Stop:
-        return self._launch("run", args, streams)
+    def run(
+        self,
+        args: list[str] | None = None,
+        *,
+        stdin: Redirection = None,
+        stdout: Redirection = None,
+        stderr: Redirection = None,
+    ) -> Stop:
+        return self._launch("run", args, dict(stdin=stdin, stdout=stdout, stderr=stderr))
 
     def _launch(self, how: str, args: list[str] | None, streams: dict[str, Any]) -> Stop:
         self.calls.append((how, args, {k: v for k, v in streams.items() if v is not None}))
@@ -311,10 +347,10 @@ class FakeSession:
         return self._control("step", "step", count)
 
     def next(self, count: int = 1) -> Stop:
-        return self._control("step", "next", count)
+        return self._control("next", "next", count)
 
     def finish(self, count: int = 1) -> Stop:
-        return self._control("step", "finish", count)
+        return self._control("finish", "finish", count)
 
     def skip(self, count: int = 1) -> Stop:
         return self._control("step", "skip", count)
@@ -340,6 +376,9 @@ class FakeSession:
     def wait(self) -> Stop:
         self.calls.append(("wait",))
         return self._stop("interrupt")
+
+    def close(self) -> None:
+        self.calls.append(("close",))
 
     def kill(self) -> None:
         self.calls.append(("kill",))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 import time
 from pathlib import Path
 from typing import Any
@@ -108,6 +109,12 @@ CALLS: list[tuple[str, tuple[Any, ...]]] = [
     ("restart", ("restart",)),
     ("kill", ("kill",)),
     ("reverse-continue 2", ("reverse_continue", 2)),
+    ("cursor-select-from-context 1", ("context", {"index": 1})),
+    ("cursor-print", ("print", "cursor", {})),
+    ("cursor-parent", ("parent", {})),
+    ("cursor-next 2", ("next", {"count": 2})),
+    ("cursor-function", ("function", {})),
+    ("cursor-module", ("module", {})),
     ("cursor-child 2", ("child", {"index": 2})),
     ("cursor-prev 2", ("previous", {"count": 2})),
     ("cursor-goto %0", ("value", {"name": "%0"})),
@@ -121,6 +128,9 @@ CALLS: list[tuple[str, tuple[Any, ...]]] = [
     ("nc 2", ("next_change", 2)),
     ("cursor-defs", ("defs",)),
     ("cursor-defs 1", ("def", {"index": 1})),
+    ("cursor-users", ("users",)),
+    ("cursor-users 1", ("user", {"index": 1})),
+    ("list", ("hits",)),
     ("print mod --generic --elide 4", ("print", "module", {"generic": True, "elide": 4})),
     ("run", ("run", None, {})),
     ("run 'a b' --x=y", ("run", ["a b", "--x=y"], {})),
@@ -161,6 +171,37 @@ def test_option_of_raw_text_at_either_end(driver: Driver, line: str) -> None:
 def test_breakpoints_by_the_names_of_the_rfc(driver: Driver, line: str, spec: str) -> None:
     driver.do(line)
     assert driver.session.breakpoints.all()[0].spec == spec
+
+
+def test_breakpoints_are_disabled_and_enabled_by_their_ids(driver: Driver) -> None:
+    driver.do("break a", "break b", "break c")
+
+    def enabled() -> list[int]:
+        return [one.id for one in driver.session.breakpoints.all() if one.enabled]
+
+    driver.do("disable 1 3")
+    assert enabled() == [2]
+    driver.do("enable 3")
+    assert enabled() == [2, 3]
+    driver.do("enable")
+    assert enabled() == [1, 2, 3]
+
+
+def test_list_shows_every_breakpoint(stopped: Driver) -> None:
+    stopped.do("delete", "break pattern:a", "break op:b")
+    listed = stopped.do("list")
+    assert "pattern:a" in listed
+    assert "op:b" in listed
+
+
+def test_backtrace_shows_so_many_frames_and_marks_the_selected_one(stopped: Driver) -> None:
+    def frames(line: str) -> list[tuple[str, str]]:
+        return re.findall(r"^(->|  ) (\d)", stopped.do(line), re.MULTILINE)
+
+    assert frames("backtrace") == [("->", "0"), ("  ", "1"), ("  ", "2")]
+    assert frames("backtrace 2") == [("->", "0"), ("  ", "1")]
+    stopped.do("up 2")
+    assert frames("bt") == [("  ", "0"), ("  ", "1"), ("->", "2")]
 
 
 def test_ids(driver: Driver) -> None:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import re
 import typing
 from typing import Annotated, Literal
 
 import pytest
 
 from actiondbg import cli
+from actiondbg.commands.cli import debug
 from actiondbg.commands.cli.line_parser import LineParser
 from actiondbg.commands.interpreter import values
 from actiondbg.commands.interpreter.declaration import Command
@@ -137,6 +139,11 @@ def test_each_subcommand_is_a_module_of_two_functions(name: str) -> None:
     subcommand = cli.load_subcommand(cli.SUBCOMMANDS[name])
     assert subcommand.build_parser().prog == f"actiondbg {name}"
     assert callable(subcommand.run)
+
+
+def test_help_lists_the_subcommands() -> None:
+    listed = re.findall(r"^  (\w+)   +\S", debug.build_parser().epilog or "", re.M)
+    assert sorted(listed) == sorted(cli.SUBCOMMANDS)
 
 
 def test_every_result_of_a_command_has_a_renderer() -> None:

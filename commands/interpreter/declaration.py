@@ -61,7 +61,7 @@ class Command:
         aliases: other names.
         repeats: an empty line repeats the command.
         redirects: whether the interpreter parses > >> and |; by default if there is no Rest.
-        needs_tool: why a recording cannot run the command; empty if it can.
+        needs_tool: the feature that needs a running tool, as a subject; empty if none does.
         shows_ir: whether it needs a recording with IR.
         subcommands: by their last word.
     """

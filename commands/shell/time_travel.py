@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from actiondbg.process.timeline import Timeline
 
 TIME_TRAVEL = Topic("Time travel")
-_FREEZES = "it needs no checkpoints, as 'goto' reaches every action"
-_SKIPS = "actions cannot be skipped in it"
+_FREEZES = "A checkpoint"
+_SKIPS = "Skipping actions"
 
 
 class GotoOptions(Options):

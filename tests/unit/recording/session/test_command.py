@@ -187,10 +187,10 @@ def test_help_lists_what_works(do: Open) -> None:
     assert "\n  reverse-step, rs  " in told and "\n  skip  " not in told
     missing = " ".join(told.partition("Not available here: ")[2].split())
     assert missing.startswith("kill, skip, apply, delete checkpoint, save skips, print, count, cur")
-    assert f"Not here. Skipping actions {TOOL}" in do("help skip")
-    assert f"Not here. {NO_IR}" in do("help diff")
+    assert f"Not available here. Skipping actions {TOOL}" in do("help skip")
+    assert f"Not available here. {NO_IR}" in do("help diff")
     write_recording("run.adbrec", actions(), OPERATIONS, ir="function")
-    assert "Not here" not in do("help diff")
+    assert "Not available" not in do("help diff")
     assert "\n  diff  " in do("help")
 
 
@@ -214,7 +214,7 @@ def test_scripts_and_standard_input(
         "#4 apply-pattern (A): failed\n  no match: no constant\n  0 changes\n"
         "Stopped before #5 apply-pattern (B) in @f at in.mlir:3:8\n"
     )
-    assert captured.err.startswith("The action is not over, and has no outcome yet")
+    assert captured.err.startswith("The action has no outcome yet")
     assert captured.err.endswith(f"<stdin>:3: Skipping actions {TOOL}\n")
 
 

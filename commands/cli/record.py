@@ -96,7 +96,7 @@ def run(argv: list[str]) -> int:
     if not tool:
         parser.error("the tool is missing: actiondbg record [options] -- TOOL ARGS...")
     if options.output == Path("-"):
-        parser.error("a recording cannot be written to '-': name a regular file")
+        parser.error("'-' is not a path for a recording, which must be a regular file: name one.")
     output: Path = options.output or _unused(Path(tool[0]).name)
     replaces = is_recording(output)
     with start_recording(

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from operator import attrgetter
 from pathlib import Path
+from typing import Any
 
 import pytest
 

@@ -132,6 +132,7 @@ def test_errors_become_exceptions(
         ({"jsonrpc": "1.0", "id": 1, "result": {}}, "no message of the protocol"),
         ({"jsonrpc": "2.0", "id": 1, "result": {}, "more": 1}, "unknown field `more`"),
         ([1, 2], "no message of the protocol"),
+        ({"jsonrpc": "2.0"}, "neither a response nor a notification"),
     ],
 )
 def test_answers_that_are_wrong(
@@ -141,6 +142,18 @@ def test_answers_that_are_wrong(
     agent.write(message)
     with pytest.raises(ProtocolError, match=complaint):
         client.request(protocol.GetNames(kind="tag"))
+
+
+@pytest.mark.parametrize("difference", [-1, 1])
+def test_another_version_is_refused_whatever_its_hello_holds(
+    ends: tuple[Client, Agent], difference: int
+) -> None:
+    client, agent = ends
+    version = protocol.VERSION + difference
+    params = {"protocol": version, "of another version": True}
+    agent.write({"jsonrpc": "2.0", "method": "hello", "params": params})
+    with pytest.raises(ProtocolError, match=rf"speaks version {version} of the protocol"):
+        client.receive_hello()
 
 
 def test_the_end(ends: tuple[Client, Agent]) -> None:

@@ -6,7 +6,7 @@
         session.breakpoints.add("pattern:*Select*")
         stop = session.run()
 
-The names below are imported when they are first used: ``import actiondbg`` is cheap.
+The names below are imported at their first use: ``import actiondbg`` is cheap.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ __all__ = [
     "launch",
 ]
 
-_HOME = {
+_MODULES = {
     "ActiondbgError": "actiondbg.errors",
     "Breakpoint": "actiondbg.breakpoints.breakpoint",
     "Session": "actiondbg.session.session",
@@ -48,6 +48,6 @@ _HOME = {
 def __getattr__(name: str) -> object:
     if name == "errors":
         return import_module("actiondbg.errors")
-    if name not in _HOME:
+    if name not in _MODULES:
         raise AttributeError(f"module 'actiondbg' has no attribute {name!r}")
-    return getattr(import_module(_HOME[name]), name)
+    return getattr(import_module(_MODULES[name]), name)

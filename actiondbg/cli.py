@@ -1,6 +1,6 @@
 """The command line: ``actiondbg [options] [--] TOOL ARGS...``, ``actiondbg bisect ...``.
 
-What is imported here is imported before any tool is started.
+Imports of this module delay the start of every tool.
 """
 
 from __future__ import annotations
@@ -32,15 +32,15 @@ SUBCOMMANDS = {
     "stat": f"{_CLI}.stat",
     "trace": f"{_CLI}.trace",
 }
-_DEBUG = f"{_CLI}.debug"  # where no subcommand is named
-_OF_NANOBIND = frozenset(("duckdb", "mlir"))  # packages
+_DEBUG = f"{_CLI}.debug"  # without a subcommand
+_NANOBIND_PACKAGES = frozenset(("duckdb", "mlir"))
 
 
 class Subcommand(Protocol):
-    """A module that implements a subcommand."""
+    """The module of a subcommand."""
 
     def build_parser(self) -> ArgumentParser:
-        """Return the parser of its options."""
+        """Return the parser of the subcommand's options."""
         ...
 
     def run(self, argv: list[str]) -> int:
@@ -50,35 +50,35 @@ class Subcommand(Protocol):
 
 def main(argv: list[str] | None = None) -> int:
     """Run the command line; return the exit code."""
-    _open_missing()
-    atexit.register(_end_quickly)
+    _open_standard_streams()
+    atexit.register(_skip_collection)
     words = sys.argv[1:] if argv is None else argv
     try:
-        return _flushed(words)
+        return _run_and_flush(words)
     except LaunchError as error:
-        return _complain(error, NOT_STARTED)
+        return _print_error(error, NOT_STARTED)
     except BrokenPipeError:
-        _drop_output()  # who read it has left
+        _drop_output()  # the reader has ended
         return FAILED
     except (ActiondbgError, OSError) as error:
-        return _complain(error, FAILED)
+        return _print_error(error, FAILED)
     except KeyboardInterrupt:
         return 128 + signal.SIGINT
 
 
-def _open_missing() -> None:
-    """Open /dev/null where a standard stream is closed, or a file of ours would be in its place."""
+def _open_standard_streams() -> None:
+    """Open /dev/null for closed standard streams, so that no other file gets their numbers."""
     for number, name in enumerate(("stdin", "stdout", "stderr")):
         try:
             os.fstat(number)
         except OSError:
             os.open(os.devnull, os.O_RDWR)  # takes the lowest free number, which is this one
-            os.set_inheritable(number, True)  # to the tool
+            os.set_inheritable(number, True)  # by the tool
             setattr(sys, name, os.fdopen(number, "w" if number else "r", closefd=False))
 
 
-def _flushed(words: list[str]) -> int:
-    """Run the command line; what cannot be written is an error here, not at the exit."""
+def _run_and_flush(words: list[str]) -> int:
+    """Run the command line, and flush, so that a write error is raised here and not at exit."""
     try:
         return _delegate(words)
     finally:
@@ -86,7 +86,7 @@ def _flushed(words: list[str]) -> int:
 
 
 def _drop_output() -> None:
-    """Drop what is still buffered and cannot be written: it must not raise at the exit."""
+    """Drop buffered output that cannot be written, so that the exit raises no error."""
     try:
         sys.stdout.flush()
     except OSError:
@@ -95,25 +95,25 @@ def _drop_output() -> None:
 
 def _delegate(words: list[str]) -> int:
     for number in (signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, _leave)
+        signal.signal(number, _exit_on_signal)
     if words and words[0] in SUBCOMMANDS:
         return load_subcommand(SUBCOMMANDS[words[0]]).run(words[1:])
     return load_subcommand(_DEBUG).run(words)
 
 
 def load_subcommand(module: str) -> Subcommand:
-    """Import a subcommand, only then: each brings packages that the others do not need."""
+    """Import a subcommand, lazily: each needs packages that the others do not."""
     return cast("Subcommand", import_module(module))
 
 
-def _end_quickly() -> None:
-    """Spare the interpreter its searches for garbage as it ends, which take 10 ms and more."""
-    # But nanobind would say on stderr that what is not collected is leaked.
-    if _OF_NANOBIND.isdisjoint(sys.modules):
+def _skip_collection() -> None:
+    """Skip the interpreter's garbage collection at exit, which takes 10 ms and more."""
+    # With nanobind, objects that are not collected are reported on stderr as leaks.
+    if _NANOBIND_PACKAGES.isdisjoint(sys.modules):
         gc.freeze()
 
 
-def _complain(error: Exception, code: int) -> int:
+def _print_error(error: Exception, code: int) -> int:
     from actiondbg.commands.interpreter.error_text import message_of
 
     _drop_output()
@@ -121,8 +121,8 @@ def _complain(error: Exception, code: int) -> int:
     return code
 
 
-def _leave(number: int, _: FrameType | None) -> NoReturn:
-    """End through every ``finally``: the session is closed on the way."""
+def _exit_on_signal(number: int, _: FrameType | None) -> NoReturn:
+    """Exit by an exception, so that every ``finally`` runs and the session is closed."""
     for each in (signal.SIGTERM, signal.SIGHUP):
-        signal.signal(each, signal.SIG_IGN)  # a second one must not cut the cleaning up short
+        signal.signal(each, signal.SIG_IGN)  # a second signal must not interrupt the cleanup
     sys.exit(128 + number)

@@ -1,21 +1,21 @@
-"""One small tree of errors; a front end prints them in one place."""
+"""The tree of errors; a front end prints them in one place."""
 
 from __future__ import annotations
 
 
 class ActiondbgError(Exception):
-    """The base of every error of actiondbg: one sentence that says what to do."""
+    """The base of all errors of actiondbg: one sentence with the cause and the way out."""
 
     code: int | None = None
 
 
 class UsageError(ActiondbgError):
-    """A command, specification or option was written wrongly.
+    """An invalid command, specification or option.
 
     Args:
         message: one sentence.
-        text: the text that was parsed, or None.
-        offset: where in ``text`` it went wrong, in characters from 0.
+        text: the parsed text, or None.
+        offset: the position of the error in ``text``, in characters from 0.
     """
 
     def __init__(self, message: str, text: str | None = None, offset: int = 0) -> None:
@@ -31,27 +31,27 @@ class UsageError(ActiondbgError):
 
 
 class NotRecorded(UsageError):
-    """A recording does not hold what is asked for; the message names the way to get it."""
+    """A recording lacks the requested data; the message names the way to record it."""
 
 
 class LaunchError(ActiondbgError):
-    """The tool could not be started, or the agent could not be put into it."""
+    """The tool cannot be started, or is unsuitable for the agent."""
 
 
 class AgentBuildError(LaunchError):
-    """The agent could not be compiled for the tool's MLIR."""
+    """The agent cannot be compiled for the tool's MLIR."""
 
 
 class ToolGone(ActiondbgError):
-    """The tool ended, or was killed, while it was asked something."""
+    """The tool ended, or was killed, before it replied to a request."""
 
 
 class SkipMismatch(ActiondbgError):
-    """What is to be skipped is not there: the tool stands where it was looked for."""
+    """A saved skip matches no action; the tool is stopped at its ordinal."""
 
 
 class ProtocolError(ActiondbgError):
-    """A message of the other side could not be understood."""
+    """The agent sent an invalid message."""
 
 
 class AgentError(ActiondbgError):
@@ -59,47 +59,47 @@ class AgentError(ActiondbgError):
 
 
 class NotStopped(AgentError):
-    """The command needs a stop, and the tool is not at one."""
+    """The command needs a stop, and the tool is not stopped."""
 
     code = -32001
 
 
 class NoSuchUnit(AgentError):
-    """There is no such IR unit, frame, value or symbol."""
+    """Unknown IR unit, frame, value or symbol."""
 
     code = -32002
 
 
 class UnitErased(AgentError):
-    """The IR unit is erased: it cannot be read any more."""
+    """The IR unit is erased and cannot be read."""
 
     code = -32003
 
 
 class ControlRefused(AgentError):
-    """The control cannot be carried out at this stop."""
+    """The control is impossible at this stop."""
 
     code = -32004
 
 
 class FileNotWritten(AgentError):
-    """A file that the agent was asked to write cannot be written."""
+    """A requested file cannot be written."""
 
     code = -32005
 
 
 class NoAnswer(AgentError):
-    """What was asked is not known: the tool cannot be forked, or its past is not there."""
+    """A query cannot be answered: the tool cannot be forked, or its past is lost."""
 
     code = -32006
 
 
 class OracleError(ActiondbgError):
-    """The oracle of a bisection cannot judge: it cannot be run, or what it needs is not there."""
+    """The oracle of a bisection cannot judge: it cannot run, or its inputs are missing."""
 
 
 class IRNotParsed(ActiondbgError):
-    """The IR at the stop could not be handed over as mlir.ir objects."""
+    """The IR at the stop cannot be parsed into mlir.ir objects."""
 
 
 _BY_CODE: dict[int | None, type[AgentError]] = {
@@ -109,5 +109,5 @@ _BY_CODE: dict[int | None, type[AgentError]] = {
 
 
 def error_of_code(code: int, message: str) -> AgentError:
-    """Return the error that a wire code stands for (docs/protocol.md, Errors)."""
+    """Return the error of a wire code (docs/protocol.md, Errors)."""
     return _BY_CODE.get(code, AgentError)(message)

@@ -1,4 +1,4 @@
-"""The attempts of one pattern: what came of each."""
+"""The attempts of one pattern, with their outcomes."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from actiondbg import protocol
 
 
 class Attempt(msgspec.Struct, kw_only=True, frozen=True):
-    """One action that applied the pattern.
+    """An action that applied the pattern.
 
     Attributes:
         ordinal: the action's number, from 1.
-        op: the name of the operation that it was tried on, or None.
-        id: the number of that operation, or None.
-        location: FILE:LINE:COL of that operation, or None.
-        function: the symbol that holds that operation, or None.
-        outcome: what came of it.
-        change_count: how many changes it made.
+        op: the name of its operation, or None.
+        id: the id of the operation, or None.
+        location: FILE:LINE:COL of the operation, or None.
+        function: the symbol that holds the operation, or None.
+        outcome: of the action.
+        change_count: the number of its changes.
     """
 
     ordinal: int
@@ -37,9 +37,9 @@ class Group(msgspec.Struct, kw_only=True, frozen=True):
 
     Attributes:
         result: "succeeded", "unchanged", "failed" or "skipped".
-        reason: why it failed, several reasons joined with semicolons; empty if none was given.
-        count: how many there are.
-        first: the first of them.
+        reason: the reasons of a failure, joined with semicolons; empty if there are none.
+        count: the number of attempts.
+        first: the first attempt.
     """
 
     result: protocol.Result
@@ -86,12 +86,12 @@ class Attempts(msgspec.Struct, kw_only=True, frozen=True):
 
 
 def attempts_of(name: str, lines: Iterable[protocol.Stopped], op_id: int | None = None) -> Attempts:
-    """Take the attempts from a log.
+    """Read the attempts from a log.
 
     Args:
         name: of the pattern.
-        lines: of actions that are over.
-        op_id: take those on this operation only; None for all.
+        lines: of finished actions.
+        op_id: the operation of the attempts; None for any.
     """
     attempts = [
         Attempt(

@@ -1,17 +1,17 @@
-"""Patterns that undo one another: a round of actions that comes again and again.
+"""Cycles: rounds of actions that repeat endlessly, such as patterns that undo one another.
 
-A long run of one pattern is no cycle: canonicalization applies one to a thousand operations. What
-tells them apart is where and on what the actions are:
+A long run of one pattern is not a cycle: canonicalization applies one to a thousand operations. The
+location and the operation of the actions make the difference:
 
-- The location comes again, as an operation that replaces another keeps its location. An unknown
-  location agrees with any one.
-- The operation is the same (changed in place), or it was made since. Ids count creations, so one
-  that was made since has a larger id than every one that was seen up to the round before.
-- Where neither a location nor an operation comes again, all locations being unknown, only the ids
-  are left: every round must then make equally many operations, eight times or more.
+- Locations repeat, as an operation keeps the location of the one that it replaces. An unknown
+  location matches any other.
+- The operation is the same (modified in place), or newer. Ids count creations, so a newer operation
+  has a larger id than all those up to the previous round.
+- If neither locations nor operations repeat, because all locations are unknown, only the ids
+  remain: every round must then create equally many operations, eight times or more.
 
-What cannot be told apart is a short run over copies that share a location, as of an unrolled loop,
-while the ids grow; hence eight times for one action alone. More least_repeats make it surer.
+A short run over copies that share a location, as of an unrolled loop, looks the same while the ids
+grow; therefore one action alone must repeat eight times. A larger least_repeats is more certain.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ import msgspec
 from actiondbg.ir.diff import Diff
 
 _LONGEST = 64  # actions in a round
-_SURE = 8  # repetitions that are told from an ordinary run when little else tells
+_SURE = 8  # repetitions that suffice without other evidence
 
 
 class Applied(msgspec.Struct, frozen=True):
@@ -33,10 +33,10 @@ class Applied(msgspec.Struct, frozen=True):
     Attributes:
         ordinal: its number, from 1.
         tag: its kind, such as "apply-pattern".
-        name: what was applied.
-        op: the name of the operation that it was applied to, or None.
-        id: that operation's number of creation, from 1, or None.
-        location: that operation's FILE:LINE:COL, or None.
+        name: its subject.
+        op: the name of its operation, or None.
+        id: the id of the operation, or None.
+        location: FILE:LINE:COL of the operation, or None.
     """
 
     ordinal: int
@@ -51,9 +51,9 @@ class Cycle(msgspec.Struct):
     """A round of actions that repeats.
 
     Attributes:
-        round: the last whole round, the oldest action first.
-        times: how many whole rounds there were.
-        diffs: what the actions of that round changed, if it was looked for.
+        round: the last complete round, the oldest action first.
+        times: the number of complete rounds.
+        diffs: the diffs of the actions of that round, if requested.
     """
 
     round: list[Applied]
@@ -62,17 +62,17 @@ class Cycle(msgspec.Struct):
 
 
 def find_cycle(stream: Sequence[Applied], least_repeats: int = 3) -> Cycle | None:
-    """Return the cycle that a stream of actions ends with, or None: the shortest round.
+    """Return the cycle with the shortest round at the end of a stream of actions, or None.
 
     Args:
-        stream: the actions that changed the IR, the oldest first. It may end within a round.
-        least_repeats: how many whole rounds there must be, from 2.
+        stream: the actions that changed the IR, the oldest first; it may end within a round.
+        least_repeats: the minimal number of complete rounds, from 2.
     """
     if least_repeats < 2:
         raise ValueError(f"{least_repeats} is too few for least_repeats: take 2 or more.")
     highest = list(accumulate((each.id or 0 for each in stream), max))
     for period in range(1, min(_LONGEST, len(stream) // least_repeats) + 1):
-        # The newest rounds decide: so a long stream costs no more than a short one.
+        # The newest rounds decide first, so that a long stream costs no more than a short one.
         newest = len(stream) - max(least_repeats, _SURE) * period
         start = _repeated_from(stream, highest, period, max(newest, 0))
         if _is_cycle(stream[start:], period, least_repeats):
@@ -86,14 +86,14 @@ def find_cycle(stream: Sequence[Applied], least_repeats: int = 3) -> Cycle | Non
 def _repeated_from(
     stream: Sequence[Applied], highest: Sequence[int], period: int, oldest: int
 ) -> int:
-    """Return the first place, from ``oldest`` on, after which every round is like the last one."""
+    """Return the first index, from ``oldest`` on, from which every round equals the last one."""
     first_round = len(stream) - period
     places = [each.location for each in stream[first_round:]]
     for at in reversed(range(oldest, first_round)):
         each, later = stream[at], stream[at + period]
         if each.name != later.name or each.op != later.op or not _made(each, later, highest[at]):
             return at + 1
-        # Every occurrence is compared with one place: an unknown one must not join two.
+        # Compare with one location for each place of a round: unknown ones must not join two.
         phase = (at - first_round) % period
         if not _agree(each.location, places[phase]):
             return at + 1
@@ -102,7 +102,7 @@ def _repeated_from(
 
 
 def _made(earlier: Applied, later: Applied, highest: int) -> bool:
-    """Whether the later action can be on what followed from the earlier one."""
+    """Return whether the later action's operation can derive from the earlier one's."""
     if earlier.id is None or later.id is None:
         return True
     return later.id == earlier.id or later.id > highest
@@ -113,7 +113,7 @@ def _agree(one: str | None, other: str | None) -> bool:
 
 
 def _is_cycle(tail: Sequence[Applied], period: int, least_repeats: int) -> bool:
-    """Whether rounds that are alike are more than an ordinary run of rewrites."""
+    """Return whether equal rounds are a cycle, rather than an ordinary run of rewrites."""
     first, times = tail[0], len(tail) // period
     if times < least_repeats:
         return False
@@ -127,14 +127,14 @@ def _is_cycle(tail: Sequence[Applied], period: int, least_repeats: int) -> bool:
 
 
 def _comes_again(phase: Sequence[Applied]) -> bool:
-    """Whether the actions in one place of each round are known to be in one place of the IR."""
+    """Return whether the actions at one place of each round share an operation or a location."""
     if len({each.id for each in phase}) == 1 and phase[0].id is not None:
         return True
     return sum(each.location is not None for each in phase) > 1
 
 
 def _advances_evenly(tail: Sequence[Applied], period: int) -> bool:
-    """Whether all ids grow by the same number from one round to the next."""
+    """Return whether all ids grow by the same number from each round to the next."""
     rounds = zip(tail, tail[period:], strict=False)
     steps = {later.id - each.id if each.id and later.id else 0 for each, later in rounds}
     return len(steps) == 1 and 0 not in steps

@@ -1,4 +1,4 @@
-"""The life of an operation: what made it, changed it and ended it."""
+"""The history of an operation: the actions that created, changed and erased it."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from actiondbg import protocol
 
 EventKind = Literal["created", "modified", "moved", "replaced", "erased"]
 
-# What a watch says: "@12 arith.addi was created; @12 arith.addi was replaced by @15 arith.addi".
+# A watch's message: "@12 arith.addi was created; @12 arith.addi was replaced by @15 arith.addi".
 _PARTS = re.compile(r"; (?=@\d+ \S+ was )")
 _PART = re.compile(r"@\d+ (?P<op>\S+) was (?P<kind>\w+)(?: by @(?P<by>\d+) )?")
 _KINDS: dict[str, EventKind] = {kind: kind for kind in get_args(EventKind)}
 
 
 class Event(msgspec.Struct, kw_only=True, frozen=True):
-    """One event in the life of the operation ``id``.
+    """One event in the history of an operation.
 
     Attributes:
-        ordinal: the action that did it, from 1; 0 when no action ran.
-        tag: the action's kind; empty when no action ran.
-        name: what the action is about; "the parser" of what was there before the first action.
-        kind: what happened.
-        message: what a watch said of it, such as "@12 arith.addi was created", or None.
-        guess: whether the action was not seen doing it.
+        ordinal: the action that caused it, from 1; 0 outside of any action.
+        tag: the action's kind; empty outside of any action.
+        name: the action's subject; "the parser" for operations from before the first action.
+        kind: the kind of the event.
+        message: the message of a watch, such as "@12 arith.addi was created", or None.
+        guess: whether the action was not observed causing it.
         id: the operation.
     """
 
@@ -41,11 +41,11 @@ class Event(msgspec.Struct, kw_only=True, frozen=True):
 
 
 class History(msgspec.Struct, kw_only=True, frozen=True):
-    """The life of an operation up to now.
+    """The history of an operation up to now.
 
     Attributes:
-        id: its number, from 1.
-        op: its name; empty if nothing tells.
+        id: of the operation, from 1.
+        op: its name; empty if unknown.
         events: from its creation on.
         made_from: the ids of the operations that it replaced.
         became: the ids of the operations that replaced it.
@@ -59,12 +59,12 @@ class History(msgspec.Struct, kw_only=True, frozen=True):
 
 
 def history_of(id: int, op: str, lines: Iterable[protocol.Stopped]) -> History:
-    """Take a life from the log of a watch on the operation.
+    """Read a history from the log of a watch on the operation.
 
     Args:
         id: the operation.
-        op: its name, if it is alive; else empty, and the log tells.
-        lines: what the watch saw.
+        op: its name if it is alive; otherwise empty, and the log supplies it.
+        lines: the log of the watch.
     """
     events: list[Event] = []
     made_from: dict[int, None] = {}
@@ -88,7 +88,7 @@ def history_of(id: int, op: str, lines: Iterable[protocol.Stopped]) -> History:
 
 
 def _sources(change: protocol.Change) -> list[int]:
-    """The ids of the operations whose results took the place of what was replaced."""
+    """Return the ids of the operations whose results replace a replaced operation."""
     return [one.id for one in change.by or [] if one.id is not None and one.op != "block argument"]
 
 

@@ -91,7 +91,6 @@ def _diff(fork_before: Callable[[], ForkedTool], stop: Stop, directory: Path) ->
             fork_before,
             stop.ordinal,
             lambda: directory / f"print-{next(numbers)}",
-            settled=stop.tag == "fold",
         )
     return None
 

@@ -1,4 +1,4 @@
-"""What stops the tool: SPEC, conditions, outcome filters, watches, catches, and the list of them.
+"""Breakpoints, watches and catches, and their languages: SPEC, conditions, outcome filters.
 
 May import: errors, support, protocol.
 """

@@ -15,22 +15,22 @@ from actiondbg.errors import UsageError
 
 @dataclass
 class Breakpoint:
-    """A breakpoint, a watch or a catch; it is changed through its Session.
+    """A breakpoint, a watch or a catch; change it through its Session.
 
     Attributes:
-        id: from 1, never given out again.
-        spec: what it stops at, as it was written; of a watch or a catch it begins with that word.
-        condition: when it stops, as it was written, or None.
+        id: from 1, never reused.
+        spec: the SPEC as the user wrote it; for a watch or a catch, the command.
+        condition: the condition as the user wrote it, or None.
         enabled: whether it stops.
-        temporary: whether it goes away when it has stopped.
-        after: whether it stops after the action; with an outcome it does.
-        ignore: how many further hits are passed over.
-        hits: how often it was hit in this run, or the last one; passed-over hits count.
-        commands: what a front end runs when it has stopped.
-        outcome: after which outcomes it stops, as it was written, or None.
-        watch: what it watches, or None.
-        catch: what it catches, or None.
-        predicate: called with each Stop that it makes; the tool goes on where it returns False.
+        temporary: whether its first stop deletes it.
+        after: whether it stops after the action; always with an outcome.
+        ignore: the number of hits that are still ignored.
+        hits: the number of hits in this run, or the last one; ignored hits count.
+        commands: the commands that a front end runs at its stops.
+        outcome: the outcome filter as the user wrote it, or None.
+        watch: the target of a watch, or None.
+        catch: the event of a catch, or None.
+        predicate: called with each stop; where it returns False, the tool resumes.
     """
 
     id: int
@@ -59,23 +59,23 @@ class Breakpoint:
 
     @property
     def kind(self) -> Literal["breakpoint", "watch", "catch"]:
-        """What it is."""
+        """The kind: "breakpoint", "watch" or "catch"."""
         if self.watch is not None:
             return "watch"
         return "breakpoint" if self.catch is None else "catch"
 
     def set_condition(self, text: str | None) -> None:
-        """Replace the condition, or keep the old one if the new one is written wrongly."""
+        """Replace the condition; a syntax error keeps the old one."""
         self._parsed = None if text is None else parse_condition(text)
         self.condition = text
 
     def count(self, hits: int) -> None:
-        """Take over how often it was hit in this run; of the ignore count, that much is used."""
+        """Set the hits of this run, and reduce the ignore count by the new ones."""
         self.ignore = max(0, self.ignore - max(0, hits - self.hits))
         self.hits = hits
 
     def on_wire(self) -> protocol.WireBreakpoint:
-        """Return it as the agent gets it."""
+        """Return the breakpoint for the wire."""
         return protocol.WireBreakpoint(
             id=self.id,
             enabled=self.enabled,
@@ -91,7 +91,7 @@ class Breakpoint:
 
 
 class BreakpointTable:
-    """The breakpoints, watches and catches of a session by id; they outlive the tool's runs."""
+    """The table of a session's breakpoints by id; they outlive the tool's runs."""
 
     def __init__(self) -> None:
         self._all: dict[int, Breakpoint] = {}
@@ -105,10 +105,10 @@ class BreakpointTable:
         return list(self._all.values())
 
     def get(self, number: int) -> Breakpoint:
-        """Return one.
+        """Return a breakpoint.
 
         Raises:
-            UsageError: there is none of that id.
+            UsageError: the id is unknown.
         """
         found = self._all.get(number)
         if found is not None:
@@ -117,58 +117,58 @@ class BreakpointTable:
         raise UsageError(f"There is no breakpoint {number}: there are {known}.")
 
     def get_all(self, numbers: Iterable[int]) -> list[Breakpoint]:
-        """Return several; raise UsageError if one of them does not exist."""
+        """Return several breakpoints; raises UsageError if an id is unknown."""
         return [self.get(number) for number in numbers]
 
     @property
     def next_id(self) -> int:
-        """The id of the next one."""
+        """The id of the next breakpoint."""
         return self._newest + 1
 
     def add(self, new: Breakpoint) -> Breakpoint:
-        """Take a new one up, whose id is ``next_id``."""
+        """Add a breakpoint with the id ``next_id``."""
         self._newest = new.id
         self._all[new.id] = new
         return new
 
     def remove(self, number: int) -> None:
-        """Remove one, if it is there."""
+        """Remove a breakpoint, if it exists."""
         self._all.pop(number, None)
 
     def remove_temporary(self, hit: Iterable[int]) -> None:
-        """Remove those of the breakpoints that were hit that are temporary."""
+        """Remove the temporary ones among the breakpoints that were hit."""
         for number in hit:
             found = self._all.get(number)
             if found is not None and found.temporary:
                 self.remove(number)
 
     def count(self, hits: Iterable[protocol.Hits]) -> None:
-        """Take over the hits of this run."""
+        """Set the hits of this run, and reduce the ignore counts."""
         for one in hits:
             if one.id in self._all:
                 self._all[one.id].count(one.hits)
 
     def recount(self, hits: Iterable[protocol.Hits]) -> None:
-        """Take over the hits of another place in the run: what is left to ignore is kept."""
+        """Set the hits after time travel; the ignore counts are kept."""
         for one in hits:
             if one.id in self._all:
                 self._all[one.id].hits = one.hits
 
     def forget_hits(self) -> None:
-        """Begin to count from 0, for a new run."""
+        """Reset the hits to 0, for a new run."""
         for one in self._all.values():
             one.hits = 0
 
     def on_wire(self) -> list[protocol.WireBreakpoint]:
-        """Return all as the agent gets them."""
+        """Return all breakpoints for the wire."""
         return [one.on_wire() for one in self._all.values()]
 
 
 def breakpoint_script(breakpoints: Iterable[Breakpoint]) -> str:
-    """Write the commands that set breakpoints again.
+    """Return the commands that set breakpoints again.
 
-    ``$_`` stands for the id of the newest breakpoint, as the ids may be others when the script is
-    read. Hits are not kept.
+    ``$_`` is the id of the newest breakpoint, as ids may differ when the script is read. Hits are
+    not saved.
     """
     return "".join(f"{line}\n" for one in breakpoints for line in _script_lines(one))
 

@@ -1,9 +1,9 @@
-"""EXPR: when a breakpoint stops; a small language over the fields of an action.
+"""EXPR: the condition of a breakpoint, a small language over the fields of an action.
 
 ``or``, ``and``, ``not`` (also ``||``, ``&&``, ``!``), ``== != < <= > >=``, ``~`` and ``!~``
-(the text on the left is matched by the glob on the right), parentheses, integers, and text in
-single or double quotes. Fields: ordinal, depth, iteration, line, hits (integers), tag, name, op,
-file, func (text). It is checked here and evaluated in the agent.
+(text on the left, glob on the right), parentheses, integers, and text in single or double quotes.
+Fields: ordinal, depth, iteration, line, hits (integers), tag, name, op, file, func (text).
+Conditions are checked here and evaluated in the agent.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class _Token:
 
     @property
     def operator(self) -> str:
-        """The operator that it is, in its canonical spelling, or an empty text."""
+        """The operator in its canonical spelling; empty if the token is none."""
         spelling = _SPELLINGS.get(self.spelling, self.spelling)
         if self.kind == "operator" or spelling in ("and", "or", "not"):
             return "" if self.kind == "text" else spelling
@@ -72,7 +72,7 @@ def parse_condition(text: str) -> Condition:
         The tree that the agent evaluates.
 
     Raises:
-        UsageError: with the position of what was wrong.
+        UsageError: a syntax or type error, with its position.
     """
     parser = _Parser(text)
     operand = parser.either(0)
@@ -151,7 +151,7 @@ class _Parser:
         if operand.type != "truth":
             raise self._error(
                 f"This is {_NOUNS[operand.type]}, and neither true nor false: compare it with "
-                "something.",
+                "another value.",
                 operand.offset,
             )
         return operand
@@ -211,7 +211,7 @@ class _Parser:
 
     def _unexpected(self, token: _Token) -> UsageError:
         if token.kind == "end":
-            wanted = "The condition ends too early: a field, a number or a text has to follow."
+            wanted = "The condition ends too early: expected a field, a number or a text."
             return self._error(wanted, len(self._text))
         if token.spelling in ("'", '"'):
             return self._error("The quote is not closed.", token.offset)
@@ -220,7 +220,7 @@ class _Parser:
                 f"There is no operator {token.spelling!r}: write {token.spelling * 2!r}.",
                 token.offset,
             )
-        return self._error(f"{token.spelling!r} cannot stand here.", token.offset)
+        return self._error(f"Unexpected {token.spelling!r}.", token.offset)
 
     def _error(self, message: str, offset: int) -> UsageError:
         return UsageError(message, self._text, offset)

@@ -1,9 +1,8 @@
-"""OUTCOME: after which outcomes of an action a breakpoint stops.
+"""OUTCOME: the outcomes of an action after which a breakpoint stops.
 
-``failed``, or several joined with commas, any of which suffices: ``succeeded``, ``failed``,
-``changed``, ``unchanged``, ``skipped``, and ``reason:GLOB``, which is matched with the reasons of a
-failure. ``succeeded`` holds for unchanged ones too, ``changed`` for every action that changed the
-IR, whatever it returned.
+One or more, separated by commas, any of which suffices: ``succeeded``, ``failed``, ``changed``,
+``unchanged``, ``skipped``, and ``reason:GLOB`` for the reasons of a failure. ``succeeded`` includes
+unchanged actions, and ``changed`` every action that changed the IR, with any result.
 """
 
 from __future__ import annotations
@@ -24,28 +23,28 @@ def parse_outcome(text: str) -> OutcomeFilter:
     """Parse an OUTCOME.
 
     Args:
-        text: as in the module's description. A comma belongs to the glob unless a word for an
-            outcome follows it.
+        text: as in the module's description. A comma in a glob belongs to it, unless the name of
+            an outcome follows.
 
     Returns:
-        What the agent stops after.
+        The filter for the agent.
 
     Raises:
-        UsageError: with the position of what was wrong.
+        UsageError: a syntax error, with its position.
     """
     words, reason = split_outcome(text, _RESULTS)
     return OutcomeFilter([_RESULTS[word] for word in words], reason)
 
 
 def split_outcome(text: str, results: Collection[str]) -> tuple[list[str], str | None]:
-    """Split an OUTCOME; raises UsageError with the position of what was wrong.
+    """Split an OUTCOME; raises UsageError with the position of an error.
 
     Args:
         text: as in the module's description.
-        results: the words that may stand there beside reason:GLOB.
+        results: the valid words beside reason:GLOB.
 
     Returns:
-        The words that do, and the glob of the reason, if there is one.
+        The words, and the glob of the reason or None.
     """
     words: list[str] = []
     reason: str | None = None
@@ -67,7 +66,7 @@ def split_outcome(text: str, results: Collection[str]) -> tuple[list[str], str |
 
 
 def _check(word: str, results: Collection[str], before: str | None, text: str, at: int) -> None:
-    """Refuse what is no outcome, or a second reason."""
+    """Refuse an unknown outcome, or a second reason."""
     if not word.startswith(_REASON):
         raise UsageError(
             f"There is no outcome {word!r}: take {', '.join(results)} or reason:GLOB.", text, at

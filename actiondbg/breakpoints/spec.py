@@ -1,8 +1,8 @@
-"""SPEC: what a breakpoint stops at.
+"""SPEC: the actions at which a breakpoint stops.
 
 ``tag:T``, ``pattern:GLOB``, ``pass:GLOB``, ``fold:OPGLOB``, ``op:GLOB``, ``func:GLOB``,
 ``FILE:LINE[:COL]``, ``FILE:LINE-LINE``, ``file:FILE[:LINE...]`` (the whole file, or a file whose
-name looks like something else), ``#17`` (ordinal), or a bare name; several joined with ``and``.
+name resembles another term), ``#17`` (ordinal), or a bare name; several joined with ``and``.
 Double quotes protect a word ``and``, a word ``if`` and colons.
 """
 
@@ -27,13 +27,13 @@ _PREFIX = re.compile(r"([A-Za-z_][\w-]*):(?!:)")
 _LOCATION = re.compile(
     r'(?P<path>"[^"]+"|.*?[^:]):(?P<line>[0-9]+)(?:-(?P<last>[0-9]+)|:(?P<column>[0-9]+))?'
 )
-# A colon that is no part of :: in a bare name is a place that was not understood.
+# A single colon in a bare name, not part of ::, is an invalid location.
 _LONE_COLON = re.compile(r"(?<!:):(?!:)")
 
 
 @dataclass(frozen=True)
 class _Piece:
-    """A part of what the user wrote: ``raw`` begins at ``offset`` in ``text``."""
+    """A part of the user's text: ``raw`` begins at ``offset`` in ``text``."""
 
     raw: str
     text: str
@@ -57,10 +57,10 @@ def parse_spec(text: str) -> list[Term]:
         text: as in the module's description.
 
     Returns:
-        The terms, all of which have to hold.
+        The terms, all of which must match.
 
     Raises:
-        UsageError: with the position of what was wrong.
+        UsageError: a syntax error, with its position.
     """
     return [_parse_term(piece) for piece in _split_terms(text)]
 
@@ -80,14 +80,14 @@ def split_spec_and_condition(text: str) -> tuple[str, str | None]:
         condition = text[word.end() :].strip()
         if not condition:
             raise UsageError(
-                "A condition has to follow the word if, such as depth > 1.", text, word.start()
+                "A condition must follow the word if, such as depth > 1.", text, word.start()
             )
         return text[: word.start()].strip(), condition
     return text.strip(), None
 
 
 def location_spec(path: str, line: int | None = None, column: int | None = None) -> str:
-    """Write the SPEC of a file location, whatever characters the path has."""
+    """Return the SPEC of a file location; the path may have any characters."""
     numbers = "".join(f":{number}" for number in (line, column) if number is not None)
     return f'file:"{path}"{numbers}'
 
@@ -122,13 +122,13 @@ def _split_terms(text: str) -> Iterator[_Piece]:
             end = word.end()
             continue
         if start is None:
-            raise UsageError("A term has to stand before the word and.", text, word.start())
+            raise UsageError("A term must precede the word and.", text, word.start())
         yield _Piece(text[start:end], text, start)
         start, joined_at = None, word.start()
     if start is not None:
         yield _Piece(text[start:end], text, start)
     elif joined_at is not None:
-        raise UsageError("A term has to follow the word and.", text, joined_at)
+        raise UsageError("A term must follow the word and.", text, joined_at)
     else:
         raise UsageError(
             "The SPEC is empty: name a pattern, pass or tag, or give FILE:LINE or #ORDINAL.", text
@@ -151,7 +151,7 @@ def _parse_term(piece: _Piece) -> Term:
     colon = None if '"' in piece.raw else _LONE_COLON.search(piece.raw)
     if colon:
         raise piece.error(
-            f"After {piece.raw[: colon.start()]!r} and a colon comes no line: write FILE:LINE, "
+            f"The location in {piece.raw[: colon.start()]!r} has no valid line: write FILE:LINE, "
             "FILE:LINE:COL or FILE:LINE-LINE.",
             colon.end(),
         )
@@ -217,10 +217,10 @@ def attempt_terms(name: str, location: str | None) -> list[Term]:
 
     Args:
         name: of the pattern, a glob.
-        location: where the operation is from, such as "in.mlir:3"; None for anywhere.
+        location: of the operation, such as "in.mlir:3"; None for any.
 
     Raises:
-        UsageError: the name is no glob, or the location no place.
+        UsageError: the name is not a glob, or the location is not FILE:LINE.
     """
     check_glob(name, name, 0)
     terms = [Term(kind="pattern", glob=name)]
@@ -228,5 +228,5 @@ def attempt_terms(name: str, location: str | None) -> list[Term]:
         return terms
     places = parse_spec(location)
     if any(term.kind != "location" for term in places):
-        raise UsageError(f"{location!r} is no place in a file: write FILE:LINE or FILE:LINE:COL.")
+        raise UsageError(f"{location!r} is not a location: write FILE:LINE or FILE:LINE:COL.")
     return terms + places

@@ -1,7 +1,7 @@
-"""TARGET: what a watch looks at, and EVENT: what a catch catches.
+"""TARGET: the target of a watch, and EVENT: the event of a catch.
 
 ``cursor``, ``@12`` (an operation's id), ``%3`` or ``%x#1`` (an SSA name at the stop): an operation;
-``attribute NAME of`` one of these: its attribute; ``op:GLOB count``: how many operations there are.
+``attribute NAME of`` one of these: its attribute; ``op:GLOB count``: the number of operations.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ _WITH_GLOB = ("diagnostic", "failure")
 
 @dataclass(frozen=True)
 class Target:
-    """What is watched, before it is known which operation that is.
+    """A parsed TARGET, before its operation is resolved.
 
     Attributes:
-        kind: of the Watch that it becomes.
+        kind: the kind of the watch.
         operation: "cursor", an id or an SSA name; None for a count.
-        name: the attribute's name, or the glob of what is counted.
+        name: the attribute's name, or the glob of counted operations.
     """
 
     kind: Literal["operation", "count", "attribute"]
@@ -38,7 +38,7 @@ class Target:
     name: str | None = None
 
     def __str__(self) -> str:
-        """Return it as a user writes it."""
+        """Return the target as a user writes it."""
         if self.kind == "count":
             return f"op:{self.name} count"
         operation = f"@{self.operation}" if isinstance(self.operation, int) else self.operation
@@ -49,7 +49,7 @@ def parse_target(text: str) -> Target:
     """Parse a TARGET.
 
     Raises:
-        UsageError: it is none; with the position.
+        UsageError: a syntax error, with its position.
     """
     stripped = text.strip()
     if match := _COUNT.fullmatch(stripped):
@@ -61,25 +61,25 @@ def parse_target(text: str) -> Target:
     operation = _operation(stripped)
     if operation is None:
         raise UsageError(
-            f"There is nothing to watch in {stripped!r}: take cursor, an id such as @12, an SSA "
-            "name such as %3, attribute NAME of one of these, or op:GLOB count."
+            f"{stripped!r} cannot be watched: give cursor, an id such as @12, an SSA name such as "
+            "%3, attribute NAME of one of these, or op:GLOB count."
         )
     return Target("operation", operation)
 
 
 def parse_operation(text: str) -> str | int:
-    """Parse what names an operation: ``cursor``, ``@12`` or ``%3``.
+    """Parse a reference to an operation: ``cursor``, ``@12`` or ``%3``.
 
     Returns:
-        The id as a number, else the word.
+        The id as a number, otherwise the word.
 
     Raises:
-        UsageError: it is none of these.
+        UsageError: the text is none of these.
     """
     operation = _operation(text.strip())
     if operation is None:
         raise UsageError(
-            f"{text.strip()!r} names no operation: take cursor, an id such as @12, or an SSA name "
+            f"{text.strip()!r} is not an operation: give cursor, an id such as @12, or an SSA name "
             "such as %3."
         )
     return operation
@@ -93,7 +93,7 @@ def _operation(text: str) -> str | int | None:
 
 
 def watch_spec(watch: Watch) -> str:
-    """Write the command that watches the same again, in the next run too."""
+    """Return the command that sets a watch again, in other runs too."""
     option = "--exact " if watch.exact else ""
     if watch.kind == "count":
         return f"watch {option}op:{_quoted(watch.glob or '')} count"
@@ -107,7 +107,7 @@ def parse_catch(kind: str, glob: str | None) -> Catch:
 
     Args:
         kind: "failure", "crash", "verify", "diagnostic" or "nonconvergence".
-        glob: of the text of a diagnostic, or of the pass that fails; None for any.
+        glob: of the text of a diagnostic, or of the failing pass; None for any.
 
     Raises:
         UsageError: there is no such event, or it takes no glob.
@@ -119,7 +119,7 @@ def parse_catch(kind: str, glob: str | None) -> Catch:
         return Catch(kind=known)
     if known not in _WITH_GLOB:
         raise UsageError(
-            f"catch {known} takes no glob, and {glob!r} is given: leave it out; "
+            f"catch {known} takes no glob, got {glob!r}: leave it out; only "
             f"{' and '.join(_WITH_GLOB)} take one."
         )
     check_glob(glob, glob, 0)
@@ -127,7 +127,7 @@ def parse_catch(kind: str, glob: str | None) -> Catch:
 
 
 def catch_spec(catch: Catch) -> str:
-    """Write the command that catches the same again."""
+    """Return the command that sets a catch again."""
     if catch.glob is None:
         return f"catch {catch.kind}"
     glob = catch.glob if _PLAIN.fullmatch(catch.glob) else _quoted(catch.glob)

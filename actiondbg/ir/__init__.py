@@ -1,4 +1,4 @@
-"""MLIR as text and as objects: lexer, printed IR, bindings, HTML, and diffs of renumbered values.
+"""MLIR as text and as objects: lexer, printed IR, bindings, HTML, diffs stable under renumbering.
 
 May import: errors, support, protocol.
 """

@@ -1,4 +1,4 @@
-"""Hand the IR at a stop over as objects of MLIR's Python bindings."""
+"""The IR at a stop as objects of MLIR's Python bindings."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _PATH_STEP = 3  # a path leads region, block, operation, region, block, operatio
 
 
 class IRReader:
-    """Parse IR in one context, which lives as long as this or what was parsed.
+    """Parses IR in one context, which lives as long as the reader or any parsed IR.
 
     Raises:
         IRNotParsed: the bindings are not installed.
@@ -25,45 +25,46 @@ class IRReader:
             self._ir: Any = import_module("mlir.ir")
         except ImportError as error:
             raise IRNotParsed(
-                "MLIR's Python bindings are missing, or do not load: "
+                "MLIR's Python bindings are missing, or cannot be loaded: "
                 "pip install xtc-mlir-python-bindings."
             ) from error
         self._context: Context = self._ir.Context()
         self._context.allow_unregistered_dialects = True
-        # Else a thread pool is started, and a script may want to fork.
+        # Without threads, as a script may fork.
         self._context.enable_multithreading(False)
 
     def read(self, text: str) -> Module | Operation:
-        """Parse what ``print module`` gave in generic form.
+        """Parse the generic form of a module.
 
         Returns:
-            The module, or the operation if the outermost one is no builtin.module.
+            The module, or the outermost operation if that is not a builtin.module.
 
         Raises:
-            IRNotParsed: with the first diagnostic; IR in the middle of a conversion need not be
-                valid.
+            IRNotParsed: the IR is invalid, as it may be in the middle of a conversion; with the
+                first diagnostic.
         """
         ir = self._ir
         return self._parse(ir.Module.parse if _is_module(text) else ir.Operation.parse, text)
 
     def find(self, parsed: Module | Operation, path: list[int]) -> OpView:
-        """Return the operation that a path leads to.
+        """Return the operation at a path.
 
         Args:
-            parsed: where the path begins, from ``read``.
+            parsed: the root of the path, from ``read``.
             path: region, block, operation, ... from 0.
 
         Raises:
-            NoSuchUnit: it leads to a region or a block.
+            NoSuchUnit: the path ends at a region or a block.
         """
         is_module = isinstance(parsed, self._ir.Module)
         root = cast("Operation", parsed.operation if is_module else parsed)
         return self._anchored(_follow(root, path).opview, parsed)
 
     def _anchored(self, view: Any, parsed: Module | Operation) -> OpView:
-        """Have an operation keep the module alive: the bindings do not see to it.
+        """Make an operation keep the module alive, as the bindings do not.
 
-        Only a class of Python's takes an attribute; that of an unregistered operation is none.
+        The reference is an attribute, which only Python classes accept; the class of unregistered
+        operations is native.
         """
         if type(view) is self._ir.OpView:
             view = type("UnregisteredOp", (self._ir.OpView,), {})(view.operation)
@@ -75,13 +76,12 @@ class IRReader:
             return parse(text, self._context)
         except self._ir.MLIRError as error:
             raise IRNotParsed(
-                "The IR at the stop is not valid on its own, so that it cannot be handed over: "
-                f"{_first_diagnostic(error)}."
+                f"The IR at the stop is not valid and cannot be parsed: {_first_diagnostic(error)}."
             ) from error
 
 
 def _is_module(text: str) -> bool:
-    """Tell whether printed generic IR is that of a builtin.module, past its aliases."""
+    """Return whether printed generic IR is a builtin.module, after its aliases."""
     at = 0
     while at < len(text):
         end = text.find("\n", at)
@@ -95,10 +95,10 @@ def _is_module(text: str) -> bool:
 def _follow(root: Operation, path: list[int]) -> Operation:
     if len(path) % _PATH_STEP:
         raise NoSuchUnit(
-            "The cursor is not on an operation but in one: move it to the operation that holds it "
+            "The cursor is on a region or a block: move it to the operation that holds it "
             "(cursor-parent)."
         )
-    # Each operation is freed with the one around it, when that is forgotten: keep them all.
+    # The bindings free an operation with its parent's Python object: keep all parents.
     around = [root]
     for at in range(0, len(path), _PATH_STEP):
         region, block, operation = path[at : at + _PATH_STEP]

@@ -1,10 +1,10 @@
-"""What an action changed in printed IR: two texts in which a value has one name.
+"""Diffs of printed IR that are stable under renumbering: each value has one name in both texts.
 
-Names are resolved as the printer gives them out (SSANameState in mlir/lib/IR/AsmPrinter.cpp): a
-name is unique among a region, those around it and those in it, but regions side by side use it
-again, in one function too. A region is what a ``{`` at the end of a line opens. It defines what
-begins a line (``%a, %b:2 =``), what its labels list, and what the line that opens it names and
-nothing around it defines: a function's arguments, ``scf.for %i =``, ``iter_args(%x = %y)``.
+Names follow the printer's scopes (SSANameState in mlir/lib/IR/AsmPrinter.cpp): a name is unique
+among a region, the regions around it and those in it, but sibling regions reuse it, even in one
+function. A ``{`` at the end of a line opens a region. It defines the names at the beginning of a
+line (``%a, %b:2 =``), the arguments of its labels, and those names of the opening line that no
+region around it defines: a function's arguments, ``scf.for %i =``, ``iter_args(%x = %y)``.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _Pair = tuple[str | None, str | None]
 
 _NAME = r"%(?:[.-]*+[\w$]++)++"  # without the #1 of a use and the :2 of a definition
 _NAMES = re.compile(_NAME)
-# Each alternative begins with a character of its own: so re skips fast to the next one.
+# Each alternative begins with a distinct character, so that re skips fast to the next match.
 _TOKEN = re.compile(
     rf"(?P<name>{_NAME})"
     rf"|(?P<line>\n[ \t]*+(?:{_NAME}(?::\d+)?(?:,[ ]{_NAME}(?::\d+)?)*+[ ]=(?!=)|(?P<label>\^)))"
@@ -39,9 +39,9 @@ _NUMBERED = re.compile(r"(%(?:arg)?)(\d+)")
 _WORD = re.compile(r"[\w$.%#@!^-]+")
 
 _RESULT, _ARGUMENT = 1, 2  # of an operation, of a block
-_SMALL = 4_000  # lines of two texts together that difflib compares without its shortcut
-_WINDOW = 40  # lines of a replaced block among which alike ones are looked for
-_ALIKE = 0.5  # of 1: the share of common words from which on a line counts as changed
+_SMALL = 4_000  # lines of both texts up to which difflib runs without its heuristic (autojunk)
+_WINDOW = 40  # lines of a replaced block that are matched with one another
+_ALIKE = 0.5  # the least share of common words of a changed line
 
 
 class Row(msgspec.Struct, frozen=True):
@@ -64,8 +64,8 @@ class Diff(msgspec.Struct, frozen=True):
     Attributes:
         before: the text before.
         after: the text after, with the names of ``before`` for the values that are in both.
-        ordinal: the action's number, from 1; 0 when it is of no action.
-        title: what the action is, in words.
+        ordinal: the action's number, from 1; 0 without an action.
+        title: a description of the action.
     """
 
     before: str
@@ -98,8 +98,8 @@ class Diff(msgspec.Struct, frozen=True):
         """Return the hunks as rows, with three lines of context.
 
         Args:
-            width: columns in all: three between the sides, half of the rest for each. Longer lines
-                are wrapped and never cut, as a change may be at their ends.
+            width: columns in total: three between the sides, half of the rest for each. Longer
+                lines are wrapped and never truncated, as a change may be at their ends.
         """
         before, after = _lines(self.before), _lines(self.after)
         columns = max((width - 3) // 2, 10)
@@ -116,13 +116,13 @@ class Diff(msgspec.Struct, frozen=True):
 
 
 def make_diff(before: str, after: str, before_names: Names, after_names: Names) -> Diff:
-    """Compare two prints after giving the values of the second their names in the first.
+    """Compare two prints, after renaming the values of the second to their names in the first.
 
     Values with equal keys are the same. A value that is only in ``after`` keeps its name unless
     ``before`` uses it; then it gets the next free one of its kind (``%7``, ``%arg4``, ``%c0_1``).
-    No two values that see each other get one name, so the new text means what ``after`` means.
-    Where it is not certain which value a name stands for, a line tells that differs in names only;
-    else the name stays. Names in strings and comments stay, as do the labels of blocks.
+    Values visible to each other get different names, which preserves the meaning of ``after``.
+    If the value of a name is uncertain, a line that differs only in names determines it; otherwise
+    the name is kept. Names in strings and comments are kept, and so are the labels of blocks.
 
     Args:
         before: MLIR as printed, in the custom or the generic form.
@@ -141,9 +141,9 @@ def make_diff(before: str, after: str, before_names: Names, after_names: Names) 
     if before == after and old == new:
         return Diff(before, after)
     used = {name for name, _ in old}.union(_NAMES.findall(before))
-    told = (old or not used) and (new or "%" not in after)
-    text = _Resolved(after, {name for name, _ in new} if told else None)
-    keys = _keys(text, new) if told else {}
+    are_listed = (old or not used) and (new or "%" not in after)
+    text = _Resolved(after, {name for name, _ in new} if are_listed else None)
+    keys = _keys(text, new) if are_listed else {}
     names = {key: name for name, key in reversed(old)}
     certain = {value: names[key] for value, key in keys.items() if key in names}
     likely = _same_by_lines(before, text) if len(keys) < len(text.regions) else {}
@@ -153,22 +153,22 @@ def make_diff(before: str, after: str, before_names: Names, after_names: Names) 
 
 
 class _Resolved:
-    """A text in which every name is led to its value: the occurrence, from 0, that defines it.
+    """A text whose names are resolved to values: the index of the defining occurrence, from 0.
 
-    ``listed`` are the names of the values that it defines, None when that is not known.
+    ``listed`` holds the names of the values that the text defines, None if unknown.
 
     Attributes:
         names, starts, values: of each occurrence of a name.
-        regions: of each value, in order, the region that defines it; 0 is the whole text.
-        outside: those values that the text uses and does not define.
-        around: of each region, itself and those around it, from the inside.
+        regions: the defining region of each value, in order; 0 is the whole text.
+        outside: the values that the text uses but does not define.
+        around: for each region, itself and the regions around it, innermost first.
     """
 
     def __init__(self, text: str, listed: Collection[str] | None) -> None:
         self.text = text
         self.names: list[str] = []
         self.starts, self._inside, self._next = array("q"), array("q"), array("q")
-        self._defines = bytearray()  # of each occurrence: _RESULT, _ARGUMENT or 0, not known
+        self._defines = bytearray()  # of each occurrence: _RESULT, _ARGUMENT, or 0 if unknown
         self.around: list[tuple[int, ...]] = [(0,)]
         self._opened = array("q", [0])  # of each region, the occurrence where its operation opens
         self._scan()
@@ -243,7 +243,7 @@ class _Resolved:
 
 
 class _Renaming:
-    """The choice of names for ``text``; ``used``: the names of the text before."""
+    """Chooses names for ``text``; ``used`` are the names of the text before."""
 
     def __init__(self, text: _Resolved, used: Collection[str]) -> None:
         self._text, self._used = text, used
@@ -253,7 +253,7 @@ class _Renaming:
         self._counters: dict[str, int] = {}
 
     def choose(self, wishes: Sequence[Mapping[int, str]], added: Set[int]) -> dict[int, str]:
-        """Return a name for each value, from the first wish for it; one added has its own."""
+        """Return a name for each value: its first wish, or its own name for an added value."""
         names, around, regions = self._text.names, self._text.around, self._text.regions
         # The innermost first: a value that was moved out of a region takes a new name, rather than
         # all those of that name that stay in other regions.
@@ -287,7 +287,7 @@ class _Renaming:
 
 
 def _keys(text: _Resolved, pairs: Sequence[tuple[str, str]]) -> dict[int, str]:
-    """Return the keys of the values of which they are certain."""
+    """Return the keys of the values whose keys are certain."""
     orders = (_keys_in_order(text, order, pairs) for order in (text.walked(), list(text.regions)))
     if found := [keys.items() for keys in orders if keys is not None]:
         return dict(sorted(found[0] & found[-1]))

@@ -1,4 +1,4 @@
-"""MLIR and diffs in the colours of a page: pieces of text, each with the class of its token."""
+"""Highlighted MLIR and diffs for HTML: pieces of text, each with the CSS class of its token."""
 
 from __future__ import annotations
 
@@ -17,24 +17,24 @@ if TYPE_CHECKING:
 
     from actiondbg.ir.diff import Row
 
-Piece = tuple[str, str]  # the class of a token, "" for none, and its text
+Piece = tuple[str, str]  # the CSS class of a token, or "", and its text
 
 _LIGHT, _DARK = "default", "github-dark"  # styles of Pygments
 _LEXER = MlirLexer()
 
 
 def pieces(text: str) -> list[Piece]:
-    """Divide MLIR into pieces; their texts together are ``text``."""
+    """Split MLIR into pieces, whose concatenated texts are ``text``."""
     return [(_class_of(token), value) for _, token, value in _LEXER.get_tokens_unprocessed(text)]
 
 
 def sides(row: Row) -> tuple[list[Piece], list[Piece]]:
-    """Return both sides of a row of a diff; one that the row does not have is empty."""
+    """Return both sides of a row of a diff; a missing side is empty."""
     return pieces(row.left or ""), pieces(row.right or "")
 
 
 def marks(left: Sequence[Piece], right: Sequence[Piece]) -> tuple[list[bool], list[bool]]:
-    """Return of each piece of a changed line's two sides whether the other side has it not."""
+    """Return for each piece of both sides of a changed line whether the other side lacks it."""
     matcher = difflib.SequenceMatcher(None, left, right, autojunk=False)
     marked = ([False] * len(left), [False] * len(right))
     for tag, i1, i2, j1, j2 in matcher.get_opcodes():
@@ -45,7 +45,7 @@ def marks(left: Sequence[Piece], right: Sequence[Piece]) -> tuple[list[bool], li
 
 
 def token_colors() -> str:
-    """Return the CSS of tokens in ``.hl``, on light and on dark; the page sets the ground."""
+    """Return the CSS of tokens in ``.hl``, for light and dark pages; without a background."""
     light, dark = "\n".join(_style(_LIGHT)), "\n".join(_style(_DARK))
     return f"{light}\n@media (prefers-color-scheme: dark) {{\n{dark}\n}}"
 

@@ -1,4 +1,4 @@
-"""Colour MLIR: a Pygments lexer, and a writer of ANSI colours over the same tokens.
+"""A Pygments lexer for MLIR, and a faster writer of ANSI colours with the same tokens.
 
 The lexer is one regular expression with a group a token type, which is several
 times faster than a Pygments state machine; MLIR needs no state to be coloured.

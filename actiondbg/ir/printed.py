@@ -15,7 +15,7 @@ _CHUNK = 1 << 20  # bytes
 
 
 class PrintedText(Closeable):
-    """Printed IR: on disk until it is read, removed when it is closed or forgotten.
+    """Printed IR in a file, which is removed when the object is closed or collected.
 
     Attributes:
         bytes: its size.

@@ -1,4 +1,4 @@
-"""Printing the IR before and after an action, by a replica that repeats it."""
+"""Diffs of the IR before and after an action, printed by a fork that replays it."""
 
 from __future__ import annotations
 
@@ -24,65 +24,61 @@ def compare_action(
     *,
     module: bool = False,
     skipped: bool = False,
-    settled: bool = False,
 ) -> Diff:
-    """Compare the IR before an action with that after it.
+    """Compare the IR before an action with the IR after it.
 
     Args:
-        make: makes a replica that stands before the action, or earlier.
+        make: makes a fork, stopped before the action or earlier.
         ordinal: the action's number, from 1.
-        new_file: returns a place for a text, which is not there afterwards.
-        module: of the whole module; else of the function that holds the action's operation, if
-            there is one and it is there afterwards.
+        new_file: returns a path for a temporary file.
+        module: compare the whole module; otherwise the function that holds the action's operation,
+            if it exists before and after the action.
         skipped: whether the action is skipped, and so changes nothing.
-        settled: whether to look at the next event only: what a fold found is put in its place
-            after the fold is over.
     """
-    sides = functools.partial(_sides, make, ordinal, new_file, skipped, settled)
+    print_both = functools.partial(_print_both, make, ordinal, new_file, skipped)
     try:
-        before, after, stop = sides(module)
+        before, after, stop = print_both(module)
     except (NoSuchUnit, UnitErased):
         if module:
             raise
         module = True
-        before, after, stop = sides(module)
+        before, after, stop = print_both(module)
     if before.generic != after.generic:
-        before, after, stop = sides(module, generic=True)
+        before, after, stop = print_both(module, generic=True)
     diff = make_diff(before.text, after.text, before.names, after.names)
     title = " ".join(word for word in (f"#{ordinal}", stop.tag, stop.name) if word)
     return msgspec.structs.replace(diff, ordinal=ordinal, title=title)
 
 
-def _sides(
+def _print_both(
     make: Callable[[], ForkedTool],
     ordinal: int,
     new_file: Callable[[], Path],
     skipped: bool,
-    settled: bool,
     module: bool,
     generic: bool = False,
 ) -> tuple[NamedText, NamedText, Stop]:
-    """Print before and after an action in one replica, as a value's key is of one process."""
-    with make() as replica:
-        stop = replica.advance(ordinal)
-        root = None if module else _function_of(replica)
-        before = print_named(replica, root, new_file(), generic)
+    """Print the IR before and after an action, in one fork: keys of values differ by process."""
+    with make() as fork:
+        stop = fork.advance(ordinal)
+        root = None if module else _function_of(fork)
+        before = print_named(fork, root, new_file(), generic)
         if skipped:
             return before, before, stop
-        after = replica.advance(ordinal, "after")
+        after = fork.advance(ordinal, "after")
         if after.outcome is not None and after.tag == "fold":
-            _put_in_place(replica, after.outcome)
-        return before, print_named(replica, root, new_file(), generic), stop
+            _apply_fold(fork, after.outcome)
+        return before, print_named(fork, root, new_file(), generic), stop
 
 
-def _put_in_place(replica: ForkedTool, outcome: protocol.Outcome) -> None:
-    """Go on until what a fold has found stands in the IR: its caller puts it there."""
+def _apply_fold(fork: ForkedTool, outcome: protocol.Outcome) -> None:
+    """Resume until the caller of a fold has inserted the folded values into the IR."""
     if outcome.result == "succeeded":
-        replica.resume("step")
+        fork.resume("step")
 
 
-def _function_of(replica: ForkedTool) -> int | None:
+def _function_of(fork: ForkedTool) -> int | None:
     """Return the id of the function that holds the action's operation, or None."""
     with contextlib.suppress(NoSuchUnit, UnitErased):
-        return replica.request(protocol.MoveCursor(to="function")).unit.id
+        return fork.request(protocol.MoveCursor(to="function")).unit.id
     return None

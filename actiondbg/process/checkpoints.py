@@ -1,4 +1,4 @@
-"""The checkpoints of a run: frozen processes that can take the tool's place."""
+"""The checkpoints of a run: frozen forks that can replace the tool."""
 
 from __future__ import annotations
 
@@ -18,25 +18,25 @@ from actiondbg.process.stop import Stop
 from actiondbg.process.timeline import Branches
 from actiondbg.process.tool_process import Listener
 
-_MOST = 64  # automatic ones that are held
-_WAITING = 4096  # that may have connected and were not accepted yet
-_MEASURING = 20  # of the time that passes, one part of these at most goes into measuring memory
+_MAX_AUTOMATIC = 64
+_BACKLOG = 4096  # connections that are not accepted yet
+_MEASURE_SHARE = 20  # measuring memory takes at most one part in these of the time
 
 
 class Checkpoint(msgspec.Struct, kw_only=True, frozen=True):
-    """A checkpoint that the user made.
+    """A checkpoint of the user's.
 
     Attributes:
-        number: from 1, not given out again in a run.
-        branch: the number of the branch of the timeline that it is on.
-        event: the newest event there, from 1.
+        number: from 1, unique in a run.
+        branch: the number of its branch of the timeline.
+        event: the newest event, from 1.
         when: "before", "after" or "during" the action.
-        ordinal: of that action; 0 "during" none.
-        tag: that action's kind.
-        name: what it is about.
-        op: the name of the operation that it is about, or None.
-        location: FILE:LINE:COL of that operation, or None.
-        function: the symbol that holds that operation, or None.
+        ordinal: the action's number; 0 outside of any action.
+        tag: the action's kind.
+        name: the action's subject.
+        op: the name of the action's operation, or None.
+        location: FILE:LINE:COL of the operation, or None.
+        function: the symbol that holds the operation, or None.
         pid: of the frozen process.
     """
 
@@ -54,7 +54,7 @@ class Checkpoint(msgspec.Struct, kw_only=True, frozen=True):
 
 
 class Automatic(msgspec.Struct, kw_only=True, frozen=True):
-    """The checkpoints that the tool made of itself: how many are held, and in how many bytes."""
+    """The number of automatic checkpoints, and the bytes that they hold."""
 
     count: int
     bytes: int
@@ -65,37 +65,36 @@ class Frozen:
     """A frozen process on a branch.
 
     Attributes:
-        replica: the process.
+        tool: the process.
         branch: the number of the branch.
-        number: the user's number of it, or None.
-        inside: at the how many-th stop inside of an action after its event it stands; 0 if it
-            does not.
+        number: of the user's checkpoint; None for an automatic one.
+        inside: k for the k-th stop inside of an action after the event; 0 at the event itself.
     """
 
-    replica: ForkedTool
+    tool: ForkedTool
     branch: int
     number: int | None = None
     inside: int = 0
 
     @property
     def event(self) -> int:
-        """The newest event there."""
-        return self.replica.event
+        """The newest event, from 1."""
+        return self.tool.event
 
     @property
-    def stands(self) -> bool:
-        """Whether it is at a stop before or after an action: at the event, not behind it."""
-        stop = self.replica.stop
+    def at_event(self) -> bool:
+        """Whether it is stopped at the event, before or after an action, and not behind it."""
+        stop = self.tool.stop
         return stop is not None and stop.when != "during"
 
     @property
     def actions(self) -> int:
-        """How many actions have begun there."""
-        return self.replica.hello.ordinal
+        """The number of actions that have begun."""
+        return self.tool.hello.ordinal
 
-    def shown(self) -> Checkpoint:
-        """Return it as the user sees it."""
-        stop = self.replica.stop or Stop(when="during", reason="start")
+    def describe(self) -> Checkpoint:
+        """Return the checkpoint for display."""
+        stop = self.tool.stop or Stop(when="during", reason="start")
         return Checkpoint(
             number=self.number or 0,
             branch=self.branch,
@@ -107,56 +106,56 @@ class Frozen:
             op=stop.op,
             location=stop.location,
             function=stop.function,
-            pid=self.replica.pid,
+            pid=self.tool.pid,
         )
 
 
 class Checkpoints:
-    """The checkpoints of a run, the user's and the tool's own.
+    """The checkpoints of a run: the user's, and the automatic ones.
+
+    Each timeline has a socket of its own: an automatic checkpoint may connect after the run has
+    left its timeline.
 
     Args:
-        forks: of the run.
-        directory: of the session, where the tool's own connect.
-
-    A process connects to a socket of the timeline that it is on: what it froze there may connect
-    when the run is on another one.
+        forks: the owner of the forks of the run.
+        directory: of the session, for the sockets of automatic checkpoints.
     """
 
     def __init__(self, forks: ForkOwner, directory: Path) -> None:
         self._forks = forks
         self._directory = directory
-        # Each with the timelines as they were when a process was told of it.
+        # Each with the timelines at the time when the tool got the socket.
         self._listeners: list[tuple[Listener, Branches]] = []
         self._numbers = itertools.count(1)
         self._megabytes = 0
         self._manual: dict[int, Frozen] = {}
         self._newest = 0
         self._automatic: list[Frozen] = []
-        self._measured = 0.0  # when the next measuring may be
+        self._next_measurement = 0.0
         self._bytes = 0
 
     def close(self) -> None:
-        """Let no more connect; all processes end with the forks of the run."""
+        """Close the sockets; the processes end with the forks of the run."""
         for listener, _ in self._listeners:
             self._forks.accept_all(listener)
             listener.close()
         self._listeners.clear()
 
-    # --- the user's ---
+    # --- the user's checkpoints ---
 
-    def add(self, replica: ForkedTool, branch: int, inside: int) -> Checkpoint:
-        """Take up one that the user made, which stands at a stop; see ``Frozen``."""
+    def add(self, fork: ForkedTool, branch: int, inside: int) -> Checkpoint:
+        """Add a checkpoint of the user's; see ``Frozen``."""
         self._newest += 1
-        made = self._manual[self._newest] = Frozen(replica, branch, self._newest, inside)
-        return made.shown()
+        made = self._manual[self._newest] = Frozen(fork, branch, self._newest, inside)
+        return made.describe()
 
     def get(self, number: int) -> Frozen:
-        """Return one of the user's.
+        """Return a checkpoint of the user's.
 
         Raises:
-            UsageError: there is none of that number.
+            UsageError: there is no checkpoint of that number.
         """
-        self._forget_ended()
+        self._drop_ended()
         found = self._manual.get(number)
         if found is not None:
             return found
@@ -164,30 +163,30 @@ class Checkpoints:
         raise UsageError(f"There is no checkpoint {number}: there are {known}.")
 
     def delete(self, number: int) -> None:
-        """End one of the user's; raises UsageError if there is none of that number."""
+        """End a checkpoint of the user's; raises UsageError for an unknown number."""
         self.get(number)
-        self._manual.pop(number).replica.close()
+        self._manual.pop(number).tool.close()
 
     def all(self) -> list[Checkpoint]:
-        """Return the user's, in the order of their numbers."""
-        self._forget_ended()
-        return [one.shown() for one in self._manual.values()]
+        """Return the user's checkpoints, in the order of their numbers."""
+        self._drop_ended()
+        return [one.describe() for one in self._manual.values()]
 
-    # --- the tool's own ---
+    # --- automatic checkpoints ---
 
     def listen(
         self, branches: Branches, milliseconds: int, megabytes: int
     ) -> protocol.CheckpointOptions:
-        """Return what has a process make checkpoints of itself.
+        """Open a socket for automatic checkpoints, and return the tool's settings for them.
 
         Args:
             branches: the process is on the current one, and stays there.
-            milliseconds: how long it runs between two; 0 for none.
-            megabytes: that they may hold, in pages of their own.
+            milliseconds: the run time between two checkpoints; 0 for none.
+            megabytes: the limit for their private memory.
         """
         if megabytes != self._megabytes:
-            self._megabytes, self._measured = megabytes, 0.0
-        listener = Listener(self._directory / f"a{next(self._numbers):x}", _WAITING)
+            self._megabytes, self._next_measurement = megabytes, 0.0
+        listener = Listener(self._directory / f"a{next(self._numbers):x}", _BACKLOG)
         self._listeners.append((listener, branches.save()))
         socket = str(listener.path)
         return protocol.CheckpointOptions(
@@ -195,123 +194,123 @@ class Checkpoints:
         )
 
     def settle(self) -> None:
-        """Listen to the process only that was told last: the others are gone."""
+        """Close all sockets but the newest one: the other processes are gone."""
         for listener, _ in self._listeners[:-1]:
             listener.close()
         del self._listeners[:-1]
 
     def accept(self, branches: Branches) -> None:
-        """Take up what has connected, and thin it out.
+        """Accept the checkpoints that have connected, and drop superfluous ones.
 
         Args:
-            branches: where the tool is now.
+            branches: the timelines; the tool is on the current one.
         """
         for listener, then in self._listeners:
-            for replica in self._forks.accept_all(listener):
-                branch = then.owner(replica.event, stands=False).number
-                self._automatic.append(Frozen(replica, branch))
-        self._thin(branches)
+            for fork in self._forks.accept_all(listener):
+                branch = then.owner(fork.event, at_event=False).number
+                self._automatic.append(Frozen(fork, branch))
+        self._enforce_limits(branches)
 
     def automatic(self, branches: Branches) -> Automatic:
-        """Thin the tool's own out; return how many they are, and what they hold now."""
-        self._measured = 0.0
+        """Drop superfluous checkpoints; return the number and the memory of the others."""
+        self._next_measurement = 0.0
         self.accept(branches)
-        self._forget_ended()
+        self._drop_ended()
         return Automatic(
             count=len(self._automatic),
-            bytes=sum(unshared(one.replica.pid) for one in self._automatic),
+            bytes=sum(private_memory(one.tool.pid) for one in self._automatic),
         )
 
     def drop(self, frozen: Frozen) -> None:
-        """End one that is of no use, whoever made it."""
-        frozen.replica.close()
-        self._forget_ended()
+        """End a checkpoint that cannot be forked."""
+        frozen.tool.close()
+        self._drop_ended()
 
-    # --- finding ---
+    # --- search ---
 
     def on(self, branches: Branches) -> list[Frozen]:
-        """Return those on the current timeline, the newest first."""
-        self._forget_ended()
+        """Return the checkpoints on the current timeline, the newest first."""
+        self._drop_ended()
         found = [
             one
             for one in (*self._manual.values(), *self._automatic)
-            if branches.holds(one.branch, one.event, one.stands)
+            if branches.holds(one.branch, one.event, one.at_event)
         ]
-        return sorted(found, key=lambda one: (one.event, not one.stands), reverse=True)
+        return sorted(found, key=lambda one: (one.event, not one.at_event), reverse=True)
 
-    def _forget_ended(self) -> None:
-        self._automatic = [one for one in self._automatic if _is_there(one)]
-        self._manual = {number: one for number, one in self._manual.items() if _is_there(one)}
+    def _drop_ended(self) -> None:
+        self._automatic = [one for one in self._automatic if _is_alive(one)]
+        self._manual = {number: one for number, one in self._manual.items() if _is_alive(one)}
 
-    # --- thinning out ---
+    # --- limits ---
 
-    def _thin(self, branches: Branches) -> None:
-        if len(self._automatic) > _MOST:
-            self._forget_ended()
-        while len(self._automatic) > _MOST:
-            self._drop_least(branches)
+    def _enforce_limits(self, branches: Branches) -> None:
+        if len(self._automatic) > _MAX_AUTOMATIC:
+            self._drop_ended()
+        while len(self._automatic) > _MAX_AUTOMATIC:
+            self._drop_least_useful(branches)
         began = time.monotonic()
-        if not self._automatic or began < self._measured:
+        if not self._automatic or began < self._next_measurement:
             return
         self._limit_memory(branches)
         ended = time.monotonic()
-        self._measured = ended + _MEASURING * (ended - began)
+        self._next_measurement = ended + _MEASURE_SHARE * (ended - began)
 
     def _limit_memory(self, branches: Branches) -> None:
-        held = sum(unshared(one.replica.pid) for one in self._all())
+        held = sum(private_memory(one.tool.pid) for one in self._all())
         while held > self._megabytes << 20 and self._automatic:
-            held -= self._drop_least(branches)
+            held -= self._drop_least_useful(branches)
 
     def _all(self) -> Iterable[Frozen]:
         return (*self._manual.values(), *self._automatic)
 
-    def _drop_least(self, branches: Branches) -> int:
-        """Drop the one that is missed least: of a timeline that was left, or one among others.
+    def _drop_least_useful(self, branches: Branches) -> int:
+        """Drop an automatic checkpoint: of an abandoned timeline first, then the least useful.
 
         Returns:
             The bytes that it held.
         """
-        left = [
+        abandoned = [
             one
             for one in self._automatic
-            if not branches.holds(one.branch, one.event, stands=False)
+            if not branches.holds(one.branch, one.event, at_event=False)
         ]
-        if left:
-            dropped = left[0]
+        if abandoned:
+            dropped = abandoned[0]
         else:
             ordered = sorted(self._automatic, key=lambda one: one.event)
             events = [one.event for one in ordered]
-            dropped = ordered[least_missed(events, branches.current.reached)]
+            dropped = ordered[least_useful(events, branches.current.reached)]
         self._automatic.remove(dropped)
-        held = unshared(dropped.replica.pid)
-        dropped.replica.close()
+        held = private_memory(dropped.tool.pid)
+        dropped.tool.close()
         return held
 
 
-def least_missed(events: Sequence[int], now: int) -> int:
-    """Return which of some checkpoints is missed least: the further back, the further apart.
+def least_useful(events: Sequence[int], now: int) -> int:
+    """Return the index of the least useful checkpoint: older checkpoints lie further apart.
 
     Args:
-        events: where they are, in order; not empty.
-        now: how far the run has come.
+        events: of the checkpoints, in order; not empty.
+        now: the newest event of the run.
 
     Returns:
-        The index of the one without which the way to what follows it grows least, as a part of
-        the way back to there.
+        The index that minimizes the added length of a replay after its removal, relative to the
+        distance from the newest event.
     """
 
-    def missed(index: int) -> float:
+    def cost(index: int) -> float:
         before = events[index - 1] if index else 0
         after = events[index + 1] if index + 1 < len(events) else max(now, events[-1])
         return (after - before) / (max(now - events[index], 0) + 1)
 
-    return min(range(len(events)), key=missed)
+    return min(range(len(events)), key=cost)
 
 
-def unshared(pid: int) -> int:
-    """Return how many bytes a process holds in pages of its own, shared ones in parts.
+def private_memory(pid: int) -> int:
+    """Return the bytes that a process holds: private pages, and its part of shared ones.
 
-    Source: Pss of /proc/PID/smaps_rollup, proc(5); only of what is not in files.
+    Source: Pss_Anon of /proc/PID/smaps_rollup, proc(5), which excludes file mappings.
     """
     sizes: dict[str, int] = {}
     try:
@@ -325,5 +324,5 @@ def unshared(pid: int) -> int:
     return sizes.get("Pss_Anon", sizes.get("Pss", 0))
 
 
-def _is_there(frozen: Frozen) -> bool:
-    return not (frozen.replica.is_closed or frozen.replica.is_gone)
+def _is_alive(frozen: Frozen) -> bool:
+    return not (frozen.tool.is_closed or frozen.tool.is_gone)

@@ -1,4 +1,4 @@
-"""One run of the tool, from its start to its end."""
+"""An execution: one run of the tool, from its start to its end."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from actiondbg.process.launch_options import LaunchOptions
 from actiondbg.process.stop import Stop, exit_of, stop_of
 from actiondbg.process.streams import Streams
 from actiondbg.process.timeline import Branches
-from actiondbg.process.tool_process import Listener, ToolBody, start_process
+from actiondbg.process.tool_process import Listener, ToolProcess, start_process
 from actiondbg.protocol.client import Client, ConnectionEnded, decode_notification, quoted
 from actiondbg.support.interrupts import HeldInterrupts
 from actiondbg.tool.program import Program
@@ -31,35 +31,34 @@ State = Literal["not-running", "running", "stopped", "exited"]  # of a session
 class Execution:
     """A process of the tool and the connection to its agent.
 
-    ``wait`` first takes it to where it runs: the agent connects, says hello, forks the origin,
-    gets the breakpoints, is resumed. Each of these steps is done once, or can be done twice, so
-    that an interrupted ``wait`` is gone on with by the next.
+    ``wait`` starts the run step by step: the agent connects, sends hello, forks the origin, gets
+    the breakpoints and is resumed. Steps are idempotent: an interrupted wait can be called again.
 
-    The origin is a checkpoint of where the run began. It outlives the tool's end, so that the
-    run can be repeated then too, and goes with ``kill``. From the first stop on, the tool makes
-    checkpoints of itself. A fork of one of them can take the tool's place (``adopt``).
+    The origin is a checkpoint of the beginning of the run. It outlives the tool, so that a run can
+    be replayed after its end, and ends with ``kill``. From the first stop on, the tool makes
+    automatic checkpoints. A fork of a checkpoint can replace the tool (``adopt``).
 
     Args:
         process: the tool, just started.
-        listener: what its agent connects to.
-        beginning: how it goes on after its hello.
+        listener: accepts the connection of the agent.
+        options: settings for the agent after its hello.
 
     Attributes:
         last: the newest stop before the end, or None.
-        branches: its timelines.
-        checkpoints: of the user's, and those that the tool made of itself.
+        branches: the timelines of the run.
+        checkpoints: the user's, and the automatic ones.
     """
 
-    def __init__(self, process: ToolBody, listener: Listener, beginning: LaunchOptions) -> None:
+    def __init__(self, process: ToolProcess, listener: Listener, options: LaunchOptions) -> None:
         self.hello: protocol.Hello | None = None
         self.stop: Stop | None = None
         self.last: Stop | None = None
         self.hits: list[protocol.Hits] = []
         self.branches = Branches()
         self.directory = listener.path.parent
-        self._body = process
+        self._process = process
         self._listener = listener
-        self._beginning = beginning
+        self._options = options
         self._held = HeldInterrupts()
         self._forks = ForkOwner(self.directory, self._held)
         self.checkpoints = Checkpoints(self._forks, self.directory)
@@ -70,14 +69,14 @@ class Execution:
         self._resumed: int | None = None
         self._interrupt_wanted = False
         self._interrupted = False
-        self._freezes = False  # whether the tool makes checkpoints of itself
+        self._freezes = False  # whether the tool makes automatic checkpoints
         self._muted = False
         self._exited: protocol.Exited | None = None
         self._crashed: protocol.Crashed | None = None
 
     @property
     def pid(self) -> int:
-        return self._body.pid
+        return self._process.pid
 
     @property
     def state(self) -> RunState:
@@ -87,30 +86,34 @@ class Execution:
 
     @property
     def has_origin(self) -> bool:
-        """Whether the run can be repeated."""
+        """Whether the run can be replayed."""
         return self._origin is not None and not self._origin.is_closed
 
     @property
     def origin(self) -> ForkedTool:
-        """The frozen beginning of the run; raises NoAnswer when there is none, saying why."""
+        """The frozen beginning of the run.
+
+        Raises:
+            NoAnswer: there is none; with the reason.
+        """
         if self._origin is not None and not self._origin.is_closed:
             return self._origin
-        gone = "Its frozen beginning has ended." if self.hello else "It made no MLIR context."
+        gone = "The frozen beginning has ended." if self.hello else "It made no MLIR context."
         why = self._no_origin or gone
-        raise NoAnswer(f"The past of this run cannot be looked at: {why[:1].lower()}{why[1:]}")
+        raise NoAnswer(f"This run cannot be replayed: {why[:1].lower()}{why[1:]}")
 
     def request(self, message: protocol.Request[R], seconds: float | None = None) -> R:
-        """Ask the stopped agent.
+        """Send a request to the stopped agent, and wait for the reply.
 
         Args:
             message: the request.
-            seconds: to wait at most; None for as long as it takes.
+            seconds: to wait at most; None for no limit.
 
         Raises:
             NotStopped: the tool runs, or has ended.
             AgentError: the agent refused.
-            ToolGone: the tool ended instead of answering.
-            TimeoutError: nothing came back in time.
+            ToolGone: the tool ended before it replied.
+            TimeoutError: there was no reply in time.
         """
         with self._held:
             client = self._stopped_client()
@@ -124,11 +127,11 @@ class Execution:
                 raise
 
     def resume(self, message: protocol.Resume) -> Stop:
-        """Let the tool go on to the next stop.
+        """Resume the tool, and wait for the next stop.
 
         Raises:
             NotStopped, AgentError, ProtocolError: see ``request``; after an AgentError the tool
-                stands where it stood.
+                is still at the same stop.
         """
         with self._held:
             client = self._stopped_client()
@@ -136,71 +139,71 @@ class Execution:
             self._running, self._interrupted = True, False
             return self.wait()
 
-    # --- forks, and going back ---
+    # --- forks and checkpoints ---
 
-    def fork(self, fork: protocol.Fork) -> ForkedTool:
+    def fork(self, message: protocol.Fork) -> ForkedTool:
         """Fork the stopped tool; raises NotStopped or an AgentError."""
-        return self._forks.make(self.request, self.stop, fork)
+        return self._forks.make(self.request, self.stop, message)
 
     def freeze(self, milliseconds: int, megabytes: int) -> None:
-        """Have the tool make checkpoints of itself, from the first stop on.
+        """Have the tool make automatic checkpoints, from the first stop on.
 
         Args:
-            milliseconds: that it runs between two; 0 for none.
-            megabytes: that they may hold.
+            milliseconds: the run time between two checkpoints; 0 for none.
+            megabytes: the limit for their memory.
         """
-        self._beginning.milliseconds, self._beginning.megabytes = milliseconds, megabytes
+        self._options.milliseconds, self._options.megabytes = milliseconds, megabytes
         if self.state != "stopped" or not self.has_origin:
             return
-        self.request(self.freezing(self.branches))
+        self.request(self.checkpoint_options(self.branches))
         self._freezes = True
         with self._held:
             self.checkpoints.accept(self.branches)
             self.checkpoints.settle()
 
-    def freezing(self, branches: Branches) -> protocol.SetOptions:
-        """Return what has a process on a timeline make checkpoints of itself."""
-        spacing, limit = self._beginning.milliseconds, self._beginning.megabytes
+    def checkpoint_options(self, branches: Branches) -> protocol.SetOptions:
+        """Return the settings for automatic checkpoints of a process on a timeline."""
+        spacing, limit = self._options.milliseconds, self._options.megabytes
         return protocol.SetOptions(checkpoints=self.checkpoints.listen(branches, spacing, limit))
 
     def frozen(self) -> list[Frozen]:
-        """Return all that stands on the current timeline, the newest first, the origin last."""
+        """Return the checkpoints on the current timeline, the newest first, the origin last."""
         with self._held:
             self.checkpoints.accept(self.branches)
         found = self.checkpoints.on(self.branches)
         return [*found, Frozen(self.origin, 1)] if self.has_origin else found
 
     def automatic(self) -> Automatic:
-        """Return how many checkpoints the tool has made of itself, and what they hold."""
+        """Return the number and the memory of automatic checkpoints."""
         with self._held:
             return self.checkpoints.automatic(self.branches)
 
     def written(self) -> protocol.Written | None:
-        """Return how many bytes the tool wrote to stdout and stderr, if that is known."""
+        """Return the bytes that the tool has written to stdout and stderr, None if unknown."""
         if self.state == "stopped":
-            with contextlib.suppress(ToolGone):  # it was killed since
+            with contextlib.suppress(ToolGone):  # the tool was killed meanwhile
                 return self.request(protocol.GetStatus()).written
         last = self._exited or self._crashed
         return last.written if last else None
 
-    def adopt(self, replica: ForkedTool, stop: Stop, branches: Branches, muted: bool) -> None:
-        """Have a fork take the tool's place, which ends; Ctrl-C has no effect meanwhile.
+    def adopt(self, fork: ForkedTool, stop: Stop, branches: Branches, muted: bool) -> None:
+        """Replace the tool by a fork, and end it; Ctrl-C has no effect meanwhile.
 
         Args:
-            replica: of the role "tool"; it stands.
-            stop: where.
-            branches: the timelines from now on.
-            muted: whether it is silent up to what has been written before.
+            fork: stopped, of the role "tool".
+            stop: the stop of the fork.
+            branches: the timelines; the fork is on the current one.
+            muted: whether the fork is silent up to the output that the tool has written already.
 
         Raises:
             ToolGone: the fork ended.
         """
-        with self._held, self._held.deaf():
-            pid, hello = replica.pid, replica.hello
-            client, pidfd = replica.hand_over()
-            self._body.end(kill=True)
+        with self._held, self._held.blocked():
+            pid, hello = fork.pid, fork.hello
+            client, pidfd = fork.hand_over()
+            self._process.end(kill=True)
             self._close()
-            self._body, self._client, self.hello = AdoptedFork(pid, pidfd), client, hello
+            self._process, self._client, self.hello = AdoptedFork(pid, pidfd), client, hello
             self.stop = self.last = stop
             self.branches = branches
             self._running, self._muted = False, muted
@@ -211,11 +214,11 @@ class Execution:
 
     @property
     def is_muted(self) -> bool:
-        """Whether the tool is silent up to what a process before it wrote."""
+        """Whether the tool is silent up to the output of the process that it replaced."""
         return self._muted
 
     def interrupt(self) -> None:
-        """Have the tool stop before its next action, or at once if it was asked before; return."""
+        """Stop the tool before its next action; a second call stops it at once. Does not wait."""
         if self._running and self._resumed is not None and self._client is not None:
             with self._held:
                 self._client.notify(protocol.Interrupt(force=self._interrupted))
@@ -224,10 +227,10 @@ class Execution:
             self._interrupt_wanted = True
 
     def wait(self) -> Stop:
-        """Wait for the next stop, or return that at which the tool stands.
+        """Wait for the next stop; return the current one if the tool is stopped.
 
         Raises:
-            ProtocolError: the agent sent what it must not; the tool is killed.
+            ProtocolError: the agent broke the protocol; the tool is killed.
             AgentError: the agent refused the breakpoints, which ends the tool, or the control.
         """
         with self._held:
@@ -244,9 +247,9 @@ class Execution:
         return self.stop
 
     def kill(self) -> None:
-        """End the tool, its children, its replicas and the connections."""
-        with self._held, self._held.deaf():
-            status = self._body.end(kill=True)
+        """End the tool, its children, its forks and the connections."""
+        with self._held, self._held.blocked():
+            status = self._process.end(kill=True)
             self.checkpoints.close()
             self._forks.close()
             self._close()
@@ -254,7 +257,7 @@ class Execution:
                 self._set_exit(status)
 
     def _advance(self) -> None:
-        """Take the next step towards a stop."""
+        """Carry out the next step towards a stop; see ``Execution``."""
         if self._client is None:
             self._connect()
         elif self.hello is None:
@@ -267,14 +270,14 @@ class Execution:
             self._take(self._client, self._resumed)
 
     def _connect(self) -> None:
-        connection = self._listener.accept(self._body.pidfd, self._held)
+        connection = self._listener.accept(self._process.pidfd, self._held)
         if connection is None:
             raise ConnectionEnded
         self._listener.close()
-        self._client = Client(connection, self._body.pidfd, self._held)
+        self._client = Client(connection, self._process.pidfd, self._held)
 
     def _make_origin(self, client: Client, hello: protocol.Hello) -> None:
-        """Keep the beginning of the run; without it all goes on but the questions of the past."""
+        """Freeze the beginning of the run; without it only replays are unavailable."""
         if "fork" not in hello.capabilities:
             self._no_origin = "The agent in this tool cannot fork it."
             return
@@ -284,7 +287,7 @@ class Execution:
             self._no_origin = str(error)
 
     def _begin(self, client: Client) -> None:
-        begin = self._beginning
+        begin = self._options
         try:
             client.request(protocol.SetBreakpoints(breakpoints=begin.breakpoints))
             client.request(begin.options)
@@ -299,7 +302,7 @@ class Execution:
             self._interrupted = True
 
     def _take(self, client: Client, resumed: int) -> None:
-        """Take a message that comes in after a resume."""
+        """Receive a message after a resume."""
         incoming = client.receive()
         if incoming.method is None:
             try:
@@ -312,21 +315,21 @@ class Execution:
         if isinstance(message, protocol.Stopped):
             self.stop = self.last = stop_of(message)
             self._running = False
-            self._stopped(client)
-        elif not self._note_end(message):
+            self._update_checkpoints(client)
+        elif not self._record_end(message):
             raise ProtocolError(f"The agent sent {incoming.method!r} while the tool ran.")
 
-    def _stopped(self, client: Client) -> None:
-        """Take up the checkpoints that the tool has made of itself, or have it make them."""
+    def _update_checkpoints(self, client: Client) -> None:
+        """Accept automatic checkpoints; at the first stop, have the tool make them."""
         if self._freezes:
             self.checkpoints.accept(self.branches)
-        elif self._origin is not None and self._beginning.milliseconds:
+        elif self._origin is not None and self._options.milliseconds:
             with contextlib.suppress(AgentError):
-                client.request(self.freezing(self.branches))
+                client.request(self.checkpoint_options(self.branches))
             self._freezes = True
 
-    def _note_end(self, message: protocol.Message) -> bool:
-        """Remember what the agent says of the tool's end, which is still to come."""
+    def _record_end(self, message: protocol.Message) -> bool:
+        """Store the agent's announcement of the tool's end."""
         if isinstance(message, protocol.Exited):
             self._exited = message
         elif isinstance(message, protocol.Crashed):
@@ -340,18 +343,18 @@ class Execution:
         if self._running:
             raise NotStopped("The tool is running: interrupt it first.")
         if self._client is None or self.stop is None or self.stop.when == "exit":
-            raise NotStopped(f"{self._ended()}; run starts it again.")
+            raise NotStopped(f"{self._end_text()}; run starts it again.")
         return self._client
 
-    def _ended(self) -> str:
+    def _end_text(self) -> str:
         if self.stop is None or self.stop.status is None:
             return "The tool has ended"
         return (self.stop.message or "The tool has ended").rstrip(".")
 
     def _end(self, rest: bytes) -> Stop:
-        """The connection is closed: have the tool end, and make the stop of it."""
-        self._read_last_words()
-        status = self._body.end(kill=False)
+        """End the tool after its connection was closed, and return the last stop."""
+        self._read_remaining()
+        status = self._process.end(kill=False)
         self._close()
         stop = self._set_exit(status)
         if rest and (stop.status or 0) >= 0:
@@ -360,25 +363,25 @@ class Execution:
             )
         return stop
 
-    def _read_last_words(self) -> None:
-        """Take what came in while a response was waited for."""
+    def _read_remaining(self) -> None:
+        """Read the notifications that arrived before the end of the connection."""
         try:
             while self._client is not None:
                 incoming = self._client.receive()
                 if incoming.method is not None:
-                    self._note_end(decode_notification(incoming))
+                    self._record_end(decode_notification(incoming))
         except (ConnectionEnded, ProtocolError):
             return
 
     def _set_exit(self, status: int | None) -> Stop:
         if status is None:
-            status = self._told_status()
+            status = self._reported_status()
         self.stop = exit_of(status, self.hello is not None, self._exited, self._crashed)
         self._running = False
         return self.stop
 
-    def _told_status(self) -> int:
-        """Return the exit status that the agent told, or that of a process that was killed."""
+    def _reported_status(self) -> int:
+        """Return the exit status that the agent reported; SIGKILL's without a report."""
         if self._exited is not None:
             return self._exited.status
         if self._crashed is not None and self._crashed.signal:
@@ -399,13 +402,13 @@ def start_execution(
 
     Args:
         program: the command line and its environment.
-        agent: what ``program.agent`` returned.
-        directory: of the session, or in it.
-        streams: where the tool's standard streams go.
-        options: how it goes on after its first context.
+        agent: the result of ``program.agent``.
+        directory: the session's scratch directory, or one in it.
+        streams: the redirections of the tool's standard streams.
+        options: settings for the agent after its hello.
 
     Raises:
-        LaunchError: it cannot be started.
+        LaunchError: the tool cannot be started.
     """
     listener = Listener(directory / "sock")
     try:

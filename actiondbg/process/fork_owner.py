@@ -1,4 +1,4 @@
-"""Making the forks of a run, and accepting those that the tool makes of itself."""
+"""The owner of the forks of a run: makes them, and accepts automatic checkpoints."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from actiondbg.support.interrupts import HeldInterrupts
 
 _HELLO_SECONDS = 10.0  # from the fork of the tool to the hello of the child
 _PENDING_SECONDS = 1.0  # for the hello of one that has connected
-_SOCKETS = 1 << 12  # a name of three digits: the path of a socket must not be longer
+_SOCKETS = 1 << 12  # names have three digits, as the path of a socket is limited
 
 _REPLICA = protocol.Fork(role="replica")
 
@@ -33,42 +33,42 @@ class ForkOwner:
     """The forks of one run; threads may share it.
 
     Args:
-        directory: of the session, where they connect.
-        held: opened while one is waited for.
+        directory: of the session, for the sockets of the forks.
+        held: admits interrupts during a wait for a fork.
     """
 
     def __init__(self, directory: Path, held: HeldInterrupts) -> None:
         self.held = held
         self._directory = directory
         self._numbers = itertools.count()
-        self._lock = threading.Lock()  # of what follows
+        self._lock = threading.Lock()  # of the attributes below
         self._alive: set[ForkedTool] = set()
         self._closed = False
-        self._accepted: list[ForkedTool] = []  # and not given to anybody yet
+        self._accepted: list[ForkedTool] = []  # not returned by accept_all yet
 
     def make(
         self,
         ask: Callable[[protocol.Fork], protocol.Forked],
         stop: Stop | None = None,
-        fork: protocol.Fork = _REPLICA,
+        message: protocol.Fork = _REPLICA,
     ) -> ForkedTool:
-        """Make one.
+        """Make a fork.
 
         Args:
-            ask: asks the process that is forked.
-            stop: where that stands; None where nothing has been dispatched yet.
-            fork: what it is to be; its socket is chosen here.
+            ask: sends a request to the process to fork.
+            stop: the stop of that process; None before the first action.
+            message: the request; its socket is chosen here.
 
         Raises:
             AgentError: the agent refused.
-            NoAnswer: the fork ended, or said nothing.
-            ProtocolError: it said what it must not.
+            NoAnswer: the fork ended, or sent no hello in time.
+            ProtocolError: the fork broke the protocol.
             ToolGone: the run was ended meanwhile.
         """
         made: list[ForkedTool] = []
         try:
             with self.held:
-                made.append(self._make(ask, stop, fork))
+                made.append(self._make(ask, stop, message))
             return made[0]
         except BaseException:
             for one in made:
@@ -76,14 +76,14 @@ class ForkOwner:
             raise
 
     def accept_all(self, listener: Listener) -> list[ForkedTool]:
-        """Accept what has connected by itself, without waiting for more.
+        """Accept the automatic checkpoints that have connected, without waiting for more.
 
         Args:
-            listener: what the tool's checkpoints of itself connect to.
+            listener: the socket of automatic checkpoints.
 
         Returns:
-            The checkpoints in the order in which they connected; without those that have ended
-            since, that say nothing, or that are no forks of our user's.
+            The checkpoints in the order of their connections; without those that have ended,
+            that sent no hello, or that belong to another user.
         """
         with self.held:
             while True:
@@ -93,52 +93,52 @@ class ForkOwner:
                     continue
                 if connection is None:
                     break
-                replica = self._greet_pending(connection)
-                if replica is not None:
-                    self._accepted.append(self._keep(replica))
+                fork = self._greet_pending(connection)
+                if fork is not None:
+                    self._accepted.append(self._keep(fork))
             accepted, self._accepted = self._accepted, []
             for one in accepted:
                 if one.is_gone:
                     one.close()
             return [one for one in accepted if not one.is_closed]
 
-    def forget(self, replica: ForkedTool) -> None:
-        """No longer end a replica with the run: it has ended."""
+    def forget(self, fork: ForkedTool) -> None:
+        """Disown a fork that has ended or was handed over."""
         with self._lock:
-            self._alive.discard(replica)
+            self._alive.discard(fork)
 
     def close(self) -> None:
-        """End all of them, and those that are being made."""
+        """End all forks, also those that are being made."""
         with self._lock:
             self._closed = True
             alive = list(self._alive)
         for one in alive:
             one.close()
 
-    def _keep(self, replica: ForkedTool) -> ForkedTool:
+    def _keep(self, fork: ForkedTool) -> ForkedTool:
         with self._lock:
             if not self._closed:
-                self._alive.add(replica)
-                return replica
-        replica.close()
+                self._alive.add(fork)
+                return fork
+        fork.close()
         raise ToolGone("The run was ended while the tool was forked.")
 
     def _make(
         self,
         ask: Callable[[protocol.Fork], protocol.Forked],
         stop: Stop | None,
-        fork: protocol.Fork,
+        message: protocol.Fork,
     ) -> ForkedTool:
         listener = Listener(self._directory / f"f{next(self._numbers) % _SOCKETS:x}")
         try:
-            forked = ask(msgspec.structs.replace(fork, socket=str(listener.path)))
-            replica = self._greet(listener, forked.pid, stop)
+            forked = ask(msgspec.structs.replace(message, socket=str(listener.path)))
+            fork = self._greet(listener, forked.pid, stop)
         finally:
             listener.close()
-        return self._keep(replica)
+        return self._keep(fork)
 
     def _greet(self, listener: Listener, pid: int, stop: Stop | None) -> ForkedTool:
-        """Wait for a fork's hello; a fork that is not waited for ends, as nobody listens."""
+        """Wait for a fork's hello; on an error, kill the fork."""
         try:
             pidfd = os.pidfd_open(pid)
         except ProcessLookupError as error:
@@ -154,16 +154,16 @@ class ForkOwner:
                 undo.callback(client.close)
                 hello = client.receive_hello(_HELLO_SECONDS)
             except (ConnectionEnded, TimeoutError) as error:
-                how = "ended" if isinstance(error, ConnectionEnded) else "is stuck"
+                how = "ended" if isinstance(error, ConnectionEnded) else "hung"
                 raise NoAnswer(
-                    f"The fork of the tool, process {pid}, {how} before it said hello: is there "
-                    "room left in memory and on the disk?"
+                    f"The fork of the tool, process {pid}, {how} before it sent hello: check that "
+                    "memory and disk space are left."
                 ) from error
             undo.pop_all()
         return ForkedTool(self, ForkProcess(client, pidfd, pid), hello, stop)
 
     def _greet_pending(self, connection: socket.socket) -> ForkedTool | None:
-        """Read the hello of one that has connected; one that is not kept ends with this."""
+        """Read the hello of a connected checkpoint; without one, close the connection."""
         pid, _ = peer_of(connection)
         with contextlib.ExitStack() as undo:
             undo.callback(connection.close)
@@ -174,7 +174,7 @@ class ForkOwner:
                 hello = client.receive_hello(_PENDING_SECONDS)
             except (ProcessLookupError, ConnectionEnded, TimeoutError, ProtocolError):
                 return None
-            # While the connection is there, the pid is not another's.
+            # While the connection is open, the pid cannot have been reused.
             if _has_ended(connection):
                 return None
             undo.pop_all()

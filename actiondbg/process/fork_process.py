@@ -1,4 +1,4 @@
-"""A fork of the tool as a process: the connection to its agent, and its end, from any thread."""
+"""The process of a fork: the connection to its agent, and its end, from any thread."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ _END_SECONDS = 5.0  # from SIGKILL, or the end of the connection, to the end of 
 
 
 class ForkProcess:
-    """A fork, which is not our child, and the connection to it.
+    """The process of a fork, which is not our child, and the connection to it.
 
-    One thread at a time talks to it. Another may end it meanwhile: what the first waits for ends
-    then, and whoever is the last to need the descriptors closes them.
+    One thread at a time uses the connection. Another may end the process meanwhile, which ends
+    the first thread's wait; the last user of the descriptors closes them.
 
     Args:
-        client: connected to it.
-        pidfd: of the process; it is closed with the client.
+        client: the connection.
+        pidfd: of the process; closed with the client.
         pid: of the process.
     """
 
@@ -31,50 +31,50 @@ class ForkProcess:
         self.pid = pid
         self._client = client
         self._pidfd = pidfd
-        self._talking = threading.RLock()
-        self._lock = threading.Lock()  # of what follows
+        self._connection_lock = threading.RLock()
+        self._lock = threading.Lock()  # of the attributes below
         self._users = 0
         self._ended = False
         self._released = False
 
     @property
     def is_ended(self) -> bool:
-        """Whether it was ended or given away."""
+        """Whether it was ended or released."""
         return self._ended
 
     @property
     def is_gone(self) -> bool:
-        """Whether there is no such process any more, whoever ended it."""
+        """Whether the process has ended, for any reason."""
         with self._kept() as kept:
             return not kept or wait_for_end(self._pidfd, 0)
 
     @contextlib.contextmanager
     def talk(self) -> Generator[Client]:
-        """Have the connection; raises NotStopped when it was ended."""
-        with self._talking, self._kept() as kept:
+        """Use the connection in the block; raises NotStopped when the process was ended."""
+        with self._connection_lock, self._kept() as kept:
             if not kept or self._ended:
-                raise NotStopped("The replica is closed: make another.")
+                raise NotStopped("The fork is closed: make another.")
             yield self._client
 
     def wait(self, seconds: float) -> bool:
-        """Wait for the process to end of itself; tell whether it has."""
+        """Wait for the end of the process; return whether it has ended."""
         with self._kept() as kept:
             return not kept or wait_for_end(self._pidfd, seconds)
 
     def end(self) -> None:
-        """Kill it, and wait until it is gone."""
+        """Kill the process, and wait for its end."""
         with self._kept() as kept:
             self._ended = True
             if kept:
-                # Killed before the connection is closed: a tool whose controller goes may clean up
-                # what is the user's.
+                # First kill, then close the connection: a tool that loses its controller runs its
+                # cleanup, which may remove files of the user's.
                 kill_group(self.pid, self._pidfd)
 
-    def give_away(self) -> tuple[Client, int]:
-        """Return the connection and the pidfd, which are the caller's from now on.
+    def release(self) -> tuple[Client, int]:
+        """Return the connection and the pidfd; the caller owns them from now on.
 
         Raises:
-            NotStopped: it was ended.
+            NotStopped: the process was ended.
         """
         with self.talk(), self._lock:
             self._ended = self._released = True
@@ -82,7 +82,7 @@ class ForkProcess:
 
     @contextlib.contextmanager
     def _kept(self) -> Generator[bool]:
-        """Keep the descriptors open for a while; tell whether they are."""
+        """Keep the descriptors open in the block; yield whether they are open."""
         with self._lock:
             self._users += 1
             kept = not self._released
@@ -99,26 +99,26 @@ class ForkProcess:
 
 
 def kill(pidfd: int) -> None:
-    """Kill a process that is not our child, and wait until it is gone."""
+    """Kill a process that is not our child, and wait for its end."""
     with contextlib.suppress(ProcessLookupError):
         signal.pidfd_send_signal(pidfd, signal.SIGKILL)
     wait_for_end(pidfd, _END_SECONDS)
 
 
 def kill_group(pid: int, pidfd: int) -> None:
-    """Kill a fork, which leads a group of its own, with its children; see ``kill``."""
+    """Kill a fork and its children, a process group; see ``kill``."""
     with contextlib.suppress(ProcessLookupError):
-        if not wait_for_end(pidfd, 0):  # else the pid may be another's
+        if not wait_for_end(pidfd, 0):  # otherwise the pid may have been reused
             os.killpg(pid, signal.SIGKILL)
     kill(pidfd)
 
 
 class AdoptedFork:
-    """A fork of the tool, which is not our child: how it ends is told by its agent only.
+    """The process of a fork that replaced the tool; only its agent reports its exit status.
 
     Args:
-        pid: of the process, the leader of a group of its own.
-        pidfd: of it; it is closed with its end.
+        pid: of the process, which leads a process group.
+        pidfd: of the process; closed by ``end``.
     """
 
     def __init__(self, pid: int, pidfd: int) -> None:
@@ -127,7 +127,7 @@ class AdoptedFork:
         self._ended = False
 
     def end(self, kill: bool) -> None:
-        """Wait for the end, bounded; see ``ToolBody``."""
+        """Wait for the end, bounded; see ``ToolProcess``."""
         if self._ended:
             return
         self._ended = True

@@ -1,4 +1,4 @@
-"""ForkOwner of the tool: they repeat its run up to some action, or go on from there."""
+"""A fork of the tool: replays the run up to an action, or continues from there."""
 
 from __future__ import annotations
 
@@ -22,40 +22,39 @@ _END_SECONDS = 5.0  # from the end of the connection to the end of the process
 
 
 class Owner(Protocol):
-    """The owner of forked tools: makes them, and ends those that are left."""
+    """The owner of all forks: makes them, and ends those that remain."""
 
     @property
     def held(self) -> HeldInterrupts:
-        """Opened while a fork is waited for."""
+        """Admits interrupts during a wait for a fork."""
         ...
 
     def make(
         self,
         ask: Callable[[protocol.Fork], protocol.Forked],
         stop: Stop | None = None,
-        fork: protocol.Fork = ...,
+        message: protocol.Fork = ...,
     ) -> ForkedTool:
-        """Make a fork of the process that ``ask`` asks."""
+        """Make a fork of the process that ``ask`` sends requests to."""
         ...
 
-    def forget(self, replica: ForkedTool) -> None:
-        """No longer end a fork with the run."""
+    def forget(self, fork: ForkedTool) -> None:
+        """Disown a fork that has ended or was handed over."""
         ...
 
 
 class ForkedTool(Closeable):
-    """A fork of the tool; close it. Another thread may close it while it is waited for.
+    """A fork of the tool; close it. Another thread may close it during a wait.
 
-    What it is for is its ``role``: a "replica" writes nothing, a "checkpoint" keeps the tool's
-    files, a "trial" has files of its own, and the "tool" goes on in the tool's place.
+    Its ``role`` decides about its output: a "replica" writes nothing, a "checkpoint" keeps the
+    tool's files, a "trial" has files of its own, and the "tool" replaces the tool.
 
     Attributes:
-        hello: what its agent said of it.
-        stop: where it stands, or how it ended; None where nothing has been dispatched yet, and
-            in a checkpoint that the tool took of itself, which stands before the event after
-            ``event``.
-        exited: what its agent said when it was about to end of itself, or None.
-        crashed: what its agent said when it was about to die, or None.
+        hello: the hello of its agent.
+        stop: the current stop, or the end; None before the first action, and in an automatic
+            checkpoint, which is stopped just before the event after ``event``.
+        exited: its agent's notification before a normal end, or None.
+        crashed: its agent's notification before a crash, or None.
     """
 
     def __init__(
@@ -78,49 +77,49 @@ class ForkedTool(Closeable):
 
     @property
     def event(self) -> int:
-        """The newest event that it has seen, from 1; 0 at the beginning."""
+        """The newest event, from 1; 0 at the beginning."""
         return self.hello.event if self.stop is None else self.stop.event
 
     @property
     def is_closed(self) -> bool:
-        """Whether it was closed, handed over, or found to have ended."""
+        """Whether it was closed or handed over, or is known to have ended."""
         return self._process.is_ended
 
     @property
     def is_gone(self) -> bool:
-        """Whether its process has ended, also of itself: the tool thins its own forks out."""
+        """Whether its process has ended; the tool itself ends superfluous checkpoints."""
         return self._process.is_gone
 
     def close(self) -> None:
-        """Kill it; a request that another thread waits for ends with ToolGone."""
+        """Kill the fork; a pending request of another thread raises ToolGone."""
         with self._forks.held:
             self._process.end()
             self._forks.forget(self)
 
     def hand_over(self) -> tuple[Client, int]:
-        """Give the connection and the pidfd away; the replica is closed, its process lives on.
+        """Return the connection and the pidfd to a new owner; this object is closed.
 
         Raises:
             NotStopped: it is closed.
         """
         with self._forks.held:
-            given = self._process.give_away()
+            released = self._process.release()
             self._forks.forget(self)
-            return given
+            return released
 
     def request(self, message: protocol.Request[R]) -> R:
-        """Ask its agent.
+        """Send a request to the fork's agent, and wait for the reply.
 
         Raises:
-            NotStopped: it is closed.
+            NotStopped: the fork is closed.
             AgentError: the agent refused.
-            ToolGone: it ended instead of answering.
+            ToolGone: the fork ended before it replied.
         """
         with self._forks.held, self._process.talk() as client:
             try:
                 return client.request(message)
             except ConnectionEnded as ended:
-                raise self._gone("ended instead of answering.") from ended
+                raise self._gone("The fork of the tool ended before it replied.") from ended
             except ProtocolError:
                 self.close()
                 raise
@@ -135,21 +134,21 @@ class ForkedTool(Closeable):
         muted: tuple[int, int] | None = None,
         shared: list[int] | None = None,
     ) -> ForkedTool:
-        """Make another that stands where this one stands.
+        """Fork the fork, at the same stop.
 
         Args:
-            role: what it is for.
-            stdout: the file that its standard output goes to, with what has been written so far;
-                None for where it goes already.
+            role: of the new fork.
+            stdout: the file for its standard output, which begins with the output so far; None
+                for an unchanged redirection.
             stderr: as ``stdout``.
-            output: the same for every other file that the tool writes.
-            muted: of a "tool", the bytes of stdout and stderr that have been shown already.
+            output: as ``stdout``, for every other file that the tool writes.
+            muted: of a "tool", the bytes of stdout and stderr that were written already.
             shared: of a "tool", the descriptors of files that others write too.
 
         Raises:
-            AgentError, NoAnswer: it cannot be made.
+            AgentError, NoAnswer: the fork failed.
         """
-        fork = protocol.Fork(
+        message = protocol.Fork(
             role=role,
             stdout=stdout,
             stderr=stderr,
@@ -157,20 +156,20 @@ class ForkedTool(Closeable):
             muted=muted,
             shared=shared or [],
         )
-        return self._forks.make(self.request, self.stop, fork)
+        return self._forks.make(self.request, self.stop, message)
 
     def advance(self, ordinal: int, when: Literal["before", "after"] = "before") -> Stop:
-        """Repeat the run up to an action.
+        """Replay the run up to an action.
 
         Args:
-            ordinal: of an action that has not been passed yet.
-            when: the side of it.
+            ordinal: of an action ahead.
+            when: before or after the action.
 
         Returns:
-            The stop; a breakpoint that was set in the replica may make it another.
+            The stop, at the action or at a breakpoint on the way.
 
         Raises:
-            ToolGone: the replica ended before it came there.
+            ToolGone: the fork ended before the action.
         """
         stop = self.stop
         if stop is not None and (stop.ordinal, stop.when) == (ordinal, when):
@@ -186,16 +185,16 @@ class ForkedTool(Closeable):
         return self.resume("continue", until=until)
 
     def go(self, event: int, keep: int = 0, control: protocol.Control = "continue") -> Stop:
-        """Go on quietly up to an event; nothing stops it on the way.
+        """Replay the run up to an event, without stops on the way.
 
         Args:
-            event: its number; the one at which it stands, or one that has not come yet.
-            keep: how many of the newest hits on the way are remembered (``passed`` of the status).
-            control: of the action that it stands before: continue, apply or skip.
+            event: the current event, or one ahead.
+            keep: how many of the newest hits on the way are kept in ``passed`` of the status.
+            control: for the action before which the fork is stopped: continue, apply or skip.
 
         Raises:
             NotStopped, AgentError: see ``request``.
-            ToolGone: it ended before.
+            ToolGone: the fork ended before the event.
         """
         stop = self.stop
         if stop is not None and stop.event == event and stop.when in ("before", "after"):
@@ -203,28 +202,28 @@ class ForkedTool(Closeable):
         return self._resume(protocol.Resume(control=control, event=event, keep=keep))
 
     def complete(self, seconds: float | None = None) -> Stop:
-        """Let it run to its end, or to the next stop, such as one of a catch.
+        """Run to the end, or to the next stop, such as one of a catch.
 
         Args:
-            seconds: for all of it at most; None for as long as it takes.
+            seconds: the limit for the whole run; None for no limit.
 
         Returns:
-            The stop. At an exit ``status`` is the exit status, negative for the signal, and -9 if
-            nothing is known; it is closed then.
+            The stop. At an exit, ``status`` is the exit status, negative for a signal, and -9 if
+            it is unknown; the fork is closed then.
 
         Raises:
             NotStopped, AgentError: see ``request``.
-            TimeoutError: it took longer; it is closed.
-            ToolGone: another thread closed it.
+            TimeoutError: the run exceeded the limit; the fork is closed.
+            ToolGone: another thread closed the fork.
         """
         deadline = None if seconds is None else time.monotonic() + seconds
         with self._forks.held, self._process.talk() as client:
             number = client.send(protocol.Resume(control="continue"))
             try:
-                stop = self._take(client, number, to_end=True, deadline=deadline)
-                self.stop = stop or self._take_exit()
+                stop = self._receive_stop(client, number, to_end=True, deadline=deadline)
+                self.stop = stop or self._wait_for_exit()
             except AgentError:
-                raise  # it stands where it stood
+                raise  # still at the same stop
             except BaseException:
                 self.close()
                 raise
@@ -233,11 +232,11 @@ class ForkedTool(Closeable):
     def resume(
         self, control: protocol.Control, count: int = 1, until: protocol.Until | None = None
     ) -> Stop:
-        """Let it go on to the next stop; a KeyboardInterrupt meanwhile ends it.
+        """Resume the fork, and wait for its next stop; a KeyboardInterrupt ends the fork.
 
         Raises:
             NotStopped, AgentError: see ``request``.
-            ToolGone: it ended instead of stopping.
+            ToolGone: the fork ended before it stopped.
         """
         return self._resume(protocol.Resume(control=control, count=count, until=until))
 
@@ -245,21 +244,21 @@ class ForkedTool(Closeable):
         with self._forks.held, self._process.talk() as client:
             number = client.send(message)
             try:
-                stop = self._take(client, number)
+                stop = self._receive_stop(client, number)
                 if stop is None:
                     raise self._ended_early()
             except AgentError:
-                raise  # it stands where it stood
+                raise  # still at the same stop
             except BaseException:
                 self.close()
                 raise
             self.stop = stop
             return stop
 
-    def _take(
+    def _receive_stop(
         self, client: Client, number: int, to_end: bool = False, deadline: float | None = None
     ) -> Stop | None:
-        """Take what comes in after a resume, up to the stop.
+        """Receive messages after a resume, up to the stop.
 
         Returns:
             The stop; None when the connection ends or, unless ``to_end``, is about to.
@@ -274,24 +273,24 @@ class ForkedTool(Closeable):
                 message = decode_notification(incoming)
                 if isinstance(message, protocol.Stopped):
                     return stop_of(message)
-                self._note_end(message)
+                self._record_end(message)
                 if not to_end:
                     return None
         except ConnectionEnded:
             return None
 
-    def _note_end(self, message: protocol.Message) -> None:
+    def _record_end(self, message: protocol.Message) -> None:
         if isinstance(message, protocol.Exited):
             self.exited = message
         elif isinstance(message, protocol.Crashed):
             self.crashed = message
         else:
-            raise ProtocolError("The agent of a replica said hello twice.")
+            raise ProtocolError("The agent of a fork sent hello twice.")
 
-    def _take_exit(self) -> Stop:
-        """Wait until its files are written, as it is gone; return the stop."""
+    def _wait_for_exit(self) -> Stop:
+        """Wait for the end of the process, when its files are complete; return the stop."""
         if self.is_closed:
-            raise ToolGone("The replica of the tool was closed while it ran.")
+            raise ToolGone("The fork of the tool was closed while it ran.")
         has_ended = self._process.wait(_END_SECONDS)
         self.close()
         status = -signal.SIGKILL
@@ -306,17 +305,18 @@ class ForkedTool(Closeable):
         if self.crashed is not None:
             how = f"crashed in #{self.crashed.ordinal}"
         elif self.exited is not None:
-            how = "came to its end"
+            count = self.exited.actions
+            how = f"ended after {count} action{'' if count == 1 else 's'}"
         return self._gone(
-            f"{how} before it came to where the run was: "
-            "the tool does not do the same in every run."
+            f"Replay diverged: the fork of the tool {how}, before it reached the same event. "
+            "The tool may be nondeterministic."
         )
 
-    def _gone(self, how: str) -> ToolGone:
-        """Close it, as it has ended, and return the error that says how."""
+    def _gone(self, message: str) -> ToolGone:
+        """Close the ended fork, and return the error."""
         was_closed = self.is_closed
         self.close()
-        return ToolGone(f"The replica of the tool {'was closed.' if was_closed else how}")
+        return ToolGone("The fork of the tool was closed." if was_closed else message)
 
 
 @contextlib.contextmanager

@@ -1,4 +1,4 @@
-"""How a run of the tool begins."""
+"""The options of an execution: settings that the agent gets after its hello."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from actiondbg import protocol
 
 @dataclass
 class LaunchOptions:
-    """How a run begins, after the agent has said hello.
+    """The settings that the agent gets after its hello.
 
     Attributes:
-        resume: how the tool goes on.
-        breakpoints: what is set before.
-        options: what the tool does beside.
-        skips: the ordinals of actions that are skipped.
-        milliseconds: between two checkpoints that the tool makes of itself; 0 for none.
-        megabytes: that they may hold.
+        resume: the control with which the tool resumes.
+        breakpoints: set before the tool resumes.
+        options: verification and counting.
+        skips: the ordinals of skipped actions.
+        milliseconds: the run time between two automatic checkpoints; 0 for none.
+        megabytes: the limit for their memory.
     """
 
     resume: protocol.Resume

@@ -17,35 +17,35 @@ Side = Literal["before", "after"]  # of an action
 
 
 class Stop(msgspec.Struct, kw_only=True, frozen=True):
-    """Where the tool stopped, and why.
+    """A stop of the tool, and its reason.
 
     Attributes:
         when: "before", "after" or "during" the action, or "exit": the tool has ended.
         reason: "start", "breakpoint", "step", "next", "finish", "until", "interrupt", "watch",
             "catch" or "verify"; at exit "exited", "killed" (from outside) or "crashed".
-        ordinal: the action's number, from 1; 0 "during" no action, and at exit, unless the tool
-            died in an action.
-        event: the newest event's number, from 1: before and after each action is one; 0 when none
-            has come, and at an exit of which it is not known.
+        ordinal: the action's number, from 1; 0 outside of any action, and at an exit unless the
+            tool crashed in an action.
+        event: the newest event's number, from 1: each action has one before and one after it; 0
+            before the first event, and at an exit where it is unknown.
         nth: the action's number among those of its tag, from 1; 0 as ``ordinal``, and at exit.
-        tag: the action's kind; empty at exit, as ``ordinal``.
-        name: what the action is about; empty at exit, as ``ordinal``.
-        op: the name of the operation that the action is about, or None.
-        location: FILE:LINE:COL of that operation, or None.
-        function: the symbol that holds that operation, or None.
-        depth: how many actions are around this one.
+        tag: the action's kind; empty where ``ordinal`` is 0.
+        name: the action's subject; empty where ``ordinal`` is 0.
+        op: the name of the action's operation, or None.
+        location: FILE:LINE:COL of the operation, or None.
+        function: the symbol that holds the operation, or None.
+        depth: the number of actions around this one.
         breakpoints: the ids of the breakpoints that were hit.
-        skipped: whether the action was skipped; known after it.
-        id: the number of creation, from 1, of the operation that the action is about, or None.
-        cursor_id: that of the operation under the cursor, which may have replaced it, or None.
-        outcome: what the action did; None but after it.
-        changes: the first hundred changes that it and its nested actions made.
-        change_count: how many changes there are.
-        culprit: who did what a watch saw or a catch caught, or None.
+        skipped: whether the action was skipped; set after the action.
+        id: the id of the action's operation, or None.
+        cursor_id: the id of the operation under the cursor, which may be its replacement, or None.
+        outcome: the action's outcome; None except after the action.
+        changes: the first hundred changes by the action and its nested actions.
+        change_count: the number of all these changes.
+        culprit: the action that a watch or a catch attributes its finding to, or None.
         status: the exit status, negative for a signal; None before the exit.
-        actions: how many actions the tool dispatched, if it told at its exit.
-        message: at exit, one sentence that says how the tool ended; else what a watch saw or a
-            catch caught, without the final dot, or None.
+        actions: the number of dispatched actions, if the tool reported it at its exit.
+        message: at exit, one sentence about how the tool ended; otherwise the finding of a watch
+            or a catch, without the final dot, or None.
     """
 
     when: protocol.When | Literal["exit"]
@@ -72,11 +72,11 @@ class Stop(msgspec.Struct, kw_only=True, frozen=True):
     message: str | None = None
 
     def with_reason(self, reason: protocol.Reason) -> Stop:
-        """Return the same stop for another reason."""
+        """Return a copy with another reason."""
         return msgspec.structs.replace(self, reason=reason)
 
     def as_json(self) -> dict[str, Any]:
-        """Return the stop with stable keys; what there is not at an exit is None, or absent."""
+        """Return the stop with stable keys; at an exit, keys without a value are None or absent."""
         keys = ("when", "reason", "ordinal", "tag", "name", "op", "location", "function", "depth")
         result = {key: getattr(self, key) for key in keys}
         result["breakpoints"] = list(self.breakpoints)
@@ -96,7 +96,7 @@ class Stop(msgspec.Struct, kw_only=True, frozen=True):
 
 
 def stop_of(message: protocol.Stopped) -> Stop:
-    """Return the stop that the agent told of."""
+    """Return the stop of an agent's notification."""
     return Stop(
         when=message.when,
         reason=message.reason,
@@ -130,10 +130,10 @@ def exit_of(
     """Return the stop at the tool's end.
 
     Args:
-        status: its exit status, negative for a signal.
-        attached: whether the agent had said hello.
-        exited: what the agent said when the tool was about to end of itself, or None.
-        crashed: what it said when the tool was about to die, or None.
+        status: the exit status, negative for a signal.
+        attached: whether the agent had sent hello.
+        exited: the agent's notification before a normal end, or None.
+        crashed: the agent's notification before a crash, or None.
     """
     last = crashed or exited
     stop = _exit_of(status, attached, exited, crashed)

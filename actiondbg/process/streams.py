@@ -1,4 +1,4 @@
-"""Where the standard streams of a tool go."""
+"""The redirections of a tool's standard streams."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ Redirection: TypeAlias = str | os.PathLike[str] | int | IO[str] | IO[bytes] | No
 
 
 class Streams(NamedTuple):
-    """Where the standard streams go.
+    """The redirections of the standard streams.
 
     Args:
-        stdin: a path, a file or its descriptor, ``"inherit"`` for ours; None for what is usual
-            where the tool is started.
+        stdin: a path, a file or its descriptor, ``"inherit"`` for ours; None for the default of
+            the caller.
         stdout: as ``stdin``.
         stderr: as ``stdin``.
     """
@@ -29,10 +29,10 @@ class Streams(NamedTuple):
 
     @contextlib.contextmanager
     def opened(self) -> Generator[tuple[OpenedStream, OpenedStream, OpenedStream]]:
-        """Open the files that are named by paths, to start a tool in the block.
+        """Open the files that are given by paths, for the start of a tool in the block.
 
         Raises:
-            LaunchError: one cannot be opened.
+            LaunchError: a file cannot be opened.
         """
         with contextlib.ExitStack() as files:
             yield (

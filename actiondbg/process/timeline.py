@@ -1,4 +1,4 @@
-"""The timelines of a run: what was skipped on each, and where one leaves another."""
+"""The timelines of a run: branches, and the skipped actions of each."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from actiondbg.process.stop import Stop
 
 
 class Skipped(msgspec.Struct, kw_only=True, frozen=True):
-    """An action that is skipped when it comes.
+    """A skipped action.
 
     Attributes:
         ordinal: its number, from 1.
-        event: the number of its beginning.
+        event: the number of the event before it.
         tag: its kind.
-        name: what it is about.
-        op: the name of the operation that it is about, or None.
-        location: FILE:LINE:COL of that operation, or None.
-        function: the symbol that holds that operation, or None.
+        name: its subject.
+        op: the name of its operation, or None.
+        location: FILE:LINE:COL of the operation, or None.
+        function: the symbol that holds the operation, or None.
     """
 
     ordinal: int
@@ -35,17 +35,17 @@ class Skipped(msgspec.Struct, kw_only=True, frozen=True):
 
 
 class Branch(msgspec.Struct, kw_only=True):
-    """A timeline from where it leaves another one on.
+    """An alternative timeline, from the event where it leaves its parent.
 
     Attributes:
         number: from 1.
-        parent: the branch that it leaves, or None of the first.
-        event: it leaves that one at this event, the beginning of an action; 0 of the first.
-        ordinal: of the action that was answered differently there; 0 of the first.
-        skips: what is skipped on it after that, and there; in the order of the events.
-        reached: the newest event that there was on it.
-        actions: how many actions there were by then.
-        ended: whether the tool came to its end on it.
+        parent: the branch that it leaves; None for the first.
+        event: the event where it leaves its parent, before an action; 0 for the first.
+        ordinal: of the action that got another control there; 0 for the first.
+        skips: the actions that are skipped on it, in the order of the events.
+        reached: its newest event.
+        actions: the number of actions up to that event.
+        ended: whether the tool has ended on it.
     """
 
     number: int
@@ -59,14 +59,15 @@ class Branch(msgspec.Struct, kw_only=True):
 
 
 class Timeline(msgspec.Struct, kw_only=True, frozen=True):
-    """The branches of a run, and where on them the tool stands.
+    """The branches of a run, and the position of the tool on them.
 
     Attributes:
-        branches: in the order in which they were begun.
-        current: the number of the branch that the tool is on.
-        when: the side of the action at which it stands, "exit" at its end; None while it runs.
-        ordinal: that action's number, from 1; 0 where there is none.
-        event: the newest event, from 1; 0 where none has come.
+        branches: in the order of their creation.
+        current: the number of the tool's branch.
+        when: "before", "after" or "during" the current action, "exit" at the end; None while the
+            tool runs.
+        ordinal: the current action's number, from 1; 0 outside of any action.
+        event: the newest event, from 1; 0 before the first event.
     """
 
     branches: list[Branch]
@@ -77,7 +78,7 @@ class Timeline(msgspec.Struct, kw_only=True, frozen=True):
 
 
 class Branches:
-    """All branches of a run, and the one that it is on."""
+    """All branches of a run, and the current one."""
 
     def __init__(self) -> None:
         self._all = [Branch(number=1)]
@@ -85,7 +86,7 @@ class Branches:
 
     @property
     def current(self) -> Branch:
-        """The branch that the tool is on; it began where it left its parent."""
+        """The branch of the tool."""
         return self._current
 
     def all(self) -> list[Branch]:
@@ -93,42 +94,42 @@ class Branches:
         return copy.deepcopy(self._all)
 
     def switch(self, number: int) -> None:
-        """Go to another branch."""
+        """Make another branch current."""
         self._current = self._all[number - 1]
 
     def save(self) -> Branches:
-        """Return a copy, which later decisions do not change."""
+        """Return a copy, which later controls do not change."""
         return copy.deepcopy(self)
 
-    # --- where something lies ---
+    # --- positions ---
 
-    def owner(self, event: int, stands: bool) -> Branch:
-        """Return the branch of the current timeline on which a place lies.
+    def owner(self, event: int, at_event: bool) -> Branch:
+        """Return the branch of the current timeline that holds a position.
 
         Args:
-            event: the newest event there.
-            stands: whether it is at a stop before or after an action: at the event, not behind it.
+            event: the newest event of the position.
+            at_event: whether the position is a stop before or after an action, not behind it.
         """
         found = self._all[0]
         for branch in self._path():
-            if branch.event < event or (branch.event == event and not stands):
+            if branch.event < event or (branch.event == event and not at_event):
                 found = branch
         return found
 
-    def holds(self, number: int, event: int, stands: bool) -> bool:
-        """Tell whether a place on a branch lies on the current timeline; see ``owner``."""
+    def holds(self, number: int, event: int, at_event: bool) -> bool:
+        """Return whether a position on a branch is on the current timeline; see ``owner``."""
         path = self._path()
         for branch, left in zip(path, [*(one.event for one in path[1:]), math.inf], strict=True):
             if branch.number == number:
-                return event < left or (event == left and stands)
+                return event < left or (event == left and at_event)
         return False
 
-    # --- what is skipped ---
+    # --- skips ---
 
     def skips(self) -> list[Skipped]:
-        """Return what is skipped on the current timeline, in the order of the events.
+        """Return the actions skipped on the current timeline, in the order of the events.
 
-        What is planned for events that have not come yet is among it.
+        Planned skips of actions ahead are included.
         """
         found: list[Skipped] = []
         for branch in self._path():
@@ -137,23 +138,23 @@ class Branches:
         return found
 
     def ordinals(self) -> list[int]:
-        """Return the ordinals of what is skipped on the current timeline."""
+        """Return the ordinals of the actions skipped on the current timeline."""
         return [one.ordinal for one in self.skips()]
 
     def plan(self, planned: Iterable[Skipped]) -> None:
-        """Skip actions to come, instead of those that were planned before."""
+        """Replace the planned skips of actions ahead."""
         branch = self._current
         made = [one for one in branch.skips if one.event <= branch.reached]
         branch.skips = made + sorted(planned, key=lambda one: one.event)
 
     def decide(self, stop: Stop, skip: bool) -> bool:
-        """Note the answer at a stop before an action.
+        """Record whether an action is skipped, at the stop before it.
 
-        An answer that is not the one that was given there before begins a new branch. What is
-        skipped after it on the old one, and what is planned, does not hold any more.
+        A control that differs from the earlier one at this event begins a new branch. Later skips
+        of the old branch, and planned ones, do not apply to the new branch.
 
         Returns:
-            Whether the answer is a new one.
+            Whether the control differs.
         """
         if skip == (stop.ordinal in self.ordinals()):
             return False
@@ -166,7 +167,7 @@ class Branches:
         return True
 
     def reach(self, stop: Stop) -> None:
-        """Note how far the tool came."""
+        """Record the newest stop of the tool."""
         branch = self._current
         if stop.event >= branch.reached:
             branch.reached = stop.event
@@ -176,7 +177,7 @@ class Branches:
     def _leave(self, stop: Stop) -> None:
         branch = Branch(
             number=len(self._all) + 1,
-            parent=self.owner(stop.event, stands=True).number,
+            parent=self.owner(stop.event, at_event=True).number,
             event=stop.event,
             ordinal=stop.ordinal,
             reached=stop.event,
@@ -194,7 +195,7 @@ class Branches:
 
 
 def skipped_at(stop: Stop) -> Skipped:
-    """Return the action of a stop before it, as one that is skipped."""
+    """Return the action of a stop as a skipped one."""
     return Skipped(
         ordinal=stop.ordinal,
         event=stop.event,
@@ -207,15 +208,15 @@ def skipped_at(stop: Stop) -> Skipped:
 
 
 def event_before(ordinal: int, depth: int) -> int:
-    """Return the number of the event at which an action begins.
+    """Return the number of the event before an action.
 
-    All actions before it have begun, and all but the ``depth`` ones around it are over.
+    All earlier actions have begun, and all of them have ended but the ``depth`` ones around it.
     """
     return 2 * ordinal - 1 - depth
 
 
 def actions_at(stop: Stop) -> int:
-    """Return how many actions have begun at a stop: the inverse of ``event_before``."""
+    """Return the number of actions that have begun at a stop: the inverse of ``event_before``."""
     if stop.actions is not None:
         return stop.actions
     running = stop.depth + (stop.when != "after") if stop.ordinal else 0

@@ -1,4 +1,4 @@
-"""Start the tool with the agent in it, wait for it, end it."""
+"""The process of the tool: its start with the agent in it, the agent's socket, its end."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ _END_SECONDS = 5.0  # from the end of the connection to the end of the tool
 
 
 class Listener:
-    """The socket that the agent connects to.
+    """The socket for the connection of the agent.
 
     Args:
-        path: where it is made.
-        waiting: how many may have connected that were not accepted yet.
+        path: of the socket.
+        backlog: the limit for connections that are not accepted yet.
     """
 
-    def __init__(self, path: Path, waiting: int = 1) -> None:
+    def __init__(self, path: Path, backlog: int = 1) -> None:
         self.path = path
         path.unlink(missing_ok=True)
         self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         self._socket.bind(os.fspath(path))
-        self._socket.listen(waiting)
+        self._socket.listen(backlog)
 
     def accept(
         self, process: int, held: HeldInterrupts, seconds: float | None = None
@@ -42,9 +42,9 @@ class Listener:
         """Wait for the agent.
 
         Args:
-            process: the pidfd of the process that is to connect.
-            held: opened while waiting.
-            seconds: to wait at most; None for as long as it takes.
+            process: the pidfd of the expected process.
+            held: admits interrupts during the wait.
+            seconds: to wait at most; None for no limit.
 
         Returns:
             The connection; None when the process has ended without one.
@@ -58,12 +58,12 @@ class Listener:
         return self._accept()
 
     def accept_pending(self) -> socket.socket | None:
-        """Accept one that has connected, without waiting; None when none has.
+        """Accept a pending connection without waiting; return None when there is none.
 
         Raises:
-            ProtocolError: it is a process of another user.
+            ProtocolError: a process of another user connected.
         """
-        poll = select.poll()  # select(2) knows no descriptors from 1024
+        poll = select.poll()  # select(2) is limited to descriptors below 1024
         poll.register(self._socket, select.POLLIN)
         return self._accept() if poll.poll(0) else None
 
@@ -73,7 +73,7 @@ class Listener:
         if uid != os.getuid():
             connection.close()
             raise ProtocolError(
-                f"Process {pid} of the user {uid} connected instead of the tool, and was refused: "
+                f"Process {pid} of user {uid} connected instead of the tool and was refused: "
                 "start the tool again."
             )
         return connection
@@ -92,8 +92,8 @@ def peer_of(connection: socket.socket) -> tuple[int, int]:
     return pid, uid
 
 
-class ToolBody(Protocol):
-    """The process that a run consists of at a time: one that was started, or a fork."""
+class ToolProcess(Protocol):
+    """The current process of a run: one that was started, or a fork."""
 
     @property
     def pid(self) -> int: ...
@@ -108,12 +108,12 @@ class ToolBody(Protocol):
             kill: kill the process and its children at once.
 
         Returns:
-            The exit status, negative for a signal; None where nobody can tell.
+            The exit status, negative for a signal; None where it is unknown.
         """
 
 
 class Process:
-    """The tool's process, the leader of a group of its own: Ctrl-C does not reach it."""
+    """The tool's process, which leads a process group: Ctrl-C does not reach it."""
 
     def __init__(self, popen: subprocess.Popen[bytes]) -> None:
         self._popen = popen
@@ -147,25 +147,25 @@ def start_process(
 
     Args:
         program: the tool.
-        agent: what goes into it.
-        listener: what the agent connects to.
-        streams: where its standard streams go; without stdin it has ours, unless that is a
-            terminal, which the tool must not compete for.
-        directory: of the session, where ``stdout`` and ``stderr`` are kept if they go nowhere else.
+        agent: preloaded into the tool.
+        listener: accepts the connection of the agent.
+        streams: the redirections of the standard streams. The default of stdin is ours, unless
+            that is a terminal, which the tool must not compete for.
+        directory: of the session; holds the default files ``stdout`` and ``stderr``.
 
     Raises:
         LaunchError: a file cannot be opened, or the tool cannot be started.
     """
     stdin = os.devnull if _is_terminal() else "inherit"
-    usual = Streams(stdin, directory / "stdout", directory / "stderr")
-    chosen = (other if one is None else one for one, other in zip(streams, usual, strict=True))
+    defaults = Streams(stdin, directory / "stdout", directory / "stderr")
+    chosen = (other if one is None else one for one, other in zip(streams, defaults, strict=True))
     with Streams(*chosen).opened() as opened:
-        orders = {"ACTIONDBG_SOCKET": str(listener.path)}
-        return Process(program.popen(agent, orders, opened, group=0))
+        variables = {"ACTIONDBG_SOCKET": str(listener.path)}
+        return Process(program.popen(agent, variables, opened, group=0))
 
 
 def is_shared(where: Redirection) -> bool:
-    """Tell whether what goes to a place goes into the same file as our own output or errors."""
+    """Return whether a redirection leads to the same file as our own stdout or stderr."""
     if where == "inherit":
         return True
     if where is None or isinstance(where, str | os.PathLike):

@@ -1,4 +1,4 @@
-"""IR that a replica printed, and which value each name of it stands for."""
+"""Printed IR with the values that its SSA names denote."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ class NamedText(NamedTuple):
     """Printed IR.
 
     Attributes:
-        text: all of it.
-        names: (NAME, KEY) of every value, in the order in which the agent wrote them; the same
-            value has the same key in every print of one process.
-        generic: whether it is in generic form, asked for or not.
+        text: the printed IR.
+        names: (NAME, KEY) of every value, in the agent's order; a value has the same key in every
+            print of one process.
+        generic: whether it is in generic form, requested or not.
     """
 
     text: str
@@ -25,18 +25,18 @@ class NamedText(NamedTuple):
 
 
 def print_named(
-    replica: ForkedTool, operation: int | None, file: Path, generic: bool = False
+    fork: ForkedTool, operation: int | None, file: Path, generic: bool = False
 ) -> NamedText:
-    """Print an operation.
+    """Print an operation with the names of its values.
 
     Args:
-        replica: where.
+        fork: the tool that prints.
         operation: its id; None for the module.
-        file: a place for the text, which is not there afterwards.
-        generic: in generic form, which IR that is not valid is printed in anyway.
+        file: a path for a temporary file.
+        generic: print in generic form; invalid IR is always printed so.
 
     Raises:
-        NoSuchUnit, UnitErased: the operation is not there.
+        NoSuchUnit, UnitErased: the operation does not exist.
     """
     names = file.with_name(f"{file.name}-names")
     message = protocol.Print(
@@ -47,7 +47,7 @@ def print_named(
         generic=generic,
     )
     try:
-        printed = replica.request(message)
+        printed = fork.request(message)
         pairs = [_pair(line) for line in _read(names).splitlines()]
         return NamedText(_read(file), pairs, printed.generic)
     finally:

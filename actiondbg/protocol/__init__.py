@@ -1,4 +1,4 @@
-"""Everything that crosses the socket: types, messages, codec and client (docs/protocol.md).
+"""The breakpoint-controller protocol: types, messages, codec and client (docs/protocol.md).
 
 May import: errors, support.
 """

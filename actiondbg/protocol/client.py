@@ -1,4 +1,4 @@
-"""The connection to the agent: lines in, lines out, and which answer belongs to which request."""
+"""The connection to the agent: JSON lines, and the matching of responses to requests."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class ConnectionEnded(Exception):
     """The agent's side of the socket is closed.
 
     Args:
-        rest: the beginning of a message that was cut, or empty.
+        rest: the beginning of a truncated message, or empty.
     """
 
     def __init__(self, rest: bytes = b"") -> None:
@@ -40,22 +40,22 @@ def _decoder(kind: type[R]) -> msgspec.json.Decoder[R]:
 
 
 def encode_request(message: protocol.Request[R], number: int | None) -> bytes:
-    """Encode a request, or a notification when ``number`` is None, as a line."""
+    """Encode a request as a line; a notification if ``number`` is None."""
     head = {"jsonrpc": "2.0"} if number is None else {"jsonrpc": "2.0", "id": number}
     return _encoder.encode({**head, "method": message.method, "params": message}) + b"\n"
 
 
 def decode_envelope(line: bytes) -> protocol.Incoming:
-    """Decode a line's envelope: a response, or a notification.
+    """Decode the envelope of a line: a response, or a notification.
 
     Raises:
-        ProtocolError: it is neither; the error quotes it.
+        ProtocolError: the line is neither; the error quotes it.
     """
     try:
         incoming = _envelopes.decode(line)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise ProtocolError(
-            f"The agent sent what is no message of the protocol, {quoted(line)}: {error}."
+            f"The agent sent an invalid message, {quoted(line)}: {error}."
         ) from error
     if incoming.method is None and incoming.id is None:
         raise ProtocolError(
@@ -65,7 +65,7 @@ def decode_envelope(line: bytes) -> protocol.Incoming:
 
 
 def decode_notification(incoming: protocol.Incoming) -> protocol.Message:
-    """Decode what a notification says.
+    """Decode the parameters of a notification.
 
     Raises:
         ProtocolError: there is no such notification, or a field is missing, unknown or of the
@@ -74,8 +74,7 @@ def decode_notification(incoming: protocol.Incoming) -> protocol.Message:
     kind = protocol.NOTIFICATIONS.get(incoming.method or "")
     if kind is None:
         raise ProtocolError(
-            f"The agent sent {quoted((incoming.method or '').encode())}, which is no notification "
-            "of the protocol."
+            f"The agent sent an unknown notification, {quoted((incoming.method or '').encode())}."
         )
     if kind is protocol.Hello:
         check_version(incoming)
@@ -83,16 +82,16 @@ def decode_notification(incoming: protocol.Incoming) -> protocol.Message:
 
 
 def check_version(hello: protocol.Incoming) -> None:
-    """Refuse an agent of another version, whatever else its hello holds.
+    """Refuse an agent of another protocol version, before the rest of its hello is decoded.
 
     Raises:
-        ProtocolError: with both versions.
+        ProtocolError: the versions differ; the error names both.
     """
     theirs = _decode(hello.params, _Version, "hello").protocol
     if theirs != protocol.VERSION:
         raise ProtocolError(
-            f"The agent speaks version {theirs} of the protocol, and this actiondbg speaks version "
-            f"{protocol.VERSION}: remove the agent from the cache, and it is compiled anew."
+            f"The agent has version {theirs} of the protocol, and this actiondbg has version "
+            f"{protocol.VERSION}: remove the agent from the cache to compile it again."
         )
 
 
@@ -108,24 +107,24 @@ def _decode(raw: msgspec.Raw, kind: type[_S], what: str) -> _S:
         return cast("msgspec.json.Decoder[_S]", _decoder(kind)).decode(raw)  # type: ignore[type-var]
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise ProtocolError(
-            f"The agent sent a {what} that is not of the protocol, {quoted(bytes(raw))}: {error}."
+            f"The agent sent an invalid {what}, {quoted(bytes(raw))}: {error}."
         ) from error
 
 
 def quoted(line: bytes) -> str:
-    """Return the beginning of a line, in quotes, for an error."""
+    """Return the beginning of a line in quotes, for an error."""
     text = line[: 4 * _SHOWN].decode(errors="replace")
     return repr(text[:_SHOWN]) + ("..." if len(text) > _SHOWN else "")
 
 
 class Client:
-    """One connection.
+    """A connection to an agent.
 
     Args:
-        connection: connected; it is closed with the client.
+        connection: a connected socket, closed with the client.
         process: the pidfd of the process at the other end, or None. Its end ends the connection,
-            also when a child of it still holds the socket.
-        held: opened while the client waits, see ``HeldInterrupts``.
+            even if a child of it still holds the socket.
+        held: admits interrupts while the client waits; see ``HeldInterrupts``.
     """
 
     def __init__(
@@ -136,25 +135,25 @@ class Client:
         self._buffer = bytearray()
         self._scanned = 0
         self._number = 0
-        # Notifications that came in while a response was waited for.
+        # Notifications that arrived during the wait for a response.
         self._notices: list[protocol.Incoming] = []
 
     def close(self) -> None:
-        """Close the connection; the agent ends the tool then."""
+        """Close the connection; the agent then ends the tool."""
         self._socket.close()
 
     def send(self, message: protocol.Request[R]) -> int:
         """Send a request without waiting.
 
         Returns:
-            Its number; the response has the same.
+            Its number, which the response repeats.
         """
         self._number += 1
         self._send(encode_request(message, self._number))
         return self._number
 
     def notify(self, message: protocol.Request[R]) -> None:
-        """Send a notification, which is not answered."""
+        """Send a notification, which has no response."""
         self._send(encode_request(message, None))
 
     def request(self, message: protocol.Request[R], seconds: float | None = None) -> R:
@@ -162,16 +161,16 @@ class Client:
 
         Args:
             message: the request.
-            seconds: to wait at most; None for as long as it takes.
+            seconds: to wait at most; None for no limit.
 
         Returns:
             The result.
 
         Raises:
             AgentError: the agent refused.
-            ProtocolError: what came back was no answer.
-            ConnectionEnded: nothing came back.
-            TimeoutError: nothing came back in time.
+            ProtocolError: the agent broke the protocol.
+            ConnectionEnded: the connection ended before the response.
+            TimeoutError: there was no response in time.
         """
         number = self.send(message)
         while True:
@@ -182,13 +181,13 @@ class Client:
                 return cast("R", _decode(incoming.result, message.result, message.method))
 
     def is_response(self, incoming: protocol.Incoming, number: int) -> bool:
-        """Tell whether this is the response to request ``number``.
+        """Return whether a message is the response to request ``number``.
 
-        An older one is left over from a request whose wait was interrupted.
+        Responses to earlier requests are left over from interrupted waits.
 
         Raises:
-            AgentError: it is, and the agent refused.
-            ProtocolError: it answers a request that was not made.
+            AgentError: it is the response, and the agent refused.
+            ProtocolError: there was no such request.
         """
         if incoming.id is None or incoming.id > self._number:
             raise ProtocolError(f"The agent answered request {incoming.id}, which was not made.")
@@ -202,12 +201,12 @@ class Client:
         """Wait for the next message.
 
         Args:
-            seconds: to wait at most; None for as long as it takes.
+            seconds: to wait at most; None for no limit.
 
         Raises:
             ProtocolError: a line is too long, or is not a message.
-            ConnectionEnded: there is none any more.
-            TimeoutError: nothing came in in time.
+            ConnectionEnded: the connection ended.
+            TimeoutError: there was no message in time.
         """
         return self._notices.pop(0) if self._notices else self._receive(seconds)
 
@@ -215,13 +214,13 @@ class Client:
         """Wait for the first message; see ``receive``.
 
         Raises:
-            ProtocolError: it is no hello, or one of another version.
+            ProtocolError: the message is no hello, or of another version.
         """
         incoming = self.receive(seconds)
         message = decode_notification(incoming) if incoming.method else None
         if not isinstance(message, protocol.Hello):
             what = repr(incoming.method) if incoming.method else "a response"
-            raise ProtocolError(f"The agent's first message is {what}, and has to be 'hello'.")
+            raise ProtocolError(f"The agent's first message is {what}: expected 'hello'.")
         return message
 
     def _receive(self, seconds: float | None) -> protocol.Incoming:
@@ -238,8 +237,8 @@ class Client:
             self._scanned = len(self._buffer)
             if self._scanned > protocol.MAX_LINE:
                 raise ProtocolError(
-                    f"The agent sent more than {protocol.MAX_LINE >> 20} MiB without an end of "
-                    f"line, beginning with {quoted(bytes(self._buffer[:400]))}."
+                    f"The agent sent more than {protocol.MAX_LINE >> 20} MiB without a newline, "
+                    f"beginning with {quoted(bytes(self._buffer[:400]))}."
                 )
             self._fill(seconds)
 
@@ -255,13 +254,13 @@ class Client:
     def _send(self, line: bytes) -> None:
         if len(line) > protocol.MAX_LINE:
             raise AgentError(
-                f"The message would be of {len(line)} bytes, more than the protocol's "
+                f"The message has {len(line)} bytes, more than the protocol's "
                 f"{protocol.MAX_LINE >> 20} MiB: use fewer breakpoints."
             )
         try:
             self._socket.sendall(line)
         except (BrokenPipeError, ConnectionResetError):
-            # What the agent sent before its end is still to be read.
+            # Messages that the agent sent before its end can still be read.
             return
 
 

@@ -38,7 +38,7 @@ Control = Literal["continue", "apply", "skip", "step", "next", "finish"]
 
 
 class Empty(Message):
-    """A result that says no more than done."""
+    """An empty result."""
 
 
 class HitsResult(Message):
@@ -58,10 +58,11 @@ class Names(Message):
 
 
 class Status(Message):
-    """What the agent knows of the run.
+    """The state of the run.
 
-    ``ordinal`` and ``event`` are the newest, ``tracked`` are the bytes that it holds, ``written``
-    those of the tool, and ``passed`` what the newest resume to an event passed, oldest first.
+    ``ordinal`` and ``event`` are the newest ones, ``tracked`` is the agent's memory in bytes,
+    ``written`` the bytes of the tool's output, and ``passed`` the hits that the newest resume to an
+    event passed, the oldest first.
     """
 
     ordinal: int
@@ -74,9 +75,10 @@ class Status(Message):
 
 
 class Changes(Message):
-    """The changes of an action: ``total`` in all, of which the oldest ``forgotten`` are not held.
+    """The changes of an action.
 
-    ``counts`` says how many there are of each kind.
+    ``total`` counts all, ``counts`` those of each kind, and ``forgotten`` the oldest ones that are
+    no longer held.
     """
 
     changes: list[Change]
@@ -86,7 +88,7 @@ class Changes(Message):
 
 
 class Statistics(Message):
-    """What was counted; ``uncounted`` actions were not, as nobody had asked for it."""
+    """Counts by tag and name; ``uncounted`` actions ran before counting was on."""
 
     rows: list[Statistic]
     uncounted: int = 0
@@ -97,7 +99,7 @@ class Forked(Message):
 
 
 class Skips(Message):
-    """Ordinals of actions that were skipped, or are to be."""
+    """Ordinals of skipped actions."""
 
     ordinals: list[int]
 
@@ -116,7 +118,7 @@ R = TypeVar("R", bound=Message)
 
 
 class Request(Message, Generic[R]):
-    """A request: ``method`` on the wire, ``result`` is the type R of the answer."""
+    """A request: ``method`` is its name on the wire, ``result`` the type R of the result."""
 
     method: ClassVar[str]
     result: ClassVar[type[Message]] = Empty
@@ -133,7 +135,7 @@ class GetHits(Request[HitsResult]):
 
 
 class Resume(Request[Empty]):
-    """Go on; with ``event`` quietly up to that one, and remember the newest ``keep`` hits."""
+    """Resume; with ``event`` up to that event without stops, keeping the newest ``keep`` hits."""
 
     method: ClassVar[str] = "resume"
     control: Control
@@ -144,7 +146,7 @@ class Resume(Request[Empty]):
 
 
 class Interrupt(Request[Empty]):
-    """A notification: it is not answered. With ``force``: stop now, inside the action."""
+    """A notification, without a response. With ``force``: stop at once, inside the action."""
 
     method: ClassVar[str] = "interrupt"
     force: bool = False
@@ -195,7 +197,7 @@ Move = Literal[
 
 
 class MoveCursor(Request[Cursor], omit_defaults=True):
-    """Move the cursor; docs/protocol.md says which fields each ``to`` needs."""
+    """Move the cursor; docs/protocol.md lists the fields that each ``to`` needs."""
 
     method: ClassVar[str] = "cursor/move"
     result: ClassVar[type[Message]] = Cursor
@@ -215,9 +217,10 @@ class GetLinks(Request[Units]):
 
 
 class Print(Request[Printed]):
-    """Print into the file ``path``; ``elide``: constants of more elements are elided.
+    """Print into the file ``path``.
 
-    ``id`` is of what "operation"; ``names`` is a file for the SSA names and keys of the values.
+    ``elide`` is the limit above which the elements of a constant are elided, ``id`` the operation
+    of ``what="operation"``, and ``names`` a file for the SSA names and keys of the values.
     """
 
     method: ClassVar[str] = "print"
@@ -245,7 +248,7 @@ class GetStatus(Request[Status]):
 
 
 class GetChanges(Request[Changes]):
-    """The first ``count`` changes of the selected frame's action, of nested ones too if asked."""
+    """The first ``count`` changes of the selected frame's action, optionally of nested ones too."""
 
     method: ClassVar[str] = "changes"
     result: ClassVar[type[Message]] = Changes
@@ -259,11 +262,11 @@ class GetStatistics(Request[Statistics]):
 
 
 class Fork(Request[Forked]):
-    """Fork the stopped tool; the child connects to ``socket`` and stands at the same stop.
+    """Fork the stopped tool; the child connects to ``socket``, at the same stop.
 
-    ``stdout``, ``stderr`` and ``output`` are files for what it writes to those descriptors and to
-    every other file; ``muted`` bytes of stdout and stderr have been shown already; what is open as
-    the descriptors ``shared`` is written by others too.
+    ``stdout``, ``stderr`` and ``output`` are files for its output to those descriptors and to every
+    other file. The child is silent for the first ``muted`` bytes of stdout and stderr. The files of
+    the descriptors ``shared`` have other writers too.
     """
 
     method: ClassVar[str] = "fork"
@@ -278,27 +281,27 @@ class Fork(Request[Forked]):
 
 
 class Settle(Request[Empty]):
-    """Take the tool's place now: cut its files back to what was written on this way."""
+    """Replace the tool now: truncate its files to the output of this timeline."""
 
     method: ClassVar[str] = "settle"
 
 
 class GetSkips(Request[Skips]):
-    """The actions that were skipped so far, by an answer."""
+    """The actions that controls have skipped so far."""
 
     method: ClassVar[str] = "skips/get"
     result: ClassVar[type[Message]] = Skips
 
 
 class SetSkips(Request[Empty]):
-    """Skip these actions when they come."""
+    """Skip these actions when they are dispatched."""
 
     method: ClassVar[str] = "skips/set"
     ordinals: list[int]
 
 
 class SetPlan(Request[Empty]):
-    """Say which candidates are skipped when they come; docs/protocol.md says what is one."""
+    """Choose the candidates to skip; docs/protocol.md defines candidates."""
 
     method: ClassVar[str] = "plan/set"
     limit: int | None = None
@@ -314,7 +317,7 @@ class SetPlan(Request[Empty]):
 
 
 class OpenLog(Request[Empty]):
-    """Write what logging breakpoints see into the file ``path``."""
+    """Write the hits of logging breakpoints into the file ``path``."""
 
     method: ClassVar[str] = "log/open"
     path: str
@@ -334,7 +337,7 @@ class CountOperations(Request[Count]):
 
 
 class SetOptions(Request[Empty], omit_defaults=True):
-    """Set what is not None."""
+    """Set the options that are not None."""
 
     method: ClassVar[str] = "options/set"
     verify_each_action: bool | None = None
@@ -343,7 +346,7 @@ class SetOptions(Request[Empty], omit_defaults=True):
 
 
 class GetPipeline(Request[Pipeline]):
-    """The pass that the selected frame is, or is in."""
+    """The pass of the selected frame, or the pass around it."""
 
     method: ClassVar[str] = "pipeline"
     result: ClassVar[type[Message]] = Pipeline

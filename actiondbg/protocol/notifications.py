@@ -1,4 +1,4 @@
-"""What the agent sends unasked: that the tool is there, that it stopped, that it ends."""
+"""The notifications of the agent: hello, stopped, exited, crashed."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ Reason = Literal[
 class Hello(Message):
     """The first message of an agent.
 
-    Of a fork, ``ordinal`` is the action that it stands at, and ``event`` the newest event. ``when``
-    is None at the beginning, and in a checkpoint that the tool took of itself: that one stands just
-    before the event ``event`` + 1, which is the "before" of the action ``ordinal`` + 1.
+    In a fork, ``ordinal`` is the current action, and ``event`` the newest event. ``when`` is None
+    at the beginning, and in an automatic checkpoint, which is stopped just before the event
+    ``event`` + 1, the "before" of the action ``ordinal`` + 1.
     """
 
     method: ClassVar[str] = "hello"
@@ -45,7 +45,7 @@ class Hello(Message):
 
 
 class Stopped(Message):
-    """The tool waits before, after or in an action; in none when ``ordinal`` is 0.
+    """The tool waits before, after or inside an action; outside of any if ``ordinal`` is 0.
 
     ``event`` is the newest event; ``nth`` is the action's number among those of its tag, from 1.
     ``changes`` are the first hundred of ``change_count``.
@@ -75,7 +75,7 @@ class Stopped(Message):
 
 
 class Exited(Message):
-    """The tool is about to end of itself, with this exit status; ``event`` is its newest event."""
+    """The tool is about to end normally, with this exit status; ``event`` is its newest event."""
 
     method: ClassVar[str] = "exited"
     actions: int
@@ -86,9 +86,9 @@ class Exited(Message):
 
 
 class Crashed(Message):
-    """The tool is about to die, in this action (ordinal 0: in none); signal 0 is not known.
+    """The tool is about to crash, in this action, or outside of any if ``ordinal`` is 0.
 
-    ``event`` is its newest event.
+    ``event`` is its newest event; signal 0 is unknown.
     """
 
     method: ClassVar[str] = "crashed"

@@ -1,4 +1,4 @@
-"""What the messages of the breakpoint-controller protocol are made of (docs/protocol.md)."""
+"""The field types of the messages of the breakpoint-controller protocol (docs/protocol.md)."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ class Message(msgspec.Struct, rename="camel", forbid_unknown_fields=True, kw_onl
     """Anything on the wire: unknown fields are errors, names are camelCase there."""
 
 
-# --- what is looked at -----------------------------------------------------------
+# --- IR units and actions ---------------------------------------------------------
 
 
 class Unit(Message):
-    """An IR unit, described; ``text`` is one line of IR, None when it is erased.
+    """The description of an IR unit; ``text`` is one line of IR, None for an erased unit.
 
-    ``id`` is the operation's number of creation, from 1; of a block, region or value, that of the
-    operation that holds or defines it.
+    ``id`` is the operation's id; for a block, region or value, the id of the operation that holds
+    or defines it.
     """
 
     kind: Literal["operation", "block", "region", "value"]
@@ -65,7 +65,7 @@ class Action(Frame, kw_only=True):
 
 
 class Cursor(Message):
-    """Where the user looks: ``path`` is region, block, operation, ... from the root."""
+    """The IR unit in view: ``path`` is region, block, operation, ... from the root."""
 
     unit: Unit
     function: str | None
@@ -73,7 +73,7 @@ class Cursor(Message):
 
 
 class Printed(Message):
-    """What a print request wrote; lines count from 1."""
+    """The result of a print request; lines count from 1."""
 
     bytes: int
     mark_first: int | None
@@ -82,11 +82,11 @@ class Printed(Message):
     path: list[int]
 
 
-# --- what an action did ----------------------------------------------------------
+# --- outcomes and changes ---------------------------------------------------------
 
 
 class Outcome(Message):
-    """What an action did: ``how`` of a fold or a conversion, and the ``values`` of a fold."""
+    """The outcome of an action: ``how`` for folds and conversions, and the ``values`` of a fold."""
 
     result: Result
     reasons: list[str] = []
@@ -97,7 +97,8 @@ class Outcome(Message):
 class ValueRef(Message):
     """A value: result number ``result`` of the operation ``id``.
 
-    A block argument has the op "block argument", and the id of the operation that holds its block.
+    For a block argument, ``op`` is "block argument" and ``id`` is of the operation that holds the
+    block.
     """
 
     id: int | None
@@ -108,8 +109,8 @@ class ValueRef(Message):
 class Change(Message):
     """A change of the IR, by the action ``ordinal``.
 
-    Of a block, ``op`` and ``id`` are those of the operation that holds it. ``by`` is of "replaced"
-    only; ``guess`` says that the action was not seen doing it.
+    For a block, ``op`` and ``id`` are those of the operation that holds it. Only "replaced" has
+    ``by``. A ``guess`` is a change whose action was not observed.
     """
 
     kind: ChangeKind
@@ -123,7 +124,7 @@ class Change(Message):
 
 
 class Culprit(Message):
-    """The action that did what a watch saw or a catch caught."""
+    """The action that a watch or a catch attributes its finding to."""
 
     ordinal: int
     tag: str
@@ -132,7 +133,7 @@ class Culprit(Message):
 
 
 class Statistic(Message):
-    """What the actions of one tag and name came to; ``seconds`` without the time at stops.
+    """The counts of the actions of one tag and name; ``seconds`` excludes the time at stops.
 
     ``attempts`` is the sum of succeeded, failed and skipped; unchanged is a part of succeeded.
     """
@@ -148,7 +149,7 @@ class Statistic(Message):
     seconds: float
 
 
-# --- what a breakpoint is made of -------------------------------------------------
+# --- breakpoints ------------------------------------------------------------------
 
 
 class Term(Message, omit_defaults=True):
@@ -169,7 +170,7 @@ Operator = Literal["and", "or", "not", "==", "!=", "<", "<=", ">", ">=", "~", "!
 class Condition(Message, omit_defaults=True):
     """A node of a condition: a field, or a value, or a call with its args.
 
-    One struct with three faces, as msgspec has no union of structs without a tag.
+    One struct for the three, as msgspec has no union of structs without a tag.
     """
 
     field: str | None = None
@@ -179,14 +180,14 @@ class Condition(Message, omit_defaults=True):
 
 
 class OutcomeFilter(Message):
-    """Which outcomes to stop after: any of ``results``, or a reason; all empty: every outcome."""
+    """The outcomes to stop after: any of ``results``, or a reason; if both are empty, all."""
 
     results: list[ResultFilter] = []
     reason: str | None = None
 
 
 class Watch(Message):
-    """What is watched: an operation, an attribute of it, or how many operations there are."""
+    """The target of a watch: an operation, an attribute of it, or a number of operations."""
 
     kind: Literal["operation", "count", "attribute"]
     id: int | None = None
@@ -196,16 +197,16 @@ class Watch(Message):
 
 
 class Catch(Message):
-    """An event that is no action; ``glob`` of a diagnostic's text, or of a pass that fails."""
+    """An event that is no action; ``glob`` matches a diagnostic's text, or the failing pass."""
 
     kind: CatchKind
     glob: str | None = None
 
 
 class WireBreakpoint(Message):
-    """A breakpoint, a watch or a catch as the agent gets it.
+    """A breakpoint, a watch or a catch on the wire.
 
-    One with ``log`` does not stop: it writes the stop as a line into the open log.
+    With ``log`` it does not stop: it writes the stop as a line into the open log.
     """
 
     id: int
@@ -222,17 +223,16 @@ class WireBreakpoint(Message):
 
 
 class Hits(Message):
-    """How often a breakpoint was hit in this run."""
+    """The number of hits of a breakpoint in this run."""
 
     id: int
     hits: int
 
 
 class Until(Message):
-    """Where a resume ends at the latest: at a match; ``within`` the parent action.
+    """The end of a resume: the next match; ``within`` the parent action.
 
-    With ``own``, the outcome "changed" looks at the action's own changes, not at those of nested
-    actions.
+    With ``own``, the outcome "changed" ignores the changes of nested actions.
     """
 
     terms: list[Term]
@@ -243,18 +243,18 @@ class Until(Message):
     own: bool = False
 
 
-# --- going to and fro ------------------------------------------------------------
+# --- time travel ------------------------------------------------------------------
 
 
 class Passed(Message):
-    """A hit that a resume to an event passed: the ``during``-th stop after ``event``, or there."""
+    """A hit on the way to an event: at ``event``, or the ``during``-th stop after it."""
 
     event: int
     during: int
 
 
 class CheckpointOptions(Message):
-    """The tool takes checkpoints of itself, so far apart, within so much memory; 0 ms: none."""
+    """The spacing and the memory limit of automatic checkpoints; none at 0 milliseconds."""
 
     socket: str
     milliseconds: int
@@ -262,7 +262,7 @@ class CheckpointOptions(Message):
 
 
 class Key(Message):
-    """What names an action in every run: the ``nth`` operation, from 1, on which it was tried."""
+    """The identity of an action across runs; ``nth`` counts the operations it was tried on."""
 
     tag: str
     name: str
@@ -282,7 +282,7 @@ class WireError(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class Incoming(msgspec.Struct, forbid_unknown_fields=True):
-    """The envelope of what an agent sends: a response or a notification."""
+    """The envelope of an agent's message: a response or a notification."""
 
     jsonrpc: Literal["2.0"]
     id: int | None = None

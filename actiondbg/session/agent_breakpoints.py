@@ -1,4 +1,4 @@
-"""The breakpoints of a session as the agent has them."""
+"""The agent's copy of a session's breakpoints."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Contribution = Callable[[], list[protocol.WireBreakpoint]]
 
 
 class AgentBreakpoints:
-    """Sends breakpoints to the agent, and takes over its hit counts (``BreakpointHost``).
+    """Sends breakpoints to the agent, and reads its hit counts (``BreakpointHost``).
 
     Args:
         table: the breakpoints of the session.
@@ -34,11 +34,11 @@ class AgentBreakpoints:
         self._is_quiet = False
 
     def add_barriers(self, contribution: Contribution) -> None:
-        """Also send these, on the way of time travel too."""
+        """Also send the breakpoints of a contribution, during time travel too."""
         self._barriers.append(contribution)
 
     def add_observers(self, contribution: Contribution) -> None:
-        """Also send these, but not on the way of time travel."""
+        """Also send the breakpoints of a contribution, except during time travel."""
         self._observers.append(contribution)
 
     # --- BreakpointHost ---
@@ -48,21 +48,21 @@ class AgentBreakpoints:
         self._executions.check_idle("breakpoints")
 
     def check_watch(self, target: Target) -> None:
-        """Every target can be watched."""
+        """Accept every target."""
 
     def check_catch(self, kind: str) -> None:
-        """Every event can be caught."""
+        """Accept every event."""
 
     def send(self) -> None:
-        """Send all to a stopped agent; else they are sent when it starts."""
+        """Send all breakpoints to a stopped agent; otherwise the next start sends them."""
         if self._executions.state != "stopped":
             return
-        # The agent counts what is left to ignore from here on.
+        # The agent restarts its ignore counts with the new list.
         self.count_hits()
         self._executions.ask(protocol.SetBreakpoints(breakpoints=self.all()))
 
     def count_hits(self, *, again: bool = False) -> None:
-        """Bring the hit counts up to date; ``again``: also if they have been at this stop."""
+        """Update the hit counts; ``again``: even if they were updated at this stop."""
         execution = self._executions.current
         if execution is None or execution.state == "running":
             return
@@ -75,18 +75,18 @@ class AgentBreakpoints:
     # --- messages ---
 
     def all(self) -> list[protocol.WireBreakpoint]:
-        """Return all that stops the tool."""
+        """Return all breakpoints, with those of the contributions."""
         return [*self._of_user(), *(each for many in self._observers for each in many())]
 
     def quiet(self) -> list[protocol.WireBreakpoint]:
-        """Return the breakpoints for the way of time travel, where they only count."""
+        """Return the breakpoints for time travel, where they only count hits."""
         return [msgspec.structs.replace(one, ignore=0, temporary=False) for one in self._of_user()]
 
     def silence(self, *, log: bool = False) -> None:
-        """Send the breakpoints for the way of time travel; the next stop restores them.
+        """Send the breakpoints for time travel; the next stop restores them.
 
         Args:
-            log: they do not even stop where the event of the way is not known.
+            log: make them logging ones, for a resume whose target event is unknown.
         """
         self._is_quiet = True
         quiet = self.quiet()
@@ -106,7 +106,7 @@ class AgentBreakpoints:
     # --- stops ---
 
     def resuming(self) -> None:
-        """The tool resumes: its hit counts change."""
+        """Invalidate the hit counts, before the tool resumes."""
         self._is_counted = False
 
     def remove_temporary(self, stop: Stop) -> None:
@@ -119,13 +119,13 @@ class AgentBreakpoints:
         hit = [one for one in self.table.all() if one.id in stop.breakpoints]
         self.table.remove_temporary(stop.breakpoints)
         if any(one.temporary and one.predicate is not None for one in hit):
-            self.send()  # the agent does not know that these are temporary
+            self.send()  # the agent has them as permanent ones
         if stop.when == "exit":
             self.count_hits()
         return stop
 
     def restore(self, stop: Stop) -> Stop:
-        """Send the breakpoints again after the way of time travel; return the stop as seen."""
+        """Send the breakpoints again after time travel; return the stop as the user sees it."""
         if self._is_quiet and stop.when != "exit":
             execution = self._executions.need()
             self.table.recount(execution.request(protocol.GetHits()).hits)
@@ -135,11 +135,11 @@ class AgentBreakpoints:
         return stop
 
     def as_seen(self, stop: Stop | None, branches: Branches) -> Stop:
-        """Return a stop at the end of time travel, as if the tool had run there."""
+        """Return a stop at the end of time travel as if the tool had run there without it."""
         if stop is None:
-            raise UsageError("Nothing has been dispatched there: there is no action to stop at.")
-        heeded = {one.id for one in self.table.all() if one.enabled and not one.ignore}
-        hit = [number for number in stop.breakpoints if number in heeded]
+            raise UsageError("There is no action to stop at: none has been dispatched yet.")
+        effective = {one.id for one in self.table.all() if one.enabled and not one.ignore}
+        hit = [number for number in stop.breakpoints if number in effective]
         is_before = stop.when == "before"
         return msgspec.structs.replace(
             stop,

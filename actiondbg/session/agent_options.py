@@ -1,4 +1,4 @@
-"""What the agent does beside stopping: verification, counting, checkpoints of the tool."""
+"""The options of the agent: verification, counting, automatic checkpoints."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ _NO_CHECKPOINTS = protocol.CheckpointOptions(socket="", milliseconds=0, megabyte
 
 
 class AgentOptions:
-    """Settings of the agent, sent to a stopped tool and to each that is started.
+    """Settings of the agent, sent to a stopped tool and at each start.
 
-    Setting one raises NotStopped while the tool runs.
+    Changing one raises NotStopped while the tool runs.
 
     Args:
         executions: the processes of the tool.
@@ -28,7 +28,7 @@ class AgentOptions:
 
     @property
     def verify_each_action(self) -> bool:
-        """Whether the IR is verified after every action, and the tool stops when it is broken."""
+        """Whether the IR is verified after every action; the tool stops when it is invalid."""
         return self._verifies
 
     @verify_each_action.setter
@@ -38,7 +38,7 @@ class AgentOptions:
 
     @property
     def count_actions(self) -> bool:
-        """Whether all actions are counted as they run, with passes compared; else by a replay."""
+        """Whether actions are counted as they run; otherwise a replay counts them."""
         return self._counts
 
     @count_actions.setter
@@ -48,32 +48,32 @@ class AgentOptions:
 
     @property
     def checkpoint_spacing(self) -> int:
-        """Milliseconds that the tool runs between two of its automatic checkpoints; 0: none."""
+        """Milliseconds of run time between two automatic checkpoints; 0 for none."""
         return self._milliseconds
 
     @checkpoint_spacing.setter
     def checkpoint_spacing(self, milliseconds: int) -> None:
         if milliseconds < 0:
-            raise UsageError(f"{milliseconds} ms lie between no checkpoints: give them from 0.")
+            raise UsageError(f"Checkpoint spacing must be at least 0 ms, got {milliseconds}.")
         self._freeze(milliseconds, self._megabytes)
 
     @property
     def checkpoint_memory(self) -> int:
-        """Megabytes that the automatic checkpoints may hold, in pages of their own."""
+        """The limit in megabytes for the private memory of automatic checkpoints."""
         return self._megabytes
 
     @checkpoint_memory.setter
     def checkpoint_memory(self, megabytes: int) -> None:
         if megabytes < 1:
-            raise UsageError(f"{megabytes} MB hold no checkpoint: give them from 1.")
+            raise UsageError(f"Checkpoint memory must be at least 1 MB, got {megabytes}.")
         self._freeze(self._milliseconds, megabytes)
 
     def message(self) -> protocol.SetOptions:
-        """Return the settings of the tool itself."""
+        """Return the request that sets the options of the tool."""
         return protocol.SetOptions(verify_each_action=self._verifies, count=self._counts)
 
     def scout_message(self, verifies: bool) -> protocol.SetOptions:
-        """Return the settings of a fork that looks ahead; ``verifies`` as the tool does, or not."""
+        """Return the request that sets the options of a scout; ``verifies``: as the tool does."""
         return protocol.SetOptions(
             verify_each_action=self._verifies and verifies,
             count=False,
@@ -86,7 +86,7 @@ class AgentOptions:
         breakpoints: list[protocol.WireBreakpoint],
         skips: list[int] | None = None,
     ) -> LaunchOptions:
-        """Return how a tool that is started goes on after its first context."""
+        """Return the options of a new execution."""
         return LaunchOptions(
             resume=resume,
             breakpoints=breakpoints,
@@ -97,16 +97,16 @@ class AgentOptions:
         )
 
     def freeze_current(self) -> None:
-        """Have the tool, at a stop, make automatic checkpoints of itself."""
+        """Have the stopped tool make automatic checkpoints."""
         self._executions.need().freeze(self._milliseconds, self._megabytes)
 
     def _freeze(self, milliseconds: int, megabytes: int) -> None:
-        self._executions.check_idle("what it does")
+        self._executions.check_idle("options")
         if self._executions.current is not None:
             self._executions.current.freeze(milliseconds, megabytes)
         self._milliseconds, self._megabytes = milliseconds, megabytes
 
     def _send(self, options: protocol.SetOptions) -> None:
-        self._executions.check_idle("what it does")
+        self._executions.check_idle("options")
         if self._executions.state == "stopped":
             self._executions.ask(options)

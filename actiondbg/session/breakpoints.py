@@ -17,26 +17,26 @@ from actiondbg.support.atomic_write import write_whole
 
 
 class BreakpointHost(Protocol):
-    """What stops at breakpoints: the agent of a tool, or a recording."""
+    """The evaluator of breakpoints: the agent of a tool, or a recording."""
 
     def check_changeable(self) -> None:
         """Raise NotStopped while the tool runs."""
         ...
 
     def check_watch(self, target: Target) -> None:
-        """Raise UsageError if such a target cannot be watched here."""
+        """Raise UsageError if the host cannot watch such a target."""
         ...
 
     def check_catch(self, kind: str) -> None:
-        """Raise UsageError if such an event cannot be caught here."""
+        """Raise UsageError if the host cannot catch such an event."""
         ...
 
     def send(self) -> None:
-        """Send the breakpoints, if there is a stop; else they are sent at the start."""
+        """Send the breakpoints at a stop; otherwise the next start sends them."""
         ...
 
     def count_hits(self, *, again: bool = False) -> None:
-        """Bring the hit counts up to date; ``again``: also if they have been at this stop."""
+        """Update the hit counts; ``again``: even if they were updated at this stop."""
         ...
 
 
@@ -46,8 +46,8 @@ class BreakpointList:
     Changing one raises NotStopped while the tool runs, and UsageError for an unknown id.
 
     Args:
-        table: holds them; they outlive the tool's runs.
-        host: stops at them.
+        table: the breakpoints; they outlive the tool's runs.
+        host: evaluates them.
         cursor: resolves the operation of a watch.
     """
 
@@ -57,13 +57,13 @@ class BreakpointList:
         self._cursor = cursor
 
     def all(self) -> list[Breakpoint]:
-        """Return all, in the order of their ids, with their hits up to date at a stop."""
+        """Return all breakpoints in the order of their ids; at a stop their hits are current."""
         with contextlib.suppress(ToolGone):
             self._host.count_hits()
         return self._table.all()
 
     def get(self, id: int) -> Breakpoint:
-        """Return one, with its hits up to date at a stop."""
+        """Return a breakpoint; at a stop its hits are current."""
         with contextlib.suppress(ToolGone):
             self._host.count_hits()
         return self._table.get(id)
@@ -87,7 +87,7 @@ class BreakpointList:
             after: stop after the action instead of before it.
             outcome: stop after the action, if it had this outcome, such as
                 ``failed,reason:*constant*``.
-            predicate: evaluated in Python at each stop; the tool goes on where it returns False.
+            predicate: evaluated in Python at each stop; where it returns False, the tool resumes.
                 Such a stop counts as a hit.
 
         Raises:
@@ -151,7 +151,7 @@ class BreakpointList:
         return self._add(Breakpoint(self._table.next_id, catch_spec(event), catch=event))
 
     def delete(self, ids: Iterable[int]) -> None:
-        """Delete breakpoints; none, when one of the ids does not exist."""
+        """Delete breakpoints; if one of the ids is unknown, delete none."""
         self._host.check_changeable()
         for one in self._table.get_all(ids):
             self._table.remove(one.id)
@@ -162,7 +162,7 @@ class BreakpointList:
         self._set_enabled(ids, True)
 
     def disable(self, ids: Iterable[int]) -> None:
-        """Disable breakpoints: they stop at nothing until they are enabled."""
+        """Disable breakpoints, until they are enabled again."""
         self._set_enabled(ids, False)
 
     def set_condition(self, id: int, text: str | None) -> None:
@@ -184,26 +184,26 @@ class BreakpointList:
         """
         self._host.check_changeable()
         if n < 0:
-            raise UsageError(f"{n} hits cannot be ignored: give a count from 0.")
+            raise UsageError(f"The ignore count must be at least 0, got {n}.")
         self._host.count_hits()
         self._table.get(id).ignore = n
         self._host.send()
 
     def set_commands(self, id: int, lines: list[str]) -> None:
-        """Set the commands that the front end runs when a breakpoint has stopped."""
+        """Set the commands that the front end runs at a stop of the breakpoint."""
         self._table.get(id).commands = list(lines)
 
     def hits(self) -> list[Breakpoint]:
-        """Ask the agent for the hit counts of this run, and return all breakpoints."""
+        """Update the hit counts of this run, and return all breakpoints."""
         self._host.count_hits(again=True)
         return self._table.all()
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write a script of commands that sets the breakpoints again.
 
-        In the script ``$_`` is the id of the newest breakpoint, so that it can be sourced when
-        there are others: ``break SPEC``, ``watch TARGET`` or ``catch EVENT``, then
-        ``ignore $_ N``, ``disable $_``, ``commands $_ ... end``.
+        In the script ``$_`` is the id of the newest breakpoint, so that existing ones do not
+        matter: ``break SPEC``, ``watch TARGET`` or ``catch EVENT``, then ``ignore $_ N``,
+        ``disable $_``, ``commands $_ ... end``.
 
         Raises:
             FileNotWritten: the file cannot be written.

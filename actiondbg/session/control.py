@@ -1,4 +1,4 @@
-"""Resumes the tool, and notes the answers to its stops on the timeline."""
+"""The control of a live tool: resumes it, and records controls on the timeline."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from actiondbg.errors import AgentError, UsageError
 from actiondbg.process.execution import Execution
 from actiondbg.process.stop import Stop
 from actiondbg.process.timeline import Branches
-from actiondbg.session.arrival import Arrival
 from actiondbg.session.executions import Executions
 from actiondbg.session.observers import Goal, ObserverList, goal_breakpoint
 from actiondbg.session.skip_plan import SkipPlan
+from actiondbg.session.stop_updates import StopUpdates
 from actiondbg.session.time_travel.tool_replacement import ToolReplacement
 
 _REASONS: dict[protocol.Control, protocol.Reason] = {
@@ -23,35 +23,35 @@ _REASONS: dict[protocol.Control, protocol.Reason] = {
 class ToolControl:
     """Resumes the tool up to the next stop.
 
-    An answer to a stop that differs from the one given there before begins a new branch of the
+    A control that differs from the earlier one at the same stop begins a new branch of the
     timeline.
 
     Args:
         executions: the processes of the tool.
-        arrival: takes the session to each stop.
-        skips: what is skipped in each run.
-        observers: which may have to see actions on the way.
+        updates: resumes the tool and updates the session.
+        skips: the skips of each run.
+        observers: their callbacks may need stops on the way.
         replacement: begins a branch.
     """
 
     def __init__(
         self,
         executions: Executions,
-        arrival: Arrival,
+        updates: StopUpdates,
         skips: SkipPlan,
         observers: ObserverList,
         replacement: ToolReplacement,
     ) -> None:
         self._executions = executions
-        self._arrival = arrival
+        self._updates = updates
         self._skips = skips
         self._observers = observers
         self._replacement = replacement
 
     def wait(self) -> Stop:
-        """Wait for the next stop, or return the one at which the tool is."""
+        """Wait for the next stop; return the current one if the tool is stopped."""
         self._observers.check_resumable()
-        return self._arrival.arrive(self._executions.need().wait)
+        return self._updates.resume(self._executions.need().wait)
 
     def resume(
         self, control: protocol.Control, count: int = 1, until: protocol.Until | None = None
@@ -59,20 +59,20 @@ class ToolControl:
         """Resume the tool.
 
         Args:
-            control: the answer to the stop.
-            count: how many stops of it to make, from 1; the last one is returned.
-            until: where to stop beside breakpoints.
+            control: the user's answer to the stop.
+            count: the number of stops to make, from 1; the last one is returned.
+            until: another stop beside breakpoints.
 
         Raises:
-            ControlRefused: the control cannot be carried out at this stop.
+            ControlRefused: the control is impossible at this stop.
         """
         self._observers.check_resumable()
-        self._skips.place()
+        self._skips.locate()
         watched = self._observers.is_active
         if not watched and (not self._skips.ends_ahead or count <= 1):
             return self._resume(control, count, until)
         _check_count(count)
-        # One by one: the agent would count the end of a replay, and stops for observers, as stops.
+        # One by one: the agent's count would include barriers of skips and stops for observers.
         with self._observers.reporting_once():
             return self._resume_one_by_one(control, count, until)
 
@@ -88,7 +88,7 @@ class ToolControl:
         return stop
 
     def begin(self, control: protocol.Control) -> Stop:
-        """Wait for the first stop of a tool that was started.
+        """Wait for the first stop of a started tool.
 
         Args:
             control: "step" to stop before the first action, "continue" to stop at a breakpoint.
@@ -109,12 +109,12 @@ class ToolControl:
             return self._resume(control, 1, until)
         goal = self._goal(control, until)
         with self._observers.aiming(goal):
-            # Where there is no goal, the agent carries the control out, or refuses it.
+            # Without a goal, the agent carries the control out, or refuses it.
             is_plain = control not in ("next", "finish") or goal.place is None
-            on_way = _until_place(goal.place)
-            stop = self._resume(control if is_plain else "continue", 1, on_way)
+            until_goal = _until_place(goal.place)
+            stop = self._resume(control if is_plain else "continue", 1, until_goal)
             while self._observers.passes:
-                stop = self._resume("continue", 1, on_way)
+                stop = self._resume("continue", 1, until_goal)
         if goal.place == (stop.ordinal, stop.when) and stop.reason == "until":
             stop = self._with_reason(stop, goal.reason)
         return stop
@@ -142,7 +142,7 @@ class ToolControl:
         return Goal(reason=reason, place=(stop.ordinal, "after") if stop.ordinal else None)
 
     def _parent(self) -> int | None:
-        """Return the ordinal of the action around the one at which the tool stands, or None."""
+        """Return the ordinal of the action around the current one, or None."""
         stop = self._executions.need().stop
         frames = self._executions.ask(protocol.Backtrace()).frames
         around = [one.ordinal for one in frames if stop and one.depth == stop.depth - 1]
@@ -153,7 +153,7 @@ class ToolControl:
         self._executions.need().stop = changed
         return changed
 
-    # --- answers ---
+    # --- the timeline ---
 
     def _resume(
         self, control: protocol.Control, count: int = 1, until: protocol.Until | None = None
@@ -161,17 +161,17 @@ class ToolControl:
         _check_count(count)
         execution = self._executions.need()
         message = protocol.Resume(control=control, count=count, until=until)
-        before = self._decide(execution, control)
+        before = self._record_control(execution, control)
         try:
-            return self._arrival.arrive(lambda: execution.resume(message))
+            return self._updates.resume(lambda: execution.resume(message))
         except AgentError:
             if before is not None:
                 execution.branches = before
                 self._skips.send()
             raise
 
-    def _decide(self, execution: Execution, control: protocol.Control) -> Branches | None:
-        """Note an answer on the timeline; return the branches before it, if it is a new one."""
+    def _record_control(self, execution: Execution, control: protocol.Control) -> Branches | None:
+        """Record a control on the timeline; return the branches before it, if it changes them."""
         stop = execution.stop
         answers = control in ("skip", "apply") and execution.state == "stopped"
         if stop is None or not answers or stop.when != "before":
@@ -193,7 +193,7 @@ def _check_count(count: int) -> None:
 
 
 def _until_place(place: tuple[int, str] | None) -> protocol.Until | None:
-    """Return what stops at a side of an action, also of one that has begun."""
+    """Return the condition of a stop before or after an action, which may have begun."""
     if place is None:
         return None
     ordinal, when = place
@@ -202,7 +202,7 @@ def _until_place(place: tuple[int, str] | None) -> protocol.Until | None:
 
 
 def _not_deeper(depth: int) -> protocol.Until:
-    """Return what stops before the next action that is not deeper than this."""
+    """Return the condition of a stop before the next action of at most a depth."""
     operands = [protocol.Condition(field="depth"), protocol.Condition(value=depth)]
     condition = protocol.Condition(call="<=", args=operands)
     return protocol.Until(terms=[], condition=condition, within=False)

@@ -1,4 +1,4 @@
-"""The interface that a live session and a recorded one share."""
+"""The common interface of live and recorded sessions."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ StatisticKind = Literal["pattern", "pass", "fold"]
 
 
 class TargetView(Protocol):
-    """The program that is debugged."""
+    """The debugged program."""
 
     @property
     def argv(self) -> list[str]:
@@ -111,7 +111,7 @@ class ObserversView(Protocol):
 class DebugSession(Protocol):
     """A session over a tool or over a recording.
 
-    What a recording lacks raises NotRecorded, with the way to get it.
+    Methods that a recording does not support raise NotRecorded, with a way out.
     """
 
     @property

@@ -1,4 +1,4 @@
-"""The processes of a session's tool, and the scratch directory."""
+"""The processes of a session's tool, and its scratch directory."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ R = TypeVar("R", bound=protocol.Message)
 
 
 class _Resources:
-    """What is released with a session, also when it is garbage-collected unclosed."""
+    """The resources released with a session, even if it is garbage-collected unclosed."""
 
     def __init__(self) -> None:
         self.execution: Execution | None = None
@@ -30,7 +30,7 @@ class _Resources:
         self._owner = os.getpid()
 
     def directory(self) -> Path:
-        """Return the session's scratch directory, made when it is first needed."""
+        """Return the session's scratch directory, made at the first call."""
         if self._directory is None:
             self._directory = make_directory()
         return self._directory
@@ -49,11 +49,11 @@ class _Resources:
 class Executions:
     """Starts, replaces and ends the processes of the tool, of which one is current.
 
-    Also answers requests by the agent of the current one (``AgentAccess``).
+    Sends requests to the agent of the current one (``AgentAccess``).
 
     Args:
         program: the command line and its environment.
-        streams: where the tool's standard streams go, until ``redirect``.
+        streams: the redirections of the standard streams, until ``redirect``.
     """
 
     def __init__(self, program: Program, streams: Streams) -> None:
@@ -79,13 +79,16 @@ class Executions:
 
     @property
     def stop(self) -> Stop | None:
-        """Where the tool stands, or how it ended; None while it runs, and before."""
+        """The current stop, or the end; None while the tool runs and before its first start."""
         current = self.current
         return current.stop if current and current.state != "running" else None
 
     @property
     def release(self) -> Callable[[], None]:
-        """Ends the tool, and removes the scratch directory; it keeps nothing else alive."""
+        """A function that ends the tool and removes the scratch directory.
+
+        It holds no reference to this object.
+        """
         return self._resources.release
 
     def need(self) -> Execution:
@@ -98,11 +101,11 @@ class Executions:
         """Return the current execution; raises NotStopped when there is none, or it runs."""
         execution = self.need()
         if execution.state == "running":
-            raise NotStopped("The tool is running: interrupt it before asking for its past.")
+            raise NotStopped("The tool is running: interrupt it first.")
         return execution
 
     def check_idle(self, what: str) -> None:
-        """Raise NotStopped while the tool runs; ``what`` is what it has to be stopped for."""
+        """Raise NotStopped while the tool runs; ``what`` names the settings to change."""
         if self.state == "running":
             raise NotStopped(f"The tool is running: interrupt it before changing {what}.")
 
@@ -113,7 +116,7 @@ class Executions:
     # --- processes ---
 
     def redirect(self, streams: Streams) -> None:
-        """Send the standard streams elsewhere from the next start on; None keeps the default."""
+        """Redirect the standard streams from the next start on; None restores the default."""
         self.streams = Streams(
             *(
                 default if given is None else given
@@ -122,18 +125,18 @@ class Executions:
         )
 
     def prepare(self) -> Path:
-        """Make the scratch directory, and the agent; return the agent's path.
+        """Make the scratch directory and the agent; return the agent's path.
 
         Raises:
-            LaunchError: there is no tool that the agent can be put into.
+            LaunchError: the tool is missing, or unsuitable for the agent.
             UsageError: the session is closed.
         """
-        with self._held:  # else Ctrl-C could leave a directory that nobody removes
+        with self._held:  # an interrupt here would leak the directory
             self.file("")
         return self.program.agent()
 
     def start(self, agent: Path, options: LaunchOptions) -> Execution:
-        """Start the tool, which becomes current; the one before has been killed."""
+        """Start the tool and make it current, after the previous one was killed."""
         with self._held:
             started = start_execution(self.program, agent, self.file(""), self.streams, options)
             self._resources.execution = started
@@ -141,7 +144,7 @@ class Executions:
         return started
 
     def start_beside(self, options: LaunchOptions) -> Execution:
-        """Start the tool once more, beside the current process."""
+        """Start another process of the tool, beside the current one."""
         agent = self.program.agent()
         with self._held:
             self._beside += 1
@@ -150,7 +153,7 @@ class Executions:
             return start_execution(self.program, agent, directory, self.streams, options)
 
     def replace(self, execution: Execution) -> None:
-        """Make an execution that was started beside the current one; that one is killed."""
+        """Make an execution from ``start_beside`` current, and kill the previous one."""
         with self._held:
             if self.current is not None:
                 self.current.kill()
@@ -158,16 +161,16 @@ class Executions:
             self._spool = execution.directory.name
 
     def update(self, stop: Stop) -> Stop:
-        """Note on the timeline how far the tool came."""
+        """Record the newest stop on the timeline."""
         self.need().branches.reach(stop)
         return stop
 
     def forget(self) -> None:
-        """Have no current execution."""
+        """Drop the current execution."""
         self._resources.execution = None
 
     def close(self) -> None:
-        """Make nothing new; ``release`` ends what there is."""
+        """Refuse new processes and files; ``release`` ends the existing ones."""
         self._closed = True
 
     @property
@@ -192,7 +195,7 @@ class Executions:
         return self.file(f"print-{self._prints}")
 
     def spooled(self, name: str, where: Redirection) -> str:
-        """Return what the tool wrote to a stream so far.
+        """Return the tool's output to a stream so far.
 
         Args:
             name: "stdout" or "stderr".
@@ -202,11 +205,11 @@ class Executions:
             UsageError: the stream was redirected.
         """
         if where is not None:
-            raise UsageError(f"The tool's {name} was sent elsewhere: read it there.")
+            raise UsageError(f"The tool's {name} is redirected: read it at its destination.")
         file = self.file(self._spool) / name
         return file.read_text(encoding="utf-8", errors="replace") if file.exists() else ""
 
     def shared_streams(self) -> list[int]:
-        """Return the descriptors of the tool's streams that are files of ours, too."""
+        """Return the descriptors of the tool's streams that share a file with ours."""
         streams = ((1, self.streams.stdout), (2, self.streams.stderr))
         return [number for number, where in streams if is_shared(where)]

@@ -11,7 +11,7 @@ from actiondbg.session.agent_breakpoints import AgentBreakpoints
 from actiondbg.session.executions import Executions
 from actiondbg.tool.known_names import KINDS, KnownNames, NameKind
 
-_LEARN_SECONDS = 1.0  # names are a convenience: the end of a session does not wait for them
+_LEARN_SECONDS = 1.0  # names are a convenience: they must not delay the end of a session
 
 
 class SessionNames:
@@ -19,7 +19,7 @@ class SessionNames:
 
     Args:
         executions: the processes of the tool.
-        breakpoints: whose hit counts are learned with the names.
+        breakpoints: their hit counts are read together with the names.
     """
 
     def __init__(self, executions: Executions, breakpoints: AgentBreakpoints) -> None:
@@ -41,7 +41,7 @@ class SessionNames:
         return known.get(kind)
 
     def learn(self) -> None:
-        """Keep the names and the hits that a stopped agent knows, before the tool is ended."""
+        """Store the names and the hit counts of a stopped agent, before the tool is ended."""
         if self._executions.state != "stopped":
             return
         with contextlib.suppress(ActiondbgError, TimeoutError):

@@ -39,15 +39,14 @@ class Observer:
 
 @dataclass(frozen=True)
 class Goal:
-    """Where a control stops, apart from breakpoints.
+    """The stop that a control aims at, apart from breakpoints.
 
     Attributes:
-        reason: of a stop there.
-        place: the ordinal and the side of an action, or None.
-        breakpoints: which mark the goal too.
-        any_event: the very next event is the goal.
-        own_change: of the actions that the breakpoints mark, only those that changed something
-            themselves.
+        reason: the reason of that stop.
+        place: the ordinal of an action, and "before" or "after"; or None.
+        breakpoints: whose hits reach the goal too.
+        any_event: the very next event reaches the goal.
+        own_change: a hit counts only if the action itself changed the IR, not a nested one.
     """
 
     reason: protocol.Reason = "breakpoint"
@@ -62,13 +61,13 @@ class Goal:
 class ObserverList:
     """The observers of a session.
 
-    Callbacks see each matching action that a control passes or stops at, also where another stops
-    the tool; not the actions that time travel repeats. They may look at the session, and set
-    breakpoints, but not resume the tool.
+    Callbacks run for each matching action that a control passes or stops at, but not for actions
+    that time travel replays. A callback may inspect the session and set breakpoints, but not
+    resume the tool.
 
     Args:
         executions: the processes of the tool.
-        breakpoints: of the agent, to which those of the observers are added.
+        breakpoints: receives the breakpoints of the observers.
     """
 
     def __init__(self, executions: Executions, breakpoints: AgentBreakpoints) -> None:
@@ -91,10 +90,10 @@ class ObserverList:
     def add(
         self, spec: str, *, before: Callback | None = None, after: Callback | None = None
     ) -> Observer:
-        """Call functions at actions.
+        """Register callbacks for the actions that match a SPEC.
 
         Args:
-            spec: which actions; as of a breakpoint.
+            spec: as of a breakpoint.
             before: called with the stop before each action.
             after: called with the stop after each action.
 
@@ -122,20 +121,20 @@ class ObserverList:
         return made
 
     def remove(self, observer: Observer) -> None:
-        """Remove an observer; does nothing if it is not there."""
+        """Remove an observer, if it is registered."""
         self._breakpoints.check_changeable()
         self._forget([id for id, (one, _) in self._callbacks.items() if one is observer])
         self._breakpoints.send()
 
     def on_stop(self, callback: Callback) -> None:
-        """Call a function with each stop of the session, the last one at the tool's end."""
+        """Register a callback for each stop of the session, including the tool's end."""
         self._at_stops.append(callback)
 
-    # --- for the control of the tool ---
+    # --- interface of the tool's control ---
 
     @property
     def is_active(self) -> bool:
-        """Whether a stop may be passed: there are observers, or breakpoints with a predicate."""
+        """Whether the tool may stop for callbacks alone: for observers or predicates."""
         return bool(self._wire) or self.have_predicates
 
     @property
@@ -160,7 +159,7 @@ class ObserverList:
 
     @contextmanager
     def reporting_once(self) -> Generator[None]:
-        """In the block, report only the last stop to ``on_stop``, when the block ends."""
+        """Report only the last stop of the block to ``on_stop``, at its end."""
         if self._is_deferring:
             yield
             return
@@ -175,7 +174,7 @@ class ObserverList:
 
     @contextmanager
     def aiming(self, goal: Goal) -> Generator[None]:
-        """In the block, stop at a goal, whichever observers are there too."""
+        """Stop at a goal in the block, and resume after stops for callbacks alone."""
         self._goal, self._is_aiming = goal, True
         if goal.breakpoints:
             self._breakpoints.send()
@@ -189,7 +188,7 @@ class ObserverList:
     # --- updates at a stop ---
 
     def filter(self, stop: Stop) -> Stop:
-        """Take the observers' breakpoints, and those whose predicate is False, out of a stop."""
+        """Remove the observers' breakpoints, and those with a false predicate, from a stop."""
         self._fired, self._passes, self._has_refused = [], False, False
         hit = stop.breakpoints
         if not hit or stop.when == "exit":
@@ -239,7 +238,7 @@ class ObserverList:
         return self._executions.ask(protocol.GetChanges(nested=False, count=0)).total > 0
 
     def _holds(self, id: int, stop: Stop) -> bool:
-        """Return whether the predicate of a breakpoint holds; without one it does."""
+        """Return whether the predicate of a breakpoint holds, or it has none."""
         predicate = next(
             (one.predicate for one in self._breakpoints.table.all() if one.id == id), None
         )
@@ -257,7 +256,7 @@ class ObserverList:
 
 
 def goal_breakpoint(until: protocol.Until) -> protocol.WireBreakpoint:
-    """Return the breakpoint that marks where ``until`` ends."""
+    """Return the breakpoint that is hit at the end of ``until``."""
     made = _wire(_GOAL_ID, until.terms, after=until.after)
     made.condition = until.condition
     made.outcome = until.outcome

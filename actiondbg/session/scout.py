@@ -1,4 +1,4 @@
-"""Forks that look ahead: they replay the timeline from a frozen process, and report what comes."""
+"""Scout forks: they replay the current timeline from a checkpoint, and are inspected there."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from actiondbg.session.executions import Executions
 
 
 class Scout:
-    """Forks frozen processes to look at what comes on the current timeline.
+    """Forks checkpoints, or the stopped tool, to inspect events of the current timeline.
 
     Args:
         executions: the processes of the tool.
@@ -27,11 +27,11 @@ class Scout:
         self._options = options
 
     def fork(self, start: ForkedTool, breakpoints: list[protocol.WireBreakpoint]) -> ForkedTool:
-        """Fork a frozen process; close the fork.
+        """Fork a checkpoint; close the fork.
 
         Args:
-            start: the frozen process.
-            breakpoints: which stop the fork.
+            start: the process of the checkpoint.
+            breakpoints: of the fork.
         """
         fork = start.fork()
         with closed_on_error(fork):
@@ -46,7 +46,7 @@ class Scout:
         return fork
 
     def fork_with_skips(self, planned: Iterable[int]) -> ForkedTool:
-        """Fork the stopped tool, and have the fork skip planned actions; close the fork."""
+        """Fork the stopped tool with additional planned skips; close the fork."""
         execution = self._executions.need_idle()
         fork = self.fork_tool()
         with closed_on_error(fork):
@@ -65,14 +65,14 @@ class Scout:
             return fork.request(protocol.Backtrace()).frames
 
     def nearest(self, event: int) -> ForkedTool:
-        """Return the frozen process from which the way to an event is the shortest.
+        """Return the checkpoint with the shortest replay to an event.
 
         Raises:
-            NoAnswer: there is none.
+            NoAnswer: there is no checkpoint.
         """
         execution = self._executions.need_idle()
         usable = usable_for(execution, event)
-        return usable[0].replica if usable else execution.origin
+        return usable[0].tool if usable else execution.origin
 
     def _instruct(self, fork: ForkedTool, breakpoints: list[protocol.WireBreakpoint]) -> None:
         branches = self._executions.need_idle().branches
@@ -82,20 +82,20 @@ class Scout:
 
 
 def usable_for(execution: Execution, event: int) -> list[Frozen]:
-    """Return the frozen processes from which an event can be reached, the nearest first."""
+    """Return the checkpoints from which an event can be reached, the nearest first."""
     return [
         one
         for one in execution.frozen()
-        if one.event < event or (one.event == event and one.stands)
+        if one.event < event or (one.event == event and one.at_event)
     ]
 
 
 def skip(fork: ForkedTool, execution: Execution, planned: Iterable[int]) -> None:
-    """Have a fork skip what has been skipped so far, and what is planned."""
+    """Set the skips of a fork: those of the timeline so far, and planned ones."""
     made = [one.ordinal for one in execution.branches.skips() if not is_planned(execution, one)]
     fork.request(protocol.SetSkips(ordinals=sorted({*made, *planned})))
 
 
 def is_planned(execution: Execution, action: Skipped) -> bool:
-    """Return whether an action that is to be skipped lies ahead."""
+    """Return whether a skipped action is still ahead."""
     return action.event > execution.branches.current.reached

@@ -1,4 +1,4 @@
-"""A session: one debugged program, its runs, and what is asked of them."""
+"""A session: one debugged program and its runs."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ from actiondbg.process.stop import Stop
 from actiondbg.process.streams import Redirection, Streams
 from actiondbg.session.agent_breakpoints import AgentBreakpoints
 from actiondbg.session.agent_options import AgentOptions
-from actiondbg.session.arrival import Arrival, InnerStops
 from actiondbg.session.breakpoints import BreakpointList
 from actiondbg.session.control import ToolControl
 from actiondbg.session.executions import Executions
@@ -29,6 +28,7 @@ from actiondbg.session.past.past import Past
 from actiondbg.session.past.replay import Replay
 from actiondbg.session.scout import Scout
 from actiondbg.session.skip_plan import SkipPlan
+from actiondbg.session.stop_updates import InnerStops, StopUpdates
 from actiondbg.session.target import Target
 from actiondbg.session.time_travel.time_travel import TimeTravel
 from actiondbg.session.time_travel.tool_replacement import ToolReplacement
@@ -52,15 +52,15 @@ def launch(
 
     Args:
         argv: the tool's command line, such as ``["mlir-opt", "in.mlir", "--canonicalize"]``.
-        mlir_include: the tool's MLIR headers, when they are not found by themselves.
+        mlir_include: the tool's MLIR headers; None for automatic discovery.
         stdin: a path, a file or its descriptor; None for ours, unless ours is a terminal.
         stdout: a path, a file or its descriptor, or "inherit" for ours; None for a file of the
             session's, which ``target.output`` reads.
         stderr: as ``stdout``; ``target.errors`` reads it.
-        cwd: where the tool runs; None for here.
+        cwd: the tool's working directory; None for ours.
         env: the tool's environment; None for ours.
-        on_compile: called when the agent is compiled, which takes some seconds, once.
-        skips: a file that ``skips.save`` wrote: these actions are skipped in each run.
+        on_compile: called before the agent is compiled, which takes some seconds.
+        skips: a file of ``skips.save``: its actions are skipped in each run.
 
     Raises:
         UsageError: the command line is empty, or the skips cannot be read.
@@ -75,22 +75,22 @@ def launch(
 class Session(Closeable):
     """One debugged program; use it as a context manager, or ``close`` it.
 
-    A KeyboardInterrupt while it waits for a stop leaves the tool running: ``interrupt`` has it
-    stop, and ``wait`` waits for that.
+    A KeyboardInterrupt during the wait for a stop leaves the tool running: call ``interrupt`` to
+    stop it, and ``wait`` to wait for that stop.
 
     Attributes:
-        target: the program, its tool, and what the tool wrote.
+        target: the program, its tool, and the tool's output.
         breakpoints: breakpoints, watches and catches.
-        skips: what is skipped in each run.
-        options: what the agent does beside stopping.
+        skips: the skips of each run.
+        options: verification, counting, automatic checkpoints.
         stack: the stack of actions at the stop.
         cursor: the IR unit in view.
         ir: the IR at the stop.
-        outcome: what the action of the stop did.
-        timeline: movement along the timeline.
-        past: questions about what the run did.
+        outcome: the outcome and the changes of the action at the stop.
+        timeline: time travel.
+        past: queries about the run, answered by a replay.
         observers: callbacks before and after actions.
-        names: of tags, patterns, passes and operations.
+        names: names of tags, patterns, passes and operations.
     """
 
     def __init__(self, program: Program, streams: Streams) -> None:
@@ -111,7 +111,7 @@ class Session(Closeable):
         self.past = Past(program, executions, self.cursor, replay)
         self.skips = SkipPlan(program, executions, breakpoints, scout, replay)
         inner_stops = InnerStops()
-        arrival = Arrival(
+        updates = StopUpdates(
             executions,
             resuming=[breakpoints.resuming, self.stack.reset, self.ir.reset],
             updates=[
@@ -126,23 +126,23 @@ class Session(Closeable):
             ],
         )
         replacement = ToolReplacement(executions, breakpoints, self.options)
-        self._tool = ToolControl(executions, arrival, self.skips, self.observers, replacement)
+        self._tool = ToolControl(executions, updates, self.skips, self.observers, replacement)
         self.timeline = TimeTravel(
             executions,
             breakpoints,
             self.options,
-            arrival,
+            updates,
             self.observers,
             inner_stops,
             self.skips,
             scout,
             replacement,
         )
-        # No collaborator refers to the session: it is released as soon as it is dropped.
+        # No collaborator refers to the session: its last reference releases it.
         self._release = weakref.finalize(self, executions.release)
 
     def close(self) -> None:
-        """End the tool, and remove everything that the session has put on disk."""
+        """End the tool, and remove the session's files."""
         if not self._executions.is_closed:
             self.names.learn()
         self._executions.close()
@@ -162,16 +162,16 @@ class Session(Closeable):
 
     @property
     def stop(self) -> Stop | None:
-        """Where the tool stands, or how it ended; None while it runs, and before."""
+        """The current stop, or the end; None while the tool runs and before its first start."""
         return self._executions.stop
 
     @property
     def exit_status(self) -> int | None:
-        """The status with which the tool ended, negative for a signal, or None."""
+        """The tool's exit status, negative for a signal, or None."""
         return self.stop.status if self.stop else None
 
     def status(self) -> protocol.Status:
-        """Return what the agent knows of the run; raises NotStopped when there is no stop."""
+        """Return the state of the run; raises NotStopped when there is no stop."""
         return self._executions.ask(protocol.GetStatus())
 
     # --- runs ---
@@ -184,16 +184,16 @@ class Session(Closeable):
         stdout: Redirection = None,
         stderr: Redirection = None,
     ) -> Stop:
-        """Run the tool from its start to a breakpoint or its end; a run before is ended.
+        """Run the tool from its start to a breakpoint or its end; a previous run is ended.
 
         Args:
-            args: new arguments, which are kept; None for those of before.
-            stdin: for this run, see ``launch``; None for what ``launch`` got.
+            args: new arguments, which later runs keep; None for the previous ones.
+            stdin: of this run, see ``launch``; None for the argument of ``launch``.
             stdout: as ``stdin``.
             stderr: as ``stdin``.
 
         Raises:
-            LaunchError: the tool could not be started, or the agent not be put into it.
+            LaunchError: the tool cannot be started, or is unsuitable for the agent.
         """
         return self._begin("continue", args, Streams(stdin, stdout, stderr))
 
@@ -209,7 +209,7 @@ class Session(Closeable):
         return self._begin("step", args, Streams(stdin, stdout, stderr))
 
     def restart(self) -> Stop:
-        """Do the last run or start again; the breakpoints are kept, the checkpoints are not."""
+        """Repeat the last run or start; breakpoints are kept, checkpoints are not."""
         self.observers.check_resumable()
         with self.observers.reporting_once():
             return self._restart()
@@ -218,7 +218,7 @@ class Session(Closeable):
         agent = self._executions.prepare()
         self.kill()
         self._table.forget_hits()
-        # Saved skips are looked for at the first stop.
+        # Saved skips are located at the first stop.
         control = "step" if self.skips.begin_run() else self._control
         resume = protocol.Resume(control=control)
         self._executions.start(agent, self.options.launch(resume, self._agent_breakpoints.all()))
@@ -228,7 +228,7 @@ class Session(Closeable):
         return self._tool.resume(self._control)
 
     def kill(self) -> None:
-        """End the tool, if it runs; its past can no longer be asked then."""
+        """End the tool, if it runs; its past is lost."""
         self.observers.check_resumable()
         self.names.learn()
         if self.execution is not None:
@@ -239,15 +239,15 @@ class Session(Closeable):
         self.ir.reset()
 
     def interrupt(self) -> None:
-        """Have the running tool stop before its next action; return at once.
+        """Stop the running tool before its next action; does not wait.
 
-        Asked again while it still runs, the tool stops at once, inside the action.
+        A second call while the tool still runs stops it at once, inside the action.
         """
         if self.execution is not None:
             self.execution.interrupt()
 
     def wait(self) -> Stop:
-        """Wait for the next stop, or return that at which the tool stands."""
+        """Wait for the next stop; return the current one if the tool is stopped."""
         return self._tool.wait()
 
     # --- controls ---
@@ -268,7 +268,7 @@ class Session(Closeable):
         """Stop after the action around this one.
 
         Raises:
-            ControlRefused: there is none.
+            ControlRefused: there is no action around this one.
         """
         return self._tool.resume("finish", count)
 
@@ -280,12 +280,12 @@ class Session(Closeable):
         """Skip this action, and continue to the next breakpoint.
 
         Args:
-            count: how many stops to pass, each with its action skipped; from 1.
+            count: the number of stops whose action is skipped, from 1.
 
         Raises:
-            ControlRefused: the action is over, or the tool stands in it.
+            ControlRefused: the tool is not stopped before an action.
         """
-        # One by one: a run that is repeated has to skip the same actions.
+        # One by one: the timeline records each skip for replays.
         with self.observers.reporting_once():
             stop = self._tool.resume("skip", min(count, 1))
             for _ in range(count - 1):
@@ -298,21 +298,21 @@ class Session(Closeable):
         """Continue to the next action that matches, at most to the end of the parent action.
 
         Args:
-            spec: which actions; as of a breakpoint.
-            condition: as of a breakpoint; None for no further condition.
+            spec: as of a breakpoint.
+            condition: as of a breakpoint; None for none.
         """
         return self._advance(spec, condition, within=True)
 
     def advance(self, spec: str, condition: str | None = None) -> Stop:
-        """Continue to the next action that matches, wherever it is; see ``until``."""
+        """Continue to the next action that matches, anywhere in the run; see ``until``."""
         return self._advance(spec, condition, within=False)
 
     def next_attempt(self, name: str, location: str | None = None) -> Stop:
-        """Continue to the end of the next attempt of a pattern, whatever its outcome.
+        """Continue to the end of the next attempt of a pattern, with any outcome.
 
         Args:
             name: of the pattern, a glob.
-            location: only on an operation from there, such as "in.mlir:3"; None for any.
+            location: of the operation, such as "in.mlir:3"; None for any.
         """
         until = protocol.Until(
             terms=attempt_terms(name, location),
@@ -326,10 +326,10 @@ class Session(Closeable):
     def next_change(self, count: int = 1) -> Stop:
         """Continue to the end of the next action that itself changes the IR.
 
-        An action that changes the IR only by its nested actions is passed.
+        Actions that change the IR only by nested actions do not count.
 
         Args:
-            count: to the ``count``-th such action, from 1.
+            count: the number of such actions, from 1.
         """
         until = protocol.Until(
             terms=[],
@@ -341,7 +341,7 @@ class Session(Closeable):
         )
         return self._tool.resume("continue", count, until)
 
-    # --- behind them ---
+    # --- helpers ---
 
     def _begin(self, control: protocol.Control, args: list[str] | None, streams: Streams) -> Stop:
         if args is not None:

@@ -1,4 +1,4 @@
-"""Files of what was skipped, to be skipped again: JSON lines, the first of which is the head."""
+"""Files of saved skips: JSON lines, beginning with a header."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ FORMAT = 1
 
 
 class Head(msgspec.Struct, kw_only=True, frozen=True):
-    """The first line: what the skips are of.
+    """The header: the run that the skips belong to.
 
     Attributes:
-        actiondbg: that it is a file of skips.
-        format: the version of the file's format.
+        actiondbg: the type of the file.
+        format: the version of the format.
         tool: the path of the tool.
         argv: its command line.
         build: the tool's build id, or None.
@@ -34,17 +34,17 @@ class Head(msgspec.Struct, kw_only=True, frozen=True):
 
 
 class SkipEntry(msgspec.Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
-    """An action that is skipped.
+    """A saved skip.
 
     Attributes:
-        ordinal: its number, from 1.
+        ordinal: the action's number, from 1.
         tag: its kind.
-        name: what it is about.
-        location: FILE:LINE:COL of the operation that it is about, or None.
-        function: the symbol that holds that operation, or None.
+        name: its subject.
+        location: FILE:LINE:COL of its operation, or None.
+        function: the symbol that holds the operation, or None.
         nth: its number among the actions of this tag, name, location and function, from 1; 0 if
-            it is not known.
-        control: what is answered.
+            unknown.
+        control: always "skip".
     """
 
     ordinal: int
@@ -57,12 +57,12 @@ class SkipEntry(msgspec.Struct, kw_only=True, frozen=True, forbid_unknown_fields
 
     @property
     def what(self) -> tuple[str, str, str | None, str | None]:
-        """What the action is, wherever in the run it comes."""
+        """The identity of the action apart from its ordinal."""
         return self.tag, self.name, self.location, self.function
 
 
 def what_of(action: Skipped) -> tuple[str, str, str | None, str | None]:
-    """Return what an action is, as ``SkipEntry.what``."""
+    """Return the identity of an action, as ``SkipEntry.what``."""
     return action.tag, action.name, action.location, action.function
 
 
@@ -70,7 +70,7 @@ def write_skips(path: str | os.PathLike[str], head: Head, entries: list[SkipEntr
     """Write a file of skips.
 
     Raises:
-        FileNotWritten: it cannot be written.
+        FileNotWritten: the file cannot be written.
     """
     encoder = msgspec.json.Encoder()
     lines = [encoder.encode(one) + b"\n" for one in (head, *entries)]
@@ -87,7 +87,7 @@ def read_skips(path: str | os.PathLike[str]) -> list[SkipEntry]:
     """Read a file of skips.
 
     Raises:
-        UsageError: it cannot be read, or is none; with the line.
+        UsageError: the file cannot be read, or a line is invalid.
     """
     name = os.fspath(path)
     try:
@@ -105,7 +105,7 @@ def read_skips(path: str | os.PathLike[str]) -> list[SkipEntry]:
         try:
             entries.append(decoder.decode(line))
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
-            raise UsageError(f"{name}:{number} is no skip: {error}.") from error
+            raise UsageError(f"{name}:{number} is not a saved skip: {error}.") from error
     return entries
 
 
@@ -113,9 +113,11 @@ def _check_head(name: str, line: bytes) -> None:
     try:
         head = msgspec.json.decode(line, type=Head)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise UsageError(f"{name!r} is no file of skips, as 'save skips' writes them.") from error
+        raise UsageError(
+            f"{name!r} is not a file of skips: name one that 'save skips' has written."
+        ) from error
     if head.format > FORMAT:
         raise UsageError(
-            f"{name!r} is of format {head.format}, and this actiondbg reads up to {FORMAT}: use a "
-            "newer one."
+            f"{name!r} has format {head.format}, and this actiondbg reads formats up to {FORMAT}: "
+            "use a newer actiondbg."
         )

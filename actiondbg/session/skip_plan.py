@@ -1,4 +1,4 @@
-"""Saving what was skipped, and skipping it again in another run."""
+"""The skip plan of a session: saved skips, and their replay in other runs."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ from actiondbg.session.scout import Scout, is_planned, skip
 from actiondbg.session.skip_file import Head, SkipEntry, read_skips, what_of, write_skips
 from actiondbg.tool.program import Program
 
-_BARRIER = 1 << 30  # the id of a breakpoint that no user can have made
+_BARRIER = 1 << 30  # a breakpoint id above all of the user's
 
 
 @dataclass(frozen=True)
-class Misfit:
-    """Where a replay of skips ends.
+class Mismatch:
+    """The end of a replay of skips, at an entry that matches no action.
 
     Attributes:
-        message: which entry does not fit, and why.
-        entries: that one, and all after it.
-        stop: where the tool is to stop; None for its end.
+        message: the error for the user.
+        entries: the entry without a match, and all later ones.
+        stop: where the tool has to stop; None for its end.
     """
 
     message: str
@@ -39,18 +39,18 @@ class Misfit:
 
 
 class SkipPlan:
-    """What is skipped in each run: loaded from files, found again, and saved.
+    """The skips of each run: loaded from files, located in the run, and saved.
 
-    A fork finds out where the entries of a file are, before the tool comes there: an entry is at
-    its ordinal, if the action there is the saved one, else where the same action comes for the
-    ``nth`` time. If there is none, the tool stops where the entry was expected.
+    A scout fork locates the entries of a file before the tool reaches them: at the saved ordinal,
+    if the action there is the saved one, otherwise at the ``nth`` occurrence of the saved action.
+    If neither exists, the tool stops at the saved ordinal.
 
     Args:
-        program: the command line, which is saved with the skips.
+        program: its command line is saved with the skips.
         executions: the processes of the tool.
-        breakpoints: of the agent; a barrier among them stops the tool where a replay ends.
-        scout: forks that look ahead.
-        replay: repeats the run.
+        breakpoints: of the agent; a barrier among them stops the tool at the end of a replay.
+        scout: makes forks that look ahead.
+        replay: replays the run.
     """
 
     def __init__(
@@ -67,22 +67,22 @@ class SkipPlan:
         self._scout = scout
         self._replay = replay
         self._loaded: list[SkipEntry] = []  # skipped in each run
-        self._unplaced: list[SkipEntry] = []  # looked for at the next stop
-        self._placed: list[tuple[Skipped, SkipEntry]] = []
-        self._misfit: Misfit | None = None
+        self._pending: list[SkipEntry] = []  # located at the next stop
+        self._located: list[tuple[Skipped, SkipEntry]] = []
+        self._mismatch: Mismatch | None = None
         breakpoints.add_barriers(self._barrier)
 
     def save(self, path: str | os.PathLike[str]) -> int:
-        """Write what is skipped on this timeline.
+        """Write the skips of this timeline to a file.
 
         Returns:
-            How many actions that are.
+            The number of skips.
 
         Raises:
             FileNotWritten: the file cannot be written.
         """
-        run = self._executions.need_idle()
-        entries = self._numbered(run, run.branches.skips())
+        execution = self._executions.need_idle()
+        entries = self._numbered(execution, execution.branches.skips())
         head = Head(
             tool=str(self._program.tool.path),
             argv=self._program.argv,
@@ -92,94 +92,96 @@ class SkipPlan:
         return len(entries)
 
     def load(self, path: str | os.PathLike[str]) -> int:
-        """Skip in this run, and in later ones, what was saved.
+        """Apply the skips of a file in this run and in later ones.
+
+        An entry that matches no action raises SkipMismatch later, from the control that reaches
+        it.
 
         Returns:
-            How many actions are read. Whether they are there is told when the run gets there, by
-            a SkipMismatch of what lets the tool go on.
+            The number of skips in the file.
 
         Raises:
-            UsageError: the file cannot be read, or holds an action that is over.
+            UsageError: the file cannot be read, or holds an action that has ended.
         """
         entries = read_skips(path)
-        run = self._executions.current
-        if run is not None and run.state != "exited":
-            self._check_to_come(entries)
-            self._unplaced = [
-                *self._unplaced,
-                *self._to_come(self._executions.need_idle(), entries),
+        execution = self._executions.current
+        if execution is not None and execution.state != "exited":
+            self._check_ahead(entries)
+            self._pending = [
+                *self._pending,
+                *self._not_skipped_yet(self._executions.need_idle(), entries),
             ]
         self._loaded += entries
-        self.place()
+        self.locate()
         return len(entries)
 
     # --- runs ---
 
     def begin_run(self) -> bool:
-        """Plan anew, in a new run; return whether anything is to be skipped."""
-        self._unplaced, self._placed, self._misfit = list(self._loaded), [], None
-        return bool(self._unplaced)
+        """Restart the plan for a new run; return whether it has skips."""
+        self._pending, self._located, self._mismatch = list(self._loaded), [], None
+        return bool(self._pending)
 
     def replan(self, planned: list[int]) -> None:
-        """Look anew for what was planned at these ordinals: another answer was given."""
-        again = [entry for action, entry in self._placed if action.ordinal in planned]
-        again += self._misfit.entries if self._misfit else []
+        """Locate the entries planned at these ordinals again, after another control."""
+        again = [entry for action, entry in self._located if action.ordinal in planned]
+        again += self._mismatch.entries if self._mismatch else []
         if again:
-            self._unplaced, self._misfit = again, None
-            self.place()
+            self._pending, self._mismatch = again, None
+            self.locate()
 
     @property
     def ends_ahead(self) -> bool:
-        """Whether a replay of skips ends at a stop ahead."""
-        return self._misfit is not None
+        """Whether the replay of skips ends ahead."""
+        return self._mismatch is not None
 
     def limit(self, event: int) -> int:
-        """Return the event, or that at which the replay of skips ends, if it comes before."""
-        if self._misfit is not None and self._misfit.stop is not None:
-            return min(event, self._misfit.stop.event)
+        """Return the event, or the earlier one where the replay of skips ends."""
+        if self._mismatch is not None and self._mismatch.stop is not None:
+            return min(event, self._mismatch.stop.event)
         return event
 
     def update(self, stop: Stop) -> Stop:
-        """Look at a stop: the replay may end here.
+        """End the replay of skips at a stop, if an entry matches no action there.
 
         Raises:
-            SkipMismatch: it does.
+            SkipMismatch: the replay ends.
         """
-        if self._misfit is not None and _is_at(stop, self._misfit):
-            self._end_replay(stop, self._misfit.message)
-        if stop.when == "exit" and self._unplaced:
-            self._end_replay(stop, _nothing_there(self._unplaced[0], stop.actions))
-        self.place()
+        if self._mismatch is not None and _is_at(stop, self._mismatch):
+            self._end_replay(stop, self._mismatch.message)
+        if stop.when == "exit" and self._pending:
+            self._end_replay(stop, _missing_action(self._pending[0], stop.actions))
+        self.locate()
         return stop
 
     def send(self) -> None:
-        """Send the agent the ordinals that are skipped on the timeline."""
+        """Send the ordinals of the timeline's skips to the agent."""
         execution = self._executions.need()
         execution.request(protocol.SetSkips(ordinals=execution.branches.ordinals()))
 
     def _barrier(self) -> list[protocol.WireBreakpoint]:
-        stop = self._misfit.stop if self._misfit else None
+        stop = self._mismatch.stop if self._mismatch else None
         return [] if stop is None else [_barrier_at(stop)]
 
     # --- the end of a replay ---
 
     def _end_replay(self, stop: Stop, message: str) -> None:
-        """Say that a replay goes no further; what follows is the user's."""
-        self._misfit, self._unplaced = None, []
-        run = self._executions.need()
+        """End the replay of skips with an error; later actions are not skipped."""
+        self._mismatch, self._pending = None, []
+        execution = self._executions.need()
         hit = [number for number in stop.breakpoints if number != _BARRIER]
         reason = stop.reason if hit or stop.reason != "breakpoint" else "until"
-        run.stop = msgspec.structs.replace(stop, breakpoints=hit, reason=reason)
+        execution.stop = msgspec.structs.replace(stop, breakpoints=hit, reason=reason)
         self._breakpoints.send()
         raise SkipMismatch(message)
 
-    # --- where entries are ---
+    # --- location of entries ---
 
-    def _check_to_come(self, entries: list[SkipEntry]) -> None:
-        run = self._executions.need_idle()
-        skipped = run.branches.ordinals()
+    def _check_ahead(self, entries: list[SkipEntry]) -> None:
+        execution = self._executions.need_idle()
+        skipped = execution.branches.ordinals()
         newest = self._executions.ask(protocol.GetStatus()).ordinal
-        stop = run.stop
+        stop = execution.stop
         is_before = stop is not None and stop.when == "before"
         over = [
             one.ordinal
@@ -189,109 +191,113 @@ class SkipPlan:
         ]
         if over:
             raise UsageError(
-                f"The action #{over[0]} is over, and was not skipped: go back to it with "
+                f"The action #{over[0]} has ended, and was not skipped: go back with "
                 f"'goto #{over[0]}', or start the tool again."
             )
 
-    def _to_come(self, run: Execution, entries: list[SkipEntry]) -> list[SkipEntry]:
-        skipped = run.branches.ordinals()
+    def _not_skipped_yet(self, execution: Execution, entries: list[SkipEntry]) -> list[SkipEntry]:
+        skipped = execution.branches.ordinals()
         return [one for one in entries if one.ordinal not in skipped]
 
-    def place(self) -> None:
-        """Find out where the entries are that were not looked for yet, and plan to skip them."""
-        run = self._executions.current
-        if not self._unplaced or run is None or run.state != "stopped":
+    def locate(self) -> None:
+        """Locate the pending entries, and plan their skips."""
+        execution = self._executions.current
+        if not self._pending or execution is None or execution.state != "stopped":
             return
-        planned = [(action, entry) for action, entry in self._placed if is_planned(run, action)]
-        entries = [*(entry for _, entry in planned), *self._unplaced]
-        placed, misfit = self._fit(run, entries)
-        run.branches.plan(action for action, _ in placed)
-        self._placed, self._misfit, self._unplaced = placed, misfit, []
+        planned = [
+            (action, entry) for action, entry in self._located if is_planned(execution, action)
+        ]
+        entries = [*(entry for _, entry in planned), *self._pending]
+        located, mismatch = self._locate_entries(execution, entries)
+        execution.branches.plan(action for action, _ in located)
+        self._located, self._mismatch, self._pending = located, mismatch, []
         self.send()
-        if misfit is None:
+        if mismatch is None:
             return
         self._breakpoints.send()
-        if run.stop is not None and _is_at(run.stop, misfit):
-            self._end_replay(run.stop, misfit.message)
+        if execution.stop is not None and _is_at(execution.stop, mismatch):
+            self._end_replay(execution.stop, mismatch.message)
 
-    def _fit(
-        self, run: Execution, entries: list[SkipEntry]
-    ) -> tuple[list[tuple[Skipped, SkipEntry]], Misfit | None]:
-        """Find out where entries are, up to the first that is nowhere."""
+    def _locate_entries(
+        self, execution: Execution, entries: list[SkipEntry]
+    ) -> tuple[list[tuple[Skipped, SkipEntry]], Mismatch | None]:
+        """Locate entries, up to the first that matches no action."""
         wanted = {entry: entry.ordinal for entry in entries}
         looked: set[SkipEntry] = set()
         while True:
-            placed, entry, stop, last = self._try(run, wanted)
+            located, entry, stop, last = self._check_ordinals(execution, wanted)
             if entry is None:
-                return placed, None
-            ordinal = None if entry in looked else self._find(run, entry, placed)
+                return located, None
+            ordinal = None if entry in looked else self._find_nth(execution, entry, located)
             looked.add(entry)
             if ordinal is None:
-                rest = [one for one in entries if one not in {it for _, it in placed}]
-                message = _not_there(entry, stop) if stop else _nothing_there(entry, last)
-                return placed, Misfit(message, rest, stop or self._last_stop(run, placed))
+                rest = [one for one in entries if one not in {it for _, it in located}]
+                message = _other_action(entry, stop) if stop else _missing_action(entry, last)
+                return located, Mismatch(message, rest, stop or self._last_stop(execution, located))
             wanted[entry] = ordinal
 
-    def _try(
-        self, run: Execution, wanted: dict[SkipEntry, int]
+    def _check_ordinals(
+        self, execution: Execution, wanted: dict[SkipEntry, int]
     ) -> tuple[list[tuple[Skipped, SkipEntry]], SkipEntry | None, Stop | None, int | None]:
-        """Repeat the run with entries skipped where they are wanted.
+        """Replay the run with entries skipped at the given ordinals.
 
         Returns:
-            Those that are there, the first that is not, what is there instead, and, if the tool
-            ended before, how many actions there were.
+            The entries that match, the first that does not, the stop at its ordinal, and, if the
+            tool ended earlier, the number of actions.
         """
-        placed: list[tuple[Skipped, SkipEntry]] = []
-        with self._scout.fork_with_skips(wanted.values()) as replica:
+        located: list[tuple[Skipped, SkipEntry]] = []
+        with self._scout.fork_with_skips(wanted.values()) as fork:
             for entry, ordinal in sorted(wanted.items(), key=lambda item: item[1]):
                 try:
-                    stop = replica.advance(ordinal)
+                    stop = fork.advance(ordinal)
                 except ToolGone:
-                    actions = replica.exited.actions if replica.exited else None
-                    return placed, entry, None, actions
+                    actions = fork.exited.actions if fork.exited else None
+                    return located, entry, None, actions
                 if what_of(skipped_at(stop)) != entry.what:
-                    return placed, entry, stop, None
-                placed.append((skipped_at(stop), entry))
-        return placed, None, None, None
+                    return located, entry, stop, None
+                located.append((skipped_at(stop), entry))
+        return located, None, None, None
 
-    def _find(
-        self, run: Execution, entry: SkipEntry, placed: list[tuple[Skipped, SkipEntry]]
+    def _find_nth(
+        self, execution: Execution, entry: SkipEntry, located: list[tuple[Skipped, SkipEntry]]
     ) -> int | None:
-        """Find where the action that was meant comes for the nth time, after here."""
-        if not entry.nth or not run.has_origin:
+        """Return the ordinal of the nth occurrence of an entry's action, if it is ahead."""
+        if not entry.nth or not execution.has_origin:
             return None
-        with self._scout.fork(run.origin, [_stopping(entry)]) as replica:
-            skip(replica, run, (action.ordinal for action, _ in placed))
+        with self._scout.fork(execution.origin, [_stopping(entry)]) as fork:
+            skip(fork, execution, (action.ordinal for action, _ in located))
             number = 0
-            while (stop := replica.complete()).when != "exit":
+            while (stop := fork.complete()).when != "exit":
                 number += stop.when == "before" and what_of(skipped_at(stop)) == entry.what
                 if number == entry.nth:
-                    return stop.ordinal if self._is_to_come(run, stop) else None
+                    return stop.ordinal if self._is_ahead(execution, stop) else None
         return None
 
-    def _is_to_come(self, run: Execution, stop: Stop) -> bool:
-        here = run.stop
+    def _is_ahead(self, execution: Execution, stop: Stop) -> bool:
+        here = execution.stop
         if here is None:
             return True
         return stop.event > here.event or (stop.event == here.event and here.when == "before")
 
-    def _last_stop(self, run: Execution, placed: list[tuple[Skipped, SkipEntry]]) -> Stop | None:
-        """Return the last stop before the end of the tool, as it goes on from here."""
-        ordinals = [action.ordinal for action, _ in placed]
-        with self._scout.fork_with_skips(ordinals) as replica:
-            end = replica.complete()
-        if not end.event or run.stop is None or end.event <= run.stop.event:
+    def _last_stop(
+        self, execution: Execution, located: list[tuple[Skipped, SkipEntry]]
+    ) -> Stop | None:
+        """Return the last stop before the end of the tool."""
+        ordinals = [action.ordinal for action, _ in located]
+        with self._scout.fork_with_skips(ordinals) as fork:
+            end = fork.complete()
+        if not end.event or execution.stop is None or end.event <= execution.stop.event:
             return None
-        with self._scout.fork_with_skips(ordinals) as replica:
-            return replica.go(end.event)
+        with self._scout.fork_with_skips(ordinals) as fork:
+            return fork.go(end.event)
 
     # --- numbers ---
 
-    def _numbered(self, run: Execution, actions: list[Skipped]) -> list[SkipEntry]:
-        """Count which of their like they are."""
+    def _numbered(self, execution: Execution, actions: list[Skipped]) -> list[SkipEntry]:
+        """Return entries with their numbers among equal actions."""
         numbers: dict[int, int] = {}
-        if actions and run.has_origin:
-            numbers = self._count_like(actions)
+        if actions and execution.has_origin:
+            numbers = self._occurrences(actions)
         return [
             SkipEntry(
                 ordinal=one.ordinal,
@@ -304,7 +310,7 @@ class SkipPlan:
             for one in actions
         ]
 
-    def _count_like(self, actions: list[Skipped]) -> dict[int, int]:
+    def _occurrences(self, actions: list[Skipped]) -> dict[int, int]:
         kinds = list(dict.fromkeys(what_of(one) for one in actions))
         breakpoints = [logging(_terms(*kind), id=id) for id, kind in enumerate(kinds, 1)]
         counts = dict.fromkeys(kinds, 0)
@@ -321,10 +327,10 @@ class SkipPlan:
         return numbers
 
 
-def _is_at(stop: Stop, misfit: Misfit) -> bool:
+def _is_at(stop: Stop, mismatch: Mismatch) -> bool:
     if stop.when == "exit":
         return True
-    return misfit.stop is not None and stop.event >= misfit.stop.event
+    return mismatch.stop is not None and stop.event >= mismatch.stop.event
 
 
 def _barrier_at(stop: Stop) -> protocol.WireBreakpoint:
@@ -349,7 +355,7 @@ def _wire(id: int, terms: list[protocol.Term], after: bool) -> protocol.WireBrea
 
 
 def _terms(tag: str, name: str, location: str | None, function: str | None) -> list[protocol.Term]:
-    """Return terms that hold for all actions that are the same, and for few others."""
+    """Return terms that match all actions of this identity, and few others."""
     terms = [protocol.Term(kind="tag", glob=_escaped(tag))]
     if tag == "apply-pattern" and name:
         terms.append(protocol.Term(kind="pattern", glob=_escaped(name)))
@@ -367,22 +373,26 @@ def _escaped(text: str) -> str:
     return re.sub(r"([*?\[\]{}\\])", r"\\\1", text)
 
 
-def _not_there(entry: SkipEntry, stop: Stop) -> str:
+def _other_action(entry: SkipEntry, stop: Stop) -> str:
     there = _words(stop.ordinal, stop.tag, stop.name, stop.location, stop.function)
-    return f"{_meant(entry)} does not fit: there is {there}, and {_no_other(entry)}."
+    return f"{_entry_text(entry)} does not match: found {there}. {_no_other(entry)}"
 
 
-def _nothing_there(entry: SkipEntry, actions: int | None) -> str:
-    ended = "the tool ends before" if actions is None else f"there are only {actions} actions"
-    return f"{_meant(entry)} does not fit: {ended}, and {_no_other(entry)}."
+def _missing_action(entry: SkipEntry, actions: int | None) -> str:
+    ended = "ends earlier" if actions is None else f"has only {actions} actions"
+    return f"{_entry_text(entry)} does not match: the run {ended}. {_no_other(entry)}"
 
 
-def _meant(entry: SkipEntry) -> str:
+def _entry_text(entry: SkipEntry) -> str:
     return f"The skip of {_words(entry.ordinal, *entry.what)}"
 
 
 def _no_other(entry: SkipEntry) -> str:
-    return f"the one meant comes fewer than {entry.nth} times" if entry.nth else "none is like it"
+    if not entry.nth:
+        return "No later action is the same."
+    if entry.nth == 1:
+        return "The saved action does not occur in this run."
+    return f"The saved action occurs fewer than {entry.nth} times in this run."
 
 
 def _words(ordinal: int, tag: str, name: str, location: str | None, function: str | None) -> str:

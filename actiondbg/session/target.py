@@ -1,4 +1,4 @@
-"""The program that is debugged: its command line, its tool, and what the tool wrote."""
+"""The debugged program: its command line, its tool, and the tool's output."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from actiondbg.tool.program import Program
 
 
 class Target:
-    """The program that is debugged.
+    """The debugged program.
 
     Args:
         program: the command line and its environment.
@@ -31,27 +31,27 @@ class Target:
 
     @property
     def directory(self) -> Path | None:
-        """The working directory of the tool; None for that of this process."""
+        """The working directory of the tool; None for ours."""
         return self._program.cwd
 
     @property
     def environment(self) -> Mapping[str, str] | None:
-        """The environment of the tool; None for that of this process."""
+        """The environment of the tool; None for ours."""
         return self._program.env
 
     @property
     def mlir_include(self) -> Path | None:
-        """The MLIR headers that were named for the tool; None for those that are found."""
+        """The user's directory of MLIR headers; None for automatic discovery."""
         return self._program.mlir_include
 
     @property
     def streams(self) -> Streams:
-        """Where the tool's standard streams go in this run."""
+        """The redirections of the tool's standard streams in this run."""
         return self._executions.streams
 
     @property
     def tool(self) -> Tool:
-        """The tool; raises LaunchError when the agent cannot be put into one."""
+        """The tool; raises LaunchError when it is missing or unsuitable for the agent."""
         return self._program.tool
 
     def agent(self) -> Path:
@@ -60,7 +60,7 @@ class Target:
 
     @property
     def hello(self) -> protocol.Hello | None:
-        """What the agent reported of itself and the tool in this run, or None."""
+        """The hello of the agent in this run, or None."""
         current = self._executions.current
         return current.hello if current else None
 
@@ -71,9 +71,9 @@ class Target:
         return current.pid if current and current.state != "exited" else None
 
     def output(self) -> str:
-        """Return the tool's stdout so far; raises UsageError when it was redirected."""
+        """Return the tool's stdout so far; raises UsageError when it is redirected."""
         return self._executions.spooled("stdout", self.streams.stdout)
 
     def errors(self) -> str:
-        """Return the tool's stderr so far; raises UsageError when it was redirected."""
+        """Return the tool's stderr so far; raises UsageError when it is redirected."""
         return self._executions.spooled("stderr", self.streams.stderr)

@@ -1,4 +1,4 @@
-"""What many layers share and none owns: globs, atomic writes, scratch directories, interrupts.
+"""Utilities of all layers: globs, atomic writes, scratch directories, interrupts, HTML pages.
 
 May import: errors.
 """

@@ -1,4 +1,4 @@
-"""Replace a folder as a whole, or not at all."""
+"""Atomic replacement of a folder."""
 
 from __future__ import annotations
 
@@ -31,22 +31,22 @@ def replaced_directory(folder: Path, mark: str) -> Generator[Path]:
     try:
         _check_replaceable(folder, mark)
         folder.parent.mkdir(parents=True, exist_ok=True)
-        making = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
+        new = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
     except OSError as error:
         raise _cannot_make(folder, error) from error
     try:
-        yield making
+        yield new
         try:
-            making.chmod(executable_mode(making / mark))
-            _replace(making, folder)
+            new.chmod(executable_mode(new / mark))
+            _replace(new, folder)
         except OSError as error:
             raise _cannot_make(folder, error) from error
     finally:
-        shutil.rmtree(making, ignore_errors=True)
+        shutil.rmtree(new, ignore_errors=True)
 
 
 def executable_mode(file: Path) -> int:
-    """Return the mode of a new file, with execution for everyone who may read it."""
+    """Return the mode of a file, with execution for everyone who may read it."""
     mode = stat.S_IMODE(file.stat().st_mode)
     return mode | (mode & 0o444) >> 2
 
@@ -56,18 +56,18 @@ def _check_replaceable(folder: Path, mark: str) -> None:
         return
     if not folder.is_dir() or (any(folder.iterdir()) and not (folder / mark).exists()):
         raise FileNotWritten(
-            f"{str(folder)!r} exists and is not the folder of a report: name another."
+            f"{str(folder)!r} exists and is not the folder of a report: name another folder."
         )
 
 
-def _replace(making: Path, folder: Path) -> None:
+def _replace(new: Path, folder: Path) -> None:
     if not folder.exists():
-        os.rename(making, folder)
+        os.rename(new, folder)
         return
-    old = making.with_name(f"{making.name}.old")
+    old = new.with_name(f"{new.name}.old")
     os.rename(folder, old)
     try:
-        os.rename(making, folder)
+        os.rename(new, folder)
     except BaseException:
         os.rename(old, folder)
         raise
@@ -76,5 +76,5 @@ def _replace(making: Path, folder: Path) -> None:
 
 def _cannot_make(folder: Path, error: OSError) -> FileNotWritten:
     return FileNotWritten(
-        f"The folder {str(folder)!r} cannot be created ({error.strerror}): name another."
+        f"The folder {str(folder)!r} cannot be created ({error.strerror}): name another folder."
     )

@@ -1,4 +1,4 @@
-"""Writing a file as a whole, or not at all."""
+"""Atomic writes of files."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from typing import IO
 
 
 def write_whole(path: str | os.PathLike[str], content: bytes) -> None:
-    """Write a file; when that fails, or is cut short, what was there is still there.
+    """Write a file atomically: an error or an interrupt leaves the old file.
 
     Args:
-        path: of the file; what is no regular file, such as /dev/stdout, is written to.
-        content: all of it.
+        path: of the file; a file that is not regular, such as /dev/stdout, is written directly.
+        content: of the file.
 
     Raises:
-        OSError: it cannot be written.
+        OSError: the file cannot be written.
     """
     with open_whole(path) as file:
         file.write(content)
@@ -25,12 +25,12 @@ def write_whole(path: str | os.PathLike[str], content: bytes) -> None:
 
 @contextlib.contextmanager
 def open_whole(path: str | os.PathLike[str]) -> Generator[IO[bytes]]:
-    """Open a file to write into; it is there when the block is left; see ``write_whole``.
+    """Open a file for atomic writing: the end of the block replaces it; see ``write_whole``.
 
     Raises:
-        OSError: it cannot be written.
+        OSError: the file cannot be written.
     """
-    # Asked before links are resolved: that of /dev/stdout may lead to a pipe, which has no path.
+    # Before links are resolved: that of /dev/stdout may lead to a pipe, which has no path.
     if os.path.exists(path) and not os.path.isfile(path):
         with open(path, "wb") as file:
             yield file
@@ -45,5 +45,5 @@ def open_whole(path: str | os.PathLike[str]) -> Generator[IO[bytes]]:
         with contextlib.suppress(OSError):
             new.unlink()
         if isinstance(error, OSError) and error.filename == str(new):
-            error.filename = os.fspath(path)  # the other name is nobody's
+            error.filename = os.fspath(path)  # the temporary name means nothing to the user
         raise

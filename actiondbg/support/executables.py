@@ -1,4 +1,4 @@
-"""Find a program on PATH."""
+"""The search for programs on PATH."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ import os
 def which(name: str) -> str | None:
     """Return the path of a program, or None.
 
-    It is what shutil.which does, whose import alone takes as long as the rest of finding a tool.
+    Equivalent to shutil.which, whose import takes as long as the discovery of a tool.
 
     Args:
-        name: of the program; with a slash in it, a path that is taken as it is.
+        name: of the program; with a slash, a path that is used as it is.
     """
     for directory in ("",) if "/" in name else os.get_exec_path():
         path = os.path.join(directory, name)

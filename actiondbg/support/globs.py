@@ -9,15 +9,15 @@ from actiondbg.errors import UsageError
 
 
 def check_glob(glob: str, text: str, offset: int) -> None:
-    """Refuse a glob that the agent could not compile.
+    """Refuse a glob that the agent cannot compile.
 
     Args:
-        glob: what is matched with ``*``, ``?``, ``[a-z]`` and ``\\`` before a character.
-        text: what the user wrote, for the error.
-        offset: where the glob begins in ``text``, in characters from 0.
+        glob: with ``*``, ``?``, ``[a-z]`` and ``\\`` before a literal character.
+        text: the user's text, for the error.
+        offset: the position of the glob in ``text``, in characters from 0.
 
     Raises:
-        UsageError: a ``[`` is not closed, or a ``\\`` stands at the end.
+        UsageError: a ``[`` is not closed, a range is empty, or the glob ends with a ``\\``.
 
     Source: llvm/lib/Support/GlobPattern.cpp.
     """
@@ -47,12 +47,12 @@ def check_glob(glob: str, text: str, offset: int) -> None:
 
 
 def glob_matches(glob: str, text: str) -> bool:
-    """Tell whether a glob that was checked matches all of a text, as the agent's would."""
+    """Return whether a valid glob matches a whole text, as in the agent."""
     return re.fullmatch(glob_regex(glob), text, re.DOTALL) is not None
 
 
 def glob_regex(glob: str) -> str:
-    """Return what matches as a glob that was checked, in the syntax of Python and of RE2."""
+    """Return the regular expression of a valid glob, in the common syntax of Python and RE2."""
     return "".join(_regexes(glob))
 
 
@@ -64,7 +64,7 @@ def _regexes(glob: str) -> Iterator[str]:
             inside = glob[i + 1 : end]
             negated = inside[0] in "^!"
             escaped = re.sub(r"([\\\[\]^&~|])", r"\\\1", inside[negated:])
-            # Nothing but a negation: any character.
+            # An empty negation matches any character.
             yield f"[{'^' if negated else ''}{escaped}]" if escaped else "."
             i = end
         elif glob[i] == "\\":

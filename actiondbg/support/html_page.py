@@ -1,4 +1,4 @@
-"""How the pages look that actiondbg writes; their colours follow the reader's setting."""
+"""The style of actiondbg's HTML pages; colours follow the reader's light or dark setting."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Waiting for the tool: for what it sends and for its end, and for Ctrl-C meanwhile."""
+"""Interrupts and waits: Ctrl-C is deferred, except during waits for the tool."""
 
 from __future__ import annotations
 
@@ -12,19 +12,18 @@ from typing import Any
 
 
 class HeldInterrupts:
-    """Hold Ctrl-C back, except while the tool is waited for.
+    """Defers Ctrl-C, except during waits for the tool.
 
-    A KeyboardInterrupt between the receipt of a message and the note of what it says would lose
-    it. In a ``with`` block it is therefore raised in ``Watch.wait`` only, where nothing has been
-    received yet, or at the end of the block. That is the main thread's, in which it is raised; in
-    others this does nothing.
+    A KeyboardInterrupt between the receipt and the processing of a message would lose the message.
+    In a ``with`` block it is therefore raised in ``Watch.wait`` only, before anything is received,
+    or at the end of the block. Only the main thread gets interrupts; in others this does nothing.
     """
 
     def __init__(self) -> None:
         self._depth = 0
         self._waiting = False
         self._pending = False
-        self._deaf = False
+        self._blocked = False
         self._handler: Callable[[int, FrameType | None], Any] | None = None
 
     def __enter__(self) -> None:
@@ -35,9 +34,8 @@ class HeldInterrupts:
             return
         handler = signal.getsignal(signal.SIGINT)
         if callable(handler):
-            # From here on an interrupt is held back; before, nothing is changed that it could
-            # leave half done.
-            signal.signal(signal.SIGINT, self._arrive)
+            # From here on interrupts are deferred; earlier ones leave no partial state.
+            signal.signal(signal.SIGINT, self._handle)
             self._handler = handler
         self._depth = 1
 
@@ -60,17 +58,17 @@ class HeldInterrupts:
             handler(signal.SIGINT, None)
 
     @contextlib.contextmanager
-    def deaf(self) -> Generator[None]:
-        """Hold interrupts back while the tool is waited for, too, inside of the block."""
-        outer, self._deaf = self._deaf, True
+    def blocked(self) -> Generator[None]:
+        """Defer interrupts in the block during waits, too."""
+        outer, self._blocked = self._blocked, True
         try:
             yield
         finally:
-            self._deaf = outer
+            self._blocked = outer
 
     def open(self) -> None:
-        """Let an interrupt through from now on, also one that was held back."""
-        if not _is_main() or self._deaf:
+        """Admit interrupts from now on, including a deferred one."""
+        if not _is_main() or self._blocked:
             return
         self._waiting = True
         if self._pending and self._handler is not None:
@@ -78,11 +76,11 @@ class HeldInterrupts:
             self._handler(signal.SIGINT, None)
 
     def shut(self) -> None:
-        """Hold interrupts back again."""
+        """Defer interrupts again."""
         if _is_main():
             self._waiting = False
 
-    def _arrive(self, number: int, frame: FrameType | None) -> None:
+    def _handle(self, number: int, frame: FrameType | None) -> None:
         if self._waiting and self._handler is not None:
             self._handler(number, frame)
         else:
@@ -94,12 +92,12 @@ def _is_main() -> bool:
 
 
 class Watch:
-    """Wait until one of a socket and a process has something to tell.
+    """Waits for data on a socket, or for the end of the process at its other end.
 
     Args:
-        held: opened while waiting.
-        socket: what is read from, a file descriptor.
-        process: the pidfd of the process at the other end, or None.
+        held: admits interrupts during the wait.
+        socket: the file descriptor of the socket.
+        process: the pidfd of the process, or None.
     """
 
     def __init__(self, held: HeldInterrupts, socket: int, process: int | None) -> None:
@@ -111,14 +109,14 @@ class Watch:
             self._poll.register(process, select.POLLIN)
 
     def wait(self, seconds: float | None = None) -> bool:
-        """Wait.
+        """Wait for data or for the end of the process.
 
         Args:
-            seconds: at most so long; None for as long as it takes.
+            seconds: to wait at most; None for no limit.
 
         Returns:
-            True when the socket can be read (or has ended), False when the process has ended
-            and left nothing in the socket.
+            True when the socket is readable or closed, False when the process has ended and the
+            socket is empty.
 
         Raises:
             TimeoutError: neither happened in time.
@@ -138,10 +136,10 @@ def wait_for_end(process: int, seconds: float) -> bool:
 
     Args:
         process: its pidfd.
-        seconds: at most so long.
+        seconds: to wait at most.
 
     Returns:
-        Whether it has ended.
+        Whether the process has ended.
     """
     poll = select.poll()
     poll.register(process, select.POLLIN)

@@ -1,10 +1,10 @@
-"""Private temporary directories, which the next process removes when one was killed.
+"""Scratch directories; those of killed processes are removed by later ones.
 
-That of a session has its socket, what the tool prints, what is printed of the IR; that of a
-command has a recording which only that command reads.
+A session's directory holds its sockets, the tool's output and printed IR; a command's holds a
+temporary recording.
 
-They lie in the directory for temporary files, not in XDG_RUNTIME_DIR: the latter is small and in
-memory, and a tool may print a gigabyte.
+They are in the directory for temporary files and not in XDG_RUNTIME_DIR, which is small and in
+memory, while a tool may print a gigabyte.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from pathlib import Path
 
 PREFIX = "actiondbg-"
 _OWNER = "pid"
-_DEAD = ("Z", "X")  # states of a process that only its parent still knows
+_DEAD = ("Z", "X")  # process states: zombie and dead
 _LONGEST_SOCKET_PATH = 107  # bytes, sun_path of unix(7) less its final zero
-_UNOWNED_SECONDS = 60  # a directory without an owner is being made, or its maker died then
+_UNOWNED_SECONDS = 60  # an older directory without an owner file is stale
 
 
 def make_directory() -> Path:
@@ -44,9 +44,9 @@ def make_scratch(purpose: str) -> Path:
     """Make a directory of mode 0700 for a command, and remove those of processes that were killed.
 
     Args:
-        purpose: what it is for, such as "log", for its name.
+        purpose: a part of its name, such as "log".
     """
-    # A tool is to start soon: the import of tempfile, which knows more places, takes 7 ms.
+    # The import of tempfile, which supports more locations, delays the tool's start by 7 ms.
     base = Path(os.environ.get("TMPDIR") or "/tmp").absolute()
     prefix = f"{PREFIX}{purpose}-"
     directory = base / (prefix + os.urandom(8).hex())
@@ -57,17 +57,17 @@ def make_scratch(purpose: str) -> Path:
         import tempfile
 
         directory = Path(tempfile.mkdtemp(prefix=prefix))
-    with contextlib.suppress(OSError):  # of a full disk the command tells what it means for it
+    with contextlib.suppress(OSError):  # a full disk fails later, with the command's own message
         _own(directory)
     return directory
 
 
 @contextlib.contextmanager
 def scratch_directory(purpose: str) -> Generator[Path]:
-    """Make a directory for temporary files, which is removed with all that is in it.
+    """Make a scratch directory for the block; its end removes the directory.
 
     Args:
-        purpose: what it is for, such as "log", for its name.
+        purpose: a part of its name, such as "log".
     """
     directory = make_scratch(purpose)
     try:
@@ -77,8 +77,8 @@ def scratch_directory(purpose: str) -> Generator[Path]:
 
 
 def remove_directory(directory: Path) -> None:
-    """Remove a directory and all that is in it."""
-    import shutil  # only now, as before a tool starts that would delay it
+    """Remove a directory and its contents."""
+    import shutil  # lazily, as the import would delay the tool's start
 
     shutil.rmtree(directory, ignore_errors=True)
 
@@ -92,7 +92,7 @@ def remove_stale(base: Path) -> None:
 
 
 def _own(directory: Path) -> None:
-    """Write down whose directory it is; until then it is being made, and nobody removes it."""
+    """Write the owner file; a new directory without one is never removed."""
     pid = os.getpid()
     (directory / _OWNER).write_text(f"{pid} {_start_time(pid)} {_pid_namespace()}\n")
 
@@ -106,14 +106,14 @@ def _remove_if_stale(entry: os.DirEntry[str]) -> None:
     except OSError:
         return
     if owner is None:
-        # Somebody else's, with a name like ours; or ours, whose maker died at once: then it is
-        # empty, and only an empty one is removed.
+        # Another program's directory with such a name, or ours, whose maker died at once. Ours is
+        # empty: only an empty one is removed.
         if time.time() - stat.st_mtime > _UNOWNED_SECONDS:
             with contextlib.suppress(OSError):
                 os.rmdir(entry.path)
         return
     pid, start, namespace = owner
-    # In another namespace, such as that of a container, the pid is that of another process.
+    # In another namespace, such as a container's, the pid denotes another process.
     if namespace in (None, _pid_namespace()) and _start_time(pid) != start:
         remove_directory(Path(entry.path))
 
@@ -127,10 +127,9 @@ def _read_owner(directory: Path) -> tuple[int, str, str | None] | None:
 
 
 def _start_time(pid: int) -> str | None:
-    """Return when a live process started, so that a pid that was given out again is told apart.
+    """Return the start time of a live process, which distinguishes reused pids.
 
-    Source: proc(5), fields 3 and 22 of /proc/PID/stat; the second, in parentheses, may hold
-    anything.
+    Source: proc(5), fields 3 and 22 of /proc/PID/stat; field 2, in parentheses, may hold any text.
     """
     try:
         stat = Path(f"/proc/{pid}/stat").read_text(errors="replace")

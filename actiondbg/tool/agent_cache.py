@@ -1,4 +1,4 @@
-"""The agent for a tool's MLIR: compiled once, into the user's cache."""
+"""The user's cache of agents, one for each build of MLIR."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ def build_agent(
 ) -> Path:
     """Return the agent for a tool; compile it if the cache has none.
 
-    Two processes may do so at once: each compiles in a directory of its own, and the last rename
-    wins over an equal file.
+    Safe for concurrent processes: each compiles in a directory of its own, and renames an equal
+    file.
 
     Args:
-        tool: what find_tool returned.
-        on_start: called when a compile begins, which takes about ten seconds.
+        tool: the result of find_tool.
+        on_start: called before a compilation, which takes about ten seconds.
         source: the directory of the agent's source.
 
     Returns:
@@ -40,7 +40,7 @@ def build_agent(
     agent = _agent_path(tool, compiler, source, files)
     if agent.exists():
         return agent
-    # Imported only now: each start looks for the agent, and one compiles it.
+    # Imported lazily: every start looks up the agent, but few compile it.
     from actiondbg.tool.agent_compilation import check_abi, compile_agent
 
     check_abi(tool)
@@ -57,7 +57,7 @@ def build_agent(
 
 
 def agent_state(tool: Tool, source: Path = AGENT_SOURCE) -> str:
-    """Say whether the agent for a tool is ready: "cached", "not compiled yet", or what hinders."""
+    """Return the state of a tool's agent: "cached", "not compiled yet", or an error."""
     try:
         agent = _agent_path(tool, find_compiler(), source, source_files(source))
     except AgentBuildError as error:
@@ -66,20 +66,20 @@ def agent_state(tool: Tool, source: Path = AGENT_SOURCE) -> str:
 
 
 def cache_directory() -> Path:
-    """Return the directory of what can be made again (XDG Base Directory Specification)."""
+    """Return actiondbg's directory in the user's cache (XDG Base Directory Specification)."""
     given = Path(os.environ.get("XDG_CACHE_HOME", ""))
     return (given if given.is_absolute() else Path.home() / ".cache") / "actiondbg"
 
 
 def _agent_path(tool: Tool, compiler: Compiler, source: Path, files: Sequence[str]) -> Path:
-    """Name the agent by everything that it is made from."""
-    made_from = (tool.build_id, tool.llvm, compiler.identity, *FLAGS, *LINK_FLAGS, *tool.headers)
-    parts = [os.fsencode(part) for part in made_from]
+    """Return the agent's path, named by a hash of all inputs of its compilation."""
+    inputs = (tool.build_id, tool.llvm, compiler.identity, *FLAGS, *LINK_FLAGS, *tool.headers)
+    parts = [os.fsencode(part) for part in inputs]
     for file in files:
         with open(source / file, "rb", buffering=0) as opened:
             content = opened.read()
         parts += file.encode(), str(len(content)).encode(), content
-    # By the hash that tells whether a .pyc is of a source: to import hashlib takes 5 ms.
+    # The hash of .pyc files: the import of hashlib takes 5 ms.
     key = source_hash(b"\0".join(parts)).hex()
     return cache_directory() / f"agent-{key}.so"
 

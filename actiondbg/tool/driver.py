@@ -1,4 +1,4 @@
-"""Expand a compiler driver into the compiler that it starts."""
+"""Compiler drivers, such as flang, and the compilers that they start."""
 
 from __future__ import annotations
 
@@ -14,21 +14,20 @@ _DRIVER_SECONDS = 60
 
 
 def expand_driver(argv: list[str], cwd: Path | None = None) -> list[str]:
-    """Replace a flang driver's command line by that of the one compiler that it would start.
+    """Replace a flang driver's command line by that of the compiler that it would start.
 
-    The agent goes into one process, and flang the driver starts flang -fc1 as another. Of a command
-    that links as well, the compiler is taken and its object, a temporary file of the driver's, is
-    not written.
+    The agent works in one process, and the driver starts flang -fc1 as another. If the command
+    links too, only the compiler is debugged, without its object, the driver's temporary file.
 
     Args:
-        argv: a command line; it is returned as it is unless it calls the driver.
-        cwd: the directory that its paths are relative to; None for the current one.
+        argv: a command line; returned unchanged unless it calls the driver.
+        cwd: the working directory of the command; None for the current one.
 
     Returns:
         The command line to debug.
 
     Raises:
-        LaunchError: the driver cannot be asked, or would not start exactly one compiler.
+        LaunchError: the driver cannot be run, or would not start exactly one compiler.
     """
     if not argv or not re.match(_DRIVER, Path(argv[0]).name) or "-fc1" in argv:
         return argv
@@ -40,8 +39,8 @@ def expand_driver(argv: list[str], cwd: Path | None = None) -> list[str]:
     if error is not None:
         raise LaunchError(f"{argv[0]} refused the command line: {error.strip()}")
     raise LaunchError(
-        f"{argv[0]} would start {len(compilers)} compilers, and exactly one can be debugged: "
-        "name one source file, or debug one -fc1 command of those that its -### prints."
+        f"{argv[0]} would start {len(compilers)} compilers, and only one can be debugged: "
+        "give one source file, or debug one of the -fc1 commands that -### prints."
     )
 
 
@@ -62,8 +61,8 @@ def _ask_driver(argv: list[str], cwd: Path | None) -> tuple[list[list[str]], lis
         raise LaunchError(f"There is no tool {argv[0]!r}: check its path, or PATH.") from error
     except (OSError, subprocess.TimeoutExpired) as error:
         raise LaunchError(
-            f"{argv[0]!r} could not be asked which compiler it starts ({error}): "
-            "give the command of the compiler itself, with -fc1."
+            f"The query of {argv[0]!r} for its compiler failed ({error}): "
+            "give the command line of the compiler itself, with -fc1."
         ) from error
     lines = answer.stderr.splitlines()
     jobs = [_words(line) for line in lines if line.startswith(' "')]
@@ -71,7 +70,7 @@ def _ask_driver(argv: list[str], cwd: Path | None) -> tuple[list[list[str]], lis
 
 
 def _words(line: str) -> list[str]:
-    """Split a line of -###: words in double quotes, a backslash before a special character.
+    """Split a line of -###, with double quotes and backslash escapes, into words.
 
     Source: clang and flang, llvm::sys::printArg in llvm/lib/Support/Program.cpp.
     """

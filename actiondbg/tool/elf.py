@@ -1,7 +1,6 @@
-"""Read the few facts about an ELF file that decide whether the agent fits it.
+"""A minimal ELF reader: whether the agent suits a program, and the build id of a library.
 
-Written by hand on the program headers: the libraries that read ELF need longer to be imported
-than the first stop may take.
+Hand-written, as the import of an ELF library would take longer than the first stop may take.
 
 Source: the System V ABI, chapter 5 (program header); NT_GNU_BUILD_ID in elf.h.
 """
@@ -35,7 +34,7 @@ def read_elf(path: Path) -> Elf | None:
         path: a readable file.
 
     Returns:
-        Its facts, or None if it is not a 64-bit ELF file or is cut short.
+        The file's properties; None if it is not a 64-bit ELF file, or is truncated.
 
     Raises:
         OSError: the file cannot be read.

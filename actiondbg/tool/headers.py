@@ -1,4 +1,4 @@
-"""Find the C++ headers that belong to a libMLIR, and what they say about its build."""
+"""The C++ headers of a libMLIR: their discovery, version and ABI checks."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ OLDEST_LLVM = 19
 _MLIR_HEADER = Path("mlir/IR/MLIRContext.h")
 _LLVM_HEADER = Path("llvm/Config/llvm-config.h")
 _ABI_HEADER = Path("llvm/Config/abi-breaking.h")
-# They are compiled when they are used: most are not, in most runs.
+# Compiled at use: most runs need only a few.
 _VERSION = r'^#define LLVM_VERSION_STRING "(\d+(?:\.\d+)*)'
 _ABI_CHECKS = r"^#define LLVM_ENABLE_ABI_BREAKING_CHECKS 1"
 _SONAME_VERSION = r"^libMLIR(?:-\d+)?\.so\.(\d+(?:\.\d+)*)$"
@@ -34,13 +34,13 @@ def find_headers(libmlir: Path, mlir_include: Path | None = None) -> Headers:
 
     Args:
         libmlir: the shared library.
-        mlir_include: where the user says that they are, or None.
+        mlir_include: the user's include directory, or None.
 
     Returns:
         The headers.
 
     Raises:
-        AgentBuildError: there are none, or half of them.
+        AgentBuildError: the headers of MLIR or of LLVM are missing.
     """
     if mlir_include is not None:
         return _headers(_given(mlir_include.absolute()), libmlir)
@@ -48,7 +48,7 @@ def find_headers(libmlir: Path, mlir_include: Path | None = None) -> Headers:
         if (directory / _MLIR_HEADER).is_file():
             return _headers(directory, libmlir)
     raise AgentBuildError(
-        f"The MLIR headers of {str(libmlir)!r} are missing, which the agent is compiled against: "
+        f"The MLIR headers of {str(libmlir)!r}, which the agent needs, are missing: "
         f"{_remedy(libmlir)}."
     )
 
@@ -57,23 +57,23 @@ def check_version(libmlir: Path, headers: Headers) -> None:
     """Refuse an LLVM that is too old, and headers of another version than the library's.
 
     Raises:
-        AgentBuildError: so it is.
+        AgentBuildError: the version is too old, or the versions differ.
     """
     if int(headers.llvm.split(".")[0]) < OLDEST_LLVM:
         raise AgentBuildError(
-            f"{str(libmlir)!r} is of LLVM {headers.llvm}, and actiondbg needs LLVM {OLDEST_LLVM} "
-            "or later: use a newer build of the tool."
+            f"{str(libmlir)!r} belongs to LLVM {headers.llvm}, and actiondbg needs LLVM "
+            f"{OLDEST_LLVM} or later: use a newer build of the tool."
         )
     version = _version_of(libmlir)
     if version and not f"{headers.llvm}.".startswith(f"{version}."):
         raise AgentBuildError(
-            f"The headers in {str(headers.directories[0])!r} are of LLVM {headers.llvm}, but "
-            f"{str(libmlir)!r} is of LLVM {version}: {_remedy(libmlir)}."
+            f"The headers in {str(headers.directories[0])!r} belong to LLVM {headers.llvm}, but "
+            f"{str(libmlir)!r} belongs to LLVM {version}: {_remedy(libmlir)}."
         )
 
 
 def has_abi_checks(headers: tuple[Path, ...]) -> bool:
-    """Tell whether classes have the members of a build with ABI-breaking checks.
+    """Return whether classes have the members of a build with ABI-breaking checks.
 
     Source: llvm/Config/abi-breaking.h. The layout follows this constant and not NDEBUG.
     """
@@ -118,14 +118,14 @@ def _read_version(llvm: Path) -> str:
     found = re.search(_VERSION, (llvm / _LLVM_HEADER).read_text(), re.MULTILINE)
     if found is None:
         raise AgentBuildError(
-            f"{str(llvm / _LLVM_HEADER)!r} tells no LLVM version: give --mlir-include the include "
-            "directory of an installed MLIR."
+            f"{str(llvm / _LLVM_HEADER)!r} defines no LLVM version: give --mlir-include the "
+            "include directory of an installed MLIR."
         )
     return found[1]
 
 
 def _version_of(libmlir: Path) -> str | None:
-    """Read the version that the name of a library ends in, as in libMLIR.so.22.1."""
+    """Return the version in the name of a library, as in libMLIR.so.22.1."""
     for name in (libmlir.name, libmlir.resolve().name):
         found = re.match(_SONAME_VERSION, name)
         if found:
@@ -146,7 +146,7 @@ def _is_distribution(libmlir: Path) -> bool:
 
 
 def _remedy(libmlir: Path) -> str:
-    """Say how to get the headers, as the library itself was probably got."""
+    """Return the way to install the headers, guessed from the library's location."""
     if {"site-packages", "dist-packages"} & set(libmlir.parts):
         return "pip install xtc-mlir-dev xtc-llvm-dev, or give --mlir-include DIR"
     major = _major_of(libmlir)

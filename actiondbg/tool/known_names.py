@@ -1,4 +1,4 @@
-"""The names of tags, patterns, passes and operations that a tool is known to have."""
+"""The known names of a tool: tags, patterns, passes and operations."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from actiondbg.support.atomic_write import write_whole
 NameKind = Literal["tag", "pattern", "pass", "op"]
 KINDS: tuple[NameKind, ...] = get_args(NameKind)
 
-_MOST = 50_000  # names of a kind that are kept
-_LONGEST = 500  # characters of a name that is kept
+_MAX_NAMES = 50_000  # of a kind
+_MAX_LENGTH = 500  # characters of a name
 
 
 class KnownNames:
     """Names seen in earlier runs of a tool, for completion; kept in the user's cache.
 
     Args:
-        key: what tells tools apart, of any characters.
+        key: identifies the tool, of any characters.
     """
 
     def __init__(self, key: str) -> None:
@@ -38,17 +38,17 @@ class KnownNames:
         return sorted(self._names[kind])
 
     def add(self, kind: NameKind, names: Iterable[str]) -> None:
-        """Remember names."""
+        """Add names."""
         known = self._names[kind]
         for name in names:
-            if name and name not in known and len(known) < _MOST and len(name) <= _LONGEST:
+            if name and name not in known and len(known) < _MAX_NAMES and len(name) <= _MAX_LENGTH:
                 known.add(name)
                 self._changed = True
 
     def save(self) -> None:
-        """Write what is new to the cache, with what other sessions wrote; by rename.
+        """Write new names to the cache, merged with those of other sessions; by rename.
 
-        The names are a convenience: a cache that cannot be written is no error.
+        Names are a convenience: a cache that cannot be written is not an error.
         """
         if not self._changed:
             return
@@ -60,7 +60,7 @@ class KnownNames:
             self._changed = False
 
     def _load(self) -> None:
-        """Add what the cache holds; one that is missing or damaged holds nothing."""
+        """Add the cached names; ignore a missing or damaged cache."""
         try:
             content: Any = json.loads(self._file.read_text(encoding="utf-8"))
         except (OSError, ValueError):

@@ -1,4 +1,4 @@
-"""The program that is debugged or recorded: its command line, its tool, and how that starts."""
+"""The program to debug or record: its command line, its tool, and its start."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ _PRELOAD = "LD_PRELOAD"
 
 
 class Program:
-    """A command line of a tool, and what surrounds it.
+    """The command line of a tool, with its environment.
 
     Args:
         argv: the command line, the tool first.
-        mlir_include: the tool's MLIR headers, when they are not found by themselves.
-        cwd: where the tool runs; None for here.
+        mlir_include: the tool's MLIR headers; None for automatic discovery.
+        cwd: the tool's working directory; None for ours.
         env: its environment; None for ours.
-        on_compile: called when the agent is compiled, which takes some seconds.
+        on_compile: called before the agent is compiled, which takes some seconds.
 
     Raises:
         UsageError: the command line is empty.
@@ -50,7 +50,7 @@ class Program:
 
     @property
     def tool(self) -> Tool:
-        """The tool, found when it is first asked for; raises LaunchError."""
+        """The tool, looked up at the first use; raises LaunchError."""
         name = self._command_line()[0]
         if self._found is None or self._found[0] != name:
             self._found = name, find_tool(name, self.mlir_include)
@@ -63,20 +63,20 @@ class Program:
     def popen(
         self,
         agent: Path,
-        orders: Mapping[str, str],
+        variables: Mapping[str, str],
         streams: tuple[OpenedStream, OpenedStream, OpenedStream],
         group: int | None = None,
     ) -> subprocess.Popen[bytes]:
         """Start the tool's process with the agent in it.
 
         Args:
-            agent: what ``agent`` returned.
-            orders: variables of the environment that tell the agent what to do.
-            streams: what ``Streams.opened`` gave.
-            group: the process group that it joins, 0 for one of its own; None for ours.
+            agent: the result of ``agent``.
+            variables: environment variables with settings for the agent.
+            streams: the result of ``Streams.opened``.
+            group: the process group to join, 0 for a new one; None for ours.
 
         Raises:
-            LaunchError: it cannot be started.
+            LaunchError: the tool cannot be started.
         """
         executable = self.tool.path
         stdin, stdout, stderr = streams
@@ -84,7 +84,7 @@ class Program:
             return subprocess.Popen(
                 self._command_line(),
                 executable=executable,
-                env={**self._environment(agent), **orders},
+                env={**self._environment(agent), **variables},
                 cwd=self.cwd,
                 stdin=stdin,
                 stdout=stdout,
@@ -94,11 +94,11 @@ class Program:
         except (OSError, ValueError) as error:
             raise LaunchError(
                 f"{os.fspath(executable)!r} could not be started ({error}): check the tool and "
-                "the directory that it runs in."
+                "its working directory."
             ) from error
 
     def _environment(self, agent: Path) -> dict[str, str]:
-        """Return the environment that puts the agent into the tool.
+        """Return the environment that preloads the agent into the tool.
 
         The tool's own LD_PRELOAD is kept, and the agent restores it for the tool's children.
         """
@@ -110,7 +110,7 @@ class Program:
         return result
 
     def _command_line(self) -> list[str]:
-        """The command line with a driver replaced by the compiler that it would start."""
+        """Return the command line, with a driver replaced by its compiler."""
         if self._expanded is None or self._expanded[0] != self.argv:
             self._expanded = list(self.argv), expand_driver(self.argv, self.cwd)
         return self._expanded[1]

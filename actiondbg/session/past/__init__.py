@@ -1,4 +1,4 @@
-"""Questions about what a run did up to now, answered by a replay of it.
+"""Queries about the past of a run, answered by a replay.
 
 May import: errors, support, protocol, tool, breakpoints, ir, analysis, process, session.inspection.
 """

@@ -1,4 +1,4 @@
-"""A file with which the stock tool does one pass again: IR and a pipeline."""
+"""Reproducers of a pass: a file with IR and a pipeline for the stock tool."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from actiondbg import protocol
 from actiondbg.errors import FileNotWritten, UsageError
 from actiondbg.ir.printed import PrintedText
 
-# Options of the tool without which it may not read its own IR.
+# Options that the tool may need to read its own IR.
 _KEPT = (
     "allow-unregistered-dialect",
     "irdl-file",
@@ -23,12 +23,12 @@ _ADAPTOR = "OpToOpPassAdaptor"  # runs the pipeline of nested operations: it is 
 
 
 class Reproducer(msgspec.Struct, kw_only=True, frozen=True):
-    """What does one pass again.
+    """A file that reproduces one pass.
 
     Attributes:
-        path: the file that was written.
+        path: of the file.
         pipeline: the pass, as a textual pipeline from the outermost operation.
-        command: what runs it with the stock tool.
+        command: the command line that runs it with the stock tool.
     """
 
     path: str
@@ -49,24 +49,24 @@ def pass_around(frames: Iterable[protocol.Frame]) -> int:
         if frame.tag == "pass-execution" and not frame.name.endswith(_ADAPTOR):
             return frame.ordinal
     raise UsageError(
-        "No pass runs here, so there is nothing to reproduce: go into one, with step or break."
+        "There is no pass to reproduce, as none runs here: stop in one, with step or break."
     )
 
 
 def write_reproducer(
     path: Path, printed: PrintedText, pipeline: str, tool: Path, argv: list[str]
 ) -> Reproducer:
-    """Write the file.
+    """Write the file of a reproducer.
 
     Args:
-        path: where.
+        path: of the file.
         printed: the module before the pass.
         pipeline: the pass.
         tool: the stock tool.
-        argv: how it was called, for the options without which it does not read the IR.
+        argv: its command line; options that it needs to read the IR are kept.
 
     Raises:
-        FileNotWritten: it cannot be written.
+        FileNotWritten: the file cannot be written.
 
     Source: mlir/lib/Pass/PassCrashRecovery.cpp; the resource is read by --run-reproducer.
     """

@@ -1,4 +1,4 @@
-"""Questions about the past of a run, answered by a fork that repeats it."""
+"""Queries about the past of a run, answered by a replay in a fork."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from actiondbg.session.debug_session import StatisticKind
 from actiondbg.session.executions import Executions
 from actiondbg.session.inspection.cursor import Cursor
 from actiondbg.session.past.pass_reproducer import Reproducer, pass_around, write_reproducer
-from actiondbg.session.past.replay import Place, Replay, go, logging, read_log
+from actiondbg.session.past.replay import Place, Replay, logging, read_log, replay_to
 from actiondbg.tool.program import Program
 
 if TYPE_CHECKING:
@@ -37,22 +37,22 @@ _TAGS: dict[StatisticKind, str] = {
     "pass": "pass-execution",
     "fold": "fold",
 }
-_STREAM = 20_000  # newest changing actions in which a cycle is looked for
-_REACH = 1_000_000  # newest actions, changing or not, of which they are taken
+_STREAM = 20_000  # newest changing actions that are searched for a cycle
+_REACH = 1_000_000  # newest actions, changing or not, among which they are
 _SHOWN = 8  # actions of a cycle whose diffs are made
 
 
 class Past:
-    """Questions about the past of a run, answered by a fork that repeats it.
+    """Queries about the past of a run, answered by a replay in a fork.
 
     Every method raises NotStopped when the tool runs or was not started, and NoAnswer when the
-    run cannot be repeated.
+    run cannot be replayed.
 
     Args:
         program: the command line of the tool.
         executions: the processes of the tool.
-        cursor: resolves what names an operation.
-        replay: repeats the run.
+        cursor: resolves references to operations.
+        replay: replays the run.
     """
 
     def __init__(
@@ -64,37 +64,37 @@ class Past:
         self._replay = replay
 
     def replay(self, ordinal: int, when: Side = "before") -> ForkedTool:
-        """Fork the tool so that the fork stands at an action of the past; close it.
+        """Make a fork of the tool that is stopped at a past action; close the fork.
 
         Args:
             ordinal: the action's number, from 1.
-            when: before it, or after it; then it has to be over.
+            when: "before" or "after" the action, which must have ended then.
 
         Raises:
-            UsageError: the action has not begun, or is not over.
+            UsageError: the action has not begun, or has not ended.
         """
         self._replay.check_past(ordinal, when)
         return self._replay.fork_at(Place(ordinal, when))
 
     def statistics(self, kind: StatisticKind | None = None) -> list[protocol.Statistic]:
-        """Count what the actions of each tag and name came to in this run.
+        """Count the attempts, outcomes and times of the actions of each tag and name in this run.
 
         Args:
-            kind: only patterns, passes or folds; None for all.
+            kind: patterns, passes or folds; None for all.
         """
         rows = self._all_statistics()
         return rows if kind is None else [row for row in rows if row.tag == _TAGS[kind]]
 
     def why_not(self, name: str, location: str | None = None, op_id: int | None = None) -> Attempts:
-        """Find all attempts of a pattern up to now, with what came of each.
+        """List all attempts of a pattern up to now, with their outcomes.
 
         Args:
             name: of the pattern, a glob.
-            location: only on operations from there, such as "in.mlir:3"; None for any.
-            op_id: only on this operation; None for any.
+            location: of the operations, such as "in.mlir:3"; None for any.
+            op_id: of the operation; None for any.
 
         Returns:
-            The attempts; none of a pattern that was never tried.
+            The attempts; empty for a pattern that was never tried.
 
         Raises:
             UsageError: the name is no glob, or the location no FILE:LINE.
@@ -105,7 +105,7 @@ class Past:
             return attempts_of(name, read_log(log), op_id)
 
     def history(self, target: str = "cursor") -> History:
-        """Tell the life of an operation up to now.
+        """Return the history of an operation up to now.
 
         Args:
             target: "cursor", an id such as "@12", or an SSA name at the stop such as "%3".
@@ -118,44 +118,44 @@ class Past:
         id = self._cursor.operation_id(parse_operation(target))
         watch = protocol.Watch(kind="operation", id=id, exact=True)
         with self._replay.log_file() as log:
-            with self._replay.log([logging([], watch=watch)], self._replay.now(), log) as replica:
-                op = _name_of(replica, id)
+            with self._replay.log([logging([], watch=watch)], self._replay.now(), log) as fork:
+                op = _name_of(fork, id)
             lines = list(read_log(log))
         if op is None and not lines:
             raise NoSuchUnit(f"There is no operation @{id} in this run up to now.")
         return history_of(id, op or "", lines)
 
     def diff(self, ordinal: int | None = None, module: bool = False) -> Diff:
-        """Compare the IR before an action with that after it.
+        """Compare the IR before an action with the IR after it.
 
         Args:
-            ordinal: the action, from 1; None for the one after which the tool stands.
-            module: of the whole module; else of the function that holds the action's operation,
-                if there is one and it is there afterwards.
+            ordinal: the action, from 1; None for the action of the current stop after one.
+            module: compare the whole module; otherwise the function that holds the action's
+                operation, if it exists before and after the action.
 
         Returns:
-            The difference, which is empty for an action that was skipped.
+            The difference, which is empty for a skipped action.
 
         Raises:
-            UsageError: the action has not been dispatched, or is not over.
+            UsageError: the action has not been dispatched, or has not ended.
         """
         if ordinal is None:
             stop = self._executions.need_idle().stop
             if stop is None or stop.when != "after":
                 raise UsageError(
-                    "The tool does not stand after an action: go to its end with next, or name an "
-                    "action that is over by its ordinal, such as #17."
+                    "The tool is not stopped after an action: go to the end of this one with next, "
+                    "or name an earlier action by its ordinal, such as #17."
                 )
             ordinal = stop.ordinal
         self._replay.check_past(ordinal, "after")
         return self._diff(self._replay.fork, ordinal, module, self._replay.skipped())
 
     def cycles(self) -> Cycle | None:
-        """Find the actions that a greedy driver repeats without an end.
+        """Find the cycle of actions that a greedy driver repeats endlessly.
 
         Returns:
-            The actions of one round and how often they came at the end of the stream up to now,
-            with what each of the first of them does; None if nothing is repeated.
+            The actions of one round, the number of rounds, and the diffs of the first actions;
+            None if there is no cycle up to now.
         """
         from actiondbg.analysis.cycles import Applied, find_cycle
 
@@ -192,40 +192,40 @@ class Past:
         return msgspec.structs.replace(found, diffs=self._diffs(found.round[:_SHOWN]))
 
     def reproducer(self, path: str | os.PathLike[str]) -> Reproducer:
-        """Write the IR before the pass that runs, or crashed, with its pipeline.
+        """Write the IR before the running or crashed pass, and its pipeline, to a file.
 
         Args:
-            path: the file; ``mlir-opt FILE --run-reproducer`` does the pass again.
+            path: of the file; ``mlir-opt FILE --run-reproducer`` repeats the pass.
 
         Raises:
             UsageError: no pass runs.
             FileNotWritten: the file cannot be written.
         """
-        with self._replay.fork_at(Place(self._pass_ordinal())) as replica:
-            pipeline = replica.request(protocol.GetPipeline()).text
+        with self._replay.fork_at(Place(self._pass_ordinal())) as fork:
+            pipeline = fork.request(protocol.GetPipeline()).text
             file = self._executions.new_print()
             message = protocol.Print(what="module", path=str(file))
-            with PrintedText(file, replica.request(message)) as printed:
+            with PrintedText(file, fork.request(message)) as printed:
                 return write_reproducer(
                     Path(path), printed, pipeline, self._program.tool.path, self._program.argv
                 )
 
-    # --- behind them ---
+    # --- helpers ---
 
     def _pass_ordinal(self) -> int:
-        """Find the innermost pass that runs."""
-        run = self._executions.need_idle()
-        if run.state == "stopped":
+        """Return the ordinal of the innermost running pass."""
+        execution = self._executions.need_idle()
+        if execution.state == "stopped":
             return pass_around(self._executions.ask(protocol.Backtrace()).frames)
-        if run.stop is None or not run.stop.ordinal:
+        if execution.stop is None or not execution.stop.ordinal:
             raise UsageError(
-                "The tool did not end in a pass: go to one with break, and ask at its stop."
+                "The tool did not end in a pass: stop in one with break, and repeat the command."
             )
-        with self._replay.fork_at(self._replay.now()) as replica:
-            return pass_around(replica.request(protocol.Backtrace()).frames)
+        with self._replay.fork_at(self._replay.now()) as fork:
+            return pass_around(fork.request(protocol.Backtrace()).frames)
 
     def _diffs(self, actions: list[Applied]) -> list[Diff]:
-        """Compare what each action does, from one replica that stands before all of them."""
+        """Return the diff of each action, from one fork stopped before all of them."""
         skipped = self._replay.skipped()
         with self._replay.fork_at(Place(min(one.ordinal for one in actions))) as first:
             return [self._diff(first.fork, one.ordinal, False, skipped) for one in actions]
@@ -240,19 +240,19 @@ class Past:
         )
 
     def _all_statistics(self) -> list[protocol.Statistic]:
-        run = self._executions.current
-        if run is None or run.state != "exited":
+        execution = self._executions.current
+        if execution is None or execution.state != "exited":
             counted = self._executions.ask(protocol.GetStatistics())
             if not counted.uncounted:
                 return counted.rows
-        with self._replay.fork() as replica:
-            replica.request(protocol.SetOptions(count=True))
-            go(replica, self._replay.now())
-            return replica.request(protocol.GetStatistics()).rows
+        with self._replay.fork() as fork:
+            fork.request(protocol.SetOptions(count=True))
+            replay_to(fork, self._replay.now())
+            return fork.request(protocol.GetStatistics()).rows
 
 
-def _name_of(replica: ForkedTool, id: int) -> str | None:
-    """Return the name of an operation, or None when there is none of that id any more."""
+def _name_of(fork: ForkedTool, id: int) -> str | None:
+    """Return the name of an operation; None if it no longer exists."""
     with contextlib.suppress(AgentError):
-        return replica.request(protocol.MoveCursor(to="id", index=id)).unit.name
+        return fork.request(protocol.MoveCursor(to="id", index=id)).unit.name
     return None

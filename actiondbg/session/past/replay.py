@@ -1,4 +1,4 @@
-"""Repeats the run up to some action, in a fork of the tool."""
+"""Replays of the run up to an action, in a fork of the tool."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ class Place(NamedTuple):
     """A place in the stream of actions.
 
     Attributes:
-        ordinal: of an action, from 1; 0 for the beginning, where nothing has been dispatched.
-        when: the side of it.
+        ordinal: of an action, from 1; 0 before the first action.
+        when: "before" or "after" the action.
         ended: after all actions around it, too.
     """
 
@@ -32,10 +32,10 @@ class Place(NamedTuple):
 
 
 class Replay:
-    """Forks the beginning of the run, and repeats it with the same skips.
+    """Forks the beginning of the run, and replays it with the same skips.
 
     Every method raises NotStopped when the tool runs or was not started, and NoAnswer when the
-    run cannot be repeated. A KeyboardInterrupt ends the fork.
+    run cannot be replayed. A KeyboardInterrupt ends the fork.
 
     Args:
         executions: the processes of the tool.
@@ -45,10 +45,10 @@ class Replay:
         self._executions = executions
         self._logs = 0
 
-    # --- where the run is ---
+    # --- the position of the run ---
 
     def now(self) -> Place:
-        """Return how far the run is to be repeated: up to the newest action that is over."""
+        """Return the place of the current stop, or of the end of the run."""
         execution = self._executions.need_idle()
         stop = execution.stop
         if stop is not None and stop.when == "exit":
@@ -59,9 +59,9 @@ class Replay:
         return _place_of(stop)
 
     def check_past(self, ordinal: int, when: Side) -> None:
-        """Raise UsageError if an action has not begun, or is not over."""
+        """Raise UsageError if an action has not begun, or, for "after", has not ended."""
         if ordinal < 1:
-            raise UsageError(f"There is no action #{ordinal}: actions are numbered from 1.")
+            raise UsageError(f"There is no action #{ordinal}: ordinals start at 1.")
         execution = self._executions.need_idle()
         if execution.state == "stopped":
             newest = self._executions.ask(protocol.GetStatus()).ordinal
@@ -77,13 +77,13 @@ class Replay:
             how = f"the newest is #{newest}" if newest else "none has"
             raise UsageError(f"The action #{ordinal} has not been dispatched: {how}.")
         if when == "after" and ordinal in unfinished:
-            raise UsageError(f"The action #{ordinal} is not over: go on to its end first.")
+            raise UsageError(f"The action #{ordinal} has not ended: continue to its end first.")
 
     def skipped(self) -> list[int]:
         """Return the ordinals that are skipped on this timeline."""
         return self._executions.need_idle().branches.ordinals()
 
-    # --- repeating it ---
+    # --- replays ---
 
     def fork(self) -> ForkedTool:
         """Fork the beginning of the run."""
@@ -94,30 +94,30 @@ class Replay:
         return fork
 
     def fork_at(self, place: Place) -> ForkedTool:
-        """Fork the beginning of the run, and repeat it up to a place."""
+        """Fork the beginning of the run, and replay it up to a place."""
         fork = self.fork()
         with closed_on_error(fork):
-            go(fork, place)
+            replay_to(fork, place)
         return fork
 
     def log(
         self, breakpoints: list[protocol.WireBreakpoint], place: Place, file: Path
     ) -> ForkedTool:
-        """Repeat the run up to a place, and log the hits of breakpoints on the way.
+        """Replay the run up to a place, and log the hits of breakpoints on the way.
 
         Args:
             breakpoints: logging ones.
-            place: where to end.
-            file: the log; it is not made when the place is the beginning.
+            place: the end of the replay.
+            file: the log; not created if the place is the beginning.
 
         Returns:
-            The fork, which stands there; close it.
+            The fork, stopped at the place; close it.
         """
         fork = self.fork()
         with closed_on_error(fork):
             fork.request(protocol.SetBreakpoints(breakpoints=breakpoints))
             fork.request(protocol.OpenLog(path=str(file)))
-            go(fork, place)
+            replay_to(fork, place)
             fork.request(protocol.CloseLog())
         return fork
 
@@ -132,29 +132,29 @@ class Replay:
             file.unlink(missing_ok=True)
 
 
-def go(replica: ForkedTool, place: Place) -> None:
-    """Repeat the run up to a place."""
+def replay_to(fork: ForkedTool, place: Place) -> None:
+    """Replay the run up to a place."""
     if not place.ordinal:
         return
-    stop = replica.advance(place.ordinal, place.when)
+    stop = fork.advance(place.ordinal, place.when)
     if place.ended and stop.depth:
-        replica.resume("finish", stop.depth)
+        fork.resume("finish", stop.depth)
 
 
 def _place_of(stop: Stop) -> Place:
     return Place(stop.ordinal, "after" if stop.when == "after" else "before")
 
 
-def _end_of(run: Execution, stop: Stop) -> Place:
-    """Return how far a run came that has ended."""
+def _end_of(execution: Execution, stop: Stop) -> Place:
+    """Return the place of the end of a run."""
     if stop.ordinal:
         return Place(stop.ordinal)
     if stop.actions is not None:
         return Place(stop.actions, "after", ended=True)
-    if run.last is None or not run.last.ordinal:
+    if execution.last is None or not execution.last.ordinal:
         message = (stop.message or "The tool has ended.").rstrip(".")
-        raise NoAnswer(f"{message}, and how far it had come is not known: set a breakpoint.")
-    return _place_of(run.last)
+        raise NoAnswer(f"{message}, at an unknown action: stop it earlier, with a breakpoint.")
+    return _place_of(execution.last)
 
 
 def logging(
@@ -164,7 +164,7 @@ def logging(
     condition: protocol.Condition | None = None,
     id: int = 1,
 ) -> protocol.WireBreakpoint:
-    """Return a breakpoint for a replica: it writes a line where another would stop."""
+    """Return a logging breakpoint: a hit writes a line into the log and does not stop."""
     return protocol.WireBreakpoint(
         id=id,
         enabled=True,
@@ -180,7 +180,7 @@ def logging(
 
 
 def read_log(file: Path) -> Iterator[protocol.Stopped]:
-    """Read the lines of a log one by one; none, if there is no file."""
+    """Yield the lines of a log; none if there is no file."""
     decoder = msgspec.json.Decoder(protocol.Stopped)
     try:
         with file.open("rb") as lines:
@@ -190,5 +190,5 @@ def read_log(file: Path) -> Iterator[protocol.Stopped]:
         return
     except (OSError, msgspec.DecodeError) as error:
         raise NoAnswer(
-            f"The log of the replica cannot be read ({error}): is there room left on the disk?"
+            f"The log of the fork cannot be read ({error}): check that disk space is left."
         ) from error

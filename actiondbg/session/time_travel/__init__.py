@@ -1,4 +1,4 @@
-"""Movement along the timeline of a run: checkpoints, replays, and forks that become the tool.
+"""Time travel along the timeline of a run: checkpoints, replays, replacement of the tool.
 
 May import: errors, support, protocol, tool, breakpoints, ir, analysis, process, session.inspection.
 """

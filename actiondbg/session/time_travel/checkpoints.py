@@ -1,4 +1,4 @@
-"""The checkpoints of a run: the user's, and those that the tool makes of itself."""
+"""The list of checkpoints of a run: the user's, and the automatic ones."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from actiondbg import protocol
 from actiondbg.process.checkpoints import Automatic, Checkpoint, Frozen
 from actiondbg.process.stop import Stop
 from actiondbg.session.agent_options import AgentOptions
-from actiondbg.session.arrival import InnerStops
 from actiondbg.session.executions import Executions
+from actiondbg.session.stop_updates import InnerStops
 
 
 class CheckpointList:
@@ -20,8 +20,8 @@ class CheckpointList:
     Args:
         executions: the processes of the tool.
         options: of the agent, with the spacing of automatic checkpoints.
-        inner_stops: where in an action the tool stands.
-        go_to: takes the session to a frozen process.
+        inner_stops: counts the stops inside of an action.
+        go_to: moves the session to a checkpoint.
     """
 
     def __init__(
@@ -37,42 +37,42 @@ class CheckpointList:
         self._go_to = go_to
 
     def add(self) -> Checkpoint:
-        """Freeze a fork of the stopped tool, to which ``restore`` goes back.
+        """Make a checkpoint of the stopped tool, for ``restore``.
 
         Raises:
             NoAnswer: the tool cannot be forked.
         """
         execution = self._executions.need()
         made = execution.fork(protocol.Fork(role="checkpoint"))
-        stands = made.stop is not None and made.stop.when != "during"
-        branch = execution.branches.owner(made.event, stands).number
-        return execution.checkpoints.add(made, branch, 0 if stands else self._inner_stops.number)
+        at_event = made.stop is not None and made.stop.when != "during"
+        branch = execution.branches.owner(made.event, at_event).number
+        return execution.checkpoints.add(made, branch, 0 if at_event else self._inner_stops.number)
 
     def all(self) -> list[Checkpoint]:
-        """Return the checkpoints that ``add`` made in this run."""
+        """Return the user's checkpoints of this run."""
         current = self._executions.current
         return current.checkpoints.all() if current else []
 
     def automatic(self) -> Automatic:
-        """Return the number and the memory of the checkpoints that the tool made of itself."""
+        """Return the number and the memory of automatic checkpoints."""
         current = self._executions.current
         return current.automatic() if current else Automatic(count=0, bytes=0)
 
     def delete(self, number: int) -> None:
-        """End a checkpoint; raises UsageError if there is none of that number."""
+        """Delete a checkpoint; raises UsageError for an unknown number."""
         self._executions.need().checkpoints.delete(number)
 
     def restore(self, number: int) -> Stop:
         """Go to a checkpoint, backwards or forwards, on its branch.
 
         Raises:
-            UsageError: there is none of that number.
+            UsageError: there is no checkpoint of that number.
         """
         return self._go_to(self._executions.need_idle().checkpoints.get(number))
 
     @property
     def spacing(self) -> int:
-        """Milliseconds that the tool runs between two automatic checkpoints; 0 for none."""
+        """Milliseconds of run time between two automatic checkpoints; 0 for none."""
         return self._options.checkpoint_spacing
 
     @spacing.setter
@@ -81,7 +81,7 @@ class CheckpointList:
 
     @property
     def memory(self) -> int:
-        """Megabytes that the automatic checkpoints may hold, in pages of their own."""
+        """The limit in megabytes for the private memory of automatic checkpoints."""
         return self._options.checkpoint_memory
 
     @memory.setter

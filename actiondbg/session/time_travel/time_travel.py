@@ -1,4 +1,4 @@
-"""Movement along the timeline of a run, backwards and forwards."""
+"""Time travel: movement along the timeline of a run, backwards and forwards."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from actiondbg.process.stop import Side, Stop
 from actiondbg.process.timeline import Branches, Timeline, event_before
 from actiondbg.session.agent_breakpoints import AgentBreakpoints
 from actiondbg.session.agent_options import AgentOptions
-from actiondbg.session.arrival import Arrival, InnerStops
 from actiondbg.session.executions import Executions
 from actiondbg.session.observers import ObserverList
 from actiondbg.session.scout import Scout, usable_for
 from actiondbg.session.skip_plan import SkipPlan
+from actiondbg.session.stop_updates import InnerStops, StopUpdates
 from actiondbg.session.time_travel.checkpoints import CheckpointList
 from actiondbg.session.time_travel.reverse_search import Hit, Segment, newest_hits
 from actiondbg.session.time_travel.tool_replacement import ToolReplacement
@@ -28,7 +28,7 @@ from actiondbg.session.time_travel.tool_replacement import ToolReplacement
 _BEGINNING = "this is the beginning of the run"
 
 
-class _Spot(NamedTuple):
+class _Position(NamedTuple):
     """A position on the timeline: the newest event, and its action.
 
     ``when`` is "before", "after" or "during" the action, or "exit".
@@ -41,21 +41,21 @@ class _Spot(NamedTuple):
 
 
 class TimeTravel:
-    """Moves the session along its timeline, by forking a frozen process and replaying to an event.
+    """Moves the session along its timeline, by forking a checkpoint and replaying to an event.
 
-    Breakpoints, skips and settings hold in both directions. What the tool has written after the
-    event is discarded. Every method raises NotStopped when the tool runs or was not started; on a
-    KeyboardInterrupt, or an error, the session is unchanged.
+    Breakpoints, skips and settings apply in both directions. The tool's output after the event is
+    discarded. Every method raises NotStopped when the tool runs or was not started; on an error, or
+    on KeyboardInterrupt, the session is unchanged.
 
     Args:
         executions: the processes of the tool.
         breakpoints: of the agent.
         options: of the agent.
-        arrival: takes the session to each stop.
+        updates: resumes the tool and updates the session.
         observers: whose predicates refuse breakpoints.
-        inner_stops: where in an action the tool stands.
-        skips: what is skipped in each run.
-        scout: forks that look ahead.
+        inner_stops: counts the stops inside of an action.
+        skips: the skips of each run.
+        scout: makes forks that are inspected at other events.
         replacement: replaces the tool by a fork.
     """
 
@@ -64,7 +64,7 @@ class TimeTravel:
         executions: Executions,
         breakpoints: AgentBreakpoints,
         options: AgentOptions,
-        arrival: Arrival,
+        updates: StopUpdates,
         observers: ObserverList,
         inner_stops: InnerStops,
         skips: SkipPlan,
@@ -73,7 +73,7 @@ class TimeTravel:
     ) -> None:
         self._executions = executions
         self._breakpoints = breakpoints
-        self._arrival = arrival
+        self._updates = updates
         self._observers = observers
         self._inner_stops = inner_stops
         self._skips = skips
@@ -87,7 +87,7 @@ class TimeTravel:
         return self._checkpoints
 
     def branches(self) -> Timeline:
-        """Return the branches of the run, and where on them the tool stands."""
+        """Return the branches of the run, and the position of the tool on them."""
         execution = self._executions.need()
         stop = None if execution.state == "running" else execution.stop
         return Timeline(
@@ -98,41 +98,42 @@ class TimeTravel:
             event=stop.event if stop else 0,
         )
 
-    # --- to a place ---
+    # --- movement to an action ---
 
     def goto(self, ordinal: int, when: Side = "before") -> Stop:
-        """Go back, or on, to an action; nothing else stops the tool on the way.
+        """Stop before or after an action, without other stops on the way.
 
         Args:
-            ordinal: its number, from 1.
-            when: before it, or after it.
+            ordinal: the action's number, from 1.
+            when: "before" or "after" the action.
 
         Raises:
             UsageError: there is no such action on this timeline.
+            ToolGone, NoAnswer: the replay diverged, or the tool cannot be replayed.
         """
         if ordinal < 1:
-            raise UsageError(f"There is no action #{ordinal}: actions are numbered from 1.")
-        run = self._need_idle()
-        stop = run.stop
+            raise UsageError(f"There is no action #{ordinal}: ordinals start at 1.")
+        execution = self._need_idle()
+        stop = execution.stop
         if stop is not None and (stop.ordinal, stop.when) == (ordinal, when):
             return stop
-        if not run.frozen():
-            return self._goto_without_forks(run, ordinal, when)
-        event = self._event_of(run, ordinal, when)
-        if run.state == "stopped" and stop is not None and event > stop.event:
-            return self._go_on(run, event)
-        return self._travel(event)
+        if not execution.frozen():
+            return self._goto_without_forks(execution, ordinal, when)
+        event = self._event_of(execution, ordinal, when)
+        if execution.state == "stopped" and stop is not None and event > stop.event:
+            return self._go_forward(execution, event)
+        return self._go_to(event)
 
-    def _go_on(self, run: Execution, event: int) -> Stop:
-        """Run forwards to an event, but no further than to where a replay of skips ends."""
-        self._skips.place()
+    def _go_forward(self, execution: Execution, event: int) -> Stop:
+        """Run forwards to an event, at most to the end of a replay of skips."""
+        self._skips.locate()
         event = self._skips.limit(event)
         self._breakpoints.silence()
         message = protocol.Resume(control="continue", event=event)
-        return self._arrival.arrive(lambda: run.resume(message))
+        return self._updates.resume(lambda: execution.resume(message))
 
-    def _goto_without_forks(self, run: Execution, ordinal: int, when: Side) -> Stop:
-        """Run forwards, or start the tool again: the event of the action is not known."""
+    def _goto_without_forks(self, execution: Execution, ordinal: int, when: Side) -> Stop:
+        """Run forwards, or start the tool again, to an action whose event is unknown."""
         until = protocol.Until(
             terms=[protocol.Term(kind="ordinal", ordinal=ordinal)],
             condition=None,
@@ -140,65 +141,65 @@ class TimeTravel:
             after=when == "after",
         )
         message = protocol.Resume(control="continue", until=until)
-        stop = run.stop
+        stop = execution.stop
         is_ahead = stop is not None and (stop.ordinal, stop.when) == (ordinal, "before")
-        if run.state == "exited" or not (is_ahead or self._newest_ordinal() < ordinal):
+        if execution.state == "exited" or not (is_ahead or self._newest_ordinal() < ordinal):
             silent = [msgspec.structs.replace(one, log=True) for one in self._breakpoints.quiet()]
-            return self._arrival.arrive(lambda: self._replacement.start_again(message, silent))
+            return self._updates.resume(lambda: self._replacement.start_again(message, silent))
         self._breakpoints.silence(log=True)
-        return self._arrival.arrive(lambda: run.resume(message))
+        return self._updates.resume(lambda: execution.resume(message))
 
-    def _travel(self, event: int, inside: int = 0) -> Stop:
-        """Go to an event of the timeline, by a fork, or by a tool that is started again.
+    def _go_to(self, event: int, inside: int = 0) -> Stop:
+        """Go to an event of the timeline, in a fork or in a new process of the tool.
 
         Args:
-            event: the newest event there, from 1.
-            inside: 0 for that event itself; k for the k-th stop in an action after it.
+            event: the target, from 1.
+            inside: 0 for the event itself; k for the k-th stop in an action after it.
 
         Raises:
-            ToolGone, NoAnswer: the tool does not do the same again.
+            ToolGone, NoAnswer: the replay diverged.
         """
-        run = self._executions.need_idle()
-        stop = self._go_from(usable_for(run, event), run.branches, event, inside)
+        execution = self._executions.need_idle()
+        stop = self._go_from(usable_for(execution, event), execution.branches, event, inside)
         if stop is not None:
             return stop
         resume = protocol.Resume(control="continue", event=event)
         quiet = self._breakpoints.quiet()
-        return self._arrival.arrive(lambda: self._replacement.start_again(resume, quiet, inside))
+        return self._updates.resume(lambda: self._replacement.start_again(resume, quiet, inside))
 
     def _go_to_frozen(self, frozen: Frozen) -> Stop:
-        """Go to where a checkpoint stands, on its branch.
+        """Go to a checkpoint, on its branch.
 
-        What was written before an event that lies ahead has been discarded, or was never written
-        on this timeline. It is written anew then, on the way from where the timelines part.
+        Output before a checkpoint ahead, or on another branch, does not exist any more. The replay
+        writes it again, from the event where the timelines part.
         """
-        run = self._need_idle()
-        branches = run.branches.save()
-        if not branches.holds(frozen.branch, frozen.event, frozen.stands):
+        execution = self._need_idle()
+        branches = execution.branches.save()
+        if not branches.holds(frozen.branch, frozen.event, frozen.at_event):
             branches.switch(frozen.branch)
-        here = run.stop.event if run.stop else 0
-        same = branches.current.number == run.branches.current.number
+        here = execution.stop.event if execution.stop else 0
+        same = branches.current.number == execution.branches.current.number
         common = [
             one
-            for one in usable_for(run, min(frozen.event, here))
-            if branches.holds(one.branch, one.event, one.stands)
+            for one in usable_for(execution, min(frozen.event, here))
+            if branches.holds(one.branch, one.event, one.at_event)
         ]
         if same and frozen.event <= here:
             stop = self._go_from([frozen], branches, None)
         else:
             stop = self._go_from(common, branches, frozen.event, frozen.inside)
         if stop is None:
-            raise NoAnswer(f"The tool cannot be forked: checkpoint {frozen.number} is of no use.")
+            raise NoAnswer(f"Checkpoint {frozen.number} cannot be restored: its fork failed.")
         return stop
 
     def _go_from(
         self, starts: list[Frozen], branches: Branches, event: int | None, inside: int = 0
     ) -> Stop | None:
-        """Go to an event from the first of some processes that can be forked; None: none can."""
+        """Go to an event from the first checkpoint that can be forked; return None if none can."""
         for frozen in starts:
             made = self._replacement.fork(frozen, branches)
             if made is not None:
-                return self._arrival.arrive(
+                return self._updates.resume(
                     lambda made=made: self._replacement.replace(made, branches, event, inside)
                 )
         return None
@@ -206,77 +207,77 @@ class TimeTravel:
     def _newest_ordinal(self) -> int:
         return self._executions.ask(protocol.GetStatus()).ordinal
 
-    def _event_of(self, run: Execution, ordinal: int, when: Side) -> int:
-        """Find out at which event an action of this timeline begins or ends."""
-        stop = run.stop
+    def _event_of(self, execution: Execution, ordinal: int, when: Side) -> int:
+        """Return the event before or after an action of this timeline."""
+        stop = execution.stop
         if stop is not None and stop.ordinal == ordinal and when == "before":
             return event_before(ordinal, stop.depth)
-        with self._fork_before(run, ordinal) as replica:
+        with self._fork_before(execution, ordinal) as fork:
             try:
-                return replica.advance(ordinal, when).event
+                return fork.advance(ordinal, when).event
             except ToolGone as gone:
                 place = f"end of #{ordinal}" if when == "after" else f"#{ordinal}"
-                raise UsageError(f"{_how_it_ended(replica)}: there is no {place}.") from gone
+                raise UsageError(f"{_end_text(fork)}: there is no {place}.") from gone
 
-    def _fork_before(self, run: Execution, ordinal: int) -> ForkedTool:
-        """Return a replica that stands before an action has begun."""
-        stop = run.stop
+    def _fork_before(self, execution: Execution, ordinal: int) -> ForkedTool:
+        """Return a fork that is stopped before an action."""
+        stop = execution.stop
         is_behind = stop is not None and (stop.ordinal, stop.when) == (ordinal, "before")
-        if run.state == "stopped" and (is_behind or self._newest_ordinal() < ordinal):
+        if execution.state == "stopped" and (is_behind or self._newest_ordinal() < ordinal):
             return self._scout.fork_tool()
-        for frozen in run.frozen():
+        for frozen in execution.frozen():
             if frozen.actions < ordinal:
-                return self._scout.fork(frozen.replica, [])
-        return self._scout.fork(run.origin, [])
+                return self._scout.fork(frozen.tool, [])
+        return self._scout.fork(execution.origin, [])
 
-    # --- backwards ---
+    # --- reverse controls ---
 
     def reverse_step(self, count: int = 1) -> Stop:
-        """Go back to the event before, or ``count`` of them; from the end to the last one."""
+        """Go back by ``count`` events; from the end, first to the last event."""
         _check_count(count)
-        spot = self._spot()
-        inside = spot.when not in ("before", "after")
-        return self._back_to(spot.event - count + inside)
+        position = self._position()
+        inside = position.when not in ("before", "after")
+        return self._go_back_to(position.event - count + inside)
 
     def reverse_next(self, count: int = 1) -> Stop:
-        """Go back to before this action, or, when already before it, to the event before.
+        """Stop before this action, or, when already before it, at the previous event.
 
-        That is the end of the action before it, or the beginning of the one around it.
+        The previous event is the end of the preceding action, or the beginning of the parent.
         """
         _check_count(count)
-        spot = self._spot()
+        position = self._position()
         for left in range(count, 0, -1):
-            event = _back_over(spot)
+            event = _event_before_action(position)
             if left == 1 or event <= 1:
-                return self._back_to(event)
-            spot = _spot_of(self._scout.peek(event))
+                return self._go_back_to(event)
+            position = _position_of(self._scout.peek(event))
         raise AssertionError  # the count is at least 1
 
     def reverse_finish(self, count: int = 1) -> Stop:
-        """Go back to before the action around this one, or ``count`` levels.
+        """Stop before the action around this one, ``count`` levels up.
 
         Raises:
-            ControlRefused: there is none.
+            ControlRefused: there is no such action.
         """
         _check_count(count)
-        spot = self._spot()
-        if not spot.ordinal or spot.depth < count:
-            around = f"{spot.depth} actions are" if spot.depth else "no action is"
+        position = self._position()
+        if not position.ordinal or position.depth < count:
+            around = f"{position.depth} actions are" if position.depth else "no action is"
             raise ControlRefused(
                 f"There is nothing to go back to: {around} around this place. Use reverse-step."
             )
-        wanted = spot.depth - count
-        [ordinal] = [one.ordinal for one in self._frames(spot.event) if one.depth == wanted]
-        return self._back_to(event_before(ordinal, wanted))
+        wanted = position.depth - count
+        [ordinal] = [one.ordinal for one in self._frames(position.event) if one.depth == wanted]
+        return self._go_back_to(event_before(ordinal, wanted))
 
     def reverse_continue(self, count: int = 1) -> Stop:
-        """Go back to the newest hit of a breakpoint, watch or catch before here.
+        """Go back to the previous hit of a breakpoint, watch or catch.
 
         Hits to be ignored count too; hits that a predicate refuses do not. Where there
         is none, the tool goes before its first action, and the stop reports that.
 
         Args:
-            count: to the ``count``-th hit before here, from 1.
+            count: the number of hits to go back, from 1.
         """
         _check_count(count)
         with self._observers.reporting_once():
@@ -290,7 +291,7 @@ class TimeTravel:
             found = self._newest_hits(wanted)
             if len(found) < wanted:
                 break
-            stop, has_moved = self._travel(found[-1].event, found[-1].inside or 0), True
+            stop, has_moved = self._go_to(found[-1].event, found[-1].inside or 0), True
             left -= 0 if self._observers.has_refused else wanted
             if left == 0:
                 return stop
@@ -298,7 +299,7 @@ class TimeTravel:
         hits = f"only {number} hits were" if number else "nothing was hit"
         return self._at_beginning(f"{hits} before: {_BEGINNING}", has_moved)
 
-    # --- behind them ---
+    # --- helpers ---
 
     def _need_idle(self) -> Execution:
         """Return the current execution; raises NotStopped when it runs, or has not been started.
@@ -311,22 +312,29 @@ class TimeTravel:
 
     def _newest_hits(self, count: int) -> list[Hit]:
         """Return the newest hits before here, the newest first, ``count`` at most."""
-        run = self._executions.need_idle()
-        return newest_hits(self._segments(run), self._bound(run, self._spot()), count)
+        execution = self._executions.need_idle()
+        return newest_hits(
+            self._segments(execution), self._bound(execution, self._position()), count
+        )
 
-    def _spot(self) -> _Spot:
+    def _position(self) -> _Position:
         """Return where the tool stands, or came to."""
-        run = self._need_idle()
-        stop = run.stop
-        if stop is not None and stop.when == "exit" and not stop.event and run.last is not None:
-            stop = msgspec.structs.replace(stop, event=run.last.event)  # killed: nobody told
+        execution = self._need_idle()
+        stop = execution.stop
+        if (
+            stop is not None
+            and stop.when == "exit"
+            and not stop.event
+            and execution.last is not None
+        ):
+            stop = msgspec.structs.replace(stop, event=execution.last.event)
         if stop is None or not stop.event:
             raise ControlRefused("There is nothing to go back to: no action has begun.")
-        return _spot_of(stop)
+        return _position_of(stop)
 
-    def _back_to(self, event: int) -> Stop:
+    def _go_back_to(self, event: int) -> Stop:
         if event >= 1:
-            return self._travel(event)
+            return self._go_to(event)
         return self._at_beginning(_BEGINNING)
 
     def _at_beginning(self, message: str, has_moved: bool = False) -> Stop:
@@ -336,11 +344,11 @@ class TimeTravel:
             message: why, for the stop.
             has_moved: the tool may be there already, as it has come from elsewhere.
         """
-        spot = self._spot()
-        if (spot.event, spot.when) == (1, "before") and not has_moved:
+        position = self._position()
+        if (position.event, position.when) == (1, "before") and not has_moved:
             raise ControlRefused("Already before the first action: there is nothing to go back to.")
         with self._observers.reporting_once():
-            run_stop = self._travel(1)
+            run_stop = self._go_to(1)
             stop = msgspec.structs.replace(run_stop, reason="start", message=message)
             self._executions.need().stop = stop
         return stop
@@ -350,28 +358,28 @@ class TimeTravel:
             return self._executions.ask(protocol.Backtrace()).frames
         return self._scout.frames(event)
 
-    def _bound(self, run: Execution, spot: _Spot) -> Hit:
-        """Return the place before which hits are looked for."""
-        if spot.when == "exit":
+    def _bound(self, execution: Execution, position: _Position) -> Hit:
+        """Return the end of the search for hits."""
+        if position.when == "exit":
             catches = any(
                 one.catch is not None and one.enabled for one in self._breakpoints.table.all()
             )
-            return Hit(spot.event, None if catches else 1)
-        if spot.when != "during":
-            return Hit(spot.event, 0)
+            return Hit(position.event, None if catches else 1)
+        if position.when != "during":
+            return Hit(position.event, 0)
         event, number = self._inner_stops.event, self._inner_stops.number
-        number = number if event == spot.event else 0
-        interrupted = run.stop is not None and run.stop.reason == "interrupt"
-        return Hit(spot.event, number + interrupted)
+        number = number if event == position.event else 0
+        interrupted = execution.stop is not None and execution.stop.reason == "interrupt"
+        return Hit(position.event, number + interrupted)
 
-    def _segments(self, run: Execution) -> list[Segment]:
-        """Return the frozen processes, the newest first; raises NoAnswer without the first."""
+    def _segments(self, execution: Execution) -> list[Segment]:
+        """Return the segments between checkpoints, the newest first; raises NoAnswer if none."""
         quiet = self._breakpoints.quiet()
-        all_frozen = [*run.frozen(), Frozen(run.origin, 1)]
+        all_frozen = [*execution.frozen(), Frozen(execution.origin, 1)]
         return [
-            Segment(one.event, one.stands, functools.partial(self._scout.fork, one.replica, quiet))
+            Segment(one.event, one.at_event, functools.partial(self._scout.fork, one.tool, quiet))
             for one in all_frozen
-            if one.stands or one.replica.stop is None  # not inside of an action
+            if one.at_event or one.tool.stop is None  # not inside of an action
         ]
 
 
@@ -380,21 +388,21 @@ def _check_count(count: int) -> None:
         raise UsageError(f"The count must be at least 1, got {count}.")
 
 
-def _spot_of(stop: Stop) -> _Spot:
-    return _Spot(stop.event, stop.when, stop.ordinal, stop.depth)
+def _position_of(stop: Stop) -> _Position:
+    return _Position(stop.event, stop.when, stop.ordinal, stop.depth)
 
 
-def _back_over(spot: _Spot) -> int:
-    """Return the event to which reverse-next goes."""
-    if spot.when == "before":
-        return spot.event - 1
-    if not spot.ordinal:  # at the end, or inside of no action
-        return spot.event
-    return event_before(spot.ordinal, spot.depth)
+def _event_before_action(position: _Position) -> int:
+    """Return the target event of reverse-next."""
+    if position.when == "before":
+        return position.event - 1
+    if not position.ordinal:  # at the end, or inside of no action
+        return position.event
+    return event_before(position.ordinal, position.depth)
 
 
-def _how_it_ended(replica: ForkedTool) -> str:
-    if replica.crashed is not None:
-        return f"The tool crashes in #{replica.crashed.ordinal}"
-    actions = replica.exited.actions if replica.exited else None
+def _end_text(fork: ForkedTool) -> str:
+    if fork.crashed is not None:
+        return f"The tool crashes in #{fork.crashed.ordinal}"
+    actions = fork.exited.actions if fork.exited else None
     return "The tool ends" if actions is None else f"The tool ends after {actions} actions"

@@ -1,4 +1,4 @@
-"""Replaces the tool by a fork, or a new process, that has replayed to another event."""
+"""The replacement of the tool by a fork, or a new process, that has replayed to an event."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from actiondbg.session.agent_breakpoints import AgentBreakpoints
 from actiondbg.session.agent_options import AgentOptions
 from actiondbg.session.executions import Executions
 
-_AGAIN = "the tool cannot be forked: it was started again, and has come here from its start"
+_AGAIN = "the tool cannot be forked: it was started again and replayed from its start"
 
 
 class ToolReplacement:
-    """Replaces the tool by a process that stands at another event.
+    """Replaces the tool by a process that has replayed to another event.
 
-    The process that was the tool is killed when the new one stands at the event. When something
-    goes wrong before, or a KeyboardInterrupt comes, the tool stays where it was.
+    The old process is killed after the new one has reached the event. On an error before that, or
+    on KeyboardInterrupt, the tool is unchanged.
 
     Args:
         executions: the processes of the tool.
@@ -38,9 +38,9 @@ class ToolReplacement:
         self._options = options
 
     def begin_branch(self) -> None:
-        """Have the tool, at a stop, write its output on a new timeline.
+        """Prepare the stopped tool for output on a new timeline.
 
-        A tool that is mute up to what a process before it wrote is replaced by a fork that is not.
+        A tool that is silent up to earlier output is replaced by a fork that is not.
         """
         execution = self._executions.need_idle()
         stop = execution.stop
@@ -54,15 +54,15 @@ class ToolReplacement:
         execution.adopt(made, stop, execution.branches, muted=False)
 
     def fork(self, frozen: Frozen, branches: Branches) -> ForkedTool | None:
-        """Fork a frozen process to become the tool.
+        """Fork a checkpoint to replace the tool.
 
         Returns:
-            The fork; None if the process cannot be forked, which is then dropped.
+            The fork; None if the checkpoint cannot be forked, and was dropped.
         """
         execution = self._executions.need_idle()
         same = branches.current.number == execution.branches.current.number
         try:
-            return frozen.replica.fork(
+            return frozen.tool.fork(
                 "tool",
                 muted=execution.written() if same else None,
                 shared=self._executions.shared_streams(),
@@ -74,19 +74,19 @@ class ToolReplacement:
     def replace(
         self, made: ForkedTool, branches: Branches, event: int | None = None, inside: int = 0
     ) -> Stop:
-        """Take a fork to its event, and make it the tool.
+        """Replay in a fork up to an event, and replace the tool by the fork.
 
         Args:
             made: the fork, of the role "tool".
             branches: the timelines; the fork is on the current one.
-            event: the newest event there; None for where the fork stands.
-            inside: 0 for that event itself; k for the k-th stop in an action after it.
+            event: the target; None for the current event of the fork.
+            inside: 0 for the event itself; k for the k-th stop in an action after it.
         """
         execution = self._executions.need_idle()
         muted = branches.current.number == execution.branches.current.number
         with closed_on_error(made):
             self._prepare(execution, made, branches)
-            stop = made.stop if event is None else _go(made, event, inside)
+            stop = made.stop if event is None else _advance(made, event, inside)
             stop = self._breakpoints.as_seen(stop, branches)
             self._breakpoints.remove_temporary(stop)
             made.request(protocol.SetBreakpoints(breakpoints=self._breakpoints.all()))
@@ -101,10 +101,10 @@ class ToolReplacement:
         breakpoints: list[protocol.WireBreakpoint],
         inside: int = 0,
     ) -> Stop:
-        """Start a tool that cannot be forked again, and take it to an event.
+        """Start a tool without forks again, and replay to an event.
 
         Args:
-            resume: takes the new process there.
+            resume: the request that replays to the event.
             breakpoints: of the new process on the way.
             inside: see ``replace``.
         """
@@ -115,7 +115,7 @@ class ToolReplacement:
             stop = again.wait()
             for _ in range(inside):
                 stop = again.resume(protocol.Resume(control="continue"))
-            _check(stop, resume.event, inside)
+            _check_arrival(stop, resume.event, inside)
             stop = self._breakpoints.as_seen(stop, execution.branches)
             self._breakpoints.remove_temporary(stop)
             again.request(protocol.SetBreakpoints(breakpoints=self._breakpoints.all()))
@@ -130,22 +130,31 @@ class ToolReplacement:
         return again.stop
 
     def _prepare(self, execution: Execution, made: ForkedTool, branches: Branches) -> None:
-        """Send a fork on its way the settings that hold on the timeline."""
+        """Send the settings of the timeline to a fork."""
         made.request(protocol.SetBreakpoints(breakpoints=self._breakpoints.quiet()))
         made.request(protocol.SetSkips(ordinals=branches.ordinals()))
         made.request(self._options.message())
-        made.request(execution.freezing(branches))
+        made.request(execution.checkpoint_options(branches))
 
 
-def _go(made: ForkedTool, event: int, inside: int) -> Stop:
+def _advance(made: ForkedTool, event: int, inside: int) -> Stop:
     stop = made.go(event)
     for _ in range(inside):
         stop = made.resume("continue")
-    _check(stop, event, inside)
+    _check_arrival(stop, event, inside)
     return stop
 
 
-def _check(stop: Stop, event: int | None, inside: int) -> None:
+def _check_arrival(stop: Stop, event: int | None, inside: int) -> None:
     is_there = stop.event == event or (event is None and stop.reason == "until")
     if not is_there or (stop.when == "during") != bool(inside):
-        raise NoAnswer("The tool does not do the same again: the place was not found.")
+        raise NoAnswer(_diverged(stop, event))
+
+
+def _diverged(stop: Stop, event: int | None) -> str:
+    target = "the action" if event is None else f"event {event}"
+    found = "the end of the run" if stop.when == "exit" else f"event {stop.event}"
+    return (
+        f"Replay diverged: {target} was not reached again (stopped at {found}). "
+        "The tool may be nondeterministic."
+    )

@@ -233,7 +233,7 @@ def test_a_watch_counts_hits_to_ignore(chain: actiondbg.Session) -> None:
 @pytest.mark.parametrize(
     ("target", "error", "text"),
     [
-        ("", errors.UsageError, "nothing to watch"),
+        ("", errors.UsageError, "cannot be watched"),
         ("cursro", errors.UsageError, "cursro"),
         ("@0", errors.UsageError, "@0"),
         ("op:arith.addi", errors.UsageError, "count"),

@@ -92,13 +92,16 @@ def test_nth_is_counted_among_the_same_actions(launch: Launch) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "is no file of skips"),
-        ("{}", "is no file of skips"),
-        ("break x\n", "is no file of skips"),
-        (b"\xff\xfe", "is no file of skips"),
+        ("", "is not a file of skips"),
+        ("{}", "is not a file of skips"),
+        ("break x\n", "is not a file of skips"),
+        (b"\xff\xfe", "is not a file of skips"),
         ('{"actiondbg":"skips","format":2,"tool":"t","argv":[]}', "format 2"),
-        ('{"actiondbg":"skips","format":1,"tool":"t","argv":[]}\n\n{"ordinal":1}', ":3 is no skip"),
-        ('{"actiondbg":"skips","format":1,"tool":"t","argv":[]}\nno', ":2 is no skip"),
+        (
+            '{"actiondbg":"skips","format":1,"tool":"t","argv":[]}\n\n{"ordinal":1}',
+            ":3 is not a saved skip",
+        ),
+        ('{"actiondbg":"skips","format":1,"tool":"t","argv":[]}\nno', ":2 is not a saved skip"),
     ],
 )
 def test_files_that_are_none(tmp_path: Path, text: str | bytes, message: str) -> None:
@@ -178,7 +181,7 @@ def test_skips_are_loaded_at_a_stop(launch: Launch) -> None:
     other = mixed(launch)
     other.start()
     other.timeline.goto(entries[0]["ordinal"], "after")
-    with pytest.raises(errors.UsageError, match=f"#{entries[0]['ordinal']} is over"):
+    with pytest.raises(errors.UsageError, match=f"#{entries[0]['ordinal']} has ended"):
         other.skips.load("my.skips")
     assert other.continue_().status == 0
     assert other.target.output() == stock.run(other.target.argv).stdout
@@ -232,7 +235,7 @@ def test_an_entry_that_is_not_there_ends_the_replay(launch: Launch) -> None:
         session.run()
     ordinal = entries[1]["ordinal"]
     assert f"The skip of #{ordinal} apply-pattern (NoSuchPattern) in @mixed" in str(raised.value)
-    assert f"there is #{ordinal} apply-pattern (RemoveStaticCondition)" in str(raised.value)
+    assert f"found #{ordinal} apply-pattern (RemoveStaticCondition)" in str(raised.value)
     stop = session.stop
     assert stop is not None
     assert (stop.ordinal, stop.when, stop.skipped) == (ordinal, "before", False)
@@ -271,7 +274,7 @@ def test_an_entry_behind_the_end(launch: Launch) -> None:
     rewrite("my.skips", entries[0], {**entries[2], "ordinal": 9999, "nth": 5})
     session = mixed(launch)
     session.skips.load("my.skips")
-    with pytest.raises(errors.SkipMismatch, match=r"there are only \d+ actions.*fewer than 5"):
+    with pytest.raises(errors.SkipMismatch, match=r"has only \d+ actions.*fewer than 5"):
         session.run()
     assert session.stop is not None
     assert (session.stop.when, session.stop.depth) == ("after", 0)
@@ -295,7 +298,7 @@ def test_a_batch_fails_where_the_replay_does(launch: Launch) -> None:
     rewrite("my.skips", entries[0], {**entries[1], "tag": "fold"})
     ran = batch("--skips", "my.skips", "-ex", "echo went on")
     assert ran.returncode == 1
-    assert "does not fit" in ran.stderr and "went on" not in ran.stdout
+    assert "does not match" in ran.stderr and "went on" not in ran.stdout
     assert output not in ran.stdout
     ran = batch("-ex", "load skips none")
     assert ran.returncode == 1 and "cannot be read" in ran.stderr

@@ -76,10 +76,10 @@ def test_targets(text: str, target: Target) -> None:
 @pytest.mark.parametrize(
     ("text", "complaint"),
     [
-        ("@0", "nothing to watch in '@0'"),
-        ("", "nothing to watch in ''"),
-        ("arith.addi", "take cursor, an id such as @12"),
-        ("attribute x of y", "'y' names no operation"),
+        ("@0", "'@0' cannot be watched"),
+        ("", "'' cannot be watched"),
+        ("arith.addi", "give cursor, an id such as @12"),
+        ("attribute x of y", "'y' is not an operation"),
         ("op:[ count", "not closed"),
     ],
 )
@@ -90,7 +90,7 @@ def test_wrong_targets(text: str, complaint: str) -> None:
 
 def test_an_operation_is_named_in_three_ways() -> None:
     assert [parse_operation(text) for text in ("cursor", "@7", "%a")] == ["cursor", 7, "%a"]
-    with pytest.raises(UsageError, match="names no operation"):
+    with pytest.raises(UsageError, match="is not an operation"):
         parse_operation("op:x count")
 
 
@@ -116,7 +116,7 @@ def test_events() -> None:
     assert catch_spec(parse_catch("diagnostic", "a > b")) == 'catch diagnostic "a > b"'
     with pytest.raises(UsageError, match="no event 'crush'"):
         parse_catch("crush", None)
-    with pytest.raises(UsageError, match="catch crash takes no glob, and 'x' is given"):
+    with pytest.raises(UsageError, match="catch crash takes no glob, got 'x'"):
         parse_catch("crash", "x")
     with pytest.raises(UsageError, match="not closed"):
         parse_catch("failure", "[")

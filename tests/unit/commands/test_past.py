@@ -197,7 +197,7 @@ def test_catch_takes_the_rest_of_the_line(driver: Driver, line: str, glob: str |
     ("line", "message"),
     [
         ("break x --outcome maybe", "There is no outcome 'maybe'"),
-        ("watch nothing", "There is nothing to watch in 'nothing'"),
+        ("watch nothing", "'nothing' cannot be watched"),
         ("catch nothing", "There is no event 'nothing' to catch: take failure, crash, verify"),
         ("catch crash x", "catch crash takes no glob"),
     ],

@@ -127,11 +127,11 @@ def test_errors_become_exceptions(
     ("message", "complaint"),
     [
         (answer(7, {}), "answered request 7, which was not made"),
-        (answer(1, {"name": []}), "sent a names that is not of the protocol"),
+        (answer(1, {"name": []}), "sent an invalid names"),
         (answer(1, {"names": [1]}), r"Expected `str`, got `int` - at `\$\.names\[0\]`"),
-        ({"jsonrpc": "1.0", "id": 1, "result": {}}, "no message of the protocol"),
+        ({"jsonrpc": "1.0", "id": 1, "result": {}}, "invalid message"),
         ({"jsonrpc": "2.0", "id": 1, "result": {}, "more": 1}, "unknown field `more`"),
-        ([1, 2], "no message of the protocol"),
+        ([1, 2], "invalid message"),
         ({"jsonrpc": "2.0"}, "neither a response nor a notification"),
     ],
 )
@@ -173,7 +173,7 @@ def test_a_line_that_is_too_long(
     client, agent = ends
     monkeypatch.setattr(protocol, "MAX_LINE", 1000)
     agent.socket.sendall(b"x" * 2000)
-    with pytest.raises(ProtocolError, match="without an end of line"):
+    with pytest.raises(ProtocolError, match="without a newline"):
         client.receive()
     with pytest.raises(AgentError, match="more than the protocol's"):
         client.send(protocol.MoveCursor(to="value", name="x" * 2000))

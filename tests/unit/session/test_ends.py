@@ -71,9 +71,9 @@ def test_a_tool_that_dies_while_it_answers(fake: Launch) -> None:
 @pytest.mark.parametrize(
     ("what", "message"),
     [
-        ("garbage", "no message of the protocol, '.x00\ufffd garbage, no JSON x{60}'[.]{3}:"),
-        ("oversized", r"more than 16 MiB without an end of line, beginning with 'xxx"),
-        ("unknown-method", r"'paused', which is no notification"),
+        ("garbage", "invalid message, '.x00\ufffd garbage, no JSON x{60}'[.]{3}:"),
+        ("oversized", r"more than 16 MiB without a newline, beginning with 'xxx"),
+        ("unknown-method", r"an unknown notification, 'paused'"),
         ("unknown-field", r"unknown field `whence`"),
         ("wrong-type", r"Expected `str`, got `int` - at `\$\.tag`"),
         ("no-message", r"neither a response nor a notification"),
@@ -117,7 +117,7 @@ def test_a_process_of_another_user_is_refused(
     fake: Launch, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(process, "peer_of", returning((77, os.getuid() + 1)))
-    with pytest.raises(ProtocolError, match=f"Process 77 of the user {os.getuid() + 1}"):
+    with pytest.raises(ProtocolError, match=f"Process 77 of user {os.getuid() + 1}"):
         fake().run()
 
 

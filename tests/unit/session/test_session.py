@@ -282,7 +282,7 @@ def test_streams_can_be_sent_elsewhere(fake: Launch, tmp_path: Path) -> None:
     session = fake("--read-stdin", stdin=tmp_path / "in", stdout=tmp_path / "out")
     session.run()
     assert (tmp_path / "out").read_text() == "from the file"
-    with pytest.raises(UsageError, match="stdout was sent elsewhere"):
+    with pytest.raises(UsageError, match="stdout is redirected"):
         session.target.output()
     session.run(stdout=str(tmp_path / "other"))
     assert (tmp_path / "other").read_text() == "from the file"

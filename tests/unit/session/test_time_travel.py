@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from tests.fakes.agent.fixtures import Launch
 
 
-AGAIN = "it was started again, and has come here from its start"
+AGAIN = "it was started again and replayed from its start"
 
 
 def at_event(session: Session, event: int) -> Stop:
@@ -191,7 +191,10 @@ def test_a_place_that_is_not_found_again(fake: Launch, monkeypatch: pytest.Monke
     def go_short(forked: ForkedTool, event: int) -> Stop:
         return go(forked, event - 1)
 
-    with monkeypatch.context() as patch, pytest.raises(errors.NoAnswer, match="not do the same"):
+    with (
+        monkeypatch.context() as patch,
+        pytest.raises(errors.NoAnswer, match="Replay diverged: event"),
+    ):
         patch.setattr(ForkedTool, "go", go_short)
         session.timeline.reverse_step()
     assert session.stop == stop
@@ -239,7 +242,7 @@ def test_what_connects_late_is_of_the_timeline_that_it_was_made_on(
     session.timeline.reverse_step()
     run = session.execution
     assert run is not None
-    held = [(one.replica.pid, one.branch) for one in run.checkpoints._automatic]
+    held = [(one.tool.pid, one.branch) for one in run.checkpoints._automatic]
     assert {branch for pid, branch in held if pid in made_before} <= {1}
     assert 2 in {branch for _, branch in held}
     assert session.timeline.goto(2).skipped

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from actiondbg import protocol
-from actiondbg.process.checkpoints import least_missed, unshared
+from actiondbg.process.checkpoints import least_useful, private_memory
 from actiondbg.process.stop import Stop
 from actiondbg.process.timeline import Branches, actions_at, event_before
 from actiondbg.session.time_travel.reverse_search import Hit, Segment, newest_hits
@@ -116,16 +116,16 @@ def test_what_lies_on_the_timeline() -> None:
     branches = reached(before(9))
     branches.decide(before(5), skip=True)  # at event 9
     branches.reach(before(8))
-    assert branches.holds(1, 8, stands=False)
-    assert branches.holds(1, 9, stands=True)
-    assert not branches.holds(1, 9, stands=False)  # the action was carried out by then
-    assert not branches.holds(1, 12, stands=True)
-    assert branches.holds(2, 12, stands=True)
-    assert branches.owner(9, stands=True).number == 1
-    assert branches.owner(9, stands=False).number == 2
+    assert branches.holds(1, 8, at_event=False)
+    assert branches.holds(1, 9, at_event=True)
+    assert not branches.holds(1, 9, at_event=False)  # the action was carried out by then
+    assert not branches.holds(1, 12, at_event=True)
+    assert branches.holds(2, 12, at_event=True)
+    assert branches.owner(9, at_event=True).number == 1
+    assert branches.owner(9, at_event=False).number == 2
     branches.switch(1)
-    assert branches.holds(1, 12, stands=True)
-    assert not branches.holds(2, 12, stands=True)
+    assert branches.holds(1, 12, at_event=True)
+    assert not branches.holds(2, 12, at_event=True)
 
 
 def test_plans_are_of_what_is_to_come() -> None:
@@ -151,7 +151,7 @@ def test_plans_are_of_what_is_to_come() -> None:
 def test_checkpoints_are_kept_the_further_back_the_further_apart() -> None:
     kept = list(range(0, 10_001, 10))
     while len(kept) > 20:
-        kept.pop(least_missed(kept, 10_000))
+        kept.pop(least_useful(kept, 10_000))
     ways = [(10_000 - first, second - first) for first, second in itertools.pairwise(kept)]
     assert kept[-1] == 10_000
     assert all(gap <= max(way, 20) for way, gap in ways)
@@ -160,8 +160,8 @@ def test_checkpoints_are_kept_the_further_back_the_further_apart() -> None:
 
 def test_memory_of_a_process_is_measured() -> None:
     ballast = bytearray(os.urandom(1)) * (32 << 20)
-    assert unshared(os.getpid()) >= len(ballast)
-    assert unshared(1 << 30) == 0
+    assert private_memory(os.getpid()) >= len(ballast)
+    assert private_memory(1 << 30) == 0
 
 
 # --- hits ----------------------------------------------------------------------------------------
@@ -226,14 +226,14 @@ def test_newest_hits_are_found_whatever_was_frozen(
         for at in range(0 if is_hit and event < LAST else 1, inside + 1)
     )
 
-    def segment(event: int, stands: bool) -> Segment:
+    def segment(event: int, at_event: bool) -> Segment:
         @contextlib.contextmanager
         def start() -> Generator[Recorded]:
-            here = (event, 0 if stands else 99)
+            here = (event, 0 if at_event else 99)
             yield Recorded([one for one in hits if one > here], event, LAST)
 
         make: Any = start
-        return Segment(event, stands, make)
+        return Segment(event, at_event, make)
 
     segments = [segment(*one) for one in sorted(frozen, reverse=True)] + [segment(0, False)]
     limit = (bound.event, 99 if bound.inside is None else bound.inside)

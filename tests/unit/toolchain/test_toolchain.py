@@ -174,8 +174,8 @@ def test_an_old_llvm(prefix: Prefix) -> None:
 def test_headers_of_another_version(prefix: Prefix) -> None:
     prefix.write_headers("21.1.0")
     message = refusal(prefix.tool)
-    assert "are of LLVM 21.1.0" in message
-    assert "is of LLVM 22.1" in message
+    assert "belong to LLVM 21.1.0" in message
+    assert "belongs to LLVM 22.1" in message
 
 
 def test_no_headers_names_the_option(prefix: Prefix) -> None:
@@ -228,7 +228,7 @@ def test_given_headers_that_are_none(prefix: Prefix, tmp_path: Path) -> None:
 
 def test_headers_without_a_version(prefix: Prefix) -> None:
     write(prefix.include / "llvm/Config/llvm-config.h", "\n")
-    assert "tells no LLVM version" in refusal(prefix.tool)
+    assert "defines no LLVM version" in refusal(prefix.tool)
 
 
 def test_a_library_without_a_build_id_is_known_by_its_file(tmp_path: Path) -> None:

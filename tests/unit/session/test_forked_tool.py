@@ -86,7 +86,7 @@ def test_a_replica_stands_where_it_is_sent(fake: Launch) -> None:
         assert one.stop.when == "before"
         assert processes(session) == 3
     assert processes(session) == 2
-    with pytest.raises(NotStopped, match="replica is closed"):
+    with pytest.raises(NotStopped, match="fork is closed"):
         one.request(protocol.GetStatus())
     assert session.past.replay(3, "after").stop is not None
     assert processes(session) == 3
@@ -99,8 +99,8 @@ def test_a_replica_stands_where_it_is_sent(fake: Launch) -> None:
     [
         (0, "before", "There is no action #0"),
         (3, "before", "#3 has not been dispatched: the newest is #2"),
-        (2, "after", "#2 is not over"),
-        (1, "after", "#1 is not over"),
+        (2, "after", "#2 has not ended"),
+        (1, "after", "#1 has not ended"),
     ],
 )
 def test_the_future_is_not_replayed(fake: Launch, ordinal: int, when: str, complaint: str) -> None:
@@ -125,10 +125,10 @@ def test_no_past_without_a_run(fake: Launch) -> None:
 @pytest.mark.parametrize(
     ("options", "complaint"),
     [
-        (["--no-fork"], "cannot be looked at: the agent in this tool cannot fork it"),
-        (["--refuse", "fork"], "cannot be looked at: refused by the fake"),
-        (["--fork", "dies"], "cannot be looked at: the fork of the tool, process .*, ended"),
-        (["--fork", "silent"], "cannot be looked at: the fork of the tool, process .*, is stuck"),
+        (["--no-fork"], "cannot be replayed: the agent in this tool cannot fork it"),
+        (["--refuse", "fork"], "cannot be replayed: refused by the fake"),
+        (["--fork", "dies"], "cannot be replayed: the fork of the tool, process .*, ended"),
+        (["--fork", "silent"], "cannot be replayed: the fork of the tool, process .*, hung"),
     ],
 )
 def test_a_run_without_an_origin_goes_on(
@@ -154,9 +154,9 @@ def test_an_origin_that_was_killed(fake: Launch) -> None:
         and str(session.target.tool.path).encode() in _command(pid)
     )
     os.kill(origin, signal.SIGKILL)
-    with pytest.raises(ToolGone, match="replica of the tool ended"):
+    with pytest.raises(ToolGone, match="fork of the tool ended"):
         session.past.why_not("FoldA")
-    with pytest.raises(NoAnswer, match="its frozen beginning has ended"):
+    with pytest.raises(NoAnswer, match="the frozen beginning has ended"):
         session.past.why_not("FoldA")
     assert session.step().ordinal == 2
 

@@ -1,4 +1,4 @@
-"""Every stop passes through here: waits for it, and brings the session up to date."""
+"""The updates of a session at each stop, which happen in a fixed order."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ Resuming = Callable[[], None]
 Update = Callable[[Stop], Stop]
 
 
-class Arrival:
-    """Takes the session to each stop, and updates it in a fixed order.
+class StopUpdates:
+    """Resumes the tool up to each stop of the session, and runs the updates.
 
     Args:
         executions: the processes of the tool.
         resuming: called before the tool resumes, in this order.
-        updates: called with the stop, in this order; each returns the stop for the next.
+        updates: called with the stop, in this order; each returns the stop for the next one.
     """
 
     def __init__(
@@ -27,14 +27,14 @@ class Arrival:
         self._resuming = resuming
         self._updates = updates
 
-    def arrive(self, wait: Callable[[], Stop]) -> Stop:
+    def resume(self, wait: Callable[[], Stop]) -> Stop:
         """Resume the tool, wait for its stop, and update the session.
 
         Args:
-            wait: resumes and waits. If it raises, nothing is updated.
+            wait: resumes and waits; if it raises, no update runs.
 
         Raises:
-            SkipMismatch: an action that is to be skipped is not there.
+            SkipMismatch: a saved skip matches no action.
         """
         for each in self._resuming:
             each()

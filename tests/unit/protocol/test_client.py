@@ -152,7 +152,7 @@ def test_another_version_is_refused_whatever_its_hello_holds(
     version = protocol.VERSION + difference
     params = {"protocol": version, "of another version": True}
     agent.write({"jsonrpc": "2.0", "method": "hello", "params": params})
-    with pytest.raises(ProtocolError, match=rf"speaks version {version} of the protocol"):
+    with pytest.raises(ProtocolError, match=rf"has version {version} of the protocol"):
         client.receive_hello()
 
 

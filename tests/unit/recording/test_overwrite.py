@@ -46,9 +46,9 @@ def run(*words: str) -> subprocess.CompletedProcess[str]:
         (("log", "--tool-stdout", "link.mlir", *TOOL), "'link.mlir' is named twice"),
         (("trace", "--format", "chrome", "-o", "./in.mlir", *TOOL), "'./in.mlir' is named twice"),
         (("stat", "-o", "in.mlir", *TOOL), "'in.mlir' is named twice"),
-        (("report", "-o", "in.mlir", *TOOL), "'in.mlir' is no report"),
+        (("report", "-o", "in.mlir", *TOOL), "'in.mlir' exists and is not a report"),
         (("trace", "--format", "chrome", "-o", "-", *TOOL), "'-' is not a file name"),
-        (("log", "-o", "a", "--tool-stdout", "./a", *TOOL), "'./a' is for the log already"),
+        (("log", "-o", "a", "--tool-stdout", "./a", *TOOL), "'./a' is the file of the log"),
     ],
 )
 def test_it_is_refused(words: tuple[str, ...], told: str) -> None:

@@ -66,7 +66,7 @@ def test_next_change_and_next_attempt(fake: Launch) -> None:
     assert (stop.when, stop.ordinal, stop.reason) == ("after", 3, "until")
     session.start()
     assert session.next_attempt("FoldA", "in.mlir:3").when == "after"
-    with pytest.raises(UsageError, match="'op:x' is no place"):
+    with pytest.raises(UsageError, match="'op:x' is not a location"):
         session.next_attempt("FoldA", "op:x")
     assert session.next_change().ordinal == 3
     assert session.next_change().when == "exit"

@@ -66,7 +66,7 @@ def test_a_file_that_is_no_recording_is_told_first(tmp_path: Path) -> None:
     (tmp_path / "plain").write_bytes(b"")
     done = trace("plain", "-o", "a.json", cwd=tmp_path)
     assert done.returncode == 1
-    assert "'plain' is not a recording (it begins with b'') and no program" in done.stderr
+    assert "'plain' is neither a recording (it begins with b'') nor a program" in done.stderr
 
 
 def test_a_filter_keeps_what_is_around(recording: Path, tmp_path: Path) -> None:

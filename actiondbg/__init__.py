@@ -14,6 +14,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from actiondbg.version import VERSION as __version__
+
 if TYPE_CHECKING:
     from actiondbg import errors
     from actiondbg.bisection import bisect
@@ -22,7 +24,6 @@ if TYPE_CHECKING:
     from actiondbg.process.stop import Stop
     from actiondbg.session.session import Session, launch
 
-__version__ = "0.2.0"
 
 __all__ = [
     "ActiondbgError",

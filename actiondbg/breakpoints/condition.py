@@ -19,6 +19,7 @@ from actiondbg.support.globs import check_glob
 
 INTEGER_FIELDS = ("ordinal", "depth", "iteration", "line", "hits")
 TEXT_FIELDS = ("tag", "name", "op", "file", "func")
+CONDITION_FIELDS = (*INTEGER_FIELDS, *TEXT_FIELDS)
 _ALIASES = {"function": "func"}
 _SPELLINGS = {"&&": "and", "||": "or", "!": "not"}
 _COMPARISONS = ("==", "!=", "<", "<=", ">", ">=", "~", "!~")
@@ -192,7 +193,7 @@ class _Parser:
             return _Operand(Condition(field=name), "integer", token.offset)
         if name in TEXT_FIELDS:
             return _Operand(Condition(field=name), "text", token.offset)
-        close = difflib.get_close_matches(name, (*INTEGER_FIELDS, *TEXT_FIELDS), 1)
+        close = difflib.get_close_matches(name, CONDITION_FIELDS, 1)
         remedy = f"did you mean {close[0]}, or " if close else ""
         raise self._error(
             f"There is no field {name!r}: {remedy}is it a text, which needs quotes?", token.offset

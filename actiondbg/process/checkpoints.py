@@ -23,7 +23,7 @@ _BACKLOG = 4096  # connections that are not accepted yet
 _MEASURE_SHARE = 20  # measuring memory takes at most one part in these of the time
 
 
-class Checkpoint(msgspec.Struct, kw_only=True, frozen=True):
+class Checkpoint(protocol.ActionRef, kw_only=True, frozen=True):  # pyright: ignore[reportGeneralTypeIssues]
     """A checkpoint of the user's.
 
     Attributes:
@@ -31,12 +31,6 @@ class Checkpoint(msgspec.Struct, kw_only=True, frozen=True):
         branch: the number of its branch of the timeline.
         event: the newest event, from 1.
         when: "before", "after" or "during" the action.
-        ordinal: the action's number; 0 outside of any action.
-        tag: the action's kind.
-        name: the action's subject.
-        op: the name of the action's operation, or None.
-        location: FILE:LINE:COL of the operation, or None.
-        function: the symbol that holds the operation, or None.
         pid: of the frozen process.
     """
 
@@ -44,12 +38,6 @@ class Checkpoint(msgspec.Struct, kw_only=True, frozen=True):
     branch: int
     event: int
     when: protocol.When
-    ordinal: int
-    tag: str
-    name: str
-    op: str | None
-    location: str | None
-    function: str | None
     pid: int
 
 
@@ -100,13 +88,8 @@ class Frozen:
             branch=self.branch,
             event=stop.event,
             when="during" if stop.when == "exit" else stop.when,
-            ordinal=stop.ordinal,
-            tag=stop.tag,
-            name=stop.name,
-            op=stop.op,
-            location=stop.location,
-            function=stop.function,
             pid=self.tool.pid,
+            **protocol.ref_fields(stop),
         )
 
 

@@ -16,7 +16,7 @@ _CRASHES = frozenset(
 Side = Literal["before", "after"]  # of an action
 
 
-class Stop(msgspec.Struct, kw_only=True, frozen=True):
+class Stop(protocol.ActionRef, kw_only=True, frozen=True):  # pyright: ignore[reportGeneralTypeIssues]
     """A stop of the tool, and its reason.
 
     Attributes:
@@ -55,16 +55,13 @@ class Stop(msgspec.Struct, kw_only=True, frozen=True):
     nth: int = 0
     tag: str = ""
     name: str = ""
-    op: str | None = None
-    location: str | None = None
-    function: str | None = None
     depth: int = 0
-    breakpoints: list[int] = []
+    breakpoints: list[int] = msgspec.field(default_factory=list[int])
     skipped: bool = False
     id: int | None = None
     cursor_id: int | None = None
     outcome: protocol.Outcome | None = None
-    changes: list[protocol.Change] = []
+    changes: list[protocol.Change] = msgspec.field(default_factory=list[protocol.Change])
     change_count: int = 0
     culprit: protocol.Culprit | None = None
     status: int | None = None
@@ -97,28 +94,7 @@ class Stop(msgspec.Struct, kw_only=True, frozen=True):
 
 def stop_of(message: protocol.Stopped) -> Stop:
     """Return the stop of an agent's notification."""
-    return Stop(
-        when=message.when,
-        reason=message.reason,
-        ordinal=message.ordinal,
-        event=message.event,
-        nth=message.nth,
-        tag=message.tag,
-        name=message.name,
-        op=message.op,
-        location=message.location,
-        function=message.function,
-        depth=message.depth,
-        breakpoints=message.breakpoints,
-        skipped=message.skipped,
-        id=message.id,
-        cursor_id=message.cursor_id,
-        outcome=message.outcome,
-        changes=message.changes,
-        change_count=message.change_count,
-        message=message.message,
-        culprit=message.culprit,
-    )
+    return Stop(**msgspec.structs.asdict(message))
 
 
 def exit_of(

@@ -9,29 +9,14 @@ from typing import Literal
 
 import msgspec
 
+from actiondbg import protocol
 from actiondbg.process.stop import Stop
 
 
-class Skipped(msgspec.Struct, kw_only=True, frozen=True):
-    """A skipped action.
+class Skipped(protocol.ActionRef, kw_only=True, frozen=True):  # pyright: ignore[reportGeneralTypeIssues]
+    """A skipped action; ``event`` is the number of the event before it."""
 
-    Attributes:
-        ordinal: its number, from 1.
-        event: the number of the event before it.
-        tag: its kind.
-        name: its subject.
-        op: the name of its operation, or None.
-        location: FILE:LINE:COL of the operation, or None.
-        function: the symbol that holds the operation, or None.
-    """
-
-    ordinal: int
     event: int
-    tag: str
-    name: str
-    op: str | None = None
-    location: str | None = None
-    function: str | None = None
 
 
 class Branch(msgspec.Struct, kw_only=True):
@@ -196,15 +181,7 @@ class Branches:
 
 def skipped_at(stop: Stop) -> Skipped:
     """Return the action of a stop as a skipped one."""
-    return Skipped(
-        ordinal=stop.ordinal,
-        event=stop.event,
-        tag=stop.tag,
-        name=stop.name,
-        op=stop.op,
-        location=stop.location,
-        function=stop.function,
-    )
+    return Skipped(event=stop.event, **protocol.ref_fields(stop))
 
 
 def event_before(ordinal: int, depth: int) -> int:

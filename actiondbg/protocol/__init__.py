@@ -56,6 +56,7 @@ from actiondbg.protocol.notifications import Hello as Hello
 from actiondbg.protocol.notifications import Reason as Reason
 from actiondbg.protocol.notifications import Stopped as Stopped
 from actiondbg.protocol.types import Action as Action
+from actiondbg.protocol.types import ActionRef as ActionRef
 from actiondbg.protocol.types import Catch as Catch
 from actiondbg.protocol.types import CatchKind as CatchKind
 from actiondbg.protocol.types import Change as Change
@@ -86,3 +87,4 @@ from actiondbg.protocol.types import When as When
 from actiondbg.protocol.types import WireBreakpoint as WireBreakpoint
 from actiondbg.protocol.types import WireError as WireError
 from actiondbg.protocol.types import Written as Written
+from actiondbg.protocol.types import ref_fields as ref_fields

@@ -6,7 +6,17 @@ from typing import ClassVar, Literal
 
 import msgspec
 
-from actiondbg.protocol.types import Change, Culprit, Hits, Message, Outcome, Role, When, Written
+from actiondbg.protocol.types import (
+    ActionRef,
+    Change,
+    Culprit,
+    Hits,
+    Message,
+    Outcome,
+    Role,
+    When,
+    Written,
+)
 
 Reason = Literal[
     "start",
@@ -44,7 +54,7 @@ class Hello(Message):
     when: When | None
 
 
-class Stopped(Message):
+class Stopped(ActionRef, Message, kw_only=True):
     """The tool waits before, after or inside an action; outside of any if ``ordinal`` is 0.
 
     ``event`` is the newest event; ``nth`` is the action's number among those of its tag, from 1.
@@ -54,14 +64,8 @@ class Stopped(Message):
     method: ClassVar[str] = "stopped"
     when: When
     reason: Reason
-    ordinal: int
     event: int
     nth: int
-    tag: str
-    name: str
-    op: str | None
-    location: str | None
-    function: str | None
     depth: int
     breakpoints: list[int]
     skipped: bool

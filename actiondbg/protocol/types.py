@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 import msgspec
 
@@ -38,17 +38,39 @@ class Unit(Message):
     id: int | None = None
 
 
-class Frame(Message, kw_only=True):
-    """One action on the stack of actions; index 0 is the innermost."""
+class ActionRef(msgspec.Struct, kw_only=True):
+    """A reference to an action.
 
-    index: int
+    Not frozen, as messages derive from it, too. A frozen struct may: msgspec allows it, but type
+    checkers do not know that.
+
+    Attributes:
+        ordinal: its number in dispatch order, from 1.
+        tag: its kind.
+        name: its subject.
+        op: the name of its operation, or None.
+        location: FILE:LINE:COL of the operation, or None.
+        function: the symbol that holds the operation, or None.
+    """
+
     ordinal: int
     tag: str
     name: str
+    op: str | None = None
+    location: str | None = None
+    function: str | None = None
+
+
+def ref_fields(action: ActionRef) -> dict[str, Any]:
+    """Return the fields of a reference, to make another struct that holds one."""
+    return {name: getattr(action, name) for name in ActionRef.__struct_fields__}
+
+
+class Frame(ActionRef, Message, kw_only=True):
+    """One action on the stack of actions; index 0 is the innermost."""
+
+    index: int
     depth: int
-    op: str | None
-    location: str | None
-    function: str | None
     units: list[Unit]
     id: int | None = None
 

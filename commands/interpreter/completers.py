@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, get_args
 
 import msgspec
 
+from actiondbg.breakpoints.condition import CONDITION_FIELDS
 from actiondbg.commands.interpreter.settings import SETTINGS
 from actiondbg.errors import ActiondbgError
 from actiondbg.protocol import CatchKind
@@ -23,7 +24,6 @@ _KINDS: dict[str, NameKind] = {
     "fold": "op",
     "op": "op",
 }
-_FIELDS = ("ordinal", "depth", "iteration", "line", "hits", "tag", "name", "op", "file", "func")
 
 
 class Typed(msgspec.Struct, frozen=True):
@@ -91,7 +91,7 @@ def spec(typed: Typed) -> list[str] | None:
     """Complete a SPEC: kinds, then names of that kind; after ``if``, fields of conditions."""
     word = typed.word
     if "if" in typed.before:
-        return matching(_FIELDS, word)
+        return matching(CONDITION_FIELDS, word)
     prefix, colon, _ = word.partition(":")
     if colon and prefix in _KINDS:
         return matching([f"{prefix}:{name}" for name in _names(typed, _KINDS[prefix])], word)
@@ -107,7 +107,7 @@ def watched(typed: Typed) -> list[str]:
     """Complete the arguments of ``watch``."""
     word = typed.word
     if "if" in typed.before:
-        return matching(_FIELDS, word)
+        return matching(CONDITION_FIELDS, word)
     if word.startswith("op:"):
         return matching([f"op:{name}" for name in _names(typed, "op")], word)
     before = [each for each in typed.before if not each.startswith("-")]

@@ -6,6 +6,8 @@ import textwrap
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from actiondbg.breakpoints.condition import INTEGER_FIELDS, TEXT_FIELDS
+
 if TYPE_CHECKING:
     from actiondbg.commands.interpreter.declaration import Command, CommandTable
 
@@ -25,10 +27,10 @@ SPEC selects actions by one property, or by several joined with 'and'.
   NAME              pattern, pass or tag with that name
 """
 
-EXPR = """\
+EXPR = f"""\
 EXPR is a condition over the fields of an action.
-  integer fields    ordinal, depth, iteration, line, hits
-  text fields       tag, name, op, file, func; values are quoted with '' or ""
+  integer fields    {", ".join(INTEGER_FIELDS)}
+  text fields       {", ".join(TEXT_FIELDS)}; values are quoted with '' or ""
   comparisons       == != < <= > >=, and ~ !~ for globs: op ~ 'arith.*'
   operators         and, or, not, ( )
 """

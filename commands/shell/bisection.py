@@ -341,7 +341,10 @@ def build_oracle(options: BisectOptions) -> Oracle:
         return FileCheck(Path(options.filecheck))
     if options.diagnostic is not None:
         return Diagnostic(options.diagnostic)
-    return Crash() if options.crash else Verify()
+    if options.crash:
+        return Crash()
+    assert options.verify, given
+    return Verify()
 
 
 def _option_names(names: tuple[str, ...]) -> list[str]:

@@ -25,6 +25,7 @@ from transcript import ROOT, TOOLS, transcribe
 
 HERE = Path(__file__).resolve().parent
 TRANSCRIPTS = HERE / "transcripts"
+_WRITTEN_WITH = (3, 11)  # the Python version of the transcripts
 
 
 @pytest.fixture(scope="session")
@@ -62,6 +63,8 @@ def test_transcript(scenario: Scenario, directory: Path, request: pytest.Fixture
         file.write_text(seen, encoding="utf-8")
         return
     kept = file.read_text(encoding="utf-8") if file.exists() else ""
+    if "usage: actiondbg" in kept and sys.version_info[:2] != _WRITTEN_WITH:
+        pytest.skip("argparse words its help and errors differently in each Python version")
     difference = difflib.unified_diff(
         kept.splitlines(), seen.splitlines(), f"kept {file.name}", "seen now", lineterm=""
     )

@@ -27,7 +27,8 @@ def source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
 
 
 def test_a_bar_is_shown_on_a_terminal(mlir_opt: str, source: str) -> None:
-    words = ["bisect", "--test", JUDGE, "--", mlir_opt, source, "--canonicalize"]
+    # An oracle that takes as long as a real one: else the end comes before the bar is drawn.
+    words = ["bisect", "--test", f"sleep 0.3; {JUDGE}", "--", mlir_opt, source, "--canonicalize"]
     environment = {**os.environ, "TERM": "xterm", "NO_COLOR": ""}
     process: pexpect.spawn[str] = pexpect.spawn(
         COMMAND, words, encoding="utf-8", timeout=60, env=environment, dimensions=(24, 120)

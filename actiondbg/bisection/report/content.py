@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from actiondbg import __version__
 from actiondbg.bisection.reproducer.pipelines import normalize_pipeline
 from actiondbg.bisection.reproducer.portable_command import command_text
 from actiondbg.bisection.reproducer.run import StepResult
 from actiondbg.bisection.result import Culprit, Entry, Result
+from actiondbg.version import VERSION
 
 _LARGEST = 1 << 17  # characters of a file of IR that a report includes
 _MOST = 20  # entries of a set that are listed
@@ -160,7 +160,7 @@ def tool_facts(report: Report) -> list[Fact]:
         ("Assertions", assertions, False),
         ("Build id", tool.build_id, True),
         ("Command line", report.command, True),
-        ("Found with", f"actiondbg {__version__}: {report.oracle}", True),
+        ("Found with", f"actiondbg {VERSION}: {report.oracle}", True),
     ]
 
 

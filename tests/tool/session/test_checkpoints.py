@@ -69,16 +69,15 @@ def test_checkpoints(launch: Launch) -> None:
     assert session.timeline.checkpoints.add().number == 1  # of another run
 
 
-def long(launch: Launch) -> actiondbg.Session:
-    session = launch(
-        f"--pass-pipeline={PIPELINE}", source=str(many_functions(Path("many.mlir"), 20))
-    )
+def long(launch: Launch, functions: int = 20) -> actiondbg.Session:
+    source = many_functions(Path("many.mlir"), functions)
+    session = launch(f"--pass-pipeline={PIPELINE}", source=str(source))
     session.timeline.checkpoints.spacing = 1
     return session
 
 
 def test_the_tool_makes_checkpoints_of_itself(launch: Launch) -> None:
-    session = long(launch)
+    session = long(launch, functions=200)  # they are further apart where forks take long
     session.start()
     session.continue_()
     assert 1 < session.timeline.checkpoints.automatic().count <= 64

@@ -116,10 +116,11 @@ class AgentBreakpoints:
 
     def update(self, stop: Stop) -> Stop:
         """Remove the temporary breakpoints that were hit; at the end, count all hits."""
-        hit = [one for one in self.table.all() if one.id in stop.breakpoints]
-        self.table.remove_temporary(stop.breakpoints)
-        if any(one.temporary and one.predicate is not None for one in hit):
-            self.send()  # the agent has them as permanent ones
+        if stop.breakpoints:
+            hit = [one for one in self.table.all() if one.id in stop.breakpoints]
+            self.table.remove_temporary(stop.breakpoints)
+            if any(one.temporary and one.predicate is not None for one in hit):
+                self.send()  # the agent has them as permanent ones
         if stop.when == "exit":
             self.count_hits()
         return stop

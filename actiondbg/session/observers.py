@@ -211,7 +211,9 @@ class ObserverList:
         """Call the callbacks of a stop."""
         self._is_deferred = self._is_deferring and not self._passes
         is_reported = not self._is_deferring and not self._passes
-        self._call([*self._fired, *(self._at_stops if is_reported else ())], stop)
+        callbacks = [*self._fired, *(self._at_stops if is_reported else ())]
+        if callbacks:
+            self._call(callbacks, stop)
         return stop
 
     def _call(self, callbacks: list[Callback], stop: Stop) -> None:

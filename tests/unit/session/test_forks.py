@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import socket
@@ -59,6 +60,7 @@ def in_thread(action: Callable[[], object]) -> Callable[[], BaseException | None
 
 
 def descriptors() -> int:
+    gc.collect()  # what other tests have left may hold some
     return len(os.listdir("/proc/self/fd"))
 
 

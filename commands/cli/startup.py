@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Script(NamedTuple):
-    """The argument of -x or -ex."""
+    """A file of commands (-x), or one command (-ex)."""
 
     text: str
     is_file: bool

@@ -185,7 +185,7 @@ class EventLine:
         return self.backwards(2 * self.count)
 
     def is_over(self, place: int, event: int) -> bool:
-        """Return whether an action has ended at an event, or before it."""
+        """Return whether an action ended at or before an event."""
         end = int(self.ends[place])
         return end <= event and end not in self._missing
 

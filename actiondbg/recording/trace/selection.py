@@ -25,7 +25,7 @@ class AttemptRuns:
 
     @property
     def last(self) -> Numbers:
-        """Return the position of each run's last attempt."""
+        """Return the position of the last attempt in each run of attempts."""
         return self.first + self.length - 1
 
     def members(self) -> tuple[Numbers, Numbers]:

@@ -228,7 +228,7 @@ class FakeSession:
         self.fail_to_start = False
         self.invalid = False  # the IR can be printed in generic form only
         self.interrupts = 0  # how many KeyboardInterrupts the next waits raise
-        self.next_stop: dict[str, Any] = {}  # what is told of the next stop, beside the usual
+        self.next_stop: dict[str, Any] = {}  # fields of the next stop, beside the usual ones
         self.cursor_unit = ADDI
         self.found_changes: list[protocol.Change] = []
         self._actions = actions

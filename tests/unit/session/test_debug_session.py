@@ -33,7 +33,7 @@ Open = Callable[[str], Any]
 
 @pytest.fixture
 def opened(tmp_path: Path) -> Iterator[Open]:
-    """Open a session of a kind that has not run, or stands before its first action."""
+    """Open a session of a kind that has not run, or is before its first action."""
     with ExitStack() as stack:
 
         def open_one(kind: str) -> Any:

@@ -131,16 +131,16 @@ class Watch:
         return any(fd == self._socket for fd, _ in ready)
 
 
-def wait_for_end(process: int, seconds: float) -> bool:
+def wait_for_end(process: int, seconds: float | None) -> bool:
     """Wait for a process to end, without reaping it.
 
     Args:
         process: its pidfd.
-        seconds: to wait at most.
+        seconds: to wait at most; None for no limit.
 
     Returns:
         Whether the process has ended.
     """
     poll = select.poll()
     poll.register(process, select.POLLIN)
-    return bool(poll.poll(seconds * 1000))
+    return bool(poll.poll(None if seconds is None else seconds * 1000))

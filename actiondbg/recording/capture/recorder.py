@@ -46,6 +46,8 @@ class RecordingProcess(Closeable):
         """Wait for the end of the tool; Ctrl-C interrupts the tool, not the wait."""
         while self.process.returncode is None:
             try:
+                # Popen.wait alone would hold an interrupt back for a quarter of a second.
+                self._ends_in(None)
                 self.process.wait()
             except KeyboardInterrupt:
                 # From a terminal the tool got the signal too; from `kill` only we did.
@@ -72,8 +74,11 @@ class RecordingProcess(Closeable):
             self.process.kill()
             self.process.wait()
 
-    def _ends_in(self, seconds: float) -> bool:
-        """Wait for the end without the up to 50 ms that Popen.wait(timeout) adds by polling."""
+    def _ends_in(self, seconds: float | None) -> bool:
+        """Wait for the end without the up to 50 ms that Popen.wait(timeout) adds by polling.
+
+        None is no limit.
+        """
         # Imported late, while the tool already runs.
         from actiondbg.support.interrupts import wait_for_end
 

@@ -1,18 +1,9 @@
-"""Diffs of printed IR that are stable under renumbering: each value has one name in both texts.
-
-Names follow the printer's scopes (SSANameState in mlir/lib/IR/AsmPrinter.cpp): a name is unique
-among a region, the regions around it and those in it, but sibling regions reuse it, even in one
-function. A ``{`` at the end of a line opens a region. It defines the names at the beginning of a
-line (``%a, %b:2 =``), the arguments of its labels, and those names of the opening line that no
-region around it defines: a function's arguments, ``scf.for %i =``, ``iter_args(%x = %y)``.
-"""
+"""Diffs of printed IR that are stable under renumbering: each value has one name in both texts."""
 
 from __future__ import annotations
 
 import difflib
 import re
-import sys
-from array import array
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence, Set
@@ -21,24 +12,16 @@ from typing import Literal
 
 import msgspec
 
+from actiondbg.ir.resolved_text import NAMES, ResolvedText, certain_keys
+
 Names = Mapping[str, str] | Sequence[tuple[str, str]]  # NAME -> KEY, or (NAME, KEY) in order
 _Code = tuple[Literal["replace", "delete", "insert", "equal"], int, int, int, int]  # difflib's
 _Kind = Literal[" ", "-", "+", "!"]
 _Pair = tuple[str | None, str | None]
 
-_NAME = r"%(?:[.-]*+[\w$]++)++"  # without the #1 of a use and the :2 of a definition
-_NAMES = re.compile(_NAME)
-# Each alternative begins with a distinct character, so that re skips fast to the next match.
-_TOKEN = re.compile(
-    rf"(?P<name>{_NAME})"
-    rf"|(?P<line>\n[ \t]*+(?:{_NAME}(?::\d+)?(?:,[ ]{_NAME}(?::\d+)?)*+[ ]=(?!=)|(?P<label>\^)))"
-    r'|"(?:[^"\\\n]|\\.)*+"|//[^\n]*+'
-    r"|(?P<region>\{(?=[ \t]*+\n))|(?P<open>\{)|(?P<close>\})"
-)
 _NUMBERED = re.compile(r"(%(?:arg)?)(\d+)")
 _WORD = re.compile(r"[\w$.%#@!^-]+")
 
-_RESULT, _ARGUMENT = 1, 2  # of an operation, of a block
 _SMALL = 4_000  # lines of both texts up to which difflib runs without its heuristic (autojunk)
 _WINDOW = 40  # lines of a replaced block that are matched with one another
 _ALIKE = 0.5  # the least share of common words of a changed line
@@ -140,10 +123,10 @@ def make_diff(before: str, after: str, before_names: Names, after_names: Names) 
     )
     if before == after and old == new:
         return Diff(before, after)
-    used = {name for name, _ in old}.union(_NAMES.findall(before))
+    used = {name for name, _ in old}.union(NAMES.findall(before))
     are_listed = (old or not used) and (new or "%" not in after)
-    text = _Resolved(after, {name for name, _ in new} if are_listed else None)
-    keys = _keys(text, new) if are_listed else {}
+    text = ResolvedText(after, {name for name, _ in new} if are_listed else None)
+    keys = certain_keys(text, new) if are_listed else {}
     names = {key: name for name, key in reversed(old)}
     certain = {value: names[key] for value, key in keys.items() if key in names}
     likely = _same_by_lines(before, text) if len(keys) < len(text.regions) else {}
@@ -152,100 +135,10 @@ def make_diff(before: str, after: str, before_names: Names, after_names: Names) 
     return Diff(before, text.renamed(_Renaming(text, used).choose(wishes, added)))
 
 
-class _Resolved:
-    """A text whose names are resolved to values: the index of the defining occurrence, from 0.
-
-    ``listed`` holds the names of the values that the text defines, None if unknown.
-
-    Attributes:
-        names, starts, values: of each occurrence of a name.
-        regions: the defining region of each value, in order; 0 is the whole text.
-        outside: the values that the text uses but does not define.
-        around: for each region, itself and the regions around it, innermost first.
-    """
-
-    def __init__(self, text: str, listed: Collection[str] | None) -> None:
-        self.text = text
-        self.names: list[str] = []
-        self.starts, self._inside, self._next = array("q"), array("q"), array("q")
-        self._defines = bytearray()  # of each occurrence: _RESULT, _ARGUMENT, or 0 if unknown
-        self.around: list[tuple[int, ...]] = [(0,)]
-        self._opened = array("q", [0])  # of each region, the occurrence where its operation opens
-        self._scan()
-        self.around.append((-1, -1))  # none opens next
-        known: dict[tuple[int, str], int] = {}  # region and name -> value
-        for at, name in enumerate(self.names):
-            if self._defines[at]:
-                known.setdefault((self._inside[at], name), at)
-        self.values, self.outside = array("q"), array("q")
-        for at, name in enumerate(self.names):
-            visible = (*self.around[self._inside[at]], self._next[at])
-            found = next((known[each, name] for each in visible if (each, name) in known), None)
-            if found is None:
-                opens = self.around[self._next[at]][1] == self._inside[at]
-                inner = opens and (listed is None or name in listed)
-                found = known[self._next[at] if inner else 0, name] = at
-                self.outside += array("q", () if inner else (at,))
-            self.values.append(found)
-        self.regions = dict(sorted((at, region) for (region, _), at in known.items()))
-
-    def _scan(self) -> None:
-        stack, label_end, last, closed = [0], 0, 0, 0
-        text = "\n" + self.text  # a newline before every line
-        for match in _TOKEN.finditer(text):
-            kind, start = match.lastgroup, match.start()
-            if kind == "name":
-                self._occurs(match, stack[-1], _ARGUMENT if start < label_end else 0)
-            elif kind == "line" and match["label"]:
-                label_end = text.find("\n", match.end())
-            elif kind == "line":
-                for name in _NAMES.finditer(text, *match.span()):
-                    self._occurs(name, stack[-1], _RESULT)
-            elif kind == "region":
-                beside = text.find("\n", closed, start) < 0  # as in "} else {", "}, {"
-                self._opened.append(self._opened[last] if beside else len(self.starts))
-                self.around.append((len(self.around), *self.around[stack[-1]]))
-                stack.append(self.around[-1][0])
-            elif kind == "open":
-                stack.append(stack[-1])
-            elif kind == "close" and len(stack) > 1 and (inner := stack.pop()) != stack[-1]:
-                last, closed = inner, start
-
-    def _occurs(self, match: re.Match[str], region: int, defines: int) -> None:
-        self.names.append(sys.intern(match.group()))
-        self.starts.append(match.start() - 1)
-        self._inside.append(region)
-        self._next.append(len(self.around))
-        self._defines.append(defines)
-
-    def is_definition(self, value: int) -> bool:
-        """Whether the form says that the text defines a value: no list of names is needed."""
-        end = self.starts[value] + len(self.names[value])
-        opens = self.regions[value] == self._next[value]
-        return bool(self._defines[value]) or (opens and self.text.startswith((": ", " = "), end))
-
-    def walked(self) -> list[int]:
-        """Return the values in the agent's order: an operation's arguments before what is in it."""
-        places = {
-            value: float(value) if self._defines[value] == _RESULT else self._opened[region] - 0.5
-            for value, region in self.regions.items()
-        }
-        return sorted(self.regions, key=lambda value: (places[value], value))
-
-    def renamed(self, names: Mapping[int, str]) -> str:
-        """Return the text with another name for each value."""
-        parts: list[str] = []
-        end = 0
-        for start, name, value in zip(self.starts, self.names, self.values, strict=True):
-            parts += (self.text[end:start], names[value])
-            end = start + len(name)
-        return "".join((*parts, self.text[end:]))
-
-
 class _Renaming:
     """Chooses names for ``text``; ``used`` are the names of the text before."""
 
-    def __init__(self, text: _Resolved, used: Collection[str]) -> None:
+    def __init__(self, text: ResolvedText, used: Collection[str]) -> None:
         self._text, self._used = text, used
         self._chosen: dict[int, str] = {}
         # Names given, each with its region; and with that and all regions around it.
@@ -286,45 +179,10 @@ class _Renaming:
         return name
 
 
-def _keys(text: _Resolved, pairs: Sequence[tuple[str, str]]) -> dict[int, str]:
-    """Return the keys of the values whose keys are certain."""
-    orders = (_keys_in_order(text, order, pairs) for order in (text.walked(), list(text.regions)))
-    if found := [keys.items() for keys in orders if keys is not None]:
-        return dict(sorted(found[0] & found[-1]))
-    # The text is in another order: only a name that is defined once is certain.
-    names = {value: text.names[value] for value in text.regions}
-    listed, defined, keys = Counter(name for name, _ in pairs), Counter(names.values()), dict(pairs)
-    return {at: keys[name] for at, name in names.items() if listed[name] == defined[name] == 1}
-
-
-def _keys_in_order(
-    text: _Resolved, order: Sequence[int], pairs: Sequence[tuple[str, str]]
-) -> dict[int, str] | None:
-    """Return the certain keys, or None if the values are in another order than the pairs.
-
-    Some pairs are of values that are not printed. Where the leftmost way to find the names in the
-    list and the rightmost one agree, there is no other.
-    """
-    offered, listed = [name for name, _ in pairs], {name for name, _ in pairs}
-    values = [value for value in order if text.names[value] in listed]
-    wanted = [text.names[value] for value in values]
-    first, last = _places(wanted, offered), _places(wanted[::-1], offered[::-1])
-    if -1 in first:
-        return None
-    found = zip(values, first, reversed(last), strict=True)
-    return {value: pairs[at][1] for value, at, end in found if at == len(pairs) - 1 - end}
-
-
-def _places(wanted: Sequence[str], offered: Sequence[str]) -> list[int]:
-    """Return the leftmost places of ``wanted`` in ``offered``, in order; -1 when there is none."""
-    rest = iter(enumerate(offered))
-    return [next((at for at, other in rest if other == name), -1) for name in wanted]
-
-
-def _same_by_lines(before: str, new: _Resolved) -> dict[int, str]:
+def _same_by_lines(before: str, new: ResolvedText) -> dict[int, str]:
     """Return the names in ``before`` of values that a line defines which differs in names only."""
     old, lines = _lines(before), _lines(new.text)
-    bare = ([_NAMES.sub("%", line) for line in side] for side in (old, lines))
+    bare = ([NAMES.sub("%", line) for line in side] for side in (old, lines))
     same: dict[int, str] = {}
     for tag, i1, i2, j1, j2 in _Comparison(*bare).get_opcodes():
         same |= zip(range(j1, j2), old[i1:i2], strict=True) if tag == "equal" else ()
@@ -333,8 +191,8 @@ def _same_by_lines(before: str, new: _Resolved) -> dict[int, str]:
     for value in filter(new.is_definition, new.regions):
         line = bisect_right(starts, new.starts[value]) - 1
         if line in same:
-            place = len(_NAMES.findall(new.text, starts[line], new.starts[value]))
-            result[value] = _NAMES.findall(same[line])[place]
+            place = len(NAMES.findall(new.text, starts[line], new.starts[value]))
+            result[value] = NAMES.findall(same[line])[place]
     return result
 
 

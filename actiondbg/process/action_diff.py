@@ -12,6 +12,7 @@ import msgspec
 from actiondbg import protocol
 from actiondbg.errors import NoSuchUnit, UnitErased
 from actiondbg.ir.diff import Diff, make_diff
+from actiondbg.ir.value_names import ValueNames
 from actiondbg.process.forked_tool import ForkedTool
 from actiondbg.process.stop import Stop
 from actiondbg.process.value_names import NamedText, print_named
@@ -24,6 +25,7 @@ def compare_action(
     *,
     module: bool = False,
     skipped: bool = False,
+    names: ValueNames | None = None,
 ) -> Diff:
     """Compare the IR before an action with the IR after it.
 
@@ -34,6 +36,7 @@ def compare_action(
         module: compare the whole module; otherwise the function that holds the action's operation,
             if it exists before and after the action.
         skipped: whether the action is skipped, and so changes nothing.
+        names: the names of values; None for the printer's.
     """
     print_both = functools.partial(_print_both, make, ordinal, new_file, skipped)
     try:
@@ -45,6 +48,11 @@ def compare_action(
         before, after, stop = print_both(module)
     if before.generic != after.generic:
         before, after, stop = print_both(module, generic=True)
+    if names is not None:
+        for scope in {each.scope for each in before.named}:
+            if not names.knows(scope):
+                names.learn(scope, [each for each in before.named if each.scope == scope])
+        before, after = before.renamed(names), after.renamed(names)
     diff = make_diff(before.text, after.text, before.names, after.names)
     title = " ".join(word for word in (f"#{ordinal}", stop.tag, stop.name) if word)
     return msgspec.structs.replace(diff, ordinal=ordinal, title=title)

@@ -6,6 +6,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from actiondbg import protocol
+from actiondbg.ir.resolved_text import rename
+from actiondbg.ir.value_names import NamedKey, ValueNames, read_names
 from actiondbg.process.forked_tool import ForkedTool
 
 
@@ -14,14 +16,24 @@ class NamedText(NamedTuple):
 
     Attributes:
         text: the printed IR.
-        names: (NAME, KEY) of every value, in the agent's order; a value has the same key in every
-            print of one process.
+        named: every value, in the agent's order; it has the same key in every print of one process.
         generic: whether it is in generic form, requested or not.
     """
 
     text: str
-    names: list[tuple[str, str]]
+    named: list[NamedKey]
     generic: bool
+
+    @property
+    def names(self) -> list[tuple[str, str]]:
+        """The (NAME, KEY) of every value."""
+        return [(name, key) for name, key, _ in self.named]
+
+    def renamed(self, names: ValueNames) -> NamedText:
+        """Return the IR with a session's names."""
+        text = rename(self.text, self.named, names)
+        named = [each._replace(name=names.known(each.key) or each.name) for each in self.named]
+        return NamedText(text, named, self.generic)
 
 
 def print_named(
@@ -48,17 +60,11 @@ def print_named(
     )
     try:
         printed = fork.request(message)
-        pairs = [_pair(line) for line in _read(names).splitlines()]
-        return NamedText(_read(file), pairs, printed.generic)
+        return NamedText(_read(file), read_names(_read(names)), printed.generic)
     finally:
         file.unlink(missing_ok=True)
         names.unlink(missing_ok=True)
 
 
 def _read(file: Path) -> str:
-    return file.read_text(encoding="utf-8", errors="replace")
-
-
-def _pair(line: str) -> tuple[str, str]:
-    name, _, key = line.partition(" ")
-    return name, key
+    return file.read_text(encoding="utf-8", errors="replace") if file.exists() else ""

@@ -21,6 +21,7 @@ from actiondbg.protocol.messages import GetAction as GetAction
 from actiondbg.protocol.messages import GetChanges as GetChanges
 from actiondbg.protocol.messages import GetContext as GetContext
 from actiondbg.protocol.messages import GetCursor as GetCursor
+from actiondbg.protocol.messages import GetExcerpt as GetExcerpt
 from actiondbg.protocol.messages import GetHits as GetHits
 from actiondbg.protocol.messages import GetLinks as GetLinks
 from actiondbg.protocol.messages import GetNames as GetNames
@@ -49,12 +50,14 @@ from actiondbg.protocol.messages import Skips as Skips
 from actiondbg.protocol.messages import Statistics as Statistics
 from actiondbg.protocol.messages import Status as Status
 from actiondbg.protocol.messages import Units as Units
+from actiondbg.protocol.messages import WriteValueNames as WriteValueNames
 from actiondbg.protocol.notifications import NOTIFICATIONS as NOTIFICATIONS
 from actiondbg.protocol.notifications import Crashed as Crashed
 from actiondbg.protocol.notifications import Exited as Exited
 from actiondbg.protocol.notifications import Hello as Hello
 from actiondbg.protocol.notifications import Reason as Reason
 from actiondbg.protocol.notifications import Stopped as Stopped
+from actiondbg.protocol.types import KEY_MARK as KEY_MARK
 from actiondbg.protocol.types import Action as Action
 from actiondbg.protocol.types import ActionRef as ActionRef
 from actiondbg.protocol.types import Catch as Catch
@@ -65,11 +68,14 @@ from actiondbg.protocol.types import CheckpointOptions as CheckpointOptions
 from actiondbg.protocol.types import Condition as Condition
 from actiondbg.protocol.types import Culprit as Culprit
 from actiondbg.protocol.types import Cursor as Cursor
+from actiondbg.protocol.types import Excerpt as Excerpt
 from actiondbg.protocol.types import Frame as Frame
 from actiondbg.protocol.types import Hits as Hits
 from actiondbg.protocol.types import Incoming as Incoming
 from actiondbg.protocol.types import Key as Key
+from actiondbg.protocol.types import Line as Line
 from actiondbg.protocol.types import Message as Message
+from actiondbg.protocol.types import NamesWritten as NamesWritten
 from actiondbg.protocol.types import Operator as Operator
 from actiondbg.protocol.types import Outcome as Outcome
 from actiondbg.protocol.types import OutcomeFilter as OutcomeFilter

@@ -14,10 +14,12 @@ from actiondbg.protocol.types import (
     Change,
     CheckpointOptions,
     Cursor,
+    Excerpt,
     Frame,
     Hits,
     Key,
     Message,
+    NamesWritten,
     Passed,
     Printed,
     Role,
@@ -193,6 +195,7 @@ Move = Literal[
     "location",
     "action",
     "id",
+    "keys",
 ]
 
 
@@ -234,6 +237,36 @@ class Print(Request[Printed]):
     elide: int | None = None
     id: int | None = None
     names: str | None = None
+
+
+class GetExcerpt(Request[Excerpt], omit_defaults=True):
+    """Describe the lines around the cursor, or around part ``part`` of the operation ``id``.
+
+    ``before`` and ``after`` are numbers of lines, ``elide`` is as in ``Print``, and ``definitions``
+    asks for the operations that define the operands.
+    """
+
+    method: ClassVar[str] = "excerpt"
+    result: ClassVar[type[Message]] = Excerpt
+    id: int | None = None
+    part: int = 0
+    before: int = 5
+    after: int = 5
+    elide: int = 16
+    definitions: bool = False
+
+
+class WriteValueNames(Request[NamesWritten], omit_defaults=True):
+    """Write the printer's names and the keys of the values in the operation ``id`` into a file.
+
+    ``most`` is the largest number of operations in it for which that is done.
+    """
+
+    method: ClassVar[str] = "values"
+    result: ClassVar[type[Message]] = NamesWritten
+    id: int
+    path: str
+    most: int = 100_000
 
 
 class GetNames(Request[Names]):

@@ -16,6 +16,9 @@ Role = Literal["tool", "checkpoint", "replica", "trial"]
 Written = tuple[int, int]  # bytes to stdout and stderr, since the start of the run
 
 
+KEY_MARK = "\x1a"
+
+
 class Message(msgspec.Struct, rename="camel", forbid_unknown_fields=True, kw_only=True):
     """Anything on the wire: unknown fields are errors, names are camelCase there."""
 
@@ -27,7 +30,9 @@ class Unit(Message):
     """The description of an IR unit; ``text`` is one line of IR, None for an erased unit.
 
     ``id`` is the operation's id; for a block, region or value, the id of the operation that holds
-    or defines it.
+    or defines it. In the agent's ``text``, KEY SCOPE HINT between two ``KEY_MARK`` stand for each
+    value: SCOPE is the id of the operation within which values have names of their own, HINT the
+    name that the value suggests: empty for a number, "arg" for a numbered argument.
     """
 
     kind: Literal["operation", "block", "region", "value"]
@@ -36,6 +41,44 @@ class Unit(Message):
     text: str | None
     location: str | None
     id: int | None = None
+
+
+class Line(Message):
+    """A line of IR: the beginning of an operation, a later part of it, or the label of a block.
+
+    ``id`` is the operation's id, and ``part`` the number of its regions before the line; for a
+    label, the id of the operation that holds the block. ``depth`` is the number of operations
+    around it.
+    """
+
+    kind: Literal["operation", "part", "label"]
+    id: int | None
+    part: int
+    depth: int
+    text: str
+
+
+class Excerpt(Message):
+    """Consecutive lines of IR.
+
+    ``current`` is the index of the line that was asked for, ``definitions`` are the operations that
+    define its operands and are not among ``lines``, and ``scope`` is the id of the operation within
+    which values have names of their own; see ``Unit`` for ``text``.
+    """
+
+    lines: list[Line]
+    current: int
+    more_before: bool
+    more_after: bool
+    scope: int | None
+    function: str | None
+    definitions: list[Line]
+
+
+class NamesWritten(Message):
+    """Whether the names were written: not for too many operations."""
+
+    written: bool
 
 
 class ActionRef(msgspec.Struct, kw_only=True):

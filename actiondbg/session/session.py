@@ -10,6 +10,7 @@ from actiondbg import protocol
 from actiondbg.breakpoints.breakpoint import BreakpointTable
 from actiondbg.breakpoints.condition import parse_condition
 from actiondbg.breakpoints.spec import attempt_terms, parse_spec
+from actiondbg.ir.value_names import ValueNames
 from actiondbg.process.execution import Execution, State
 from actiondbg.process.stop import Stop
 from actiondbg.process.streams import Redirection, Streams
@@ -19,6 +20,7 @@ from actiondbg.session.breakpoints import BreakpointList
 from actiondbg.session.control import ToolControl
 from actiondbg.session.executions import Executions
 from actiondbg.session.inspection.cursor import Cursor
+from actiondbg.session.inspection.named_access import NamedAccess
 from actiondbg.session.inspection.outcome import Outcome
 from actiondbg.session.inspection.stack import Stack
 from actiondbg.session.inspection.stopped_ir import StoppedIR
@@ -100,15 +102,17 @@ class Session(Closeable):
         self._agent_breakpoints = breakpoints = AgentBreakpoints(self._table, executions)
         self.target = Target(program, executions)
         self.options = AgentOptions(executions)
-        self.stack = Stack(executions)
-        self.cursor = Cursor(executions)
-        self.ir = StoppedIR(executions, self.stack, self.cursor, executions.new_print)
+        self._values = values = ValueNames()
+        named = NamedAccess(executions, values, executions.new_print)
+        self.stack = Stack(named)
+        self.cursor = Cursor(named)
+        self.ir = StoppedIR(named, self.stack, self.cursor, values, executions.new_print)
         self.outcome = Outcome(executions, lambda: executions.stop)
         self.breakpoints = BreakpointList(self._table, breakpoints, self.cursor)
         self.names = SessionNames(executions, breakpoints)
         self.observers = ObserverList(executions, breakpoints)
         replay, scout = Replay(executions), Scout(executions, self.options)
-        self.past = Past(program, executions, self.cursor, replay)
+        self.past = Past(program, executions, self.cursor, values, replay)
         self.skips = SkipPlan(program, executions, breakpoints, scout, replay)
         inner_stops = InnerStops()
         updates = StopUpdates(
@@ -218,6 +222,7 @@ class Session(Closeable):
         agent = self._executions.prepare()
         self.kill()
         self._table.forget_hits()
+        self._values.clear()  # another input may be read now
         # Saved skips are located at the first stop.
         control = "step" if self.skips.begin_run() else self._control
         resume = protocol.Resume(control=control)

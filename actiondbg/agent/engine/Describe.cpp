@@ -2,10 +2,12 @@
 
 #include "engine/Describe.h"
 #include "engine/Engine.h"
+#include "print/LinePrinter.h"
 #include "support/Locations.h"
 
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/Diagnostics.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Config/abi-breaking.h"
 #include <unistd.h>
 
@@ -181,22 +183,14 @@ bool isPrintable(Operation *op) {
   return succeeded(op->getName().verifyInvariants(op));
 }
 
-static std::string oneLine(Operation *op) {
-  OpPrintingFlags flags;
-  flags.skipRegions().useLocalScope().elideLargeElementsAttrs(16);
-  // Assumed, to print one line without verifying the whole function.
-  flags.assumeVerified();
-  if (!isPrintable(op))
-    flags.printGenericOpForm();
-  std::string text;
-  llvm::raw_string_ostream os(text);
-  op->print(os, flags);
-  return text;
+/// One line, with `{...}` in the place of regions.
+static std::string oneLine(LinePrinter &printer, Operation *op) {
+  return llvm::join(printer.print(op).parts, "...");
 }
 
-static std::string textOf(const IRUnit &unit) {
+static std::string textOf(const IRUnit &unit, LinePrinter &printer) {
   if (auto *op = llvm::dyn_cast_if_present<Operation *>(unit))
-    return oneLine(op);
+    return oneLine(printer, op);
   std::string text;
   llvm::raw_string_ostream os(text);
   Operation *holder = holderOf(unit);
@@ -205,9 +199,8 @@ static std::string textOf(const IRUnit &unit) {
     os << "region " << region->getRegionNumber() << " of " << name << ", "
        << llvm::range_size(*region) << " blocks";
   } else if (auto *block = llvm::dyn_cast_if_present<Block *>(unit)) {
-    os << "block ";
-    block->printAsOperand(os);
-    os << " of " << name << ", " << block->getNumArguments() << " arguments, "
+    os << "block " << StringRef(printer.label(block)).split('(').first.rtrim(':')
+       << " of " << name << ", " << block->getNumArguments() << " arguments, "
        << llvm::range_size(*block) << " operations";
   } else if (auto value = llvm::dyn_cast_if_present<mlir::Value>(unit)) {
     value.print(os, OpPrintingFlags().skipRegions().useLocalScope());
@@ -223,11 +216,23 @@ static StringRef kindText(const IRUnit &unit) {
   return llvm::isa_and_present<mlir::Value>(unit) ? "value" : "operation";
 }
 
+/// Cuts a long text, but not within a value's key.
+static std::string shortened(StringRef text) {
+  StringRef kept = text.take_front(4093);
+  if (kept.count(PrintedOperation::mark) % 2)
+    kept = kept.substr(0, kept.rfind(PrintedOperation::mark));
+  return (kept + "...").str();
+}
+
 Object describeUnit(const IRUnit &unit) {
-  std::string text = textOf(unit);
-  if (text.size() > 4096)
-    text = text.substr(0, 4093) + "...";
   Operation *op = holderOf(unit);
+  std::string text;
+  if (op) {
+    LinePrinter printer(op->getContext(), Identities::all(), LineStyle());
+    text = textOf(unit, printer);
+  }
+  if (text.size() > 4096)
+    text = shortened(text);
   return Object{
       {"kind", kindText(unit)},
       {"name", op ? safe(op->getName().getStringRef()) : Json(nullptr)},

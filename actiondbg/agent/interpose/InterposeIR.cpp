@@ -9,6 +9,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "engine/Engine.h"
+#include "print/ValueKeys.h"
 #include "interpose/Interpose.h"
 
 #include "mlir/IR/IRMapping.h"
@@ -204,6 +205,7 @@ ADBG_DECLARE(void, addBlock, ADBG_ADD_BLOCK, Blocks *self, Block *block) {
 ADBG_DECLARE(void, removeBlock, ADBG_REMOVE_BLOCK, Blocks *self, Block *block) {
   ADBG_NEXT(ADBG_REMOVE_BLOCK, void(Blocks *, Block *));
   noteBlock(block, ChangeKind::Erased);
+  BlockKeys::all().removed(block);
   next(self, block);
 }
 

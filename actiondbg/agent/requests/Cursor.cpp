@@ -91,7 +91,7 @@ MoveCursorArguments::MoveCursorArguments(Fields &fields)
   static constexpr StringRef moves[] = {
       "context",  "parent",   "child",  "previous", "next",
       "function", "module",   "def",    "user",     "value",
-      "symbol",   "location", "action", "id"};
+      "symbol",   "location", "action", "id",  "keys"};
   if (!llvm::is_contained(moves, to))
     fields.fail("there is no move to '" + to + "'");
 }
@@ -211,6 +211,9 @@ Answer<Object> MoveCursor::moveAround(const MoveCursorArguments &arguments) {
     return moveToSibling(arguments.count, to == "next");
   if (to == "value")
     return moveFound(findValue(engine.stops.cursor, arguments.name));
+  if (to == "keys")
+    return moveFound(
+        findKeys(engine.stops.cursor, engine.observer.ids, arguments.name));
   if (to == "symbol")
     return moveFound(findSymbol(engine.stops.cursor, arguments.name));
   if (to == "location")

@@ -2,23 +2,19 @@
 
 #include "requests/IRSearch.h"
 #include "engine/Frame.h"
+#include "print/ValueKeys.h"
 #include "requests/IRPath.h"
 #include "support/Locations.h"
 #include "support/Traits.h"
 
 #include "mlir/IR/AsmState.h"
 #include "mlir/IR/BuiltinAttributes.h"
+#include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
 using llvm::StringRef;
 
 namespace adbg {
-
-static Operation *isolatedAround(Operation *op) {
-  while (op->getParentOp() && !isIsolated(op))
-    op = op->getParentOp();
-  return op;
-}
 
 /// Whether values defined in `region` are visible at the cursor.
 static bool isVisible(Region *region, const IRUnit &cursor) {
@@ -31,9 +27,9 @@ static bool isVisible(Region *region, const IRUnit &cursor) {
          region->isAncestor(op->getParentRegion());
 }
 
-FoundUnit findValue(const IRUnit &cursor, StringRef name) {
-  Operation *scope = isolatedAround(holderOf(cursor));
-  AsmState state(scope, OpPrintingFlags().assumeVerified());
+/// Finds the value with a name in one naming scope; null if there is none.
+static Value findIn(Operation *scope, const IRUnit &cursor, StringRef name) {
+  AsmState state(scope, OpPrintingFlags().useLocalScope().assumeVerified());
   llvm::SmallVector<Value> found;
   // SSA names are reused in each region: several values may have this one.
   auto consider = [&](Value value) {
@@ -57,15 +53,55 @@ FoundUnit findValue(const IRUnit &cursor, StringRef name) {
                                          : WalkResult::advance();
   });
   if (found.empty())
-    return RequestError(NoSuchUnit, "there is no value " + name.str() + " in " +
-                                        scope->getName().getStringRef().str());
+    return nullptr;
   Value best = found.front();
   for (Value value : found)
     if (isVisible(value.getParentRegion(), cursor))
       best = value;
-  if (Operation *op = best.getDefiningOp())
+  return best;
+}
+
+static IRUnit definerOf(Value value) {
+  if (Operation *op = value.getDefiningOp())
     return IRUnit(op);
-  return IRUnit(cast<BlockArgument>(best).getOwner());
+  return IRUnit(cast<BlockArgument>(value).getOwner());
+}
+
+FoundUnit findValue(const IRUnit &cursor, StringRef name) {
+  Operation *inner = scopeOf(holderOf(cursor));
+  for (Operation *scope = inner; scope; scope = scope->getParentOp())
+    if (scope == inner || isIsolated(scope))
+      if (Value value = findIn(scope, cursor, name))
+        return definerOf(value);
+  Value found;
+  rootOf(inner)->walk<WalkOrder::PreOrder>([&](Operation *op) {
+    if (op->getNumRegions() && isIsolated(op))
+      found = findIn(op, cursor, name);
+    return found ? WalkResult::interrupt() : WalkResult::advance();
+  });
+  if (!found)
+    return RequestError(NoSuchUnit,
+                        "there is no value " + name.str() + " in the module");
+  return definerOf(found);
+}
+
+FoundUnit findKeys(const IRUnit &cursor, const Identities &ids,
+                   StringRef keys) {
+  Operation *root = rootOf(holderOf(cursor));
+  IRUnit best;
+  for (StringRef key : llvm::split(keys, ' ')) {
+    IRUnit unit = findKey(ids, root, key);
+    if (!unit)
+      continue;
+    auto *block = llvm::dyn_cast_if_present<Block *>(unit);
+    Region *region =
+        block ? block->getParent() : holderOf(unit)->getParentRegion();
+    if (!best || (region && isVisible(region, cursor)))
+      best = unit;
+  }
+  if (!best)
+    return RequestError(NoSuchUnit, "the value does not exist any more");
+  return best;
 }
 
 FoundUnit findSymbol(const IRUnit &cursor, StringRef name) {

@@ -3,6 +3,7 @@
 #ifndef ACTIONDBG_IRSEARCH_H
 #define ACTIONDBG_IRSEARCH_H
 
+#include "observe/Identity.h"
 #include "mlir/IR/Unit.h"
 #include "support/JsonRpc.h"
 #include <variant>
@@ -14,6 +15,10 @@ using FoundUnit = std::variant<mlir::IRUnit, RequestError>;
 /// Finds the unit that defines a value, by its SSA name; among several values
 /// of that name, the innermost that is visible at the cursor.
 FoundUnit findValue(const mlir::IRUnit &cursor, llvm::StringRef name);
+/// Finds the unit that defines one of the values with these keys, separated by
+/// blanks; among several, the innermost that is visible at the cursor.
+FoundUnit findKeys(const mlir::IRUnit &cursor, const Identities &ids,
+                   llvm::StringRef keys);
 FoundUnit findSymbol(const mlir::IRUnit &cursor, llvm::StringRef name);
 /// Finds the operation at a location. `path` matches by whole components from
 /// its end. `column`: 0 for any.

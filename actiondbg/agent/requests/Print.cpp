@@ -8,17 +8,13 @@
 #include "requests/Print.h"
 #include "engine/Describe.h"
 #include "engine/Engine.h"
+#include "print/ValueKeys.h"
 #include "requests/IRPath.h"
+#include "requests/InFork.h"
 
 #include "mlir/IR/AsmState.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/raw_ostream.h"
-#include <cerrno>
-#include <csignal>
-#include <fcntl.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 using namespace mlir;
 using llvm::StringRef;
@@ -104,38 +100,18 @@ static void printUnit(const IRUnit &unit, Operation *root, AsmState &state,
   }
 }
 
-static StringRef withoutNumber(StringRef name) { return name.split('#').first; }
+/// The most operations whose values are listed with their names.
+static constexpr int64_t mostNamed = 200000;
 
-/// Writes the names and keys of the values in `root`, one a line: a value keeps
-/// its key for its life.
-static void writeNames(const Identities &ids, Operation *root, AsmState &state,
-                       const std::string &path) {
+static void writeNamesTo(const std::string &path, const Identities &ids,
+                         Operation *numbered, AsmState &state) {
+  if (!isSmall(numbered, mostNamed))
+    return;
   std::error_code error;
   llvm::raw_fd_ostream os(path, error, llvm::sys::fs::OF_None);
   if (error)
     return;
-  auto nameOf = [&](Value value) {
-    std::string name;
-    llvm::raw_string_ostream named(name);
-    value.printAsOperand(named, state);
-    return withoutNumber(name).str();
-  };
-  root->walk<WalkOrder::PreOrder>([&](Operation *op) {
-    std::string last;
-    for (OpResult result : op->getResults()) {
-      std::string name = nameOf(result);
-      // The results of a group share one name and are numbered.
-      if (name != last)
-        os << name << " " << ids.of(op) << "." << result.getResultNumber()
-           << "\n";
-      last = name;
-    }
-    for (Region &region : op->getRegions())
-      for (Block &block : region)
-        for (BlockArgument argument : block.getArguments())
-          os << nameOf(argument) << " b" << argument.getAsOpaquePointer()
-             << "\n";
-  });
+  writeNames(ids, numbered, state, os);
   os.flush();
   os.clear_error();
 }
@@ -160,7 +136,7 @@ static Answer<Object> printTo(Engine &engine, const PrintArguments &arguments,
   printUnit(unit, root, state, os);
   os.flush();
   if (!arguments.names.empty())
-    writeNames(engine.observer.ids, root, state, arguments.names);
+    writeNamesTo(arguments.names, engine.observer.ids, numbered, state);
   if (os.has_error()) {
     std::string message = os.error().message();
     os.clear_error();
@@ -175,68 +151,6 @@ static Answer<Object> printTo(Engine &engine, const PrintArguments &arguments,
   if (arguments.mark)
     addMark(result, engine, lines);
   return result;
-}
-
-/// Sends the answer of the forked child to its parent.
-static void sendToParent(int fd, Answer<Object> answer) {
-  std::string text;
-  llvm::raw_string_ostream os(text);
-  if (auto *error = std::get_if<RequestError>(&answer))
-    os << Json(Object{{"code", error->code},
-                      {"message", llvm::json::fixUTF8(error->message)}});
-  else
-    os << Json(Object{{"result", std::move(std::get<Object>(answer))}});
-  llvm::raw_fd_ostream(fd, /*shouldClose=*/true) << text;
-}
-
-static Answer<Object> receiveFromChild(int fd, pid_t child) {
-  std::string text;
-  char chunk[4096];
-  ssize_t size;
-  while ((size = read(fd, chunk, sizeof(chunk))) > 0 ||
-         (size < 0 && errno == EINTR))
-    if (size > 0)
-      text.append(chunk, size);
-  close(fd);
-  while (waitpid(child, nullptr, 0) < 0 && errno == EINTR) {
-  }
-  llvm::Expected<Json> parsed = llvm::json::parse(text);
-  Object *answer = parsed ? parsed->getAsObject() : nullptr;
-  if (!answer) {
-    llvm::consumeError(parsed.takeError());
-    return RequestError(UnitErased,
-                        "this IR cannot be printed at this stop: it is "
-                        "incomplete, and printing it crashes; print less, or "
-                        "use --generic");
-  }
-  if (int64_t code = answer->getInteger("code").value_or(0))
-    return RequestError(code, *answer->getString("message"));
-  return std::move(*answer->getObject("result"));
-}
-
-/// Prints in a fork of the tool: numbering the values of a large module takes
-/// more memory than its text, and the fork frees it at once; a print that
-/// crashes or hangs does not affect the tool.
-static Answer<Object> printInFork(Engine &engine,
-                                  const PrintArguments &arguments,
-                                  Operation *root, llvm::raw_fd_ostream &os) {
-  int ends[2];
-  if (pipe2(ends, O_CLOEXEC) != 0)
-    return printTo(engine, arguments, root, os);
-  pid_t child = fork();
-  if (child == 0) {
-    // LLVM's signal handlers would remove the files that the tool is writing.
-    for (int fatal : {SIGSEGV, SIGABRT, SIGBUS, SIGILL, SIGFPE, SIGTERM})
-      signal(fatal, SIG_DFL);
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    sendToParent(ends[1], printTo(engine, arguments, root, os));
-    _exit(0);
-  }
-  close(ends[1]);
-  if (child > 0)
-    return receiveFromChild(ends[0], child);
-  close(ends[0]);
-  return printTo(engine, arguments, root, os);
 }
 
 PrintArguments::PrintArguments(Fields &fields)
@@ -268,10 +182,11 @@ Answer<Object> Print::run(PrintArguments &arguments) {
   if (error)
     return RequestError(FileNotWritten, "cannot write " + arguments.path +
                                             ": " + error.message());
-  // In the middle of a rewrite IR may be incomplete. The form printed at each
-  // step is printed here: one operation, without its regions.
+  // Numbering the values of a large module takes more memory than its text; and
+  // in the middle of a rewrite IR may be incomplete. A single operation, without
+  // its regions, is printed here.
   if (engine.stops.inside || !arguments.skipRegions)
-    return printInFork(engine, arguments, root, os);
+    return answerInFork([&] { return printTo(engine, arguments, root, os); });
   return printTo(engine, arguments, root, os);
 }
 

@@ -4,6 +4,7 @@
 #include "requests/Breakpoints.h"
 #include "requests/Control.h"
 #include "requests/Cursor.h"
+#include "requests/Excerpt.h"
 #include "requests/Fork.h"
 #include "requests/Print.h"
 #include "requests/Stack.h"
@@ -51,6 +52,8 @@ static constexpr Entry requests[] = {
     {"cursor/links", by<GetLinks>},
     {"count", by<CountOperations>},
     {"print", by<Print>},
+    {"excerpt", by<GetExcerpt>},
+    {"values", by<WriteValueNames>},
 
     {"status", by<GetStatus>},
     {"names", by<GetNames>},

@@ -13,6 +13,7 @@ import numpy as np
 from actiondbg import protocol
 from actiondbg.breakpoints.breakpoint import BreakpointTable
 from actiondbg.errors import ControlRefused, NotRecorded
+from actiondbg.ir.value_names import ValueNames
 from actiondbg.process.stop import Stop
 from actiondbg.process.streams import Redirection
 from actiondbg.recording.errors import needs_tool
@@ -81,7 +82,9 @@ class RecordedSession(Closeable):
         self.cursor = Cursor(self._answers)
         self.outcome = Outcome(self._answers, lambda: self.stop)
         self._scratch = _Scratch()
-        self.ir = StoppedIR(self._answers, self.stack, self.cursor, self._scratch.new_file)
+        self.ir = StoppedIR(
+            self._answers, self.stack, self.cursor, ValueNames(), self._scratch.new_file
+        )
         self.breakpoints = BreakpointList(table, host, self.cursor)
         self.timeline = RecordedTimeline(recording, actions, self._position, host)
         self.past = RecordedPast(recording, describe, self._query, self._position, self.cursor)

@@ -10,6 +10,8 @@ from actiondbg import protocol
 from actiondbg.errors import IRNotParsed
 from actiondbg.ir.bindings import IRReader
 from actiondbg.ir.printed import PrintedText
+from actiondbg.ir.resolved_text import rename
+from actiondbg.ir.value_names import NamedKey, ValueNames, read_names
 from actiondbg.session.inspection.agent_access import AgentAccess
 from actiondbg.session.inspection.cursor import Cursor
 from actiondbg.session.inspection.stack import Stack
@@ -30,13 +32,20 @@ class StoppedIR:
         agent: answers at the stop.
         stack: whose selected frame is looked at.
         cursor: the unit in view.
+        names: the names of values.
         new_file: returns the path of a new file for printed IR.
     """
 
     def __init__(
-        self, agent: AgentAccess, stack: Stack, cursor: Cursor, new_file: Callable[[], Path]
+        self,
+        agent: AgentAccess,
+        stack: Stack,
+        cursor: Cursor,
+        names: ValueNames,
+        new_file: Callable[[], Path],
     ) -> None:
         self._agent = agent
+        self._names = names
         self._stack = stack
         self._cursor = cursor
         self._new_file = new_file
@@ -53,6 +62,7 @@ class StoppedIR:
         skip_regions: bool = False,
         elide: int | None = None,
         mark: bool = False,
+        printer_names: bool = False,
     ) -> PrintedText:
         """Print IR into a file of the session's.
 
@@ -63,14 +73,18 @@ class StoppedIR:
             skip_regions: without the regions' content.
             elide: leave out the elements of constants of more elements than this.
             mark: find the lines of the cursor's operation.
+            printer_names: name values as MLIR's printer does, which numbers them anew each time,
+                instead of by the names that they have in the session.
 
         Raises:
             UnitErased: it is erased.
         """
         file = self._new_file()
+        names = file.with_name(f"{file.name}-names")
         message = protocol.Print(
             what=what,
             path=str(file),
+            names=None if printer_names else str(names),
             generic=generic,
             locations=locations,
             skip_regions=skip_regions,
@@ -78,10 +92,58 @@ class StoppedIR:
             elide=elide,
         )
         try:
-            return PrintedText(file, self._agent.ask(message))
+            printed = self._agent.ask(message)
+            if names.exists():
+                self._rename(file, read_names(names.read_text(encoding="utf-8", errors="replace")))
+            return PrintedText(file, printed)
         except BaseException:
             file.unlink(missing_ok=True)
             raise
+        finally:
+            names.unlink(missing_ok=True)
+
+    def excerpt(
+        self,
+        operation: int | None = None,
+        *,
+        part: int = 0,
+        before: int = 5,
+        after: int = 5,
+        elide: int = 16,
+        definitions: bool = False,
+    ) -> protocol.Excerpt:
+        """Return a few lines of IR, in a time that does not depend on the size of the function.
+
+        Args:
+            operation: the operation id in the middle; None for the cursor.
+            part: the number of its regions before the line in the middle.
+            before: the number of lines before it.
+            after: the number of lines after it.
+            elide: leave out the elements of constants of more elements than this.
+            definitions: add the operations that define the operands of the line in the middle.
+
+        Raises:
+            UnitErased, NoSuchUnit: there is no such unit now.
+        """
+        message = protocol.GetExcerpt(
+            id=operation,
+            part=part,
+            before=before,
+            after=after,
+            elide=elide,
+            definitions=definitions,
+        )
+        return self._agent.ask(message)
+
+    def _rename(self, file: Path, named: list[NamedKey]) -> None:
+        """Write the session's names into printed IR."""
+        for scope in {each.scope for each in named}:
+            if not self._names.knows(scope):
+                self._names.learn(scope, [each for each in named if each.scope == scope])
+        if all(self._names.known(each.key) == each.name for each in named):
+            return
+        text = file.read_text(encoding="utf-8", errors="replace")
+        file.write_text(rename(text, named, self._names), encoding="utf-8")
 
     def module(self) -> Module:
         """Return the outermost module at the stop, with locations, as an ``mlir.ir.Module``.

@@ -18,6 +18,7 @@ from actiondbg.breakpoints.spec import attempt_terms
 from actiondbg.breakpoints.watch import parse_operation
 from actiondbg.errors import AgentError, NoSuchUnit, UsageError
 from actiondbg.ir.printed import PrintedText
+from actiondbg.ir.value_names import ValueNames
 from actiondbg.process.forked_tool import ForkedTool
 from actiondbg.process.stop import Side
 from actiondbg.session.debug_session import StatisticKind
@@ -56,9 +57,15 @@ class Past:
     """
 
     def __init__(
-        self, program: Program, executions: Executions, cursor: Cursor, replay: Replay
+        self,
+        program: Program,
+        executions: Executions,
+        cursor: Cursor,
+        values: ValueNames,
+        replay: Replay,
     ) -> None:
         self._program = program
+        self._values = values
         self._executions = executions
         self._cursor = cursor
         self._replay = replay
@@ -236,7 +243,12 @@ class Past:
         from actiondbg.process.action_diff import compare_action
 
         return compare_action(
-            make, ordinal, self._executions.new_print, module=module, skipped=ordinal in skipped
+            make,
+            ordinal,
+            self._executions.new_print,
+            module=module,
+            skipped=ordinal in skipped,
+            names=self._values,
         )
 
     def _all_statistics(self) -> list[protocol.Statistic]:

@@ -12,6 +12,7 @@ from actiondbg.breakpoints.breakpoint import BreakpointTable
 from actiondbg.breakpoints.watch import Target
 from actiondbg.errors import LaunchError, NotStopped
 from actiondbg.ir.printed import PrintedText
+from actiondbg.ir.value_names import ValueNames
 from actiondbg.process.stop import Stop
 from actiondbg.process.streams import Redirection
 from actiondbg.protocol import Action, Cursor, Frame, Status, Unit
@@ -150,7 +151,7 @@ class FakeIR(StoppedIR):
     """The IR at a stop, which nobody printed."""
 
     def __init__(self, session: FakeSession, agent: FakeAgent) -> None:
-        super().__init__(agent, session.stack, session.cursor, lambda: Path("unused"))
+        super().__init__(agent, session.stack, session.cursor, ValueNames(), lambda: Path("unused"))
         self._session = session
 
     def print(self, what: str = "cursor", *, mark: bool = False, **options: Any) -> FakeText:

@@ -103,10 +103,10 @@ def test_a_reproducer_does_the_pass_again(launch: Launch) -> None:
     session = mixed(launch, flags)
     session.breakpoints.add("pass:cse and func:mixed")
     session.run()
-    before = session.ir.print("module").text
+    before = session.ir.print("module", printer_names=True).text
     made = session.past.reproducer("again.mlir")
     session.next()
-    after = session.ir.print("module").text
+    after = session.ir.print("module", printer_names=True).text
     assert made.pipeline == "builtin.module(func.func(cse))"
     assert made.path == str(Path("again.mlir").absolute())
     written = Path(made.path).read_text()

@@ -1,0 +1,153 @@
+//===- ValueKeys.cpp - Values without names -------------------------------===//
+
+#include "print/ValueKeys.h"
+#include "support/Traits.h"
+
+#include "mlir/IR/AsmState.h"
+#include "mlir/IR/OpImplementation.h"
+
+using namespace mlir;
+using llvm::StringRef;
+
+namespace adbg {
+
+llvm::SmallVector<ResultGroup, 2> resultGroups(Operation *op,
+                                               bool isPrintable) {
+  llvm::SmallVector<ResultGroup, 2> groups;
+  unsigned count = op->getNumResults();
+  if (!count)
+    return groups;
+  groups.push_back({0, count, ""});
+  auto names = isPrintable ? dyn_cast<OpAsmOpInterface>(op) : nullptr;
+  if (!names)
+    return groups;
+  names.getAsmResultNames([&](Value value, StringRef name) {
+    unsigned number = cast<OpResult>(value).getResultNumber();
+    if (number == 0)
+      groups.front().hint = name.str();
+    else
+      groups.push_back({number, 0, name.str()});
+  });
+  llvm::sort(groups, [](const ResultGroup &left, const ResultGroup &right) {
+    return left.first < right.first;
+  });
+  for (size_t i = 0; i < groups.size(); ++i)
+    groups[i].size =
+        (i + 1 < groups.size() ? groups[i + 1].first : count) - groups[i].first;
+  return groups;
+}
+
+std::string keyOf(const Identities &ids, OpResult result) {
+  return (llvm::Twine(ids.of(result.getOwner())) + "." +
+          llvm::Twine(result.getResultNumber()))
+      .str();
+}
+
+std::string keyOf(const Identities &ids, BlockArgument argument) {
+  return (BlockKeys::all().of(ids, argument.getOwner()) + "." +
+          llvm::Twine(argument.getArgNumber()))
+      .str();
+}
+
+BlockKeys &BlockKeys::all() {
+  // Never destroyed: the tool may end IR in static destructors.
+  static BlockKeys *keys = new BlockKeys;
+  return *keys;
+}
+
+static std::string placeOf(const Identities &ids, Block *block) {
+  Region *region = block->getParent();
+  if (!region || !region->getParentOp())
+    return "block";
+  int64_t number = 0;
+  for (Block &each : *region) {
+    if (&each == block)
+      break;
+    ++number;
+  }
+  return (llvm::Twine(ids.of(region->getParentOp())) + "/" +
+          llvm::Twine(region->getRegionNumber()) + "/" + llvm::Twine(number))
+      .str();
+}
+
+StringRef BlockKeys::of(const Identities &ids, Block *block) {
+  auto [entry, isNew] = keys.try_emplace(block);
+  if (isNew) {
+    entry->second = placeOf(ids, block);
+    // The block that was there before may have moved away.
+    while (!blocks.try_emplace(entry->second, block).second)
+      entry->second += "'";
+  }
+  return entry->second;
+}
+
+void BlockKeys::forget(Block *block) {
+  auto entry = keys.find(block);
+  if (entry == keys.end())
+    return;
+  blocks.erase(entry->second);
+  keys.erase(entry);
+}
+
+IRUnit findKey(const Identities &ids, Operation *root, StringRef key) {
+  StringRef owner = key.rsplit('.').first;
+  if (Block *block = BlockKeys::all().find(owner))
+    return block->getParentOp() && root->isAncestor(block->getParentOp())
+               ? IRUnit(block)
+               : IRUnit();
+  uint32_t id = 0;
+  Operation *op = owner.getAsInteger(10, id) ? nullptr : ids.find(id);
+  return op && root->isAncestor(op) ? IRUnit(op) : IRUnit();
+}
+
+Operation *scopeOf(Operation *op) {
+  while (op->getParentOp() && !isIsolated(op))
+    op = op->getParentOp();
+  return op;
+}
+
+bool isSmall(Operation *scope, int64_t most) {
+  return !scope
+              ->walk([&](Operation *) {
+                return most-- > 0 ? WalkResult::advance()
+                                  : WalkResult::interrupt();
+              })
+              .wasInterrupted();
+}
+
+void writeNames(const Identities &ids, Operation *scope, AsmState &state,
+                llvm::raw_ostream &os) {
+  auto write = [&](Value value, const std::string &key, std::string *last) {
+    std::string name;
+    llvm::raw_string_ostream named(name);
+    value.printAsOperand(named, state);
+    name.resize(StringRef(name).split('#').first.size());
+    if (last && name == *last)
+      return;
+    os << name << " " << key << "\n";
+    if (last)
+      *last = name;
+  };
+  Operation *last = nullptr;
+  auto enter = [&](Operation *op) {
+    if (op != last)
+      os << "@" << ids.of(op) << "\n";
+    last = op;
+  };
+  scope->walk<WalkOrder::PreOrder>([&](Operation *op) {
+    if (op->getNumResults())
+      enter(op->getParentOp() ? scopeOf(op->getParentOp()) : op);
+    // The results of a group share one name and are numbered.
+    std::string group;
+    for (OpResult result : op->getResults())
+      write(result, keyOf(ids, result), &group);
+    if (op->getNumRegions())
+      enter(scopeOf(op));
+    for (Region &region : op->getRegions())
+      for (Block &block : region)
+        for (BlockArgument argument : block.getArguments())
+          write(argument, keyOf(ids, argument), nullptr);
+  });
+}
+
+} // namespace adbg

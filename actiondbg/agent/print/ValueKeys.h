@@ -1,0 +1,82 @@
+//===- ValueKeys.h - Values without names -----------------------*- C++ -*-===//
+//
+// MLIR's printer numbers values anew at each print. The front end therefore
+// names them itself: the agent sends keys.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ACTIONDBG_VALUEKEYS_H
+#define ACTIONDBG_VALUEKEYS_H
+
+#include "observe/Identity.h"
+#include "mlir/IR/Unit.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/StringMap.h"
+#include <string>
+
+namespace adbg {
+
+/// Results that share a name, `%x#0` and `%x#1`, as MLIR's printer groups them.
+struct ResultGroup {
+  unsigned first, size;
+  /// The name that the operation suggests; empty for a number.
+  std::string hint;
+};
+
+/// Groups the results of an operation. `isPrintable`: the operation is complete
+/// and may be asked for names.
+llvm::SmallVector<ResultGroup, 2> resultGroups(mlir::Operation *op,
+                                               bool isPrintable);
+
+/// The keys of blocks whose arguments were shown: the place of each at that
+/// time, which is the same in each run, unlike its address. A block keeps its key
+/// when it moves to another operation.
+class BlockKeys {
+public:
+  static BlockKeys &all();
+
+  /// Returns `12/1/0` for block 0 of region 1 of operation @12.
+  llvm::StringRef of(const Identities &ids, mlir::Block *block);
+  /// Returns the block with a key, or null.
+  mlir::Block *find(llvm::StringRef key) const {
+    return blocks.lookup(key);
+  }
+  /// Called when a block leaves its region, perhaps to be deleted.
+  void removed(mlir::Block *block) {
+    if (LLVM_UNLIKELY(!keys.empty()))
+      forget(block);
+  }
+
+private:
+  void forget(mlir::Block *block);
+
+  llvm::DenseMap<mlir::Block *, std::string> keys;
+  llvm::StringMap<mlir::Block *> blocks;
+};
+
+/// Identifies a value for its life: `12.0` is result 0 of operation @12,
+/// `12/1/0.2` argument 2 of a block, see BlockKeys.
+std::string keyOf(const Identities &ids, mlir::OpResult result);
+std::string keyOf(const Identities &ids, mlir::BlockArgument argument);
+
+/// Finds the unit that defines the value with a key, at or below `root`; null
+/// if there is none.
+mlir::IRUnit findKey(const Identities &ids, mlir::Operation *root,
+                     llvm::StringRef key);
+
+/// The operation around `op`, or itself, that is a naming scope of its own.
+mlir::Operation *scopeOf(mlir::Operation *op);
+
+/// Whether there are at most `most` operations in `scope`.
+bool isSmall(mlir::Operation *scope, int64_t most);
+
+/// Writes the printer's names and the keys of the values in `scope`, one a
+/// line; a line `@12` before those of an inner scope, and of the outer one
+/// again.
+void writeNames(const Identities &ids, mlir::Operation *scope,
+                mlir::AsmState &state, llvm::raw_ostream &os);
+
+} // namespace adbg
+
+#endif // ACTIONDBG_VALUEKEYS_H

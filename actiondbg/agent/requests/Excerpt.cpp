@@ -1,0 +1,125 @@
+//===- Excerpt.cpp - Requests about a few lines of IR ---------------------===//
+
+#include "requests/Excerpt.h"
+#include "engine/Describe.h"
+#include "engine/Engine.h"
+#include "print/IRLines.h"
+#include "requests/InFork.h"
+
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/raw_ostream.h"
+#include <deque>
+
+using namespace mlir;
+using llvm::json::Array;
+using llvm::json::Object;
+
+namespace adbg {
+
+ExcerptArguments::ExcerptArguments(Fields &fields)
+    : id(fields.integerOr("id", 1, 0)), part(fields.integerOr("part", 0, 0)),
+      before(fields.integerOr("before", 0, 5)),
+      after(fields.integerOr("after", 0, 5)),
+      elide(fields.integerOr("elide", 0, 16)),
+      definitions(fields.boolean("definitions", false)) {}
+
+/// Describes the operations that define the operands of the current one, but
+/// for those that are among the lines.
+static Array definitionsOf(IRLines &lines, const LinePlace &current,
+                           const std::deque<LinePlace> &shown) {
+  Array all;
+  if (!current.op)
+    return all;
+  llvm::SmallPtrSet<Operation *, 8> described;
+  for (Value operand : current.op->getOperands()) {
+    Operation *op = operand ? operand.getDefiningOp() : nullptr;
+    if (!op || !described.insert(op).second ||
+        llvm::is_contained(shown, LinePlace{op, 0, nullptr}))
+      continue;
+    all.push_back(lines.describe({op, 0, nullptr}));
+  }
+  return all;
+}
+
+static Answer<Object> describeExcerpt(const ExcerptArguments &arguments,
+                                      const Identities &ids,
+                                      const IRUnit &unit) {
+  Operation *holder = holderOf(unit);
+  LineStyle style;
+  style.elide = arguments.elide;
+  IRLines lines(holder->getContext(), ids, style);
+  LinePlace current = lines.placeOf(unit);
+  if (current.op && arguments.part < int64_t(lines.partsOf(current.op)))
+    current.part = arguments.part;
+  std::deque<LinePlace> shown{current};
+  LinePlace first = lines.previous(current), last = lines.next(current);
+  for (int64_t i = 0; i < arguments.before && first; ++i) {
+    shown.push_front(first);
+    first = lines.previous(first);
+  }
+  int64_t at = shown.size() - 1;
+  for (int64_t i = 0; i < arguments.after && last; ++i) {
+    shown.push_back(last);
+    last = lines.next(last);
+  }
+  Array described;
+  for (const LinePlace &place : shown)
+    described.push_back(lines.describe(place));
+  Operation *function = functionAround(holder);
+  return Object{
+      {"lines", std::move(described)},
+      {"current", at},
+      {"moreBefore", bool(first)},
+      {"moreAfter", bool(last)},
+      {"scope", idOrNull(ids.of(scopeOf(holder)))},
+      {"function", function ? safe(symbolName(function)) : nullptr},
+      {"definitions", arguments.definitions
+                          ? definitionsOf(lines, current, shown)
+                          : Array()}};
+}
+
+Answer<Object> GetExcerpt::run(ExcerptArguments &arguments) {
+  if (!engine.stops.selected)
+    return RequestError(NotStopped, "there is no IR at this stop");
+  IRUnit unit = engine.stops.cursor;
+  if (arguments.id) {
+    Operation *op = engine.observer.ids.find(arguments.id);
+    unit = op ? IRUnit(op) : IRUnit();
+    if (!unit)
+      return RequestError(NoSuchUnit, "there is no operation @" +
+                                          llvm::Twine(arguments.id) + " now");
+  }
+  if (!unit)
+    return RequestError(UnitErased, "there is no IR unit at this stop");
+  const Identities &ids = engine.observer.ids;
+  // In the middle of a rewrite IR may be incomplete.
+  if (engine.stops.inside)
+    return answerInFork([&] { return describeExcerpt(arguments, ids, unit); });
+  return describeExcerpt(arguments, ids, unit);
+}
+
+ValueNamesArguments::ValueNamesArguments(Fields &fields)
+    : id(fields.integer("id", 1)), most(fields.integerOr("most", 1, 100000)),
+      path(fields.text("path")) {}
+
+Answer<Object> WriteValueNames::run(ValueNamesArguments &arguments) {
+  const Identities &ids = engine.observer.ids;
+  Operation *scope = ids.find(arguments.id);
+  if (!scope)
+    return RequestError(NoSuchUnit, "there is no operation @" +
+                                        llvm::Twine(arguments.id) + " now");
+  if (!isSmall(scope, arguments.most))
+    return Object{{"written", false}};
+  return answerInFork([&]() -> Answer<Object> {
+    std::error_code error;
+    llvm::raw_fd_ostream os(arguments.path, error, llvm::sys::fs::OF_None);
+    if (error)
+      return RequestError(FileNotWritten, "cannot write " + arguments.path +
+                                              ": " + error.message());
+    AsmState state(scope, OpPrintingFlags().useLocalScope().assumeVerified());
+    writeNames(ids, scope, state, os);
+    return Object{{"written", true}};
+  });
+}
+
+} // namespace adbg

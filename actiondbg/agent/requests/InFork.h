@@ -1,0 +1,19 @@
+//===- InFork.h - Answers computed in a fork --------------------*- C++ -*-===//
+
+#ifndef ACTIONDBG_REQUESTS_INFORK_H
+#define ACTIONDBG_REQUESTS_INFORK_H
+
+#include "requests/Request.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
+
+namespace adbg {
+
+/// Computes an answer in a fork of the tool, whose memory is freed at once; IR
+/// that crashes or hangs its printer does not affect the tool. The answer is
+/// computed here if there can be no fork.
+Answer<llvm::json::Object>
+answerInFork(llvm::function_ref<Answer<llvm::json::Object>()> compute);
+
+} // namespace adbg
+
+#endif // ACTIONDBG_REQUESTS_INFORK_H

@@ -1,0 +1,179 @@
+"""Printed IR whose names are resolved to values.
+
+Names follow the printer's scopes (SSANameState in mlir/lib/IR/AsmPrinter.cpp): a name is unique
+among a region, the regions around it and those in it, but sibling regions reuse it, even in one
+function. A ``{`` at the end of a line opens a region. It defines the names at the beginning of a
+line (``%a, %b:2 =``), the arguments of its labels, and those names of the opening line that no
+region around it defines: a function's arguments, ``scf.for %i =``, ``iter_args(%x = %y)``.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from array import array
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+
+from actiondbg.ir.value_names import NamedKey, ValueNames, hint_of
+
+_NAME = r"%(?:[.-]*+[\w$]++)++"  # without the #1 of a use and the :2 of a definition
+NAMES = re.compile(_NAME)
+# Each alternative begins with a distinct character, so that re skips fast to the next match.
+_TOKEN = re.compile(
+    rf"(?P<name>{_NAME})"
+    rf"|(?P<line>\n[ \t]*+(?:{_NAME}(?::\d+)?(?:,[ ]{_NAME}(?::\d+)?)*+[ ]=(?!=)|(?P<label>\^)))"
+    r'|"(?:[^"\\\n]|\\.)*+"|//[^\n]*+'
+    r"|(?P<region>\{(?=[ \t]*+\n))|(?P<open>\{)|(?P<close>\})"
+)
+_RESULT, _ARGUMENT = 1, 2  # of an operation, of a block
+
+
+class ResolvedText:
+    """A text whose names are resolved to values: the index of the defining occurrence, from 0.
+
+    ``listed`` holds the names of the values that the text defines, None if unknown.
+
+    Attributes:
+        names, starts, values: of each occurrence of a name.
+        regions: the defining region of each value, in order; 0 is the whole text.
+        outside: the values that the text uses but does not define.
+        around: for each region, itself and the regions around it, innermost first.
+    """
+
+    def __init__(self, text: str, listed: Collection[str] | None) -> None:
+        self.text = text
+        self.names: list[str] = []
+        self.starts, self._inside, self._next = array("q"), array("q"), array("q")
+        self._defines = bytearray()  # of each occurrence: _RESULT, _ARGUMENT, or 0 if unknown
+        self.around: list[tuple[int, ...]] = [(0,)]
+        self._opened = array("q", [0])  # of each region, the occurrence where its operation opens
+        self._scan()
+        self.around.append((-1, -1))  # none opens next
+        known: dict[tuple[int, str], int] = {}  # region and name -> value
+        for at, name in enumerate(self.names):
+            if self._defines[at]:
+                known.setdefault((self._inside[at], name), at)
+        self.values, self.outside = array("q"), array("q")
+        for at, name in enumerate(self.names):
+            visible = (*self.around[self._inside[at]], self._next[at])
+            found = next((known[each, name] for each in visible if (each, name) in known), None)
+            if found is None:
+                opens = self.around[self._next[at]][1] == self._inside[at]
+                inner = opens and (listed is None or name in listed)
+                found = known[self._next[at] if inner else 0, name] = at
+                self.outside += array("q", () if inner else (at,))
+            self.values.append(found)
+        self.regions = dict(sorted((at, region) for (region, _), at in known.items()))
+
+    def _scan(self) -> None:
+        stack, label_end, last, closed = [0], 0, 0, 0
+        text = "\n" + self.text  # a newline before every line
+        for match in _TOKEN.finditer(text):
+            kind, start = match.lastgroup, match.start()
+            if kind == "name":
+                self._occurs(match, stack[-1], _ARGUMENT if start < label_end else 0)
+            elif kind == "line" and match["label"]:
+                label_end = text.find("\n", match.end())
+            elif kind == "line":
+                for name in NAMES.finditer(text, *match.span()):
+                    self._occurs(name, stack[-1], _RESULT)
+            elif kind == "region":
+                beside = text.find("\n", closed, start) < 0  # as in "} else {", "}, {"
+                self._opened.append(self._opened[last] if beside else len(self.starts))
+                self.around.append((len(self.around), *self.around[stack[-1]]))
+                stack.append(self.around[-1][0])
+            elif kind == "open":
+                stack.append(stack[-1])
+            elif kind == "close" and len(stack) > 1 and (inner := stack.pop()) != stack[-1]:
+                last, closed = inner, start
+
+    def _occurs(self, match: re.Match[str], region: int, defines: int) -> None:
+        self.names.append(sys.intern(match.group()))
+        self.starts.append(match.start() - 1)
+        self._inside.append(region)
+        self._next.append(len(self.around))
+        self._defines.append(defines)
+
+    def is_definition(self, value: int) -> bool:
+        """Whether the form says that the text defines a value: no list of names is needed."""
+        end = self.starts[value] + len(self.names[value])
+        opens = self.regions[value] == self._next[value]
+        return bool(self._defines[value]) or (opens and self.text.startswith((": ", " = "), end))
+
+    def walked(self) -> list[int]:
+        """Return the values in the agent's order: an operation's arguments before what is in it."""
+        places = {
+            value: float(value) if self._defines[value] == _RESULT else self._opened[region] - 0.5
+            for value, region in self.regions.items()
+        }
+        return sorted(self.regions, key=lambda value: (places[value], value))
+
+    def renamed(self, names: Mapping[int, str]) -> str:
+        """Return the text with another name for each value."""
+        parts: list[str] = []
+        end = 0
+        for start, name, value in zip(self.starts, self.names, self.values, strict=True):
+            parts += (self.text[end:start], names[value])
+            end = start + len(name)
+        return "".join((*parts, self.text[end:]))
+
+
+def rename(text: str, named: Sequence[NamedKey], names: ValueNames) -> str:
+    """Return printed IR with the session's names; names whose value is uncertain are kept.
+
+    Args:
+        text: as printed.
+        named: the values that the printer named, in the agent's order.
+        names: gives them their names.
+    """
+    new = {each.key: names.name(each.key, each.scope, hint_of(each.name)) for each in named}
+    if all(new[each.key] == each.name for each in named):
+        return text
+    resolved = ResolvedText(text, {each.name for each in named})
+    keys = certain_keys(resolved, [(each.name, each.key) for each in named])
+    count = Counter(each.name for each in named)
+    alone = {each.name: each.key for each in named if count[each.name] == 1}
+    for value in resolved.outside:  # such as operands, when one operation was printed
+        if (name := resolved.names[value]) in alone:
+            keys[value] = alone[name]
+    chosen = {
+        value: new[keys[value]] if value in keys else resolved.names[value]
+        for value in {*resolved.regions, *resolved.values}
+    }
+    return resolved.renamed(chosen)
+
+
+def certain_keys(text: ResolvedText, pairs: Sequence[tuple[str, str]]) -> dict[int, str]:
+    """Return the keys of the values whose keys are certain."""
+    orders = (_keys_in_order(text, order, pairs) for order in (text.walked(), list(text.regions)))
+    if found := [keys.items() for keys in orders if keys is not None]:
+        return dict(sorted(found[0] & found[-1]))
+    # The text is in another order: only a name that is defined once is certain.
+    names = {value: text.names[value] for value in text.regions}
+    listed, defined, keys = Counter(name for name, _ in pairs), Counter(names.values()), dict(pairs)
+    return {at: keys[name] for at, name in names.items() if listed[name] == defined[name] == 1}
+
+
+def _keys_in_order(
+    text: ResolvedText, order: Sequence[int], pairs: Sequence[tuple[str, str]]
+) -> dict[int, str] | None:
+    """Return the certain keys, or None if the values are in another order than the pairs.
+
+    Some pairs are of values that are not printed. Where the leftmost way to find the names in the
+    list and the rightmost one agree, there is no other.
+    """
+    offered, listed = [name for name, _ in pairs], {name for name, _ in pairs}
+    values = [value for value in order if text.names[value] in listed]
+    wanted = [text.names[value] for value in values]
+    first, last = _places(wanted, offered), _places(wanted[::-1], offered[::-1])
+    if -1 in first:
+        return None
+    found = zip(values, first, reversed(last), strict=True)
+    return {value: pairs[at][1] for value, at, end in found if at == len(pairs) - 1 - end}
+
+
+def _places(wanted: Sequence[str], offered: Sequence[str]) -> list[int]:
+    """Return the leftmost places of ``wanted`` in ``offered``, in order; -1 when there is none."""
+    rest = iter(enumerate(offered))
+    return [next((at for at, other in rest if other == name), -1) for name in wanted]

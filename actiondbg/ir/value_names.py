@@ -1,0 +1,141 @@
+"""Names of values that stay the same from stop to stop.
+
+MLIR's printer numbers all values anew at each print, so that ``%8`` may be another value after an
+insertion before it. A value here keeps the name under which it was first shown.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from actiondbg.protocol import KEY_MARK
+
+_KEY = re.compile(f"{KEY_MARK}([^ ]*) ([0-9]*) ([^{KEY_MARK}]*){KEY_MARK}")
+_NUMBERED = re.compile(r"%(arg)?(\d+)")
+
+
+class NamedKey(NamedTuple):
+    """A value of a print: the printer's name with its %, the key, and the scope's operation id."""
+
+    name: str
+    key: str
+    scope: int
+
+
+class ValueNames:
+    """The names of a session's values, by their keys.
+
+    A key is the agent's, see docs/protocol.md. Names are unique in a scope: a function, or another
+    operation that is isolated from above. Sibling regions share names as MLIR prints them.
+    """
+
+    def __init__(self) -> None:
+        self._scopes: dict[int, _Scope] = {}
+        self._names: dict[str, str] = {}  # of all scopes, by key
+
+    def clear(self) -> None:
+        """Forget all names: other values will have the same keys."""
+        self._scopes.clear()
+        self._names.clear()
+
+    def knows(self, scope: int) -> bool:
+        """Whether a scope has been learned."""
+        return scope in self._scopes
+
+    def learn(self, scope: int, named: Iterable[NamedKey]) -> None:
+        """Take over the printer's names for the values of a scope that have none yet."""
+        self._scopes.setdefault(scope, _Scope())
+        for name, key, inner in named:
+            if key not in self._names:
+                self._give(self._scopes.setdefault(inner, _Scope()), key, name)
+
+    def name(self, key: str, scope: int, hint: str) -> str:
+        """Return a value's name; a value without one gets it now.
+
+        Args:
+            key: of the value.
+            scope: the operation id of its scope.
+            hint: the name to prefer, without %; "" for a number, "arg" for a numbered argument.
+        """
+        if name := self._names.get(key):
+            return name
+        here = self._scopes.setdefault(scope, _Scope())
+        self._give(here, key, name := here.unused(hint))
+        return name
+
+    def known(self, key: str) -> str | None:
+        """Return a value's name, or None if it has none yet."""
+        return self._names.get(key)
+
+    def keys(self, name: str, scope: int | None = None) -> list[str]:
+        """Return the keys of the values with a name, in one scope or in all of them.
+
+        Args:
+            name: with its %; a result's number, as in ``%8#1``, is ignored.
+            scope: an operation id.
+        """
+        name = name.partition("#")[0]
+        scopes = self._scopes.values() if scope is None else [self._scopes.get(scope, _Scope())]
+        return [key for each in scopes for key in each.keys.get(name, [])]
+
+    def scopes(self, text: str) -> set[int]:
+        """Return the scopes of the values in a text of the agent."""
+        return {int(match[2]) for match in _KEY.finditer(text)}
+
+    def fill(self, text: str) -> str:
+        """Return a text of the agent with names in the place of keys."""
+        return _KEY.sub(lambda match: self.name(match[1], int(match[2]), match[3]), text)
+
+    def __iter__(self) -> Iterator[str]:
+        """Iterate over the names that some value has, for completion."""
+        return iter(dict.fromkeys(self._names.values()))
+
+    def _give(self, scope: _Scope, key: str, name: str) -> None:
+        self._names[key] = name
+        scope.add(key, name)
+
+
+class _Scope:
+    """The names in one scope, and the keys of each; sibling regions share names."""
+
+    def __init__(self) -> None:
+        self.keys: defaultdict[str, list[str]] = defaultdict(list)
+        self._next = {"%": 0, "%arg": 0}  # above all numbers of these names
+
+    def add(self, key: str, name: str) -> None:
+        self.keys[name].append(key)
+        if match := _NUMBERED.fullmatch(name):
+            stem = f"%{match[1] or ''}"
+            self._next[stem] = max(self._next[stem], int(match[2]) + 1)
+
+    def unused(self, hint: str) -> str:
+        if hint in ("", "arg"):
+            stem = f"%{hint}"
+            return f"{stem}{self._next[stem]}"
+        name, number = f"%{hint}", 0
+        while name in self.keys:
+            name, number = f"%{hint}_{number}", number + 1
+        return name
+
+
+def read_names(text: str) -> list[NamedKey]:
+    """Read the agent's list of names: NAME KEY lines, each scope begun by an @ID line."""
+    named: list[NamedKey] = []
+    scope = 0
+    for line in text.splitlines():
+        name, _, key = line.partition(" ")
+        if name.startswith("@"):
+            scope = int(name[1:])
+        else:
+            named.append(NamedKey(name, key, scope))
+    return named
+
+
+def hint_of(name: str) -> str:
+    """Return the hint that made the printer choose a name: ``%c0_i32_3`` comes from ``c0_i32``."""
+    if match := _NUMBERED.fullmatch(name):
+        return match[1] or ""
+    return re.sub(r"_\d+$", "", name[1:])

@@ -1,0 +1,116 @@
+"""Requests whose answers show values under the session's names."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeVar, cast
+
+import msgspec
+
+from actiondbg import protocol
+from actiondbg.errors import NoSuchUnit
+from actiondbg.ir.value_names import ValueNames, read_names
+from actiondbg.session.inspection.agent_access import AgentAccess
+
+R = TypeVar("R", bound=protocol.Message)
+
+
+class NamedAccess:
+    """An AgentAccess that names values: the agent sends keys, since its printer numbers anew.
+
+    The values of a function get the printer's names when one of them is shown first; later values
+    get names that no other value of the function has or had.
+
+    Args:
+        agent: answers at the stop, with keys.
+        names: the names that the session's values have.
+        new_file: returns the path of a new temporary file.
+    """
+
+    def __init__(self, agent: AgentAccess, names: ValueNames, new_file: Callable[[], Path]) -> None:
+        self._agent = agent
+        self.names = names
+        self._new_file = new_file
+
+    def ask(self, message: protocol.Request[R]) -> R:
+        """Send a request; see ``AgentAccess``."""
+        asked: object = message
+        if isinstance(asked, protocol.MoveCursor) and asked.to == "value":
+            return cast("R", self._name_cursor(self._find(asked)))
+        return cast("R", self._named(self._agent.ask(message)))
+
+    def _named(self, reply: object) -> object:
+        match reply:
+            case protocol.Cursor():
+                return self._name_cursor(reply)
+            case protocol.Units():
+                return msgspec.structs.replace(reply, units=self._units(reply.units))
+            case protocol.Frames():
+                frames = [self._name_frame(frame) for frame in reply.frames]
+                return msgspec.structs.replace(reply, frames=frames)
+            case protocol.Frame():
+                return self._name_frame(reply)
+            case protocol.Excerpt():
+                return self._name_excerpt(reply)
+            case _:
+                return reply
+
+    def learn(self, scope: int) -> None:
+        """Give the values of a scope the printer's names, unless it was done before."""
+        if self.names.knows(scope):
+            return
+        if not scope:  # a value outside of all operations with an id
+            self.names.learn(scope, [])
+            return
+        file = self._new_file()
+        try:
+            answer = self._agent.ask(protocol.WriteValueNames(id=scope, path=str(file)))
+            text = file.read_text(encoding="utf-8", errors="replace") if answer.written else ""
+        except NoSuchUnit:
+            text = ""  # an operation whose creation was not seen
+        finally:
+            file.unlink(missing_ok=True)
+        self.names.learn(scope, read_names(text))
+
+    def _find(self, message: protocol.MoveCursor) -> protocol.Cursor:
+        """Find a value by its name: near the cursor, then elsewhere, then by the printer's name."""
+        name = f"%{(message.name or '').removeprefix('%')}"
+        here = self.names.scopes(self._agent.ask(protocol.GetCursor()).unit.text or "")
+        for scope in here:
+            self.learn(scope)
+        near = [key for scope in here for key in self.names.keys(name, scope)]
+        keys = list(dict.fromkeys([*near, *self.names.keys(name)]))
+        with contextlib.suppress(NoSuchUnit):
+            if keys:
+                return self._agent.ask(protocol.MoveCursor(to="keys", name=" ".join(keys)))
+        return self._agent.ask(message)
+
+    def _name_cursor(self, cursor: protocol.Cursor) -> protocol.Cursor:
+        return msgspec.structs.replace(cursor, unit=self._unit(cursor.unit))
+
+    def _name_frame(self, frame: protocol.Frame) -> protocol.Frame:
+        return msgspec.structs.replace(frame, units=self._units(frame.units))
+
+    def _name_excerpt(self, excerpt: protocol.Excerpt) -> protocol.Excerpt:
+        lines, definitions = (
+            [msgspec.structs.replace(line, text=self._text(line.text)) for line in each]
+            for each in (excerpt.lines, excerpt.definitions)
+        )
+        return msgspec.structs.replace(excerpt, lines=lines, definitions=definitions)
+
+    def _units(self, units: list[protocol.Unit]) -> list[protocol.Unit]:
+        return [self._unit(unit) for unit in units]
+
+    def _unit(self, unit: protocol.Unit) -> protocol.Unit:
+        if unit.text is None:
+            return unit
+        return msgspec.structs.replace(unit, text=self._text(unit.text))
+
+    def _text(self, text: str) -> str:
+        if protocol.KEY_MARK not in text:
+            return text
+        for scope in self.names.scopes(text):
+            self.learn(scope)
+        return self.names.fill(text)

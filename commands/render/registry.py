@@ -6,9 +6,9 @@ from actiondbg.commands.render import (
     bisection,
     breakpoints,
     info,
+    ir,
     outcomes,
     past,
-    printing,
     stop,
     time_travel,
     units,
@@ -16,7 +16,7 @@ from actiondbg.commands.render import (
 from actiondbg.commands.render.output import Redirect
 from actiondbg.commands.render.renderer import RenderContext, Renderer
 
-_TOPICS = (bisection, breakpoints, info, outcomes, past, printing, stop, time_travel, units)
+_TOPICS = (bisection, breakpoints, info, ir, outcomes, past, stop, time_travel, units)
 _RENDERERS = {each.kind: each for topic in _TOPICS for each in topic.RENDERERS}
 
 

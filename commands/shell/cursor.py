@@ -14,7 +14,7 @@ from actiondbg.commands.interpreter.options import (
     Rest,
 )
 from actiondbg.commands.render.units import Units
-from actiondbg.commands.shell.printing import print_ir
+from actiondbg.commands.shell.ir import print_ir
 from actiondbg.errors import UsageError
 
 if TYPE_CHECKING:

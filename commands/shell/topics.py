@@ -12,9 +12,9 @@ from actiondbg.commands.shell.controls import RUNNING
 from actiondbg.commands.shell.cursor import CURSOR
 from actiondbg.commands.shell.displays import DISPLAYS
 from actiondbg.commands.shell.info import STATUS
+from actiondbg.commands.shell.ir import PRINTING
 from actiondbg.commands.shell.outcomes import OUTCOMES
 from actiondbg.commands.shell.past import PAST
-from actiondbg.commands.shell.printing import PRINTING
 from actiondbg.commands.shell.scripts import SCRIPTS
 from actiondbg.commands.shell.stack import STACK
 from actiondbg.commands.shell.time_travel import TIME_TRAVEL

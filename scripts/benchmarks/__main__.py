@@ -15,10 +15,10 @@ from pathlib import Path
 from scripts.benchmarks import (
     against_gdb,
     bisection,
+    ir,
     memory,
     outcomes,
     overhead,
-    printing,
     recording,
     time_travel,
 )
@@ -38,7 +38,7 @@ _MEASURES: dict[str, Measure] = {
     "running": overhead.measure,
     "outcomes": outcomes.measure,
     "gdb": against_gdb.measure,
-    "printing": printing.measure,
+    "printing": ir.measure,
     "memory": memory.measure,
     "back": time_travel.measure,
     "bisect": bisection.measure,

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from actiondbg.commands.render.printing import IRWriter
+from actiondbg.commands.render.ir import IRWriter
 from actiondbg.commands.shell.topics import COMMANDS
 from actiondbg.errors import UsageError
 from tests.fakes.session.driver import Driver

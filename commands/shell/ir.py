@@ -12,7 +12,7 @@ from actiondbg.commands.interpreter.options import (
     Options,
     Positional,
 )
-from actiondbg.commands.render.printing import Counted
+from actiondbg.commands.render.ir import Counted
 
 if TYPE_CHECKING:
     from actiondbg.commands.interpreter.console import Console

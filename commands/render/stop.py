@@ -18,13 +18,6 @@ if TYPE_CHECKING:
 
 
 _MOST_CHANGES = 8  # shown at a stop
-# The fixed JSON interface, independent of further fields of the API.
-_STOP_KEYS = (
-    *("when", "reason", "ordinal", "tag", "name", "op", "location", "function", "depth"),
-    "breakpoints",
-)
-_STOPPED_KEYS = (*_STOP_KEYS, "id", "outcome", "changes", "message", "culprit")
-_EXIT_KEYS = (*_STOP_KEYS, "status")
 
 
 class Reproduced(msgspec.Struct):
@@ -191,13 +184,7 @@ def _operation_line(context: RenderContext, stop: Stop) -> str:
     return "  " + context.paint(first) + (" ..." if newline else "")
 
 
-# --- JSON and reproducers ------------------------------------------------------------------------
-
-
-def _stop_object(stop: Stop) -> object:
-    whole = stop.as_json()
-    keys = _EXIT_KEYS if stop.when == "exit" else _STOPPED_KEYS
-    return {key: whole[key] for key in keys}
+# --- reproducers ----------------------------------------------------------------
 
 
 def reproduced_text(_: RenderContext, made: Reproduced) -> str:
@@ -206,4 +193,4 @@ def reproduced_text(_: RenderContext, made: Reproduced) -> str:
     return f"A reproducer was written to {made.path}. To run it:\n  {shlex.join(made.command)}"
 
 
-RENDERERS = (renders(Stop, stop_text, _stop_object), renders(Reproduced, reproduced_text))
+RENDERERS = (renders(Stop, stop_text, Stop.as_json), renders(Reproduced, reproduced_text))

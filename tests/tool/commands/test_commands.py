@@ -37,6 +37,23 @@ def last(said: list[dict[str, Any]]) -> Any:
     return said[-1]["result"]
 
 
+def test_stops_have_the_documented_keys(run: Run) -> None:
+    said = run("break pass:canonicalize", "run", "next", "continue")
+    before, after, end = (one["result"] for one in said[1:])
+    assert last(said) == end
+    common = before.keys() & after.keys() & end.keys()
+    assert common == {
+        *("when", "reason", "ordinal", "tag", "name", "op", "location", "function", "depth"),
+        *("breakpoints", "event", "message"),
+    }
+    assert before.keys() - common == {"id", "outcome", "changes", "culprit"}
+    assert after.keys() - before.keys() == {"skipped"}
+    assert end.keys() - common == {"status", "actions"}
+    assert (before["event"], after["skipped"], end["status"]) == (1, False, 0)
+    assert end["event"] == 2 * end["actions"]
+    assert end["message"] == f"The tool ended with status 0 after {end['actions']} actions."
+
+
 def test_break_outcome_and_info_outcome(run: Run) -> None:
     said = run("break pattern:AddIAddConstant --outcome succeeded", "run", "info outcome")
     stop = said[1]["result"]

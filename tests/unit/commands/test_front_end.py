@@ -30,11 +30,12 @@ def driver() -> Driver:
 
 # --- JSON --------------------------------------------------------------------
 
-EXIT_KEYS = [
+COMMON_KEYS = [
     *("when", "reason", "ordinal", "tag", "name"),
     *("op", "location", "function", "depth", "breakpoints"),
 ]
-STOP_KEYS = [*EXIT_KEYS, "id", "outcome", "changes", "message", "culprit"]
+STOP_KEYS = [*COMMON_KEYS, "event", "id", "outcome", "changes", "message", "culprit"]
+EXIT_KEYS = [*COMMON_KEYS, "event", "status", "actions", "message"]
 
 
 def test_json_is_one_object_a_command() -> None:
@@ -53,7 +54,7 @@ def test_json_is_one_object_a_command() -> None:
         "generic": False,
     }
     assert objects[5]["result"] is None
-    assert list(objects[6]["result"]) == [*EXIT_KEYS, "status"]
+    assert list(objects[6]["result"]) == EXIT_KEYS
 
 
 @pytest.mark.parametrize(

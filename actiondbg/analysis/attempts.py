@@ -10,24 +10,16 @@ import msgspec
 from actiondbg import protocol
 
 
-class Attempt(msgspec.Struct, kw_only=True, frozen=True):
+class Attempt(protocol.ActionRef, kw_only=True, frozen=True):  # pyright: ignore[reportGeneralTypeIssues]
     """An action that applied the pattern.
 
     Attributes:
-        ordinal: the action's number, from 1.
-        op: the name of its operation, or None.
-        id: the id of the operation, or None.
-        location: FILE:LINE:COL of the operation, or None.
-        function: the symbol that holds the operation, or None.
+        id: the id of its operation, or None.
         outcome: of the action.
         change_count: the number of its changes.
     """
 
-    ordinal: int
-    op: str | None
     id: int | None
-    location: str | None
-    function: str | None
     outcome: protocol.Outcome
     change_count: int
 
@@ -95,13 +87,10 @@ def attempts_of(name: str, lines: Iterable[protocol.Stopped], op_id: int | None 
     """
     attempts = [
         Attempt(
-            ordinal=line.ordinal,
-            op=line.op,
             id=line.id,
-            location=line.location,
-            function=line.function,
             outcome=line.outcome,
             change_count=line.change_count,
+            **protocol.ref_fields(line),
         )
         for line in lines
         if line.outcome is not None and (op_id is None or line.id == op_id)

@@ -21,30 +21,17 @@ from itertools import accumulate
 
 import msgspec
 
+from actiondbg import protocol
 from actiondbg.ir.diff import Diff
 
 _LONGEST = 64  # actions in a round
 _SURE = 8  # repetitions that suffice without other evidence
 
 
-class Applied(msgspec.Struct, frozen=True):
-    """An action that changed the IR.
+class Applied(protocol.ActionRef, kw_only=True, frozen=True):  # pyright: ignore[reportGeneralTypeIssues]
+    """An action that changed the IR; ``id`` is the id of its operation, or None."""
 
-    Attributes:
-        ordinal: its number, from 1.
-        tag: its kind, such as "apply-pattern".
-        name: its subject.
-        op: the name of its operation, or None.
-        id: the id of the operation, or None.
-        location: FILE:LINE:COL of the operation, or None.
-    """
-
-    ordinal: int
-    tag: str
-    name: str
-    op: str | None = None
     id: int | None = None
-    location: str | None = None
 
 
 class Cycle(msgspec.Struct):

@@ -13,6 +13,7 @@ import msgspec
 from actiondbg.commands.render.renderer import RenderContext, renders
 from actiondbg.commands.render.stop import outcome_lines, result_words
 from actiondbg.commands.render.units import operation
+from actiondbg.protocol import ref_fields
 
 if TYPE_CHECKING:
     from actiondbg.analysis.attempts import Attempt, Group, PatternAttempts
@@ -196,11 +197,8 @@ def _attempts_object(shown: AttemptsShown) -> object:
         "name": shown.attempts.name,
         "attempts": [
             {
-                "ordinal": each.ordinal,
-                "op": each.op,
+                **ref_fields(each),
                 "id": each.id,
-                "location": each.location,
-                "function": each.function,
                 "outcome": msgspec.to_builtins(each.outcome),
                 "changes": each.change_count,
             }

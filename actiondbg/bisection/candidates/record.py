@@ -13,20 +13,16 @@ from actiondbg.bisection.result import Entry
 from actiondbg.errors import NoAnswer
 
 
-class RecordedAction(msgspec.Struct, rename="camel", forbid_unknown_fields=True, gc=False):
+class RecordedAction(protocol.ActionRef, protocol.Message, kw_only=True, gc=False):
     """A line of a record: an action that changed the IR, or a pass (docs/protocol.md, Plans).
 
     Without keys, an action that is no pass has only its ``ordinal``.
     """
 
-    ordinal: int
     tag: str = ""
     name: str = ""
-    location: str | None = None
-    function: str | None = None
     nth: int | None = None
     id: int | None = None
-    op: str | None = None
     argument: str | None = msgspec.field(name="pass", default=None)
     last: int = 0
     leaves: int = 0

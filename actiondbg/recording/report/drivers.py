@@ -87,7 +87,7 @@ def _newest(
     )
     newest: dict[int, list[tuple[int, Applied]]] = {}
     for driver, iteration, ordinal, tag, name, operation, op, location in rows:
-        one = Applied(ordinal, tag, name, op, operation, location)
+        one = Applied(ordinal=ordinal, tag=tag, name=name, op=op, location=location, id=operation)
         newest.setdefault(driver, []).append((iteration, one))
     return newest
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, TypedDict, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import msgspec
 import numpy as np
@@ -22,19 +22,6 @@ if TYPE_CHECKING:
 
 _WRITTEN = (0, 0)  # bytes of output: not recorded
 _MOST_CHANGES = 100  # of a stop, as of the agent's
-
-
-class ActionFields(TypedDict):
-    """The fields of an action that stops, frames and actions share; see ``protocol.Frame``."""
-
-    ordinal: int
-    tag: str
-    name: str
-    op: str | None
-    location: str | None
-    function: str | None
-    depth: int
-    id: int | None
 
 
 class ActionDescriptions:
@@ -75,7 +62,7 @@ class ActionDescriptions:
             breakpoints=list(breakpoints),
             message=message,
             culprit=culprit,
-            **self.fields(place),
+            **self._frame_fields(place),
         )
         return self._with_outcome(stop, place) if when == "after" else stop
 
@@ -95,7 +82,7 @@ class ActionDescriptions:
         """Return the stack of actions at an event, the innermost first."""
         stack = self.actions.line.stack(self.actions.line.at(event).place)
         return [
-            protocol.Frame(index=index, units=self.units(place, event), **self.fields(place))
+            protocol.Frame(index=index, units=self.units(place, event), **self._frame_fields(place))
             for index, place in enumerate(stack)
         ]
 
@@ -105,7 +92,7 @@ class ActionDescriptions:
         place = self.actions.line.stack(here)[index]
         labels = self.actions.words("labels").of(place)
         return protocol.Action(
-            **self.fields(place),
+            **self._frame_fields(place),
             index=index,
             units=self.units(place, event),
             full_name=self.actions.words("full_name").of(place) or "",
@@ -116,15 +103,21 @@ class ActionDescriptions:
             when=when if index == 0 else "before",
         )
 
-    def fields(self, place: int) -> ActionFields:
-        """Return the fields of an action that stops, frames and actions share."""
+    def reference(self, place: int) -> protocol.ActionRef:
+        """Return the reference to an action."""
+        return protocol.ActionRef(
+            ordinal=self.actions.ordinal(place),
+            tag=self.actions.words("tag").of(place) or "",
+            name=self.actions.words("name").of(place) or "",
+            op=self.actions.words("op").of(place),
+            location=location_of(self.actions, place),
+            function=self.actions.words("function").of(place),
+        )
+
+    def _frame_fields(self, place: int) -> dict[str, Any]:
+        """Return the fields of an action that stops and frames share."""
         return {
-            "ordinal": self.actions.ordinal(place),
-            "tag": self.actions.words("tag").of(place) or "",
-            "name": self.actions.words("name").of(place) or "",
-            "op": self.actions.words("op").of(place),
-            "location": location_of(self.actions, place),
-            "function": self.actions.words("function").of(place),
+            **protocol.ref_fields(self.reference(place)),
             "depth": self.actions.line.depth(place),
             "id": self.actions.operation(place) or None,
         }
@@ -141,11 +134,11 @@ class ActionDescriptions:
 
     def culprit(self, place: int) -> protocol.Culprit:
         """Return an action as a culprit."""
-        fields = self.fields(place)
+        action = self.reference(place)
         return protocol.Culprit(
-            ordinal=fields["ordinal"],
-            tag=fields["tag"],
-            name=fields["name"],
+            ordinal=action.ordinal,
+            tag=action.tag,
+            name=action.name,
             guess=bool(self.actions.is_deferred[place]),
         )
 
@@ -198,15 +191,11 @@ class ActionDescriptions:
 
     def attempt(self, place: int) -> Attempt:
         """Return a finished attempt of a pattern."""
-        fields = self.fields(place)
         return Attempt(
-            ordinal=fields["ordinal"],
-            op=fields["op"],
-            id=fields["id"],
-            location=fields["location"],
-            function=fields["function"],
+            id=self.actions.operation(place) or None,
             outcome=self.outcome(place),
             change_count=int(self.actions.change_counts[place]),
+            **protocol.ref_fields(self.reference(place)),
         )
 
     def _conversion(self, place: int) -> str:
@@ -240,16 +229,17 @@ def stop_at_end(recording: Recording, actions: ActionColumns, describe: ActionDe
         exited = protocol.Exited(actions=actions.count, status=status, written=_WRITTEN, event=last)
         return exit_of(status, True, exited, None)
     number = ending.signal or 0
-    died_in = None if ending.ordinal is None else describe.fields(actions.place(ending.ordinal))
+    place = None if ending.ordinal is None else actions.place(ending.ordinal)
+    died_in = None if place is None else describe.reference(place)
     crashed = protocol.Crashed(
         signal=number,
         written=_WRITTEN,
         event=last,
-        ordinal=died_in["ordinal"] if died_in else 0,
-        tag=died_in["tag"] if died_in else "",
-        name=died_in["name"] if died_in else "",
-        op=died_in["op"] if died_in else None,
-        depth=died_in["depth"] if died_in else 0,
+        ordinal=died_in.ordinal if died_in else 0,
+        tag=died_in.tag if died_in else "",
+        name=died_in.name if died_in else "",
+        op=died_in.op if died_in else None,
+        depth=0 if place is None else actions.line.depth(place),
     )
     stop = exit_of(-number, True, None, crashed)
     if number:

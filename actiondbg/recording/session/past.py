@@ -271,8 +271,8 @@ class RecordedPast:
                 )
             ordinal = self._position.stop.ordinal
         self._check_over(ordinal)
-        fields = self._describe.fields(self._actions.place(ordinal))
-        title = " ".join(word for word in (f"#{ordinal}", fields["tag"], fields["name"]) if word)
+        action = self._describe.reference(self._actions.place(ordinal))
+        title = " ".join(word for word in (f"#{ordinal}", action.tag, action.name) if word)
         found = self._describe.ir.difference(ordinal, module)
         return msgspec.structs.replace(found, ordinal=ordinal, title=title)
 
@@ -298,17 +298,24 @@ class RecordedPast:
         return msgspec.structs.replace(found, diffs=diffs)
 
     def _applied(self, places: Ints) -> list[Applied]:
-        tags, names, ops = (
-            self._actions.words(name).take(places) for name in ("tag", "name", "op")
+        tags, names, ops, functions = (
+            self._actions.words(name).take(places) for name in ("tag", "name", "op", "function")
         )
         ordinals = self._actions.numbering.ordinals(places).tolist()
+        locations = locations_of(self._actions, places)
         ids = self._actions.numbers("operation")[places].tolist()
-        columns = zip(
-            ordinals, tags, names, ops, ids, locations_of(self._actions, places), strict=True
-        )
+        columns = zip(ordinals, tags, names, ops, locations, functions, ids, strict=True)
         return [
-            Applied(ordinal, tag or "", name or "", op, id or None, location)
-            for ordinal, tag, name, op, id, location in columns
+            Applied(
+                ordinal=ordinal,
+                tag=tag or "",
+                name=name or "",
+                op=op,
+                location=location,
+                function=function,
+                id=id or None,
+            )
+            for ordinal, tag, name, op, location, function, id in columns
         ]
 
     def statistics(self, kind: StatisticKind | None = None) -> list[protocol.Statistic]:

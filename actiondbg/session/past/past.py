@@ -182,17 +182,7 @@ class Past:
         with self._replay.log_file() as log:
             self._replay.log(breakpoints, place, log).close()
             newest = deque(read_log(log), maxlen=_STREAM)
-        applied = [
-            Applied(
-                ordinal=line.ordinal,
-                tag=line.tag,
-                name=line.name,
-                op=line.op,
-                id=line.id,
-                location=line.location,
-            )
-            for line in newest
-        ]
+        applied = [Applied(id=line.id, **protocol.ref_fields(line)) for line in newest]
         found = find_cycle(applied)
         if found is None:
             return None

@@ -49,6 +49,8 @@ def attempt(ordinal: int, result: Any, reason: str | None = None, changes: int =
     """Make an attempt on an arith.addi."""
     return Attempt(
         ordinal=ordinal,
+        tag="apply-pattern",
+        name="FoldA",
         op="arith.addi",
         id=7,
         location="in.mlir:3:10",

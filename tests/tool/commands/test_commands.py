@@ -91,7 +91,13 @@ def test_why_not(run: Run) -> None:
     )
     text = json.dumps(said[2]["result"])
     assert "no operation that defines operand 0" in text and "succeeded" in text
-    assert last(said)
+    one = last(said)["attempts"][0]
+    assert (one["tag"], one["name"], one["op"]) == (
+        "apply-pattern",
+        "AddIAddConstant",
+        "arith.addi",
+    )
+    assert {"ordinal", "location", "function", "id", "outcome", "changes"} <= one.keys()
 
 
 def test_watch_history_and_count(run: Run) -> None:

@@ -106,7 +106,12 @@ def test_globs_match_as_the_agents(glob: str, text: str, matches: bool) -> None:
 
 def a_pass(ordinal: int, last: int, argument: str, **fields: Any) -> RecordedAction:
     return RecordedAction(
-        ordinal, "pass-execution", argument, argument=argument, last=last, **fields
+        ordinal=ordinal,
+        tag="pass-execution",
+        name=argument,
+        argument=argument,
+        last=last,
+        **fields,
     )
 
 
@@ -138,16 +143,16 @@ def record() -> Record:
     return Record(
         [
             a_pass(1, 4, "canonicalize", leaves=3),
-            RecordedAction(2),
-            RecordedAction(4),
+            RecordedAction(ordinal=2),
+            RecordedAction(ordinal=4),
             a_pass(5, 8, "convert", leaves=3, conversion=True),
-            RecordedAction(8),
-            RecordedAction(6),
+            RecordedAction(ordinal=8),
+            RecordedAction(ordinal=6),
             a_pass(9, 9, "cse"),
             a_pass(12, 13, "inner", leaves=1),
-            RecordedAction(13),
+            RecordedAction(ordinal=13),
             a_pass(11, 14, "outer", leaves=2),
-            RecordedAction(14),
+            RecordedAction(ordinal=14),
         ]
     )
 

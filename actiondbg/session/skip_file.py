@@ -8,11 +8,11 @@ from typing import Literal
 
 import msgspec
 
+from actiondbg import protocol
 from actiondbg.errors import FileNotWritten, UsageError
-from actiondbg.process.timeline import Skipped
 from actiondbg.support.atomic_write import write_whole
 
-FORMAT = 1
+FORMAT = 2  # 1 had no ``op``
 
 
 class Head(msgspec.Struct, kw_only=True, frozen=True):
@@ -33,36 +33,31 @@ class Head(msgspec.Struct, kw_only=True, frozen=True):
     build: str | None = None
 
 
-class SkipEntry(msgspec.Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
+class SkipEntry(
+    protocol.ActionRef,
+    kw_only=True,
+    frozen=True,  # pyright: ignore[reportGeneralTypeIssues]
+    forbid_unknown_fields=True,
+):
     """A saved skip.
 
     Attributes:
-        ordinal: the action's number, from 1.
-        tag: its kind.
-        name: its subject.
-        location: FILE:LINE:COL of its operation, or None.
-        function: the symbol that holds the operation, or None.
         nth: its number among the actions of this tag, name, location and function, from 1; 0 if
             unknown.
         control: always "skip".
     """
 
-    ordinal: int
-    tag: str
-    name: str
-    location: str | None
-    function: str | None
     nth: int
     control: Literal["skip"] = "skip"
 
     @property
     def what(self) -> tuple[str, str, str | None, str | None]:
         """The identity of the action apart from its ordinal."""
-        return self.tag, self.name, self.location, self.function
+        return what_of(self)
 
 
-def what_of(action: Skipped) -> tuple[str, str, str | None, str | None]:
-    """Return the identity of an action, as ``SkipEntry.what``."""
+def what_of(action: protocol.ActionRef) -> tuple[str, str, str | None, str | None]:
+    """Return the identity of an action apart from its ordinal."""
     return action.tag, action.name, action.location, action.function
 
 

@@ -299,14 +299,7 @@ class SkipPlan:
         if actions and execution.has_origin:
             numbers = self._occurrences(actions)
         return [
-            SkipEntry(
-                ordinal=one.ordinal,
-                tag=one.tag,
-                name=one.name,
-                location=one.location,
-                function=one.function,
-                nth=numbers.get(one.ordinal, 0),
-            )
+            SkipEntry(nth=numbers.get(one.ordinal, 0), **protocol.ref_fields(one))
             for one in actions
         ]
 

@@ -57,14 +57,15 @@ def test_the_file_can_be_read_by_people(launch: Launch) -> None:
     head = json.loads(Path("my.skips").read_text().splitlines()[0])
     assert head == {
         "actiondbg": "skips",
-        "format": 1,
+        "format": 2,
         "tool": str(session.target.tool.path),
         "argv": session.target.argv,
         "build": session.target.tool.build_id,
     }
     assert [one["name"] for one in entries] == ["cse", "RemoveStaticCondition", "symbol-dce"]
     for one in entries:
-        assert list(one) == ["ordinal", "tag", "name", "location", "function", "nth", "control"]
+        keys = "ordinal tag name op location function nth control"
+        assert list(one) == keys.split()
         assert one["control"] == "skip"
     assert [one["function"] for one in entries] == ["mixed", "mixed", None]
     assert [one["nth"] for one in entries] == [1, 1, 1]
@@ -96,7 +97,7 @@ def test_nth_is_counted_among_the_same_actions(launch: Launch) -> None:
         ("{}", "is not a file of skips"),
         ("break x\n", "is not a file of skips"),
         (b"\xff\xfe", "is not a file of skips"),
-        ('{"actiondbg":"skips","format":2,"tool":"t","argv":[]}', "format 2"),
+        ('{"actiondbg":"skips","format":3,"tool":"t","argv":[]}', "format 3"),
         (
             '{"actiondbg":"skips","format":1,"tool":"t","argv":[]}\n\n{"ordinal":1}',
             ":3 is not a saved skip",
@@ -109,6 +110,17 @@ def test_files_that_are_none(tmp_path: Path, text: str | bytes, message: str) ->
     file.write_bytes(text if isinstance(text, bytes) else text.encode())
     with pytest.raises(errors.UsageError, match=message):
         read_skips(file)
+
+
+def test_a_file_of_the_first_format_is_read(tmp_path: Path) -> None:
+    file = tmp_path / "my.skips"
+    file.write_text(
+        '{"actiondbg":"skips","format":1,"tool":"t","argv":["t"],"build":null}\n'
+        '{"ordinal":3,"tag":"fold","name":"x","location":"f.mlir:1:2","function":null,"nth":1,'
+        '"control":"skip"}\n'
+    )
+    entry = SkipEntry(ordinal=3, tag="fold", name="x", location="f.mlir:1:2", nth=1)
+    assert read_skips(file) == [entry]
 
 
 def test_files_that_are_not_there(tmp_path: Path) -> None:

@@ -14,6 +14,8 @@ from actiondbg.errors import AgentError, ControlRefused, NoSuchUnit, ProtocolErr
 from actiondbg.protocol.client import Client, ConnectionEnded, decode_notification
 from actiondbg.support.interrupts import HeldInterrupts
 
+SECONDS = 20  # a wait that a defect would make endless
+
 
 class Agent:
     """The other end: it reads requests and writes whatever a test wants."""
@@ -54,7 +56,7 @@ def meanwhile(action: Callable[[], None]) -> None:
 def test_a_request_and_its_answer(ends: tuple[Client, Agent]) -> None:
     client, agent = ends
     agent.write(answer(1, {"names": ["a", "b"]}))
-    assert client.request(protocol.GetNames(kind="tag")).names == ["a", "b"]
+    assert client.request(protocol.GetNames(kind="tag"), SECONDS).names == ["a", "b"]
     assert agent.read() == {
         "jsonrpc": "2.0",
         "id": 1,
@@ -81,25 +83,38 @@ def test_a_message_in_pieces_and_two_in_one(ends: tuple[Client, Agent]) -> None:
             agent.socket.sendall(lines[at : at + 70_001])
 
     meanwhile(write)
-    assert client.request(protocol.GetNames(kind="tag")).names == ["é" * 300_000]
-    assert client.request(protocol.GetNames(kind="tag")).names == ["second"]
+    assert client.request(protocol.GetNames(kind="tag"), SECONDS).names == ["é" * 300_000]
+    assert client.request(protocol.GetNames(kind="tag"), SECONDS).names == ["second"]
 
 
 def test_an_answer_to_an_interrupted_request_is_passed_over(ends: tuple[Client, Agent]) -> None:
     client, agent = ends
     client.send(protocol.GetNames(kind="op"))
     agent.write(answer(1, {"names": ["late"]}), answer(2, {"names": ["asked for"]}))
-    assert client.request(protocol.GetNames(kind="tag")).names == ["asked for"]
+    assert client.request(protocol.GetNames(kind="tag"), SECONDS).names == ["asked for"]
 
 
-def test_notifications_during_a_request_are_kept(ends: tuple[Client, Agent]) -> None:
+def test_notifications_during_a_request_are_kept_in_order(ends: tuple[Client, Agent]) -> None:
     client, agent = ends
-    params = {"actions": 3, "status": 1, "written": [5, 0]}
-    exited = {"jsonrpc": "2.0", "method": "exited", "params": params}
-    agent.write(exited, answer(1, {"names": []}))
-    assert client.request(protocol.GetNames(kind="tag")).names == []
-    told = protocol.Exited(actions=3, status=1, written=(5, 0))
-    assert decode_notification(client.receive()) == told
+    sent = [protocol.Exited(actions=count, status=1, written=(5, 0)) for count in (3, 4, 5)]
+    exits = [
+        {
+            "jsonrpc": "2.0",
+            "method": "exited",
+            "params": {"actions": each.actions, "status": 1, "written": [5, 0]},
+        }
+        for each in sent
+    ]
+    agent.write(*exits[:2], answer(1, {"names": []}), exits[2])
+    assert client.request(protocol.GetNames(kind="tag"), SECONDS).names == []
+    assert [decode_notification(client.receive(SECONDS)) for _ in sent] == sent
+
+
+def test_a_notification_is_no_response(ends: tuple[Client, Agent]) -> None:
+    client, _ = ends
+    number = client.send(protocol.GetCursor())
+    with pytest.raises(ProtocolError, match="which was not made"):
+        client.is_response(protocol.Incoming(jsonrpc="2.0", method="exited"), number)
 
 
 def test_a_wait_that_is_bounded(ends: tuple[Client, Agent]) -> None:
@@ -118,14 +133,31 @@ def test_errors_become_exceptions(
     error = {"code": code, "message": "there is no such thing: look elsewhere"}
     agent.write({"jsonrpc": "2.0", "id": 1, "error": error})
     with pytest.raises(kind) as raised:
-        client.request(protocol.GetCursor())
+        client.request(protocol.GetCursor(), SECONDS)
     assert type(raised.value) is kind
     assert str(raised.value) == "There is no such thing: look elsewhere."
 
 
 @pytest.mark.parametrize(
+    ("sent", "shown"),
+    [
+        ("no such unit", "No such unit."),
+        ("no such unit.", "No such unit."),
+        ("which unit?", "Which unit?"),
+    ],
+)
+def test_an_error_is_one_sentence(ends: tuple[Client, Agent], sent: str, shown: str) -> None:
+    client, agent = ends
+    agent.write({"jsonrpc": "2.0", "id": 1, "error": {"code": -1, "message": sent}})
+    with pytest.raises(AgentError) as raised:
+        client.request(protocol.GetCursor(), SECONDS)
+    assert str(raised.value) == shown
+
+
+@pytest.mark.parametrize(
     ("message", "complaint"),
     [
+        (answer(2, {"names": []}), "answered request 2, which was not made"),
         (answer(7, {}), "answered request 7, which was not made"),
         (answer(1, {"name": []}), "sent an invalid names"),
         (answer(1, {"names": [1]}), r"Expected `str`, got `int` - at `\$\.names\[0\]`"),
@@ -141,7 +173,16 @@ def test_answers_that_are_wrong(
     client, agent = ends
     agent.write(message)
     with pytest.raises(ProtocolError, match=complaint):
-        client.request(protocol.GetNames(kind="tag"))
+        client.request(protocol.GetNames(kind="tag"), SECONDS)
+
+
+def test_an_empty_line_is_no_message(ends: tuple[Client, Agent]) -> None:
+    client, agent = ends
+    agent.socket.sendall(b"\n")
+    agent.write(answer(1, {"names": []}))
+    with pytest.raises(ProtocolError, match="invalid message, ''"):
+        client.request(protocol.GetNames(kind="tag"), SECONDS)
+    assert client.receive(SECONDS).id == 1
 
 
 @pytest.mark.parametrize("difference", [-1, 1])
@@ -161,10 +202,18 @@ def test_the_end(ends: tuple[Client, Agent]) -> None:
     agent.socket.sendall(b'{"jsonrpc"')
     agent.close()
     with pytest.raises(ConnectionEnded) as raised:
-        client.request(protocol.GetCursor())
+        client.request(protocol.GetCursor(), SECONDS)
     assert raised.value.rest == b'{"jsonrpc"'
     with pytest.raises(ConnectionEnded):
-        client.request(protocol.GetCursor())
+        client.request(protocol.GetCursor(), SECONDS)
+
+
+def test_a_reset_connection_has_ended(ends: tuple[Client, Agent]) -> None:
+    client, agent = ends
+    client.send(protocol.GetCursor())
+    agent.close()  # with unread data, which resets the connection
+    with pytest.raises(ConnectionEnded):
+        client.receive(SECONDS)
 
 
 def test_a_line_that_is_too_long(
@@ -174,6 +223,6 @@ def test_a_line_that_is_too_long(
     monkeypatch.setattr(protocol, "MAX_LINE", 1000)
     agent.socket.sendall(b"x" * 2000)
     with pytest.raises(ProtocolError, match="without a newline"):
-        client.receive()
+        client.receive(SECONDS)
     with pytest.raises(AgentError, match="more than the protocol's"):
         client.send(protocol.MoveCursor(to="value", name="x" * 2000))

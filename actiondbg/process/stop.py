@@ -30,6 +30,8 @@ class Stop(protocol.ActionRef, kw_only=True, frozen=True):  # pyright: ignore[re
         nth: the action's number among those of its tag, from 1; 0 as ``ordinal``, and at exit.
         tag: the action's kind; empty where ``ordinal`` is 0.
         name: the action's subject; empty where ``ordinal`` is 0.
+        unnamed: of a pattern without a debug name, its root and benefit, by which earlier versions
+            of actiondbg named it; otherwise None.
         op: the name of the action's operation, or None.
         location: FILE:LINE:COL of the operation, or None.
         function: the symbol that holds the operation, or None.
@@ -55,6 +57,7 @@ class Stop(protocol.ActionRef, kw_only=True, frozen=True):  # pyright: ignore[re
     nth: int = 0
     tag: str = ""
     name: str = ""
+    unnamed: str | None = None
     depth: int = 0
     breakpoints: list[int] = msgspec.field(default_factory=list[int])
     skipped: bool = False

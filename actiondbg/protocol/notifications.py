@@ -58,7 +58,8 @@ class Stopped(ActionRef, Message, kw_only=True):
     """The tool waits before, after or inside an action; outside of any if ``ordinal`` is 0.
 
     ``event`` is the newest event; ``nth`` is the action's number among those of its tag, from 1.
-    ``changes`` are the first hundred of ``change_count``.
+    ``changes`` are the first hundred of ``change_count``. ``unnamed`` is another name of a pattern
+    that has no debug name.
     """
 
     method: ClassVar[str] = "stopped"
@@ -76,6 +77,7 @@ class Stopped(ActionRef, Message, kw_only=True):
     change_count: int
     message: str | None
     culprit: Culprit | None
+    unnamed: str | None
 
 
 class Exited(Message):

@@ -10,6 +10,7 @@ import msgspec
 
 from actiondbg import protocol
 from actiondbg.errors import FileNotWritten, UsageError
+from actiondbg.process.stop import Stop
 from actiondbg.support.atomic_write import write_whole
 
 FORMAT = 2  # 1 had no ``op``
@@ -54,6 +55,10 @@ class SkipEntry(
     def what(self) -> tuple[str, str, str | None, str | None]:
         """The identity of the action apart from its ordinal."""
         return what_of(self)
+
+    def matches(self, stop: Stop) -> bool:
+        """Return whether a stop is at this action or an equal one."""
+        return self.what in (what_of(stop), (stop.tag, stop.unnamed, *what_of(stop)[2:]))
 
 
 def what_of(action: protocol.ActionRef) -> tuple[str, str, str | None, str | None]:

@@ -253,7 +253,7 @@ class SkipPlan:
                 except ToolGone:
                     actions = fork.exited.actions if fork.exited else None
                     return located, entry, None, actions
-                if what_of(skipped_at(stop)) != entry.what:
+                if not entry.matches(stop):
                     return located, entry, stop, None
                 located.append((skipped_at(stop), entry))
         return located, None, None, None
@@ -268,7 +268,7 @@ class SkipPlan:
             skip(fork, execution, (action.ordinal for action, _ in located))
             number = 0
             while (stop := fork.complete()).when != "exit":
-                number += stop.when == "before" and what_of(skipped_at(stop)) == entry.what
+                number += stop.when == "before" and entry.matches(stop)
                 if number == entry.nth:
                     return stop.ordinal if self._is_ahead(execution, stop) else None
         return None

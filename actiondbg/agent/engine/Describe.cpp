@@ -108,6 +108,8 @@ Object describeStop(const Frame &frame, const Notice &notice,
                notice.message.empty() ? Json(nullptr) : safe(notice.message)},
               {"culprit", describeCulprit(notice.culprit)}};
   addAction(stop, frame);
+  StringRef unnamed = frame.unnamed();
+  stop["unnamed"] = unnamed.empty() ? Json(nullptr) : safe(unnamed);
   addOperation(stop, frame);
   if (inside) {
     // The action is not over: its outcome is unknown.

@@ -1,6 +1,7 @@
 //===- Frame.cpp - One action on the stack of actions ---------------------===//
 
 #include "engine/Frame.h"
+#include "observe/PatternNames.h"
 #include "support/Memo.h"
 #include "support/Traits.h"
 
@@ -70,7 +71,7 @@ std::string Frame::text() const {
 
 std::string Frame::fullName() const {
   if (const Pattern *p = pattern())
-    return p->getDebugName().str();
+    return nameOf(*p).str();
   if (const Pass *p = pass())
     return p->getArgument().empty() ? p->getName().str()
                                     : p->getArgument().str();
@@ -93,24 +94,21 @@ bool Frame::isAdaptor() const {
 std::string Frame::name() const {
   if (isGreedyIteration())
     return "iteration " + std::to_string(iteration());
-  std::string full = fullName();
+  return withoutAnonymous(fullName());
+}
+
+StringRef Frame::unnamed() const {
   const Pattern *p = pattern();
-  if (!p || !full.empty())
-    return withoutAnonymous(full);
-  std::string root =
-      p->getRootKind() ? p->getRootKind()->getStringRef().str() : "any";
-  return "<unnamed, root " + root + ", benefit " +
-         std::to_string(p->getBenefit().isImpossibleToMatch()
-                            ? 0
-                            : p->getBenefit().getBenefit()) +
-         ">";
+  if (!p || LLVM_LIKELY(!p->getDebugName().empty()))
+    return "";
+  return foundNameOf(*p).unnamed;
 }
 
 StringRef Frame::shortName() const {
   // Most actions are patterns, and they have few names.
   static thread_local Memo<std::string> names;
-  if (const Pattern *p = pattern(); p && !p->getDebugName().empty())
-    return names.get(p->getDebugName(), [this] { return name(); });
+  if (const Pattern *p = pattern())
+    return names.get(nameOf(*p), [this] { return name(); });
   std::optional<std::string> &made = needRare().name;
   if (!made)
     made = name();
@@ -175,15 +173,18 @@ std::string withoutAnonymous(StringRef name) {
 
 StringRef lastComponent(StringRef name) {
   int nesting = 0;
-  size_t start = 0;
+  size_t start = 0, last = 0;
   for (size_t i = 0; i < name.size(); ++i) {
     if (name[i] == '<')
       ++nesting;
     else if (name[i] == '>')
       --nesting;
     else if (nesting == 0 && name.substr(i).starts_with("::"))
-      start = i + 2;
+      last = std::exchange(start, i + 2);
   }
+  // Many operations have a function of this name, and a pass has it too.
+  if (name.substr(start) == "canonicalize")
+    start = last;
   return name.substr(start);
 }
 

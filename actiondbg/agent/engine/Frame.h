@@ -134,13 +134,16 @@ struct Frame {
   }
 
   llvm::StringRef tag() const;
-  /// The subject of the action: pass argument, pattern debug name and so on,
-  /// without the anonymous namespace. Never empty for a pattern.
+  /// The subject of the action: pass argument, pattern name and so on, without
+  /// the anonymous namespace. Never empty for a pattern.
   std::string name() const;
   /// The name as spelled by the compiler; empty if there is none.
   std::string fullName() const;
   /// The name, owned by the frame: for conditions.
   llvm::StringRef shortName() const;
+  /// Another name of a pattern without a debug name, see FoundName; otherwise
+  /// empty.
+  llvm::StringRef unnamed() const;
   /// The symbol that contains the operation; empty if there is none.
   llvm::StringRef function() const;
   llvm::ArrayRef<llvm::StringRef> labels() const;
@@ -199,7 +202,8 @@ llvm::StringRef nameFrom(const void *key);
 /// Returns `name` without the anonymous namespace, in any compiler's spelling.
 std::string withoutAnonymous(llvm::StringRef name);
 
-/// Returns the part after the last `::` outside of template arguments.
+/// Returns the part after the last `::` outside of template arguments:
+/// `AddIAddConstant`, `BranchOp::canonicalize`.
 llvm::StringRef lastComponent(llvm::StringRef name);
 
 /// Returns the operation that contains a unit, or the unit itself.

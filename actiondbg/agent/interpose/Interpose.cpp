@@ -344,10 +344,10 @@ void freezePatterns(FrozenRewritePatternSet *self, RewritePatternSet &&patterns,
   if (engine.follows()) {
     forgetNames();
     // For completion, in interactive use.
-    for (const std::unique_ptr<RewritePattern> &pattern :
-         patterns.getNativePatterns())
-      if (!engine.isObserving && !pattern->getDebugName().empty())
-        engine.knownNames.addPattern(pattern->getDebugName());
+    if (!engine.isObserving)
+      for (const std::unique_ptr<RewritePattern> &pattern :
+           patterns.getNativePatterns())
+        engine.knownNames.addPattern(*pattern);
   }
   next(self, std::move(patterns), disabled, enabled);
 }

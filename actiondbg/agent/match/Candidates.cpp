@@ -1,6 +1,7 @@
 //===- Candidates.cpp - Breakpoints by the names of an action -------------===//
 
 #include "match/Candidates.h"
+#include "observe/PatternNames.h"
 
 #include "mlir/IR/PatternMatch.h"
 
@@ -16,14 +17,12 @@ Candidates::of(const Frame &frame, std::vector<Breakpoint> &breakpoints) {
   const Pattern *pattern = frame.pattern();
   Operation *op = frame.op();
   const char *tag = frame.tag().data();
-  const char *name = pattern && !pattern->getDebugName().empty()
-                         ? pattern->getDebugName().data()
-                         : nullptr;
+  const char *name = pattern ? nameOf(*pattern).data() : nullptr;
   const char *opName = op ? op->getName().getStringRef().data() : nullptr;
   Slot &slot =
       slots[(spread(tag) ^ spread(name) * 3 ^ spread(opName) * 5) & 1023];
-  // Passes and unnamed patterns are matched by more than these names.
-  bool isWhole = frame.kind != Kind::Pass && (!pattern || name);
+  // A pass is matched by more than these names.
+  bool isWhole = frame.kind != Kind::Pass;
   if (isWhole && slot.tag == tag && slot.name == name && slot.op == opName &&
       slot.epoch == now)
     return slot.found;

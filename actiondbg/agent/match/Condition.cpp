@@ -73,6 +73,11 @@ std::optional<Condition> Condition::parse(const llvm::json::Value &value,
       return std::nullopt;
     result.args.push_back(std::move(*parsed));
   }
+  // The other name of a pattern without a debug name.
+  if (*node != Node::Not && result.args[0].node == Node::Name &&
+      result.args[1].node == Node::Text &&
+      StringRef(result.args[1].text).starts_with("<unnamed"))
+    result.args[0].node = Node::Unnamed;
   if (*node >= Node::Matches && result.args[1].node == Node::Text) {
     result.glob = Glob::create(result.args[1].text, error);
     if (!result.glob)
@@ -100,6 +105,8 @@ Condition::Operand Condition::value(const Frame &frame, uint64_t hits) const {
     return text(frame.tag());
   case Node::Name:
     return text(frame.shortName());
+  case Node::Unnamed:
+    return text(frame.unnamed());
   case Node::Op:
     return text(op ? op->getName().getStringRef() : "");
   case Node::Func:

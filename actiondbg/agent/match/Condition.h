@@ -29,6 +29,7 @@ private:
     Hits,
     Tag,
     Name,
+    Unnamed,
     Op,
     File,
     Func,

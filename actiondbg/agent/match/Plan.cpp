@@ -96,9 +96,10 @@ static bool isLeaf(const Frame &frame) {
 bool Plan::isAlways(const Frame &frame) {
   if (always.empty())
     return false;
-  StringRef name = frame.shortName();
+  StringRef name = frame.shortName(), unnamed = frame.unnamed();
   for (const Glob &one : always)
-    if (one.matchesNow(name) || one.matchesNow(lastComponent(name)))
+    if (one.matchesNow(name) || one.matchesNow(lastComponent(name)) ||
+        (!unnamed.empty() && one.matchesNow(unnamed)))
       return true;
   return false;
 }

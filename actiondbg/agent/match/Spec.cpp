@@ -1,6 +1,7 @@
 //===- Spec.cpp - The SPEC of a breakpoint --------------------------------===//
 
 #include "match/Spec.h"
+#include "observe/PatternNames.h"
 #include "support/Locations.h"
 
 #include "mlir/IR/PatternMatch.h"
@@ -48,9 +49,9 @@ static bool matchesPattern(Glob &glob, const Frame &frame) {
   const Pattern *pattern = frame.pattern();
   if (!pattern)
     return false;
-  if (pattern->getDebugName().empty())
-    return glob.matchesNow(frame.name());
-  return glob.matchesName(pattern->getDebugName());
+  StringRef unnamed = frame.unnamed();
+  return glob.matchesName(nameOf(*pattern)) ||
+         (!unnamed.empty() && glob.matches(unnamed));
 }
 
 bool Term::matches(const Frame &frame) {

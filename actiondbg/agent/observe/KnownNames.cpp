@@ -21,6 +21,21 @@ void KnownNames::number(Frame &frame) {
   }
 }
 
+void KnownNames::addPattern(const mlir::Pattern &pattern) {
+  llvm::StringRef name = pattern.getDebugName();
+  if (name.empty())
+    unnamed.insert(UnnamedPattern(pattern));
+  else
+    patterns.insert(withoutAnonymous(name));
+}
+
+const llvm::StringSet<> &KnownNames::patternNames() {
+  for (const UnnamedPattern &one : unnamed)
+    patterns.insert(withoutAnonymous(one.find().name));
+  unnamed.clear();
+  return patterns;
+}
+
 size_t KnownNames::bytes() const {
   size_t bytes = 0;
   for (const llvm::StringSet<> *names : {&patterns, &passes})

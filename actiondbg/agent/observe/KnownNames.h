@@ -4,8 +4,10 @@
 #define ACTIONDBG_KNOWNNAMES_H
 
 #include "engine/Frame.h"
+#include "observe/PatternNames.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringSet.h"
+#include <set>
 
 namespace adbg {
 
@@ -14,16 +16,19 @@ class KnownNames {
 public:
   /// Assigns an action its number among those of its tag.
   void number(Frame &frame);
-  void addPattern(llvm::StringRef debugName) {
-    patterns.insert(withoutAnonymous(debugName));
-  }
+  void addPattern(const mlir::Pattern &pattern);
+  /// Returns the names of patterns, and finds those of patterns without a debug
+  /// name, which takes time, only now.
+  const llvm::StringSet<> &patternNames();
   size_t bytes() const;
 
-  llvm::StringSet<> patterns, passes;
+  llvm::StringSet<> passes;
   /// The number of actions of each uncommon tag.
   llvm::StringMap<uint64_t> tags;
 
 private:
+  llvm::StringSet<> patterns;
+  std::set<UnnamedPattern> unnamed;
   uint64_t patternActions = 0, folds = 0, passActions = 0;
 };
 

@@ -1,6 +1,7 @@
 //===- Statistics.cpp - Counts and time by tag and name -------------------===//
 
 #include "observe/Statistics.h"
+#include "observe/PatternNames.h"
 
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/Pass/Pass.h"
@@ -24,9 +25,7 @@ Statistic &Statistics::of(const Frame &frame) {
   auto compute = [&] { return &find(frame); };
   switch (frame.kind) {
   case Kind::Pattern:
-    if (StringRef name = frame.pattern()->getDebugName(); !name.empty())
-      return *patterns.get(name, compute);
-    return find(frame);
+    return *patterns.get(nameOf(*frame.pattern()), compute);
   case Kind::Fold:
     return *folds.get(frame.foldedName, compute);
   case Kind::Pass:

@@ -1,6 +1,7 @@
 //===- Recorder.cpp - The recorder of one thread --------------------------===//
 
 #include "record/Recorder.h"
+#include "observe/PatternNames.h"
 #include "support/Locations.h"
 
 #include "mlir/IR/BuiltinAttributes.h"
@@ -103,12 +104,15 @@ uint32_t Recorder::textOfName(const Frame &frame) {
       frame.pass() ? frame.pass()->getName().str() : frame.fullName();
   os << frame.tag() << '\0' << frame.name() << '\0' << full << '\0';
   llvm::interleave(frame.labels(), os, "\x1f");
+  if (StringRef unnamed = frame.unnamed(); !unnamed.empty())
+    os << '\0' << unnamed;
   return of(Space::Action, text);
 }
 
 uint32_t Recorder::nameOfOther(const Frame &frame) {
   if (frame.kind == Kind::Pattern)
-    return nameOfUnnamed(frame);
+    return patternNames.get(foundNameOf(*frame.pattern()).name,
+                            [&] { return textOfName(frame); });
   if (frame.kind == Kind::Pass) {
     auto compute = [&] { return textOfName(frame); };
     if (StringRef name = frame.pass()->getArgument(); !name.empty())
@@ -116,17 +120,6 @@ uint32_t Recorder::nameOfOther(const Frame &frame) {
     return passNames.get(frame.pass()->getName(), compute);
   }
   return nameOfText(frame);
-}
-
-uint32_t Recorder::nameOfUnnamed(const Frame &frame) {
-  // A pattern of a newer set may have reused the address.
-  if (unnamedEpoch != namesEpoch())
-    unnamed.clear();
-  unnamedEpoch = namesEpoch();
-  uint32_t &name = unnamed[frame.pattern()];
-  if (!name)
-    name = textOfName(frame);
-  return name;
 }
 
 uint32_t Recorder::nameOfText(const Frame &frame) {

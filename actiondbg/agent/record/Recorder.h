@@ -181,7 +181,6 @@ private:
     return folded.foldNumber;
   }
   uint32_t nameOfOther(const Frame &frame);
-  uint32_t nameOfUnnamed(const Frame &frame);
   uint32_t nameOfText(const Frame &frame);
   uint32_t textOfName(const Frame &frame);
   /// Returns the id of an operation; describes the operation if it is new.
@@ -298,9 +297,6 @@ private:
   /// The names of actions that are described by their printed text only.
   llvm::StringMap<uint32_t> textNames;
   static constexpr unsigned mostTexts = 4096;
-  /// Numbers of unnamed patterns, by address.
-  llvm::DenseMap<const mlir::Pattern *, uint32_t> unnamed;
-  unsigned unnamedEpoch = 0;
 
   Counters counters;
   /// Counter values at the beginning of each running action.

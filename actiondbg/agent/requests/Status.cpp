@@ -68,7 +68,7 @@ Answer<Object> GetNames::run(GetNamesArguments &arguments) {
     names.insert({"apply-pattern", "fold", "pass-execution"});
     break;
   case Kind::Pattern:
-    addKeys(engine.knownNames.patterns, names);
+    addKeys(engine.knownNames.patternNames(), names);
     break;
   case Kind::Pass:
     addKeys(engine.knownNames.passes, names);

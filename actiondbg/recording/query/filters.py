@@ -20,6 +20,7 @@ from actiondbg.support.globs import glob_regex
 _NESTING = 8
 _TEMPLATE = "<(?:[^<>]|" * _NESTING + "<[^<>]*>" + ")*>" * _NESTING
 _LAST_COMPONENT = rf"^(?:(?:[^<>]|{_TEMPLATE})*::)?(.*)$"
+_CANONICALIZE = "::canonicalize"  # a function of this name keeps its class
 _ANONYMOUS = r"\(anonymous namespace\)::|\{anonymous\}::"
 # A place in the text of a location; see AsmPrinter::Impl::printLocationInternal of upstream.
 _PLACE = r'"((?:[^"\\]|\\.)*)":([0-9]+):([0-9]+)(?: to ([0-9]*):[0-9]+)?'
@@ -140,7 +141,10 @@ def _matches(column: str, glob: str) -> str:
 def _matches_name(column: str, glob: str) -> str:
     """Match a C++ name like ``Glob::matchesName``."""
     plain = f"regexp_replace({column}, {_quoted(_ANONYMOUS)}, '', 'g')"
-    last = f"regexp_extract({plain}, {_quoted(_LAST_COMPONENT)}, 1, 's')"
+    function = _quoted(_CANONICALIZE)
+    ending = f"if(ends_with({plain}, {function}), {function}, '')"
+    scope = f"left({plain}, length({plain}) - length({ending}))"
+    last = f"regexp_extract({scope}, {_quoted(_LAST_COMPONENT)}, 1, 's') || {ending}"
     return " OR ".join(_matches(name, glob) for name in (column, plain, last))
 
 
@@ -151,7 +155,8 @@ def _term(term: Term) -> str:
     """Translate one term of a SPEC; see ``Term::matches`` of the agent."""
     glob = term.glob or ""
     is_pattern = f"tag = 'apply-pattern' AND ({_matches_name('full_name', glob)} OR "
-    is_pattern += f"full_name = '' AND {_matches('name', glob)})"
+    is_pattern += f"full_name = '' AND {_matches('name', glob)} OR "
+    is_pattern += f"{_matches('unnamed', glob)})"
     names = f"{_matches_name('name', glob)} OR {_matches_name('full_name', glob)}"
     is_pass = f"tag = 'pass-execution' AND ({names})"
     kinds = {
@@ -221,6 +226,9 @@ def _truth(condition: Condition) -> str:
     if call in ("and", "or"):
         return f"({_truth(args[0])} {call.upper()} {_truth(args[1])})"
     left, right = _value(args[0]), _value(args[1])
+    text = args[1].value
+    if args[0].field == "name" and isinstance(text, str) and text.startswith("<unnamed"):
+        left = "if(full_name = '', name, coalesce(unnamed, ''))"
     if call not in ("~", "!~"):
         return f"({left} {'=' if call == '==' else call} {right})"
     glob = args[1].value

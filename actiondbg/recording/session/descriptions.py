@@ -62,6 +62,7 @@ class ActionDescriptions:
             breakpoints=list(breakpoints),
             message=message,
             culprit=culprit,
+            unnamed=self.actions.words("unnamed").of(place),
             **self._frame_fields(place),
         )
         return self._with_outcome(stop, place) if when == "after" else stop

@@ -36,7 +36,8 @@ from actiondbg.recording.tables.lazy_table import Column, LazyTable
 from actiondbg.recording.tables.nesting import Nesting
 from actiondbg.recording.tables.rows import ActionRows
 
-_WORDS = ("tag", "name", "full_name", "labels")  # the parts of a string of the space ACTION
+# The parts of a string of the space ACTION.
+_WORDS = ("tag", "name", "full_name", "labels", "unnamed")
 
 
 class ActionTable:
@@ -123,9 +124,9 @@ class ActionTable:
         codes: list[int] = []
         index = _WORDS.index(word)
         for text in self._strings[Space.ACTION].texts:
-            part = [*text.split("\0"), "", "", "", ""][index]
+            part = [*text.split("\0"), "", "", "", "", ""][index]
             part = part.replace("\x1f", ",")
-            absent = word == "labels" and not part
+            absent = word in ("labels", "unnamed") and not part
             codes.append(-1 if absent else known.setdefault(part, len(known)))
         return np.array([*codes, -1], np.int32), list(known)
 

@@ -241,6 +241,7 @@ class FakeAgent(Forking):
             "changeCount": len(changes),
             "message": message,
             "culprit": culprit if message else None,
+            "unnamed": None,
         }
 
     def _stop(self, reason: str, hit: list[int], during: str | None = None) -> None:

@@ -1,0 +1,167 @@
+//===- PatternNames.cpp - Names of patterns -------------------------------===//
+//
+// Source of the layouts: the Itanium C++ ABI, "Virtual Table Layout" and
+// "RTTI Layout"; RewritePatternSet::add in mlir/IR/PatternMatch.h.
+//
+//===----------------------------------------------------------------------===//
+
+#include "observe/PatternNames.h"
+#include "support/Memo.h"
+#include "support/Symbols.h"
+
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/DenseSet.h"
+#include <map>
+#include <mutex>
+#include <sys/uio.h>
+#include <unistd.h>
+
+using namespace mlir;
+using llvm::StringRef;
+
+namespace adbg {
+
+//===----------------------------------------------------------------------===//
+// The parts of a pattern
+//===----------------------------------------------------------------------===//
+
+static bool isCode(const void *address) { return Place::of(address).isCode; }
+
+/// Whether an address is a table of the virtual functions of a RewritePattern:
+/// destructors, matchAndRewrite, anchor.
+static bool isVtable(const void *const *address) {
+  constexpr int before = 2, functions = 4;
+  if (reinterpret_cast<uintptr_t>(address) % sizeof(void *) != 0)
+    return false;
+  Place place = Place::of(address);
+  if (!place.isKnown() || place.isCode ||
+      Place::of(address - before).path != place.path ||
+      Place::of(address + functions).path != place.path)
+    return false;
+  bool hasOffset = address[-before] != nullptr;
+  return !hasOffset && std::all_of(address, address + functions,
+                                   [](const void *one) { return isCode(one); });
+}
+
+/// Reads a word behind an object. It need not be mapped if a page begins there.
+static const void *wordBehind(const char *end) {
+  const void *word = nullptr;
+  if (reinterpret_cast<uintptr_t>(end) % 4096) {
+    memcpy(&word, end, sizeof(word));
+    return word;
+  }
+  struct iovec to{&word, sizeof(word)};
+  struct iovec from{const_cast<char *>(end), sizeof(word)};
+  return process_vm_readv(getpid(), &to, 1, &from, 1, 0) == sizeof(word)
+             ? word
+             : nullptr;
+}
+
+static std::string unnamedText(const Pattern &pattern) {
+  std::optional<OperationName> root = pattern.getRootKind();
+  PatternBenefit benefit = pattern.getBenefit();
+  return "<unnamed, root " + (root ? root->getStringRef().str() : "any") +
+         ", benefit " +
+         std::to_string(benefit.isImpossibleToMatch() ? 0
+                                                      : benefit.getBenefit()) +
+         ">";
+}
+
+UnnamedPattern::UnnamedPattern(const Pattern &pattern)
+    : unnamed(unnamedText(pattern)) {
+  static thread_local llvm::DenseSet<const void *> vtables, functions;
+  auto isKnown = [](llvm::DenseSet<const void *> &known, const void *address,
+                    auto check) {
+    if (known.contains(address))
+      return true;
+    bool isTrue = check();
+    if (isTrue)
+      known.insert(address);
+    return isTrue;
+  };
+  // A pattern of PDL is no RewritePattern: it has no virtual functions.
+  auto *object = reinterpret_cast<const char *>(
+      static_cast<const RewritePattern *>(&pattern));
+  const void *const *table;
+  memcpy(&table, object, sizeof(table));
+  if (!isKnown(vtables, table, [&] { return isVtable(table); }))
+    return;
+  vtable = table;
+  // The only member of the class in RewritePatternSet::add. In another class
+  // this is another member or what follows the object.
+  const void *behind = wordBehind(object + sizeof(RewritePattern));
+  if (isKnown(functions, behind, [&] { return isCode(behind); }))
+    function = behind;
+}
+
+//===----------------------------------------------------------------------===//
+// Names
+//===----------------------------------------------------------------------===//
+
+/// Returns the name of the class with this table of virtual functions; empty if
+/// neither type information nor a symbol is there.
+static std::string classOf(const void *const *vtable) {
+  if (const void *const *type =
+          static_cast<const void *const *>(vtable[-1] ? vtable[-1] : nullptr))
+    if (Place::of(type).isKnown()) {
+      StringRef name = static_cast<const char *>(type[1]);
+      // A compiler's mark of a type that is compared by its address.
+      name.consume_front("*");
+      return readableName(name);
+    }
+  std::string symbol = symbolAt(vtable - 2);
+  return StringRef(symbol).starts_with("_ZTV") ? readableName(symbol) : "";
+}
+
+static std::string nameOfFunction(const void *function) {
+  std::string symbol = symbolAt(function);
+  std::string name = readableName(symbol);
+  return name.empty() ? symbol : name;
+}
+
+static std::string placeOf(const UnnamedPattern &pattern) {
+  StringRef root = pattern.unnamed;
+  root.consume_front("<unnamed, root ");
+  root = root.split(',').first;
+  const void *address = pattern.function ? pattern.function : pattern.vtable;
+  return (root == "any" ? "" : root.str() + "@") +
+         Place::of(address).offsetOf(address);
+}
+
+static std::string findName(const UnnamedPattern &pattern) {
+  if (!pattern.vtable)
+    return pattern.unnamed;
+  std::string type = classOf(pattern.vtable);
+  bool isFunction = StringRef(type).starts_with("mlir::RewritePatternSet::") &&
+                    StringRef(type).ends_with("::FnPattern");
+  if (!type.empty() && !isFunction)
+    return type;
+  std::string name = pattern.function ? nameOfFunction(pattern.function) : type;
+  return name.empty() ? placeOf(pattern) : name;
+}
+
+const FoundName &UnnamedPattern::find() const {
+  // Never destroyed: the tool may dispatch in static destructors.
+  static std::mutex &mutex = *new std::mutex;
+  static auto &found = *new std::map<UnnamedPattern, FoundName>;
+  std::lock_guard<std::mutex> guard(mutex);
+  auto [place, isNew] = found.try_emplace(*this);
+  if (isNew)
+    place->second = {findName(*this), unnamed};
+  return place->second;
+}
+
+const FoundName &foundNameOf(const Pattern &pattern) {
+  static thread_local llvm::DenseMap<const Pattern *, const FoundName *> known;
+  static thread_local unsigned epoch = 0;
+  // A pattern of a newer set may have reused the address.
+  if (epoch != namesEpoch())
+    known.clear();
+  epoch = namesEpoch();
+  const FoundName *&found = known[&pattern];
+  if (!found)
+    found = &UnnamedPattern(pattern).find();
+  return *found;
+}
+
+} // namespace adbg

@@ -1,0 +1,56 @@
+//===- PatternNames.h - Names of patterns -----------------------*- C++ -*-===//
+//
+// A pattern that is a function (RewritePatternSet::add of a function, as for
+// `hasCanonicalizeMethod`) and one that is added as an object have no debug
+// name. Such a pattern is named by its function, or else by its class; both are
+// found in the symbol tables.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ACTIONDBG_PATTERNNAMES_H
+#define ACTIONDBG_PATTERNNAMES_H
+
+#include "mlir/IR/PatternMatch.h"
+#include <string>
+
+namespace adbg {
+
+/// The names of a pattern without a debug name.
+struct FoundName {
+  /// `mlir::cf::BranchOp::canonicalize`. Where there is no symbol, the place of
+  /// the function or the class: `math.tanh@libMLIR.so+0x1234`. For a pattern of
+  /// PDL, the same as `unnamed`.
+  std::string name;
+  /// `<unnamed, root cf.br, benefit 1>`, which is accepted in place of `name`.
+  std::string unnamed;
+};
+
+/// What a pattern without a debug name is made of: enough to find its name
+/// after its end.
+struct UnnamedPattern {
+  const void *const *vtable = nullptr;
+  const void *function = nullptr;
+  std::string unnamed;
+
+  explicit UnnamedPattern(const mlir::Pattern &pattern);
+  bool operator<(const UnnamedPattern &other) const {
+    return std::tie(vtable, function, unnamed) <
+           std::tie(other.vtable, other.function, other.unnamed);
+  }
+  /// The names live as long as the process. Safe for concurrent threads.
+  const FoundName &find() const;
+};
+
+/// Returns the names of a pattern without a debug name. Fast for patterns that
+/// the thread has seen.
+const FoundName &foundNameOf(const mlir::Pattern &pattern);
+
+/// Returns the debug name or the found one; never empty.
+inline llvm::StringRef nameOf(const mlir::Pattern &pattern) {
+  llvm::StringRef name = pattern.getDebugName();
+  return LLVM_LIKELY(!name.empty()) ? name : foundNameOf(pattern).name;
+}
+
+} // namespace adbg
+
+#endif // ACTIONDBG_PATTERNNAMES_H

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import shutil
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -15,7 +17,10 @@ from actiondbg.recording import open_recording
 from actiondbg.recording.capture.recorder import record
 from actiondbg.recording.query.database import open_database
 from actiondbg.recording.session import open_session
+from actiondbg.tool import find_tool
+from actiondbg.tool.compiler import find_compiler
 from tests.fakes import stock_tool as stock
+from tests.paths import INPUTS
 
 Launch = Callable[..., actiondbg.Session]
 
@@ -163,3 +168,55 @@ def test_the_output_and_the_log_of_the_tool_keep_its_names(mlir_opt: str, folds:
         session.breakpoints.add("pattern:nothing")
         session.run()
         assert session.target.output() == alone.stdout
+
+
+# --- where symbols are found ----------------------------------------------------------------------
+
+CAST = """\
+func.func @f(%x: i32) -> i64 {
+  %a = builtin.unrealized_conversion_cast %x : i32 to i64
+  return %a : i64
+}
+"""
+FOUND = ["keepCast", "keepAs<int>", "rules::populate::lambda1", "rules::Quiet"]
+PLACE = r"builtin\.unrealized_conversion_cast@stripped\.so\+0x[0-9a-f]+"
+
+
+def names_in(launch: Launch, library: str) -> list[str]:
+    """Return the names of the patterns of a plug-in, by falling benefit."""
+    session = launch(
+        f"--load-pass-plugin={Path(library).resolve()}",
+        "--pass-pipeline=builtin.module(names)",
+        source=stock.write("cast.mlir", CAST),
+    )
+    session.breakpoints.add("tag:apply-pattern")
+    return [stop.name for stop in stock.stops(session)]
+
+
+@pytest.mark.skipif(shutil.which("objcopy") is None, reason="binutils are not installed")
+def test_symbols_are_found_in_all_tables(mlir_opt: str, launch: Launch) -> None:
+    has_type_information = mlir_opt.startswith("/usr")
+    includes = [f"-I{one}" for one in find_tool(mlir_opt).headers]
+    source = str(INPUTS / "unnamed_patterns.cpp")
+    command = [*find_compiler().command, "-std=c++17", "-O1", "-fPIC", "-shared", *includes, source]
+    command += [] if has_type_information else ["-fno-rtti"]
+    for argv in (
+        [*command, "-o", "plain.so"],
+        ["strip", "plain.so", "-o", "stripped.so"],
+        ["objcopy", "--only-keep-debug", "plain.so", "linked.debug"],
+        ["objcopy", "--add-gnu-debuglink=linked.debug", "stripped.so", "linked.so"],
+    ):
+        subprocess.run(argv, check=True)
+    assert names_in(launch, "plain.so") == FOUND
+    assert names_in(launch, "linked.so") == FOUND
+    stripped = names_in(launch, "stripped.so")
+    assert stripped == names_in(launch, "stripped.so")
+    assert len(set(stripped)) == 4
+    # Type information survives: the class has its name.
+    places = stripped[:3] if has_type_information else stripped
+    assert [name for name in stripped if not re.fullmatch(PLACE, name)] == FOUND[len(places) :]
+    # The debug file of another build is no source of names.
+    Path("linked.debug").write_bytes(Path(mlir_opt).read_bytes())
+    assert [each.split("@")[0] for each in names_in(launch, "linked.so")] == [
+        each.split("@")[0] for each in stripped
+    ]

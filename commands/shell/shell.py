@@ -11,7 +11,7 @@ from __future__ import annotations
 import contextlib
 import signal
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from types import FrameType
 from typing import TYPE_CHECKING, NoReturn, cast
 
@@ -54,7 +54,9 @@ class Shell(cmd2.Cmd):
         self.py_locals = console.python
         self._history_file = HistoryFile(history_file())
         self._load_history()
-        self.interpreter.lines = Lines(self._block_lines())
+        # A line that wraps is no continuation: it is shown without a prompt in its middle.
+        self.main_session.prompt_continuation = None
+        self.interpreter.lines = Lines(iter(self._block_line, None))
 
     def _load_history(self) -> None:
         for line in self._history_file.load():
@@ -67,14 +69,12 @@ class Shell(cmd2.Cmd):
         word, _ = split_command(line)
         self.history.append(cmd2.Statement("", raw=line, command=word))
 
-    def _block_lines(self) -> Iterator[str]:
-        """Read the lines of ``commands ... end``; Ctrl-D and Ctrl-C end the block."""
-        while True:
-            try:
-                line = self.read_input(self.continuation_prompt)
-            except EOFError:
-                line = "end"
-            yield line
+    def _block_line(self) -> str | None:
+        """Read a line of ``commands ... end``; Ctrl-D ends the block, Ctrl-C drops it."""
+        try:
+            return self.read_input(self.continuation_prompt)
+        except EOFError:
+            return "end"
 
     # --- lines ----------------------------------------------------------------
 

@@ -17,6 +17,7 @@ import pytest
 _ESCAPE = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b[=>]")
 _TAKEN = r"\x1b\[\?2004l"  # the end of reading a line: bracketed paste is switched off
 # What prompt_toolkit writes when it waits for keys; the prompt before is drawn more than once.
+_BLOCK = r">[^\n]*\x1b\[\?25h"  # waits for a line of a block
 _READY = r"\(actiondbg\)(?:\s|\x1b\[[0-9;?]*[A-Za-z])*\x1b\[\?25h"
 
 
@@ -205,7 +206,7 @@ def test_commands_block_alias_and_python(terminal: Callable[..., Terminal]) -> N
     shell.ready()
     for line in ("commands", "silent", "echo it was hit"):
         shell.enter(line)
-        shell.see(r">[^\n]*\x1b\[\?25h")
+        shell.see(_BLOCK)
     shell.do("end")
     printed = shell.do("run")
     assert "it was hit" in printed
@@ -213,6 +214,36 @@ def test_commands_block_alias_and_python(terminal: Callable[..., Terminal]) -> N
     shell.do("alias create bo break op:{}")
     assert "Breakpoint 2: op:{}" in shell.do("bo")
     assert re.search(r"^\d+$", shell.do("py print(session.stop.ordinal)"), re.MULTILINE)
+
+
+@pytest.mark.parametrize("ended", ["\x03", "\x04"])
+def test_a_block_can_be_ended_early_and_the_next_is_read(
+    terminal: Callable[..., Terminal], ended: str
+) -> None:
+    shell = terminal("-ex", "break AddIAddConstant")
+    shell.ready()
+    for line in ("commands", "echo of the first block"):
+        shell.enter(line)
+        shell.see(_BLOCK)
+    shell.child.send(ended)
+    kept = "Interrupted" not in shell.ready()
+    assert kept == (ended == "\x04")
+    assert ("of the first block" in shell.do("list")) == kept
+    for line in ("commands", "echo of the second block"):
+        shell.enter(line)
+        shell.see(_BLOCK)
+    shell.do("end")
+    assert "of the second block" in shell.do("run")
+
+
+def test_a_line_that_wraps_has_no_prompt_in_its_middle(terminal: Callable[..., Terminal]) -> None:
+    shell = terminal()
+    shell.ready()
+    shell.child.send("break " + "x" * 150 + "END")
+    shell.see("END")
+    drawn = _ESCAPE.sub("", shell.child.before or "")
+    assert drawn.count("x") == 150
+    assert ">" not in drawn
 
 
 def test_end_of_input_leaves(terminal: Callable[..., Terminal]) -> None:

@@ -24,7 +24,8 @@ class Event(msgspec.Struct, kw_only=True, frozen=True):
     Attributes:
         ordinal: the action that caused it, from 1; 0 outside of any action.
         tag: the action's kind; empty outside of any action.
-        name: the action's subject; "the parser" for operations from before the first action.
+        name: the action's subject; outside of any action "the parser", which made the
+            operations of the input, or the tool.
         kind: the kind of the event.
         message: the message of a watch, such as "@12 arith.addi was created", or None.
         guess: whether the action was not observed causing it.
@@ -38,6 +39,14 @@ class Event(msgspec.Struct, kw_only=True, frozen=True):
     message: str | None
     guess: bool
     id: int
+
+
+class Unfinished(msgspec.Struct, frozen=True):
+    """A change by an action that has not ended, with the action's tag and name."""
+
+    change: protocol.Change
+    tag: str
+    name: str
 
 
 class History(msgspec.Struct, kw_only=True, frozen=True):
@@ -58,15 +67,22 @@ class History(msgspec.Struct, kw_only=True, frozen=True):
     became: list[int]
 
 
-def history_of(id: int, op: str, lines: Iterable[protocol.Stopped]) -> History:
+def history_of(
+    id: int,
+    op: str,
+    lines: Iterable[protocol.Stopped],
+    unfinished: Iterable[Unfinished] = (),
+) -> History:
     """Read a history from the log of a watch on the operation.
 
     Args:
         id: the operation.
         op: its name if it is alive; otherwise empty, and the log supplies it.
         lines: the log of the watch.
+        unfinished: the changes of the action that the stop is inside of, which are in no log.
     """
     events: list[Event] = []
+    changes: list[protocol.Change] = []
     made_from: dict[int, None] = {}
     became: dict[int, None] = {}
     for line in lines:
@@ -76,12 +92,18 @@ def history_of(id: int, op: str, lines: Iterable[protocol.Stopped]) -> History:
             op = op or (match["op"] if match else "")
             if match and match["by"]:
                 became[int(match["by"])] = None
-        for change in line.changes:
-            sources = _sources(change)
-            if change.what == "operation" and change.id == id:
-                became |= dict.fromkeys(sources)
-            elif change.id is not None and id in sources:
-                made_from[change.id] = None
+        changes.extend(line.changes)
+    for each in unfinished:
+        changes.append(each.change)
+        if each.change.what == "operation" and each.change.id == id:
+            events.append(_unfinished_event(id, each))
+            op = op or each.change.op
+    for change in changes:
+        sources = _sources(change)
+        if change.what == "operation" and change.id == id:
+            became |= dict.fromkeys(sources)
+        elif change.id is not None and id in sources:
+            made_from[change.id] = None
     if not events or events[0].kind != "created":
         events.insert(0, _parsed(id))
     return History(id=id, op=op, events=events, made_from=list(made_from), became=list(became))
@@ -99,13 +121,27 @@ def _event(id: int, line: protocol.Stopped, message: str, match: re.Match[str] |
     kind = _KINDS.get(match["kind"], "modified") if match else "modified"
     if not culprit.ordinal and kind == "created":
         return _parsed(id, message)
+    outside = "" if culprit.ordinal else "the tool, outside of any action"
     return Event(
         ordinal=culprit.ordinal,
         tag=culprit.tag,
-        name=culprit.name,
+        name=culprit.name or outside,
         kind=kind,
         message=message or None,
         guess=culprit.guess,
+        id=id,
+    )
+
+
+def _unfinished_event(id: int, unfinished: Unfinished) -> Event:
+    change = unfinished.change
+    return Event(
+        ordinal=change.ordinal,
+        tag=unfinished.tag,
+        name=unfinished.name,
+        kind="created" if change.kind == "inserted" else change.kind,
+        message=None,
+        guess=change.guess,
         id=id,
     )
 

@@ -149,7 +149,7 @@ Object describeFrame(const Frame &frame, int64_t index) {
   return object;
 }
 
-Object describeAction(const Frame &frame, int64_t index) {
+Object describeAction(const Frame &frame, int64_t index, bool inside) {
   Object object = describeFrame(frame, index);
   int64_t iteration = frame.iteration();
   llvm::json::Array labels;
@@ -166,7 +166,7 @@ Object describeAction(const Frame &frame, int64_t index) {
   object["iteration"] = iteration < 0 ? Json(nullptr) : Json(iteration);
   object["text"] = safe(frame.text());
   object["fullLocation"] = orNull(location);
-  object["when"] = frame.over ? "after" : "before";
+  object["when"] = whenOf(frame, inside);
   return object;
 }
 

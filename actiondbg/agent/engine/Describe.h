@@ -24,7 +24,9 @@ void addOperation(llvm::json::Object &object, const Frame &frame);
 llvm::json::Object describeCrash(const Frame *innermost);
 llvm::json::Array describeHits(llvm::ArrayRef<Breakpoint> breakpoints);
 llvm::json::Object describeFrame(const Frame &frame, int64_t index);
-llvm::json::Object describeAction(const Frame &frame, int64_t index);
+/// Describes an action in full; see describeStop for `inside`.
+llvm::json::Object describeAction(const Frame &frame, int64_t index,
+                                  bool inside);
 llvm::json::Object describeUnit(const mlir::IRUnit &unit);
 llvm::json::Array describeUnits(const Frame &frame);
 

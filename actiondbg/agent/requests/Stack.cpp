@@ -44,8 +44,10 @@ Answer<Object> SelectFrame::run(SelectFrameArguments &arguments) {
 Answer<Object> GetAction::run(NoArguments &) {
   if (!engine.stops.selected)
     return noAction();
-  return describeAction(*engine.stops.selected,
-                        indexOf(engine, engine.stops.selected));
+  int64_t index = indexOf(engine, engine.stops.selected);
+  // A stop is inside the actions around the innermost one.
+  bool inside = engine.stops.inside || index > 0;
+  return describeAction(*engine.stops.selected, index, inside);
 }
 
 Answer<Object> GetContext::run(NoArguments &) {

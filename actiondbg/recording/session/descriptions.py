@@ -101,7 +101,7 @@ class ActionDescriptions:
             iteration=self._iteration(place),
             text="",
             full_location=self.operations.location(self.actions.operation(place)),
-            when=when if index == 0 else "before",
+            when=when if index == 0 else "during",
         )
 
     def reference(self, place: int) -> protocol.ActionRef:

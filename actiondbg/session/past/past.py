@@ -13,7 +13,7 @@ import msgspec
 
 from actiondbg import protocol
 from actiondbg.analysis.attempts import Attempts, attempts_of
-from actiondbg.analysis.history import History, history_of
+from actiondbg.analysis.history import History, Unfinished, history_of
 from actiondbg.breakpoints.spec import attempt_terms
 from actiondbg.breakpoints.watch import parse_operation
 from actiondbg.errors import AgentError, NoSuchUnit, UsageError
@@ -40,6 +40,7 @@ _TAGS: dict[StatisticKind, str] = {
 }
 _STREAM = 20_000  # newest changing actions that are searched for a cycle
 _REACH = 1_000_000  # newest actions, changing or not, among which they are
+_UNFINISHED = 100_000  # changes of an unfinished action in which an operation is looked for
 _SHOWN = 8  # actions of a cycle whose diffs are made
 
 
@@ -128,9 +129,10 @@ class Past:
             with self._replay.log([logging([], watch=watch)], self._replay.now(), log) as fork:
                 op = _name_of(fork, id)
             lines = list(read_log(log))
-        if op is None and not lines:
+        unfinished = self._unfinished()
+        if op is None and not lines and all(each.change.id != id for each in unfinished):
             raise NoSuchUnit(f"There is no operation @{id} in this run up to now.")
-        return history_of(id, op or "", lines)
+        return history_of(id, op or "", lines, unfinished)
 
     def diff(self, ordinal: int | None = None, module: bool = False) -> Diff:
         """Compare the IR before an action with the IR after it.
@@ -208,6 +210,17 @@ class Past:
                 )
 
     # --- helpers ---
+
+    def _unfinished(self) -> list[Unfinished]:
+        """Return the changes of the action that the tool is stopped inside of."""
+        stop = self._executions.need_idle().stop
+        if stop is None or stop.when != "during" or not stop.ordinal:
+            return []
+        # Those of the selected action are listed, which may be one around it.
+        around = self._executions.ask(protocol.GetAction()).ordinal != stop.ordinal
+        made = self._executions.ask(protocol.GetChanges(nested=around, count=_UNFINISHED))
+        own = [change for change in made.changes if change.ordinal == stop.ordinal]
+        return [Unfinished(change, stop.tag, stop.name) for change in own]
 
     def _pass_ordinal(self) -> int:
         """Return the ordinal of the innermost running pass."""

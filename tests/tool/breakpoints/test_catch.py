@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import lzma
 import os
+import re
 import signal
 import subprocess
 from collections.abc import Callable
@@ -15,7 +16,7 @@ import actiondbg
 from actiondbg import errors
 from actiondbg.process.stop import Stop
 from tests.fakes import stock_tool as stock
-from tests.paths import INPUTS
+from tests.paths import COMMAND, INPUTS
 
 Launch = Callable[..., actiondbg.Session]
 Debian = Callable[[str], str]
@@ -306,6 +307,21 @@ def test_the_past_of_a_crash(debian: Debian, folds: str) -> None:
         assert [row.changes > 0 for row in changed] == [True]
         with session.past.replay(stop.ordinal) as replica:
             assert replica.stop is not None and replica.stop.name == "StoreOpLowering"
+
+
+def test_actions_and_histories_inside_a_crash_as_text(debian: Debian, folds: str) -> None:
+    lines = ["catch crash", "run", "info action", "history @8", "history @6", "up", "info action"]
+    typed = [word for line in lines for word in ("-ex", line)]
+    argv = [COMMAND, "-nx", "--batch", *typed, *crashing(debian, "pypi")]
+    shown = subprocess.run(argv, capture_output=True, text=True).stdout
+    innermost, outer = re.findall(r"^action +#(\d+), inside it$", shown, re.M)
+    assert int(outer) < int(innermost)
+    # The crashing action has not ended, but it has inserted an operation.
+    created = rf"#{innermost}  created  by apply-pattern \(StoreOpLowering\)"
+    assert re.search(rf"^@8 builtin.unrealized_conversion_cast\n  {created}$", shown, re.M)
+    # The function was moved to the module that holds it, after it was parsed.
+    assert re.search(r"^  #0  moved    by the tool, outside of any action$", shown, re.M)
+    assert not re.search(r" by *$", shown, re.M)
 
 
 def test_a_crash_that_is_not_caught(debian: Debian, folds: str) -> None:

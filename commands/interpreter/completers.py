@@ -172,6 +172,11 @@ def setting_values(typed: Typed) -> list[str]:
     return matching((setting and setting.choices) or (), typed.word)
 
 
+def aliases(typed: Typed) -> list[str]:
+    """Complete names of aliases and macros."""
+    return matching(typed.console.interpreter.aliases.lines, typed.word)
+
+
 def command_names(typed: Typed) -> list[str]:
     """Complete the arguments of ``help``: commands, topics and subcommands."""
     return typed.console.interpreter.complete_help(typed.before, typed.word)

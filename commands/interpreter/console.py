@@ -14,6 +14,7 @@ from actiondbg.commands.render.output import Redirect, color_allowed, open_redir
 from actiondbg.errors import NotStopped, ToolGone, UsageError
 
 if TYPE_CHECKING:
+    from actiondbg.commands.interpreter.aliases import AliasTable
     from actiondbg.commands.interpreter.recording_console import Declared, RecordingConsole
     from actiondbg.process.stop import Stop
     from actiondbg.session.debug_session import DebugSession
@@ -28,6 +29,11 @@ _ADVICE = (
 
 class CommandLines(Protocol):
     """The part of the interpreter that commands use."""
+
+    @property
+    def aliases(self) -> AliasTable:
+        """The aliases and macros."""
+        ...
 
     @property
     def scripted(self) -> bool:

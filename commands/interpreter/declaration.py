@@ -148,6 +148,13 @@ class Command:
         namespace = self.parser().parse_args(words)
         return options_from(self.options, namespace, **{rest.name: text})
 
+    def subcommand(self, text: str) -> Command | None:
+        """Return the subcommand named by the first word or a unique prefix of it; else None."""
+        word = text.partition(" ")[0]
+        matches = [name for name in self.subcommands if word and name.startswith(word)]
+        name = word if word in self.subcommands else matches[0] if len(matches) == 1 else ""
+        return self.subcommands.get(name)
+
     def resolve(self, text: str) -> tuple[Command, str]:
         """Return the subcommand named by the first word, and the remaining text.
 
@@ -159,15 +166,13 @@ class Command:
         if not self.subcommands:
             return self, text
         word, rest = [*text.split(maxsplit=1), "", ""][:2]
-        matches = [name for name in self.subcommands if name.startswith(word)]
-        if word in self.subcommands:
-            matches = [word]
-        if len(matches) == 1 and word:
-            return self.subcommands[matches[0]], rest
+        if (found := self.subcommand(word)) is not None:
+            return found, rest
         if self.fields:
             return self, text
         if not word:
             raise UsageError(f"{self.name}: an argument is missing; usage: {self.usage()}.")
+        matches = [name for name in self.subcommands if name.startswith(word)]
         if matches:
             raise UsageError(
                 f"{self.name} {word!r} is ambiguous: it could be {', '.join(matches)}."
@@ -274,6 +279,10 @@ class CommandTable:
 
     def __getitem__(self, name: str) -> Command:
         return self._commands[name]
+
+    def __contains__(self, name: object) -> bool:
+        """Whether a word is a command's name or one of its aliases."""
+        return name in self._commands or name in self._aliases
 
     def get(self, name: str) -> Command | None:
         """Return the command with a full name, or None."""

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
+from actiondbg.commands.interpreter.aliases import AliasTable
 from actiondbg.commands.interpreter.completers import breakpoint_numbers, matching
 from actiondbg.commands.interpreter.completion import candidates
 from actiondbg.commands.interpreter.declaration import Command, CommandTable
@@ -94,6 +95,7 @@ class Interpreter:
         self.console = console
         console.interpreter = self
         self.commands = commands
+        self.aliases = AliasTable(commands)
         self.keep_going = keep_going
         self.failure: Exception | None = None  # the first; it determines the exit status
         self.repeat = ""  # the line that an empty line repeats
@@ -183,10 +185,10 @@ class Interpreter:
         Raises:
             UsageError: the command does not exist, or does not accept its arguments.
         """
-        word, text = split_command(line)
+        word, text = self.aliases.expand(*split_command(line))
         found = self.commands.find(word)
         redirect = None
-        if found.takes_redirects:
+        if (found.subcommand(text) or found).takes_redirects:
             text, redirect = split_redirect(text)
         found, text = found.resolve(text)
         self.console.check(found)
@@ -260,23 +262,35 @@ class Interpreter:
         word, *following = words
         if word in TOPICS:
             return TOPICS[word]
+        alias = self.aliases.get(word)
+        if alias is not None:
+            word, text = self.aliases.target(word)
+            following = following or text.split()[:1]
         found = self.commands.find(word)
         found = found.resolve(following[0])[0] if following else found
-        return page(found, self.console.refusal)
+        head = f"{alias.name}: {alias.kind} of {alias.line}\n\n" if alias else ""
+        return head + page(found, self.console.refusal)
 
     def complete_help(self, before: list[str], word: str) -> list[str]:
         """Return the completions of an argument of ``help``: commands, topics, subcommands."""
         if before:
             found = self.commands.get(before[-1])
             return matching(found.subcommands if found else (), word)
-        return matching([*self.commands.names, *TOPICS], word)
+        return matching([*self.commands.names, *TOPICS, *self.aliases.lines], word)
 
     def complete_line(self, before: list[str], word: str) -> list[str] | None:
-        """Return the completions of a word of a command line; None: complete a file name."""
+        """Return the completions of a word of a command line; None: complete a file name.
+
+        The command may be given by any of its names.
+        """
         if not before:
-            return matching(self.commands.names, word)
-        found = self.commands.get(before[0])
-        return candidates(self.console, found, before[1:], word) if found else []
+            return matching([*self.commands.names, *self.aliases.lines], word)
+        command, text = self.aliases.target(before[0])
+        try:
+            found = self.commands.find(command)
+        except UsageError:
+            return []
+        return candidates(self.console, found, [*text.split(), *before[1:]], word)
 
     def source(self, path: str) -> None:
         """Execute a script.

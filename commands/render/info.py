@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import msgspec
 
 from actiondbg.commands.render.renderer import RenderContext, renders
@@ -52,6 +54,31 @@ class Displayed(msgspec.Struct):
     error: str | None = None
 
 
+AliasKind = Literal["alias", "macro"]
+
+
+class Alias(msgspec.Struct, frozen=True):
+    """A name for a command line.
+
+    Attributes:
+        kind: whether the line has places for arguments.
+        name: one word.
+        line: the command line; in a macro, ``{1}`` is the place of the first argument, and
+            ``{{1}}`` that text itself.
+    """
+
+    kind: AliasKind
+    name: str
+    line: str
+
+
+class Aliases(msgspec.Struct):
+    """A list of aliases or of macros."""
+
+    kind: AliasKind
+    aliases: list[Alias]
+
+
 def _text(_: RenderContext, text: Text) -> str:
     return text.text
 
@@ -62,6 +89,17 @@ def _settings_text(_: RenderContext, shown: SettingsShown) -> str:
 
 def _facts_text(_: RenderContext, facts: Facts) -> str:
     return "\n".join(rows(facts.facts))
+
+
+def alias_text(_: RenderContext, __: Alias) -> str:
+    return ""  # an init file that defines some prints nothing
+
+
+def aliases_text(_: RenderContext, shown: Aliases) -> str:
+    if not shown.aliases:
+        plural = "aliases" if shown.kind == "alias" else "macros"
+        return f"There are no {plural}."
+    return "\n".join(f"{each.kind} create {each.name} {each.line}" for each in shown.aliases)
 
 
 def displays_text(_: RenderContext, shown: Displays) -> str:
@@ -86,6 +124,8 @@ RENDERERS = (
     renders(Text, _text),
     renders(SettingsShown, _settings_text),
     renders(Facts, _facts_text, _facts_object),
+    renders(Alias, alias_text),
+    renders(Aliases, aliases_text),
     renders(Display, display_text),
     renders(Displays, displays_text),
     renders(Displayed, displayed_text),

@@ -15,7 +15,7 @@ from actiondbg.commands.interpreter.options import (
     Positional,
     Rest,
 )
-from actiondbg.commands.render.info import Text
+from actiondbg.commands.render.info import Alias, Aliases, Text
 from actiondbg.errors import ActiondbgError, UsageError
 
 if TYPE_CHECKING:
@@ -117,22 +117,70 @@ def trust_(_: Console, __: NoOptions) -> Text:
     return Text(f"Trusted: {trust.add(trust.project_file())}")
 
 
-class NameOptions(Options):
-    """The options of ``alias`` and ``macro``, commands of the line editor."""
+class AliasLineOptions(Options):
+    """The options of ``alias create``."""
 
-    text: Annotated[str, Rest("...")]
-
-
-@SCRIPTS.command("alias", example="alias create bf break fold:*")
-def alias(console: Console, options: NameOptions) -> None:
-    """Define a name for a command line."""
-    console.run_builtin(f"alias {options.text}")
+    text: Annotated[str, Rest("NAME COMMAND", required=True)]
 
 
-@SCRIPTS.command("macro", example="macro create bp break pattern:{1}")
-def macro(console: Console, options: NameOptions) -> None:
-    """Define a name for a command line with arguments."""
-    console.run_builtin(f"macro {options.text}")
+class MacroLineOptions(Options):
+    """The options of ``macro create``."""
+
+    text: Annotated[str, Rest("NAME COMMAND with {1} {2} ...", required=True)]
+
+
+class AliasNamesOptions(Options):
+    """The options of ``alias delete`` and ``macro delete``."""
+
+    names: Annotated[
+        tuple[str, ...], Positional("NAME", help="the names", complete=completers.aliases)
+    ]
+
+
+SCRIPTS.group("alias", "Define a name for a command line.", example="alias create bf break fold:*")
+
+
+@SCRIPTS.subcommand("alias", "create", example="alias create bf break fold:*")
+def alias_create(console: Console, options: AliasLineOptions) -> Alias:
+    """Define NAME as short for a command line; arguments of NAME follow the line."""
+    return console.interpreter.aliases.define("alias", options.text)
+
+
+@SCRIPTS.subcommand("alias", "list", example="alias list")
+def alias_list(console: Console, _: NoOptions) -> Aliases:
+    """List the aliases as commands that define them."""
+    return Aliases("alias", console.interpreter.aliases.all("alias"))
+
+
+@SCRIPTS.subcommand("alias", "delete", example="alias delete bf")
+def alias_delete(console: Console, options: AliasNamesOptions) -> None:
+    """Delete aliases."""
+    console.interpreter.aliases.delete("alias", options.names)
+
+
+SCRIPTS.group(
+    "macro",
+    "Define a name for a command line with arguments.",
+    example="macro create bp break pattern:{1}",
+)
+
+
+@SCRIPTS.subcommand("macro", "create", example="macro create bp break pattern:{1}")
+def macro_create(console: Console, options: MacroLineOptions) -> Alias:
+    """Define NAME as short for a command line, in which {1} is the first argument of NAME."""
+    return console.interpreter.aliases.define("macro", options.text)
+
+
+@SCRIPTS.subcommand("macro", "list", example="macro list")
+def macro_list(console: Console, _: NoOptions) -> Aliases:
+    """List the macros as commands that define them."""
+    return Aliases("macro", console.interpreter.aliases.all("macro"))
+
+
+@SCRIPTS.subcommand("macro", "delete", example="macro delete bp")
+def macro_delete(console: Console, options: AliasNamesOptions) -> None:
+    """Delete macros."""
+    console.interpreter.aliases.delete("macro", options.names)
 
 
 class EditOptions(Options):

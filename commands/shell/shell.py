@@ -1,7 +1,7 @@
 """The interactive shell: cmd2's line editing around the interpreter.
 
 Only this module imports cmd2, which costs about 0.4 s, and only interactive sessions import this
-module. cmd2 reads lines, completes, and provides alias, macro, history, edit and the Python shell.
+module. cmd2 reads lines, completes, and provides history, edit and the Python shell.
 The interpreter runs every other line as written: cmd2 would parse the ``>`` of
 ``break x if depth > 3`` as a redirection.
 """
@@ -17,18 +17,17 @@ from typing import TYPE_CHECKING, NoReturn, cast
 
 import cmd2
 
-from actiondbg.commands.interpreter.completion import candidates
 from actiondbg.commands.interpreter.declaration import Command
 from actiondbg.commands.interpreter.interpreter import Interpreter, Lines, split_command
 from actiondbg.commands.shell.history_file import HistoryFile, history_file
 from actiondbg.commands.shell.topics import COMMANDS
-from actiondbg.errors import UsageError
 
 if TYPE_CHECKING:
     from actiondbg.commands.interpreter.console import Console
 
 PROMPT = "(actiondbg) "
 _HIDDEN = ["_eof", "_relative_run_script", "run_script", "run_pyscript", "shortcuts"]
+# Not overridden: run_builtin runs them, and cmd2 adds subcommands to its alias and macro.
 _CMD2_COMMANDS = ("alias", "edit", "history", "macro", "py")
 
 
@@ -52,6 +51,8 @@ class Shell(cmd2.Cmd):
         self.continuation_prompt = "> "
         self.hidden_commands = list(_HIDDEN)
         self.py_locals = console.python
+        # For completion only, as the interpreter runs all lines.
+        self.statement_parser.aliases = interpreter.aliases.lines
         self._history_file = HistoryFile(history_file())
         self._load_history()
         # A line that wraps is no continuation: it is shown without a prompt in its middle.
@@ -87,38 +88,28 @@ class Shell(cmd2.Cmd):
             raise
 
     def onecmd_plus_hooks(self, line: str, **options: bool) -> bool:
-        """Run a line of the prompt: macros by cmd2, all others by the interpreter."""
+        """Run a line of the prompt by the interpreter."""
         if line == "_eof":
             self.poutput("")
             return True
         typed = line.strip()
-        line = self._expand_alias(typed) or self.interpreter.repeat
+        line = typed or self.interpreter.repeat
         if typed:
             self._history_file.append(typed)
             self._remember(typed)
         try:
-            if split_command(line)[0] in self.macros:
-                return super().onecmd_plus_hooks(line, **{**options, "add_to_history": False})
             self.interpreter.execute(line)
         except KeyboardInterrupt:
             self.interpreter.repeat = ""
             self.console.note("Interrupted.")
         return self.console.quitting
 
-    def _expand_alias(self, line: str) -> str:
-        """Expand an alias, and aliases in its expansion, each once."""
-        used: set[str] = set()
-        while (word := split_command(line)[0]) in self.aliases and word not in used:
-            used.add(word)
-            line = f"{self.aliases[word]} {split_command(line)[1]}".strip()
-        return line
-
     def run_builtin(self, line: str) -> None:
         """Run one of cmd2's own commands."""
         super().onecmd_plus_hooks(line, add_to_history=False)
 
     def run_statement(self, statement: cmd2.Statement) -> bool:
-        """Run the expansion of a macro, or ``app("...")`` of the Python shell."""
+        """Run ``app("...")`` of the Python shell."""
         self.interpreter.execute(statement.expanded_command_line)
         return self.console.quitting
 
@@ -138,12 +129,7 @@ class Shell(cmd2.Cmd):
         """Complete the arguments of a declared command, given by any of its names."""
         text, line, begin, end = cast("tuple[str, str, int, int]", where)
         word, _ = split_command(line)
-        try:
-            found = self.interpreter.commands.find(self._expand_alias(word).partition(" ")[0])
-        except UsageError:
-            return cmd2.Completions()
-        before = line[:begin].split()[1:]
-        names = candidates(self.console, found, before, text)
+        names = self.interpreter.complete_line([word, *line[:begin].split()[1:]], text)
         if names is None:
             return self.path_complete(text, line, begin, end)
         is_open = len(names) == 1 and names[0].endswith(":")  # a name follows directly
@@ -154,6 +140,12 @@ class Shell(cmd2.Cmd):
     def complete_history(self, *where: object) -> cmd2.Completions:
         """Complete the history of operations, not cmd2's of lines."""
         return self.completedefault(*where)
+
+    def complete_alias(self, *where: object) -> cmd2.Completions:
+        """Complete the interpreter's ``alias``, not cmd2's."""
+        return self.completedefault(*where)
+
+    complete_macro = complete_alias
 
     # --- signals --------------------------------------------------------------
 

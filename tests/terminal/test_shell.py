@@ -236,6 +236,20 @@ def test_a_block_can_be_ended_early_and_the_next_is_read(
     assert "of the second block" in shell.do("run")
 
 
+def test_aliases_and_macros_are_commands_at_the_prompt(terminal: Callable[..., Terminal]) -> None:
+    Path("names.adbg").write_text("alias create bops break op:{}\nbops\n")
+    shell = terminal("-ex", "source names.adbg")
+    assert "Breakpoint 1: op:{}" in shell.ready()
+    shell.do("macro create inside break pattern:{1} and func:{2}")
+    assert "Breakpoint 2: pattern:Add* and func:sum" in shell.do("inside Add* sum")
+    assert "bops: alias of break op:{}" in shell.do("help bops")
+    shell.child.send("bo\t")
+    shell.see("ps")  # only what is new is drawn
+    assert "Breakpoint 3: op:{}" in shell.do("")
+    shell.do("alias delete bops")
+    assert "There is no command 'bops'" in shell.do("bops")
+
+
 def test_a_line_that_wraps_has_no_prompt_in_its_middle(terminal: Callable[..., Terminal]) -> None:
     shell = terminal()
     shell.ready()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -147,3 +148,34 @@ def test_info_patterns_passes_folds_and_cycles(run: Run) -> None:
     assert [row["name"] for row in said[3]["result"]["rows"]] == ["canonicalize"]
     assert all(row["name"].startswith("arith.") for row in said[4]["result"]["rows"])
     assert said[5]["ok"]
+
+
+# --- aliases -----------------------------------------------------------------------------------
+
+
+def test_aliases_of_an_init_file_and_a_script_in_a_batch(
+    mlir_opt: str, folds: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cache = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
+    monkeypatch.setenv("XDG_CACHE_HOME", cache)  # which has the agent, compiled
+    monkeypatch.setenv("HOME", str(tmp_path))
+    (tmp_path / ".actiondbginit").write_text(
+        "alias create bf break fold:*\nmacro create deep {1} pattern:{2} if depth > {3}\n"
+    )
+    Path("steps.adbg").write_text("alias create deepest deep break Add*\ndeepest 1\n")
+    lines = ["source steps.adbg", "bf and func:sum", "help bf", "list", "run"]
+    typed = [word for line in lines for word in ("-ex", line)]
+    argv = [ACTIONDBG, "--batch", *typed, mlir_opt, folds, "--canonicalize"]
+    shown = subprocess.run(argv, capture_output=True, text=True)
+    assert shown.returncode == 0, shown.stderr
+    assert "Breakpoint 1: pattern:Add* if depth > 1" in shown.stdout
+    assert "Breakpoint 2: fold:* and func:sum" in shown.stdout
+    assert "bf: alias of break fold:*" in shown.stdout
+    assert "Breakpoint 2, stopped before" in shown.stdout
+
+
+def test_aliases_as_json(run: Run) -> None:
+    said = run("macro create deep break {1} if depth > {2}", "deep Add* 1", "macro list")
+    assert said[1]["result"]["condition"] == "depth > 1"
+    deep = {"kind": "macro", "name": "deep", "line": "break {1} if depth > {2}"}
+    assert last(said)["aliases"] == [deep]

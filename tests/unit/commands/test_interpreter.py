@@ -251,7 +251,13 @@ def test_newest_breakpoint(driver: Driver) -> None:
         ("shell exit 3", "status 3"),
         ("down", "The innermost action is selected"),
         ("frame 9", "There is no frame 9: the outermost frame is 2"),
-        ("alias x y", "'alias' works only at the interactive prompt"),
+        ("edit x", "'edit' works only at the interactive prompt"),
+        ("alias x = run", "there is no subcommand 'x'"),
+        ("alias create break run", "'break' is a command: choose another name"),
+        ("alias create x", "the command line of 'x' is missing"),
+        ("alias create x nothing", "There is no command 'nothing'"),
+        ("alias delete nothing", "There is no alias 'nothing'"),
+        ("macro create x break {2}", "The places of a macro are numbered {1}, {2}"),
     ],
 )
 def test_errors_are_one_message(stopped: Driver, line: str, message: str) -> None:

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import re
-import shutil
 from typing import TextIO, cast
 
 import msgspec
 
-from actiondbg.commands.render.output import Redirect
+from actiondbg.commands.render.output import Redirect, fills_screen
 from actiondbg.commands.render.renderer import RenderContext, Renderer, page, renders
 from actiondbg.ir.printed import PrintedText
 
 _CHUNK = 1 << 16  # characters to colour at once
 _LINE = re.compile(r"[^\n]*\n|[^\n]+")  # not splitlines, which splits at further characters
 _LONGEST = 1 << 20  # characters to buffer of a line without end
+_GUTTER = 4  # columns
 _READ_WHOLE = 1 << 20  # bytes of IR to read for counting lines
 
 
@@ -129,8 +129,8 @@ def _show_ir(context: RenderContext, result: object) -> None:
 
 
 def _is_long(printed: PrintedText) -> bool:
-    rows = shutil.get_terminal_size().lines
-    return printed.bytes > _READ_WHOLE or printed.text.count("\n") >= rows
+    gutter = _GUTTER if printed.mark is not None else 0
+    return printed.bytes > _READ_WHOLE or fills_screen(printed.text, gutter)
 
 
 def _ir_object(result: object, redirect: Redirect | None) -> object:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 from collections.abc import Generator
@@ -17,6 +19,7 @@ from actiondbg.errors import UsageError
 from actiondbg.support.executables import which
 
 _PAGER = "less -R -F -X"
+_ESCAPE = re.compile(r"\x1b\[[0-9;]*m")  # a colour
 _SHELL = re.compile(r"[^\w./+-]")  # a character that the shell interprets
 
 
@@ -100,6 +103,20 @@ def paged(out: TextIO) -> Generator[TextIO]:
         )
     yield out
     out.flush()
+
+
+def fills_screen(text: str, gutter: int = 0) -> bool:
+    """Whether text takes as many rows of the terminal as it has, with a row for the prompt.
+
+    Args:
+        text: the text, which may contain colours.
+        gutter: the columns before each line.
+    """
+    columns, rows = shutil.get_terminal_size()
+    if text.count("\n") >= rows:
+        return True
+    lengths = (len(line) + gutter for line in _ESCAPE.sub("", text).splitlines())
+    return sum(max(1, math.ceil(length / max(columns, 1))) for length in lengths) >= rows
 
 
 def _missing(command: str) -> str | None:

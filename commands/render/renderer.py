@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Protocol, TextIO, TypeVar, cast
 
 import msgspec
 
-from actiondbg.commands.render.output import Redirect, paged
+from actiondbg.commands.render.output import Redirect, fills_screen, paged
 
 if TYPE_CHECKING:
     from actiondbg.session.debug_session import DebugSession
@@ -104,7 +103,7 @@ def write_paged(context: RenderContext, text: str) -> None:
     if not text:
         return
     text = text if text.endswith("\n") else text + "\n"
-    if context.pages and text.count("\n") >= shutil.get_terminal_size().lines:
+    if context.pages and fills_screen(text):
         page(context, lambda out: out.write(text))
     else:
         context.out.write(text)

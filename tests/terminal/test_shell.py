@@ -201,6 +201,20 @@ def test_long_text_is_paged(terminal: Callable[..., Terminal]) -> None:
     assert "paged:" not in shell.do("info program")
 
 
+def test_a_long_line_is_paged_by_the_rows_that_it_takes(
+    terminal: Callable[..., Terminal], mlir_opt: str, tmp_path: Path
+) -> None:
+    arguments = ", ".join(f"%argument{number}: i32" for number in range(300))
+    source = tmp_path / "wide.mlir"
+    source.write_text(f"func.func @f({arguments}) {{ return }}\n")
+    tool = [mlir_opt, str(source), "--canonicalize"]
+    shell = terminal("-ex", "start", tool=tool, PAGER="sed s/^/paged:/")
+    shell.ready()
+    assert "paged:" in shell.do("print module")
+    assert "paged:" in shell.do("echo " + "word " * 800)
+    assert "paged:" not in shell.do("echo " + "word " * 200)
+
+
 def test_commands_block_alias_and_python(terminal: Callable[..., Terminal]) -> None:
     shell = terminal("-ex", "break AddIAddConstant")
     shell.ready()

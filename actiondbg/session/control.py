@@ -87,6 +87,24 @@ class ToolControl:
             stop = self._resume_observed("continue" if refused else control, until)
         return stop
 
+    def skip_and_step(self) -> Stop:
+        """Skip the action of the stop, and stop at the very next event.
+
+        Raises:
+            ControlRefused: the tool is not stopped before an action.
+        """
+        self._observers.check_resumable()
+        self._skips.locate()
+        stop = self._executions.need().stop
+        event = None if stop is None else stop.event + 1
+        if not self._observers.is_active:
+            return self._stepped(self._resume("skip", event=event))
+        with self._observers.aiming(Goal(reason="step", any_event=True)):
+            return self._stepped(self._resume("skip", event=event))
+
+    def _stepped(self, stop: Stop) -> Stop:
+        return self._with_reason(stop, "step") if stop.reason == "until" else stop
+
     def begin(self, control: protocol.Control) -> Stop:
         """Wait for the first stop of a started tool.
 
@@ -156,11 +174,15 @@ class ToolControl:
     # --- the timeline ---
 
     def _resume(
-        self, control: protocol.Control, count: int = 1, until: protocol.Until | None = None
+        self,
+        control: protocol.Control,
+        count: int = 1,
+        until: protocol.Until | None = None,
+        event: int | None = None,
     ) -> Stop:
         _check_count(count)
         execution = self._executions.need()
-        message = protocol.Resume(control=control, count=count, until=until)
+        message = protocol.Resume(control=control, count=count, until=until, event=event)
         before = self._record_control(execution, control)
         try:
             return self._updates.resume(lambda: execution.resume(message))

@@ -10,6 +10,7 @@ from actiondbg import protocol
 from actiondbg.breakpoints.breakpoint import BreakpointTable
 from actiondbg.breakpoints.condition import parse_condition
 from actiondbg.breakpoints.spec import attempt_terms, parse_spec
+from actiondbg.errors import UsageError
 from actiondbg.ir.value_names import ValueNames
 from actiondbg.process.execution import Execution, State
 from actiondbg.process.stop import Stop
@@ -281,15 +282,21 @@ class Session(Closeable):
         """Carry this action out, and continue to the next breakpoint; see ``skip``."""
         return self._tool.resume("apply", count)
 
-    def skip(self, count: int = 1) -> Stop:
+    def skip(self, count: int = 1, *, step: bool = False) -> Stop:
         """Skip this action, and continue to the next breakpoint.
 
         Args:
             count: the number of stops whose action is skipped, from 1.
+            step: stop at the next event instead, which is the end of the skipped action.
 
         Raises:
             ControlRefused: the tool is not stopped before an action.
+            UsageError: a count is given with ``step``.
         """
+        if step and count != 1:
+            raise UsageError("A skip that stops at the next event takes no count: leave it out.")
+        if step:
+            return self._tool.skip_and_step()
         # One by one: the timeline records each skip for replays.
         with self.observers.reporting_once():
             stop = self._tool.resume("skip", min(count, 1))

@@ -8,6 +8,7 @@ from actiondbg.breakpoints.spec import split_spec_and_condition
 from actiondbg.commands.interpreter import completers, values
 from actiondbg.commands.interpreter.declaration import Topic
 from actiondbg.commands.interpreter.options import (
+    Flag,
     NoOptions,
     Options,
     Positional,
@@ -150,8 +151,26 @@ def finish(console: Console, options: FinishOptions) -> Stop:
     return console.resume(lambda: console.session.finish(options.count))
 
 
-class ControlOptions(Options):
-    """The options of ``skip`` and ``apply``."""
+class SkipOptions(Options):
+    """The options of ``skip``."""
+
+    count: Annotated[
+        int,
+        Positional("N", help="the number of breakpoint hits to do so at", parse=values.positive),
+    ] = 1
+    step: Annotated[
+        bool, Flag("--step", help="stop at the next event instead: the end of the skipped action")
+    ] = False
+
+
+@RUNNING.command("skip", example="skip --step", repeats=True, needs_tool="Skipping actions")
+def skip(console: Console, options: SkipOptions) -> Stop:
+    """Skip this action and continue to the next breakpoint."""
+    return console.resume(lambda: console.live_session().skip(options.count, step=options.step))
+
+
+class ApplyOptions(Options):
+    """The options of ``apply``."""
 
     count: Annotated[
         int,
@@ -159,14 +178,8 @@ class ControlOptions(Options):
     ] = 1
 
 
-@RUNNING.command("skip", example="skip", repeats=True, needs_tool="Skipping actions")
-def skip(console: Console, options: ControlOptions) -> Stop:
-    """Skip this action and continue to the next breakpoint."""
-    return console.resume(lambda: console.live_session().skip(options.count))
-
-
 @RUNNING.command("apply", example="apply", repeats=True, needs_tool="Applying actions")
-def apply(console: Console, options: ControlOptions) -> Stop:
+def apply(console: Console, options: ApplyOptions) -> Stop:
     """Apply this action and continue to the next breakpoint."""
     return console.resume(lambda: console.live_session().apply(options.count))
 

@@ -122,6 +122,40 @@ def test_skipping_a_pattern_leaves_its_operations(launch: Launch, bare: Callable
     assert bare("--canonicalize").count("arith.addi") == 2
 
 
+def test_skip_that_steps_stops_at_the_end_of_the_skipped_action(launch: Launch) -> None:
+    session = launch()
+    session.breakpoints.add("pattern:AddIAddConstant")
+    stop = session.run()
+    skipped = session.skip(step=True)
+    assert (skipped.when, skipped.ordinal, skipped.reason) == ("after", stop.ordinal, "step")
+    assert skipped.event == stop.event + 1
+    assert skipped.outcome is not None and skipped.outcome.result == "skipped"
+    assert session.timeline.branches().branches[0].skips[0].ordinal == stop.ordinal
+    assert session.timeline.goto(stop.ordinal).ordinal == stop.ordinal
+    assert session.continue_().ordinal > stop.ordinal
+
+
+def test_skip_that_steps_with_an_observer(launch: Launch) -> None:
+    session = launch()
+    seen: list[int] = []
+    session.observers.add("tag:apply-pattern", after=lambda stop: seen.append(stop.ordinal))
+    session.breakpoints.add("pattern:AddIAddConstant")
+    stop = session.run()
+    skipped = session.skip(step=True)
+    assert (skipped.when, skipped.ordinal, skipped.reason) == ("after", stop.ordinal, "step")
+    assert seen[-1] == stop.ordinal
+
+
+def test_skip_that_steps_after_an_action_is_refused(launch: Launch) -> None:
+    session = launch()
+    session.start()
+    session.next()
+    with pytest.raises(errors.ControlRefused, match="The action is over"):
+        session.skip(step=True)
+    with pytest.raises(errors.UsageError, match="takes no count"):
+        session.skip(2, step=True)
+
+
 def test_skipping_a_pass_leaves_the_ir(launch: Launch, bare: Callable[..., str]) -> None:
     session = launch()
     session.breakpoints.add("pass:canonicalize")

@@ -55,6 +55,7 @@ from actiondbg.protocol.notifications import NOTIFICATIONS as NOTIFICATIONS
 from actiondbg.protocol.notifications import Crashed as Crashed
 from actiondbg.protocol.notifications import Exited as Exited
 from actiondbg.protocol.notifications import Hello as Hello
+from actiondbg.protocol.notifications import LoggedHit as LoggedHit
 from actiondbg.protocol.notifications import Reason as Reason
 from actiondbg.protocol.notifications import Stopped as Stopped
 from actiondbg.protocol.types import KEY_MARK as KEY_MARK

@@ -80,6 +80,15 @@ class Stopped(ActionRef, Message, kw_only=True):
     unnamed: str | None
 
 
+class LoggedHit(Stopped, kw_only=True):
+    """A line of the log: a hit that did not stop the tool, without its changes.
+
+    ``seconds`` is the time of an action that has ended, if actions are counted.
+    """
+
+    seconds: float | None = None
+
+
 class Exited(Message):
     """The tool is about to end normally, with this exit status; ``event`` is its newest event."""
 

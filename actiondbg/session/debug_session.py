@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Literal, Protocol
 
 from actiondbg import protocol
+from actiondbg.analysis.actions import ActionList, ListedAction
 from actiondbg.analysis.attempts import PatternAttempts
 from actiondbg.analysis.history import History
 from actiondbg.process.checkpoints import Automatic, Checkpoint
@@ -82,6 +83,18 @@ class PastView(Protocol):
     def diff(self, ordinal: int | None = None, module: bool = False) -> Diff: ...
 
     def cycles(self) -> Cycle | None: ...
+
+    def actions(
+        self,
+        spec: str | None = None,
+        condition: str | None = None,
+        *,
+        changed: bool = False,
+        first: int | None = None,
+        count: int = 20,
+    ) -> ActionList: ...
+
+    def passes(self) -> list[ListedAction]: ...
 
     def statistics(self, kind: StatisticKind | None = None) -> list[protocol.Statistic]: ...
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from actiondbg.commands.render import (
+    actions,
     bisection,
     breakpoints,
     info,
@@ -16,7 +17,18 @@ from actiondbg.commands.render import (
 from actiondbg.commands.render.output import Redirect
 from actiondbg.commands.render.renderer import RenderContext, Renderer
 
-_TOPICS = (bisection, breakpoints, info, ir, outcomes, past, stop, time_travel, units)
+_TOPICS = (
+    actions,
+    bisection,
+    breakpoints,
+    info,
+    ir,
+    outcomes,
+    past,
+    stop,
+    time_travel,
+    units,
+)
 _RENDERERS = {each.kind: each for topic in _TOPICS for each in topic.RENDERERS}
 
 

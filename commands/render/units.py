@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 import msgspec
 
 from actiondbg.commands.render.renderer import RenderContext, renders
-from actiondbg.protocol import Action, Cursor, Frame, Unit
-
-if TYPE_CHECKING:
-    from actiondbg.process.checkpoints import Checkpoint
-    from actiondbg.process.stop import Stop
+from actiondbg.protocol import Action, ActionRef, Cursor, Frame, Unit
 
 
 class Backtrace(msgspec.Struct):
@@ -44,7 +39,7 @@ class CursorPlace(msgspec.Struct):
 _NO_COLOR_KINDS = ("block", "region")  # their text is not IR
 
 
-def describe(action: Stop | Frame | Checkpoint) -> str:
+def describe(action: ActionRef) -> str:
     """Return an action as one line; a nameless one with its operation."""
     name = action.name or (f"on {action.op}" if action.op else "nameless")
     text = f"#{action.ordinal} {action.tag} ({name})"

@@ -5,6 +5,8 @@ from __future__ import annotations
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Annotated, Literal, get_args
 
+from actiondbg.analysis.pipeline import pipeline_of
+from actiondbg.breakpoints.spec import split_spec_and_condition
 from actiondbg.commands.interpreter import completers, values
 from actiondbg.commands.interpreter.declaration import Topic
 from actiondbg.commands.interpreter.options import (
@@ -13,7 +15,9 @@ from actiondbg.commands.interpreter.options import (
     Option,
     Options,
     Positional,
+    Rest,
 )
+from actiondbg.commands.render.actions import ActionsShown, PipelineShown
 from actiondbg.commands.render.outcomes import (
     ChangesShown,
     CycleShown,
@@ -124,6 +128,49 @@ class FoldsOptions(NamesOptions):
 def folds(console: Console, options: FoldsOptions) -> StatisticsShown:
     """List the folds of each operation by outcome, with changes and time."""
     return _statistics(console, "fold", options)
+
+
+class ActionsOptions(Options):
+    """The options of ``info actions``."""
+
+    text: Annotated[str, Rest("[SPEC [if EXPR]]", complete=completers.spec)]
+    changed: Annotated[bool, Flag("--changed", help="only actions that changed the IR")] = False
+    first: Annotated[
+        int | None,
+        Option(
+            "--from",
+            "#N",
+            help="begin with this ordinal; by default the stop is in the middle",
+            parse=values.ordinal,
+        ),
+    ] = None
+    count: Annotated[
+        int, Option("--count", "N", help="list at most N; 20 by default", parse=values.positive)
+    ] = 20
+
+
+@OUTCOMES.subcommand("info", "actions", example="info actions pattern:Fold* --changed")
+def actions(console: Console, options: ActionsOptions) -> ActionsShown:
+    """List actions of the run, before and after the stop, with their outcomes."""
+    spec, condition = split_spec_and_condition(options.text) if options.text else (None, None)
+    found = console.session.past.actions(
+        spec, condition, changed=options.changed, first=options.first, count=options.count
+    )
+    selection = f"{' --changed' if options.changed else ''} {options.text}".rstrip()
+    return ActionsShown(found, _ordinal_of_stop(console), selection)
+
+
+@OUTCOMES.subcommand("info", "pipeline", example="info pipeline")
+def pipeline(console: Console, _: NoOptions) -> PipelineShown:
+    """List the passes of the run in order, nested; those after the stop too. 'goto' takes their
+    ordinals, and names such as canonicalize#2.
+    """
+    return PipelineShown(pipeline_of(console.session.past.passes()), _ordinal_of_stop(console))
+
+
+def _ordinal_of_stop(console: Console) -> int | None:
+    stop = console.session.stop
+    return None if stop is None or stop.when == "exit" else stop.ordinal or None
 
 
 @OUTCOMES.subcommand("info", "cycles", example="info cycles")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
+from actiondbg.analysis.pipeline import find_pass
 from actiondbg.commands.interpreter import completers, values
 from actiondbg.commands.interpreter.declaration import Topic
 from actiondbg.commands.interpreter.options import (
@@ -14,6 +15,7 @@ from actiondbg.commands.interpreter.options import (
 )
 from actiondbg.commands.render.info import Text
 from actiondbg.commands.render.time_travel import CheckpointsShown
+from actiondbg.errors import UsageError
 
 if TYPE_CHECKING:
     from actiondbg.commands.interpreter.console import Console
@@ -29,15 +31,37 @@ _SKIPS = "Skipping actions"
 class GotoOptions(Options):
     """The options of ``goto``."""
 
-    ordinal: Annotated[int, Positional("#N", help="the ordinal of an action", parse=values.ordinal)]
+    place: Annotated[
+        str,
+        Positional(
+            "#N|PASS[#N]",
+            help="the ordinal of an action, or the Nth run of a pass, by default the first",
+            complete=completers.passes,
+        ),
+    ]
     after: Annotated[bool, Flag("--after", help="stop after the action")] = False
 
 
 @TIME_TRAVEL.command("goto", example="goto #17 --after")
 def goto(console: Console, options: GotoOptions) -> Stop:
-    """Go to action N, backwards or forwards, and stop before it, ignoring breakpoints."""
+    """Go to action N, or to a run of a pass, backwards or forwards, and stop before it, ignoring
+    breakpoints.
+    """
     when = "after" if options.after else "before"
-    return console.resume(lambda: console.session.timeline.goto(options.ordinal, when))
+    ordinal = _ordinal(console, options.place)
+    return console.resume(lambda: console.session.timeline.goto(ordinal, when))
+
+
+def _ordinal(console: Console, place: str) -> int:
+    """Return the ordinal of an action that is given as one, or as a run of a pass."""
+    digits = place.removeprefix("#")
+    if digits.isdecimal() and int(digits):
+        return int(digits)
+    if not place or not (place[0].isalpha() or place[0] in "*?[{"):
+        raise UsageError(
+            f"goto: {place!r} is not an ordinal, such as #17, or a pass, such as canonicalize#2."
+        )
+    return find_pass(console.session.past.passes(), place)
 
 
 class ReverseOptions(Options):

@@ -98,7 +98,7 @@ static void addAction(Object &object, const Frame &frame) {
 }
 
 Object describeStop(const Frame &frame, const Notice &notice,
-                    const ChangeLog &log, bool inside) {
+                    const ChangeLog &log, bool inside, uint64_t mostChanges) {
   Object stop{{"when", whenOf(frame, inside)},
               {"reason", notice.reason},
               {"breakpoints", llvm::json::Array(notice.hit)},
@@ -114,9 +114,9 @@ Object describeStop(const Frame &frame, const Notice &notice,
   if (inside) {
     // The action is not over: its outcome is unknown.
     Frame nothing;
-    addOutcome(stop, nothing, log);
+    addOutcome(stop, nothing, log, mostChanges);
   } else {
-    addOutcome(stop, frame, log);
+    addOutcome(stop, frame, log, mostChanges);
   }
   return stop;
 }

@@ -16,9 +16,10 @@ struct Notice;
 llvm::json::Object hello(const Engine &engine);
 llvm::json::Array describeWritten();
 /// Describes a stop, without its position. `inside`: the stop is inside the
-/// action, not before or after it.
+/// action, not before or after it. `mostChanges`: the most changes to describe.
 llvm::json::Object describeStop(const Frame &frame, const Notice &notice,
-                                const ChangeLog &log, bool inside);
+                                const ChangeLog &log, bool inside,
+                                uint64_t mostChanges);
 /// Adds the operation of an action to a stop or a frame.
 void addOperation(llvm::json::Object &object, const Frame &frame);
 llvm::json::Object describeCrash(const Frame *innermost);
@@ -38,7 +39,7 @@ llvm::json::Array describeChanges(const Frame &frame, const ChangeLog &log,
                                   bool nested, uint64_t most, uint64_t &count);
 llvm::json::Value describeCulprit(const std::optional<Culprit> &culprit);
 void addOutcome(llvm::json::Object &stop, const Frame &frame,
-                const ChangeLog &log);
+                const ChangeLog &log, uint64_t mostChanges);
 std::string describeFolded(mlir::OpFoldResult result, const Observer &observer);
 llvm::json::Value idOrNull(uint32_t id);
 /// Returns the id of a unit's operation: the unit itself, or the one that

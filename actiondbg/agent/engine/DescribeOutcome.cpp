@@ -75,15 +75,16 @@ llvm::json::Array describeChanges(const Frame &frame, const ChangeLog &log,
   count = 0;
   if (frame.kind == Kind::None)
     return changes;
-  for (uint64_t i = std::max(frame.tally.first, log.begin()); i < log.end();
-       ++i) {
-    if (!nested && log[i].ordinal != frame.ordinal)
-      continue;
-    if (count++ < most)
-      changes.push_back(describeChange(log[i]));
-  }
-  if (nested)
+  uint64_t begin = std::max(frame.tally.first, log.begin());
+  if (nested) {
     count = frame.tally.total();
+    for (uint64_t i = begin; i < log.end() && changes.size() < most; ++i)
+      changes.push_back(describeChange(log[i]));
+    return changes;
+  }
+  for (uint64_t i = begin; i < log.end(); ++i)
+    if (log[i].ordinal == frame.ordinal && count++ < most)
+      changes.push_back(describeChange(log[i]));
   return changes;
 }
 
@@ -96,11 +97,12 @@ Json describeCulprit(const std::optional<Culprit> &culprit) {
                 {"guess", culprit->guess}};
 }
 
-void addOutcome(Object &stop, const Frame &frame, const ChangeLog &log) {
+void addOutcome(Object &stop, const Frame &frame, const ChangeLog &log,
+                uint64_t mostChanges) {
   uint64_t count = 0;
   llvm::json::Array changes;
   if (frame.over && frame.kind != Kind::None)
-    changes = describeChanges(frame, log, /*nested=*/true, 100, count);
+    changes = describeChanges(frame, log, /*nested=*/true, mostChanges, count);
   stop["changes"] = std::move(changes);
   stop["changeCount"] = int64_t(count);
   stop["outcome"] = frame.over && frame.kind != Kind::None

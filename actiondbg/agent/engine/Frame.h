@@ -89,6 +89,8 @@ struct Frame {
   /// Its number among those of its tag, from 1.
   uint64_t nth = 0;
   int64_t began = 0;
+  /// The time that it took, if actions are counted.
+  int64_t took = 0;
   uint64_t digest = 0;
   uint64_t rewrites = 0;
   /// For a pass: the number of patterns and folds tried in it.

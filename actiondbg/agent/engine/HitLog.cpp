@@ -27,11 +27,8 @@ void HitLog::flush() {
 }
 
 void HitLog::write(Frame &frame, const Notice &notice) {
-  if (!file)
-    return;
-  stops.select(&frame);
-  *file << llvm::json::Value(stops.describe(frame, notice)) << "\n";
-  stops.clearSelection();
+  if (file)
+    stops.log(frame, notice, *file);
 }
 
 } // namespace adbg

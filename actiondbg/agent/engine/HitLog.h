@@ -13,7 +13,8 @@ namespace adbg {
 class StopLoop;
 
 /// The log file of breakpoints that log their hits instead of stopping: one
-/// line of JSON a hit, with the fields of a stop.
+/// line of JSON a hit, with the fields of a stop but its changes, and with the
+/// time of the action.
 class HitLog {
 public:
   explicit HitLog(StopLoop &stops) : stops(stops) {}

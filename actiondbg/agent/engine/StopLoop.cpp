@@ -11,13 +11,16 @@ using llvm::json::Object;
 
 namespace adbg {
 
+/// The most changes in the report of a stop.
+static constexpr uint64_t mostChanges = 100;
+
 //===----------------------------------------------------------------------===//
 // The stop
 //===----------------------------------------------------------------------===//
 
 void StopLoop::stop(Frame &frame, const Notice &notice) {
   select(frame.kind == Kind::None ? nullptr : &frame);
-  connection.notify("stopped", describe(frame, notice));
+  connection.notify("stopped", describe(frame, notice, mostChanges));
   resumption = Resumption();
   stoppedAt = &frame;
   engine.forks.checkpoints.arrived();
@@ -69,11 +72,24 @@ void StopLoop::resume(Resumption next) {
     engine.forks.checkpoints.approach(position.event, resumption.event);
 }
 
-Object StopLoop::describe(const Frame &frame, const Notice &notice) const {
-  Object stop = describeStop(frame, notice, observer.log, inside);
+Object StopLoop::describe(const Frame &frame, const Notice &notice,
+                          uint64_t mostChanges) const {
+  Object stop = describeStop(frame, notice, observer.log, inside, mostChanges);
   stop["event"] = int64_t(position.event);
   stop["cursorId"] = idOrNull(idOf(cursor));
   return stop;
+}
+
+void StopLoop::log(Frame &frame, const Notice &notice, llvm::raw_ostream &os) {
+  int64_t since = Observer::now();
+  select(&frame);
+  Object hit = describe(frame, notice, /*mostChanges=*/0);
+  bool isTimed = frame.over && engine.counts;
+  hit["seconds"] = isTimed ? llvm::json::Value(observer.secondsOf(frame.took))
+                           : llvm::json::Value(nullptr);
+  os << llvm::json::Value(std::move(hit)) << "\n";
+  clearSelection();
+  observer.stopTime += Observer::now() - since;
 }
 
 //===----------------------------------------------------------------------===//

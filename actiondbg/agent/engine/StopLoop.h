@@ -61,7 +61,11 @@ public:
     selected = nullptr;
     cursor = mlir::IRUnit();
   }
-  llvm::json::Object describe(const Frame &frame, const Notice &notice) const;
+  llvm::json::Object describe(const Frame &frame, const Notice &notice,
+                              uint64_t mostChanges) const;
+  /// Writes a hit that is logged instead of reported, as a line of JSON. This
+  /// takes no time of the actions.
+  void log(Frame &frame, const Notice &notice, llvm::raw_ostream &os);
 
   /// Reads messages that arrived while the tool ran, and refuses requests;
   /// returns whether there was an interrupt.

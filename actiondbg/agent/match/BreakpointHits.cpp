@@ -38,6 +38,8 @@ void BreakpointHits::hit(Breakpoint &one, Frame &frame, Notice &notice) {
     notice.hit.push_back(one.id);
     return;
   }
+  if (!log.isOpen())
+    return;
   Notice logged = notice;
   logged.hit = {one.id};
   if (logged.reason.empty())

@@ -307,11 +307,12 @@ void Observer::returnOf(Frame &frame) {
   }
 }
 
-void Observer::count(const Frame &frame) {
+void Observer::count(Frame &frame) {
   Result result = frame.result();
   Statistic &statistic = statistics.of(frame);
   if (!frame.skipped)
-    statistic.ticks += now() - stopTime - frame.began;
+    frame.took = now() - stopTime - frame.began;
+  statistic.ticks += frame.took;
   statistic.changes += frame.tally.total();
   statistic.succeeded +=
       result == Result::Succeeded || result == Result::Unchanged;

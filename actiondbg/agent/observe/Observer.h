@@ -136,7 +136,7 @@ private:
   void findUnreported(Frame &frame);
   void leaveOutermost();
   void returnOf(Frame &frame);
-  void count(const Frame &frame);
+  void count(Frame &frame);
 
   static int64_t nanoseconds();
 

@@ -11,9 +11,11 @@ import numpy as np
 import numpy.typing as npt
 
 from actiondbg import protocol
+from actiondbg.analysis.actions import ActionList, ListedAction, Window, state_of
 from actiondbg.analysis.attempts import Attempt, Group
 from actiondbg.analysis.cycles import Applied, Cycle, find_cycle
 from actiondbg.analysis.history import Event, EventKind, History
+from actiondbg.analysis.pipeline import PASS_TAG
 from actiondbg.breakpoints.watch import parse_operation
 from actiondbg.errors import NoSuchUnit, UsageError
 from actiondbg.protocol import Result, Statistic
@@ -326,6 +328,57 @@ class RecordedPast:
         """
         rows = self._statistics.of(self._line.over(self._position.event))
         return rows if kind is None else [row for row in rows if row.tag == _TAGS[kind]]
+
+    # --- actions before and after the stop ---
+
+    def actions(
+        self,
+        spec: str | None = None,
+        condition: str | None = None,
+        *,
+        changed: bool = False,
+        first: int | None = None,
+        count: int = 20,
+    ) -> ActionList:
+        """List actions of the run, before and after the stop; see ``Past.actions``."""
+        places = self._query.places(spec or "tag:*", condition, "changed" if changed else None)
+        # A live session counts changing actions where they end.
+        events = (self._line.ends if changed else self._line.begins)[places]
+        places = places[np.argsort(events, kind="stable")]
+        later = places
+        before = int(np.count_nonzero(events <= self._here))
+        if first is not None:
+            later = places[self._actions.numbering.ordinals(places) >= first]
+            before = len(places) - len(later)
+        begin = Window(first=first, count=count).begin(before, len(places))
+        listed = (later if first is not None else places[begin:])[:count]
+        return ActionList(
+            actions=[self._listed(int(place)) for place in np.sort(listed)],
+            earlier=begin,
+            later=len(places) - begin - len(listed),
+        )
+
+    def passes(self) -> list[ListedAction]:
+        """List the passes of the run in their order, before and after the stop."""
+        return [
+            self._listed(int(place)) for place in np.flatnonzero(self._actions.is_tag(PASS_TAG))
+        ]
+
+    @property
+    def _here(self) -> int:
+        """The event of the stop; at the end of the run, the last one."""
+        return self._line.last if self._position.state == "exited" else self._position.event
+
+    def _listed(self, place: int) -> ListedAction:
+        is_over = self._line.is_over(place, self._line.last)
+        end = int(self._line.ends[place]) if is_over else None
+        return ListedAction(
+            **self._describe.fields(place),
+            state=state_of(int(self._line.begins[place]), end, self._here),
+            outcome=self._describe.outcome(place) if is_over else None,
+            change_count=int(self._actions.change_counts[place]),
+            seconds=int(self._actions.numbers("duration_ns")[place]) / 1e9 if is_over else None,
+        )
 
 
 def _parsed(id: int) -> Event:

@@ -12,9 +12,12 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from actiondbg import protocol
+from actiondbg.analysis.actions import ActionList, ListedAction, Window
 from actiondbg.analysis.attempts import Attempts, attempts_of
 from actiondbg.analysis.history import History, Unfinished, history_of
-from actiondbg.breakpoints.spec import attempt_terms
+from actiondbg.analysis.pipeline import PASS_TAG
+from actiondbg.breakpoints.condition import parse_condition
+from actiondbg.breakpoints.spec import attempt_terms, parse_spec
 from actiondbg.breakpoints.watch import parse_operation
 from actiondbg.errors import AgentError, NoSuchUnit, UsageError
 from actiondbg.ir.printed import PrintedText
@@ -24,6 +27,7 @@ from actiondbg.process.stop import Side
 from actiondbg.session.debug_session import StatisticKind
 from actiondbg.session.executions import Executions
 from actiondbg.session.inspection.cursor import Cursor
+from actiondbg.session.past.action_search import ActionSearch, Wanted
 from actiondbg.session.past.pass_reproducer import Reproducer, pass_around, write_reproducer
 from actiondbg.session.past.replay import Place, Replay, logging, read_log, replay_to
 from actiondbg.tool.program import Program
@@ -70,6 +74,7 @@ class Past:
         self._executions = executions
         self._cursor = cursor
         self._replay = replay
+        self._search = ActionSearch(replay)
 
     def replay(self, ordinal: int, when: Side = "before") -> ForkedTool:
         """Make a fork of the tool that is stopped at a past action; close the fork.
@@ -189,6 +194,38 @@ class Past:
         if found is None:
             return None
         return msgspec.structs.replace(found, diffs=self._diffs(found.round[:_SHOWN]))
+
+    def actions(
+        self,
+        spec: str | None = None,
+        condition: str | None = None,
+        *,
+        changed: bool = False,
+        first: int | None = None,
+        count: int = 20,
+    ) -> ActionList:
+        """List actions of this timeline, before and after the stop; those after it by a look ahead.
+
+        Args:
+            spec: as of a breakpoint; None for all actions.
+            condition: as of a breakpoint; None for none.
+            changed: only actions that changed the IR.
+            first: the ordinal to begin with; None for actions around the stop.
+            count: the largest number of actions, from 1.
+
+        Raises:
+            UsageError: the SPEC or the condition has a syntax error.
+        """
+        wanted = Wanted(
+            [] if spec is None else parse_spec(spec),
+            None if condition is None else parse_condition(condition),
+            changed,
+        )
+        return self._search.find(wanted, Window(first=first, count=count))
+
+    def passes(self) -> list[ListedAction]:
+        """List the passes of this timeline in their order, before and after the stop."""
+        return self._search.find_all(Wanted([protocol.Term(kind="tag", glob=PASS_TAG)]))
 
     def reproducer(self, path: str | os.PathLike[str]) -> Reproducer:
         """Write the IR before the running or crashed pass, and its pipeline, to a file.

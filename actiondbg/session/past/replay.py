@@ -179,9 +179,9 @@ def logging(
     )
 
 
-def read_log(file: Path) -> Iterator[protocol.Stopped]:
+def read_log(file: Path) -> Iterator[protocol.LoggedHit]:
     """Yield the lines of a log; none if there is no file."""
-    decoder = msgspec.json.Decoder(protocol.Stopped)
+    decoder = msgspec.json.Decoder(protocol.LoggedHit)
     try:
         with file.open("rb") as lines:
             for line in lines:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from actiondbg.analysis.actions import ActionList, ActionState, ListedAction
 from actiondbg.analysis.attempts import Attempt, Attempts
 from actiondbg.analysis.history import Event, History
 from actiondbg.ir.diff import Diff
@@ -60,6 +61,22 @@ def attempt(ordinal: int, result: Any, reason: str | None = None, changes: int =
     )
 
 
+def listed(ordinal: int, name: str, state: ActionState) -> ListedAction:
+    """Make a run of a pass on the module."""
+    return ListedAction(
+        ordinal=ordinal,
+        tag="pass-execution",
+        name=name,
+        op="builtin.module",
+        depth=0,
+        id=1,
+        state=state,
+        outcome=Outcome(result="succeeded"),
+        change_count=3,
+        seconds=0.25,
+    )
+
+
 class FakePast:
     """What actions did up to now."""
 
@@ -74,6 +91,21 @@ class FakePast:
     def statistics(self, kind: str | None = None) -> list[Statistic]:
         self.calls.append(("statistics", kind))
         return list(PATTERNS) if kind == "pattern" else []
+
+    def actions(
+        self,
+        spec: str | None = None,
+        condition: str | None = None,
+        *,
+        changed: bool = False,
+        first: int | None = None,
+        count: int = 20,
+    ) -> ActionList:
+        self.calls.append(("actions", spec, condition, changed, first, count))
+        return ActionList(actions=self.passes(), earlier=1, later=2000, is_complete=False)
+
+    def passes(self) -> list[ListedAction]:
+        return [listed(2, "canonicalize", "running"), listed(9, "cse", "ahead")]
 
     def why_not(self, name: str, location: str | None = None, op_id: int | None = None) -> Attempts:
         self.calls.append(("why_not", name, location, op_id))

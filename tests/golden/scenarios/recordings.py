@@ -63,6 +63,8 @@ info patterns
 info passes
 info folds
 info cycles
+info actions --count 4
+info pipeline
 reverse-step
 reverse-next
 reverse-finish

@@ -325,6 +325,8 @@ info patterns
 info passes
 info folds
 info cycles
+info actions
+info pipeline
 start
 diff
 info outcome
@@ -334,6 +336,8 @@ why-not AddIAddConstant
 history @5
 next
 diff
+info actions --count 4
+info pipeline
 diff --module
 diff --unified --context 0
 diff --side-by-side
@@ -363,6 +367,12 @@ info folds
 info folds arith.*
 info passes
 info cycles
+info actions --count 4
+info actions --changed
+info actions pattern:AddI* if line == 8 --from #12
+info actions pattern:NoSuch
+info actions --from #99
+info pipeline
 why-not NoSuch
 info changes
 continue

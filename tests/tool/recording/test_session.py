@@ -176,6 +176,36 @@ def test_what_was_tried_and_changed_is_the_same(both: Start) -> None:
     assert made[1] == made[0]
 
 
+def _listed(action: Any) -> tuple[Any, ...]:
+    result = action.outcome and action.outcome.result
+    where = (action.op, action.location, action.function, action.depth, action.state)
+    return action.ordinal, action.tag, action.name, *where, result, action.change_count
+
+
+@pytest.mark.parametrize("ordinal", [1, 12, 10**6])
+def test_lists_of_actions_are_the_same(both: Start, ordinal: int) -> None:
+    sessions = both(PIPELINE, "--mlir-disable-threading")
+    sessions.do("start")
+    sessions.do("continue_") if ordinal == 10**6 else sessions.do("timeline.goto", ordinal)
+    options: list[tuple[tuple[Any, ...], dict[str, Any]]] = [
+        ((), {"count": 7}),
+        ((), {"first": 5, "count": 3}),
+        ((), {"count": 1}),
+        (("pattern:*", "line > 3"), {}),
+        (("pattern:*", "hits > 5"), {"count": 4}),
+        (("tag:fold",), {"changed": True, "count": 2}),
+        ((), {"changed": True, "first": 4, "count": 100}),
+        (("pass:nosuch",), {}),
+    ]
+    for words, named in options:
+        live, recorded = (each.past.actions(*words, **named) for each in sessions)
+        assert [*map(_listed, recorded.actions)] == [*map(_listed, live.actions)], (words, named)
+        assert (recorded.earlier, recorded.later) == (live.earlier, live.later), (words, named)
+    live, recorded = (each.past.passes() for each in sessions)
+    assert [*map(_listed, recorded)] == [*map(_listed, live)]
+    assert all(action.seconds for action in live if action.outcome)
+
+
 def test_diffs_of_patterns_are_the_same(both: Start) -> None:
     live, recorded = both(ir="function")
     live.start()

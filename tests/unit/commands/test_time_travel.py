@@ -27,6 +27,8 @@ def stopped() -> Driver:
     [
         ("goto #17", ("goto", 17, "before")),
         ("goto 17 --after", ("goto", 17, "after")),
+        ("goto cse", ("goto", 9, "before")),
+        ("goto c*#2 --after", ("goto", 9, "after")),
         ("reverse-step", ("reverse_step", 1)),
         ("rs 5", ("reverse_step", 5)),
         ("rn 2", ("reverse_next", 2)),
@@ -52,7 +54,10 @@ def test_requests(stopped: Driver, line: str, call: tuple[Any, ...]) -> None:
     ("line", "message"),
     [
         ("goto", "the following arguments are required"),
-        ("goto x", "'x' is not an ordinal, such as #17"),
+        ("goto -1", "'-1' is not an ordinal, such as #17"),
+        ("goto 0", "'0' is not an ordinal, such as #17"),
+        ("goto x", "No pass 'x' runs: the passes of this run are canonicalize, cse."),
+        ("goto cse#2", "The pass cse runs once"),
         ("rs 0", "'0' is not a positive integer"),
         ("restart x", "'x' is not a positive integer"),
         ("delete checkpoint", "the following arguments are required"),

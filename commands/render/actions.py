@@ -1,0 +1,126 @@
+"""The text of lists of actions, and of the pipeline."""
+
+from __future__ import annotations
+
+import msgspec
+
+from actiondbg.analysis.actions import ActionList, ListedAction
+from actiondbg.analysis.pipeline import PipelinePass
+from actiondbg.commands.render.past import plural
+from actiondbg.commands.render.renderer import RenderContext, renders
+from actiondbg.commands.render.units import describe
+
+_HEAD = f"{'first':>10} {'runs':>9} {'changes':>9} {'time':>12}  pass"
+
+
+class ActionsShown(msgspec.Struct):
+    """Actions before and after the stop.
+
+    Attributes:
+        found: the actions.
+        here: the ordinal of the stop's action, or None.
+        options: the SPEC and the options that selected them, for the command that lists more.
+    """
+
+    found: ActionList
+    here: int | None
+    options: str = ""
+
+
+class PipelineShown(msgspec.Struct):
+    """The passes of the run; ``here`` is the ordinal of the stop's action, or None."""
+
+    passes: list[PipelinePass]
+    here: int | None
+
+
+# --- actions ---------------------------------------------------------------------
+
+
+def actions_text(_: RenderContext, shown: ActionsShown) -> str:
+    """Return the text of ``info actions``."""
+    found = shown.found
+    if not found.actions:
+        return _none_text(found)
+    outermost = min(action.depth for action in found.actions)
+    lines = [_action_line(action, outermost, shown.here) for action in found.actions]
+    if found.earlier:
+        lines.insert(0, f"   ... {found.earlier:,} earlier")
+    if found.later:
+        most = "" if found.is_complete else "more than "
+        way_out = f"info actions{shown.options} --from #{found.actions[-1].ordinal + 1}"
+        lines.append(f"   ... {most}{found.later:,} later: {way_out}")
+    return "\n".join(lines)
+
+
+def _none_text(found: ActionList) -> str:
+    if found.earlier:
+        return f"No action matches from there on; {found.earlier:,} before it do."
+    return "No action of this run matches."
+
+
+def _action_line(action: ListedAction, outermost: int, here: int | None) -> str:
+    mark = "->" if action.ordinal == here else "  "
+    return f"{mark} {'  ' * (action.depth - outermost)}{describe(action)}: {_result(action)}"
+
+
+def _result(action: ListedAction) -> str:
+    if action.outcome is None:
+        return "running" if action.state == "running" else "not ended"
+    result = action.outcome.result
+    changes = f", {plural(action.change_count, 'change')}" if action.change_count else ""
+    return result + changes
+
+
+def _actions_object(shown: ActionsShown) -> object:
+    return {
+        "actions": [_action_object(action) for action in shown.found.actions],
+        "earlier": shown.found.earlier,
+        "later": shown.found.later,
+        "complete": shown.found.is_complete,
+        "here": shown.here,
+    }
+
+
+def _action_object(action: ListedAction) -> object:
+    found = msgspec.to_builtins(action)
+    found["changes"] = found.pop("change_count")
+    return found
+
+
+# --- the pipeline ---------------------------------------------------------------
+
+
+def pipeline_text(_: RenderContext, shown: PipelineShown) -> str:
+    """Return the text of ``info pipeline``."""
+    if not shown.passes:
+        return "No pass runs."
+    return "\n".join([_HEAD, *_pass_lines(shown.passes, shown.here, 0)])
+
+
+def _pass_lines(passes: list[PipelinePass], here: int | None, level: int) -> list[str]:
+    lines: list[str] = []
+    for one in passes:
+        lines.append(_pass_line(one, here, level))
+        lines += _pass_lines(one.passes, here, level + 1)
+    return lines
+
+
+def _pass_line(one: PipelinePass, here: int | None, level: int) -> str:
+    mark = "->" if one.state == "running" or here in one.ordinals else "  "
+    runs = str(len(one.ordinals))
+    if one.state == "running" and len(one.ordinals) > 1:
+        runs = f"{one.finished} of {runs}"
+    time = f"{one.seconds * 1000:.3f} ms"
+    name = one.name or f"on each {one.passes[0].op if one.passes else 'operation'}:"
+    ends = ((one.failed, "failed"), (one.skipped, "skipped"))
+    notes = [f"{count} {word}" for count, word in ends if count]
+    note = f" ({', '.join(notes)})" if notes else ""
+    cells = f"{f'#{one.ordinals[0]}':>8} {runs:>9} {one.changes:>9} {time:>12}"
+    return f"{mark}{cells}  {'  ' * level}{name}{note}"
+
+
+RENDERERS = (
+    renders(ActionsShown, actions_text, _actions_object),
+    renders(PipelineShown, pipeline_text),
+)

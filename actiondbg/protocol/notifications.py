@@ -81,7 +81,7 @@ class Stopped(ActionRef, Message, kw_only=True):
 
 
 class LoggedHit(Stopped, kw_only=True):
-    """A line of the log: a hit that did not stop the tool, without its changes.
+    """A line of the log: a hit that did not stop the tool; ``changes`` only for a watch.
 
     ``seconds`` is the time of an action that has ended, if actions are counted.
     """

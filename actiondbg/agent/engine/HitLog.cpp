@@ -26,9 +26,9 @@ void HitLog::flush() {
     file->flush();
 }
 
-void HitLog::write(Frame &frame, const Notice &notice) {
+void HitLog::write(Frame &frame, const Notice &notice, bool withChanges) {
   if (file)
-    stops.log(frame, notice, *file);
+    stops.log(frame, notice, withChanges, *file);
 }
 
 } // namespace adbg

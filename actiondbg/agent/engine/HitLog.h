@@ -13,8 +13,7 @@ namespace adbg {
 class StopLoop;
 
 /// The log file of breakpoints that log their hits instead of stopping: one
-/// line of JSON a hit, with the fields of a stop but its changes, and with the
-/// time of the action.
+/// line of JSON a hit, with the fields of a stop and the time of the action.
 class HitLog {
 public:
   explicit HitLog(StopLoop &stops) : stops(stops) {}
@@ -27,7 +26,9 @@ public:
   /// Drops the file in a fork. It is leaked: the parent writes the buffered
   /// data.
   void abandon() { abandoned = file.release(); }
-  void write(Frame &frame, const Notice &notice);
+  /// `withChanges`: describe the changes of the action, which takes longer than
+  /// all the rest.
+  void write(Frame &frame, const Notice &notice, bool withChanges);
 
 private:
   StopLoop &stops;

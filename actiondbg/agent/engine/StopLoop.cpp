@@ -80,10 +80,11 @@ Object StopLoop::describe(const Frame &frame, const Notice &notice,
   return stop;
 }
 
-void StopLoop::log(Frame &frame, const Notice &notice, llvm::raw_ostream &os) {
+void StopLoop::log(Frame &frame, const Notice &notice, bool withChanges,
+                   llvm::raw_ostream &os) {
   int64_t since = Observer::now();
   select(&frame);
-  Object hit = describe(frame, notice, /*mostChanges=*/0);
+  Object hit = describe(frame, notice, withChanges ? mostChanges : 0);
   bool isTimed = frame.over && engine.counts;
   hit["seconds"] = isTimed ? llvm::json::Value(observer.secondsOf(frame.took))
                            : llvm::json::Value(nullptr);

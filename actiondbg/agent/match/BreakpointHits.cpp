@@ -44,7 +44,7 @@ void BreakpointHits::hit(Breakpoint &one, Frame &frame, Notice &notice) {
   logged.hit = {one.id};
   if (logged.reason.empty())
     logged.reason = "breakpoint";
-  log.write(frame, logged);
+  log.write(frame, logged, /*withChanges=*/one.watch.has_value());
 }
 
 /// Notes a breakpoint that is evaluated at the end of the action.

@@ -353,8 +353,8 @@ class FakeSession:
     def finish(self, count: int = 1) -> Stop:
         return self._control("finish", "finish", count)
 
-    def skip(self, count: int = 1) -> Stop:
-        return self._control("step", "skip", count)
+    def skip(self, count: int = 1, *, step: bool = False) -> Stop:
+        return self._control("step", "skip", *(("step",) if step else (count,)))
 
     def apply(self, count: int = 1) -> Stop:
         return self._control("step", "apply", count)

@@ -10,15 +10,17 @@ import gc
 import os
 import signal
 import sys
+import warnings
 from importlib import import_module
 from typing import TYPE_CHECKING, NoReturn, Protocol, cast
 
 from actiondbg.commands import FAILED, NOT_STARTED
-from actiondbg.errors import ActiondbgError, LaunchError
+from actiondbg.errors import ActiondbgError, ActiondbgWarning, LaunchError
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser
     from types import FrameType
+    from typing import TextIO
 
 _CLI = "actiondbg.commands.cli"
 SUBCOMMANDS = {
@@ -52,6 +54,7 @@ def main(argv: list[str] | None = None) -> int:
     """Run the command line; return the exit code."""
     _open_standard_streams()
     atexit.register(_skip_collection)
+    warnings.showwarning = _show_warning
     words = sys.argv[1:] if argv is None else argv
     try:
         return _run_and_flush(words)
@@ -119,6 +122,22 @@ def _print_error(error: Exception, code: int) -> int:
     _drop_output()
     print(f"actiondbg: {message_of(error)}", file=sys.stderr)
     return code
+
+
+def _show_warning(
+    message: Warning | str,
+    category: type[Warning],
+    filename: str,
+    lineno: int,
+    file: TextIO | None = None,
+    line: str | None = None,
+) -> None:
+    """Print a warning of actiondbg as a sentence, and any other one as Python does."""
+    out = file or sys.stderr
+    if issubclass(category, ActiondbgWarning):
+        print(f"actiondbg: {message}", file=out)
+    else:
+        out.write(warnings.formatwarning(message, category, filename, lineno, line))
 
 
 def _exit_on_signal(number: int, _: FrameType | None) -> NoReturn:

@@ -111,3 +111,11 @@ _BY_CODE: dict[int | None, type[AgentError]] = {
 def error_of_code(code: int, message: str) -> AgentError:
     """Return the error of a wire code (docs/protocol.md, Errors)."""
     return _BY_CODE.get(code, AgentError)(message)
+
+
+class ActiondbgWarning(UserWarning):
+    """The base of all warnings: what is done goes on, in another way than requested."""
+
+
+class RandomizationWarning(ActiondbgWarning):
+    """The kernel refused to choose whether addresses are random."""

@@ -1,4 +1,4 @@
-"""The options of the agent: verification, counting, automatic checkpoints."""
+"""The options of the tool's runs: verification, counting, checkpoints, address layout."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ _NO_CHECKPOINTS = protocol.CheckpointOptions(socket="", milliseconds=0, megabyte
 
 
 class AgentOptions:
-    """Settings of the agent, sent to a stopped tool and at each start.
+    """Settings of the agent, sent to a stopped tool and at each start; and the address layout.
 
-    Changing one raises NotStopped while the tool runs.
+    Changing a setting of the agent raises NotStopped while the tool runs.
 
     Args:
         executions: the processes of the tool.
@@ -45,6 +45,15 @@ class AgentOptions:
     def count_actions(self, on: bool) -> None:
         self._send(protocol.SetOptions(count=on))
         self._counts = on
+
+    @property
+    def disable_randomization(self) -> bool:
+        """Whether the tool's addresses are the same in each run, from the next start on."""
+        return not self._executions.program.randomize
+
+    @disable_randomization.setter
+    def disable_randomization(self, on: bool) -> None:
+        self._executions.program.randomize = not on
 
     @property
     def checkpoint_spacing(self) -> int:

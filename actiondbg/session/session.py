@@ -50,6 +50,7 @@ def launch(
     env: Mapping[str, str] | None = None,
     on_compile: Callable[[], None] | None = None,
     skips: str | os.PathLike[str] | None = None,
+    randomize: bool = False,
 ) -> Session:
     """Make a session; nothing runs yet.
 
@@ -64,11 +65,12 @@ def launch(
         env: the tool's environment; None for ours.
         on_compile: called before the agent is compiled, which takes some seconds.
         skips: a file of ``skips.save``: its actions are skipped in each run.
+        randomize: whether the tool's addresses are random, so that runs may differ.
 
     Raises:
         UsageError: the command line is empty, or the skips cannot be read.
     """
-    program = Program(list(argv), mlir_include, cwd, env, on_compile)
+    program = Program(list(argv), mlir_include, cwd, env, on_compile, randomize)
     session = Session(program, Streams(stdin, stdout, stderr))
     if skips is not None:
         session.skips.load(skips)

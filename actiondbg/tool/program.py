@@ -10,6 +10,7 @@ from typing import IO, TypeAlias
 
 from actiondbg.errors import LaunchError, UsageError
 from actiondbg.tool import Tool, build_agent, expand_driver, find_tool
+from actiondbg.tool.address_layout import address_layout
 
 OpenedStream: TypeAlias = int | IO[str] | IO[bytes] | None  # as subprocess takes it
 
@@ -25,6 +26,7 @@ class Program:
         cwd: the tool's working directory; None for ours.
         env: its environment; None for ours.
         on_compile: called before the agent is compiled, which takes some seconds.
+        randomize: whether the tool's addresses are random, and so may differ in each run.
 
     Raises:
         UsageError: the command line is empty.
@@ -37,6 +39,7 @@ class Program:
         cwd: str | os.PathLike[str] | None = None,
         env: Mapping[str, str] | None = None,
         on_compile: Callable[[], None] | None = None,
+        randomize: bool = False,
     ) -> None:
         if not argv or not argv[0]:
             raise UsageError("The command line is empty: name a tool, such as mlir-opt.")
@@ -44,6 +47,7 @@ class Program:
         self.mlir_include = None if mlir_include is None else Path(mlir_include)
         self.cwd = None if cwd is None else Path(cwd)
         self.env = env
+        self.randomize = randomize
         self._on_compile = on_compile
         self._expanded: tuple[list[str], list[str]] | None = None
         self._found: tuple[str, Tool] | None = None
@@ -81,16 +85,17 @@ class Program:
         executable = self.tool.path
         stdin, stdout, stderr = streams
         try:
-            return subprocess.Popen(
-                self._command_line(),
-                executable=executable,
-                env={**self._environment(agent), **variables},
-                cwd=self.cwd,
-                stdin=stdin,
-                stdout=stdout,
-                stderr=stderr,
-                process_group=group,
-            )
+            with address_layout(self.randomize):
+                return subprocess.Popen(
+                    self._command_line(),
+                    executable=executable,
+                    env={**self._environment(agent), **variables},
+                    cwd=self.cwd,
+                    stdin=stdin,
+                    stdout=stdout,
+                    stderr=stderr,
+                    process_group=group,
+                )
         except (OSError, ValueError) as error:
             raise LaunchError(
                 f"{os.fspath(executable)!r} could not be started ({error}): check the tool and "

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, TextIO
 
 from actiondbg import __version__
 from actiondbg.commands.cli.child_process import exit_code
-from actiondbg.commands.cli.line_parser import LineParser, MlirInclude
+from actiondbg.commands.cli.line_parser import LineParser, MlirInclude, Randomize
 from actiondbg.commands.cli.startup import (
     StartupOptions,
     is_interactive,
@@ -53,6 +53,7 @@ class DebugOptions(StartupOptions):
         bool, Flag("--return-child-result", help="exit with the tool's status")
     ] = False
     mlir_include: MlirInclude = None
+    randomize: Randomize = False
     skips: Annotated[
         str | None, Option("--skips", "FILE", help="load skips written by 'save skips'")
     ] = None
@@ -113,6 +114,7 @@ def _debug(tool: list[str], options: DebugOptions) -> int:
     session = launch(
         tool,
         mlir_include=options.mlir_include,
+        randomize=options.randomize,
         stdin=os.devnull if reads_stdin(options) else None,
         stdout=_tool_stdout(options),
         stderr="inherit",

@@ -29,6 +29,10 @@ MlirInclude = Annotated[
 NoColor = Annotated[bool, Flag("--no-color", help="do not use colours")]
 Partial = Annotated[bool, Flag("--partial", help="read a damaged recording up to the damage")]
 Quiet = Annotated[bool, Flag("--quiet", help="print nothing on success", short="-q")]
+Randomize = Annotated[
+    bool,
+    Flag("--randomize", help="randomise the tool's addresses; by default each run has the same"),
+]
 _NEGATIVE = re.compile(r"-\.?[0-9]")
 
 

@@ -22,6 +22,7 @@ from actiondbg.commands.cli.line_parser import (
     MlirInclude,
     NoColor,
     Partial,
+    Randomize,
     file_or_stdout,
 )
 from actiondbg.commands.cli.log_output import Destination
@@ -102,6 +103,7 @@ class LogOptions(Options):
     ] = None
     partial: Partial = False
     mlir_include: MlirInclude = None
+    randomize: Randomize = False
     no_color: NoColor = False
 
 
@@ -307,6 +309,7 @@ def _started(
         # The output of the tool must not mix with the log.
         stdout=options.tool_stdout or (None if options.output else os.devnull),
         mlir_include=options.mlir_include,
+        randomize=options.randomize,
         on_compile=print_compiling,
         upstream_log=upstream_log,
     )

@@ -14,7 +14,7 @@ from actiondbg.commands.cli.child_process import (
     print_ending,
     print_notice,
 )
-from actiondbg.commands.cli.line_parser import SUFFIX, LineParser, MlirInclude, Quiet
+from actiondbg.commands.cli.line_parser import SUFFIX, LineParser, MlirInclude, Quiet, Randomize
 from actiondbg.commands.interpreter.options import Option, Options
 from actiondbg.recording.capture.recorder import (
     IRDetail,
@@ -71,6 +71,7 @@ class RecordOptions(Options):
     ] = None
     quiet: Quiet = False
     mlir_include: MlirInclude = None
+    randomize: Randomize = False
 
 
 def build_parser() -> LineParser[RecordOptions]:
@@ -105,6 +106,7 @@ def run(argv: list[str]) -> int:
         ir=options.ir,
         events=options.events.split(",") if options.events else (),
         mlir_include=options.mlir_include,
+        randomize=options.randomize,
         on_compile=print_compiling,
     ) as running:
         # Imported here, while the tool runs.

@@ -40,6 +40,7 @@ def open_source(
     ir: IRDetail = "none",
     events: Sequence[str] = (),
     mlir_include: str | None = None,
+    randomize: bool = False,
     modules: Sequence[str] = (),
 ) -> Generator[Source]:
     """Open a recording, or record a tool to a file that is deleted at the end of the block.
@@ -51,6 +52,7 @@ def open_source(
         ir: the IR to record.
         events: the events to count.
         mlir_include: the include directory of the tool's MLIR.
+        randomize: whether the tool's addresses are random.
         modules: modules to import while the tool runs.
 
     Raises:
@@ -66,6 +68,7 @@ def open_source(
             ir=ir,
             events=events,
             mlir_include=mlir_include,
+            randomize=randomize,
             on_compile=print_compiling,
         )
         with forward_interrupts(started) as running:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Annotated
 
 from actiondbg.commands.cli.child_process import print_cut, print_notice
-from actiondbg.commands.cli.line_parser import LineParser, MlirInclude, Partial, Quiet
+from actiondbg.commands.cli.line_parser import LineParser, MlirInclude, Partial, Quiet, Randomize
 from actiondbg.commands.cli.recording_source import Source, open_source
 from actiondbg.commands.interpreter.error_text import writing
 from actiondbg.commands.interpreter.options import Option, Options
@@ -69,6 +69,7 @@ class ReportOptions(Options):
     partial: Partial = False
     quiet: Quiet = False
     mlir_include: MlirInclude = None
+    randomize: Randomize = False
 
 
 def build_parser() -> LineParser[ReportOptions]:
@@ -105,6 +106,7 @@ def run(argv: list[str]) -> int:
         partial=options.partial,
         ir=options.ir or _IR,
         mlir_include=options.mlir_include,
+        randomize=options.randomize,
         modules=("actiondbg.recording.report", "actiondbg.recording.query.database"),
     ) as source:
         return _report(source, options)

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TextIO
 
-from actiondbg.commands.cli.line_parser import LineParser, MlirInclude, Partial
+from actiondbg.commands.cli.line_parser import LineParser, MlirInclude, Partial, Randomize
 from actiondbg.commands.cli.recording_source import Source, open_source
 from actiondbg.commands.interpreter.error_text import writing
 from actiondbg.commands.interpreter.options import Flag, Option, Options
@@ -137,6 +137,7 @@ class StatOptions(Options):
     ] = None
     partial: Partial = False
     mlir_include: MlirInclude = None
+    randomize: Randomize = False
 
 
 def build_parser() -> LineParser[StatOptions]:
@@ -172,6 +173,7 @@ def run(argv: list[str]) -> int:
             partial=options.partial,
             events=() if recorded else _events(options),
             mlir_include=options.mlir_include,
+            randomize=options.randomize,
             modules=_MODULES,
         ) as source:
             return _measure(source, options)

@@ -18,7 +18,14 @@ from actiondbg.commands.cli.child_process import (
     print_ending,
     print_notice,
 )
-from actiondbg.commands.cli.line_parser import SUFFIX, LineParser, MlirInclude, Partial, Quiet
+from actiondbg.commands.cli.line_parser import (
+    SUFFIX,
+    LineParser,
+    MlirInclude,
+    Partial,
+    Quiet,
+    Randomize,
+)
 from actiondbg.commands.interpreter.error_text import writing
 from actiondbg.commands.interpreter.options import Option, Options
 from actiondbg.errors import UsageError
@@ -102,6 +109,7 @@ class TraceOptions(Options):
     partial: Partial = False
     quiet: Quiet = False
     mlir_include: MlirInclude = None
+    randomize: Randomize = False
 
 
 def build_parser() -> LineParser[TraceOptions]:
@@ -173,6 +181,7 @@ def _trace_tool(tool: list[str], options: TraceOptions, kind: Format, selection:
             tool,
             directory / f"run{SUFFIX}",
             mlir_include=options.mlir_include,
+            randomize=options.randomize,
             on_compile=print_compiling,
         )
         with forward_interrupts(started) as running:

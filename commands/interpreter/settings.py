@@ -65,6 +65,11 @@ SETTINGS: dict[str, Setting] = {
         "whether outcomes are counted as actions run, so that info patterns needs no replay",
         attribute="count_actions",
     ),
+    "disable-randomization": Setting(
+        "on",
+        "whether the tool's addresses are the same in each run, from the next start on",
+        attribute="disable_randomization",
+    ),
     "checkpoints": Setting(
         "on",
         "whether checkpoints are made automatically, or their spacing in milliseconds",

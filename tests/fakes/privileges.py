@@ -1,7 +1,8 @@
-"""Running commands where the kernel forbids to count."""
+"""Running commands where the kernel forbids to count, or to choose the address layout."""
 
 from __future__ import annotations
 
+import errno
 import platform
 import subprocess
 import sys
@@ -24,7 +25,8 @@ for capability in (21, 38) if os.geteuid() == 0 else ():
 """
     + _RUN
 )
-# Makes perf_event_open fail, as the seccomp profile of a container does.
+# Makes a system call fail, as the seccomp profile of a container does.
+_PERSONALITY = {"x86_64": 135, "aarch64": 92}
 _FILTERED = (
     """\
 import ctypes, os, struct, sys
@@ -56,6 +58,12 @@ def filtered(code: int, *command: str) -> subprocess.CompletedProcess[str]:
     """Run a command for which perf_event_open fails with an errno."""
     number = opening._NUMBERS[platform.machine()]  # pyright: ignore[reportPrivateUsage]
     return _run(_FILTERED, str(number), str(code), *command)
+
+
+def without_personality(*command: str) -> subprocess.CompletedProcess[str]:
+    """Run a command for which personality(2) fails, as in containers."""
+    number = _PERSONALITY[platform.machine()]
+    return _run(_FILTERED, str(number), str(errno.EPERM), *command)
 
 
 def _run(script: str, *words: str) -> subprocess.CompletedProcess[str]:

@@ -115,6 +115,7 @@ def start_recording(
     env: Mapping[str, str] | None = None,
     on_compile: Callable[[], None] | None = None,
     upstream_log: str | os.PathLike[str] | None = None,
+    randomize: bool = False,
 ) -> RecordingProcess:
     """Start a tool and record its actions. The tool ends when this thread does.
 
@@ -134,13 +135,14 @@ def start_recording(
         env: the tool's environment; None for ours.
         on_compile: called before the agent is compiled, which takes some seconds, once.
         upstream_log: the path for a log like that of the tool's own --log-actions-to.
+        randomize: whether the tool's addresses are random, so that runs may differ.
 
     Raises:
         UsageError: the command line is empty, an event is unknown, or ``output`` exists and is not
             a recording.
         LaunchError: the tool cannot be started, or a file cannot be opened.
     """
-    program = Program(list(argv), mlir_include, cwd, env, on_compile)
+    program = Program(list(argv), mlir_include, cwd, env, on_compile, randomize)
     variables = _agent_environment(output, ir, events, upstream_log)
     agent = program.agent()
     with Streams(stdin, stdout, stderr).opened() as streams:

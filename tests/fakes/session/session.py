@@ -212,6 +212,7 @@ class FakeOptions:
     def __init__(self) -> None:
         self.verify_each_action = False
         self.count_actions = False
+        self.disable_randomization = True
         self.checkpoint_spacing = 50
         self.checkpoint_memory = 1024
 

@@ -211,7 +211,14 @@ def test_verifying_is_a_setting_of_the_sessions(driver: Driver) -> None:
     assert driver.do("set verify on", "show verify-each-action") == "verify-each-action  on\n"
     assert driver.session.options.verify_each_action is True
     driver.session.options.verify_each_action = False
-    assert "verify-each-action  off" in driver.do("show")
+    assert driver.do("show verify-each-action") == "verify-each-action  off\n"
+
+
+def test_address_randomisation_is_a_setting_of_the_sessions(driver: Driver) -> None:
+    assert driver.do("show disable-randomization") == "disable-randomization  on\n"
+    driver.do("set disable-r off")
+    assert driver.session.options.disable_randomization is False
+    assert "disable-randomization  off" in driver.do("show")
 
 
 @pytest.mark.parametrize(

@@ -143,7 +143,7 @@ def test_the_timeline(stopped: Driver) -> None:
 
 def test_settings(stopped: Driver) -> None:
     session = stopped.session
-    assert "checkpoints         on" in stopped.do("show")
+    assert stopped.do("show checkpoints") == "checkpoints  on\n"
     stopped.do("set checkpoints off", "set checkpoint-memory 64")
     assert (session.options.checkpoint_spacing, session.options.checkpoint_memory) == (0, 64)
     assert stopped.do("show checkpoints") == "checkpoints  off\n"

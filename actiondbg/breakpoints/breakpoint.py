@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from actiondbg import protocol
-from actiondbg.breakpoints.condition import parse_condition
+from actiondbg.breakpoints.condition import parse_condition, uses_field
 from actiondbg.breakpoints.outcome_filter import parse_outcome
 from actiondbg.breakpoints.spec import parse_spec
 from actiondbg.errors import UsageError
@@ -23,7 +23,7 @@ class Breakpoint:
         condition: the condition as the user wrote it, or None.
         enabled: whether it stops.
         temporary: whether its first stop deletes it.
-        after: whether it stops after the action; always with an outcome.
+        after: whether it stops after the action; always with an outcome, or a condition about it.
         ignore: the number of hits that are still ignored.
         hits: the number of hits in this run, or the last one; ignored hits count.
         commands: the commands that a front end runs at its stops.
@@ -49,13 +49,14 @@ class Breakpoint:
     _terms: list[protocol.Term] = field(default_factory=list[protocol.Term], repr=False)
     _parsed: protocol.Condition | None = field(default=None, repr=False)
     _outcome: protocol.OutcomeFilter | None = field(default=None, repr=False)
+    _asked_after: bool = field(default=False, repr=False)
 
     def __post_init__(self) -> None:
+        self._asked_after = self.after
         self._terms = parse_spec(self.spec) if self.kind == "breakpoint" else []
-        self.set_condition(self.condition)
         if self.outcome is not None:
             self._outcome = parse_outcome(self.outcome)
-            self.after = True
+        self.set_condition(self.condition)
 
     @property
     def kind(self) -> Literal["breakpoint", "watch", "catch"]:
@@ -65,9 +66,21 @@ class Breakpoint:
         return "breakpoint" if self.catch is None else "catch"
 
     def set_condition(self, text: str | None) -> None:
-        """Replace the condition; a syntax error keeps the old one."""
-        self._parsed = None if text is None else parse_condition(text)
-        self.condition = text
+        """Replace the condition; an error keeps the old one."""
+        parsed = None if text is None else parse_condition(text)
+        is_about_outcome = uses_field(parsed, "outcome")
+        if is_about_outcome and self.kind != "breakpoint":
+            raise UsageError(
+                f"The condition of a {self.kind} cannot be about the outcome, which is unknown "
+                "while the action runs: use the other fields."
+            )
+        self._parsed, self.condition = parsed, text
+        self.after = self._asked_after or self.outcome is not None or is_about_outcome
+
+    @property
+    def asked_after(self) -> bool:
+        """Whether it stops after the action whatever its condition is."""
+        return self._asked_after
 
     def count(self, hits: int) -> None:
         """Set the hits of this run, and reduce the ignore count by the new ones."""
@@ -194,6 +207,6 @@ def _break_words(one: Breakpoint) -> list[str]:
         quote = "'" if '"' in one.outcome else '"'
         plain = not any(c.isspace() or c in "'\"" for c in one.outcome)
         words += ["--outcome", one.outcome if plain else f"{quote}{one.outcome}{quote}"]
-    elif one.after:
+    elif one.asked_after:
         words.append("--after")
     return [*words, one.spec]

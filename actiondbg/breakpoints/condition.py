@@ -2,8 +2,9 @@
 
 ``or``, ``and``, ``not`` (also ``||``, ``&&``, ``!``), ``== != < <= > >=``, ``~`` and ``!~``
 (text on the left, glob on the right), parentheses, integers, and text in single or double quotes.
-Fields: ordinal, depth, iteration, line, hits (integers), tag, name, op, file, func (text).
-Conditions are checked here and evaluated in the agent.
+Fields: ordinal, depth, iteration, line, hits (integers), tag, name, op, file, func, pass, outcome
+(text). Conditions are checked here and evaluated in the agent. The outcome is known after the
+action only; all other fields are those before it.
 """
 
 from __future__ import annotations
@@ -11,15 +12,17 @@ from __future__ import annotations
 import difflib
 import re
 from dataclasses import dataclass
-from typing import Literal, cast
+from typing import Literal, cast, get_args
 
 from actiondbg.errors import UsageError
 from actiondbg.protocol import Condition, Operator
-from actiondbg.support.globs import check_glob
+from actiondbg.protocol.types import Result
+from actiondbg.support.globs import check_glob, glob_matches
 
 INTEGER_FIELDS = ("ordinal", "depth", "iteration", "line", "hits")
-TEXT_FIELDS = ("tag", "name", "op", "file", "func")
+TEXT_FIELDS = ("tag", "name", "op", "file", "func", "pass", "outcome")
 CONDITION_FIELDS = (*INTEGER_FIELDS, *TEXT_FIELDS)
+RESULTS: tuple[str, ...] = get_args(Result)
 _ALIASES = {"function": "func"}
 _SPELLINGS = {"&&": "and", "||": "or", "!": "not"}
 _COMPARISONS = ("==", "!=", "<", "<=", ">", ">=", "~", "!~")
@@ -63,11 +66,12 @@ class _Operand:
     offset: int
 
 
-def parse_condition(text: str) -> Condition:
+def parse_condition(text: str, outcomes: tuple[str, ...] = RESULTS) -> Condition:
     """Parse an EXPR and check its types.
 
     Args:
         text: as in the module's description.
+        outcomes: the possible values of the field outcome.
 
     Returns:
         The tree that the agent evaluates.
@@ -75,17 +79,25 @@ def parse_condition(text: str) -> Condition:
     Raises:
         UsageError: a syntax or type error, with its position.
     """
-    parser = _Parser(text)
+    parser = _Parser(text, outcomes)
     operand = parser.either(0)
     parser.finish()
     return parser.truth(operand).node
 
 
+def uses_field(condition: Condition | None, field: str) -> bool:
+    """Return whether a field occurs in a condition; False for None."""
+    if condition is None:
+        return False
+    return condition.field == field or any(uses_field(each, field) for each in condition.args or [])
+
+
 class _Parser:
     """One method a level of precedence, from the loosest: either, both, negation, comparison."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, outcomes: tuple[str, ...]) -> None:
         self._text = text
+        self._outcomes = outcomes
         self._tokens = [
             _Token(match.lastgroup or "", match[match.lastgroup or 0], match.start(match.lastindex))
             for match in _TOKEN.finditer(text)
@@ -181,11 +193,28 @@ class _Parser:
                     )
             if isinstance(right.node.value, str):
                 check_glob(right.node.value, self._text, right.offset + 1)
+                self._check_outcome(left, right, is_glob=True)
         elif left.type != right.type:
             raise self._error(
                 f"{_NOUNS[left.type].capitalize()} cannot be compared with {_NOUNS[right.type]}.",
                 right.offset,
             )
+        else:
+            self._check_outcome(left, right)
+            self._check_outcome(right, left)
+
+    def _check_outcome(self, field: _Operand, value: _Operand, *, is_glob: bool = False) -> None:
+        """Refuse to compare the outcome with a text that it never is."""
+        text = value.node.value
+        if field.node.field != "outcome" or not isinstance(text, str):
+            return
+        if any(text == one or (is_glob and glob_matches(text, one)) for one in self._outcomes):
+            return
+        raise self._error(
+            f"No action has the outcome {text!r}: it is {', '.join(self._outcomes[:-1])} or "
+            f"{self._outcomes[-1]}.",
+            value.offset,
+        )
 
     def _field(self, token: _Token) -> _Operand:
         name = _ALIASES.get(token.spelling, token.spelling)

@@ -1,9 +1,10 @@
 """SPEC: the actions at which a breakpoint stops.
 
 ``tag:T``, ``pattern:GLOB``, ``pass:GLOB``, ``fold:OPGLOB``, ``op:GLOB``, ``func:GLOB``,
-``FILE:LINE[:COL]``, ``FILE:LINE-LINE``, ``file:FILE[:LINE...]`` (the whole file, or a file whose
-name resembles another term), ``#17`` (ordinal), or a bare name; several joined with ``and``.
-Double quotes protect a word ``and``, a word ``if`` and colons.
+``in:PASS`` (inside a pass) or ``in:PASS#2`` (inside its second run), ``FILE:LINE[:COL]``,
+``FILE:LINE-LINE``, ``file:FILE[:LINE...]`` (the whole file, or a file whose name resembles another
+term), ``#17`` (ordinal), or a bare name; several joined with ``and``. Double quotes protect a word
+``and``, a word ``if`` and colons.
 """
 
 from __future__ import annotations
@@ -20,13 +21,15 @@ from actiondbg.support.globs import check_glob
 
 _GlobKind = Literal["tag", "pattern", "pass", "fold", "op", "func"]
 _GLOB_KINDS: dict[str, _GlobKind] = {kind: kind for kind in get_args(_GlobKind)}
-_PREFIXES = (*_GLOB_KINDS, "file")
+_PREFIXES = (*_GLOB_KINDS, "in", "file")
 _WORD = re.compile(r'(?:"[^"]*"|[^\s"])+')
 # A single word before a single colon: mlir::X is a name.
 _PREFIX = re.compile(r"([A-Za-z_][\w-]*):(?!:)")
 _LOCATION = re.compile(
     r'(?P<path>"[^"]+"|.*?[^:]):(?P<line>[0-9]+)(?:-(?P<last>[0-9]+)|:(?P<column>[0-9]+))?'
 )
+# The number of a run, after the name of a pass.
+_RUN = re.compile(r"(?P<name>.*)#(?P<run>[^\s\"#]*)")
 # A single colon in a bare name, not part of ::, is an invalid location.
 _LONE_COLON = re.compile(r"(?<!:):(?!:)")
 
@@ -141,6 +144,8 @@ def _parse_term(piece: _Piece) -> Term:
     prefix = _PREFIX.match(piece.raw)
     if prefix and prefix[1] in _PREFIXES:
         value = piece.after(prefix.end())
+        if prefix[1] == "in":
+            return _in_term(value)
         kind = _GLOB_KINDS.get(prefix[1])
         return _glob_term(kind, value) if kind else _file_term(value)
     location = _LOCATION.fullmatch(piece.raw)
@@ -167,7 +172,23 @@ def _parse_ordinal(piece: _Piece) -> Term:
     return Term(kind="ordinal", ordinal=int(digits))
 
 
-def _glob_term(kind: _GlobKind | Literal["name"], value: _Piece) -> Term:
+def _in_term(value: _Piece) -> Term:
+    run = _RUN.fullmatch(value.raw)
+    if run is None:
+        return _glob_term("in", value)
+    digits = run["run"]
+    if not re.fullmatch("[0-9]{1,18}", digits) or int(digits) == 0:
+        raise value.error(
+            f"'#{digits}' is not the number of a run: the runs of a pass are numbered from 1, "
+            "such as in:canonicalize#2.",
+            run.start("run"),
+        )
+    term = _glob_term("in", _Piece(run["name"], value.text, value.offset))
+    term.nth = int(digits)
+    return term
+
+
+def _glob_term(kind: _GlobKind | Literal["name", "in"], value: _Piece) -> Term:
     glob = value.plain
     if not glob:
         raise value.error(f"Nothing follows {kind}: give a name, or * for any.")

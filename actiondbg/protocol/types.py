@@ -218,10 +218,13 @@ class Statistic(Message):
 
 
 class Term(Message, omit_defaults=True):
-    """One part of a breakpoint's SPEC."""
+    """One part of a breakpoint's SPEC; ``nth`` is the number of the run of a pass around."""
 
-    kind: Literal["tag", "pattern", "pass", "fold", "name", "op", "func", "location", "ordinal"]
+    kind: Literal[
+        "tag", "pattern", "pass", "fold", "name", "op", "func", "in", "location", "ordinal"
+    ]
     glob: str | None = None
+    nth: int | None = None
     path: str | None = None
     line: int | None = None
     last_line: int | None = None

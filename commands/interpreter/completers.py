@@ -23,6 +23,7 @@ _KINDS: dict[str, NameKind] = {
     "pass": "pass",
     "fold": "op",
     "op": "op",
+    "in": "pass",
 }
 
 

@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from actiondbg.breakpoints.condition import INTEGER_FIELDS, TEXT_FIELDS
+from actiondbg.breakpoints.condition import INTEGER_FIELDS, RESULTS, TEXT_FIELDS
 
 if TYPE_CHECKING:
     from actiondbg.commands.interpreter.declaration import Command, CommandTable
@@ -21,6 +21,8 @@ SPEC selects actions by one property, or by several joined with 'and'.
   fold:OPGLOB       fold of an operation with that name
   op:GLOB           name of the operation of the action
   func:GLOB         symbol of the function around the operation
+  in:GLOB           anything inside a pass, at any depth; in:GLOB#2 is inside the
+                    second run of that pass
   FILE:LINE[:COL]   location of the operation; FILE:LINE-LINE is a range,
                     file:FILE a whole file; FILE matches by its last components
   #17               ordinal
@@ -30,7 +32,10 @@ SPEC selects actions by one property, or by several joined with 'and'.
 EXPR = f"""\
 EXPR is a condition over the fields of an action.
   integer fields    {", ".join(INTEGER_FIELDS)}
-  text fields       {", ".join(TEXT_FIELDS)}; values are quoted with '' or ""
+  text fields       {", ".join(TEXT_FIELDS)}; values in '' or ""
+  pass              the innermost pass around the action, or the action itself
+  outcome           {", ".join(RESULTS)}; with it in EXPR,
+                    the stop is after the action; the other fields are those before
   comparisons       == != < <= > >=, and ~ !~ for globs: op ~ 'arith.*'
   operators         and, or, not, ( )
 """

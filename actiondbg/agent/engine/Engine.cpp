@@ -130,13 +130,13 @@ void Engine::planObservation(Frame &frame) {
   // Its end may be the event to stop at: only if that event is near.
   bool isNear = resumption.event > event && resumption.event - event <= 1000;
   bool isWanted = isStep || isNear || !frame.rare().stopAfter.empty() ||
-                  !frame.rare().undecided.empty() || frame.untilMatches;
+                  !frame.rare().undecided.empty() || frame.untilResults;
   if (!isWanted)
     return;
   frame.wantsReasons =
       isStep || isNear || frame.kind == Kind::Fold ||
       !frame.rare().stopAfter.empty() ||
-      (frame.untilMatches &&
+      (frame.untilResults &&
        (!resumption.outcome || resumption.outcome->needsReasons()));
   frame.wantsReasons |= breakpoints.needReasons(frame);
   // Digesting a function costs more than most actions: only for single steps
@@ -213,12 +213,11 @@ void Engine::stopBefore(Frame &frame, Notice &notice) {
     isHit = false;
     notice = Notice();
   }
-  bool isReached = (resumption.until && resumption.until->matches(frame)) ||
-                   resumption.event == position.event;
-  if (isReached && resumption.until && resumption.after) {
-    frame.untilMatches = true;
-    isReached = false;
-  }
+  Results results =
+      resumption.until ? resumption.until->resultsFor(frame) : noResult;
+  if (resumption.isForEnds())
+    frame.untilResults = std::exchange(results, noResult);
+  bool isReached = results || resumption.event == position.event;
   if (!notice.reason.empty())
     return stop(frame, notice);
   if (isInterrupted)
@@ -245,7 +244,8 @@ void Engine::stopAfter(Frame &frame) {
   bool isUsedUp = resumption.usesUp(frame, /*over=*/true);
   bool isLeft =
       resumption.until && resumption.within && frame.depth < resumption.depth;
-  bool isReached = frame.untilMatches && resumption.until &&
+  bool isReached = (frame.untilResults & asSet(frame.result())) &&
+                   resumption.until &&
                    (!resumption.outcome ||
                     resumption.outcome->matches(frame, resumption.own));
   if (isReached && resumption.count > 1) {

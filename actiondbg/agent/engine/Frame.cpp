@@ -144,6 +144,13 @@ int64_t Frame::iteration() const {
   return -1;
 }
 
+const Frame *Frame::passAround() const {
+  const Frame *frame = this;
+  while (frame && (frame->kind != Kind::Pass || frame->isAdaptor()))
+    frame = frame->parent;
+  return frame;
+}
+
 const ErasedUnit *Frame::erasedUnit(size_t index) const {
   for (const ErasedUnit &one : rare().erased)
     if (one.unit == index)

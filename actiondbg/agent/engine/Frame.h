@@ -44,6 +44,13 @@ enum class Returned : uint8_t { Unknown, Failure, Success, RolledBack };
 enum class Result : uint8_t { Succeeded, Unchanged, Failed, Skipped };
 llvm::StringRef textOf(Result result);
 
+/// A set of results, a bit each.
+using Results = uint8_t;
+constexpr Results noResult = 0, anyResult = 0xf;
+constexpr Results asSet(Result result) {
+  return static_cast<Results>(1u << static_cast<unsigned>(result));
+}
+
 /// Describes an IR unit that was erased while its action ran.
 struct ErasedUnit {
   size_t unit;
@@ -62,11 +69,15 @@ struct ErasedUnit {
 struct Rare {
   /// Units that were erased or replaced since the action began.
   llvm::SmallVector<ErasedUnit, 0> erased;
-  /// Breakpoints that stop after this action whatever its outcome, and those
-  /// that depend on its outcome.
-  llvm::SmallVector<int, 0> stopAfter, undecided;
+  /// Breakpoints that stop after this action whatever its outcome.
+  llvm::SmallVector<int, 0> stopAfter;
+  /// Those that depend on its outcome, and the results that their conditions
+  /// allow.
+  llvm::SmallVector<std::pair<int, Results>, 0> undecided;
   llvm::SmallVector<std::string, 0> reasons, values;
   std::unique_ptr<Snapshot> snapshot;
+  /// For a pass: its number among the runs of this pass, from 1.
+  uint64_t run = 0;
   std::optional<std::string> name;
   std::optional<llvm::StringRef> function;
 };
@@ -111,8 +122,9 @@ struct Frame {
   /// Set by a plan: inside a pass whose actions must all run; a candidate;
   /// skipped. See Plan.h.
   bool isHeld = false, isCandidate = false, isPlanned = false;
-  /// The resumption's `until` matches this action and waits for its end.
-  bool untilMatches = false;
+  /// The results after which the resumption's `until` matches this action; it
+  /// waits for the end.
+  Results untilResults = noResult;
   /// Whether to collect reasons, because a stop may follow.
   bool wantsReasons = false;
   /// Whether to search for modifications without a notification, and whether
@@ -155,6 +167,10 @@ struct Frame {
   /// The number of the greedy driver's iteration that this is or belongs to; -1
   /// if none.
   int64_t iteration() const;
+
+  /// The innermost pass that this is or belongs to, adaptors aside; null if
+  /// none.
+  const Frame *passAround() const;
 
   bool isGreedyIteration() const { return kind == Kind::Iteration; }
   bool isConversion() const { return kind == Kind::Conversion; }

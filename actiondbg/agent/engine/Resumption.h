@@ -32,6 +32,8 @@ struct Resumption {
   uint64_t event = 0, keep = 0;
 
   bool isStepping() const { return control >= Control::Step; }
+  /// Whether `until` waits for the end of an action that it matches.
+  bool isForEnds() const { return until && (after || until->isAboutOutcome()); }
   /// Whether the tool may stop without a breakpoint.
   bool mayStop() const { return isStepping() || until || event; }
   /// Whether the tool may stop at the end of this action, by its depth.

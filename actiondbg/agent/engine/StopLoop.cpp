@@ -41,11 +41,12 @@ void StopLoop::stop(Frame &frame, const Notice &notice) {
 /// Replaces the targets of the previous resumption. The end of a running action
 /// may be one.
 void StopLoop::setTargets(Frame &frame) {
-  bool isForEnds = resumption.until && resumption.after;
-  for (Frame *around = &frame; around; around = around->parent)
-    around->untilMatches = isForEnds && !around->over &&
-                           around->kind != Kind::None &&
-                           resumption.until->matches(*around);
+  for (Frame *around = &frame; around; around = around->parent) {
+    bool maybe =
+        resumption.isForEnds() && !around->over && around->kind != Kind::None;
+    around->untilResults =
+        maybe ? resumption.until->resultsFor(*around) : noResult;
+  }
 }
 
 void StopLoop::serve() {

@@ -38,6 +38,11 @@ struct Breakpoint {
   std::optional<Catch> catches;
 
   static std::optional<Breakpoint> parse(Fields &fields);
+  /// Whether it depends on the outcome of the action.
+  bool isAboutOutcome() const { return outcome || spec.isAboutOutcome(); }
+  bool needsReasons() const {
+    return outcome ? outcome->needsReasons() : isAboutOutcome();
+  }
   /// Counts a hit; returns whether to report it.
   bool hit();
   /// Takes over the counts of the breakpoint with the same id.

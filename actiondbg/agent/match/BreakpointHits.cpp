@@ -20,14 +20,23 @@ void BreakpointHits::set(std::vector<Breakpoint> all) {
   for (const Breakpoint &one : breakpoints) {
     if (one.catches && one.enabled)
       catching |= 1u << static_cast<unsigned>(one.catches->kind);
-    isAboutChanges |= one.after || one.outcome || one.watch || one.catches;
+    isAboutChanges |=
+        one.after || one.isAboutOutcome() || one.watch || one.catches;
   }
+}
+
+/// Returns the results after which a breakpoint may stop that waits for the
+/// outcome of an action.
+static Results awaited(const Frame &frame, const Breakpoint &one) {
+  for (const auto &[id, results] : frame.rare().undecided)
+    if (id == one.id)
+      return results;
+  return noResult;
 }
 
 bool BreakpointHits::needReasons(const Frame &frame) const {
   return llvm::any_of(breakpoints, [&](const Breakpoint &one) {
-    return llvm::is_contained(frame.rare().undecided, one.id) &&
-           one.outcome->needsReasons();
+    return awaited(frame, one) && one.needsReasons();
   });
 }
 
@@ -48,19 +57,30 @@ void BreakpointHits::hit(Breakpoint &one, Frame &frame, Notice &notice) {
 }
 
 /// Notes a breakpoint that is evaluated at the end of the action.
-static void noteEnd(Frame &frame, const Breakpoint &one) {
+static void noteEnd(Frame &frame, const Breakpoint &one, Results results) {
   Rare &rare = frame.needRare();
-  (one.outcome ? rare.undecided : rare.stopAfter).push_back(one.id);
+  if (one.isAboutOutcome())
+    rare.undecided.push_back({one.id, results});
+  else
+    rare.stopAfter.push_back(one.id);
+}
+
+static bool isHitAfter(const Frame &frame, Breakpoint &one) {
+  if (llvm::is_contained(frame.rare().stopAfter, one.id))
+    return true;
+  return (awaited(frame, one) & asSet(frame.result())) &&
+         (!one.outcome || one.outcome->matches(frame, /*own=*/false));
 }
 
 void BreakpointHits::hitBefore(Frame &frame, llvm::ArrayRef<Breakpoint *> found,
                                Notice &notice) {
   for (Breakpoint *maybe : found) {
     Breakpoint &one = *maybe;
-    if (!one.enabled || !one.spec.matchesRest(frame))
+    Results results = one.enabled ? one.spec.resultsOfRest(frame) : noResult;
+    if (!results)
       continue;
-    if (one.after || one.outcome)
-      noteEnd(frame, one);
+    if (one.after || one.isAboutOutcome())
+      noteEnd(frame, one, results);
     else
       hit(one, frame, notice);
   }
@@ -69,12 +89,12 @@ void BreakpointHits::hitBefore(Frame &frame, llvm::ArrayRef<Breakpoint *> found,
 void BreakpointHits::findEnds(Frame &frame) {
   for (Breakpoint &one : breakpoints) {
     if (!one.enabled || one.watch || one.catches ||
-        !(one.after || one.outcome) ||
+        !(one.after || one.isAboutOutcome()) ||
         llvm::is_contained(frame.rare().stopAfter, one.id) ||
-        llvm::is_contained(frame.rare().undecided, one.id))
+        awaited(frame, one))
       continue;
-    if (one.spec.matches(frame))
-      noteEnd(frame, one);
+    if (Results results = one.spec.resultsFor(frame))
+      noteEnd(frame, one, results);
   }
 }
 
@@ -95,11 +115,8 @@ bool BreakpointHits::hitAfter(Frame &frame, Notice &notice) {
       notice.culprit = {frame.ordinal, frame.tag().str(), frame.name(), false};
       hit(one, frame, notice);
     }
-    bool isHit = llvm::is_contained(frame.rare().stopAfter, one.id) ||
-                 (llvm::is_contained(frame.rare().undecided, one.id) &&
-                  one.outcome && one.outcome->matches(frame, /*own=*/false));
     // The breakpoint may have been disabled since the action began.
-    if (isHit && one.enabled)
+    if (one.enabled && isHitAfter(frame, one))
       hit(one, frame, notice);
   }
   if (notice.hit.size() == already) {

@@ -20,6 +20,8 @@ std::optional<Condition::Node> Condition::nodeOf(StringRef name) {
                                               {"hits", Node::Hits},
                                               {"tag", Node::Tag},
                                               {"name", Node::Name},
+                                              {"pass", Node::Pass},
+                                              {"outcome", Node::Outcome},
                                               {"op", Node::Op},
                                               {"file", Node::File},
                                               {"func", Node::Func},
@@ -62,6 +64,7 @@ std::optional<Condition> Condition::parse(const llvm::json::Value &value,
   if (!node || (*node >= Node::And) == field.has_value())
     return std::nullopt;
   result.node = *node;
+  result.needsOutcome = *node == Node::Outcome;
   if (field)
     return result;
   const llvm::json::Array *args = object->getArray("args");
@@ -71,6 +74,7 @@ std::optional<Condition> Condition::parse(const llvm::json::Value &value,
     std::optional<Condition> parsed = parse(arg, error);
     if (!parsed)
       return std::nullopt;
+    result.needsOutcome |= parsed->needsOutcome;
     result.args.push_back(std::move(*parsed));
   }
   // The other name of a pattern without a debug name.
@@ -86,7 +90,8 @@ std::optional<Condition> Condition::parse(const llvm::json::Value &value,
   return result;
 }
 
-Condition::Operand Condition::value(const Frame &frame, uint64_t hits) const {
+Condition::Operand Condition::value(const Frame &frame,
+                                    const Moment &moment) const {
   auto number = [](int64_t value) { return Operand{false, value, {}}; };
   auto text = [](StringRef value) { return Operand{true, 0, value}; };
   Operation *op = frame.op();
@@ -100,13 +105,19 @@ Condition::Operand Condition::value(const Frame &frame, uint64_t hits) const {
   case Node::Iteration:
     return number(frame.iteration());
   case Node::Hits:
-    return number(hits);
+    return number(moment.hits);
   case Node::Tag:
     return text(frame.tag());
   case Node::Name:
     return text(frame.shortName());
   case Node::Unnamed:
     return text(frame.unnamed());
+  case Node::Pass: {
+    const Frame *pass = frame.passAround();
+    return text(pass ? pass->shortName() : "");
+  }
+  case Node::Outcome:
+    return text(textOf(moment.result));
   case Node::Op:
     return text(op ? op->getName().getStringRef() : "");
   case Node::Func:
@@ -126,7 +137,7 @@ Condition::Operand Condition::value(const Frame &frame, uint64_t hits) const {
 }
 
 bool Condition::matchesGlob(const Operand &left, const Operand &right) const {
-  // All names but that of an action are owned by MLIR, so the match is cached.
+  // The match of a text that MLIR owns is cached.
   if (glob)
     return args[0].node >= Node::Op && args[0].node <= Node::Func
                ? glob->matches(left.text)
@@ -136,9 +147,9 @@ bool Condition::matchesGlob(const Operand &left, const Operand &right) const {
   return made && made->matchesNow(left.text);
 }
 
-bool Condition::compare(const Frame &frame, uint64_t hits) const {
-  Operand left = args[0].value(frame, hits);
-  Operand right = args[1].value(frame, hits);
+bool Condition::compare(const Frame &frame, const Moment &moment) const {
+  Operand left = args[0].value(frame, moment);
+  Operand right = args[1].value(frame, moment);
   if (node >= Node::Matches)
     return matchesGlob(left, right) == (node == Node::Matches);
   if (left.isText && (node == Node::Equal || node == Node::Unequal))
@@ -162,18 +173,29 @@ bool Condition::compare(const Frame &frame, uint64_t hits) const {
   }
 }
 
-bool Condition::holds(const Frame &frame, uint64_t hits) const {
+bool Condition::holdsAt(const Frame &frame, const Moment &moment) const {
   switch (node) {
   case Node::And:
-    return args[0].holds(frame, hits) && args[1].holds(frame, hits);
+    return args[0].holdsAt(frame, moment) && args[1].holdsAt(frame, moment);
   case Node::Or:
-    return args[0].holds(frame, hits) || args[1].holds(frame, hits);
+    return args[0].holdsAt(frame, moment) || args[1].holdsAt(frame, moment);
   case Node::Not:
-    return !args[0].holds(frame, hits);
+    return !args[0].holdsAt(frame, moment);
   default:
     // The front end refuses a lone field or value.
-    return node >= Node::And && compare(frame, hits);
+    return node >= Node::And && compare(frame, moment);
   }
+}
+
+Results Condition::resultsFor(const Frame &frame, uint64_t hits) const {
+  if (!needsOutcome)
+    return holdsAt(frame, {hits, Result::Succeeded}) ? anyResult : noResult;
+  Results results = noResult;
+  for (Result one :
+       {Result::Succeeded, Result::Unchanged, Result::Failed, Result::Skipped})
+    if (holdsAt(frame, {hits, one}))
+      results |= asSet(one);
+  return results;
 }
 
 } // namespace adbg

@@ -15,7 +15,15 @@ class Condition {
 public:
   static std::optional<Condition> parse(const llvm::json::Value &value,
                                         std::string &error);
-  bool holds(const Frame &frame, uint64_t hits) const;
+  /// Returns the results of the action for which the condition holds: all or
+  /// none, unless it is about the outcome. Every other field is read now, so
+  /// that it means the action before it ran. `hits` is a field.
+  Results resultsFor(const Frame &frame, uint64_t hits) const;
+  bool holds(const Frame &frame, uint64_t hits) const {
+    return resultsFor(frame, hits) != noResult;
+  }
+  /// Whether the condition can only be decided after the action.
+  bool isAboutOutcome() const { return needsOutcome; }
 
 private:
   enum class Node : uint8_t {
@@ -30,6 +38,9 @@ private:
     Tag,
     Name,
     Unnamed,
+    Pass,
+    Outcome,
+    // Text that MLIR owns.
     Op,
     File,
     Func,
@@ -51,9 +62,15 @@ private:
     int64_t number = 0;
     llvm::StringRef text;
   };
+  /// The values of the fields that are not in the frame.
+  struct Moment {
+    uint64_t hits = 0;
+    Result result = Result::Succeeded;
+  };
   static std::optional<Node> nodeOf(llvm::StringRef name);
-  Operand value(const Frame &frame, uint64_t hits) const;
-  bool compare(const Frame &frame, uint64_t hits) const;
+  bool holdsAt(const Frame &frame, const Moment &moment) const;
+  Operand value(const Frame &frame, const Moment &moment) const;
+  bool compare(const Frame &frame, const Moment &moment) const;
   bool matchesGlob(const Operand &left, const Operand &right) const;
 
   Node node = Node::Number;
@@ -62,6 +79,7 @@ private:
   /// The glob on the right of ~ and !~, if it is a constant.
   mutable std::optional<Glob> glob;
   std::vector<Condition> args;
+  bool needsOutcome = false;
 };
 
 } // namespace adbg

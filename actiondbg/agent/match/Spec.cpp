@@ -54,6 +54,15 @@ static bool matchesPattern(Glob &glob, const Frame &frame) {
          (!unnamed.empty() && glob.matches(unnamed));
 }
 
+/// Whether the action is inside a run of the pass, at any depth.
+bool Term::matchesAround(const Frame &frame) {
+  for (const Frame *around = frame.parent; around; around = around->parent)
+    if ((!nth || around->rare().run == nth) &&
+        matchesPass(*glob, around->pass()))
+      return true;
+  return false;
+}
+
 bool Term::matches(const Frame &frame) {
   switch (about) {
   case About::Ordinal:
@@ -67,6 +76,8 @@ bool Term::matches(const Frame &frame) {
   case About::Name:
     return glob->matches(frame.tag()) || matchesPass(*glob, frame.pass()) ||
            matchesPattern(*glob, frame);
+  case About::In:
+    return matchesAround(frame);
   case About::Fold:
     if (frame.kind != Kind::Fold)
       return false;
@@ -95,6 +106,7 @@ std::optional<Term> Term::parse(Fields &fields) {
                   .Case("fold", int(About::Fold))
                   .Case("name", int(About::Name))
                   .Case("op", int(About::Op))
+                  .Case("in", int(About::In))
                   .Case("func", int(About::Func))
                   .Case("location", int(About::Location))
                   .Case("ordinal", int(About::Ordinal))
@@ -115,6 +127,8 @@ std::optional<Term> Term::parse(Fields &fields) {
     if (!term.glob)
       fields.fail(error);
   }
+  if (term.about == About::In)
+    term.nth = fields.integerOr("nth", 1, 0);
   return fields.done() ? std::optional(std::move(term)) : std::nullopt;
 }
 
@@ -129,12 +143,12 @@ bool Spec::matchesNames(const Frame &frame) {
   return true;
 }
 
-bool Spec::matchesRest(const Frame &frame) {
+Results Spec::resultsOfRest(const Frame &frame) {
   for (Term &term : terms)
     if (!term.isByName() && !term.matches(frame))
-      return false;
+      return noResult;
   ++matched;
-  return !condition || condition->holds(frame, matched);
+  return condition ? condition->resultsFor(frame, matched) : anyResult;
 }
 
 std::optional<Spec> Spec::parse(Fields &fields) {

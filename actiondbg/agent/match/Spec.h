@@ -15,9 +15,7 @@ public:
   bool matches(const Frame &frame);
   bool isFasterThan(const Term &other) const { return about < other.about; }
   /// Whether the match depends on tag, pattern name and operation name only.
-  bool isByName() const {
-    return about != About::Ordinal && about < About::Location;
-  }
+  bool isByName() const { return about != About::Ordinal && about < About::In; }
 
 private:
   // From cheapest to most expensive to evaluate.
@@ -29,9 +27,11 @@ private:
     Tag,
     Name,
     Op,
+    In,
     Location,
     Func
   };
+  bool matchesAround(const Frame &frame);
   bool matchesLocation(mlir::Location loc);
   bool matchesPlace(mlir::Location loc);
   bool matchesFile(mlir::StringAttr file);
@@ -40,6 +40,8 @@ private:
   std::optional<Glob> glob;
   std::string path;
   int64_t line = 0, lastLine = 0, column = 0, ordinal = 0;
+  /// The number of the run of the pass around; 0 for any.
+  uint64_t nth = 0;
   Memo<bool> knownFiles;
 };
 
@@ -58,7 +60,18 @@ struct Spec {
   /// Evaluates the terms by name.
   bool matchesNames(const Frame &frame);
   /// Evaluates the other terms and the condition.
-  bool matchesRest(const Frame &frame);
+  bool matchesRest(const Frame &frame) {
+    return resultsOfRest(frame) != noResult;
+  }
+  /// The same; returns the results of the action for which the condition holds.
+  Results resultsOfRest(const Frame &frame);
+  Results resultsFor(const Frame &frame) {
+    return matchesNames(frame) ? resultsOfRest(frame) : noResult;
+  }
+  /// Whether a match can only be decided after the action.
+  bool isAboutOutcome() const {
+    return condition && condition->isAboutOutcome();
+  }
 };
 
 } // namespace adbg

@@ -14,7 +14,7 @@ void KnownNames::number(Frame &frame) {
     return;
   case Kind::Pass:
     frame.nth = ++passActions;
-    passes.insert(frame.name());
+    frame.needRare().run = ++passes[frame.name()];
     return;
   default:
     frame.nth = ++tags[frame.tag()];
@@ -38,9 +38,10 @@ const llvm::StringSet<> &KnownNames::patternNames() {
 
 size_t KnownNames::bytes() const {
   size_t bytes = 0;
-  for (const llvm::StringSet<> *names : {&patterns, &passes})
-    for (llvm::StringRef name : names->keys())
-      bytes += name.size() + 2 * sizeof(void *);
+  for (llvm::StringRef name : patterns.keys())
+    bytes += name.size() + 2 * sizeof(void *);
+  for (llvm::StringRef name : passes.keys())
+    bytes += name.size() + 3 * sizeof(void *);
   return bytes;
 }
 

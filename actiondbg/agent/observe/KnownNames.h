@@ -11,10 +11,12 @@
 
 namespace adbg {
 
-/// The names of patterns and passes, and the number of actions of each tag.
+/// The names of patterns, the number of runs of each pass, and the number of
+/// actions of each tag.
 class KnownNames {
 public:
-  /// Assigns an action its number among those of its tag.
+  /// Assigns an action its number among those of its tag, and a pass its number
+  /// among the runs of that pass.
   void number(Frame &frame);
   void addPattern(const mlir::Pattern &pattern);
   /// Returns the names of patterns, and finds those of patterns without a debug
@@ -22,7 +24,7 @@ public:
   const llvm::StringSet<> &patternNames();
   size_t bytes() const;
 
-  llvm::StringSet<> passes;
+  llvm::StringMap<uint64_t> passes;
   /// The number of actions of each uncommon tag.
   llvm::StringMap<uint64_t> tags;
 

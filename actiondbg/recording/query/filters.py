@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from actiondbg.breakpoints.condition import parse_condition
+from actiondbg.breakpoints.condition import RESULTS, parse_condition, uses_field
 from actiondbg.breakpoints.outcome_filter import split_outcome
 from actiondbg.breakpoints.spec import parse_spec, split_spec_and_condition
 from actiondbg.errors import UsageError
@@ -33,6 +33,13 @@ _RESULTS = {
     "skipped": "outcome = 'skipped'",
     "unfinished": "outcome = 'unfinished'",  # the tool ended first: no breakpoint stops there
 }
+
+
+def _is_working_pass(table: str) -> str:
+    """Return a condition: the action is a pass that does not only run other passes."""
+    return f"{table}.tag = 'pass-execution' AND NOT ends_with({table}.name, 'OpToOpPassAdaptor')"
+
+
 # Never null: a comparison in a condition is true or false.
 _FIELDS = {
     "ordinal": "ordinal",
@@ -44,6 +51,16 @@ _FIELDS = {
     "op": "coalesce(op, '')",
     "file": "coalesce(file, '')",
     "func": "coalesce(function, '')",
+    "outcome": "outcome",
+    # The innermost pass around the action, or the action itself; adaptors aside.
+    "pass": f"""coalesce((SELECT passes.name FROM (
+        WITH RECURSIVE inside AS (
+            SELECT ordinal, name FROM actions WHERE {_is_working_pass("actions")}
+            UNION ALL
+            SELECT nested.ordinal, inside.name
+            FROM actions AS nested JOIN inside ON nested.parent = inside.ordinal
+            WHERE NOT ({_is_working_pass("nested")}))
+        SELECT * FROM inside) AS passes WHERE passes.ordinal = actions.ordinal), '')""",
     # The innermost greedy iteration around the action, or the action itself.
     "iteration": """coalesce((SELECT iterations.number FROM (
         WITH RECURSIVE inside AS (
@@ -74,8 +91,8 @@ def where(text: str) -> str:
     terms = _all_of(_term(term) for term in parse_spec(spec))
     if expression is None:
         return terms
-    condition = parse_condition(expression)
-    if not _uses_hits(condition):
+    condition = parse_condition(expression, (*RESULTS, "unfinished"))
+    if not uses_field(condition, "hits"):
         return f"({terms} AND {_truth(condition)})"
     return (
         "ordinal IN (SELECT ordinal FROM (SELECT *, row_number() OVER (ORDER BY ordinal) AS hits "
@@ -167,9 +184,32 @@ def _term(term: Term) -> str:
         "fold": [f"tag = 'fold' AND {_matches('op', glob)}"],
         "op": [_matches("op", glob)],
         "func": [_matches("function", glob)],
+        "in": [_inside(names, term.nth)],
         "ordinal": [f"ordinal = {term.ordinal}"],
     }
     return _any_of(_place(term) if term.kind == "location" else kinds[term.kind])
+
+
+def _inside(names: str, nth: int | None) -> str:
+    """Match what runs inside a pass, at any depth; see ``Term::matchesAround`` of the agent.
+
+    Args:
+        names: the condition for the pass.
+        nth: the number among the runs of that pass, None for any.
+    """
+    run = "" if nth is None else f" AND run = {nth}"
+    return f"""ordinal IN (
+        WITH RECURSIVE runs AS (
+            SELECT ordinal FROM (
+                SELECT *, row_number() OVER (PARTITION BY name ORDER BY ordinal) AS run
+                FROM actions WHERE tag = 'pass-execution')
+            WHERE ({names}){run}),
+        inside AS (
+            SELECT nested.ordinal FROM actions AS nested JOIN runs ON nested.parent = runs.ordinal
+            UNION
+            SELECT nested.ordinal
+            FROM actions AS nested JOIN inside ON nested.parent = inside.ordinal)
+        SELECT ordinal FROM inside)"""
 
 
 def _place(term: Term) -> list[str]:
@@ -212,10 +252,6 @@ def _escaped(path: str) -> str:
 
 
 # --- conditions -------------------------------------------------------------------------
-
-
-def _uses_hits(condition: Condition) -> bool:
-    return condition.field == "hits" or any(map(_uses_hits, condition.args or []))
 
 
 def _truth(condition: Condition) -> str:

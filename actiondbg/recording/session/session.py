@@ -12,11 +12,13 @@ import numpy as np
 
 from actiondbg import protocol
 from actiondbg.breakpoints.breakpoint import BreakpointTable
+from actiondbg.breakpoints.condition import parse_condition, uses_field
 from actiondbg.errors import ControlRefused, NotRecorded
 from actiondbg.ir.value_names import ValueNames
 from actiondbg.process.stop import Stop
 from actiondbg.process.streams import Redirection
 from actiondbg.recording.errors import needs_tool
+from actiondbg.recording.format.arrow import Ints
 from actiondbg.recording.recording import Recording
 from actiondbg.recording.session.action_query import ActionQuery
 from actiondbg.recording.session.answers import RecordedAnswers
@@ -197,8 +199,8 @@ class RecordedSession(Closeable):
     def until(self, spec: str, condition: str | None = None) -> Stop:
         """Continue to the next action that matches, but no further than the end of the parent."""
         self._check()
-        begins = self._line.begins[self._query.places(spec, condition)]
-        goals = begins[np.searchsorted(begins, self.stop.event, side="right") :][:1]
+        matches = self._matches(spec, condition)
+        goals = matches[np.searchsorted(matches, self.stop.event, side="right") :][:1]
         if self.stop.depth:
             goals = np.union1d(goals, [self._line.end_around(self.stop.event, 1)])
         return self._position.resume(goals, "until")
@@ -206,8 +208,15 @@ class RecordedSession(Closeable):
     def advance(self, spec: str, condition: str | None = None) -> Stop:
         """Continue to the next matching action, at any depth."""
         self._check()
-        begins = self._line.begins[self._query.places(spec, condition)]
-        return self._position.resume(begins, "until")
+        return self._position.resume(self._matches(spec, condition), "until")
+
+    def _matches(self, spec: str, condition: str | None) -> Ints:
+        """Return the events of the actions that match: their ends, if it is about the outcome."""
+        places = self._query.places(spec, condition)
+        parsed = None if condition is None else parse_condition(condition)
+        if uses_field(parsed, "outcome"):
+            return self._actions.end_events(places)
+        return self._line.begins[places]
 
     def next_attempt(self, name: str, location: str | None = None) -> Stop:
         """Continue to the end of the next attempt of a pattern, whatever its outcome."""

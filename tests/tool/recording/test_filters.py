@@ -73,6 +73,9 @@ _SPECS = [
     *("named.mlir:40", "range.mlir:9", "range.mlir:11", "range.mlir:12-90", "range.mlir:13"),
     *("range.mlir:10:2", "range.mlir:11:2", "range.mlir:11:5", "file:range.mlir", "file:mlir"),
     *("file:caller.mlir", "#1", "#7", "#7 and tag:fold", "op:arith.* and func:sum and tag:fold"),
+    *("in:canonicalize", "in:canonicalize#1", "in:canonicalize#2", "in:Canon*#2", "in:*#1"),
+    *("in:cse", "in:cse#2 and op:func.*", "in:mlir::detail::*", "in:*Adaptor and pass:cse"),
+    *("in:convert-scf-to-cf and tag:apply-*", "func:sum and in:canon* and tag:fold"),
     *('file:"we\\irdé.mlir"', "tag:fold and b.mlir:1-99", "AddI* and places.mlir:1-99"),
 ]
 _CONDITIONS = [
@@ -81,6 +84,8 @@ _CONDITIONS = [
     *("line == 0", "name == 'AddIAddConstant'", "name ~ '*Add*'", "name !~ '*Add*'", "op < 'b'"),
     *("op >= 'func' or op == ''", "func == ''", "func ~ '[st]*'", "file ~ '*b.mlir'", "file == ''"),
     *("func > 'sum'", "func !~ 'sum'", "name ~ op", "name !~ op", "tag != name", "3 < depth"),
+    *("pass == 'canonicalize'", "pass == ''", "pass ~ 'c*' and name ~ 'A*'", "pass == name"),
+    *("pass != 'cse' and hits < 90", "pass ~ '*Adaptor'", "pass > 'convert'"),
     *("hits != 2 || not (line == 15 && tag != 'fold')", "op ~ 'arith.[am]*' and iteration == 2"),
 ]
 
@@ -127,6 +132,25 @@ def test_what_a_breakpoint_stops_at_is_selected(mlir_opt: str, places: str) -> N
         assert selected(recording, where(text)) == ordinals, text
     # Else it says little.
     assert sum(map(bool, hits)) > 0.8 * len(hits)
+
+
+_ABOUT_OUTCOMES = [
+    *("outcome == 'succeeded'", "outcome == 'failed' and op ~ 'arith.*'", "outcome ~ '*ed'"),
+    *("outcome != 'failed' and pass == 'cse'", "not (outcome == 'failed' or hits < 40)"),
+    *("outcome == 'unchanged' or name == 'AddIAddConstant' and line == 15", "'failed' < outcome"),
+]
+
+
+def test_a_condition_about_the_outcome_selects_what_it_stops_after(
+    mlir_opt: str, places: str
+) -> None:
+    recording = recording_of(mlir_opt, places)
+    wanted = [(spec, each) for each in _ABOUT_OUTCOMES for spec in ("tag:*", "in:canonicalize#1")]
+    hits = hit(mlir_opt, places, [(spec, condition) for spec, condition in wanted])
+    for (spec, condition), ordinals in zip(wanted, hits, strict=True):
+        text = f"{spec} if {condition}"
+        assert selected(recording, where(text)) == sorted(ordinals), text
+    assert all(hits[::2])
 
 
 @pytest.mark.parametrize(

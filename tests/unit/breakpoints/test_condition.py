@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from actiondbg.breakpoints.condition import parse_condition
+from actiondbg.breakpoints.condition import RESULTS, parse_condition, uses_field
 from actiondbg.errors import UsageError
 from actiondbg.protocol import Condition
 
@@ -48,6 +48,9 @@ def spelled(node: Condition) -> str:
             "(((line == 1) and (line == 2)) and (line == 3))",
         ),
         ("(line) == (1)", "(line == 1)"),
+        ("pass == 'cse' and outcome ~ '*ed'", "((pass == 'cse') and (outcome ~ '*ed'))"),
+        ("'failed' != outcome", "('failed' != outcome)"),
+        ("outcome == name", "(outcome == name)"),
         ("name == 'and' and tag == \"or\"", "((name == 'and') and (tag == 'or'))"),
     ],
 )
@@ -81,6 +84,9 @@ def test_trees(text: str, tree: str) -> None:
         ("name ~ '[a'", 8, "not closed"),
         ("1 < depth < 3", 10, "cannot be chained"),
         ("dept > 1", 0, "did you mean depth"),
+        ("outcome == 'changed'", 11, "'changed': it is succeeded, unchanged, failed or skipped"),
+        ("'fail' == outcome", 0, "No action has the outcome 'fail'"),
+        ("outcome ~ 'x*'", 10, "No action has the outcome 'x\\*'"),
         ("name == foo", 8, "no field 'foo': is it a text, which needs quotes"),
         ("op == arith.addi", 6, "no field 'arith.addi'"),
         ("depth > 99999999999999999999", 8, "too large"),
@@ -102,3 +108,16 @@ def test_the_error_shows_the_place() -> None:
         "  depth > 1 and dept < 3",
         "                ^",
     ]
+
+
+def test_only_a_recording_has_actions_without_an_end() -> None:
+    with pytest.raises(UsageError, match="No action has the outcome 'unfinished'"):
+        parse_condition("outcome == 'unfinished'")
+    assert parse_condition("outcome == 'unfinished'", (*RESULTS, "unfinished"))
+
+
+def test_a_field_is_found_at_any_depth() -> None:
+    condition = parse_condition("not (line == 1 or (depth > 2 and outcome == 'failed'))")
+    assert uses_field(condition, "outcome") and uses_field(condition, "line")
+    assert not uses_field(condition, "pass")
+    assert not uses_field(None, "outcome")

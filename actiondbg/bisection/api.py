@@ -15,7 +15,6 @@ import msgspec
 
 from actiondbg.bisection.bisection import Bisection, MakePool
 from actiondbg.bisection.candidates.filter import make_filter
-from actiondbg.bisection.command_line import inspect_command_line
 from actiondbg.bisection.oracles.oracle import Oracle, Predicate, make_oracle
 from actiondbg.bisection.output_folder import (
     open_folder,
@@ -32,6 +31,7 @@ from actiondbg.bisection.trials.verdict_store import STATE_FILE, VerdictStore
 from actiondbg.bisection.verdict import Mode
 from actiondbg.errors import ActiondbgError, UsageError
 from actiondbg.support.scratch_directory import make_directory, remove_directory
+from actiondbg.tool.command_line import inspect_command_line
 
 _REDUCTION_SECONDS = 1200.0
 # The time limit of a trial of the reduction, at least: the larger of these.

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from actiondbg.bisection.candidates.filter import CandidateFilter
-from actiondbg.bisection.command_line import CommandLine, digest_of_files, inspect_command_line
 from actiondbg.bisection.oracles.oracle import Oracle
 from actiondbg.bisection.verdict import Mode
 from actiondbg.errors import ActiondbgError
+from actiondbg.tool.command_line import CommandLine, digest_of_files, inspect_command_line
 from actiondbg.tool.program import Program
 
 

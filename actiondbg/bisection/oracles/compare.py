@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, get_args
 
-from actiondbg.bisection.command_line import is_file
 from actiondbg.bisection.command_runner import CommandRunner, Completed
 from actiondbg.bisection.oracles.oracle import Oracle, OracleSetup, shortened
 from actiondbg.bisection.verdict import Judgement
 from actiondbg.errors import OracleError
+from actiondbg.tool.command_line import is_file
 
 EntryResult = Literal["void", "i32", "i64", "f32"]
 

@@ -13,12 +13,12 @@ from pathlib import Path
 from typing import NamedTuple, get_args
 
 from actiondbg import protocol
-from actiondbg.bisection.command_line import is_file
 from actiondbg.bisection.command_runner import CommandRunner, Completed
 from actiondbg.bisection.verdict import Judgement, Verdict
 from actiondbg.errors import OracleError
 from actiondbg.process.stop import Stop
 from actiondbg.support.globs import check_glob
+from actiondbg.tool.command_line import is_file
 
 _UNTESTABLE = 125  # the exit status, as in git bisect
 _SHOWN = 300  # characters of a reason

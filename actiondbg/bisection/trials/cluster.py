@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple, Protocol, cast
 
-from actiondbg.bisection.command_line import inspect_command_line
 from actiondbg.bisection.command_runner import Cancelled
 from actiondbg.bisection.oracles.oracle import Evidence, Oracle, OracleSetup
 from actiondbg.bisection.task import BisectionTask
@@ -26,6 +25,7 @@ from actiondbg.bisection.verdict import Judgement
 from actiondbg.errors import ActiondbgError, ToolGone, UsageError
 from actiondbg.process.stop import Stop
 from actiondbg.support.scratch_directory import make_directory, remove_directory
+from actiondbg.tool.command_line import inspect_command_line
 from actiondbg.tool.program import Program
 
 _CONNECT_SECONDS = 10.0

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Literal
 
 from actiondbg import protocol
-from actiondbg.bisection.command_line import CommandLine
 from actiondbg.bisection.command_runner import Cancelled
 from actiondbg.bisection.oracles.oracle import Evidence
 from actiondbg.bisection.trials.trial import RunningTrial, Trial
@@ -25,6 +24,7 @@ from actiondbg.process.stop import Stop
 from actiondbg.process.streams import Streams
 from actiondbg.support.closeable import Closeable
 from actiondbg.support.interrupts import HeldInterrupts
+from actiondbg.tool.command_line import CommandLine
 from actiondbg.tool.program import Program
 
 _MOST_FROZEN = 3  # processes that are kept frozen, besides the one at the start

@@ -63,7 +63,7 @@ class ActionDescriptions:
             message=message,
             culprit=culprit,
             unnamed=self.actions.words("unnamed").of(place),
-            **self._frame_fields(place),
+            **self.frame_fields(place),
         )
         return self._with_outcome(stop, place) if when == "after" else stop
 
@@ -83,7 +83,7 @@ class ActionDescriptions:
         """Return the stack of actions at an event, the innermost first."""
         stack = self.actions.line.stack(self.actions.line.at(event).place)
         return [
-            protocol.Frame(index=index, units=self.units(place, event), **self._frame_fields(place))
+            protocol.Frame(index=index, units=self.units(place, event), **self.frame_fields(place))
             for index, place in enumerate(stack)
         ]
 
@@ -93,7 +93,7 @@ class ActionDescriptions:
         place = self.actions.line.stack(here)[index]
         labels = self.actions.words("labels").of(place)
         return protocol.Action(
-            **self._frame_fields(place),
+            **self.frame_fields(place),
             index=index,
             units=self.units(place, event),
             full_name=self.actions.words("full_name").of(place) or "",
@@ -115,7 +115,7 @@ class ActionDescriptions:
             function=self.actions.words("function").of(place),
         )
 
-    def _frame_fields(self, place: int) -> dict[str, Any]:
+    def frame_fields(self, place: int) -> dict[str, Any]:
         """Return the fields of an action that stops and frames share."""
         return {
             **protocol.ref_fields(self.reference(place)),

@@ -373,7 +373,7 @@ class RecordedPast:
         is_over = self._line.is_over(place, self._line.last)
         end = int(self._line.ends[place]) if is_over else None
         return ListedAction(
-            **self._describe.fields(place),
+            **self._describe.frame_fields(place),
             state=state_of(int(self._line.begins[place]), end, self._here),
             outcome=self._describe.outcome(place) if is_over else None,
             change_count=int(self._actions.change_counts[place]),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Protocol, TextIO
 from actiondbg.commands.interpreter.settings import Settings
 from actiondbg.commands.render.info import Display
 from actiondbg.commands.render.output import Redirect, color_allowed, open_redirect
+from actiondbg.commands.render.stop_context import StopContext
 from actiondbg.errors import NotStopped, ToolGone, UsageError
 
 if TYPE_CHECKING:
@@ -144,6 +146,7 @@ class Console:
         self.err = err or sys.stderr
         self.settings = Settings(self.live_session, has_tool=live is not None)
         self.displays = DisplayList()
+        self.stop_context = StopContext()
         self.quitting = False
         self.quiet = False  # in init files, whose results a JSON client does not expect
         self.redirected = False
@@ -179,6 +182,13 @@ class Console:
         """Whether long text is paged."""
         wanted = self.interactive and self.settings.on("pagination") and not self.redirected
         return wanted and self.out.isatty()
+
+    @property
+    def width(self) -> int | None:
+        """The columns of the terminal at which a user is; None without one."""
+        if not self.interactive or self.json or self.redirected or not self.out.isatty():
+            return None
+        return shutil.get_terminal_size().columns
 
     @contextmanager
     def redirect(self, redirect: Redirect | None) -> Generator[None, None, None]:

@@ -53,6 +53,12 @@ class Setting:
 SETTINGS: dict[str, Setting] = {
     "style": Setting("terminal", "the colours of IR: a Pygments style, terminal or off", None),
     "print-stop": Setting("on", "whether a stop prints its operation"),
+    "context": Setting(
+        "5", "the lines of IR before and after the cursor at a stop, on a terminal: a number", None
+    ),
+    "context-defs": Setting(
+        "off", "whether definitions of operands that lie further away are shown, too"
+    ),
     "pagination": Setting("on", "whether long text goes through $PAGER, on a terminal"),
     "elide": Setting("16", "elide attributes of more elements at stops: a number or off", None),
     "verify-each-action": Setting(
@@ -135,6 +141,8 @@ class Settings:
             return name
         if setting.choices is not None:
             setting.parse(name, value)
+        if name == "context" and not value.isdecimal():
+            raise UsageError(f"context cannot be {value!r}: give a number of lines, 0 for none.")
         if name == "elide" and value != "off" and not value.isdecimal():
             raise UsageError(f"elide cannot be {value!r}: give a number of elements or off.")
         if name == "style" and value != "off":

@@ -10,6 +10,7 @@ import msgspec
 from actiondbg.commands.render.output import Redirect, fills_screen, paged
 
 if TYPE_CHECKING:
+    from actiondbg.commands.render.stop_context import StopContext
     from actiondbg.session.debug_session import DebugSession
 
 ResultT = TypeVar("ResultT")
@@ -53,6 +54,16 @@ class RenderContext(Protocol):
     @property
     def pages(self) -> bool:
         """Whether long text is paged."""
+        ...
+
+    @property
+    def width(self) -> int | None:
+        """Return the columns of the terminal at which a user is; None without one."""
+        ...
+
+    @property
+    def stop_context(self) -> StopContext:
+        """Return what shows the IR at stops."""
         ...
 
     @property

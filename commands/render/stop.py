@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from actiondbg.commands.render.renderer import RenderContext, renders
-from actiondbg.commands.render.units import describe, operation
+from actiondbg.commands.render.units import describe, operation, title_of, wrapped
 from actiondbg.errors import ActiondbgError
 from actiondbg.process.stop import Stop
 from actiondbg.protocol import Change, Culprit, Outcome, ValueRef
@@ -18,6 +18,11 @@ if TYPE_CHECKING:
 
 
 _MOST_CHANGES = 8  # shown at a stop
+_UNLIMITED = 1 << 30  # elements of a constant
+_FEW_CHANGES = 4  # shown beside the lines around the cursor
+_BOLD, _GREEN, _YELLOW, _RED = "1", "32", "33", "31"
+_RESULT_COLORS = {"succeeded": _GREEN, "unchanged": _YELLOW, "skipped": _YELLOW, "failed": _RED}
+_CHANGE_COLORS = {"inserted": _GREEN, "erased": _RED, "replaced": _RED, "modified": _YELLOW}
 
 
 class Reproduced(msgspec.Struct):
@@ -33,30 +38,68 @@ def stop_text(context: RenderContext, stop: Stop) -> str:
     """Return the text of a stop."""
     if stop.when == "exit":
         return stop.message or f"The tool exited with status {stop.status}."
+    excerpt = _excerpt(context, stop)
     lines = [_head(context, stop), *_message_lines(stop)]
     if stop.outcome is not None:
         lines += [f"  {line}" for line in outcome_lines(stop.outcome, stop.tag)]
-    shown = stop.changes[:_MOST_CHANGES]
-    lines += [f"  {change_line(change, stop.ordinal)}" for change in shown]
-    if stop.change_count > len(shown):
-        lines.append(f"  ... and {stop.change_count - len(shown)} more: info changes")
+    lines += _change_lines(context, stop, _MOST_CHANGES if excerpt is None else _FEW_CHANGES)
     if stop.when == "after" and stop.id is not None and stop.cursor_id != stop.id:
         lines.append(_cursor_line(context, stop))
-    if context.settings.on("print-stop"):
+    if context.width is not None:
+        lines = [row for line in lines for row in wrapped(line, context.width)]
+    if excerpt is not None:
+        lines += excerpt
+    elif context.settings.on("print-stop"):
         lines.append(_operation_line(context, stop))
     return "\n".join(line for line in lines if line.strip())
+
+
+def _excerpt(context: RenderContext, stop: Stop) -> list[str] | None:
+    """Return the lines around the cursor; None where a stop shows its operation only."""
+    if context.width is None or context.settings["context"] == "0":
+        return None
+    return context.stop_context.text(context, stop)
+
+
+def _change_lines(context: RenderContext, stop: Stop, most: int) -> list[str]:
+    """Return the first changes, those of the action's own operation before the others."""
+    changes = sorted(stop.changes, key=lambda change: change.id != stop.id)
+    if context.width is None:
+        changes = stop.changes
+    lines = [f"  {_colored_change(context, change, stop.ordinal)}" for change in changes[:most]]
+    if (rest := stop.change_count - len(lines)) > 0:
+        lines.append(f"  ... and {rest} more: info changes")
+    return lines
+
+
+def _colored_change(context: RenderContext, change: Change, ordinal: int) -> str:
+    line = change_line(change, ordinal)
+    color = _CHANGE_COLORS.get(change.kind)
+    if color is None or not context.colored:
+        return line
+    return f"{emphasize(context, line[: len(change.kind)], color)}{line[len(change.kind) :]}"
+
+
+def emphasize(context: RenderContext, text: str, style: str) -> str:
+    """Return a text with an escape sequence for its style, if the output is coloured."""
+    return f"\x1b[{style}m{text}\x1b[0m" if context.colored and text else text
 
 
 # --- place ---------------------------------------------------------------------
 
 
 def _head(context: RenderContext, stop: Stop) -> str:
+    action = describe(stop)
+    if context.colored:
+        title, place = title_of(stop), action.removeprefix(title_of(stop))
+        action = f"{emphasize(context, title, _BOLD)}{place}"
     if stop.when == "during":
-        place = f"inside {describe(stop)}" if stop.ordinal else "outside of any action"
+        place = f"inside {action}" if stop.ordinal else "outside of any action"
         return f"{_reason(context, stop)} {place}"
-    head = f"{_reason(context, stop)} {stop.when} {describe(stop)}"
+    head = f"{_reason(context, stop)} {stop.when} {action}"
     if stop.outcome is not None:
-        return f"{head}: {result_words(stop.outcome, stop.change_count)}"
+        words = result_words(stop.outcome, stop.change_count)
+        return f"{head}: {emphasize(context, words, _RESULT_COLORS[stop.outcome.result])}"
     verb = "is" if stop.when == "before" else "was"
     return head + (f", which {verb} skipped" if stop.skipped else "")
 
@@ -167,20 +210,28 @@ def _cursor_line(context: RenderContext, stop: Stop) -> str:
         and any(value.id == stop.cursor_id for value in change.by or [])
         for change in stop.changes
     )
-    tail = f", which replaced {was}" if replaced else f"; {was} no longer exists"
+    inserted = any(
+        change.kind == "inserted" and change.id == stop.cursor_id for change in stop.changes
+    )
+    tail = f"; {was} no longer exists"
+    if replaced:
+        tail = f", which replaced {was}"
+    elif inserted:
+        tail = f", inserted in place of {was}"
     return f"The cursor is on {operation(stop.cursor_id, name)}{tail}."
 
 
 def _operation_line(context: RenderContext, stop: Stop) -> str:
     """Return the operation of the cursor as one line, without its regions."""
     limit = context.settings["elide"]
-    elide = int(limit) if limit != "off" else None
+    elide = int(limit) if limit != "off" else _UNLIMITED
     try:
-        with context.session.ir.print("cursor", skip_regions=True, elide=elide) as printed:
-            text = printed.text.strip()
+        excerpt = context.session.ir.excerpt(before=0, after=0, elide=elide)
     except ActiondbgError as error:  # such as an erased operation
         return f"  {stop.op or 'operation'}: {error}"
-    first, newline, _ = text.partition("\n")
+    first, newline, _ = excerpt.lines[excerpt.current].text.partition("\n")
+    if first.endswith("{"):
+        first += "...}"
     return "  " + context.paint(first) + (" ..." if newline else "")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 import msgspec
@@ -36,16 +37,37 @@ class CursorPlace(msgspec.Struct):
     id: int | None = None
 
 
+_ESCAPE = re.compile(r"\x1b\[[0-9;]*m")
 _NO_COLOR_KINDS = ("block", "region")  # their text is not IR
 
 
 def describe(action: ActionRef) -> str:
     """Return an action as one line; a nameless one with its operation."""
-    name = action.name or (f"on {action.op}" if action.op else "nameless")
-    text = f"#{action.ordinal} {action.tag} ({name})"
+    text = title_of(action)
     if action.function:
         text += f" in @{action.function.removeprefix('@')}"
-    return text + (f" at {action.location}" if action.location else "")
+    location = action.location or ""
+    return text + (f" at {location}" if location and not location.endswith(":0:0") else "")
+
+
+def title_of(action: ActionRef) -> str:
+    """Return an action as its ordinal, tag and name; a nameless one with its operation."""
+    name = action.name or (f"on {action.op}" if action.op else "nameless")
+    return f"#{action.ordinal} {action.tag} ({name})"
+
+
+def wrapped(line: str, width: int) -> list[str]:
+    """Break a line at words; escape sequences take no columns."""
+    indent = " " * (len(line) - len(line.lstrip()))
+    rows: list[str] = []
+    row = ""
+    for word in line.split():
+        if row and len(_ESCAPE.sub("", f"{row} {word}")) > width:
+            rows.append(row)
+            row = f"{indent}  {word}"
+        else:
+            row = f"{row} {word}" if row else f"{indent}{word}"
+    return [*rows, row]
 
 
 def operation(id: int | None, name: str | None) -> str:
@@ -141,7 +163,15 @@ def place_text(context: RenderContext, place: CursorPlace) -> str:
 
 
 def cursor_text(context: RenderContext, cursor: Cursor) -> str:
-    return unit_text(context, cursor.unit)
+    lines = context.stop_context.around_cursor(context)
+    if lines is None:
+        return unit_text(context, cursor.unit)
+    unit = cursor.unit
+    number = f" @{unit.id} {unit.name}" if unit.kind == "operation" else f" of {unit.name}"
+    function = f" in @{cursor.function.removeprefix('@')}" if cursor.function else ""
+    place = f" at {unit.location}" if unit.location else ""
+    head = wrapped(f"{unit.kind}{number}{function}{place}", context.width or 80)
+    return "\n".join([*head, *lines])
 
 
 RENDERERS = (

@@ -105,14 +105,43 @@ Frame *StopLoop::frameAt(int64_t index) const {
   return frame;
 }
 
+/// Returns what an action inserted in the place of its operation, which it
+/// erased: its last insertion, one of the same kind if there is any.
+static Operation *insertedFor(const Frame &frame, const ErasedUnit &erased,
+                              const Observer &observer) {
+  Operation *found = nullptr;
+  const ChangeLog &log = observer.log;
+  uint64_t first = std::max(frame.tally.first, log.begin());
+  for (uint64_t at = log.end(); at > first; --at) {
+    const Change &change = log[at - 1];
+    if (change.kind != ChangeKind::Inserted || change.isBlock ||
+        (found && change.op != erased.name))
+      continue;
+    Operation *op = observer.ids.find(change.id);
+    if (!op || !op->getBlock())
+      continue;
+    if (change.op == erased.name)
+      return op;
+    found = op;
+  }
+  return found;
+}
+
 void StopLoop::resetCursor() {
   cursor = IRUnit();
   for (const Frame *frame = selected; frame; frame = frame->parent) {
     if (frame->units.empty())
       continue;
     const ErasedUnit *erased = frame->erasedUnit(0);
-    if (erased && !erased->by)
-      continue;
+    if (erased && !erased->by) {
+      Operation *inserted = frame->over && frame->kind == Kind::Pattern
+                                ? insertedFor(*frame, *erased, observer)
+                                : nullptr;
+      if (!inserted)
+        continue;
+      cursor = IRUnit(inserted);
+      return;
+    }
     cursor = erased ? IRUnit(erased->by) : frame->units[0];
     return;
   }

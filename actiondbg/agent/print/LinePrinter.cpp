@@ -58,6 +58,21 @@ void LinePrinter::writeKey(llvm::raw_ostream &to, const std::string &key,
      << PrintedOperation::mark;
 }
 
+std::string LinePrinter::hintOf(BlockArgument argument) {
+  Region *region = argument.getOwner()->getParent();
+  Operation *parent = region ? region->getParentOp() : nullptr;
+  if (!parent)
+    return "";
+  std::string hint = argument.getOwner()->isEntryBlock() ? "arg" : "";
+  auto names = dyn_cast<OpAsmOpInterface>(parent);
+  if (names && knownOf(parent).isCustom)
+    names.getAsmBlockArgumentNames(*region, [&](Value value, StringRef name) {
+      if (value == argument)
+        hint = name.str();
+    });
+  return hint;
+}
+
 void LinePrinter::printOperand(Value value) { printOperand(value, os); }
 
 void LinePrinter::printOperand(Value value, llvm::raw_ostream &to) {
@@ -67,9 +82,8 @@ void LinePrinter::printOperand(Value value, llvm::raw_ostream &to) {
   }
   if (auto argument = dyn_cast<BlockArgument>(value)) {
     Block *block = argument.getOwner();
-    bool isNumbered = block->getParent() && block->isEntryBlock();
     return writeKey(to, keyOf(ids, argument), block->getParent(),
-                    isNumbered ? "arg" : "");
+                    hintOf(argument));
   }
   auto result = cast<OpResult>(value);
   unsigned number = result.getResultNumber();

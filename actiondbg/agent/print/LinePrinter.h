@@ -120,6 +120,7 @@ private:
     llvm::SmallVector<ResultGroup, 2> groups;
   };
   const Known &knownOf(mlir::Operation *op);
+  std::string hintOf(mlir::BlockArgument argument);
   llvm::DenseMap<mlir::Operation *, Known> known;
 };
 

@@ -48,6 +48,7 @@ class RecordedAnswers:
             protocol.GetStatus: self._status,
             protocol.GetChanges: self._changes,
             protocol.Print: self._print,
+            protocol.GetExcerpt: self._excerpt,
         }
 
     def reset(self) -> None:
@@ -164,6 +165,33 @@ class RecordedAnswers:
 
     # --- IR ---
 
+    def _excerpt(self, message: protocol.GetExcerpt) -> protocol.Excerpt:
+        """Return the recorded lines around an operation; its own line where there are no others."""
+        ir, event = self._describe.ir, self._position.event
+        id = message.id or self._at_cursor().id
+        own = ir.operation(id, event)
+        cursor = self._cursor(protocol.GetCursor())
+        try:
+            whole = ir.function(cursor, event)
+        except NotRecorded:
+            whole = own
+        lines = [_recorded_line(text, None) for text in whole.splitlines()]
+        texts, first = [line.text for line in lines], own.strip().partition("\n")[0]
+        at = texts.index(first) if texts.count(first) == 1 else None
+        if at is None:
+            lines, at = [_recorded_line(first, id)], 0
+        lines[at] = _recorded_line(lines[at].text, id, lines[at].depth)
+        start, end = max(at - message.before, 0), at + message.after + 1
+        return protocol.Excerpt(
+            lines=lines[start:end],
+            current=at - start,
+            more_before=start > 0,
+            more_after=end < len(lines),
+            scope=None,
+            function=cursor.function,
+            definitions=[],
+        )
+
     def _print(self, message: protocol.Print) -> protocol.Printed:
         """Write the recorded IR into a file; see ``RecordedIR``."""
         text = self._text(message)
@@ -194,3 +222,15 @@ class RecordedAnswers:
             return ir.function(self._cursor(protocol.GetCursor()), self._position.event)
         id = self._at_cursor().id if message.what == "cursor" else self._unit(0).id
         return ir.operation(id, self._position.event)
+
+
+def _recorded_line(text: str, id: int | None, depth: int | None = None) -> protocol.Line:
+    """Return a line of recorded IR; its depth is its indentation."""
+    bare = text.strip()
+    return protocol.Line(
+        kind="operation",
+        id=id,
+        part=0,
+        depth=(len(text) - len(text.lstrip())) // 2 if depth is None else depth,
+        text=bare,
+    )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar, cast
@@ -82,10 +81,12 @@ class NamedAccess:
             self.learn(scope)
         near = [key for scope in here for key in self.names.keys(name, scope)]
         keys = list(dict.fromkeys([*near, *self.names.keys(name)]))
-        with contextlib.suppress(NoSuchUnit):
-            if keys:
-                return self._agent.ask(protocol.MoveCursor(to="keys", name=" ".join(keys)))
-        return self._agent.ask(message)
+        if not keys:
+            return self._agent.ask(message)
+        try:
+            return self._agent.ask(protocol.MoveCursor(to="keys", name=" ".join(keys)))
+        except NoSuchUnit:
+            raise NoSuchUnit(f"The value {name} does not exist any more.") from None
 
     def _name_cursor(self, cursor: protocol.Cursor) -> protocol.Cursor:
         return msgspec.structs.replace(cursor, unit=self._unit(cursor.unit))

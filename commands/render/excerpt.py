@@ -1,0 +1,214 @@
+"""Lines of IR beside their operation ids, marked with what an action changed."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Literal, NamedTuple
+
+import msgspec
+
+from actiondbg.protocol import Excerpt, Line
+
+Sign = Literal["+", "-", "~", " "]
+Paint = Callable[[str], str]
+
+_TOKEN = re.compile(r"[\w$.%#@!^-]+|\s+|.")
+_MAP = re.compile(r"affine_(?:map|set)<")
+_INDENT = "  "
+_MOST_INDENT = 24  # columns, so that deeply nested IR stays in view
+_ELLIPSIS = "…"
+_GREEN, _RED, _BOLD, _DIM, _CHANGED = "32", "31", "1", "2", "1;33"
+
+
+class MarkedLine(NamedTuple):
+    """A line to show: ``+`` inserted, ``-`` erased, ``~`` modified; ``before`` is its old text."""
+
+    line: Line
+    sign: Sign = " "
+    before: str = ""
+
+
+class Block(msgspec.Struct):
+    """Consecutive lines of IR, the result of ``around`` and ``list PLACE``.
+
+    Attributes:
+        excerpt: the lines.
+        cursor: the operation id of the cursor, or None.
+    """
+
+    excerpt: Excerpt
+    cursor: int | None = None
+
+
+class MapAliases:
+    """Short names of affine maps and sets, in the order in which they were first shown."""
+
+    def __init__(self) -> None:
+        self._names: dict[str, str] = {}
+
+    def shorten(self, text: str) -> str:
+        """Return a line with ``#map`` in the place of ``affine_map<...>``."""
+        parts: list[str] = []
+        end = 0
+        for match in _MAP.finditer(text):
+            if match.start() < end:
+                continue
+            close = _end_of_brackets(text, match.end())
+            parts += (text[end : match.start()], self._name(text[match.start() : close]))
+            end = close
+        return "".join((*parts, text[end:]))
+
+    def _name(self, text: str) -> str:
+        stem = "#set" if text.startswith("affine_set") else "#map"
+        count = sum(name.startswith(stem) for name in self._names.values())
+        return self._names.setdefault(text, f"{stem}{count or ''}")
+
+
+def _end_of_brackets(text: str, start: int) -> int:
+    """Return the place after the bracket that closes the one before ``start``."""
+    depth = 1
+    for at in range(start, len(text)):
+        if text[at] == "<":
+            depth += 1
+        elif text[at] == ">" and text[at - 1] != "-" and text[at + 1 : at + 2] != "=":
+            depth -= 1
+            if not depth:
+                return at + 1
+    return len(text)
+
+
+def key_of(line: Line) -> tuple[object, ...]:
+    """Return the identity of a line, which a change of its operation keeps."""
+    return line.kind, line.id, line.part, line.text if line.kind == "label" else ""
+
+
+def compare(
+    before: Sequence[Line],
+    after: Sequence[Line],
+    inserted: Collection[int],
+    erased: Collection[int],
+) -> list[MarkedLine]:
+    """Return the lines after an action, those that it erased where they were among them.
+
+    Args:
+        before: the lines that were shown before it, which may be others.
+        after: the lines now.
+        inserted: the ids of the operations that it inserted.
+        erased: the ids of those that it erased or replaced.
+    """
+    keys = [[key_of(line) for line in lines] for lines in (before, after)]
+    old = {key_of(line): line.text for line in before}
+    marked: list[MarkedLine] = []
+    for tag, i1, i2, j1, j2 in difflib.SequenceMatcher(None, *keys, autojunk=False).get_opcodes():
+        if tag != "equal":
+            gone = (line for line in before[i1:i2] if line.id in erased)
+            marked += (MarkedLine(line, "-") for line in gone if line.kind != "label")
+        for line in after[j1:j2]:
+            text = old.get(key_of(line))
+            if line.kind != "label" and line.id in inserted:
+                marked.append(MarkedLine(line, "+"))
+            elif text is not None and text != line.text:
+                marked.append(MarkedLine(line, "~", text))
+            else:
+                marked.append(MarkedLine(line))
+    return marked
+
+
+class ExcerptStyle(NamedTuple):
+    """How lines are shown: the columns, whether in colour, the colours of IR, and short names."""
+
+    width: int
+    colored: bool
+    paint: Paint
+    aliases: MapAliases
+
+
+def lines_text(lines: Sequence[MarkedLine], current: Line | None, style: ExcerptStyle) -> list[str]:
+    """Return a line of text for each line of IR: arrow, sign, id, text cut to the width."""
+    ids = [f"@{each.line.id}" if each.line.id is not None else "" for each in lines]
+    gutter = max((len(one) for one in ids), default=0)
+    least = min((each.line.depth for each in lines), default=0)
+    texts: list[str] = []
+    seen = False
+    for each, id in zip(lines, ids, strict=True):
+        is_current = not seen and current is not None and each.line is current
+        seen = seen or is_current
+        number = id if each.line.kind == "operation" else ""
+        depth = min((each.line.depth - least) * len(_INDENT), _MOST_INDENT)
+        for row, text in enumerate(each.line.text.split("\n")):
+            arrow = "-->" if is_current and not row else "   "
+            head = f"{arrow}{each.sign} {number if not row else '':>{gutter}} "
+            room = style.width - len(head) - depth
+            body = _body(each, text, room, style, is_current)
+            texts.append(f"{_head(head, each.sign, is_current, style)}{' ' * depth}{body}")
+    return texts
+
+
+def excerpt_text(excerpt: Excerpt, style: ExcerptStyle, with_arrow: bool = True) -> list[str]:
+    """Return the lines of an excerpt as text, its definitions first."""
+    lines = [MarkedLine(line) for line in excerpt.lines]
+    current = excerpt.lines[excerpt.current] if with_arrow else None
+    return [
+        *definitions_text(excerpt.definitions, style),
+        *lines_text(lines, current, style),
+    ]
+
+
+def definitions_text(definitions: Sequence[Line], style: ExcerptStyle) -> list[str]:
+    """Return definitions that lie further away, dimmed."""
+    texts: list[str] = []
+    for line in definitions:
+        text = style.aliases.shorten(line.text.split("\n")[0])
+        texts.append(_colored(f"     @{line.id} {_cut(text, style.width - 8)}", _DIM, style))
+    return texts
+
+
+def _head(head: str, sign: Sign, is_current: bool, style: ExcerptStyle) -> str:
+    if is_current:
+        return _colored(head, _BOLD, style)
+    color: Mapping[Sign, str] = {"+": _GREEN, "-": _RED, "~": _CHANGED, " ": _DIM}
+    return _colored(head, color[sign], style)
+
+
+def _body(each: MarkedLine, text: str, room: int, style: ExcerptStyle, is_current: bool) -> str:
+    shown = _cut(style.aliases.shorten(text), room)
+    if not style.colored:
+        return shown
+    if each.sign in "+-":
+        return _colored(shown, _GREEN if each.sign == "+" else _RED, style)
+    if each.sign == "~":
+        return _changed_words(style.aliases.shorten(each.before), shown, style)
+    if is_current:
+        return style.paint(shown)
+    return style.paint(shown)
+
+
+def _changed_words(before: str, after: str, style: ExcerptStyle) -> str:
+    """Colour the words of a line that are not in it before; the others as IR."""
+    old, new = _TOKEN.findall(before), _TOKEN.findall(after)
+    parts: list[str] = []
+    matcher = difflib.SequenceMatcher(None, old, new, autojunk=False)
+    for tag, _, _, j1, j2 in matcher.get_opcodes():
+        words = "".join(new[j1:j2])
+        if tag == "equal":
+            parts.append(style.paint(words))
+        elif words:
+            parts.append(_colored(words, _CHANGED, style))
+    return "".join(parts)
+
+
+def _colored(text: str, color: str, style: ExcerptStyle) -> str:
+    return f"\x1b[{color}m{text}\x1b[0m" if style.colored else text
+
+
+def _cut(text: str, room: int) -> str:
+    """Cut a line that is too long, between two words if one ends nearby."""
+    if len(text) <= room:
+        return text
+    kept = text[: max(room - 2, 1)]
+    blank = kept.rfind(" ")
+    if blank > len(kept) // 2:
+        kept = kept[:blank]
+    return f"{kept.rstrip()} {_ELLIPSIS}"

@@ -1,0 +1,166 @@
+"""The IR around the cursor, which a stop shows on a terminal."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from actiondbg.commands.render.excerpt import (
+    ExcerptStyle,
+    MapAliases,
+    MarkedLine,
+    compare,
+    definitions_text,
+    excerpt_text,
+    key_of,
+    lines_text,
+)
+from actiondbg.errors import ActiondbgError
+
+if TYPE_CHECKING:
+    from actiondbg.commands.render.renderer import RenderContext
+    from actiondbg.process.stop import Stop
+    from actiondbg.protocol import Change, Excerpt, Line
+
+_MOST_CHANGES = 1000  # read to mark lines
+_UNLIMITED = 1 << 30  # elements of a constant
+_MOST_ERASED = 6  # lines that are gone, shown among those that are there
+_CONTAINERS = frozenset({"block", "region"})
+
+
+class StopContext:
+    """Shows the IR at each stop, compared with what was shown before.
+
+    Attributes:
+        aliases: the short names of affine maps.
+    """
+
+    def __init__(self) -> None:
+        self.aliases = MapAliases()
+        self._shown: list[Line] = []
+        self._current: tuple[object, ...] | None = None
+        self._ordinal = 0  # of the action that the lines were shown before
+
+    def text(self, context: RenderContext, stop: Stop) -> list[str]:
+        """Return the lines around the cursor; none if they were shown last."""
+        count = int(context.settings["context"])
+        width = context.width
+        if not count or width is None or stop.when == "exit":
+            return []
+        changes = self._changes(context, stop)
+        try:
+            excerpt = self._excerpt(context, stop, changes, count)
+        except ActiondbgError as error:  # such as an erased operation
+            self._shown, self._current = [], None
+            return [f"  {stop.op or 'operation'}: {error}"]
+        if excerpt is None:
+            return []
+        return self._compared(context, stop, excerpt, changes, width)
+
+    def around_cursor(self, context: RenderContext) -> list[str] | None:
+        """Return the lines around the cursor, after a move; None where none are shown."""
+        count, width = int(context.settings["context"]), context.width
+        if not count or width is None:
+            return None
+        try:
+            excerpt = self._read(context, None, count)
+        except ActiondbgError:
+            return None
+        self._shown, self._current, self._ordinal = [], None, 0
+        return excerpt_text(excerpt, self.style(context, width))
+
+    def style(self, context: RenderContext, width: int) -> ExcerptStyle:
+        """Return how lines are shown."""
+        return ExcerptStyle(width, context.colored, context.paint, self.aliases)
+
+    def _read(self, context: RenderContext, place: int | None, count: int) -> Excerpt:
+        limit = context.settings["elide"]
+        return context.session.ir.excerpt(
+            place,
+            before=count,
+            after=count,
+            elide=int(limit) if limit != "off" else _UNLIMITED,
+            definitions=context.settings.on("context-defs"),
+        )
+
+    def _changes(self, context: RenderContext, stop: Stop) -> list[Change]:
+        if stop.when != "after" or stop.change_count <= len(stop.changes):
+            return stop.changes
+        return context.session.outcome.changes(limit=_MOST_CHANGES).changes
+
+    def _excerpt(
+        self, context: RenderContext, stop: Stop, changes: list[Change], count: int
+    ) -> Excerpt | None:
+        """Return the lines around the cursor; around the first change after a pass."""
+        place = None
+        if stop.when == "after" and stop.tag != "fold":
+            unit = context.session.cursor.get().unit
+            if unit.kind in _CONTAINERS or "{...}" in (unit.text or ""):
+                place = self._first_changed(context, changes)
+                if place is None:
+                    return None
+        return self._read(context, place, count)
+
+    def _first_changed(self, context: RenderContext, changes: list[Change]) -> int | None:
+        """Return the first operation that was changed and exists."""
+        gone = {change.id for change in changes if change.kind in ("erased", "replaced")}
+        for change in changes:
+            if change.id is not None and change.id not in gone and change.what == "operation":
+                return change.id
+        for change in changes:
+            for value in change.by or []:
+                if value.id is not None and value.id not in gone:
+                    return value.id
+        return None
+
+    def _compared(
+        self,
+        context: RenderContext,
+        stop: Stop,
+        excerpt: Excerpt,
+        changes: list[Change],
+        width: int,
+    ) -> list[str]:
+        before, was = self._shown, self._current
+        current = excerpt.lines[excerpt.current]
+        self._shown, self._current = excerpt.lines, key_of(current)
+        is_after = stop.when == "after"
+        if before == excerpt.lines and was == self._current and not (is_after and changes):
+            self._ordinal = stop.ordinal
+            return []
+        followed = is_after and self._ordinal == stop.ordinal
+        self._ordinal = stop.ordinal if stop.when == "before" else 0
+        if is_after:
+            inserted = {change.id for change in changes if change.kind == "inserted"}
+            erased = {change.id for change in changes if change.kind in ("erased", "replaced")}
+            modified = {change.id for change in changes if change.kind == "modified"}
+            marked = compare(
+                before if followed else [],
+                excerpt.lines,
+                {id for id in inserted - erased if id is not None},
+                {id for id in erased if id is not None},
+            )
+            marked = _shorten(_with_modified(marked, modified))
+        else:
+            marked = [MarkedLine(line) for line in excerpt.lines]
+        style = self.style(context, width)
+        return [
+            *definitions_text(excerpt.definitions, style),
+            *lines_text(marked, current, style),
+        ]
+
+
+def _with_modified(marked: list[MarkedLine], modified: set[int | None]) -> list[MarkedLine]:
+    """Mark the beginning of each operation that was modified, if its old text is not known."""
+    return [
+        MarkedLine(each.line, "~", each.line.text)
+        if each.sign == " " and each.line.kind == "operation" and each.line.id in modified
+        else each
+        for each in marked
+    ]
+
+
+def _shorten(marked: list[MarkedLine]) -> list[MarkedLine]:
+    """Leave out all but the first erased lines."""
+    erased = [at for at, each in enumerate(marked) if each.sign == "-"]
+    hidden = set(erased[_MOST_ERASED:])
+    return [each for at, each in enumerate(marked) if at not in hidden]

@@ -72,3 +72,29 @@ def _is_text(file: Any) -> bool:
 def _remove_file(file: Path) -> None:
     with contextlib.suppress(OSError):
         file.unlink()
+
+
+def without_inner_regions(text: str) -> str:
+    """Return a printed operation with dots for what is in the regions of the operations in it.
+
+    Args:
+        text: of a function or a module, as MLIR's printer indents it.
+    """
+    kept: list[str] = []
+    inner: int | None = None  # the indentation of the operations directly in it
+    is_open = False  # a region of one of them
+    for line in text.splitlines():
+        indent = len(line) - len(line.lstrip())
+        if inner is None:
+            kept.append(line)
+            if line.endswith("{"):
+                inner = indent + 2
+        elif indent > inner and is_open:
+            continue
+        elif is_open and line.lstrip().startswith("}"):
+            kept[-1] += f"...{line.strip()}"
+            is_open = line.endswith("{")
+        elif not is_open:
+            kept.append(line)
+            is_open = line.endswith("{")
+    return "\n".join(kept) + "\n"

@@ -15,7 +15,7 @@ from array import array
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 
-from actiondbg.ir.value_names import NamedKey, ValueNames, hint_of
+from actiondbg.ir.value_names import NamedKeys, ValueNames, hint_of
 
 _NAME = r"%(?:[.-]*+[\w$]++)++"  # without the #1 of a use and the :2 of a definition
 NAMES = re.compile(_NAME)
@@ -119,21 +119,21 @@ class ResolvedText:
         return "".join((*parts, self.text[end:]))
 
 
-def rename(text: str, named: Sequence[NamedKey], names: ValueNames) -> str:
+def rename(text: str, named: NamedKeys, names: ValueNames) -> str:
     """Return printed IR with the session's names; names whose value is uncertain are kept.
 
     Args:
         text: as printed.
-        named: the values that the printer named, in the agent's order.
+        named: the values that the printer named.
         names: gives them their names.
     """
-    new = {each.key: names.name(each.key, each.scope, hint_of(each.name)) for each in named}
-    if all(new[each.key] == each.name for each in named):
+    new = {each.key: names.name(each.key, each.scope, hint_of(each.name)) for each in named.around}
+    if all(new[each.key] == each.name for each in named.around):
         return text
-    resolved = ResolvedText(text, {each.name for each in named})
-    keys = certain_keys(resolved, [(each.name, each.key) for each in named])
-    count = Counter(each.name for each in named)
-    alone = {each.name: each.key for each in named if count[each.name] == 1}
+    resolved = ResolvedText(text, {each.name for each in named.inside})
+    keys = certain_keys(resolved, [(each.name, each.key) for each in named.inside])
+    count = Counter(each.name for each in named.around)
+    alone = {each.name: each.key for each in named.around if count[each.name] == 1}
     for value in resolved.outside:  # such as operands, when one operation was printed
         if (name := resolved.names[value]) in alone:
             keys[value] = alone[name]

@@ -121,8 +121,23 @@ class _Scope:
         return name
 
 
-def read_names(text: str) -> list[NamedKey]:
-    """Read the agent's list of names: NAME KEY lines, each scope begun by an @ID line."""
+class NamedKeys(NamedTuple):
+    """The values of a print, in the agent's order: those in it, then all of the function."""
+
+    inside: list[NamedKey]
+    around: list[NamedKey]
+
+
+def read_names(text: str) -> NamedKeys:
+    """Read the agent's list of names: NAME KEY lines, each scope begun by an @ID line.
+
+    A line ``=`` divides the values in what was printed from all of the function, if that is more.
+    """
+    inside, _, around = text.partition("=\n")
+    return NamedKeys(_read(inside), _read(around or inside))
+
+
+def _read(text: str) -> list[NamedKey]:
     named: list[NamedKey] = []
     scope = 0
     for line in text.splitlines():

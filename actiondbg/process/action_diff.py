@@ -49,9 +49,9 @@ def compare_action(
     if before.generic != after.generic:
         before, after, stop = print_both(module, generic=True)
     if names is not None:
-        for scope in {each.scope for each in before.named}:
+        for scope in {each.scope for each in before.named.around}:
             if not names.knows(scope):
-                names.learn(scope, [each for each in before.named if each.scope == scope])
+                names.learn(scope, [each for each in before.named.around if each.scope == scope])
         before, after = before.renamed(names), after.renamed(names)
     diff = make_diff(before.text, after.text, before.names, after.names)
     title = " ".join(word for word in (f"#{ordinal}", stop.tag, stop.name) if word)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from actiondbg import protocol
 from actiondbg.ir.resolved_text import rename
-from actiondbg.ir.value_names import NamedKey, ValueNames, read_names
+from actiondbg.ir.value_names import NamedKeys, ValueNames, read_names
 from actiondbg.process.forked_tool import ForkedTool
 
 
@@ -16,24 +16,27 @@ class NamedText(NamedTuple):
 
     Attributes:
         text: the printed IR.
-        named: every value, in the agent's order; it has the same key in every print of one process.
+        named: the values; each has the same key in every print of one process.
         generic: whether it is in generic form, requested or not.
     """
 
     text: str
-    named: list[NamedKey]
+    named: NamedKeys
     generic: bool
 
     @property
     def names(self) -> list[tuple[str, str]]:
         """The (NAME, KEY) of every value."""
-        return [(name, key) for name, key, _ in self.named]
+        return [(name, key) for name, key, _ in self.named.inside]
 
     def renamed(self, names: ValueNames) -> NamedText:
         """Return the IR with a session's names."""
         text = rename(self.text, self.named, names)
-        named = [each._replace(name=names.known(each.key) or each.name) for each in self.named]
-        return NamedText(text, named, self.generic)
+        inside, around = (
+            [each._replace(name=names.known(each.key) or each.name) for each in part]
+            for part in self.named
+        )
+        return NamedText(text, NamedKeys(inside, around), self.generic)
 
 
 def print_named(

@@ -55,6 +55,14 @@ def files(_: Typed) -> None:
     return None
 
 
+def ir_places(typed: Typed) -> list[str] | None:
+    """Complete a place in the IR: the names of values, words for units, or file names."""
+    if typed.word.startswith("%"):
+        return matching(typed.console.session.ir.value_names, typed.word)
+    words = matching(("cursor", "action", "function", "module"), typed.word)
+    return words or None
+
+
 # --- names of the tool ---------------------------------------------------------------
 
 

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from threading import Timer
 from typing import TYPE_CHECKING, Protocol, TextIO
 
+from actiondbg.commands.interpreter.listing import Listing
 from actiondbg.commands.interpreter.settings import Settings
 from actiondbg.commands.render.info import Display
 from actiondbg.commands.render.output import Redirect, color_allowed, open_redirect
@@ -147,9 +148,11 @@ class Console:
         self.settings = Settings(self.live_session, has_tool=live is not None)
         self.displays = DisplayList()
         self.stop_context = StopContext()
+        self.listing = Listing(session, lambda: self.settings.limit("elide"))
         self.quitting = False
         self.quiet = False  # in init files, whose results a JSON client does not expect
         self.redirected = False
+        self.piped = False  # redirected to a command
         self.python: dict[str, object] = {"session": session, "__name__": "__console__"}
         self.shell: Callable[[], Prompt] | None = None
         self._color = color and color_allowed()
@@ -202,12 +205,13 @@ class Console:
             return
         saved = self.out
         with open_redirect(redirect, saved, self.err if self.json else None) as self.out:
-            outer, self.redirected = self.redirected, True
+            outer = self.redirected, self.piped
+            self.redirected, self.piped = True, redirect.operator == "|"
             try:
                 yield
             finally:
                 self.out = saved
-                self.redirected = outer
+                self.redirected, self.piped = outer
 
     # --- the tool -----------------------------------------------------------
 

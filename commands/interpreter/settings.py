@@ -128,6 +128,10 @@ class Settings:
         """Whether a setting is not off."""
         return self[name] != "off"
 
+    def limit(self, name: str) -> int | None:
+        """Return a setting that is a number; None if it is off."""
+        return int(self[name]) if self.on(name) else None
+
     def set(self, name: str, value: str) -> str:
         """Change a setting; return its full name.
 

@@ -7,10 +7,12 @@ from typing import TextIO, cast
 
 import msgspec
 
+from actiondbg.commands.render.excerpt import Block, excerpt_text
 from actiondbg.commands.render.output import Redirect, fills_screen
 from actiondbg.commands.render.renderer import RenderContext, Renderer, page, renders
 from actiondbg.ir.printed import PrintedText
 
+_UNLIMITED = 1 << 20  # columns
 _CHUNK = 1 << 16  # characters to colour at once
 _LINE = re.compile(r"[^\n]*\n|[^\n]+")  # not splitlines, which splits at further characters
 _LONGEST = 1 << 20  # characters to buffer of a line without end
@@ -112,7 +114,7 @@ class IRWriter:
 def _show_ir(context: RenderContext, result: object) -> None:
     """Write printed IR: plain into a file, else marked, coloured and paged."""
     with cast("PrintedText", result) as printed:
-        if context.redirected:
+        if context.redirected and not context.piped:
             printed.copy_to(context.out)
             return
         style = context.settings["style"] if context.colored else None
@@ -123,7 +125,7 @@ def _show_ir(context: RenderContext, result: object) -> None:
             writer.finish()
 
         if context.pages and _is_long(printed):
-            page(context, write)
+            page(context, write, printed.mark[0] if printed.mark else None)
         else:
             write(context.out)
 
@@ -146,4 +148,17 @@ def count_text(_: RenderContext, counted: Counted) -> str:
     return f"{counted.count} {counted.glob} in {where}"
 
 
-RENDERERS = (Renderer(PrintedText, _show_ir, _ir_object), renders(Counted, count_text))
+def block_text(context: RenderContext, block: Block) -> str:
+    excerpt = block.excerpt
+    width = context.width or _UNLIMITED
+    style = context.stop_context.style(context, width)
+    at = excerpt.current
+    is_cursor = at >= 0 and excerpt.lines[at].id == block.cursor
+    return "\n".join(excerpt_text(excerpt, style, with_arrow=is_cursor))
+
+
+RENDERERS = (
+    Renderer(PrintedText, _show_ir, _ir_object),
+    renders(Counted, count_text),
+    renders(Block, block_text),
+)

@@ -87,12 +87,19 @@ def _wait(process: subprocess.Popen[str]) -> None:
 
 
 @contextmanager
-def paged(out: TextIO) -> Generator[TextIO]:
-    """Yield the input of the pager, or ``out`` if the pager is not found."""
+def paged(out: TextIO, line: int | None = None) -> Generator[TextIO]:
+    """Yield the input of the pager, or ``out`` if the pager is not found.
+
+    Args:
+        out: the stream to write to without a pager.
+        line: where the default pager opens, from 1; None for the beginning.
+    """
     given = os.environ.get("PAGER")
     missing = _missing(given or _PAGER)
     if missing is None:
-        with piped(given or _PAGER) as pager:
+        # less shows the line in the middle of the screen.
+        start = "" if line is None else f" -j.5 +{line}"
+        with piped(given or _PAGER + start) as pager:
             yield pager
         return
     if given:

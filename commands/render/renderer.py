@@ -71,6 +71,11 @@ class RenderContext(Protocol):
         """Whether the text is redirected to a file or a command."""
         ...
 
+    @property
+    def piped(self) -> bool:
+        """Whether the text is redirected to a command."""
+        ...
+
     def paint(self, ir: str) -> str:
         """Colour IR, if the text is coloured."""
         ...
@@ -120,8 +125,10 @@ def write_paged(context: RenderContext, text: str) -> None:
         context.out.write(text)
 
 
-def page(context: RenderContext, write: Callable[[TextIO], object]) -> None:
-    """Write to the pager."""
+def page(
+    context: RenderContext, write: Callable[[TextIO], object], line: int | None = None
+) -> None:
+    """Write to the pager, which opens at a line if it can."""
     context.out.flush()
-    with paged(context.out) as pager:
+    with paged(context.out, line) as pager:
         write(pager)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 _MOST_CHANGES = 8  # shown at a stop
 _UNLIMITED = 1 << 30  # elements of a constant
-_FEW_CHANGES = 4  # shown beside the lines around the cursor
+_FEW_CHANGES = 3  # shown beside the lines around the cursor
 _BOLD, _GREEN, _YELLOW, _RED = "1", "32", "33", "31"
 _RESULT_COLORS = {"succeeded": _GREEN, "unchanged": _YELLOW, "skipped": _YELLOW, "failed": _RED}
 _CHANGE_COLORS = {"inserted": _GREEN, "erased": _RED, "replaced": _RED, "modified": _YELLOW}
@@ -63,7 +63,9 @@ def _excerpt(context: RenderContext, stop: Stop) -> list[str] | None:
 
 def _change_lines(context: RenderContext, stop: Stop, most: int) -> list[str]:
     """Return the first changes, those of the action's own operation before the others."""
-    changes = sorted(stop.changes, key=lambda change: change.id != stop.id)
+    changes = sorted(
+        stop.changes, key=lambda change: (change.id != stop.id, change.what == "block")
+    )
     if context.width is None:
         changes = stop.changes
     lines = [f"  {_colored_change(context, change, stop.ordinal)}" for change in changes[:most]]

@@ -139,7 +139,7 @@ class StopContext:
                 {id for id in inserted - erased if id is not None},
                 {id for id in erased if id is not None},
             )
-            marked = _shorten(_with_modified(marked, modified))
+            marked = _shorten(_with_modified(marked, modified), current, len(excerpt.lines) + 2)
         else:
             marked = [MarkedLine(line) for line in excerpt.lines]
         style = self.style(context, width)
@@ -159,8 +159,15 @@ def _with_modified(marked: list[MarkedLine], modified: set[int | None]) -> list[
     ]
 
 
-def _shorten(marked: list[MarkedLine]) -> list[MarkedLine]:
-    """Leave out all but the first erased lines."""
+def _shorten(marked: list[MarkedLine], current: Line, most: int) -> list[MarkedLine]:
+    """Leave out all but the first erased lines, and then lines at the ends."""
     erased = [at for at, each in enumerate(marked) if each.sign == "-"]
     hidden = set(erased[_MOST_ERASED:])
-    return [each for at, each in enumerate(marked) if at not in hidden]
+    kept = [each for at, each in enumerate(marked) if at not in hidden]
+    while len(kept) > most:
+        above = next((at for at, each in enumerate(kept) if each.line is current), 0)
+        if kept[0].sign == " " and above and (kept[-1].sign != " " or 2 * above >= len(kept)):
+            kept.pop(0)
+        else:
+            kept.pop()
+    return kept

@@ -11,13 +11,13 @@ from actiondbg.commands.interpreter import completers, values
 from actiondbg.commands.interpreter.declaration import Topic
 from actiondbg.commands.interpreter.options import (
     Flag,
-    NoOptions,
     Option,
     Options,
     Positional,
     Rest,
 )
 from actiondbg.commands.render.breakpoints import Breakpoints
+from actiondbg.commands.render.excerpt import Block
 from actiondbg.commands.render.info import Text
 from actiondbg.errors import UsageError
 from actiondbg.protocol import CatchKind
@@ -238,9 +238,25 @@ def delete(console: Console, options: NumbersOptions) -> None:
     console.session.breakpoints.delete(parse_ids(console, options.ids))
 
 
-@BREAKPOINTS.command("list", example="list", aliases=("l",))
-def list_(console: Console, _: NoOptions) -> Breakpoints:
-    """List breakpoints, watches and catches with their hits, like 'info breakpoints'."""
+class ListOptions(Options):
+    """The options of ``list``."""
+
+    place: Annotated[
+        str | None,
+        Rest("%NAME | @ID | @SYMBOL | FILE:LINE", complete=completers.ir_places),
+    ] = None
+
+
+_LISTED = 10  # lines before and after a place
+
+
+@BREAKPOINTS.command("list", example="list @12", aliases=("l",), repeats=True)
+def list_(console: Console, options: ListOptions) -> Breakpoints | Block:
+    """List breakpoints, watches and catches with their hits, or show the IR at a place; then Enter
+    shows the lines after them.
+    """
+    if options.place:
+        return console.listing.show(options.place, _LISTED)
     return list_breakpoints(console)
 
 

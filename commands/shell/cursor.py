@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Annotated
 
 from actiondbg.commands.interpreter import completers, values
@@ -15,7 +14,6 @@ from actiondbg.commands.interpreter.options import (
 )
 from actiondbg.commands.render.units import Units
 from actiondbg.commands.shell.ir import print_ir
-from actiondbg.errors import UsageError
 
 if TYPE_CHECKING:
     from actiondbg.commands.interpreter.console import Console
@@ -157,7 +155,7 @@ class GotoOptions(Options):
         Rest(
             "%NAME | @ID | @SYMBOL | FILE:LINE[:COL] | action",
             required=True,
-            complete=completers.files,
+            complete=completers.ir_places,
         ),
     ]
 
@@ -165,21 +163,9 @@ class GotoOptions(Options):
 @CURSOR.command("cursor-goto", example="cursor-goto %arg0")
 def goto(console: Console, options: GotoOptions) -> Cursor:
     """Move to an SSA value in scope, an operation id, a symbol, a file location or the action."""
-    where = options.text
-    if where == "action":
-        return console.session.cursor.move("action")
-    if where.startswith("%"):
-        return console.session.cursor.move("value", name=where)
-    if re.fullmatch(r"@\d+", where):  # a symbol of digits would be quoted
-        return console.session.cursor.move("id", index=int(where[1:]))
-    if where.startswith("@"):
-        return console.session.cursor.move("symbol", name=where[1:].strip('"'))
-    match = re.fullmatch(r"(.+?):(\d+)(?::(\d+))?", where)
-    if match is None:
-        raise UsageError(
-            f"There is no place {where!r}: give %NAME, @ID, @SYMBOL, FILE:LINE[:COL] or action."
-        )
-    path, line, column = match.groups()
-    return console.session.cursor.move(
-        "location", path=path, line=int(line), column=int(column) if column else None
-    )
+    session = console.session
+    before = session.cursor.get().function
+    cursor = session.cursor.goto(options.text)
+    if cursor.function is not None and cursor.function != before and console.width is None:
+        console.note(f"Found in @{cursor.function.removeprefix('@')}.")
+    return cursor

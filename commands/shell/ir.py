@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated
 
 from actiondbg.commands.interpreter import completers, values
 from actiondbg.commands.interpreter.declaration import Topic
@@ -12,6 +12,7 @@ from actiondbg.commands.interpreter.options import (
     Options,
     Positional,
 )
+from actiondbg.commands.render.excerpt import Block
 from actiondbg.commands.render.ir import Counted
 
 if TYPE_CHECKING:
@@ -20,14 +21,19 @@ if TYPE_CHECKING:
     from actiondbg.session.inspection.stopped_ir import What
 
 PRINTING = Topic("IR")
+_WHATS: tuple[What, ...] = ("cursor", "action", "function", "module")
 
 
 class PrintOptions(Options):
     """The options of ``print``."""
 
     what: Annotated[
-        Literal["cursor", "action", "function", "module"],
-        Positional("cursor|action|function|module", help="the IR to print", prefix=True),
+        str,
+        Positional(
+            "cursor|action|function|module|PLACE",
+            help="the IR to print; PLACE is %NAME, @ID, @SYMBOL or FILE:LINE",
+            complete=completers.ir_places,
+        ),
     ] = "cursor"
     generic: Annotated[bool, Flag("--generic", help="print the generic form")] = False
     locations: Annotated[bool, Flag("--locations", help="print locations")] = False
@@ -38,23 +44,49 @@ class PrintOptions(Options):
         int | None,
         Option("--elide", "N", help="elide attributes of more than N elements", parse=values.index),
     ] = None
+    full: Annotated[bool, Flag("--full", help="elide nothing, as is done on a terminal")] = False
     plain: Annotated[bool, Flag("--plain", help="do not mark the cursor")] = False
 
 
 @PRINTING.command("print", example="print function --skip-regions", aliases=("p",), shows_ir=True)
 def print_(console: Console, options: PrintOptions) -> PrintedText:
-    """Print the IR of the cursor, the action, the function or the module; --> marks the cursor,
-    except in a file or a pipe.
+    """Print the IR of the cursor, the action, the function, the module or a place; --> marks the
+    cursor, except in a file.
     """
-    return print_ir(
-        console,
-        options.what,
-        plain=options.plain,
-        generic=options.generic,
-        locations=options.locations,
-        skip_regions=options.skip_regions,
-        elide=options.elide,
-    )
+    elide = options.elide
+    if elide is None and not options.full and console.width is not None:
+        elide = console.settings.limit("elide")
+
+    def print_what(what: What) -> PrintedText:
+        return print_ir(
+            console,
+            what,
+            plain=options.plain,
+            generic=options.generic,
+            locations=options.locations,
+            skip_regions=options.skip_regions,
+            elide=elide,
+        )
+
+    what: What | None = next((each for each in _WHATS if each.startswith(options.what)), None)
+    if what is not None:
+        return print_what(what)
+    with console.session.cursor.at(options.what):
+        return print_what("cursor")
+
+
+class AroundOptions(Options):
+    """The options of ``around``."""
+
+    count: Annotated[
+        int, Positional("N", help="the number of lines before and after", parse=values.positive)
+    ] = 10
+
+
+@PRINTING.command("around", example="around 20", aliases=("ll",), repeats=True)
+def around(console: Console, options: AroundOptions) -> Block:
+    """Show the lines of IR around the cursor; again, or Enter: the lines after them."""
+    return console.listing.show("cursor", options.count)
 
 
 class CountOptions(Options):
@@ -91,7 +123,8 @@ def print_ir(
     """Print IR; mark the cursor in text output, and note a fallback to the generic form."""
     printed = console.session.ir.print(
         what,
-        mark=not (plain or console.json or console.redirected),
+        mark=not (plain or console.json or (console.redirected and not console.piped)),
+        printer_names=console.redirected and not console.piped,
         generic=generic,
         locations=locations,
         skip_regions=skip_regions,

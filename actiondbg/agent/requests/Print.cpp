@@ -104,14 +104,19 @@ static void printUnit(const IRUnit &unit, Operation *root, AsmState &state,
 static constexpr int64_t mostNamed = 200000;
 
 static void writeNamesTo(const std::string &path, const Identities &ids,
-                         Operation *numbered, AsmState &state) {
+                         Operation *root, Operation *numbered,
+                         AsmState &state) {
   if (!isSmall(numbered, mostNamed))
     return;
   std::error_code error;
   llvm::raw_fd_ostream os(path, error, llvm::sys::fs::OF_None);
   if (error)
     return;
-  writeNames(ids, numbered, state, os);
+  writeNames(ids, root, state, os);
+  if (numbered != root) {
+    os << "=\n";
+    writeNames(ids, numbered, state, os);
+  }
   os.flush();
   os.clear_error();
 }
@@ -136,7 +141,8 @@ static Answer<Object> printTo(Engine &engine, const PrintArguments &arguments,
   printUnit(unit, root, state, os);
   os.flush();
   if (!arguments.names.empty())
-    writeNamesTo(arguments.names, engine.observer.ids, numbered, state);
+    writeNamesTo(arguments.names, engine.observer.ids, root, numbered,
+                 state);
   if (os.has_error()) {
     std::string message = os.error().message();
     os.clear_error();

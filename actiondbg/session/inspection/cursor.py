@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import re
+from collections.abc import Generator
 
 from actiondbg import protocol
 from actiondbg.errors import NoSuchUnit, UnitErased, UsageError
@@ -63,6 +65,45 @@ class Cursor:
                 to=to, index=index, count=count, name=name, path=path, line=line, column=column
             )
         )
+
+    def goto(self, place: str) -> protocol.Cursor:
+        """Move to a place.
+
+        Args:
+            place: "%NAME" or "%NAME#N" (the operation or the block that defines the value),
+                "@ID", "@SYMBOL", "FILE:LINE[:COL]" or "action". A value is looked for near the
+                cursor first, then in the whole module.
+
+        Raises:
+            UsageError: this is no place.
+            NoSuchUnit: there is no such value, operation, symbol or location now.
+        """
+        if place == "action":
+            return self.move("action")
+        if place.startswith("%"):
+            return self.move("value", name=place.partition("#")[0])
+        if re.fullmatch(r"@\d+", place):  # a symbol of digits would be quoted
+            return self.move("id", index=int(place[1:]))
+        if place.startswith("@"):
+            return self.move("symbol", name=place[1:].strip('"'))
+        match = re.fullmatch(r"(.+?):(\d+)(?::(\d+))?", place)
+        if match is None:
+            raise UsageError(
+                f"There is no place {place!r}: give %NAME, @ID, @SYMBOL, FILE:LINE[:COL] or action."
+            )
+        path, line, column = match.groups()
+        return self.move(
+            "location", path=path, line=int(line), column=int(column) if column else None
+        )
+
+    @contextlib.contextmanager
+    def at(self, place: str) -> Generator[protocol.Cursor]:
+        """Move to a place within the block; see ``goto``."""
+        before = self.get()
+        try:
+            yield self.goto(place)
+        finally:
+            self._restore(before)
 
     def parent(self) -> protocol.Cursor:
         """Move to the unit that holds this one."""

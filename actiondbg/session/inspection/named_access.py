@@ -71,7 +71,7 @@ class NamedAccess:
             text = ""  # an operation whose creation was not seen
         finally:
             file.unlink(missing_ok=True)
-        self.names.learn(scope, read_names(text))
+        self.names.learn(scope, read_names(text).inside)
 
     def _find(self, message: protocol.MoveCursor) -> protocol.Cursor:
         """Find a value by its name: near the cursor, then elsewhere, then by the printer's name."""

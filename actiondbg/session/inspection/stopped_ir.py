@@ -6,12 +6,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, cast
 
+import msgspec
+
 from actiondbg import protocol
 from actiondbg.errors import IRNotParsed
 from actiondbg.ir.bindings import IRReader
-from actiondbg.ir.printed import PrintedText
+from actiondbg.ir.printed import PrintedText, without_inner_regions
 from actiondbg.ir.resolved_text import rename
-from actiondbg.ir.value_names import NamedKey, ValueNames, read_names
+from actiondbg.ir.value_names import NamedKeys, ValueNames, read_names
 from actiondbg.session.inspection.agent_access import AgentAccess
 from actiondbg.session.inspection.cursor import Cursor
 from actiondbg.session.inspection.stack import Stack
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     from mlir.ir import Module, Operation, OpView  # pyright: ignore[reportMissingTypeStubs]
 
 What = Literal["cursor", "action", "function", "module"]
+_HOLDERS = frozenset({"function", "module"})
 
 
 class StoppedIR:
@@ -70,7 +73,8 @@ class StoppedIR:
             what: the cursor's unit, the action's operation, its function or its module.
             generic: in generic form.
             locations: with locations.
-            skip_regions: without the regions' content.
+            skip_regions: without what is in regions; a function or a module is printed with the
+                operations directly in it, without what is in theirs.
             elide: leave out the elements of constants of more elements than this.
             mark: find the lines of the cursor's operation.
             printer_names: name values as MLIR's printer does, which numbers them anew each time,
@@ -87,20 +91,29 @@ class StoppedIR:
             names=None if printer_names else str(names),
             generic=generic,
             locations=locations,
-            skip_regions=skip_regions,
-            mark=mark,
+            skip_regions=skip_regions and what not in _HOLDERS,
+            mark=mark and not (skip_regions and what in _HOLDERS),
             elide=elide,
         )
         try:
             printed = self._agent.ask(message)
             if names.exists():
                 self._rename(file, read_names(names.read_text(encoding="utf-8", errors="replace")))
+            if skip_regions and what in _HOLDERS:
+                text = without_inner_regions(file.read_text(encoding="utf-8", errors="replace"))
+                file.write_text(text, encoding="utf-8")
+                printed = msgspec.structs.replace(printed, bytes=len(text.encode()))
             return PrintedText(file, printed)
         except BaseException:
             file.unlink(missing_ok=True)
             raise
         finally:
             names.unlink(missing_ok=True)
+
+    @property
+    def value_names(self) -> list[str]:
+        """The names of the values that were shown."""
+        return list(self._names)
 
     def excerpt(
         self,
@@ -135,12 +148,12 @@ class StoppedIR:
         )
         return self._agent.ask(message)
 
-    def _rename(self, file: Path, named: list[NamedKey]) -> None:
+    def _rename(self, file: Path, named: NamedKeys) -> None:
         """Write the session's names into printed IR."""
-        for scope in {each.scope for each in named}:
+        for scope in {each.scope for each in named.around}:
             if not self._names.knows(scope):
-                self._names.learn(scope, [each for each in named if each.scope == scope])
-        if all(self._names.known(each.key) == each.name for each in named):
+                self._names.learn(scope, [each for each in named.around if each.scope == scope])
+        if all(self._names.known(each.key) == each.name for each in named.around):
             return
         text = file.read_text(encoding="utf-8", errors="replace")
         file.write_text(rename(text, named, self._names), encoding="utf-8")

@@ -17,6 +17,7 @@ from hypothesis import configuration, settings
 import actiondbg
 from actiondbg.tool import build_agent, find_tool
 from tests.paths import ROOT
+from tests.processes import children, kill_family
 
 pytest_plugins = ["tests.fakes.agent.fixtures"]
 
@@ -78,6 +79,18 @@ def agent_of_the_default_tool(request: pytest.FixtureRequest) -> None:
     """Compile the agent for the package's mlir-opt, which tests of commands run by its name."""
     if request.node.get_closest_marker("unit") is None:
         _prepare_agent(str(_path("pypi", "mlir-opt")), request.getfixturevalue("shared_directory"))
+
+
+@pytest.fixture(autouse=True)
+def no_process_is_left() -> Iterator[None]:
+    """Kill the processes that a test leaves, with their descendants, as a failed one does.
+
+    They would wait forever for what the test did not do, such as an interrupt.
+    """
+    before = set(children(os.getpid()))
+    yield
+    for pid in set(children(os.getpid())) - before:
+        kill_family(pid)
 
 
 def _path(build: str, name: str) -> Path:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import signal
@@ -16,6 +15,7 @@ import pytest
 
 from tests.fakes.folds import write_folds
 from tests.paths import COMMAND
+from tests.processes import descendants, is_alive
 
 COUNT = 40
 # Bad where the addition in @f24 was folded.
@@ -152,28 +152,6 @@ def test_a_stage_of_a_chain(mlir_opt: str, source: str) -> None:
 # --- an end in the middle ------------------------------------------------------------------
 
 
-def _children(pid: int) -> list[int]:
-    """Return the processes that have a process for an ancestor, or are in the group of one."""
-    parents: dict[int, int] = {}
-    for stat in Path("/proc").glob("[0-9]*/stat"):
-        with contextlib.suppress(OSError):
-            parents[int(stat.parent.name)] = int(stat.read_text().rpartition(")")[2].split()[1])
-    family = {pid}
-    while True:
-        more = {child for child, parent in parents.items() if parent in family} - family
-        if not more:
-            return sorted(family - {pid})
-        family |= more
-
-
-def _is_alive(pid: int) -> bool:
-    try:
-        stat = Path(f"/proc/{pid}/stat").read_text()
-    except OSError:
-        return False
-    return stat.rpartition(")")[2].split()[0] != "Z"
-
-
 def _wait_until(condition: Callable[[], object]) -> None:
     deadline = time.monotonic() + 60
     while not condition():
@@ -208,13 +186,13 @@ def _is_waiting() -> bool:
 def test_ctrl_c_keeps_what_is_known(mlir_opt: str, source: str, jobs: str) -> None:
     process = _begin(mlir_opt, source, jobs, "--json")
     _wait_until(_is_waiting)
-    family = _children(process.pid)
+    family = descendants(process.pid)
     assert len(family) >= 3
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=60)
     assert (process.returncode, out) == (130, "")
     assert "--resume -o here" in err and "Traceback" not in err
-    _wait_until(lambda: not any(map(_is_alive, family)))
+    _wait_until(lambda: not any(map(is_alive, family)))
     known = json.loads(Path("here/state.json").read_text())["verdicts"]
     assert len(known) >= 3
 
@@ -254,11 +232,11 @@ def test_another_bisection_is_not_resumed(mlir_opt: str, source: str) -> None:
 def test_no_process_is_left(mlir_opt: str, source: str, number: signal.Signals, jobs: str) -> None:
     process = _begin(mlir_opt, source, jobs)
     _wait_until(_is_waiting)
-    family = _children(process.pid)
-    assert len([pid for pid in family if _is_alive(pid)]) >= 5  # the tool, its forks, the test
+    family = descendants(process.pid)
+    assert len([pid for pid in family if is_alive(pid)]) >= 5  # the tool, its forks, the test
     process.send_signal(number)
     process.communicate(timeout=60)
-    _wait_until(lambda: not any(map(_is_alive, family)))
+    _wait_until(lambda: not any(map(is_alive, family)))
 
 
 # --- the command of the shell ----------------------------------------------------------------

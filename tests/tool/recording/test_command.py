@@ -15,6 +15,7 @@ import pytest
 from actiondbg.recording import open_recording
 from tests.fakes.recording.recordings import fake_recording
 from tests.paths import COMMAND
+from tests.processes import children, is_alive
 
 
 def run(*words: str, stdin: str | None = None) -> subprocess.CompletedProcess[str]:
@@ -138,11 +139,11 @@ def test_ctrl_c_ends_the_tool_and_keeps_the_recording(mlir_opt: str, folds: str)
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_to_us_ends_the_tool(mlir_opt: str, folds: str, number: signal.Signals) -> None:
     process = begin([mlir_opt, long_input(), "--canonicalize", "--cse"])
-    (child,) = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+    (child,) = children(process.pid)
     process.send_signal(number)
     process.communicate(timeout=60)
     assert process.returncode == 128 + number
-    assert not Path(f"/proc/{child}").exists()
+    assert not is_alive(child)
     assert open_recording("run.adbrec").count > 1000
 
 

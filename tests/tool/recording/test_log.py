@@ -20,6 +20,7 @@ from actiondbg.recording import open_recording
 from actiondbg.recording.capture.recorder import record
 from tests.fakes import stock_tool as stock
 from tests.paths import COMMAND
+from tests.processes import children
 from tests.tool.agent.test_fortran import FORTRAN
 
 _LINE = re.compile(
@@ -194,10 +195,6 @@ def test_the_tool_ends_with_us(
     else:
         run("--", mlir_opt, "--version")  # it removes what the killed one left
     assert not list(tmp_path.glob("actiondbg-*"))
-
-
-def children(pid: int) -> list[int]:
-    return [int(word) for word in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
 
 
 def test_a_full_disk_is_told_and_the_tool_goes_on(mlir_opt: str, long: str) -> None:

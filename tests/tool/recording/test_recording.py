@@ -22,6 +22,7 @@ from actiondbg.recording.recording import Recording
 from tests.fakes.stock_tool import ANONYMOUS
 from tests.fakes.stops import all_stops
 from tests.paths import COMMAND
+from tests.processes import children, is_alive
 
 FUNCTION = """\
 func.func @f{n}(%x: i32, %y: i32) -> i32 {{
@@ -266,20 +267,11 @@ def test_a_tool_ends_with_the_one_that_records_it(
     process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
     assert process.stderr is not None
     wait_until(lambda: is_recording("run.adbrec") and Path("run.adbrec").stat().st_size > 10_000)
-    children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+    (child,) = children(process.pid)
     process.kill()
     process.communicate()
-    (child,) = map(int, children)
-    wait_until(lambda: not _runs(child))
+    wait_until(lambda: not is_alive(child))
     assert open_recording("run.adbrec").ending.ended == "killed"
-
-
-def _runs(pid: int) -> bool:
-    try:
-        stat = Path(f"/proc/{pid}/stat").read_text()
-    except OSError:
-        return False
-    return stat.rpartition(")")[2].split()[0] not in "ZX"
 
 
 def test_a_tool_that_crashes(mlir_opt: str, folds: str) -> None:

@@ -28,6 +28,7 @@ from tests.fakes.recording.traces import (
     read_perfetto,
 )
 from tests.paths import COMMAND
+from tests.processes import children
 
 FUNCTION = """\
 func.func @f{number}(%a: i32) -> i32 {{
@@ -160,7 +161,7 @@ def test_a_tool_that_is_killed_leaves_a_trace(
     ) as ours:
         _wait_until(lambda: _grown(tmp_path))
         # Ctrl-C ends the tool, and not what traces it.
-        os.kill(ours.pid if by == signal.SIGINT else _child_of(ours.pid), by)
+        os.kill(ours.pid if by == signal.SIGINT else children(ours.pid)[0], by)
         _, said = ours.communicate()
     assert ours.returncode == 128 + by
     assert said.startswith(f"actiondbg: The tool was killed by {by.name}.\n")
@@ -195,10 +196,6 @@ def _wait_until(holds: Callable[[], bool], seconds: float = 60) -> None:
     while not holds():
         assert time.monotonic() < end
         time.sleep(0.01)
-
-
-def _child_of(pid: int) -> int:
-    return int(Path(f"/proc/{pid}/task/{pid}/children").read_text().split()[0])
 
 
 def test_the_status_of_the_tool_is_passed_on(mlir_opt: str, tmp_path: Path) -> None:

@@ -30,6 +30,7 @@ from actiondbg.bisection.oracles.oracle import (
 from actiondbg.bisection.verdict import Judgement
 from actiondbg.errors import OracleError, UsageError
 from actiondbg.process.stop import Stop
+from tests.processes import is_alive
 
 ENDED = Stop(when="exit", reason="exited", status=0, message="The tool ended with status 0.")
 FAILED = Stop(when="exit", reason="exited", status=1, message="The tool ended with status 1.")
@@ -255,14 +256,6 @@ def test_the_words_of_an_oracle_are_those_of_the_command_line() -> None:
 # --- running commands --------------------------------------------------------------------------
 
 
-def _is_alive(pid: int) -> bool:
-    try:
-        stat = Path(f"/proc/{pid}/stat").read_text()
-    except FileNotFoundError:
-        return False
-    return stat.rpartition(")")[2].split()[0] != "Z"
-
-
 def _wait_until(condition: object) -> None:
     assert callable(condition)
     deadline = time.monotonic() + 30
@@ -275,7 +268,7 @@ def test_what_a_command_leaves_running_is_ended(tmp_path: Path) -> None:
     done = CommandRunner(tmp_path).run("sleep 600 & echo $!")
     assert done.status == 0
     pid = int(done.output.read_text())
-    _wait_until(lambda: not _is_alive(pid))
+    _wait_until(lambda: not is_alive(pid))
 
 
 def test_all_of_a_command_ends_at_the_time_limit(tmp_path: Path) -> None:
@@ -283,7 +276,7 @@ def test_all_of_a_command_ends_at_the_time_limit(tmp_path: Path) -> None:
     done = runner.run("sleep 600 & echo $!; wait", seconds=0.3)
     assert done.status is None
     pid = int(done.output.read_text())
-    _wait_until(lambda: not _is_alive(pid))
+    _wait_until(lambda: not is_alive(pid))
     assert runner.run("exit 3").status == 3
 
 
@@ -316,7 +309,7 @@ def test_no_command_outlives_who_runs_it(tmp_path: Path) -> None:
     files = [tmp_path / "pid", tmp_path / "pid2"]
     _wait_until(lambda: all(file.is_file() and file.read_text().strip() for file in files))
     pids = [int(file.read_text()) for file in files]
-    assert all(map(_is_alive, pids))
+    assert all(map(is_alive, pids))
     os.kill(process.pid, signal.SIGKILL)
     process.wait()
-    _wait_until(lambda: not any(map(_is_alive, pids)))
+    _wait_until(lambda: not any(map(is_alive, pids)))

@@ -1,0 +1,41 @@
+"""Processes that tests start: their children, whether they run, and their end."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+from pathlib import Path
+
+
+def children(pid: int) -> list[int]:
+    """Return the children of a process, those of all its threads."""
+    found: list[int] = []
+    for file in Path(f"/proc/{pid}/task").glob("*/children"):
+        with contextlib.suppress(OSError):
+            found += map(int, file.read_text().split())
+    return found
+
+
+def descendants(pid: int) -> list[int]:
+    """Return the children of a process, their children, and so on."""
+    found = children(pid)
+    for each in found:
+        found += children(each)  # the loop continues with these
+    return found
+
+
+def is_alive(pid: int) -> bool:
+    """Return whether a process runs; a zombie has ended."""
+    try:
+        stat = Path(f"/proc/{pid}/stat").read_text()
+    except OSError:
+        return False
+    return stat.rpartition(")")[2].split()[0] not in "ZX"
+
+
+def kill_family(pid: int) -> None:
+    """Kill a process and its descendants."""
+    for each in (pid, *descendants(pid)):
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(each, signal.SIGKILL)

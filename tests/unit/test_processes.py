@@ -1,0 +1,24 @@
+"""The helpers of tests that look at processes, and end those that a test leaves."""
+
+from __future__ import annotations
+
+import subprocess
+import time
+
+from tests.processes import children, descendants, is_alive, kill_family
+
+
+def test_a_family_is_killed_whatever_groups_it_has() -> None:
+    script = "setsid sh -c 'sleep 600; true' & wait"
+    with subprocess.Popen(["sh", "-c", script]) as process:
+        deadline = time.monotonic() + 30
+        while len(family := descendants(process.pid)) < 2:
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+        assert children(process.pid) == family[:1]
+        assert all(map(is_alive, (process.pid, *family)))
+        kill_family(process.pid)
+    while any(map(is_alive, family)):
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    assert not is_alive(process.pid)

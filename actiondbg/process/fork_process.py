@@ -18,13 +18,13 @@ _END_SECONDS = 5.0  # from SIGKILL, or the end of the connection, to the end of 
 class ForkProcess:
     """The process of a fork, which is not our child, and the connection to it.
 
-    One thread at a time uses the connection. Another may end the process meanwhile, which ends
-    the first thread's wait; the last user of the descriptors closes them.
+    One thread at a time uses the connection. Another may end the process meanwhile: the wait of
+    the first one then fails, and the last of them closes client and pidfd.
 
     Args:
-        client: the connection.
-        pidfd: of the process; closed with the client.
-        pid: of the process.
+        client: the connection; owned by this object, until ``release``.
+        pidfd: a file descriptor of the process, as of ``os.pidfd_open``; owned likewise.
+        pid: the number of the process.
     """
 
     def __init__(self, client: Client, pidfd: int, pid: int) -> None:
@@ -117,8 +117,8 @@ class AdoptedFork:
     """The process of a fork that replaced the tool; only its agent reports its exit status.
 
     Args:
-        pid: of the process, which leads a process group.
-        pidfd: of the process; closed by ``end``.
+        pid: the number of the process, which leads a process group.
+        pidfd: a file descriptor of the process; ``end`` closes it.
     """
 
     def __init__(self, pid: int, pidfd: int) -> None:

@@ -138,7 +138,7 @@ class Shell(cmd2.Cmd):
         )
 
     def complete_history(self, *where: object) -> cmd2.Completions:
-        """Complete the history of operations, not cmd2's of lines."""
+        """Complete an operation for our command ``history``, instead of cmd2's of that name."""
         return self.completedefault(*where)
 
     def complete_alias(self, *where: object) -> cmd2.Completions:

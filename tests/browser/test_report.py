@@ -144,7 +144,7 @@ def test_only_one_kind_is_shown(page: Browser) -> None:
     assert set(column(page, "groups", "kind")) == {"fold"}
 
 
-def test_more_rows_are_shown_when_asked(page: Browser) -> None:
+def test_more_rows_are_shown_on_request(page: Browser) -> None:
     assert len(column(page, "slowest", "action")) == 25
     page.click("#slowest .more button")
     assert len(column(page, "slowest", "action")) == 225
@@ -197,7 +197,7 @@ def test_search_by_ordinal_and_away(page: Browser) -> None:
     assert page.run("document.getElementById('results').hidden") is True
 
 
-def test_a_link_goes_to_an_action(page: Browser) -> None:
+def test_link_opens_an_action(page: Browser) -> None:
     page.run("document.querySelector('#reasons tbody a[href^=\"#action-\"]').click()")
     drawn(page)
     ordinal = page.run("location.hash").removeprefix("#action-")
@@ -210,7 +210,7 @@ def test_a_link_goes_to_an_action(page: Browser) -> None:
     assert "names (1)" in page.run("document.getElementById('results').innerText")
 
 
-def test_a_strange_link_does_no_harm(page: Browser) -> None:
+def test_invalid_link_is_ignored(page: Browser) -> None:
     for link in ("#%", "#action-0", "#action-99999", "#find=%3Cb%3E", "#find="):
         page.run(f"location.hash = '{link}'")
         drawn(page)
@@ -300,7 +300,7 @@ def test_no_name_is_run_as_a_script(browser: Browser, directory: Path) -> None:
 
 
 @pytest.mark.parametrize("count", [0, 1])
-def test_hardly_any_action(browser: Browser, directory: Path, count: int) -> None:
+def test_recording_of_few_actions(browser: Browser, directory: Path, count: int) -> None:
     actions = [Action(operation=1, duration=None, outcome="unfinished")] * count
     path = write_recording(directory / f"{count}.adbrec", actions, [Operation(1)], killed=True)
     browser.complaints.clear()

@@ -24,7 +24,7 @@ def run(*words: str | Path) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.parametrize("pager", ["no-such-pager -R", ""])
-def test_a_pager_that_is_not_there_hides_no_log(tmp_path: Path, pager: str) -> None:
+def test_missing_pager_hides_no_log(tmp_path: Path, pager: str) -> None:
     path = fake_recording(tmp_path / "run.adbrec", 100)
     # Without PAGER it is less, which is not in that PATH either.
     environment = {**os.environ, "PAGER": pager, "PATH": str(tmp_path), "TERM": "xterm"}

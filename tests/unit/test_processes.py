@@ -8,7 +8,7 @@ import time
 from tests.processes import children, descendants, is_alive, kill_family
 
 
-def test_a_family_is_killed_whatever_groups_it_has() -> None:
+def test_family_is_killed_across_process_groups() -> None:
     script = "setsid sh -c 'sleep 600; true' & wait"
     with subprocess.Popen(["sh", "-c", script]) as process:
         deadline = time.monotonic() + 30

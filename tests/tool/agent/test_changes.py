@@ -103,9 +103,7 @@ def function(source: str, name: str) -> str:
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
-def test_changes_are_those_that_upstreams_listener_is_told(
-    debian: Debian, folds: str, name: str
-) -> None:
+def test_changes_equal_those_of_upstreams_listener(debian: Debian, folds: str, name: str) -> None:
     argv = [debian("mlir-opt"), stock.write("in.mlir", function(STRICT, name))]
     argv += ["--allow-unregistered-dialect", "--test-strict-pattern-driver"]
     said = stock.notifications(stock.run(argv, check=True).stdout)
@@ -130,7 +128,7 @@ def test_changes_are_those_that_upstreams_listener_is_told(
         assert block.op in ("func.func", "test.op_with_region", "test.inline_blocks_into_parent")
 
 
-def test_patterns_change_what_the_debug_output_says(assertions: Launch) -> None:
+def test_changes_of_patterns_equal_the_debug_output(assertions: Launch) -> None:
     session = assertions(stock.write("mixed.mlir", stock.MIXED))
     said = [tried for tried in stock.greedy(session).tried if tried.succeeded]
     assert len(said) > 1
@@ -148,7 +146,7 @@ def test_patterns_change_what_the_debug_output_says(assertions: Launch) -> None:
     assert session.continue_().when == "exit"
 
 
-def test_what_a_fold_found_is_put_in_place_right_after(assertions: Launch) -> None:
+def test_results_of_a_fold_are_inserted_right_after(assertions: Launch) -> None:
     """The greedy driver does it, so it is its iteration's change, guessed to be the fold's."""
     session = assertions(stock.write("mixed.mlir", stock.MIXED))
     said = stock.greedy(session)
@@ -188,7 +186,7 @@ PIPELINES = {
 
 
 @pytest.mark.parametrize("pipeline", PIPELINES)
-def test_inserted_less_erased_is_the_difference_of_the_modules(
+def test_inserted_minus_erased_is_the_difference_of_the_modules(
     launch: Launch, pipeline: str
 ) -> None:
     """After every pass, compared with the operations in the printed modules."""
@@ -251,7 +249,7 @@ def test_changes_of_single_actions_too(launch: Launch) -> None:
     assert checked > 4
 
 
-def test_erased_is_what_the_pass_statistics_say(launch: Launch) -> None:
+def test_erased_operations_equal_the_pass_statistics(launch: Launch) -> None:
     source = stock.write("mixed.mlir", stock.MIXED + "func.func private @id2(%a: i32) { return }\n")
     session = launch("--symbol-dce", source=source)
     said = stock.run([*session.target.argv, "--mlir-pass-statistics"], check=True).stderr
@@ -266,7 +264,7 @@ def test_erased_is_what_the_pass_statistics_say(launch: Launch) -> None:
     assert {one.ordinal for one in erased} == {1}
 
 
-def test_cse_replaces_by_what_was_there(launch: Launch) -> None:
+def test_cse_replaces_by_existing_operations(launch: Launch) -> None:
     session = launch("--cse", source=stock.write("mixed.mlir", stock.MIXED))
     session.start()
     session.cursor.move("location", path="mixed.mlir", line=26)

@@ -67,7 +67,7 @@ def test_diagnostics_of_invalid_input_are_the_tools_own(
         assert ours == alone
 
 
-def test_a_crash_is_told_with_its_action(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_crash_is_reported_with_its_action(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Fails an assertion of the build that has them, in the middle of a conversion."""
     monkeypatch.chdir(tmp_path)
     Path("crash.mlir").write_text(CRASHING)

@@ -97,7 +97,7 @@ def result(stop: Stop) -> str:
     return stop.outcome.result
 
 
-def test_patterns_end_as_the_debug_output_says(assertions: Launch) -> None:
+def test_outcomes_of_patterns_equal_the_debug_output(assertions: Launch) -> None:
     session = assertions(stock.write("mixed.mlir", stock.MIXED))
     said = stock.greedy(session)
     ours = after(session, "tag:apply-pattern")
@@ -138,7 +138,7 @@ func.func @f(%a: i32, %b: i32) -> (i32, i32, i32, i1, i32, i32) {
 """
 
 
-def test_folds_say_what_they_gave(launch: Launch) -> None:
+def test_folds_report_their_values(launch: Launch) -> None:
     session = launch(source=stock.write("f.mlir", FOLDS))
     first = {int(str(s.location).split(":")[1]): s for s in reversed(after(session, "tag:fold"))}
     how = {line: s.outcome and (s.outcome.result, s.outcome.how) for line, s in first.items()}
@@ -167,7 +167,7 @@ def test_folds_of_the_debug_output(assertions: Launch) -> None:
     assert [s.op for s in ours] == [folded.op for folded in said.folded]
 
 
-def test_passes_change_what_the_tool_prints_after_change(launch: Launch) -> None:
+def test_changed_passes_equal_print_ir_after_change(launch: Launch) -> None:
     session = launch(stock.PASSES, source=stock.write("mixed.mlir", stock.MIXED))
     flags = ["--mlir-print-ir-after-all", "--mlir-print-ir-after-change"]
     printed = stock.run(
@@ -217,7 +217,7 @@ def test_greedy_iterations(launch: Launch) -> None:
     assert [stop.change_count > 0 for stop in ours] == [True, False]
 
 
-def test_a_pattern_that_lies(debian: Debian, folds: str) -> None:
+def test_pattern_with_a_wrong_result(debian: Debian, folds: str) -> None:
     """It returns success and changes nothing; patterns of PDL have an empty debug name."""
     argv = [debian("mlir-opt"), stock.write("pdl.mlir", PDL), "--allow-unregistered-dialect"]
     with actiondbg.launch([*argv, "--test-pdl-bytecode-pass"]) as session:
@@ -247,7 +247,7 @@ def test_changed_and_failed(debian: Debian, folds: str) -> None:
     assert stop.change_count > 0
 
 
-def test_conversion_says_what_it_legalized_and_rolled_back(debian: Debian, folds: str) -> None:
+def test_conversion_reports_legalizations_and_rollbacks(debian: Debian, folds: str) -> None:
     argv = [debian("mlir-opt"), stock.write("r.mlir", ROLLBACK), "--test-legalize-patterns"]
     with actiondbg.launch(argv) as session:
         session.breakpoints.add("tag:apply-pattern", after=True)
@@ -263,7 +263,7 @@ def test_conversion_says_what_it_legalized_and_rolled_back(debian: Debian, folds
     assert stock.difference(conversion.changes)["test.illegal_op_f"] == 0
 
 
-def test_conversion_that_rolls_nothing_back(launch: Launch) -> None:
+def test_conversion_without_rollback(launch: Launch) -> None:
     source = stock.write("chain.mlir", CHAIN)
     session = launch("--convert-arith-to-llvm", source=source)
     ours = after(session, "tag:apply-*")
@@ -317,7 +317,7 @@ OUTCOMES: dict[str, Callable[[Stop], bool]] = {
 
 
 @pytest.mark.parametrize("outcome", OUTCOMES)
-def test_outcome_breakpoints_stop_where_they_should(launch: Launch, outcome: str) -> None:
+def test_outcome_breakpoints_stop_after_their_outcomes(launch: Launch, outcome: str) -> None:
     """Compared with all outcomes, which other tests compare with the debug output."""
     source = stock.write("mixed.mlir", stock.MIXED)
     session = launch("--canonicalize", source=source)
@@ -344,7 +344,7 @@ def test_outcomes_count_hits_and_conditions(launch: Launch) -> None:
     assert [stop.ordinal for stop in stock.stops(session)] == expected[3:]
 
 
-def test_an_outcome_that_is_none(launch: Launch) -> None:
+def test_invalid_outcome(launch: Launch) -> None:
     session = launch()
     with pytest.raises(errors.UsageError, match="There is no outcome 'faild'"):
         session.breakpoints.add("tag:fold", after=True, outcome="faild")

@@ -131,7 +131,7 @@ def walk(session: actiondbg.Session) -> list[Stop]:
 
 
 @pytest.mark.parametrize("source", [STRICT, NULL], ids=["erased", "null"])
-def test_everything_can_be_looked_at_everywhere(debian: Debian, folds: str, source: str) -> None:
+def test_every_inspection_works_at_every_stop(debian: Debian, folds: str, source: str) -> None:
     """Roots and parents are erased, regions move, and an operand is null for a while."""
     argv = strict(debian, source)
     alone = stock.run(argv)
@@ -141,13 +141,13 @@ def test_everything_can_be_looked_at_everywhere(debian: Debian, folds: str, sour
         assert (session.target.output(), session.target.errors()) == (alone.stdout, alone.stderr)
 
 
-def test_everything_can_be_looked_at_in_conversions(launch: Launch) -> None:
+def test_every_inspection_works_in_conversions(launch: Launch) -> None:
     session = launch(TO_LLVM, source=stock.write("mixed.mlir", stock.MIXED))
     assert walk(session)[-1].status == 0
     assert session.target.output() == stock.run(session.target.argv).stdout
 
 
-def test_everything_can_be_looked_at_while_it_is_rolled_back(debian: Debian, folds: str) -> None:
+def test_every_inspection_works_during_a_rollback(debian: Debian, folds: str) -> None:
     argv = [debian("mlir-opt"), stock.write("in.mlir", ROLLBACK), "--allow-unregistered-dialect"]
     argv.append("--test-legalize-patterns")
     with actiondbg.launch(argv) as session:
@@ -216,7 +216,7 @@ def test_a_pattern_that_erases_the_parent_of_the_cursor(debian: Debian, folds: s
         assert session.continue_().when == "exit"
 
 
-def test_the_cursor_goes_to_what_replaced_its_unit(debian: Debian, folds: str) -> None:
+def test_cursor_moves_to_the_replacement_of_its_unit(debian: Debian, folds: str) -> None:
     with actiondbg.launch(strict(debian, STRICT)) as session:
         session.breakpoints.add("pattern:ReplaceWithNewOp")
         session.run()

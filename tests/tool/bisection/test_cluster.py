@@ -58,7 +58,7 @@ def _wait_until_none(folder: Path) -> None:
 
 @pytest.mark.parametrize("mode", ["first", "minimize", "skip"])
 @pytest.mark.parametrize("jobs", [1, None])
-def test_a_cluster_finds_the_same(
+def test_cluster_finds_the_same_culprit(
     cluster: Any, mlir_opt: str, source: str, mode: Any, jobs: int | None
 ) -> None:
     argv = [mlir_opt, source, "--canonicalize"]
@@ -83,7 +83,7 @@ def test_the_standard_input_and_the_output_file(cluster: Any, mlir_opt: str, sou
     assert os.listdir() == ["folds.mlir"]
 
 
-def test_an_oracle_that_cannot_run_there(cluster: Any, mlir_opt: str, source: str) -> None:
+def test_oracle_that_cannot_run_on_the_workers(cluster: Any, mlir_opt: str, source: str) -> None:
     argv = [mlir_opt, source, "--canonicalize"]
     test = 'test "$(grep -c addi {})" -eq 0 && exit 1; test "$(grep -c addi {})" -eq 30 || exit 127'
     with pytest.raises(OracleError, match="cannot be run"):
@@ -91,13 +91,13 @@ def test_an_oracle_that_cannot_run_there(cluster: Any, mlir_opt: str, source: st
     _wait_until_none(Path.cwd())
 
 
-def test_a_scheduler_that_is_not_there(source: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_scheduler(source: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("actiondbg.bisection.trials.cluster._CONNECT_SECONDS", 1)
     with pytest.raises(UsageError, match=r"tcp://127\.0\.0\.1:1.*cannot be reached"):
         actiondbg.bisect(["mlir-opt", source, "--canonicalize"], JUDGE, dask="tcp://127.0.0.1:1")
 
 
-def test_the_workers_keep_no_process_of_who_was_killed(
+def test_killed_bisection_leaves_no_process_on_the_workers(
     cluster: Any, mlir_opt: str, source: str
 ) -> None:
     Path("judge.sh").write_text(

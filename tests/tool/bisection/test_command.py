@@ -52,7 +52,7 @@ def without(result: dict[str, Any], *keys: str) -> dict[str, Any]:
 # --- what is printed --------------------------------------------------------------------
 
 
-def test_one_object_is_printed(mlir_opt: str, source: str) -> None:
+def test_json_is_one_object(mlir_opt: str, source: str) -> None:
     result = found("--test", JUDGE, "--", mlir_opt, source, "--canonicalize")
     assert (result["verdict"], result["confirmed"]) == ("found", "good")
     assert (result["tag"], result["name"], result["op"]) == ("fold", "arith.addi", "arith.addi")
@@ -63,7 +63,7 @@ def test_one_object_is_printed(mlir_opt: str, source: str) -> None:
     assert result["reproducer_verified"] is True
 
 
-def test_words_are_printed(mlir_opt: str, source: str) -> None:
+def test_text_is_printed(mlir_opt: str, source: str) -> None:
     done = run("--test", JUDGE, "-o", "here", mlir_opt, source, "--canonicalize")
     assert done.returncode == 0
     first, *lines = done.stdout.splitlines()
@@ -97,7 +97,7 @@ def test_the_exit_code_is_0_only_for_found(mlir_opt: str, source: str) -> None:
         (["--test", "true", "--resume"], 1, "no bisection of mlir-opt to resume"),
     ],
 )
-def test_what_is_wrong_is_said_in_one_sentence(
+def test_errors_are_one_sentence(
     mlir_opt: str, source: str, words: list[str], code: int, told: str
 ) -> None:
     done = run(*words, "--", mlir_opt, source, "--canonicalize")
@@ -106,14 +106,14 @@ def test_what_is_wrong_is_said_in_one_sentence(
     assert os.listdir() == ["folds.mlir"]
 
 
-def test_the_tool_has_to_be_there(source: str) -> None:
+def test_missing_tool_is_an_error(source: str) -> None:
     assert run("--crash").returncode == 2
     done = run("--crash", "--", "no-such-tool", source)
     assert done.returncode == 3 and "no-such-tool" in done.stderr
     assert "--filecheck FILE" in run("--help").stdout
 
 
-def test_a_file_named_bisect_is_no_tool(source: str) -> None:
+def test_file_named_bisect_is_not_run_as_a_tool(source: str) -> None:
     words = ["-nx", "--batch", "-ex", "run", "--", "bisect"]
     done = subprocess.run([COMMAND, *words], capture_output=True, text=True)
     assert done.returncode == 3 and "'bisect'" in done.stderr
@@ -123,7 +123,7 @@ def test_a_file_named_bisect_is_no_tool(source: str) -> None:
 
 
 @pytest.mark.parametrize("mode", ["first", "minimize", "skip"])
-def test_jobs_find_the_same(mlir_opt: str, source: str, mode: str) -> None:
+def test_jobs_find_the_same_culprit(mlir_opt: str, source: str, mode: str) -> None:
     words = ("--mode", mode, "--test", JUDGE)
     tool = ("--", mlir_opt, source, "--canonicalize")
     alone = found(*words, "-o", "alone", *tool)
@@ -183,7 +183,7 @@ def _is_waiting() -> bool:
 
 
 @pytest.mark.parametrize("jobs", ["-j1", "-j2"])
-def test_ctrl_c_keeps_what_is_known(mlir_opt: str, source: str, jobs: str) -> None:
+def test_ctrl_c_keeps_the_verdicts(mlir_opt: str, source: str, jobs: str) -> None:
     process = _begin(mlir_opt, source, jobs, "--json")
     _wait_until(_is_waiting)
     family = descendants(process.pid)
@@ -229,7 +229,9 @@ def test_another_bisection_is_not_resumed(mlir_opt: str, source: str) -> None:
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGHUP])
 @pytest.mark.parametrize("jobs", ["-j1", "-j2"])
-def test_no_process_is_left(mlir_opt: str, source: str, number: signal.Signals, jobs: str) -> None:
+def test_killed_bisection_leaves_no_process(
+    mlir_opt: str, source: str, number: signal.Signals, jobs: str
+) -> None:
     process = _begin(mlir_opt, source, jobs)
     _wait_until(_is_waiting)
     family = descendants(process.pid)

@@ -69,7 +69,7 @@ def bisected(tmp_path_factory: pytest.TempPathFactory) -> Bisected:
     [(name, *rest) for name, _, *rest in GUILTY],
     ids=[row[0] for row in GUILTY],
 )
-def test_the_culprit_is_found(
+def test_culprit_is_found(
     mlir_opt: str,
     bisected: Bisected,
     name: str,
@@ -88,12 +88,12 @@ def test_the_culprit_is_found(
     assert alone.returncode == 0, alone.stdout + alone.stderr
 
 
-def test_a_conversion_names_what_it_applied(mlir_opt: str, bisected: Bisected) -> None:
+def test_conversion_lists_its_applied_patterns(mlir_opt: str, bisected: Bisected) -> None:
     result, _ = bisected(mlir_opt, "wide-switch")
     assert any("#4 apply-pattern (IndexSwitchLowering)" in note for note in result["notes"])
 
 
-def test_two_that_it_takes_together(mlir_opt: str, tmp_path: Path) -> None:
+def test_culprits_that_act_together(mlir_opt: str, tmp_path: Path) -> None:
     flags = ["--canonicalize=max-iterations=1"]
     result = bisect(mlir_opt, "index-casts", flags, tmp_path / "found", "--mode", "minimize")
     assert [each["name"] for each in result["applied"]] == [

@@ -64,7 +64,7 @@ def folder(tmp_path: Path, folds: str) -> Path:
     return tmp_path / "work"
 
 
-def test_operations_that_do_not_matter_go(mlir_opt: str, folder: Path) -> None:
+def test_irrelevant_operations_are_removed(mlir_opt: str, folder: Path) -> None:
     found = reduce(LOOP, tool_says(mlir_opt, "arith.divsi"), folder)
     assert (found.unit, found.ended, found.path) == ("operations", "", folder / "reduced.mlir")
     assert found.after < found.before == 15
@@ -74,14 +74,14 @@ def test_operations_that_do_not_matter_go(mlir_opt: str, folder: Path) -> None:
     assert sorted(file.name for file in folder.iterdir()) == ["reduced.mlir"]
 
 
-def test_what_is_in_a_loop_stays_in_it(mlir_opt: str, folder: Path) -> None:
+def test_operations_of_a_loop_stay_in_it(mlir_opt: str, folder: Path) -> None:
     found = reduce(LOOP, tool_says(mlir_opt, "scf.for", "arith.muli"), folder)
     text = found.path.read_text()
     assert "memref.load" not in text and "arith.divsi" not in text and "f32" not in text
     assert text.index("scf.for") < text.index("arith.muli") < text.index("scf.yield")
 
 
-def test_what_a_pass_did_can_be_looked_for(mlir_opt: str, folder: Path) -> None:
+def test_reduction_keeps_an_effect_of_a_pass(mlir_opt: str, folder: Path) -> None:
     """It takes two constants and their sum, in a function."""
     said = tool_says(mlir_opt, "arith.constant 5", flags=("--sccp",))
     found = reduce(stock.MIXED, said, folder)
@@ -98,7 +98,7 @@ def test_no_candidate_is_invalid(mlir_opt: str, folder: Path, source: str) -> No
     reduce(source, is_interesting, folder)
 
 
-def test_modules_of_a_split_input_go(mlir_opt: str, folder: Path) -> None:
+def test_irrelevant_modules_of_a_split_input_are_removed(mlir_opt: str, folder: Path) -> None:
     source = f"{LOOP}// -----\n{stock.MIXED}// -----\nmodule {{}}\n"
     flags = ("--split-input-file",)
     found = reduce(source, tool_says(mlir_opt, "arith.remsi", flags=flags), folder)
@@ -107,7 +107,7 @@ def test_modules_of_a_split_input_go(mlir_opt: str, folder: Path) -> None:
     assert found.unit == "operations" and found.after <= 4
 
 
-def test_what_the_bindings_do_not_read_goes_by_lines(debian: Debian, folder: Path) -> None:
+def test_unparsable_input_is_reduced_by_lines(debian: Debian, folder: Path) -> None:
     """Its dialect is Fortran's, and a comment of it has an unbalanced brace."""
     source = """\
 // A comment with a {
@@ -166,7 +166,7 @@ def test_bytecode_is_read(mlir_opt: str, folder: Path) -> None:
     assert tool_says(mlir_opt, "arith.divsi")(found.path)
 
 
-def test_a_bisection_finds_the_same_in_the_reduced_input(mlir_opt: str, folds: str) -> None:
+def test_bisection_of_the_reduced_input_finds_the_same_culprit(mlir_opt: str, folds: str) -> None:
     source = stock.write("mixed.mlir", stock.MIXED)
     test = "! grep -q 'arith.constant 5 ' {}"
     result = actiondbg.bisect([mlir_opt, source, "--sccp"], test, output="out", reduce=True)

@@ -10,7 +10,7 @@ from actiondbg.bisection.reproducer.pipelines import dumped_pipelines, parse_pip
 # --- pipelines ----------------------------------------------------------------------------
 
 
-def test_the_tool_tells_its_pipeline(mlir_opt: str, tmp_path: Path) -> None:
+def test_tool_reports_its_pipeline(mlir_opt: str, tmp_path: Path) -> None:
     argv = [mlir_opt, "--canonicalize", "--cse", "--dump-pass-pipeline", "-o", "/dev/null"]
     done = subprocess.run(argv, input="module {}", capture_output=True, text=True, check=True)
     [pipeline] = dumped_pipelines(f"warning: first\n{done.stderr}")

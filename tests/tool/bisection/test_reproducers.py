@@ -103,7 +103,7 @@ def test_the_ir_before_and_after_is_that_of_the_session(mlir_opt: str, folds: st
         assert (folder / "after.mlir").read_text() == session.ir.print("module").text
 
 
-def test_the_session_script_comes_to_the_action(mlir_opt: str, folds: str) -> None:
+def test_session_script_reaches_the_action(mlir_opt: str, folds: str) -> None:
     result, folder = find([mlir_opt, folds, "--canonicalize"], "! grep -q 'constant 7 ' {}")
     words = ["--batch", "-nx", "-x", "session.adb", mlir_opt, "input.mlir", "--canonicalize"]
     done = subprocess.run(
@@ -199,7 +199,9 @@ def test_checks_are_shown(mlir_opt: str, folds: str) -> None:
 
 
 @pytest.mark.parametrize("mode", ["minimize", "skip"])
-def test_a_set_is_told_of(mlir_opt: str, folds: str, mode: Literal["minimize", "skip"]) -> None:
+def test_set_of_actions_is_reported(
+    mlir_opt: str, folds: str, mode: Literal["minimize", "skip"]
+) -> None:
     argv = [mlir_opt, folds, "--canonicalize"]
     result = actiondbg.bisect(argv, "! grep -q 'constant 7 ' {}", mode=mode, output="out")
     assert result.reproducer_verified is True, result.notes
@@ -214,7 +216,7 @@ def test_a_set_is_told_of(mlir_opt: str, folds: str, mode: Literal["minimize", "
     assert "session.adb was run" not in text  # it came to its end
 
 
-def test_a_predicate_is_asked_of_what_the_script_leaves(mlir_opt: str, folds: str) -> None:
+def test_predicate_judges_the_files_of_the_script(mlir_opt: str, folds: str) -> None:
     def is_good(output: Path) -> bool:
         return "arith.constant 7 " not in output.read_text()
 
@@ -246,7 +248,7 @@ def test_the_folder_works_elsewhere_with_another_tool(
     assert script(moved, "/bin/true").returncode == 1
 
 
-def test_a_test_that_works_in_its_place_only_is_run_there(mlir_opt: str, folds: str) -> None:
+def test_test_that_needs_its_directory_runs_there(mlir_opt: str, folds: str) -> None:
     Path("data").mkdir()
     Path("data/words").write_text("arith.constant 7 \n")
     result, folder = find([mlir_opt, folds, "--canonicalize"], 'd=data; ! grep -qf "$d/words" {}')
@@ -283,7 +285,7 @@ def test_nothing_is_left_by_an_interrupt(mlir_opt: str, folds: str) -> None:
         assert not ALL & {file.name for file in Path("out").iterdir()}
 
 
-def test_what_is_not_confirmed_is_said(mlir_opt: str, folds: str) -> None:
+def test_unconfirmed_result_is_reported(mlir_opt: str, folds: str) -> None:
     """A predicate that knows where it is called finds nothing good of what the script left."""
 
     def is_good(output: Path) -> bool:

@@ -60,7 +60,7 @@ def test_a_pass_before_a_lowering(mlir_opt: str, oracle: str) -> None:
     )
 
 
-def test_a_conversion_that_has_to_run_is_not_called_good(mlir_opt: str, oracle: str) -> None:
+def test_required_conversion_is_not_good(mlir_opt: str, oracle: str) -> None:
     result = bisect(mlir_opt, "wide-switch", "canonicalize", oracle + "30")
     assert result.verdict == "untestable"
     assert "convert-scf-to-cf" in result.message

@@ -101,7 +101,7 @@ def test_the_diff_is_of_the_pattern(mlir_opt: str, folds: str) -> None:
 
 
 @pytest.mark.parametrize("jobs", [2, 4])
-def test_several_at_a_time_find_the_same(mlir_opt: str, source: str, jobs: int) -> None:
+def test_parallel_trials_find_the_same_culprit(mlir_opt: str, source: str, jobs: int) -> None:
     for culprit in (0, 17, COUNT - 1):
         alone = bisect(mlir_opt, source, until(culprit)).as_json()
         together = bisect(mlir_opt, source, until(culprit), jobs=jobs).as_json()
@@ -110,7 +110,7 @@ def test_several_at_a_time_find_the_same(mlir_opt: str, source: str, jobs: int) 
         assert together == alone
 
 
-def test_a_second_action_that_does_harm_is_told(mlir_opt: str, source: str) -> None:
+def test_second_harmful_action_is_reported(mlir_opt: str, source: str) -> None:
     result = bisect(mlir_opt, source, lambda applied: 7 not in applied and 30 not in applied)
     assert result.culprit is not None and result.culprit.function == "f7"
     assert (result.verdict, result.confirmed) == ("found", "bad")
@@ -118,7 +118,7 @@ def test_a_second_action_that_does_harm_is_told(mlir_opt: str, source: str) -> N
 
 
 @pytest.mark.parametrize("block", [range(20, 30), range(5, 45), range(24, 25)])
-def test_what_is_untestable_is_walked_around(mlir_opt: str, source: str, block: range) -> None:
+def test_untestable_candidates_are_avoided(mlir_opt: str, source: str, block: range) -> None:
     def judge(applied: list[int]) -> bool | Verdict:
         return "untestable" if len(applied) in block else len(applied) <= 45
 
@@ -207,7 +207,7 @@ def test_candidates_are_narrowed(mlir_opt: str, source: str) -> None:
         assert result.candidates == (10 if "func" in options else COUNT)
 
 
-def test_candidates_that_are_not_to_blame(mlir_opt: str, source: str) -> None:
+def test_harmless_candidates(mlir_opt: str, source: str) -> None:
     result = bisect(mlir_opt, source, until(24), func="f3?")
     assert (result.verdict, result.candidates) == ("not-good-at-start", 10)
     assert "widen --func 'f3?'" in result.message
@@ -216,7 +216,7 @@ def test_candidates_that_are_not_to_blame(mlir_opt: str, source: str) -> None:
     assert "no candidates with --name no-such-name" in result.message
 
 
-def test_what_has_to_run_is_not_skipped(mlir_opt: str, source: str) -> None:
+def test_required_passes_are_not_skipped(mlir_opt: str, source: str) -> None:
     result = bisect(mlir_opt, source, until(24), always=["canonicalize"])
     assert result.verdict == "not-good-at-start" and result.always == ["canonicalize"]
     result = bisect(mlir_opt, source, until(24), "--cse", "--canonicalize", always=["cse"])
@@ -224,7 +224,7 @@ def test_what_has_to_run_is_not_skipped(mlir_opt: str, source: str) -> None:
     assert result.candidates == COUNT
 
 
-def test_a_pass_without_patterns_is_to_blame(mlir_opt: str, source: str) -> None:
+def test_pass_without_patterns_is_the_culprit(mlir_opt: str, source: str) -> None:
     text = (
         Path(source).read_text().replace("return %x", "%y = arith.addi %a, %c0 : i32\n return %y")
     )
@@ -296,7 +296,7 @@ def test_an_end_that_is_not_bad(mlir_opt: str, source: str) -> None:
     assert "nothing to bisect" in result.message
 
 
-def test_a_start_that_is_bad(mlir_opt: str, source: str) -> None:
+def test_bad_start(mlir_opt: str, source: str) -> None:
     result = bisect(mlir_opt, source, lambda applied: False)
     assert (result.verdict, result.candidates) == ("not-good-at-start", 1)
     assert "status 125" in result.message
@@ -313,7 +313,7 @@ def test_a_start_that_cannot_be_judged(mlir_opt: str, source: str) -> None:
     assert result.range is not None
 
 
-def test_a_flaky_oracle_is_told(mlir_opt: str, source: str) -> None:
+def test_flaky_oracle_is_reported(mlir_opt: str, source: str) -> None:
     answers: dict[int, int] = {}
 
     def judge(applied: list[int]) -> bool:
@@ -338,7 +338,7 @@ def test_an_oracle_that_cannot_run_is_an_error(mlir_opt: str, source: str) -> No
         actiondbg.bisect(argv, lambda _: bool(1 / 0))
 
 
-def test_arguments_that_are_wrong(mlir_opt: str, source: str) -> None:
+def test_wrong_arguments(mlir_opt: str, source: str) -> None:
     argv = [mlir_opt, source]
     for options in ({"jobs": 0}, {"repeat": 0}, {"timeout": 0}, {"mode": "last"}, {"tag": "[a"}):
         with pytest.raises(UsageError):
@@ -350,7 +350,7 @@ def test_arguments_that_are_wrong(mlir_opt: str, source: str) -> None:
 # --- the tool ends without an action ------------------------------------------------------
 
 
-def test_a_tool_that_does_nothing(mlir_opt: str, source: str) -> None:
+def test_tool_without_actions(mlir_opt: str, source: str) -> None:
     argv = [mlir_opt, source]
     assert actiondbg.bisect(argv, "true").verdict == "not-bad"
     assert actiondbg.bisect(argv, "false").verdict == "not-good-at-start"

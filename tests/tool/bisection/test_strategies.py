@@ -35,7 +35,7 @@ def test_the_output_file_of_the_user_is_not_touched(mlir_opt: str, source: str) 
     assert sorted(os.listdir()) == ["folds.mlir", "out.mlir"]
 
 
-def test_the_output_is_what_the_stock_tool_writes(mlir_opt: str, source: str) -> None:
+def test_output_equals_that_of_the_stock_tool(mlir_opt: str, source: str) -> None:
     seen: list[bytes] = []
 
     def judge(output: Path) -> bool:
@@ -49,7 +49,7 @@ def test_the_output_is_what_the_stock_tool_writes(mlir_opt: str, source: str) ->
     assert start.stdout.split(b"func.func")[1:] == seen[1].split(b"func.func")[1:]
 
 
-def test_the_standard_input_is_read_anew(mlir_opt: str, source: str) -> None:
+def test_standard_input_is_read_again(mlir_opt: str, source: str) -> None:
     result = actiondbg.bisect(
         [mlir_opt, "--canonicalize"], lambda output: 24 not in folded(output), stdin=source
     )
@@ -92,7 +92,7 @@ def test_a_crash_in_a_pattern_of_a_conversion(source: str) -> None:
     assert result.culprit.pass_name == "finalize-memref-to-llvm"
 
 
-def test_what_the_verifier_finds(debian: Callable[[str], str], source: str) -> None:
+def test_verifier_errors(debian: Callable[[str], str], source: str) -> None:
     flags = "builtin.module(func.func(cse,test-pass-create-invalid-ir,canonicalize))"
     argv = [debian("mlir-opt"), source, f"--pass-pipeline={flags}"]
     result = actiondbg.bisect(argv, Verify())
@@ -159,7 +159,7 @@ def test_a_trial_that_takes_too_long_is_untestable(mlir_opt: str, source: str) -
     assert result.verdict == "untestable" and "did not end in 0.5 s" in result.message
 
 
-def test_progress_is_told(mlir_opt: str, source: str) -> None:
+def test_progress_is_reported(mlir_opt: str, source: str) -> None:
     seen: list[Progress] = []
     argv = [mlir_opt, source, "--canonicalize"]
     assert actiondbg.bisect(argv, lambda out: 24 not in folded(out), progress=seen.append).found

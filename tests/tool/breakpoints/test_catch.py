@@ -196,7 +196,9 @@ def test_catch_verify_after_a_pass(debian: Debian, folds: str) -> None:
         assert session.target.errors() == stock.run(argv).stderr
 
 
-def test_verify_each_action_finds_the_first_that_breaks_the_ir(debian: Debian, folds: str) -> None:
+def test_verify_each_action_stops_after_the_first_action_that_breaks_the_ir(
+    debian: Debian, folds: str
+) -> None:
     argv = [debian("mlir-opt"), stock.write("null.mlir", NULL), "--allow-unregistered-dialect"]
     argv.append("--test-strict-pattern-driver")
     with actiondbg.launch(argv) as session:
@@ -229,7 +231,7 @@ def test_verify_each_action_finds_the_pass(debian: Debian, folds: str) -> None:
 
 
 @pytest.mark.parametrize("flags", [stock.PASSES, "--convert-scf-to-cf", "--convert-func-to-llvm"])
-def test_verify_each_action_has_nothing_to_say_of_good_passes(launch: Launch, flags: str) -> None:
+def test_verify_each_action_accepts_good_passes(launch: Launch, flags: str) -> None:
     session = launch(flags, source=stock.write("mixed.mlir", stock.MIXED))
     session.options.verify_each_action = True
     assert stock.stops(session) == []
@@ -253,7 +255,7 @@ def test_catch_nonconvergence(launch: Launch) -> None:
     assert session.continue_().when == "exit"
 
 
-def test_what_converges_is_not_caught(launch: Launch) -> None:
+def test_convergence_is_not_caught(launch: Launch) -> None:
     session = launch("--canonicalize")
     session.breakpoints.catch("nonconvergence")
     assert session.run().when == "exit"
@@ -366,7 +368,9 @@ def test_catches_are_breakpoints(launch: Launch) -> None:
 @pytest.mark.parametrize(
     ("kind", "glob", "text"), [("crsh", None, "crsh"), ("crash", "x*", "glob"), ("", None, "''")]
 )
-def test_what_cannot_be_caught(launch: Launch, kind: str, glob: str | None, text: str) -> None:
+def test_events_that_cannot_be_caught(
+    launch: Launch, kind: str, glob: str | None, text: str
+) -> None:
     session = launch()
     with pytest.raises(errors.UsageError, match=text):
         session.breakpoints.catch(kind, glob)

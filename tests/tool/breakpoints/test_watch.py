@@ -61,7 +61,7 @@ def who(stop: Stop) -> tuple[str, str]:
     return stop.culprit.tag, stop.culprit.name
 
 
-def test_watch_follows_what_replaces_it(chain: actiondbg.Session) -> None:
+def test_watch_follows_a_replacement(chain: actiondbg.Session) -> None:
     """%y becomes a + 3, and that is dead when %z has become a + 6."""
     id = chain.cursor.get().unit.id
     watch = chain.breakpoints.watch("cursor")
@@ -89,7 +89,7 @@ def test_exact_does_not_follow(chain: actiondbg.Session) -> None:
     assert who(stops[-1]) == ("apply-pattern", "AddIAddConstant")
 
 
-def test_watch_says_what_was_modified(chain: actiondbg.Session) -> None:
+def test_watch_reports_modifications(chain: actiondbg.Session) -> None:
     """%y is replaced, which changes an operand of %z, before %z is replaced too."""
     watch = chain.breakpoints.watch("%2")
     chain.cursor.move("location", path="chain.mlir", line=7)
@@ -104,7 +104,7 @@ def test_watch_says_what_was_modified(chain: actiondbg.Session) -> None:
     assert replaced.ordinal > modified.ordinal
 
 
-def test_watch_of_an_id_that_is_not_made_yet(chain: actiondbg.Session) -> None:
+def test_watch_of_an_id_before_its_creation(chain: actiondbg.Session) -> None:
     chain.breakpoints.watch("cursor")
     first = chain.continue_()
     [new] = [one.id for one in first.changes if one.kind == "inserted" and one.op == "arith.addi"]
@@ -131,7 +131,7 @@ def test_watch_before_a_run(launch: Launch) -> None:
     assert f"@{id}" in (stop.message or "")
 
 
-def test_a_fold_is_the_culprit_of_what_its_caller_does(launch: Launch) -> None:
+def test_fold_is_the_culprit_of_its_callers_changes(launch: Launch) -> None:
     session = launch()  # sum: %x = a + 0
     session.start()
     session.cursor.move("location", path="folds.mlir", line=5)
@@ -242,7 +242,7 @@ def test_a_watch_counts_hits_to_ignore(chain: actiondbg.Session) -> None:
         ("%no", errors.NoSuchUnit, "%no"),
     ],
 )
-def test_what_cannot_be_watched(
+def test_targets_that_cannot_be_watched(
     chain: actiondbg.Session, target: str, error: type[Exception], text: str
 ) -> None:
     cursor = chain.cursor.get().unit.id
@@ -269,7 +269,7 @@ def test_watch_sees_an_operation_that_moves(launch: Launch) -> None:
     assert who(moved) == ("apply-pattern", "RemoveStaticCondition")
 
 
-def test_watch_of_what_a_dying_region_holds(launch: Launch) -> None:
+def test_watch_of_an_operation_in_an_erased_region(launch: Launch) -> None:
     """symbol-dce erases a function, and with it the operations inside."""
     session = launch("--symbol-dce", source=stock.write("mixed.mlir", stock.MIXED))
     session.start()

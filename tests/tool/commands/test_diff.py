@@ -49,7 +49,7 @@ func.func @f(%n: index, %c: i1, %a: memref<4x4xf32>) -> index {
 
 @pytest.mark.parametrize("form", ["custom", "generic"])
 @pytest.mark.parametrize("seed", range(3))
-def test_a_renamed_text_means_the_same(mlir_opt: str, form: str, seed: int) -> None:
+def test_text_with_renamed_values_has_the_same_meaning(mlir_opt: str, form: str, seed: int) -> None:
     def run(text: str, *args: str) -> str:
         argv = [mlir_opt, "--allow-unregistered-dialect", "--mlir-print-local-scope", *args]
         return subprocess.run(argv, input=text, capture_output=True, text=True, check=True).stdout

@@ -50,7 +50,7 @@ def test_example_of_the_api(environment: dict[str, str], example: str) -> None:
     subprocess.run([sys.executable, "-c", example], check=True, env=environment)
 
 
-def test_the_comparison_says_so_where_its_lowering_has_the_bug(
+def test_comparison_reports_a_lowering_with_the_same_bug(
     environment: dict[str, str],
 ) -> None:
     words = "--json --compare -- mlir-opt examples/miscompiles/wide-switch.mlir --convert-scf-to-cf"

@@ -72,7 +72,7 @@ def test_the_readme_is_short() -> None:
     assert len((ROOT / "README.md").read_text().splitlines()) <= 150
 
 
-def test_the_links_of_all_pages_lead_somewhere() -> None:
+def test_links_of_all_pages_have_targets() -> None:
     pages = [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")]
     missing = [
         f"{page.name}: {link}"

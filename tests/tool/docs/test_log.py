@@ -28,7 +28,7 @@ def without_times(lines: str) -> str:
 
 
 @pytest.mark.parametrize(("command", "printed"), examples())
-def test_examples_print_what_they_say(
+def test_examples_print_their_output(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str, printed: str
 ) -> None:
     shutil.copy(ROOT / "examples/fold.mlir", tmp_path)
@@ -39,7 +39,7 @@ def test_examples_print_what_they_say(
     assert without_times(done.stdout) == without_times(printed)
 
 
-def test_there_are_examples() -> None:
+def test_page_has_examples() -> None:
     assert len(examples()) > 3
     assert all(" ... " in without_times(lines) or "[thread" in lines for _, lines in examples())
 

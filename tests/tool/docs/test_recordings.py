@@ -65,7 +65,7 @@ def test_query(ask: Any, title: str) -> None:
     assert ask(title), "it finds nothing"
 
 
-def test_there_are_ten() -> None:
+def test_page_has_ten_queries() -> None:
     assert len(QUERIES) >= 10
     assert PAGE.count("```sql") == len(QUERIES)
 

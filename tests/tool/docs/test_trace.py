@@ -52,7 +52,7 @@ def test_the_queries_work(traced: Path) -> None:
             assert engine.ask(query), query
 
 
-def test_what_there_is_is_named(tmp_path: Path) -> None:
+def test_formats_and_options_are_documented(tmp_path: Path) -> None:
     named = {word.split()[0] for word in WORDS}
     for action in build_parser()._actions:  # pyright: ignore[reportPrivateUsage]
         known = {"--help", "--mlir-include", "--partial", "--output", "--quiet"}

@@ -33,7 +33,7 @@ def long_input(count: int = 20_000) -> str:
     return "long.mlir"
 
 
-def test_one_line_says_what_was_recorded(mlir_opt: str, folds: str) -> None:
+def test_one_line_summarises_the_recording(mlir_opt: str, folds: str) -> None:
     alone = subprocess.run([mlir_opt, folds, "--canonicalize"], capture_output=True, text=True)
     done = run("-o", "run.adbrec", "--", mlir_opt, folds, "--canonicalize")
     assert (done.returncode, done.stdout) == (0, alone.stdout)
@@ -78,7 +78,7 @@ def test_a_recording_is_a_regular_file(folds: str) -> None:
         ),
     ],
 )
-def test_the_status_is_the_tools(
+def test_status_is_that_of_the_tool(
     mlir_opt: str, folds: str, words: list[str], status: int, told: str
 ) -> None:
     done = run("-o", "run.adbrec", "--", mlir_opt, *words)
@@ -86,18 +86,18 @@ def test_the_status_is_the_tools(
     assert told in done.stderr and "Traceback" not in done.stderr
 
 
-def test_quiet_is_quiet(mlir_opt: str, folds: str) -> None:
+def test_quiet_prints_nothing(mlir_opt: str, folds: str) -> None:
     done = run("-q", "--ir", "changed", "--", mlir_opt, folds, "--canonicalize")
     assert (done.returncode, done.stderr) == (0, "")
     assert open_recording("mlir-opt.adbrec").header.ir == "changed"
 
 
-def test_input_goes_through(mlir_opt: str, folds: str) -> None:
+def test_standard_input_reaches_the_tool(mlir_opt: str, folds: str) -> None:
     done = run("--", mlir_opt, "--canonicalize", stdin=Path(folds).read_text())
     assert done.returncode == 0 and "arith.constant 7" in done.stdout
 
 
-def test_what_is_wrong_is_said_in_one_sentence(folds: str) -> None:
+def test_errors_are_one_sentence(folds: str) -> None:
     for words, code, told in (
         ([], 2, "the tool is missing"),
         (["--ir", "all", "x"], 2, "invalid choice: 'all'"),
@@ -137,7 +137,9 @@ def test_ctrl_c_ends_the_tool_and_keeps_the_recording(mlir_opt: str, folds: str)
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_a_signal_to_us_ends_the_tool(mlir_opt: str, folds: str, number: signal.Signals) -> None:
+def test_signal_to_the_front_end_ends_the_tool(
+    mlir_opt: str, folds: str, number: signal.Signals
+) -> None:
     process = begin([mlir_opt, long_input(), "--canonicalize", "--cse"])
     (child,) = children(process.pid)
     process.send_signal(number)
@@ -147,7 +149,7 @@ def test_a_signal_to_us_ends_the_tool(mlir_opt: str, folds: str, number: signal.
     assert open_recording("run.adbrec").count > 1000
 
 
-def test_a_full_disk_is_told(mlir_opt: str, folds: str) -> None:
+def test_full_disk_is_reported(mlir_opt: str, folds: str) -> None:
     """What could be written can be read."""
     tool = f"{mlir_opt} {long_input()} --canonicalize --cse -o /dev/null"
     limited = f"ulimit -f 8000; exec {COMMAND} record -- {tool}"
@@ -160,7 +162,7 @@ def test_a_full_disk_is_told(mlir_opt: str, folds: str) -> None:
     assert recording.count > 0 and recording.ending.ended == "killed"
 
 
-def test_the_packages_are_named_that_are_missing(tmp_path: Path) -> None:
+def test_missing_packages_are_named(tmp_path: Path) -> None:
     """``record`` needs none of them; who reads does."""
     block = """\
 import sys

@@ -77,7 +77,7 @@ def test_a_crash_in_all_threads_loses_nothing(
         assert "test-pass-crash" in unfinished(recording)
 
 
-def test_a_crash_in_one_thread_keeps_what_others_did(
+def test_crash_in_one_thread_keeps_the_actions_of_others(
     mlir_opt: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -96,7 +96,7 @@ def test_a_crash_in_one_thread_keeps_what_others_did(
 
 
 @pytest.mark.parametrize("threading", [[], ["--mlir-disable-threading"]])
-def test_a_thread_that_waits_is_written_and_does_not_notice(
+def test_actions_of_a_waiting_thread_are_written(
     mlir_opt: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, threading: list[str]
 ) -> None:
     """Nobody reads what the tool prints: it waits, and all that it did is in the file."""

@@ -121,7 +121,7 @@ def hit(tool: str, source: str, breakpoints: list[tuple[str, str | None]]) -> li
         return list(found.values())
 
 
-def test_what_a_breakpoint_stops_at_is_selected(mlir_opt: str, places: str) -> None:
+def test_actions_that_a_breakpoint_stops_before_are_selected(mlir_opt: str, places: str) -> None:
     recording = recording_of(mlir_opt, places)
     wanted: list[tuple[str, str | None]] = [(spec, None) for spec in _SPECS]
     wanted += [("tag:*", condition) for condition in _CONDITIONS]
@@ -141,9 +141,7 @@ _ABOUT_OUTCOMES = [
 ]
 
 
-def test_a_condition_about_the_outcome_selects_what_it_stops_after(
-    mlir_opt: str, places: str
-) -> None:
+def test_condition_on_the_outcome_selects_as_its_breakpoint(mlir_opt: str, places: str) -> None:
     recording = recording_of(mlir_opt, places)
     wanted = [(spec, each) for each in _ABOUT_OUTCOMES for spec in ("tag:*", "in:canonicalize#1")]
     hits = hit(mlir_opt, places, [(spec, condition) for spec, condition in wanted])
@@ -160,7 +158,7 @@ def test_a_condition_about_the_outcome_selects_what_it_stops_after(
         *("reason:*castedOp1*", "unchanged,reason:*operand ? of*", "reason:no such, *"),
     ],
 )
-def test_what_a_breakpoint_stops_after_is_selected(
+def test_actions_that_a_breakpoint_stops_after_are_selected(
     mlir_opt: str, places: str, outcome: str
 ) -> None:
     recording = recording_of(mlir_opt, places)

@@ -8,7 +8,7 @@ from pathlib import Path
 from tests.paths import COMMAND
 
 
-def test_a_print_to_a_full_disk_is_told_and_nothing_is_lost(mlir_opt: str, folds: str) -> None:
+def test_print_to_a_full_disk_is_reported_and_nothing_is_lost(mlir_opt: str, folds: str) -> None:
     commands = ["start", "print module > /dev/full", "print module > whole.mlir"]
     run = subprocess.run(
         [

@@ -139,7 +139,7 @@ def test_threads_have_their_number_and_are_in_order(mlir_opt: str, long: str) ->
     assert subjects("run.log") == subjects("alone.log")
 
 
-def test_input_comes_through_and_the_status_goes_back(mlir_opt: str, mixed: str) -> None:
+def test_input_and_status_are_passed_through(mlir_opt: str, mixed: str) -> None:
     done = run("--", mlir_opt, "--canonicalize", "-", input=stock.MIXED)
     assert done.returncode == 0 and "at <stdin>:" in done.stdout
     done = run("-o", "run.log", "--", mlir_opt, input="not MLIR")
@@ -167,7 +167,7 @@ def test_a_killed_tool_leaves_its_lines(mlir_opt: str, long: str) -> None:
     assert all(parsed(line) for line in finished)
 
 
-def test_ctrl_c_is_for_the_tool_and_the_log_is_finished(mlir_opt: str, long: str) -> None:
+def test_ctrl_c_ends_the_tool_and_the_log_is_finished(mlir_opt: str, long: str) -> None:
     logged = start("-o", "run.log", "--", mlir_opt, long, "--canonicalize", "-o", "out")
     wait_for_lines(Path("run.log"))
     os.killpg(logged.pid, signal.SIGINT)
@@ -178,7 +178,7 @@ def test_ctrl_c_is_for_the_tool_and_the_log_is_finished(mlir_opt: str, long: str
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
-def test_the_tool_ends_with_us(
+def test_tool_ends_with_the_front_end(
     mlir_opt: str, long: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int
 ) -> None:
     monkeypatch.setenv("TMPDIR", str(tmp_path))
@@ -197,7 +197,7 @@ def test_the_tool_ends_with_us(
     assert not list(tmp_path.glob("actiondbg-*"))
 
 
-def test_a_full_disk_is_told_and_the_tool_goes_on(mlir_opt: str, long: str) -> None:
+def test_full_disk_is_reported_and_the_tool_continues(mlir_opt: str, long: str) -> None:
     def limit() -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 24, 1 << 24))
 
@@ -324,7 +324,7 @@ def test_upstreams_log_of_threads_has_whole_lines(mlir_opt: str, long: str) -> N
     assert len(functions("ours.log")) > 4000
 
 
-def test_upstreams_log_beside_the_tools_own(mlir_opt: str, mixed: str) -> None:
+def test_upstreams_log_with_that_of_the_tool(mlir_opt: str, mixed: str) -> None:
     tool = [mlir_opt, mixed, "--canonicalize", "--mlir-disable-threading", "-o", "out"]
     run("--upstream-format", "-o", "ours.log", "--", *tool, "--log-actions-to=theirs.log")
     assert Path("ours.log").read_bytes() == Path("theirs.log").read_bytes()
@@ -361,7 +361,7 @@ def test_upstreams_log_of_another_dialect(
     assert "hlfir." in Path("ours.log").read_text()
 
 
-def test_upstreams_log_of_a_killed_tool_is_there(mlir_opt: str, long: str) -> None:
+def test_upstreams_log_of_a_killed_tool_is_kept(mlir_opt: str, long: str) -> None:
     flags = ["--canonicalize", "-o", "out", "--mlir-disable-threading"]
     logged = start("--upstream-format", "-o", "run.log", "--", mlir_opt, long, *flags)
     wait_for_lines(Path("run.log"))

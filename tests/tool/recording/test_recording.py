@@ -78,7 +78,7 @@ def with_nested(actions: list[dict[str, Any]]) -> list[int]:
     return [counts[action["ordinal"]] for action in actions]
 
 
-def test_a_recording_tells_what_the_debugger_shows(mlir_opt: str, folds: str) -> None:
+def test_recorded_actions_equal_the_live_ones(mlir_opt: str, folds: str) -> None:
     tool = [mlir_opt, folds, "--canonicalize", "--cse", "--mlir-disable-threading"]
     with actiondbg.launch(tool) as session:
         stops = [stop for stop in all_stops(session).values() if stop.when == "after"]
@@ -121,7 +121,7 @@ def test_names_where_each_function_has_patterns_of_its_own(
 
 
 @pytest.mark.parametrize("ir", ["none", "changed", "function"])
-def test_the_tool_writes_what_it_writes_alone(
+def test_output_equals_that_of_the_plain_tool(
     mlir_opt: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ir: Any
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -153,7 +153,7 @@ def test_a_tool_without_a_context_leaves_no_recording(mlir_opt: str, folds: str)
 # --- threads -----------------------------------------------------------------------------------
 
 
-def test_with_threads_the_same_is_done(
+def test_threads_dispatch_the_same_actions(
     mlir_opt: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -179,7 +179,7 @@ def test_with_threads_the_same_is_done(
     assert ours == theirs
 
 
-def test_what_threads_do_is_nested_in_the_pass_that_started_them(
+def test_actions_of_threads_are_nested_in_their_pass(
     mlir_opt: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -200,7 +200,7 @@ def test_what_threads_do_is_nested_in_the_pass_that_started_them(
 # --- IR ------------------------------------------------------------------------------------------
 
 
-def test_the_functions_around_what_changes(mlir_opt: str, folds: str) -> None:
+def test_ir_of_changed_functions(mlir_opt: str, folds: str) -> None:
     tool = [mlir_opt, folds, "--mlir-disable-threading", "--pass-pipeline="]
     tool[-1] += "builtin.module(func.func(canonicalize))"
     recording = recorded(tool, ir="function")
@@ -219,7 +219,7 @@ def test_the_functions_around_what_changes(mlir_opt: str, folds: str) -> None:
             assert snapshot.before != snapshot.after
 
 
-def test_the_operations_that_change(mlir_opt: str, folds: str) -> None:
+def test_ir_of_changed_operations(mlir_opt: str, folds: str) -> None:
     recording = recorded([mlir_opt, folds, "--canonicalize"], ir="changed")
     kept = rows(recording, "ordinal", "operation", "when", "text", table="ir")
     assert kept and all("\n" not in text for *_, text in kept)
@@ -259,7 +259,7 @@ def test_a_tool_that_is_killed(
     assert all((o == "unfinished") == (d is None) and t for o, d, t, _ in finished)
 
 
-def test_a_tool_ends_with_the_one_that_records_it(
+def test_tool_ends_with_its_recorder(
     mlir_opt: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -297,7 +297,7 @@ def test_a_tool_that_crashes(mlir_opt: str, folds: str) -> None:
 # --- where it is written --------------------------------------------------------------------
 
 
-def test_what_is_no_recording_is_not_overwritten(mlir_opt: str, folds: str) -> None:
+def test_other_files_are_not_overwritten(mlir_opt: str, folds: str) -> None:
     with pytest.raises(UsageError, match=r"folds.mlir' is not a recording and is not overwritten"):
         record([mlir_opt, folds, "--canonicalize"], folds)
     assert "@sum" in Path(folds).read_text()
@@ -310,7 +310,7 @@ def test_what_is_no_recording_is_not_overwritten(mlir_opt: str, folds: str) -> N
         record([], "run.adbrec")
 
 
-def test_a_recording_that_cannot_begin_loses_none(mlir_opt: str, folds: str) -> None:
+def test_failed_start_keeps_the_old_recording(mlir_opt: str, folds: str) -> None:
     recorded([mlir_opt, folds, "--canonicalize"])
     before = Path("run.adbrec").read_bytes()
     with pytest.raises(LaunchError, match="no tool 'no-such-tool'"):

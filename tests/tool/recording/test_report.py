@@ -72,7 +72,7 @@ def test_the_lines_of_operations_are_the_usual_diff(mlir_opt: str, folds: str) -
     assert made.rows("reasons")[0]["count"] > 0
 
 
-def test_the_tools_status_is_passed_on(mlir_opt: str, folds: str) -> None:
+def test_status_of_the_tool_is_passed_on(mlir_opt: str, folds: str) -> None:
     failing = "--pass-pipeline=builtin.module(canonicalize{test-convergence=true max-iterations=1})"
     done = report("--", mlir_opt, folds, failing, status=1)
     assert "actions in report.html" in done.stderr
@@ -89,7 +89,7 @@ def test_a_tool_that_makes_no_context(mlir_opt: str, folds: str) -> None:
     assert "no-such-tool" in done.stderr
 
 
-def test_a_driver_that_does_not_settle(mlir_opt: str, folds: str) -> None:
+def test_driver_that_does_not_converge(mlir_opt: str, folds: str) -> None:
     report("-q", "--", mlir_opt, folds, "--canonicalize=max-iterations=1", "-o", "/dev/null")
     [driver] = page().rows("suspects", "drivers")
     assert (driver["group"], driver["iterations"], driver["state"]) == ("canonicalize", 1, CHANGING)

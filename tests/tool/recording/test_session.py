@@ -122,7 +122,7 @@ def _frame(frame: Any) -> tuple[Any, ...]:
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_wandering_leads_to_the_same_places(both: Start, seed: int) -> None:
+def test_random_walks_reach_the_same_stops(both: Start, seed: int) -> None:
     dice = random.Random(seed)
     sessions = both()
     sessions.do("start")
@@ -159,7 +159,7 @@ _MOVES = (
 )
 
 
-def test_what_was_tried_and_changed_is_the_same(both: Start) -> None:
+def test_attempts_and_changes_equal_the_live_ones(both: Start) -> None:
     live, recorded = both()
     for session in (live, recorded):
         session.run()
@@ -206,7 +206,7 @@ def test_lists_of_actions_are_the_same(both: Start, ordinal: int) -> None:
     assert all(action.seconds for action in live if action.outcome)
 
 
-def test_diffs_of_patterns_are_the_same(both: Start) -> None:
+def test_diffs_of_patterns_equal_the_live_ones(both: Start) -> None:
     live, recorded = both(ir="function")
     live.start()
     recorded.start()
@@ -224,7 +224,7 @@ def _without_names(lines: list[str]) -> set[str]:
     return {line[0] + line.partition(" = ")[2].split(" ")[0] for line in lines}
 
 
-def test_functions_are_printed_alike(both: Start) -> None:
+def test_printed_functions_equal_the_live_ones(both: Start) -> None:
     sessions = both(PIPELINE, "--mlir-disable-threading", ir="function")
     stop, same = sessions.do("start"), 0
     while stop.when != "exit":
@@ -241,7 +241,7 @@ def test_functions_are_printed_alike(both: Start) -> None:
     assert same > 50
 
 
-def test_threads_do_what_one_thread_does(both: Start) -> None:
+def test_actions_with_threads_equal_those_of_one_thread(both: Start) -> None:
     alone, beside = both(PIPELINE, "--mlir-disable-threading").recorded, both(PIPELINE).recorded
     assert _by_function(beside) == _by_function(alone)
 

@@ -58,7 +58,7 @@ def test_a_recording_begins_at_once(mlir_opt: str, tmp_path: Path) -> None:
     ],
     ids=" ".join,
 )
-def test_what_reads_a_recording_is_imported_while_the_tool_runs(
+def test_reader_is_imported_while_the_tool_runs(
     command: list[str], mlir_opt: str, tmp_path: Path
 ) -> None:
     assert not imported(command, mlir_opt, tmp_path) & READING

@@ -117,7 +117,7 @@ def test_statistics_of_a_pattern(stat: Run) -> None:
             assert all(sum(row) == pytest.approx(1) for row in table)
 
 
-def test_durations_alone(stat: Run) -> None:
+def test_durations_without_events(stat: Run) -> None:
     found = stat("--events", "none")
     assert found["events"] == [] and found["notes"] == ["No events were counted."]
     assert all(row["events"] == {} and row["duration_ns"] > 0 for row in found["names"])
@@ -147,7 +147,7 @@ def test_a_thread_that_cannot_open_the_events(mlir_opt: str, source: str) -> Non
     assert note[0] == note[1]
 
 
-def test_an_ordinary_user_counts_what_is_outside_the_kernel(mlir_opt: str, source: str) -> None:
+def test_ordinary_user_counts_events_outside_the_kernel(mlir_opt: str, source: str) -> None:
     tool = [mlir_opt, source, "--canonicalize", "-o", "/dev/null"]
     done = unprivileged(COMMAND, "stat", "--json", "--", *tool)
     if int(PARANOID.read_text()) > 2:
@@ -210,7 +210,7 @@ def test_a_tool_that_is_killed_is_measured_up_to_then(mlir_opt: str, tmp_path: P
     assert not path.exists()
 
 
-def test_a_tool_that_is_not_there(tmp_path: Path) -> None:
+def test_missing_tool(tmp_path: Path) -> None:
     done = subprocess.run(
         [COMMAND, "stat", "--", str(tmp_path / "nothing")], capture_output=True, text=True
     )

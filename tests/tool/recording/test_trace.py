@@ -75,7 +75,9 @@ def _check_run(found: list[Seen], recording: Path) -> None:
         assert (each.name, each.parent, each.arguments) == (want.name, want.parent, want.arguments)
 
 
-def test_a_run_is_traced_as_its_recording_is(mlir_opt: str, many: Path, tmp_path: Path) -> None:
+def test_trace_of_a_run_equals_that_of_its_recording(
+    mlir_opt: str, many: Path, tmp_path: Path
+) -> None:
     passes = ("--canonicalize", "--cse", "--convert-arith-to-llvm")
     command = (mlir_opt, many, *passes, "-o", os.devnull, ONE_THREAD)
     for name in ("run.json", "run.pftrace"):

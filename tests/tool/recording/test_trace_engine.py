@@ -74,7 +74,7 @@ def _read(value: Any) -> Any:
 
 @pytest.mark.parametrize("suffix", [".json", ".pftrace", ".json.gz", ".pftrace.gz"])
 @pytest.mark.parametrize("failed", ["fold", "keep"])
-def test_it_reads_what_was_recorded(tmp_path: Path, suffix: str, failed: Failed) -> None:
+def test_engine_reads_the_recorded_actions(tmp_path: Path, suffix: str, failed: Failed) -> None:
     maker = Maker(1, 300)
     actions = maker.make()
     recording = write_chunks(tmp_path / "run.adbrec", actions, list(maker.operations.values()))
@@ -83,7 +83,7 @@ def test_it_reads_what_was_recorded(tmp_path: Path, suffix: str, failed: Failed)
 
 @pytest.mark.parametrize("suffix", [".json", ".pftrace"])
 @pytest.mark.parametrize("size", [1, 50])
-def test_it_reads_what_was_written_in_parts_and_killed(
+def test_engine_reads_a_trace_of_a_killed_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, suffix: str, size: int
 ) -> None:
     monkeypatch.setattr(writing, "PART", size)
@@ -94,11 +94,11 @@ def test_it_reads_what_was_written_in_parts_and_killed(
 
 
 @pytest.mark.parametrize("suffix", [".json", ".pftrace"])
-def test_it_reads_threads(tmp_path: Path, suffix: str) -> None:
+def test_engine_reads_threads(tmp_path: Path, suffix: str) -> None:
     _check(fake_recording(tmp_path / "run.adbrec", actions=1500, threads=True), suffix)
 
 
-def test_it_reads_flows_places_and_who_ran(tmp_path: Path) -> None:
+def test_engine_reads_flows_locations_and_processes(tmp_path: Path) -> None:
     actions = [
         Action("pass", "pass-execution", duration=90_000, patched=True),
         Action("Make", depth=1, operation=1, changes=[Change("inserted", 7)]),

@@ -64,7 +64,7 @@ def test_a_skip_is_repeated_in_both_directions(launch: Launch) -> None:
     assert [one.ended for one in session.timeline.branches().branches] == [False, True]
 
 
-def test_another_answer_branches(launch: Launch) -> None:
+def test_another_control_branches(launch: Launch) -> None:
     session, first, second = mixed(launch)
     session.timeline.goto(second)
     session.skip()
@@ -93,7 +93,7 @@ def test_another_answer_branches(launch: Launch) -> None:
     assert session.timeline.branches().branches[2].parent == 1
 
 
-def test_a_refused_answer_is_none(launch: Launch) -> None:
+def test_refused_control_makes_no_branch(launch: Launch) -> None:
     session = launch()
     session.start()
     session.step()
@@ -108,7 +108,7 @@ def test_a_refused_answer_is_none(launch: Launch) -> None:
     assert session.target.output() == alone(session)
 
 
-def test_what_is_told_of_the_past_is_of_this_timeline(launch: Launch) -> None:
+def test_the_past_is_that_of_the_current_timeline(launch: Launch) -> None:
     session = launch()
     session.breakpoints.add("pattern:AddIAddConstant", outcome="succeeded")
     ordinal = session.run().ordinal
@@ -156,7 +156,7 @@ def test_the_output_is_that_of_the_timeline(mlir_opt: str, folds: str, tmp_path:
 CONVERGES = "canonicalize{test-convergence=true max-iterations=1}"
 
 
-def test_a_tool_that_fails_is_gone_back_to(mlir_opt: str, folds: str) -> None:
+def test_failed_run_is_restored(mlir_opt: str, folds: str) -> None:
     flags = f"--pass-pipeline=builtin.module(cse,{CONVERGES})"
     argv = [mlir_opt, folds, flags, "-o", "out.mlir"]
     run = stock.run(argv)
@@ -185,7 +185,7 @@ def test_a_tool_that_fails_is_gone_back_to(mlir_opt: str, folds: str) -> None:
     assert not Path("out.mlir").exists()
 
 
-def test_a_crash_is_gone_back_from(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_crashed_run_is_restored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     stock.write("crash.mlir", CRASHING)
     with actiondbg.launch(["mlir-opt", "crash.mlir", "--finalize-memref-to-llvm"]) as session:
@@ -207,9 +207,7 @@ def test_a_crash_is_gone_back_from(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         assert (stop.when, stop.reason, stop.ordinal) == ("during", "catch", end.ordinal)
 
 
-def test_what_a_terminal_has_shown_is_not_shown_again(
-    mlir_opt: str, folds: str, tmp_path: Path
-) -> None:
+def test_shown_output_is_not_shown_again(mlir_opt: str, folds: str, tmp_path: Path) -> None:
     argv = [mlir_opt, folds, "--canonicalize", "--cse", "--mlir-print-ir-after-all"]
     run = stock.run(argv, check=True)
     reading, writing = os.pipe()
@@ -228,7 +226,7 @@ def test_what_a_terminal_has_shown_is_not_shown_again(
 
 
 @pytest.mark.parametrize("options", [[], ["--json"]])
-def test_what_we_say_in_the_same_file_is_not_cut(
+def test_messages_in_the_same_file_are_not_truncated(
     mlir_opt: str, folds: str, options: list[str]
 ) -> None:
     """Our output and the tool's go into one file, and what is in it has been shown."""

@@ -26,7 +26,7 @@ Launch = Callable[..., actiondbg.Session]
 # --- checkpoints ----------------------------------------------------------------------------------
 
 
-def test_a_tool_that_was_killed_takes_no_checkpoint_along(launch: Launch) -> None:
+def test_checkpoints_survive_a_killed_tool(launch: Launch) -> None:
     session = launch()
     stops = all_stops(session)
     session.timeline.goto(5)
@@ -76,7 +76,7 @@ def long(launch: Launch, functions: int = 20) -> actiondbg.Session:
     return session
 
 
-def test_the_tool_makes_checkpoints_of_itself(launch: Launch) -> None:
+def test_tool_makes_automatic_checkpoints(launch: Launch) -> None:
     session = long(launch, functions=200)  # they are further apart where forks take long
     session.start()
     session.continue_()
@@ -98,7 +98,7 @@ def test_the_tool_makes_checkpoints_of_itself(launch: Launch) -> None:
         session.timeline.checkpoints.memory = 0
 
 
-def test_a_run_that_nobody_stops_makes_no_checkpoints(launch: Launch) -> None:
+def test_run_without_a_stop_makes_no_checkpoints(launch: Launch) -> None:
     session = long(launch)
     session.run()
     assert session.timeline.checkpoints.automatic().count == 0
@@ -107,7 +107,7 @@ def test_a_run_that_nobody_stops_makes_no_checkpoints(launch: Launch) -> None:
 # --- the end -----------------------------------------------------------------------------------
 
 
-def test_an_interrupt_on_the_way_back_leaves_the_tool_where_it_was(
+def test_interrupted_reverse_control_keeps_the_position(
     launch: Launch, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     session = launch("--canonicalize", "--cse", "--mlir-print-ir-after-all")
@@ -136,7 +136,7 @@ def test_an_interrupt_on_the_way_back_leaves_the_tool_where_it_was(
     assert (session.target.output(), session.target.errors()) == (run.stdout, run.stderr)
 
 
-def test_ctrl_c_on_the_way_back_leaves_the_tool_where_it_was(launch: Launch) -> None:
+def test_ctrl_c_in_a_reverse_control_keeps_the_position(launch: Launch) -> None:
     session = launch(
         f"--pass-pipeline={PIPELINE}", source=str(many_functions(Path("many.mlir"), 150))
     )

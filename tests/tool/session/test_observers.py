@@ -85,7 +85,7 @@ def test_stops_are_those_of_a_session_without_observers(fold: Launch, moves: lis
 
 
 @pytest.mark.parametrize("name", [name for name in CONTROLS if not name.startswith("skip")])
-def test_every_event_that_a_control_passes_or_stops_at_is_seen(fold: Launch, name: str) -> None:
+def test_observers_see_every_event_of_a_control(fold: Launch, name: str) -> None:
     session = fold()
     events = [place(stop) for stop in all_stops(session).values()]
     seen = Seen(session)
@@ -99,7 +99,7 @@ def test_every_event_that_a_control_passes_or_stops_at_is_seen(fold: Launch, nam
     assert here > 0
 
 
-def test_an_observer_sees_the_actions_of_its_spec_alone(fold: Launch) -> None:
+def test_observer_sees_only_actions_of_its_spec(fold: Launch) -> None:
     session = fold()
     stops = all_stops(session).values()
     before: list[Place] = []
@@ -261,7 +261,7 @@ def test_a_temporary_breakpoint_waits_for_its_predicate(fold: Launch) -> None:
     assert session.continue_().when == "exit"
 
 
-def test_reverse_continue_passes_what_a_predicate_refuses(fold: Launch) -> None:
+def test_reverse_continue_ignores_refused_stops(fold: Launch) -> None:
     session = fold()
     first, *_, last = found = patterns(session)
     assert len(found) > 2

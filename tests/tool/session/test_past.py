@@ -81,7 +81,7 @@ def mixed(launch: Launch, *flags: str) -> actiondbg.Session:
 # --- why not -----------------------------------------------------------------------------
 
 
-def test_why_not_tells_what_the_debug_output_says(folds: str) -> None:
+def test_why_not_equals_the_debug_output(folds: str) -> None:
     argv = ["mlir-opt", stock.write("mixed.mlir", stock.MIXED), "--canonicalize"]
     with actiondbg.launch(argv) as session:
         said = [one for one in stock.greedy(session).tried if one.name == "AddIAddConstant"]
@@ -127,7 +127,7 @@ def test_why_not_takes_a_glob(over: actiondbg.Session) -> None:
     assert [one.ordinal for one in names] == ordinals
 
 
-def test_why_not_knows_nothing_of_what_is_to_come(launch: Launch) -> None:
+def test_why_not_lists_no_later_attempts(launch: Launch) -> None:
     session = mixed(launch)
     session.breakpoints.add("pattern:AddIAddConstant")
     first = session.run()
@@ -198,7 +198,7 @@ def test_history_of_an_operand_and_a_move(over: actiondbg.Session) -> None:
     assert ("moved", "RemoveStaticCondition") in kinds
 
 
-def test_history_of_what_never_was(chained: actiondbg.Session) -> None:
+def test_history_of_an_unknown_operation(chained: actiondbg.Session) -> None:
     with pytest.raises(errors.NoSuchUnit):
         chained.past.history("@99999")
     with pytest.raises(errors.UsageError):
@@ -250,7 +250,7 @@ def test_diff_does_not_show_renumbering(launch: Launch) -> None:
     assert not any("return" in line for line in lines)
 
 
-def test_diff_of_a_fold_shows_what_is_put_in_place_after_it(launch: Launch) -> None:
+def test_diff_of_a_fold_includes_its_inserted_results(launch: Launch) -> None:
     session = launch()
     session.breakpoints.add("fold:arith.addi", after=True, outcome="changed")
     stop = session.run()
@@ -290,7 +290,7 @@ def test_diff_of_a_skipped_action_is_empty(launch: Launch) -> None:
     assert session.past.diff().is_empty
 
 
-def test_diff_of_what_is_not_over(launch: Launch) -> None:
+def test_diff_of_an_unfinished_action(launch: Launch) -> None:
     session = mixed(launch)
     stop = session.start()
     with pytest.raises(errors.UsageError):
@@ -340,5 +340,5 @@ def test_cycles_of_patterns_without_a_name(debian: Debian, folds: str) -> None:
         assert all(one.op and one.op in one.name for one in cycle.round)
 
 
-def test_there_is_no_cycle_in_what_converges(over: actiondbg.Session) -> None:
+def test_converging_run_has_no_cycle(over: actiondbg.Session) -> None:
     assert over.past.cycles() is None

@@ -66,7 +66,7 @@ def wander(argv: list[str], seed: int) -> tuple[tuple[object, ...], Wanderer]:
 
 @pytest.mark.parametrize("seed", range(1, 4))
 @pytest.mark.parametrize("case", CASES)
-def test_it_ends_as_the_tool_alone(mlir_opt: str, case: str, seed: int) -> None:
+def test_walk_ends_as_the_plain_tool(mlir_opt: str, case: str, seed: int) -> None:
     # Threads print in any order.
     argv = [mlir_opt, *CASES[case], "--mlir-disable-threading"]
     alone = outcome(stock.run(argv))
@@ -76,7 +76,7 @@ def test_it_ends_as_the_tool_alone(mlir_opt: str, case: str, seed: int) -> None:
     assert len(backwards) > MOVES // 4
 
 
-def test_remarks_come_once(debian: Callable[[str], str]) -> None:
+def test_remarks_are_printed_once(debian: Callable[[str], str]) -> None:
     flags = "--pass-pipeline=builtin.module(func.func(test-interface-pass),cse,canonicalize)"
     argv = [debian("mlir-opt"), "folds.mlir", flags, "--mlir-disable-threading"]
     alone = outcome(stock.run(argv))
@@ -105,9 +105,7 @@ end subroutine
 
 @pytest.mark.parametrize("seed", range(1, 4))
 @pytest.mark.parametrize("case", ["stderr", "passes", "all of them"])
-def test_a_walk_with_answers_ends_as_a_run_that_skips_the_same(
-    mlir_opt: str, case: str, seed: int
-) -> None:
+def test_walk_with_skips_equals_a_run_with_these_skips(mlir_opt: str, case: str, seed: int) -> None:
     argv = [mlir_opt, *CASES[case], "--mlir-disable-threading"]
     with actiondbg.launch(argv) as session:
         actions = session.run().actions

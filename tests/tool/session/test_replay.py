@@ -35,7 +35,7 @@ def mixed(launch: Launch, *flags: str) -> actiondbg.Session:
 # --- replay ----------------------------------------------------------------------------------
 
 
-def test_replay_stands_where_the_run_stood(launch: Launch) -> None:
+def test_replay_stops_at_the_position_of_the_run(launch: Launch) -> None:
     session = mixed(launch, stock.PASSES)
     stop = session.start()
     seen: dict[int, Stop] = {}
@@ -54,7 +54,7 @@ def test_replay_stands_where_the_run_stood(launch: Launch) -> None:
         session.past.replay(max(seen) + 1)
 
 
-def test_replay_skips_what_was_skipped(launch: Launch) -> None:
+def test_replay_skips_the_same_actions(launch: Launch) -> None:
     session = launch(source=stock.write("chain.mlir", CHAIN))
     session.breakpoints.add("pattern:AddIAddConstant and chain.mlir:6")
     first = session.run()

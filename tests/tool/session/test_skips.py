@@ -51,7 +51,7 @@ def rewrite(path: str, *entries: dict[str, Any]) -> None:
 # --- the file -------------------------------------------------------------------------------------
 
 
-def test_the_file_can_be_read_by_people(launch: Launch) -> None:
+def test_file_is_readable(launch: Launch) -> None:
     entries, _ = saved(launch)
     session = mixed(launch)
     head = json.loads(Path("my.skips").read_text().splitlines()[0])
@@ -105,7 +105,7 @@ def test_nth_is_counted_among_the_same_actions(launch: Launch) -> None:
         ('{"actiondbg":"skips","format":1,"tool":"t","argv":[]}\nno', ":2 is not a saved skip"),
     ],
 )
-def test_files_that_are_none(tmp_path: Path, text: str | bytes, message: str) -> None:
+def test_files_without_skips(tmp_path: Path, text: str | bytes, message: str) -> None:
     file = tmp_path / "my.skips"
     file.write_bytes(text if isinstance(text, bytes) else text.encode())
     with pytest.raises(errors.UsageError, match=message):
@@ -123,7 +123,7 @@ def test_a_file_of_the_first_format_is_read(tmp_path: Path) -> None:
     assert read_skips(file) == [entry]
 
 
-def test_files_that_are_not_there(tmp_path: Path) -> None:
+def test_missing_files(tmp_path: Path) -> None:
     with pytest.raises(errors.UsageError, match="cannot be read"):
         read_skips(tmp_path / "none")
     with pytest.raises(errors.UsageError, match="cannot be read"):
@@ -132,7 +132,7 @@ def test_files_that_are_not_there(tmp_path: Path) -> None:
         write_skips(tmp_path / "no/such", Head(tool="t", argv=[]), [])
 
 
-def test_what_is_written_is_read(tmp_path: Path) -> None:
+def test_written_skips_are_read_back(tmp_path: Path) -> None:
     entry = SkipEntry(
         ordinal=3, tag="fold", name='a"é', location=None, function="@ f", nth=0, control="skip"
     )
@@ -144,7 +144,7 @@ def test_what_is_written_is_read(tmp_path: Path) -> None:
 # --- where it fits --------------------------------------------------------------------------------
 
 
-def test_a_replay_does_the_same(launch: Launch) -> None:
+def test_replay_repeats_the_skips(launch: Launch) -> None:
     entries, output = saved(launch)
     session = mixed(launch)
     assert session.skips.load("my.skips") == 3
@@ -199,7 +199,7 @@ def test_skips_are_loaded_at_a_stop(launch: Launch) -> None:
     assert other.target.output() == stock.run(other.target.argv).stdout
 
 
-def test_an_entry_that_has_moved_is_found(launch: Launch) -> None:
+def test_moved_action_is_found(launch: Launch) -> None:
     entries, output = saved(launch)
     moved = [{**one, "ordinal": one["ordinal"] + 3} for one in entries]
     rewrite("my.skips", *moved)
@@ -216,7 +216,7 @@ def test_an_entry_that_has_moved_is_found(launch: Launch) -> None:
     assert session.target.output() == output
 
 
-def test_a_replay_goes_on_after_another_answer(launch: Launch) -> None:
+def test_replay_continues_after_another_control(launch: Launch) -> None:
     entries, _ = saved(launch)
     session = mixed(launch)
     session.skips.load("my.skips")
@@ -237,7 +237,7 @@ def test_a_replay_goes_on_after_another_answer(launch: Launch) -> None:
 # --- where it does not ----------------------------------------------------------------------------
 
 
-def test_an_entry_that_is_not_there_ends_the_replay(launch: Launch) -> None:
+def test_missing_action_ends_the_replay(launch: Launch) -> None:
     entries, _ = saved(launch)
     wrong = {**entries[1], "name": "NoSuchPattern"}
     rewrite("my.skips", entries[0], wrong, entries[2])
@@ -281,7 +281,7 @@ def test_steps_end_where_the_replay_does(launch: Launch) -> None:
         session.close()
 
 
-def test_an_entry_behind_the_end(launch: Launch) -> None:
+def test_entry_after_the_end(launch: Launch) -> None:
     entries, _ = saved(launch)
     rewrite("my.skips", entries[0], {**entries[2], "ordinal": 9999, "nth": 5})
     session = mixed(launch)
@@ -294,7 +294,7 @@ def test_an_entry_behind_the_end(launch: Launch) -> None:
     assert session.continue_().when == "exit"
 
 
-def test_a_batch_fails_where_the_replay_does(launch: Launch) -> None:
+def test_batch_fails_with_its_replay(launch: Launch) -> None:
     entries, output = saved(launch)
     session = mixed(launch)
     argv = [COMMAND, "-nx", "--batch", "-ex", "run"]

@@ -28,7 +28,7 @@ def trail(session: actiondbg.Session, go: str) -> list[tuple[str, int, int]]:
     return [(s.when, s.ordinal, s.depth) for s in stops[:-1]]
 
 
-def test_step_sees_each_action_before_and_after_once(launch: Launch) -> None:
+def test_step_stops_once_before_and_after_each_action(launch: Launch) -> None:
     stops = trail(launch(), "step")
     befores = [ordinal for when, ordinal, _ in stops if when == "before"]
     afters = [ordinal for when, ordinal, _ in stops if when == "after"]
@@ -258,7 +258,7 @@ def test_hits_ignore_and_temporary(launch: Launch) -> None:
     assert (ignored.hits, all_of_them.hits) == (3, 0)
 
 
-def test_stop_after_describes_what_is_left(launch: Launch) -> None:
+def test_stop_after_an_action_describes_the_remaining_ir(launch: Launch) -> None:
     session = launch()
     session.breakpoints.add("pattern:AddIAddConstant and folds.mlir:14", after=True)
     stop = session.run()
@@ -294,7 +294,7 @@ def test_interrupt_stops_before_the_next_action(launch: Launch, tmp_path: Path) 
         assert session.continue_().when == "exit"
 
 
-def test_the_tool_ends_when_its_controller_is_gone(mlir_opt: str, folds: str) -> None:
+def test_tool_ends_with_its_front_end(mlir_opt: str, folds: str) -> None:
     code = (
         "import actiondbg, sys, time\n"
         f"s = actiondbg.launch([{mlir_opt!r}, {folds!r}, '--canonicalize'])\n"
@@ -312,7 +312,7 @@ def test_the_tool_ends_when_its_controller_is_gone(mlir_opt: str, folds: str) ->
     assert not Path(f"/proc/{pid}").exists()
 
 
-def test_a_tool_killed_from_outside_is_told(launch: Launch) -> None:
+def test_tool_killed_from_outside_is_reported(launch: Launch) -> None:
     session = launch()
     session.start()
     assert session.target.pid is not None
@@ -322,7 +322,7 @@ def test_a_tool_killed_from_outside_is_told(launch: Launch) -> None:
     assert session.exit_status == -signal.SIGKILL
 
 
-def test_log_actions_to_keeps_working_beside(launch: Launch, bare: Callable[..., str]) -> None:
+def test_log_actions_to_works_with_the_agent(launch: Launch, bare: Callable[..., str]) -> None:
     session = launch("--canonicalize", "--log-actions-to=log.txt")
     session.breakpoints.add("tag:apply-pattern")
     stop = session.run()

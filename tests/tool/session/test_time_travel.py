@@ -33,7 +33,7 @@ def parent_of(stops: dict[int, Stop], stop: Stop) -> int:
 # --- there and back -----------------------------------------------------------------------------
 
 
-def test_reverse_step_goes_back_event_by_event(launch: Launch) -> None:
+def test_reverse_step_visits_every_event(launch: Launch) -> None:
     session = launch("--canonicalize", "--cse")
     stops = all_stops(session)
     assert list(stops) == list(range(1, len(stops) + 1))
@@ -48,7 +48,7 @@ def test_reverse_step_goes_back_event_by_event(launch: Launch) -> None:
     assert (stop.reason, stop.message) == ("start", "this is the beginning of the run")
 
 
-def test_reverse_next_goes_back_over_what_is_nested(launch: Launch) -> None:
+def test_reverse_next_passes_nested_actions(launch: Launch) -> None:
     session = launch("--canonicalize", "--cse")
     stops = all_stops(session)
     last = max(stops)
@@ -69,7 +69,7 @@ def test_reverse_next_goes_back_over_what_is_nested(launch: Launch) -> None:
     assert same(session.timeline.reverse_next(3), one_by_one)
 
 
-def test_reverse_finish_goes_before_the_parent(launch: Launch) -> None:
+def test_reverse_finish_stops_before_the_parent(launch: Launch) -> None:
     session = launch("--canonicalize", "--cse")
     stops = all_stops(session)
     nested = [stop for stop in stops.values() if stop.depth][::7]
@@ -88,7 +88,7 @@ def test_reverse_finish_goes_before_the_parent(launch: Launch) -> None:
     assert place(session.wait()) == place(deep)
 
 
-def test_goto_goes_both_ways(launch: Launch) -> None:
+def test_goto_works_in_both_directions(launch: Launch) -> None:
     session = launch("--canonicalize", "--cse")
     stops = all_stops(session)
     by_place = {(stop.ordinal, stop.when): stop for stop in stops.values()}
@@ -128,7 +128,7 @@ def session_attempts(launch: Launch) -> list[int]:
     return [stop.ordinal for stop in stock.stops(session)]
 
 
-def test_goto_is_not_held_up_by_a_change_that_was_looked_for(launch: Launch) -> None:
+def test_goto_is_not_stopped_by_an_earlier_next_change(launch: Launch) -> None:
     session = launch("--canonicalize", "--cse")
     session.start()
     session.breakpoints.add("tag:fold")
@@ -244,7 +244,7 @@ def test_reverse_continue_finds_catches_inside_of_actions(
         assert (session.target.output(), session.target.errors()) == (run.stdout, run.stderr)
 
 
-def test_breakpoints_keep_what_is_left_to_ignore(launch: Launch) -> None:
+def test_breakpoints_keep_their_remaining_ignore_count(launch: Launch) -> None:
     session = launch()
     ordinals = session_attempts(launch)
     one = session.breakpoints.add("pattern:AddIAddConstant")

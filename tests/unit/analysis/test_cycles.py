@@ -59,12 +59,12 @@ def test_least_repeats(rounds: int, least: int, found: bool) -> None:
     assert (find_cycle(stream(*PRELUDE, *commuting(rounds)), least) is not None) == found
 
 
-def test_least_repeats_of_one_is_no_question() -> None:
+def test_least_repeats_of_one_is_refused() -> None:
     with pytest.raises(ValueError, match="1 is too few"):
         find_cycle([], 1)
 
 
-def test_what_comes_after_ends_a_cycle() -> None:
+def test_later_action_ends_a_cycle() -> None:
     actions = stream(*commuting(9), ("Other", "arith.muli", 60, "in.mlir:9:1"))
     assert find_cycle(actions) is None
     assert find_cycle([]) is None
@@ -89,7 +89,7 @@ def test_a_pattern_that_changes_one_operation_for_ever() -> None:
 
 
 @pytest.mark.parametrize("rounds", [7, 8])
-def test_a_pattern_that_replaces_what_it_made(rounds: int) -> None:
+def test_pattern_that_replaces_its_own_result(rounds: int) -> None:
     steps: list[Step] = [("Expand", "t.a", 20 + 2 * at, "in.mlir:4:8") for at in range(rounds)]
     assert (find_cycle(stream(*PRELUDE, *steps)) is not None) == (rounds == 8)
 
@@ -135,11 +135,11 @@ def test_an_unknown_location_agrees_with_any() -> None:
 
 
 @pytest.mark.parametrize(("rounds", "found"), [(7, False), (8, True)])
-def test_without_locations_even_steps_tell(rounds: int, found: bool) -> None:
+def test_without_locations_equal_steps_are_a_cycle(rounds: int, found: bool) -> None:
     assert (find_cycle(stream(*commuting(rounds, None))) is not None) == found
 
 
-def test_one_known_place_in_a_round_is_enough() -> None:
+def test_one_known_location_in_a_round_suffices() -> None:
     steps: list[Step] = []
     for at in range(3):
         steps.append(("Grow", "t.a", 30 + at * at, None))

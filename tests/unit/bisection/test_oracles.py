@@ -105,7 +105,7 @@ def test_the_name_of_the_output_is_quoted(tmp_path: Path) -> None:
     assert judge(Command("grep -q two {}"), folder).verdict == "good"
 
 
-def test_what_a_test_said_is_told(tmp_path: Path) -> None:
+def test_output_of_a_test_is_reported(tmp_path: Path) -> None:
     judgement = judge(Command("echo 'expected: 7' >&2; exit 3"), tmp_path)
     assert judgement == Judgement("bad", "the test ended with status 3: expected: 7")
 
@@ -136,16 +136,16 @@ def test_a_test_that_takes_too_long_is_untestable(tmp_path: Path) -> None:
         (Command("true"), None, "untestable"),
     ],
 )
-def test_how_the_tool_ends(tmp_path: Path, oracle: Oracle, stop: Stop | None, verdict: str) -> None:
+def test_ends_of_the_tool(tmp_path: Path, oracle: Oracle, stop: Stop | None, verdict: str) -> None:
     assert judge(oracle, tmp_path, stop=stop).verdict == verdict
 
 
-def test_why_the_tool_failed_is_told(tmp_path: Path) -> None:
+def test_failure_of_the_tool_is_reported(tmp_path: Path) -> None:
     reason = judge(Command("true"), tmp_path, stop=FAILED).reason
     assert reason == "The tool ended with status 1: in.mlir:1:1: error: failed to legalize"
 
 
-def test_what_is_caught() -> None:
+def test_caught_events() -> None:
     assert [(one.kind, one.glob) for one in Verify().catches] == [("verify", None)]
     assert [(one.kind, one.glob) for one in Diagnostic("*a*").catches] == [("diagnostic", "*a*")]
     assert Crash().catches == ()
@@ -177,7 +177,7 @@ def test_checks_that_cannot_be_run_are_an_error(tmp_path: Path, checks: str) -> 
         judge(FileCheck(Path("in.check")), tmp_path)
 
 
-def test_checks_that_are_not_there_are_an_error(tmp_path: Path) -> None:
+def test_missing_checks_are_an_error(tmp_path: Path) -> None:
     with pytest.raises(OracleError, match=r"no file 'nowhere\.check'"):
         FileCheck(Path("nowhere.check")).prepare(around(tmp_path))
 
@@ -217,7 +217,7 @@ def test_a_function_has_to_return_a_verdict(tmp_path: Path) -> None:
         ("", "\n"),
     ],
 )
-def test_what_is_the_same(expected: str, printed: str) -> None:
+def test_equal_outputs(expected: str, printed: str) -> None:
     assert first_difference(expected, printed, 1e-5) is None
 
 
@@ -236,7 +236,7 @@ def test_what_is_the_same(expected: str, printed: str) -> None:
         ("1 2", "1", "expected"),
     ],
 )
-def test_what_differs(expected: str, printed: str, told: str) -> None:
+def test_different_outputs(expected: str, printed: str, told: str) -> None:
     difference = first_difference(expected, printed, 1e-5)
     assert difference is not None and told in difference
 
@@ -246,7 +246,7 @@ def test_a_comparison_needs_an_input(tmp_path: Path) -> None:
         Compare().prepare(around(tmp_path))
 
 
-def test_the_words_of_an_oracle_are_those_of_the_command_line() -> None:
+def test_oracle_is_shown_as_its_option() -> None:
     assert Command("a {} 'b'").as_option() == "--test 'a {} '\"'\"'b'\"'\"''"
     assert Diagnostic("*a b*").as_option() == "--diagnostic '*a b*'"
     assert Compare().as_option() == "--compare"
@@ -264,7 +264,7 @@ def _wait_until(condition: object) -> None:
         time.sleep(0.01)
 
 
-def test_what_a_command_leaves_running_is_ended(tmp_path: Path) -> None:
+def test_leftover_processes_of_a_command_are_ended(tmp_path: Path) -> None:
     done = CommandRunner(tmp_path).run("sleep 600 & echo $!")
     assert done.status == 0
     pid = int(done.output.read_text())
@@ -295,7 +295,7 @@ def test_the_end_of_long_errors_is_kept(tmp_path: Path) -> None:
     assert done.errors.endswith("line\nlast") and len(done.errors) < 10_000
 
 
-def test_no_command_outlives_who_runs_it(tmp_path: Path) -> None:
+def test_commands_end_with_their_runner(tmp_path: Path) -> None:
     """Also when that is killed with SIGKILL."""
     script = """\
         import sys

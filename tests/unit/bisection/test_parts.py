@@ -65,7 +65,7 @@ def test_the_input_is_found(words: str, source: str | None, reads_stdin: bool) -
     assert (line.input and str(line.input), line.reads_stdin) == (source, reads_stdin)
 
 
-def test_a_word_may_be_longer_than_a_name() -> None:
+def test_word_may_exceed_the_length_of_a_file_name() -> None:
     assert inspect_command_line(["mlir-opt", "builtin.module(" + "cse," * 5000 + ")"]).reads_stdin
 
 
@@ -127,7 +127,7 @@ def test_passes_are_chosen_by_tag_name_and_function() -> None:
     assert make_filter(name="a b", always=["c"]).options == "--name 'a b' --always c"
 
 
-def test_a_name_is_of_a_pattern_a_pass_or_a_fold() -> None:
+def test_names_of_patterns_passes_and_folds() -> None:
     specs = make_filter(tag="t", name="n", func="f").specs
     kinds = [[term.kind for term in terms] for terms in specs]
     assert kinds == [["tag", "func", "pattern"], ["tag", "func", "pass"], ["tag", "func", "fold"]]
@@ -173,7 +173,7 @@ def test_actions_and_passes_are_candidates_in_one_order() -> None:
     assert ordinals(Scheme(whole, whole).opening("convert")) == [2, 4, 6, 8, 13, 14]
 
 
-def test_what_is_in_a_pass() -> None:
+def test_actions_in_a_pass() -> None:
     found = record()
     inside = {
         action.argument: [one.ordinal for one in found.actions_in(action)]
@@ -210,7 +210,7 @@ def test_schemes_get_coarser() -> None:
     assert schemes("bad") == [finest, required, whole, rest]
 
 
-def test_a_pass_in_which_the_tool_fails_has_to_run() -> None:
+def test_failing_pass_is_required() -> None:
     assert schemes("untestable", "cse")[:2] == [
         ({"cse", "convert"}, {"convert"}),
         ({"convert"}, {"convert", "cse"}),
@@ -240,7 +240,7 @@ def test_a_record_is_read(tmp_path: Path) -> None:
 IDENTITY = {"command line": "mlir-opt in.mlir", "oracle": "--crash"}
 
 
-def test_verdicts_are_kept_and_resumed(tmp_path: Path) -> None:
+def test_verdicts_are_saved_and_resumed(tmp_path: Path) -> None:
     file = tmp_path / STATE_FILE
     state = VerdictStore(file, dict(IDENTITY))
     state.add("a", Judgement("bad", "why"))
@@ -250,7 +250,7 @@ def test_verdicts_are_kept_and_resumed(tmp_path: Path) -> None:
     assert VerdictStore(file, dict(IDENTITY)).resumed == 0
 
 
-def test_verdicts_on_something_else_are_refused(tmp_path: Path) -> None:
+def test_verdicts_of_another_run_are_refused(tmp_path: Path) -> None:
     file = tmp_path / STATE_FILE
     VerdictStore(file, dict(IDENTITY)).check("actions", "3")
     with pytest.raises(UsageError, match="its oracle was '--crash', and is '--verify' now"):
@@ -264,7 +264,7 @@ def test_verdicts_on_something_else_are_refused(tmp_path: Path) -> None:
     ("text", "told"),
     [(None, "nothing to resume"), ("{", "cannot be read"), ('{"version": 9', "cannot be read")],
 )
-def test_what_cannot_be_resumed(tmp_path: Path, text: str | None, told: str) -> None:
+def test_folders_that_cannot_be_resumed(tmp_path: Path, text: str | None, told: str) -> None:
     file = tmp_path / STATE_FILE
     if text is not None:
         file.write_text(text)
@@ -300,7 +300,7 @@ def test_the_newest_folder_is_resumed() -> None:
     assert str(open_folder(None, "mlir-opt", True)) == "bisect-mlir-opt-2"
 
 
-def test_a_folder_is_kept_only_if_something_is_known() -> None:
+def test_folder_without_verdicts_is_removed() -> None:
     folder = open_folder(None, "t", False)
     state = VerdictStore(folder / STATE_FILE, {})
     state.add("a", Judgement("bad", ""))

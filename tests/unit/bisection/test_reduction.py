@@ -94,13 +94,13 @@ def test_the_time_is_bounded(folder: Path) -> None:
     assert (found.ended, found.trials, found.path) == ("time", 0, path)
 
 
-def test_nothing_smaller_is_the_input_itself(folder: Path) -> None:
+def test_input_is_returned_when_nothing_smaller_is_bad(folder: Path) -> None:
     path = Path(stock.write("small.mlir", LOOP))
     found = reduce_input(path, lambda _: False, directory=folder)
     assert found.path == path and list(folder.iterdir()) == []
 
 
-def test_no_input_is_tried_twice(folder: Path) -> None:
+def test_no_input_is_tested_twice(folder: Path) -> None:
     seen: list[str] = []
 
     def is_interesting(path: Path) -> bool:
@@ -112,7 +112,7 @@ def test_no_input_is_tried_twice(folder: Path) -> None:
     assert len(tried) == len(set(tried)) == found.trials
 
 
-def test_errors_are_told(folder: Path) -> None:
+def test_errors_are_reported(folder: Path) -> None:
     with pytest.raises(UsageError, match="check the path"):
         reduce_input(Path("missing.mlir"), lambda _: True, directory=folder)
     with pytest.raises(FileNotWritten):

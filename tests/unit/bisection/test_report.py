@@ -115,7 +115,7 @@ class Page(HTMLParser):
         self.texts.append(data)
 
 
-def test_the_page_is_whole_and_needs_no_other_file() -> None:
+def test_page_is_complete_and_needs_no_other_file() -> None:
     text = html_report(report())
     page = Page(text)
     assert page.stack == []
@@ -129,7 +129,7 @@ def test_the_page_is_whole_and_needs_no_other_file() -> None:
     assert "prefers-color-scheme: dark" in text
 
 
-def test_the_page_colours_ir_and_marks_what_changed() -> None:
+def test_page_colours_ir_and_marks_changes() -> None:
     diff = Diff("%0 = arith.addi %a, %b : i32\n", "%0 = arith.muli %a, %b : i32\n", 1)
     base = report()
     culprit = base.culprit
@@ -157,7 +157,7 @@ def test_markdown_is_shown_as_it_is() -> None:
     assert escape("see #12 of @who.") == "see `#12` of `@who`."
 
 
-def test_the_report_says_everything() -> None:
+def test_report_has_all_facts() -> None:
     text = markdown_report(report())
     head = text.splitlines()[0]
     assert head.startswith("# mlir-opt: wrong output by the pattern ````")
@@ -186,7 +186,7 @@ def test_a_long_diff_is_cut_in_the_report() -> None:
     assert len(text) < 65_536 and "more lines are left out" in text
 
 
-def test_the_session_goes_to_each_action() -> None:
+def test_session_script_reaches_each_action() -> None:
     base = report().result
     first = session_script(base, "actiondbg -x session.adb x").splitlines()
     assert "break #17" in first and first[-4:] == ["backtrace", "print", "next", "diff"]
@@ -204,7 +204,7 @@ def test_the_session_goes_to_each_action() -> None:
 # --- the folder ---------------------------------------------------------------------------------
 
 
-def test_a_folder_comes_as_a_whole(tmp_path: Path) -> None:
+def test_folder_appears_complete(tmp_path: Path) -> None:
     place = tmp_path / "deep/out"
     for content in ("one", "two"):  # the second replaces the first
         with replaced_directory(place, "mark") as making:
@@ -219,7 +219,7 @@ def test_a_folder_comes_as_a_whole(tmp_path: Path) -> None:
     assert place.stat().st_mode & 0o777 == (tmp_path / "deep").stat().st_mode & 0o777
 
 
-def test_the_folder_of_another_is_not_touched(tmp_path: Path) -> None:
+def test_folder_of_another_program_is_kept(tmp_path: Path) -> None:
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine/thesis").write_text("x")
     (tmp_path / "file").write_text("x")

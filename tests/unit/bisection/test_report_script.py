@@ -41,7 +41,7 @@ def test_a_pipeline_is_read_and_written(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["cse", "", "a(b", "a(b)c", "a(b),c(d)", "a(,)", "a({x})"])
-def test_what_is_no_pipeline_is_not_read(text: str) -> None:
+def test_invalid_pipeline_is_refused(text: str) -> None:
     assert parse_pipeline(text) is None
 
 
@@ -104,14 +104,14 @@ def test_a_command_line_is_brought_into_another_folder(here: Path) -> None:
     assert command_text(["a b.mlir", "--cse", "-o", OUT]) == "mlir-opt 'a b.mlir' --cse -o -"
 
 
-def test_an_input_that_no_word_names_is_the_standard_input(here: Path) -> None:
+def test_input_without_a_name_is_the_standard_input(here: Path) -> None:
     copies = CopiedFiles(here)
     command = make_portable(["mlir-opt", "--cse"], copies, here / "in put.mlir")
     assert (command.source, command.piped) == ("input.mlir", True)
     assert make_portable(["mlir-opt", "--cse"], copies, None).source is None
 
 
-def test_a_test_takes_along_what_it_needs(here: Path) -> None:
+def test_files_of_a_test_are_copied(here: Path) -> None:
     copies = CopiedFiles(here)
     assert copies.rewrite("sub/check.sh {} | grep -v cse") == "./check.sh {} | grep -v cse"
     assert copies.files == {
@@ -121,7 +121,7 @@ def test_a_test_takes_along_what_it_needs(here: Path) -> None:
     assert copies.rewrite("cat sub/missing .") == "cat sub/missing ."
 
 
-def test_two_files_of_one_name_are_both_there(here: Path) -> None:
+def test_two_files_of_one_name_are_both_copied(here: Path) -> None:
     copies = CopiedFiles(here)
     (here / "sub/d.irdl").write_text("another\n")
     (here / "repro.sh").write_text("ours has this name\n")
@@ -154,7 +154,7 @@ def run_script(
     )
 
 
-def test_a_script_says_what_it_showed(tmp_path: Path) -> None:
+def test_script_reports_its_result(tmp_path: Path) -> None:
     done = run_script(tmp_path, STEPS, CHECK)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.splitlines() == [
@@ -166,7 +166,7 @@ def test_a_script_says_what_it_showed(tmp_path: Path) -> None:
     assert sorted(tmp_path.iterdir()) == [tmp_path / "repro.sh"]
 
 
-def test_a_script_says_what_is_not_as_expected(tmp_path: Path) -> None:
+def test_script_reports_an_unexpected_result(tmp_path: Path) -> None:
     steps = [Step("good", "never", ["bad"]), *STEPS]
     done = run_script(tmp_path, steps, ShellJudge("x", ["echo why; grep -q good $out"]))
     assert done.returncode == 1
@@ -176,7 +176,7 @@ def test_a_script_says_what_is_not_as_expected(tmp_path: Path) -> None:
     assert read_verdicts(done.stdout) == {1: "bad", 2: "bad", 3: "good"}
 
 
-def test_a_script_takes_another_tool_and_keeps_outputs(tmp_path: Path) -> None:
+def test_script_accepts_another_tool_and_keeps_outputs(tmp_path: Path) -> None:
     tool = tmp_path / "tool"
     tool.write_text("#!/bin/sh\necho bad; echo oops >&2; exit 3\n")
     tool.chmod(0o755)
@@ -188,13 +188,13 @@ def test_a_script_takes_another_tool_and_keeps_outputs(tmp_path: Path) -> None:
     assert (tmp_path / "kept/2.status").read_text() == "3\n"
 
 
-def test_a_script_leaves_to_others_what_the_shell_cannot_judge(tmp_path: Path) -> None:
+def test_script_leaves_other_oracles_to_actiondbg(tmp_path: Path) -> None:
     done = run_script(tmp_path, STEPS, ShellJudge("a predicate says so", None))
     assert done.returncode == 0
     assert read_verdicts(done.stdout) == {1: None, 2: None}
 
 
-def test_a_script_ends_what_takes_too_long(tmp_path: Path) -> None:
+def test_script_ends_commands_at_the_time_limit(tmp_path: Path) -> None:
     script = make_script(
         [], [Step("good", "slow", ["30"])], ShellJudge("x", None), Path("sleep"), 0.2
     )
@@ -335,7 +335,7 @@ def test_the_strategies_of_a_pattern_begin_with_the_counter() -> None:
     assert [s.args[-1].rpartition("=")[2] for s in inner] == ["3", "2"]
 
 
-def test_no_counter_where_it_does_not_count_as_we_do() -> None:
+def test_no_debug_counter_with_another_numbering() -> None:
     taken = PortableCommand(["input.mlir", "--log-actions-to=x"], "input.mlir", False)
     for changed in (
         facts(tag="fold"),

@@ -58,7 +58,7 @@ def test_every_culprit_is_found_within_the_bound(count: int) -> None:
 
 @settings(max_examples=500)
 @given(verdicts=strategies.verdicts(40))
-def test_what_is_found_was_seen_whatever_the_verdicts_are(verdicts: list[Verdict]) -> None:
+def test_found_bounds_were_judged_for_any_verdicts(verdicts: list[Verdict]) -> None:
     found = search(Interval(0, len(verdicts) - 1), Counting(verdicts)).interval
     assert (verdicts[found.good], verdicts[found.bad]) == ("good", "bad")
     assert all(verdicts[one] == "untestable" for one in found.untestable)
@@ -67,7 +67,7 @@ def test_what_is_found_was_seen_whatever_the_verdicts_are(verdicts: list[Verdict
 
 @settings(max_examples=300)
 @given(count=st.integers(2, 2000), data=st.data())
-def test_a_block_of_untestable_ones_is_walked_around(count: int, data: st.DataObject) -> None:
+def test_block_of_untestable_candidates_is_avoided(count: int, data: st.DataObject) -> None:
     some = st.integers(1, count)
     first, last = sorted(data.draw(st.tuples(some, some)))
     culprit = data.draw(some)
@@ -86,7 +86,9 @@ def test_a_block_of_untestable_ones_is_walked_around(count: int, data: st.DataOb
 @pytest.mark.parametrize("jobs", [2, 3, 8])
 @settings(max_examples=200)
 @given(verdicts=strategies.verdicts(60), seed=st.integers(0, 1000))
-def test_several_at_a_time_find_the_same(jobs: int, verdicts: list[Verdict], seed: int) -> None:
+def test_parallel_trials_find_the_same_culprit(
+    jobs: int, verdicts: list[Verdict], seed: int
+) -> None:
     interval = Interval(0, len(verdicts) - 1)
     judge = Counting(verdicts, seed)
     assert search(interval, judge, jobs).interval == search(interval, Counting(verdicts)).interval
@@ -97,14 +99,14 @@ def test_several_at_a_time_find_the_same(jobs: int, verdicts: list[Verdict], see
 @pytest.mark.parametrize("jobs", [1, 2, 5])
 @settings(max_examples=100)
 @given(verdicts=strategies.verdicts(40), seed=st.integers(0, 1000))
-def test_the_confirmation_leaves_the_search_as_it_is(
+def test_confirmation_does_not_change_the_search(
     jobs: int, verdicts: list[Verdict], seed: int
 ) -> None:
     _search_and_confirm(verdicts, seed, jobs)
 
 
 @pytest.mark.parametrize("jobs", [2, 5])
-def test_the_confirmation_is_judged_ahead_by_who_has_nothing_else_to_do(jobs: int) -> None:
+def test_idle_workers_judge_the_confirmation_ahead(jobs: int) -> None:
     verdicts = monotone(40, 17)
     assert any(_search_and_confirm(verdicts, seed, jobs) for seed in range(10))
 
@@ -123,7 +125,7 @@ def _search_and_confirm(verdicts: list[Verdict], seed: int, jobs: int) -> bool:
     return -found.interval.bad in judge.asked
 
 
-def test_what_is_known_is_not_judged_again() -> None:
+def test_known_verdicts_are_not_judged_again() -> None:
     verdicts = monotone(1000, 321)
     first = Counting(verdicts)
     found = search(Interval(0, 1000), first)
@@ -133,7 +135,7 @@ def test_what_is_known_is_not_judged_again() -> None:
     assert second.asked == []
 
 
-def test_verdicts_that_do_not_fit_are_told() -> None:
+def test_inconsistent_verdicts_are_reported() -> None:
     verdicts = monotone(100, 80)
     verdicts[20] = "bad"
     found = search(Interval(0, 100), Counting(verdicts), known={20: "bad"})
@@ -141,7 +143,7 @@ def test_verdicts_that_do_not_fit_are_told() -> None:
     assert found.surprises == [20]
 
 
-def test_the_interval_is_told_as_it_narrows() -> None:
+def test_interval_is_reported_as_it_narrows() -> None:
     seen: list[int] = []
     search(
         Interval(0, 1024),
@@ -181,9 +183,7 @@ def _is_minimal(minimized: Minimizer, items: list[int]) -> bool:
 
 @pytest.mark.parametrize("keep", ["good", "bad"])
 @given(count=st.integers(1, 7), dice=st.randoms(use_true_random=False))
-def test_no_single_one_can_be_spared_whatever_the_verdicts_are(
-    keep: Verdict, count: int, dice: random.Random
-) -> None:
+def test_set_is_minimal_for_any_verdicts(keep: Verdict, count: int, dice: random.Random) -> None:
     """Random verdicts over all subsets: not monotone, and some untestable."""
     table: dict[frozenset[int], Verdict] = {}
     for length in range(count + 1):
@@ -204,7 +204,7 @@ def test_no_single_one_can_be_spared_whatever_the_verdicts_are(
     assert _is_minimal(minimized, result)
 
 
-def test_a_set_that_was_judged_before_is_not_judged_again() -> None:
+def test_known_verdict_of_a_set_is_not_judged_again() -> None:
     verdicts: dict[frozenset[int], Verdict] = {}
 
     def judge(items: Sequence[int]) -> Verdict:
@@ -217,7 +217,7 @@ def test_a_set_that_was_judged_before_is_not_judged_again() -> None:
     assert (first.tests > 0, again.tests) == (True, 0)
 
 
-def test_each_smaller_set_is_told() -> None:
+def test_each_smaller_set_is_reported() -> None:
     seen: list[list[int]] = []
     minimized = Minimizer(
         lambda items: "bad" if {1, 6} <= set(items) else "good", "bad", on_reduced=seen.append

@@ -117,7 +117,7 @@ def test_display_prints_ir_and_takes_redirections(stopped: Driver, tmp_path: Pat
 
 
 @pytest.mark.parametrize("line", ["step", "nc", "display print", "commands 1", "source x", "bogus"])
-def test_what_cannot_be_displayed(stopped: Driver, line: str) -> None:
+def test_commands_that_cannot_be_displayed(stopped: Driver, line: str) -> None:
     assert stopped.do(f"display {line}") != ""
     assert stopped.interpreter.failure is not None
     assert stopped.do("display") == "There are no displays.\n"

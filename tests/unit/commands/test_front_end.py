@@ -38,7 +38,7 @@ STOP_KEYS = [*COMMON_KEYS, "event", "id", "outcome", "changes", "message", "culp
 EXIT_KEYS = [*COMMON_KEYS, "event", "status", "actions", "message"]
 
 
-def test_json_is_one_object_a_command() -> None:
+def test_json_is_one_object_per_command() -> None:
     driver = Driver(json=True)
     driver.interpreter.keep_going = True
     objects = driver.results("break x", "run", "bogus", "print", "show", "delete 1", "continue")

@@ -286,7 +286,7 @@ def test_stop_is_two_lines(driver: Driver) -> None:
     ]
 
 
-def test_threading_is_noted_once(driver: Driver) -> None:
+def test_threading_is_reported_once(driver: Driver) -> None:
     assert "Threading of the tool is switched off" in driver.do("run")
     assert "Threading" not in driver.do("run")
 
@@ -310,7 +310,7 @@ def test_print_marks_the_cursor_for_people_only(stopped: Driver, tmp_path: Path)
     assert all(printed.closed for printed in stopped.session.printed)
 
 
-def test_generic_form_is_explained_unless_asked_for(stopped: Driver) -> None:
+def test_generic_form_is_explained_unless_requested(stopped: Driver) -> None:
     stopped.session.invalid = True
     assert "printed in generic form" in stopped.do("print function")
     assert "generic" not in stopped.do("print function --generic")
@@ -350,7 +350,7 @@ def test_keep_going(driver: Driver, tmp_path: Path) -> None:
     assert isinstance(driver.interpreter.failure, UsageError)
 
 
-def test_script_that_sources_itself_ends(driver: Driver, tmp_path: Path) -> None:
+def test_recursive_script_is_refused(driver: Driver, tmp_path: Path) -> None:
     script = tmp_path / "s.adbg"
     script.write_text(f"source {script}\n")
     assert "does a script source itself?" in driver.do(f"source {script}")

@@ -94,7 +94,7 @@ def test_options_are_made_in_python_too() -> None:
         Example(first=1, colour="red")  # type: ignore[call-arg]
 
 
-def test_derived_options_add_fields_behind_those_of_the_base() -> None:
+def test_derived_options_add_fields_after_those_of_the_base() -> None:
     assert [field.name for field in fields_of(Derived)][-1] == "extra"
     assert [field.option for field in fields_of(Derived) if field.name == "steps"] == [
         "--step",

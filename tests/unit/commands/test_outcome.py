@@ -101,7 +101,7 @@ def test_failed_pattern_that_changed_the_ir(stopped: Driver) -> None:
     ]
 
 
-def test_values_that_replace_are_named(stopped: Driver) -> None:
+def test_replacement_values_are_named(stopped: Driver) -> None:
     argument = ValueRef(id=3, op="block argument", result=1)
     results = [ValueRef(id=12, op="test.two", result=n) for n in (0, 1)]
     changes = [msgspec.structs.replace(change("replaced", 7, ordinal=2), by=[argument, *results])]
@@ -141,7 +141,7 @@ def test_watch_shows_event_and_culprit(driver: Driver) -> None:
     assert lines[0].startswith("Watch 2, stopped after #3")
 
 
-def test_watches_that_see_something_at_once_have_a_line_each(driver: Driver) -> None:
+def test_simultaneous_watches_have_a_line_each(driver: Driver) -> None:
     driver.do("start", "watch cursor", "watch op:x count", "watch @7")
     culprit = Culprit(ordinal=1, tag="fold", name="x", guess=False)
     message = "@7 was erased; the number of x changed from 2 to 1; @7 was erased"
@@ -156,7 +156,7 @@ def test_watches_that_see_something_at_once_have_a_line_each(driver: Driver) -> 
     ]
 
 
-def test_stop_inside_an_action_or_in_none(driver: Driver) -> None:
+def test_stop_inside_an_action_or_outside_of_any(driver: Driver) -> None:
     driver.do("start", "catch diagnostic *bad*")
     fields = {"when": "during", "reason": "catch", "breakpoints": [1], "message": "error: bad op"}
     driver.session.next_stop = fields

@@ -214,7 +214,7 @@ def test_verifying_is_a_setting_of_the_sessions(driver: Driver) -> None:
     assert driver.do("show verify-each-action") == "verify-each-action  off\n"
 
 
-def test_address_randomisation_is_a_setting_of_the_sessions(driver: Driver) -> None:
+def test_address_randomisation_is_an_option_of_the_session(driver: Driver) -> None:
     assert driver.do("show disable-randomization") == "disable-randomization  on\n"
     driver.do("set disable-r off")
     assert driver.session.options.disable_randomization is False

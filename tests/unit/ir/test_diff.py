@@ -49,7 +49,7 @@ def test_a_new_operation_changes_only_its_line_and_its_uses() -> None:
     ]
 
 
-def test_a_value_that_looks_like_the_dead_one_that_it_replaced_shows() -> None:
+def test_replacement_with_the_text_of_its_predecessor_is_a_difference() -> None:
     diff = make_diff(SUM, SUM, SUM_NAMES, listed("%arg0:f %c0_i32:c %0:new %1:mul"))
     assert changes(diff) == [
         "-  %0 = arith.addi %arg0, %c0_i32 : i32",
@@ -98,7 +98,7 @@ func.func @f(%arg0: index, %arg1: index) {
 LOOPS_NAMES = listed("%arg0:n %arg1:unused %arg2:i %0:first %arg2:j %0:second")
 
 
-def test_regions_beside_each_other_use_a_name_again() -> None:
+def test_sibling_regions_reuse_a_name() -> None:
     # The unused argument goes, so that everything is numbered anew.
     after = LOOPS.replace(", %arg1: index", "").replace("%arg2", "%arg1")
     names = listed("%arg0:n %arg1:i %0:first %arg1:j %0:second")
@@ -242,7 +242,7 @@ def test_maps_serve_where_names_are_unique() -> None:
     assert changes(diff) == ["-    %1 = x.d %0", "+    %1 = x.d %arg0"]
 
 
-def test_without_names_equal_lines_tell() -> None:
+def test_without_names_equal_lines_match() -> None:
     after = SUM.replace("%1", "%2").replace("%0", "%1")
     after = after.replace("  %1 =", "  %0 = arith.subi %arg0, %arg0 : i32\n  %1 =", 1)
     assert [line[0] for line in changes(make_diff(SUM, after, {}, {}))] == ["+"]
@@ -283,7 +283,7 @@ def test_both_views_have_all_lines(before: list[str], edits: list[tuple[int, str
         assert shown == [line[1:] for line in changes(diff) if line[0] == sign]
 
 
-def test_side_by_side_pairs_alike_lines() -> None:
+def test_side_by_side_pairs_similar_lines() -> None:
     before = "d\n  %0 = x.add %arg0, %c0 : i32\n  x.end %0 : i32\n}"
     after = "d\n  x.br\n  %0 = x.add %arg0, %c1 : i32\n  x.end %1 : i32"
     assert Diff(before, after).side_by_side(200) == [

@@ -53,7 +53,7 @@ def meanwhile(action: Callable[[], None]) -> None:
     threading.Thread(target=action, daemon=True).start()
 
 
-def test_a_request_and_its_answer(ends: tuple[Client, Agent]) -> None:
+def test_request_and_response(ends: tuple[Client, Agent]) -> None:
     client, agent = ends
     agent.write(answer(1, {"names": ["a", "b"]}))
     assert client.request(protocol.GetNames(kind="tag"), SECONDS).names == ["a", "b"]
@@ -87,7 +87,7 @@ def test_a_message_in_pieces_and_two_in_one(ends: tuple[Client, Agent]) -> None:
     assert client.request(protocol.GetNames(kind="tag"), SECONDS).names == ["second"]
 
 
-def test_an_answer_to_an_interrupted_request_is_passed_over(ends: tuple[Client, Agent]) -> None:
+def test_response_to_an_interrupted_request_is_ignored(ends: tuple[Client, Agent]) -> None:
     client, agent = ends
     client.send(protocol.GetNames(kind="op"))
     agent.write(answer(1, {"names": ["late"]}), answer(2, {"names": ["asked for"]}))
@@ -117,7 +117,7 @@ def test_a_notification_is_no_response(ends: tuple[Client, Agent]) -> None:
         client.is_response(protocol.Incoming(jsonrpc="2.0", method="exited"), number)
 
 
-def test_a_wait_that_is_bounded(ends: tuple[Client, Agent]) -> None:
+def test_request_times_out(ends: tuple[Client, Agent]) -> None:
     with pytest.raises(TimeoutError):
         ends[0].request(protocol.GetNames(kind="tag"), 0.01)
 
@@ -167,9 +167,7 @@ def test_an_error_is_one_sentence(ends: tuple[Client, Agent], sent: str, shown: 
         ({"jsonrpc": "2.0"}, "neither a response nor a notification"),
     ],
 )
-def test_answers_that_are_wrong(
-    ends: tuple[Client, Agent], message: object, complaint: str
-) -> None:
+def test_invalid_responses(ends: tuple[Client, Agent], message: object, complaint: str) -> None:
     client, agent = ends
     agent.write(message)
     with pytest.raises(ProtocolError, match=complaint):
@@ -186,7 +184,7 @@ def test_an_empty_line_is_no_message(ends: tuple[Client, Agent]) -> None:
 
 
 @pytest.mark.parametrize("difference", [-1, 1])
-def test_another_version_is_refused_whatever_its_hello_holds(
+def test_another_version_is_refused_with_any_hello(
     ends: tuple[Client, Agent], difference: int
 ) -> None:
     client, agent = ends
@@ -197,7 +195,7 @@ def test_another_version_is_refused_whatever_its_hello_holds(
         client.receive_hello()
 
 
-def test_the_end(ends: tuple[Client, Agent]) -> None:
+def test_end_of_the_connection(ends: tuple[Client, Agent]) -> None:
     client, agent = ends
     agent.socket.sendall(b'{"jsonrpc"')
     agent.close()

@@ -45,7 +45,7 @@ def test_requests(method: str, line: bytes) -> None:
 
 
 @pytest.mark.parametrize(("method", "line"), lines("from agent"))
-def test_what_the_agent_sends(method: str, line: bytes) -> None:
+def test_notifications(method: str, line: bytes) -> None:
     incoming = decode_envelope(line)
     message: dict[str, Any] = {"jsonrpc": incoming.jsonrpc}
     if incoming.method is not None:
@@ -68,7 +68,7 @@ def test_every_message_has_a_line() -> None:
     assert received >= set(REQUESTS) - {protocol.Interrupt.method}, "answers"
 
 
-def test_every_field_that_may_be_null_is_null_once_and_is_not_once() -> None:
+def test_every_optional_field_occurs_null_and_set() -> None:
     seen: dict[str, set[bool]] = {}
 
     def visit(value: Any) -> None:

@@ -47,7 +47,7 @@ def test_every_cut_is_read_up_to_its_last_whole_chunk(path: Path) -> None:
         assert ("in the middle" in recording.cut) == (length not in starts)
 
 
-def test_a_cut_within_the_header(path: Path) -> None:
+def test_truncated_header(path: Path) -> None:
     content = path.read_bytes()
     for length in (12, 16, 60, offsets(content)[1] - 1):
         path.write_bytes(content[:length])
@@ -64,7 +64,7 @@ def test_zeros_at_the_end_are_a_cut(path: Path) -> None:
         assert open_recording(path).count >= 6
 
 
-def test_damage_is_told_with_its_place_and_how_far_one_can_read(path: Path) -> None:
+def test_damage_is_reported_with_its_place_and_the_readable_part(path: Path) -> None:
     content = bytearray(path.read_bytes())
     place = offsets(bytes(content))[4]
     content[place + 90] ^= 1
@@ -108,7 +108,7 @@ def test_any_flipped_bit_is_noticed(tmp_path: Path) -> None:
             open_recording(path)
 
 
-def test_random_bytes_behind_the_start(path: Path) -> None:
+def test_random_bytes_after_the_start(path: Path) -> None:
     """Nothing but the one error, whatever is there."""
     dice = random.Random(2)
     start = path.read_bytes()[: offsets(path.read_bytes())[1]]
@@ -120,7 +120,7 @@ def test_random_bytes_behind_the_start(path: Path) -> None:
             assert size >= 64 and error.offset == len(start)
 
 
-def test_a_chunk_whose_length_is_wrong_is_no_cut(path: Path) -> None:
+def test_wrong_length_of_a_chunk_is_damage(path: Path) -> None:
     content = bytearray(path.read_bytes())
     place = offsets(bytes(content))[3]
     struct.pack_into("<I", content, place + 8, 1 << 30)
@@ -136,16 +136,14 @@ def test_a_chunk_whose_length_is_wrong_is_no_cut(path: Path) -> None:
         ((5, 20, 3, bytes(20)), "items of 20 bytes"),
     ],
 )
-def test_a_section_that_is_written_wrongly(
-    path: Path, section: tuple[int, int, int, bytes], why: str
-) -> None:
+def test_invalid_section(path: Path, section: tuple[int, int, int, bytes], why: str) -> None:
     with path.open("ab") as file:
         file.write(chunk_bytes(0, [section], first_row=10) + chunk_bytes(0, []))
     with pytest.raises(DamagedError, match=why):
         open_recording(path)
 
 
-def test_numbers_that_are_packed_wrongly(path: Path) -> None:
+def test_invalid_packed_numbers(path: Path) -> None:
     with path.open("ab") as file:
         file.write(chunk_bytes(0, [(7, 0, 2, b"\1\2\3")], first_row=10))
     recording = open_recording(path)
@@ -153,7 +151,7 @@ def test_numbers_that_are_packed_wrongly(path: Path) -> None:
         recording.table("changes")
 
 
-def test_what_is_no_recording(tmp_path: Path) -> None:
+def test_files_that_are_no_recordings(tmp_path: Path) -> None:
     path = tmp_path / "x"
     for content, told in (
         (b"", "is empty"),
@@ -173,7 +171,7 @@ def test_what_is_no_recording(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("header", [b"{", b"[]", b'{"pid": "x"}', b"\xff"])
-def test_a_header_that_cannot_be_read(tmp_path: Path, header: bytes) -> None:
+def test_unreadable_header(tmp_path: Path, header: bytes) -> None:
     path = tmp_path / "x"
     start = b"ADBREC\r\n" + struct.pack("<II", 1, 8)
     path.write_bytes(start + chunk_bytes(0, [(1, 0, 1, header)]))
@@ -184,7 +182,7 @@ def test_a_header_that_cannot_be_read(tmp_path: Path, header: bytes) -> None:
 # --- rows that are missing in the middle --------------------------------------------------
 
 
-def test_lost_rows_leave_their_ordinals_out(tmp_path: Path) -> None:
+def test_lost_rows_omit_their_ordinals(tmp_path: Path) -> None:
     actions = [
         Action("outer", "pass-execution", duration=2500),
         *(Action(f"inner {i}", depth=1) for i in range(1, 7)),

@@ -55,7 +55,7 @@ def test_names_match_by_their_last_component(
     assert selected(recording, where(f'pattern:"{glob}"')) == ordinals
 
 
-def test_a_pattern_without_a_name_matches_by_what_is_shown(tmp_path: Path) -> None:
+def test_pattern_without_a_name_matches_by_its_shown_name(tmp_path: Path) -> None:
     shown = "<unnamed, root arith.addi, benefit 1>"
     path = write_recording(tmp_path / "r", [Action(shown, full_name=""), Action("A")])
     recording = open_recording(path)
@@ -76,7 +76,7 @@ def test_quotes_in_a_spec_are_no_end_of_the_text(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "text", ["", "tag:", "#0", "in.mlir:0", "tag:[", "nothing:x:", "tag:fold if", "tag:* if depth"]
 )
-def test_what_break_refuses_is_refused(text: str) -> None:
+def test_specs_that_break_refuses_are_refused(text: str) -> None:
     with pytest.raises(UsageError):
         where(text)
 

@@ -28,7 +28,7 @@ def run(*words: str) -> subprocess.CompletedProcess[str]:
     return command_line.run(*words)
 
 
-def test_one_that_cannot_be_read_is_left_out_if_that_is_said() -> None:
+def test_unreadable_recording_is_skipped_on_request() -> None:
     sql = "select string_agg(run, ' ' order by run) as r from runs"
     done = run("query", "fleet", sql)
     assert done.returncode == 1 and EMPTY in done.stderr
@@ -45,7 +45,7 @@ def test_the_others_are_exported() -> None:
     assert len(done.stdout.splitlines()) == len(list(Path("bucket").iterdir())) == 2
 
 
-def test_there_has_to_be_one_that_can_be_read() -> None:
+def test_one_recording_must_be_readable() -> None:
     Path("x.adbrec").write_text("no recording")
     for words in (["fleet/a.adbrec"], ["fleet/a.adbrec", "x.adbrec"]):
         with pytest.raises(RecordingError, match=r"a.adbrec' is empty: .*; record it again\.$"):
@@ -54,7 +54,7 @@ def test_there_has_to_be_one_that_can_be_read() -> None:
         open_sources(["fleet/b.adbrec", "nowhere.adbrec"], partial=True)
 
 
-def test_what_is_found_twice_is_asked_once() -> None:
+def test_recording_found_twice_is_read_once() -> None:
     Path("fleet/a.adbrec").unlink()
     for words in (["fleet", "fleet/b.adbrec"], ["fleet/*", "./fleet", "fleet"]):
         assert list(open_sources(words).recordings) == ["b", "c"]
@@ -62,7 +62,7 @@ def test_what_is_found_twice_is_asked_once() -> None:
     assert list(both.recordings) == ["b"] and not both.alone
 
 
-def test_what_is_exported_is_not_exported_again() -> None:
+def test_export_is_not_repeated() -> None:
     run("export", "--parquet", "bucket", "fleet/b.adbrec")
     done = run("export", "--parquet", "bucket", "bucket")
     assert (done.returncode, done.stdout) == (2, "")

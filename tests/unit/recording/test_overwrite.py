@@ -51,7 +51,7 @@ def run(*words: str) -> subprocess.CompletedProcess[str]:
         (("log", "-o", "a", "--tool-stdout", "./a", *TOOL), "'./a' is the file of the log"),
     ],
 )
-def test_it_is_refused(words: tuple[str, ...], told: str) -> None:
+def test_overwriting_an_input_is_refused(words: tuple[str, ...], told: str) -> None:
     before = {path: path.read_bytes() for path in Path().iterdir()}
     done = run(*words)
     assert done.returncode == 2
@@ -59,14 +59,14 @@ def test_it_is_refused(words: tuple[str, ...], told: str) -> None:
     assert {path: path.read_bytes() for path in Path().iterdir()} == before
 
 
-def test_an_output_of_before_is_overwritten() -> None:
+def test_earlier_output_is_overwritten() -> None:
     for _ in range(2):
         assert run("query", "-o", "x", "run.adbrec", "select 1").returncode == 0
         assert run("log", "-o", "y", "run.adbrec").returncode == 0
         assert run("log", "-o", "/dev/null", "run.adbrec").returncode == 0
 
 
-def test_what_loses_nothing_is_not_refused() -> None:
+def test_harmless_overwrite_is_accepted() -> None:
     Path("empty").touch()
     os.mkfifo("pipe")
     for path in ("empty", "pipe", "/dev/null", "new", "mlir-opt"):

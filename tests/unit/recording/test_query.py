@@ -77,7 +77,7 @@ def test_a_table() -> None:
     ]
 
 
-def test_a_cell_is_in_one_line_and_whole() -> None:
+def test_cell_is_one_complete_line() -> None:
     said = query("run.adbrec", "select reason, null as n from reasons").splitlines()
     assert said[2] == 'a "quoted", one\\nof two lines  NULL'
     assert len(said) == 3
@@ -105,7 +105,7 @@ def test_json() -> None:
     assert len(query("--format", "json", "run.adbrec", "from actions").splitlines()) == 4 + 2
 
 
-def test_what_csv_does_not_have_is_text() -> None:
+def test_nested_values_are_text_in_csv() -> None:
     sql = "select [1, 2] as l, {'a': 'ü'} as s, interval 1 day as i, 'x'::enum('x') as e"
     said = query("--format", "csv", "run.adbrec", sql)
     ((*_, enum),) = list(csv.reader(StringIO(said)))[1:]
@@ -122,7 +122,7 @@ def test_parquet() -> None:
     assert table.column("a_1").to_pylist() == [1, 2, 3, 4]
 
 
-def test_the_suffix_says_the_format() -> None:
+def test_suffix_selects_the_format() -> None:
     starts = {"x.csv": '"name"', "x.json": "[\n{", "x.txt": "name  ", "x": "name  "}
     for name, start in starts.items():
         assert query("run.adbrec", GROUPED, "-o", name) == ""
@@ -133,7 +133,7 @@ def test_the_suffix_says_the_format() -> None:
 
 
 @pytest.mark.slow
-def test_a_file_is_written_whole_or_not_at_all() -> None:
+def test_file_is_written_completely_or_not_at_all() -> None:
     Path("x.csv").write_text("before")
     # An error that comes when rows have been written already.
     sql = "select case when i = 900000 then error('here') else i end from range(1000000) t(i)"
@@ -156,7 +156,7 @@ def test_a_file_is_written_whole_or_not_at_all() -> None:
 
 
 @pytest.mark.slow
-def test_who_reads_may_leave() -> None:
+def test_closed_pipe_is_no_error() -> None:
     done = subprocess.run(
         ["sh", "-c", f"{COMMAND} query --format csv run.adbrec 'from range(9000000)' | head -1"],
         capture_output=True,
@@ -229,7 +229,7 @@ def test_an_error_of_the_sql(sql: str, told: str) -> None:
         (["text", "select 1"], 1, "'text' is not a recording"),
     ],
 )
-def test_what_is_wrong_is_said_in_one_sentence(words: list[str], code: int, told: str) -> None:
+def test_errors_are_one_sentence(words: list[str], code: int, told: str) -> None:
     Path("empty").mkdir()
     Path("text").write_text("select")
     done = run("query", *words)
@@ -251,7 +251,7 @@ def test_a_damaged_recording() -> None:
     assert f"it is read up to there ({count:,} actions)." in done.stderr
 
 
-def test_a_recording_that_was_written_wrongly() -> None:
+def test_invalid_recording() -> None:
     with Path("run.adbrec").open("ab") as file:
         file.write(chunk_bytes(0, [(7, 0, 2, b"\1\2\3")], first_row=4))
     done = run("query", "run.adbrec", "from changes")
@@ -261,7 +261,7 @@ def test_a_recording_that_was_written_wrongly() -> None:
     )
 
 
-def test_a_cut_recording_is_told_and_read() -> None:
+def test_truncated_recording_is_reported_and_read() -> None:
     path = fake_recording("long.adbrec", 3000, killed=True)
     path.write_bytes(path.read_bytes()[:-10])
     done = run("query", "long.adbrec", "select count(*) from actions")
@@ -273,7 +273,7 @@ def test_a_cut_recording_is_told_and_read() -> None:
 # --- many recordings ---------------------------------------------------------------------------
 
 
-def test_recordings_are_asked_together() -> None:
+def test_recordings_are_queried_together() -> None:
     Path("other").mkdir()
     write_recording("other/run.adbrec", ACTIONS[:1], OPERATIONS, events=["page-faults"])
     write_recording("other/two.adbrec", ACTIONS[:3], OPERATIONS, header={"argv": ["x", "-y z"]})
@@ -299,7 +299,7 @@ def test_one_recording_has_no_column_run() -> None:
 
 
 @pytest.mark.slow
-def test_exported_recordings_are_asked_as_they_were() -> None:
+def test_exported_recordings_answer_the_same_queries() -> None:
     fake_recording("fake.adbrec", 2000, ir="changed", events=["page-faults"])
     done = run("export", "--parquet", "bucket", "run.adbrec", "fake.adbrec")
     assert (done.returncode, done.stderr) == (0, "")

@@ -67,7 +67,7 @@ def test_the_nesting(tmp_path: Path) -> None:
     assert set(column(recording, "thread")) == {0}
 
 
-def test_the_names(tmp_path: Path) -> None:
+def test_names_and_labels(tmp_path: Path) -> None:
     recording = opened(tmp_path, nested(), OPERATIONS)
     assert rows(recording, "actions", "tag", "nth")[:5] == [
         ("pass-execution", 1),
@@ -94,7 +94,7 @@ def test_the_operations_of_actions(tmp_path: Path) -> None:
     ]
 
 
-def test_the_times(tmp_path: Path) -> None:
+def test_times_in_nanoseconds(tmp_path: Path) -> None:
     """Ticks become nanoseconds, and are counted from the first action."""
     actions = nested()
     for how in ({}, {"unit": 8, "ticks_per_ns": 16}):
@@ -211,7 +211,7 @@ def test_an_operation_that_moves_often(tmp_path: Path) -> None:
     assert set(told[1::2]) == {"f"}
 
 
-def test_the_ir(tmp_path: Path) -> None:
+def test_recorded_ir(tmp_path: Path) -> None:
     long = "x" * 5000 + "\n"
     actions = [
         Action(),
@@ -234,7 +234,7 @@ def test_the_ir(tmp_path: Path) -> None:
 # --- whole recordings ----------------------------------------------------------------------
 
 
-def test_what_was_written_unfinished_and_finished_later(tmp_path: Path) -> None:
+def test_actions_finished_in_a_later_chunk(tmp_path: Path) -> None:
     actions = [
         Action(duration=80_000, outcome="succeeded", patched=True),
         *(Action(depth=1) for _ in range(9)),
@@ -287,7 +287,7 @@ def test_bytes_that_are_no_text(tmp_path: Path) -> None:
     ]
 
 
-def test_what_is_not_known_is_passed_over(tmp_path: Path) -> None:
+def test_unknown_sections_are_ignored(tmp_path: Path) -> None:
     """A later version may add kinds of sections without a new number."""
     from tests.fakes.recording.chunks import chunk_bytes
 
@@ -297,7 +297,7 @@ def test_what_is_not_known_is_passed_over(tmp_path: Path) -> None:
     assert open_recording(path).count == 1
 
 
-def test_a_table_or_column_that_is_not_there(tmp_path: Path) -> None:
+def test_missing_table_or_column(tmp_path: Path) -> None:
     recording = opened(tmp_path, [Action()])
     with pytest.raises(RecordingError, match="no table 'action': use actions, changes"):
         recording.table("action")
@@ -313,7 +313,7 @@ def test_only_recordings_are_recordings(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("how", [{}, {"threads": True}, {"killed": True, "events": ["a"]}])
-def test_a_long_one(tmp_path: Path, how: dict[str, Any]) -> None:
+def test_columns_of_a_long_recording_agree(tmp_path: Path, how: dict[str, Any]) -> None:
     """What is told of the actions in several columns agrees."""
     recording = open_recording(fake_recording(tmp_path / "x", 5000, ir="changed", **how))
     assert recording.count == 5000
@@ -342,7 +342,7 @@ def test_the_database(tmp_path: Path) -> None:
         assert database.sql("SELECT actions, ended FROM runs").fetchall() == [(3, "exit")]
 
 
-def test_the_database_builds_what_is_asked_for(tmp_path: Path) -> None:
+def test_database_builds_tables_on_demand(tmp_path: Path) -> None:
     recording = opened(tmp_path, nested(), OPERATIONS)
     with contextlib.closing(open_database(recording)) as database:
         query = "SELECT tag, max(depth) FROM actions WHERE outcome <> 'failed' GROUP BY tag"
@@ -351,9 +351,7 @@ def test_the_database_builds_what_is_asked_for(tmp_path: Path) -> None:
     assert built == {"tag", "depth", "outcome"}
 
 
-def test_texts_that_no_row_needs_are_not_read(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_unused_texts_are_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from actiondbg.recording.tables.snapshots import IRTexts
 
     actions = [Action(ir=[(2, f"a{i}", f"b{i}")]) for i in range(1000)]

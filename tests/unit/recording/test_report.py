@@ -56,7 +56,7 @@ def nasty_recording(path: Path) -> Path:
 # --- the page ---------------------------------------------------------------------------------
 
 
-def test_the_page_is_whole_and_needs_no_other_file(page: Page) -> None:
+def test_page_is_complete_and_needs_no_other_file(page: Page) -> None:
     assert not {"link", "img", "iframe", "object", "base"} & set(page.tags)
     assert not {name for name, _ in page.attributes if name.startswith("on") or name == "src"}
     links = {value for name, value in page.attributes if name == "href"}
@@ -94,7 +94,7 @@ def test_names_that_are_no_unicode_and_very_long_ones(tmp_path: Path) -> None:
     assert {row["group"] for row in page.rows("groups")} == {"caf\ufffd", f"{'x' * 500} ..."}
 
 
-def test_the_top_says_what_was_run_and_how_it_ended(small: Path, page: Page) -> None:
+def test_top_names_the_run_and_its_end(small: Path, page: Page) -> None:
     for part in (
         "mlir-opt in.mlir --canonicalize",
         "22.1.8",
@@ -135,7 +135,7 @@ def test_a_recording_without_actions(tmp_path: Path) -> None:
 # --- the tables ---------------------------------------------------------------------------------
 
 
-def test_the_groups_are_what_the_actions_sum_up_to(small: Path, page: Page) -> None:
+def test_groups_sum_up_the_actions(small: Path, page: Page) -> None:
     table = open_recording(small).table("actions").to_pylist()
     rows = {(page.run["names"][number][0], row["group"]): row for number, row in _groups(page)}
     assert set(rows) == {(each["tag"], each["name"]) for each in table}
@@ -191,7 +191,7 @@ def test_the_density_counts_every_action(small: Path, page: Page) -> None:
     assert page.run["end"] == max(each["start_ns"] + each["duration_ns"] for each in table)
 
 
-def test_a_nameless_pattern_is_told_by_its_operation(tmp_path: Path) -> None:
+def test_nameless_pattern_is_named_by_its_operation(tmp_path: Path) -> None:
     actions = [Action("", operation=1), Action("", "apply-conversion", operation=1)]
     page = page_of(write_recording(tmp_path / "a.adbrec", actions, [Operation(1)]))
     assert {row["group"] for row in page.rows("groups")} == {"(nameless) on arith.addi", ""}
@@ -200,7 +200,7 @@ def test_a_nameless_pattern_is_told_by_its_operation(tmp_path: Path) -> None:
 # --- the actions ----------------------------------------------------------------------------------
 
 
-def test_all_actions_of_a_small_recording_are_held(small: Path, page: Page) -> None:
+def test_page_of_a_small_recording_has_all_actions(small: Path, page: Page) -> None:
     table = open_recording(small).table("actions").to_pylist()
     rows = page.rows("actions")
     assert [row["ordinal"] for row in rows] == [each["ordinal"] for each in table]
@@ -232,7 +232,7 @@ def test_all_actions_of_a_small_recording_are_held(small: Path, page: Page) -> N
 
 
 @pytest.mark.slow
-def test_a_large_recording_fits_and_says_what_it_leaves_out(tmp_path: Path) -> None:
+def test_page_of_a_large_recording_reports_what_it_omits(tmp_path: Path) -> None:
     path = fake_recording(tmp_path / "large.adbrec", 60_000, 2, ir="changed")
     page = page_of(path, 0.5)
     assert len(page.source.encode()) <= 500_000
@@ -315,7 +315,7 @@ def test_the_diff_of_operations_keeps_their_numbers(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_what_is_too_long_is_cut(tmp_path: Path) -> None:
+def test_long_text_is_cut(tmp_path: Path) -> None:
     many = "".join(f"%{n} = a.b() : () -> (i32)\n" for n in range(1000))
     page = _diff_page(tmp_path / "rows.adbrec", "changed", (1, many, None))
     assert page.run["diffs"]["of"]["1"]["left_out"] == 1000 - len(page.diff(1)) > 0
@@ -326,6 +326,6 @@ def test_what_is_too_long_is_cut(tmp_path: Path) -> None:
     assert page.run["diffs"] == {"lines": [], "of": {}, "skipped": [1]}
 
 
-def test_an_action_that_made_no_difference(tmp_path: Path) -> None:
+def test_action_without_effect(tmp_path: Path) -> None:
     page = _diff_page(tmp_path / "a.adbrec", "function", (1, BEFORE, BEFORE))
     assert page.diff(1) == []

@@ -39,7 +39,7 @@ def recording(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("words", [["run.adbrec", "-o", "a.html"], ["-o", "a.html", "run.adbrec"]])
-def test_the_options_may_stand_on_either_side(recording: str, words: list[str]) -> None:
+def test_options_may_be_on_either_side(recording: str, words: list[str]) -> None:
     done = report(*words)
     assert done.stderr.startswith("actiondbg: 500 actions in a.html (")
     assert f"actiondbg query {recording} " in page("a.html").text
@@ -47,7 +47,7 @@ def test_the_options_may_stand_on_either_side(recording: str, words: list[str]) 
 
 
 @pytest.mark.slow
-def test_what_is_no_report_is_not_overwritten(recording: str) -> None:
+def test_other_files_are_not_overwritten(recording: str) -> None:
     Path("thesis.html").write_text("<h1>Mine</h1>")
     done = report(recording, "-o", "thesis.html", status=2)
     assert "exists and is not a report" in done.stderr
@@ -69,9 +69,7 @@ def test_what_is_no_report_is_not_overwritten(recording: str) -> None:
         (["cut.adbrec"], 1, "--partial"),
     ],
 )
-def test_what_cannot_be_done_is_said(
-    recording: str, words: list[str], status: int, said: str
-) -> None:
+def test_errors_are_reported(recording: str, words: list[str], status: int, said: str) -> None:
     content = bytearray(Path(recording).read_bytes())
     content[len(content) // 2] ^= 0xFF
     Path("cut.adbrec").write_bytes(content)
@@ -93,7 +91,7 @@ def test_a_damaged_recording_is_reported_in_part(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_smaller_page_holds_less(recording: str, tmp_path: Path) -> None:
+def test_smaller_page_has_fewer_actions(recording: str, tmp_path: Path) -> None:
     fake_recording(tmp_path / "big.adbrec", 30_000)
     sizes: list[int] = []
     for size in ("0.5", "2"):

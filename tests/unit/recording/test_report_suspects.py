@@ -63,7 +63,7 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "run.adbrec"
 
 
-def test_a_run_that_converges_has_none(path: Path) -> None:
+def test_converging_run_has_no_suspects(path: Path) -> None:
     found = suspects(path, [[rewrite("A", 2, 3), rewrite("B", 4, 5)], [rewrite("A", 6, 7)], []])
     assert [found[name] for name in ("drivers", "repeated", "chains", "pairs")] == [[]] * 4
 
@@ -80,7 +80,7 @@ def test_drivers_with_many_iterations(path: Path) -> None:
     assert [(unsettled["name"](n), times) for n, times in driver["doing"]] == [("A", 1), ("B", 1)]
 
 
-def test_drivers_of_one_pass_are_told_apart(path: Path) -> None:
+def test_drivers_of_one_pass_are_distinguished(path: Path) -> None:
     actions = [Action("canonicalize", PASS, operation=1, outcome="succeeded", duration=100_000)]
     for number in (1, 2, 1, 2, 1, 2):  # three drivers that converge, one after the other
         outcome = "succeeded" if number == 1 else "unchanged"
@@ -90,7 +90,7 @@ def test_drivers_of_one_pass_are_told_apart(path: Path) -> None:
     assert page.rows("suspects", "drivers") == []
 
 
-def test_what_succeeds_on_one_operation_over_and_over(path: Path) -> None:
+def test_pattern_that_succeeds_repeatedly_on_one_operation(path: Path) -> None:
     again = [rewrite("Loop", 2, erase=False) for _ in range(3)]
     nothing = [Action("NoOp", depth=2, operation=3, outcome="unchanged") for _ in range(4)]
     failed = [Action("Never", depth=2, operation=4, outcome="failed") for _ in range(9)]
@@ -102,7 +102,7 @@ def test_what_succeeds_on_one_operation_over_and_over(path: Path) -> None:
     assert (found["repeated"][0]["first"], found["repeated"][0]["last"]) == (6, 9)
 
 
-def test_that_in_other_passes_is_none(path: Path) -> None:
+def test_repetition_in_different_passes_is_no_suspect(path: Path) -> None:
     actions: list[Action] = []
     for _ in range(5):
         actions += [
@@ -116,7 +116,7 @@ def test_that_in_other_passes_is_none(path: Path) -> None:
     assert page.rows("suspects", "repeated") == []
 
 
-def test_what_an_analysis_folds_is_no_rewrite(path: Path) -> None:
+def test_folds_of_an_analysis_are_no_rewrites(path: Path) -> None:
     actions = [Action("sccp", PASS, operation=1, outcome="succeeded", duration=100_000)]
     for _ in range(5):
         actions.append(
@@ -141,7 +141,7 @@ def test_two_patterns_that_undo_each_other(path: Path) -> None:
     assert (pair["op"], pair["back"]) == ("test.op1", "test.op0")
 
 
-def test_a_merging_pattern_is_no_chain(path: Path) -> None:
+def test_merging_pattern_makes_no_chain(path: Path) -> None:
     # Each is applied to an operation of the input, though it erases what the one before made.
     merged: list[Action] = []
     for n in range(20):
@@ -151,7 +151,7 @@ def test_a_merging_pattern_is_no_chain(path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_an_endless_rewriting_that_was_killed(path: Path) -> None:
+def test_killed_endless_rewriting(path: Path) -> None:
     ring = [rewrite("AB"[n % 2], 2 + n, 3 + n) for n in range(3000)]
     found = suspects(path, [ring], killed=True)
     [driver] = found["drivers"]
@@ -161,12 +161,12 @@ def test_an_endless_rewriting_that_was_killed(path: Path) -> None:
     assert (chain["length"], chain["first"], chain["last"]) == (3000, 3, 3002)
 
 
-def test_an_iteration_that_was_never_finished_is_no_sign(path: Path) -> None:
+def test_unfinished_iteration_is_no_suspect(path: Path) -> None:
     found = suspects(path, [[rewrite("A", 2, 3)]], killed=True)
     assert found["drivers"] == []
 
 
-def test_an_iteration_that_was_not_enough(path: Path) -> None:
+def test_iteration_limit_reached(path: Path) -> None:
     [driver] = suspects(path, [[rewrite("A", 2, 3)]])["drivers"]
     assert (driver["iterations"], driver["state"], driver["times"]) == (1, CHANGING, 0)
 

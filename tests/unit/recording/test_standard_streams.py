@@ -34,7 +34,7 @@ def shell(line: str) -> subprocess.CompletedProcess[str]:
 
 @pytest.mark.parametrize("line", LINES)
 @pytest.mark.parametrize("unbuffered", ["", "1"])
-def test_a_full_disk_is_told_in_one_sentence(
+def test_full_disk_is_reported_in_one_sentence(
     line: str, unbuffered: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PYTHONUNBUFFERED", unbuffered)
@@ -43,7 +43,7 @@ def test_a_full_disk_is_told_in_one_sentence(
 
 
 @pytest.mark.parametrize("line", LINES[:3])
-def test_closed_streams_are_as_good_as_none(line: str) -> None:
+def test_closed_streams_are_accepted(line: str) -> None:
     for closed in (">&-", "<&- >&-", "<&-"):
         done = shell(f"{line} {closed}")
         assert (done.returncode, done.stderr) == (0, "")

@@ -50,7 +50,7 @@ def test_the_order_and_the_nesting(tmp_path: Path, chunk: int) -> None:
     assert column(recording, "start_ns") == [(action.start or 0) - 1000 for action in actions]
 
 
-def test_the_own_time_of_a_pass_is_that_in_which_no_thread_works_for_it(tmp_path: Path) -> None:
+def test_self_time_of_a_pass_excludes_its_threads(tmp_path: Path) -> None:
     recording = open_recording(write_recording(tmp_path / "x", parallel()))
     # From 2000 to 10,000 one of the threads is at work.
     assert column(recording, "self_ns")[0] == 10_000 - 8000

@@ -60,7 +60,7 @@ def parameters(function: Any) -> list[tuple[str, Any, Any]]:
 
 @pytest.mark.parametrize("kind", ["live", "recorded", "fake"])
 @pytest.mark.parametrize("where", INTERFACES)
-def test_a_session_offers_what_the_protocol_names(opened: Open, kind: str, where: str) -> None:
+def test_session_has_the_attributes_of_the_protocol(opened: Open, kind: str, where: str) -> None:
     session = opened(kind)
     part = attrgetter(where)(session) if where else session
     declared = members(INTERFACES[where])
@@ -73,7 +73,7 @@ def test_a_session_offers_what_the_protocol_names(opened: Open, kind: str, where
             assert parameters(getattr(part, name)) == parameters(declaration), name
 
 
-def test_every_interface_of_the_module_is_held() -> None:
+def test_every_protocol_of_the_module_is_checked() -> None:
     protocols = {
         one
         for one in vars(debug_session).values()

@@ -61,7 +61,7 @@ def test_a_tool_killed_at_a_stop(fake: Launch) -> None:
     assert (session.state, session.exit_status) == ("exited", -9)
 
 
-def test_a_tool_that_dies_while_it_answers(fake: Launch) -> None:
+def test_tool_dies_during_a_request(fake: Launch) -> None:
     session = fake("--misbehave", "SIGABRT", "--misbehave-at", "context")
     session.start()
     with pytest.raises(ToolGone, match="SIGABRT in #1 pass-execution canonicalize"):
@@ -83,7 +83,7 @@ def test_a_tool_that_dies_while_it_answers(fake: Launch) -> None:
     ],
 )
 @pytest.mark.parametrize("at", ["start", "step"])
-def test_messages_that_are_wrong(fake: Launch, what: str, message: str, at: str) -> None:
+def test_invalid_messages(fake: Launch, what: str, message: str, at: str) -> None:
     session = fake("--misbehave", what, "--at", "1" if at == "start" else "2")
     with pytest.raises(ProtocolError, match=message) as raised:
         session.start()
@@ -94,7 +94,7 @@ def test_messages_that_are_wrong(fake: Launch, what: str, message: str, at: str)
         session.step()
 
 
-def test_an_agent_that_closes_its_end_and_lives(
+def test_agent_closes_its_socket_and_continues(
     fake: Launch, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(process, "_END_SECONDS", 0.1)
@@ -234,7 +234,7 @@ def test_sigint_at_the_terminal_does_not_reach_the_tool(fake: Launch) -> None:
 # --- nothing is left behind ----------------------------------------------------
 
 
-def test_the_tools_children_go_with_it(fake: Launch) -> None:
+def test_children_of_the_tool_end_with_it(fake: Launch) -> None:
     session = fake("--child")
     session.start()
     assert session.target.hello is not None

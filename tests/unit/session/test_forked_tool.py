@@ -57,7 +57,7 @@ def test_the_origin_stays_until_the_session_is_closed(fake: Launch, base: Path) 
     assert list(base.glob("actiondbg-*")) == []
 
 
-def test_the_origin_goes_with_a_front_end_that_is_killed(fake: Launch, base: Path) -> None:
+def test_origin_ends_with_a_killed_front_end(fake: Launch, base: Path) -> None:
     session = fake()
     child = os.fork()
     if child == 0:
@@ -72,7 +72,7 @@ def test_the_origin_goes_with_a_front_end_that_is_killed(fake: Launch, base: Pat
     assert len(list(base.glob("actiondbg-*"))) == 1
 
 
-def test_a_replica_stands_where_it_is_sent(fake: Launch) -> None:
+def test_replica_stops_at_its_event(fake: Launch) -> None:
     session = fake()
     at(session, 4)
     with session.past.replay(2) as one:
@@ -131,7 +131,7 @@ def test_no_past_without_a_run(fake: Launch) -> None:
         (["--fork", "silent"], "cannot be replayed: the fork of the tool, process .*, hung"),
     ],
 )
-def test_a_run_without_an_origin_goes_on(
+def test_run_without_an_origin_continues(
     fake: Launch, options: list[str], complaint: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(forks, "_HELLO_SECONDS", 0.3)

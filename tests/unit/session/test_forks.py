@@ -72,7 +72,7 @@ def test_the_origin_is_a_checkpoint_of_the_beginning(fake: Launch) -> None:
     assert (status.event, status.written, status.passed) == (0, (0, 0), [])
 
 
-def test_go_stands_at_the_event(fake: Launch) -> None:
+def test_go_stops_at_the_event(fake: Launch) -> None:
     with at_start(fake).fork() as one:
         for event, when, ordinal, nth in ((2, "before", 2, 1), (6, "after", 1, 1)):
             stop = one.go(event)
@@ -90,7 +90,7 @@ def test_go_stands_at_the_event(fake: Launch) -> None:
         assert one.is_closed
 
 
-def test_hits_on_the_way_to_an_event_are_passed(fake: Launch) -> None:
+def test_hits_before_the_event_do_not_stop(fake: Launch) -> None:
     session = fake()
     session.breakpoints.add("tag:apply-*")
     session.run()
@@ -114,7 +114,7 @@ def test_hits_on_the_way_to_an_event_are_passed(fake: Launch) -> None:
     assert replica.request(protocol.GetHits()).hits == [protocol.Hits(id=4, hits=3)]
 
 
-def test_apply_carries_out_what_was_to_be_skipped(fake: Launch) -> None:
+def test_apply_applies_an_action_of_the_skip_plan(fake: Launch) -> None:
     with at_start(fake).fork() as one:
         one.request(protocol.SetSkips(ordinals=[2, 3]))
         assert one.go(2).skipped
@@ -150,7 +150,7 @@ def test_a_trial_that_crashes(fake: Launch) -> None:
     assert stop.event == 4 and trial.crashed is not None and trial.is_closed
 
 
-def test_a_trial_that_says_nothing_at_its_end(fake: Launch) -> None:
+def test_trial_without_a_message_at_its_end(fake: Launch) -> None:
     trial = at_start(fake, "--slow-replica").fork("trial")
     os.kill(trial.pid, signal.SIGKILL)
     stop = trial.complete()
@@ -158,7 +158,7 @@ def test_a_trial_that_says_nothing_at_its_end(fake: Launch) -> None:
     assert trial.is_gone and trial.is_closed
 
 
-def test_a_trial_that_stops_on_the_way_stays(fake: Launch) -> None:
+def test_trial_that_stops_early_stays_stopped(fake: Launch) -> None:
     with at_start(fake).fork("trial") as trial:
         trial.go(3)
         trial.request(protocol.SetBreakpoints(breakpoints=[_breakpoint_at(5)]))
@@ -195,7 +195,7 @@ def _go(trial: ForkedTool) -> object:
 
 
 @pytest.mark.parametrize("wait", [ForkedTool.complete, _go, _continue])
-def test_closing_one_that_another_thread_waits_for(
+def test_closing_a_fork_that_another_thread_waits_for(
     fake: Launch, wait: Callable[[ForkedTool], object]
 ) -> None:
     origin = at_start(fake, "--slow-replica")
@@ -247,7 +247,7 @@ def test_ending_the_run_ends_the_forks_of_other_threads(fake: Launch) -> None:
     assert all(isinstance(join(), AgentError | NotStopped | ToolGone) for join in joins)
 
 
-def test_handing_over(fake: Launch) -> None:
+def test_hand_over(fake: Launch) -> None:
     origin = at_start(fake, "--exit", "4")
     one = origin.fork("tool", muted=(3, 4), shared=[1])
     client, pidfd = one.hand_over()
@@ -333,7 +333,7 @@ def test_checkpoints_that_have_ended_are_dropped(fake: Launch, listener: Listene
     assert descriptors() == before
 
 
-def test_what_only_connects_is_no_checkpoint(base: Path, listener: Listener) -> None:
+def test_connection_without_hello_is_no_checkpoint(base: Path, listener: Listener) -> None:
     forks = ForkOwner(base, HeldInterrupts())
     before = descriptors()
     with socket.socket(socket.AF_UNIX) as silent, socket.socket(socket.AF_UNIX) as wrong:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from tests.fakes.agent.fixtures import Launch
 
 
-def test_a_stop_after_an_action_tells_what_it_did(fake: Launch) -> None:
+def test_stop_after_an_action_has_outcome_and_changes(fake: Launch) -> None:
     session = fake()
     session.breakpoints.add("FoldB", outcome="changed")
     stop = session.run()

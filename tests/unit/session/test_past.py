@@ -41,7 +41,7 @@ def at(session: Session, ordinal: int, after: bool = False) -> None:
 # --- why not --------------------------------------------------------------------
 
 
-def test_why_not_tells_every_attempt_up_to_now(fake: Launch) -> None:
+def test_why_not_lists_every_attempt_up_to_now(fake: Launch) -> None:
     session = fake()
     at(session, 5)
     found = session.past.why_not("FoldA")
@@ -81,7 +81,7 @@ def test_groups_are_sorted_by_count(fake: Launch) -> None:
     assert Attempts(name="x", attempts=more).grouped()[0].count == 3
 
 
-def test_what_was_skipped_is_skipped_again(fake: Launch) -> None:
+def test_replays_repeat_skips(fake: Launch) -> None:
     session = fake()
     session.breakpoints.add("Fold*")
     session.run()
@@ -122,7 +122,7 @@ def test_the_life_of_an_operation(fake: Launch) -> None:
         session.past.history("op:x count")
 
 
-def test_a_life_after_the_end(fake: Launch) -> None:
+def test_history_after_the_end(fake: Launch) -> None:
     session = fake()
     session.run()
     assert session.past.history("@14").events[0].ordinal == 3
@@ -133,7 +133,7 @@ def test_a_life_after_the_end(fake: Launch) -> None:
 # --- differences -------------------------------------------------------------------
 
 
-def test_the_difference_that_an_action_makes(fake: Launch, base: Path) -> None:
+def test_difference_that_an_action_makes(fake: Launch, base: Path) -> None:
     session = fake()
     at(session, 3, after=True)
     found = session.past.diff()
@@ -150,7 +150,7 @@ def test_the_difference_that_an_action_makes(fake: Launch, base: Path) -> None:
     assert list(base.glob("actiondbg-*/print-*")) == list(base.glob("actiondbg-*/f*")) == []
 
 
-def test_what_is_erased_is_compared_in_its_module(fake: Launch) -> None:
+def test_erased_operation_is_compared_in_its_module(fake: Launch) -> None:
     session = fake("--erase")
     session.run()
     assert "builtin.module" in session.past.diff(3).before

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 # --- runs and controls --------------------------------------------------------
 
 
-def test_nothing_runs_until_it_is_asked_to(fake: Launch, base: Path) -> None:
+def test_nothing_runs_before_a_control(fake: Launch, base: Path) -> None:
     session = fake()
     assert (session.state, session.stop, session.exit_status) == ("not-running", None, None)
     with pytest.raises(NotStopped, match="start it with run or start"):
@@ -27,7 +27,7 @@ def test_nothing_runs_until_it_is_asked_to(fake: Launch, base: Path) -> None:
     assert list(base.glob("actiondbg-*")) == []
 
 
-def test_run_without_breakpoints_goes_to_the_end(fake: Launch) -> None:
+def test_run_without_breakpoints_reaches_the_end(fake: Launch) -> None:
     session = fake("--exit", "3", "--print", "words")
     stop = session.run()
     assert stop.message == "The tool ended with status 3 after 5 actions."
@@ -39,7 +39,7 @@ def test_run_without_breakpoints_goes_to_the_end(fake: Launch) -> None:
         session.stack.context()
 
 
-def test_start_stops_before_the_first_action_and_step_goes_on(fake: Launch) -> None:
+def test_start_stops_before_the_first_action_and_step_continues(fake: Launch) -> None:
     session = fake()
     stop = session.start()
     assert stop.as_json() == {
@@ -93,7 +93,7 @@ def test_a_count_below_one_is_refused(fake: Launch, count: int) -> None:
         session.step(count)
 
 
-def test_restart_does_the_same_again_with_breakpoints(fake: Launch) -> None:
+def test_restart_repeats_the_control_with_breakpoints(fake: Launch) -> None:
     session = fake()
     session.start()
     session.breakpoints.add("pattern:FoldB")
@@ -132,7 +132,7 @@ def test_bad_command_lines(base: Path) -> None:
 # --- breakpoints --------------------------------------------------------------
 
 
-def test_breakpoints_count_ignore_and_go(fake: Launch) -> None:
+def test_breakpoints_count_ignore_and_are_deleted(fake: Launch) -> None:
     session = fake()
     first = session.breakpoints.add("pattern:FoldA")
     second = session.breakpoints.add("#4", temporary=True)
@@ -179,7 +179,7 @@ def test_a_breakpoint_that_the_agent_refuses_is_not_kept(fake: Launch) -> None:
     assert session.breakpoints.all() == []
 
 
-def test_until_and_advance_check_before_they_go(fake: Launch) -> None:
+def test_until_and_advance_check_before_resuming(fake: Launch) -> None:
     session = fake()
     session.start()
     with pytest.raises(UsageError):

@@ -111,7 +111,7 @@ def test_an_interrupt_of_a_repeated_run(fake: Launch, monkeypatch: pytest.Monkey
     assert session.step().event == 7
 
 
-def test_when_all_that_was_frozen_is_gone(fake: Launch) -> None:
+def test_lost_checkpoints(fake: Launch) -> None:
     session = fake()
     session.timeline.checkpoints.spacing = 0
     at_event(session, 6)
@@ -127,7 +127,7 @@ def test_when_all_that_was_frozen_is_gone(fake: Launch) -> None:
 # --- what takes the tool's place ------------------------------------------------------------------
 
 
-def test_a_tool_that_was_gone_back_to_ends_with_its_status(fake: Launch) -> None:
+def test_restored_tool_ends_with_its_status(fake: Launch) -> None:
     session = fake("--exit", "3")
     at_event(session, 6)
     session.timeline.reverse_step(2)
@@ -139,7 +139,7 @@ def test_a_tool_that_was_gone_back_to_ends_with_its_status(fake: Launch) -> None
     assert session.continue_().status == 3
 
 
-def test_a_tool_that_was_gone_back_to_crashes(fake: Launch) -> None:
+def test_restored_tool_crashes(fake: Launch) -> None:
     session = fake("--crash-in", "5")
     at_event(session, 6)
     session.timeline.reverse_step(2)
@@ -148,7 +148,7 @@ def test_a_tool_that_was_gone_back_to_crashes(fake: Launch) -> None:
     assert session.timeline.reverse_next().ordinal == 5
 
 
-def test_a_tool_that_was_gone_back_to_is_killed(fake: Launch) -> None:
+def test_restored_tool_is_killed(fake: Launch) -> None:
     session = fake()
     at_event(session, 6)
     session.timeline.reverse_step()
@@ -164,7 +164,7 @@ def test_a_tool_that_was_gone_back_to_is_killed(fake: Launch) -> None:
     assert processes(session) == set()
 
 
-def test_when_the_fork_ends_the_tool_stays(fake: Launch, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_tool_survives_the_end_of_a_fork(fake: Launch, monkeypatch: pytest.MonkeyPatch) -> None:
     session = fake()
     stop = at_event(session, 6)
     from actiondbg.process.forked_tool import ForkedTool
@@ -181,7 +181,7 @@ def test_when_the_fork_ends_the_tool_stays(fake: Launch, monkeypatch: pytest.Mon
     assert session.step().event == 7
 
 
-def test_a_place_that_is_not_found_again(fake: Launch, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_stop_that_is_not_reached_again(fake: Launch, monkeypatch: pytest.MonkeyPatch) -> None:
     session = fake()
     stop = at_event(session, 6)
     from actiondbg.process.forked_tool import ForkedTool
@@ -200,7 +200,7 @@ def test_a_place_that_is_not_found_again(fake: Launch, monkeypatch: pytest.Monke
     assert session.stop == stop
 
 
-def test_it_needs_a_run_that_is_stopped(fake: Launch) -> None:
+def test_time_travel_needs_a_stop(fake: Launch) -> None:
     session = fake()
     calls: list[Callable[[], object]] = [
         session.timeline.checkpoints.add,
@@ -226,7 +226,7 @@ def test_it_needs_a_run_that_is_stopped(fake: Launch) -> None:
         session.timeline.reverse_step()
 
 
-def test_what_connects_late_is_of_the_timeline_that_it_was_made_on(
+def test_late_checkpoint_belongs_to_its_timeline(
     fake: Launch, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A checkpoint may connect when the tool is on another branch already."""
@@ -248,7 +248,7 @@ def test_what_connects_late_is_of_the_timeline_that_it_was_made_on(
     assert session.timeline.goto(2).skipped
 
 
-def test_a_branch_writes_all_that_it_writes(fake: Launch) -> None:
+def test_branch_writes_its_whole_output(fake: Launch) -> None:
     """What the old timeline had shown on a pipe must not keep the new one silent."""
     session = fake("--print", "words")
     at_event(session, 4)

@@ -53,7 +53,7 @@ def test_the_event_of_an_action_follows_from_its_ordinal_and_depth(
     assert actions_at(before(ordinal, depth)) == ordinal
 
 
-def test_how_many_actions_there_were_after_one_and_at_the_end() -> None:
+def test_number_of_actions_after_one_and_at_the_end() -> None:
     after = Stop(when="after", reason="step", ordinal=3, event=7, depth=1)
     assert actions_at(after) == 4
     assert actions_at(Stop(when="during", reason="catch", ordinal=4, event=5, depth=2)) == 4
@@ -65,7 +65,7 @@ def test_how_many_actions_there_were_after_one_and_at_the_end() -> None:
 # --- branches ----------------------------------------------------------------------------------
 
 
-def test_answers_at_the_newest_place_make_no_branch() -> None:
+def test_controls_at_the_newest_event_make_no_branch() -> None:
     branches = reached(before(1))
     assert not branches.decide(before(1), skip=False)
     assert branches.decide(before(1), skip=True)
@@ -77,7 +77,7 @@ def test_answers_at_the_newest_place_make_no_branch() -> None:
     assert [one.number for one in branches.all()] == [1]
 
 
-def test_another_answer_than_before_branches() -> None:
+def test_another_control_makes_a_branch() -> None:
     branches = reached(before(1), before(3), before(9))
     branches.plan([])
     assert branches.decide(before(9), skip=True)
@@ -96,7 +96,7 @@ def test_another_answer_than_before_branches() -> None:
     assert branches.ordinals() == [9]
 
 
-def test_a_branch_of_a_part_that_is_shared_leaves_the_older_branch() -> None:
+def test_branch_of_a_shared_part_leaves_the_older_branch() -> None:
     branches = reached(before(9))
     branches.decide(before(5), skip=True)
     branches.reach(before(7))
@@ -112,7 +112,7 @@ def test_a_branch_of_a_part_that_is_shared_leaves_the_older_branch() -> None:
     assert branches.ordinals() == [5, 6]
 
 
-def test_what_lies_on_the_timeline() -> None:
+def test_events_of_the_timeline() -> None:
     branches = reached(before(9))
     branches.decide(before(5), skip=True)  # at event 9
     branches.reach(before(8))
@@ -128,7 +128,7 @@ def test_what_lies_on_the_timeline() -> None:
     assert not branches.holds(2, 12, at_event=True)
 
 
-def test_plans_are_of_what_is_to_come() -> None:
+def test_plans_concern_later_events() -> None:
     branches = reached(before(2))
     branches.decide(before(2), skip=True)
     planned = Branches()
@@ -217,7 +217,7 @@ BOUNDS = st.one_of(st.just(Hit(LAST, None)), st.builds(Hit, EVENTS, st.integers(
     bound=BOUNDS,
     count=st.integers(1, 7),
 )
-def test_newest_hits_are_found_whatever_was_frozen(
+def test_newest_hits_are_found_with_any_checkpoints(
     by_event: dict[int, tuple[bool, int]], frozen: set[tuple[int, bool]], bound: Hit, count: int
 ) -> None:
     hits = sorted(

@@ -11,7 +11,7 @@ import pytest
 from actiondbg.support.atomic_write import write_whole
 
 
-def test_what_cannot_be_written_leaves_what_was_there(tmp_path: Path) -> None:
+def test_failed_write_keeps_the_old_file(tmp_path: Path) -> None:
     file = tmp_path / "skips"
     write_whole(file, b"old")
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
@@ -25,7 +25,7 @@ def test_what_cannot_be_written_leaves_what_was_there(tmp_path: Path) -> None:
     assert os.listdir(tmp_path) == ["skips"]
 
 
-def test_a_link_is_written_through_and_a_device_is_written_to(tmp_path: Path) -> None:
+def test_links_are_followed_and_devices_are_not_replaced(tmp_path: Path) -> None:
     link = tmp_path / "link"
     link.symlink_to("target")
     write_whole(link, b"new")

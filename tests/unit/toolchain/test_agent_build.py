@@ -96,14 +96,14 @@ def test_an_export_list_is_used(tool: Tool, source: Path) -> None:
     assert ctypes.CDLL(str(build_agent(tool, source=source))).answer() == 42
 
 
-def test_two_at_once(tool: Tool, source: Path, cache: Path) -> None:
+def test_two_builds_at_once(tool: Tool, source: Path, cache: Path) -> None:
     with ThreadPoolExecutor(2) as pool:
         builds = [pool.submit(build_agent, tool, None, source) for _ in range(2)]
     assert builds[0].result() == builds[1].result()
     assert [file.suffix for file in cache.iterdir()] == [".so"]
 
 
-def test_a_compiler_that_warns_of_more(tool: Tool, source: Path, cache: Path) -> None:
+def test_compiler_with_more_warnings(tool: Tool, source: Path, cache: Path) -> None:
     (source / "Answer.cpp").write_text("static int unused() { return 1; }\n" + SOURCE)
     agent = build_agent(tool, source=source)
     assert "unused" in agent.with_suffix(".log").read_text()
@@ -170,7 +170,7 @@ def test_headers_of_a_build_with_assertions(tool: Tool, source: Path, tmp_path: 
     assert build_agent(tool._replace(libllvm=library), source=source).exists()
 
 
-def test_what_a_killed_compile_left_is_removed(tool: Tool, source: Path, cache: Path) -> None:
+def test_leftovers_of_a_killed_compile_are_removed(tool: Tool, source: Path, cache: Path) -> None:
     old, new = cache / "build-old", cache / "build-new"
     old.mkdir(parents=True)
     new.mkdir()

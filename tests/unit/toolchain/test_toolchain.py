@@ -84,7 +84,7 @@ def refusal(name: str | Path, include: Path | None = None) -> str:
     return message
 
 
-def test_a_path_is_taken_as_it_is(prefix: Prefix, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_paths_are_not_changed(prefix: Prefix, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(prefix.root)
     tool = find_tool("bin/tiny-opt")
     assert tool.path == Path(prefix.tool)
@@ -128,7 +128,7 @@ def test_an_empty_file(tmp_path: Path) -> None:
     assert "not a 64-bit ELF" in refusal(write(tmp_path / "tool", "", 0o755))
 
 
-def test_a_tool_that_is_cut_short(prefix: Prefix, tmp_path: Path) -> None:
+def test_truncated_tool(prefix: Prefix, tmp_path: Path) -> None:
     cut = write(tmp_path / "cut", "", 0o755)
     cut.write_bytes(Path(prefix.tool).read_bytes()[:100])
     assert "not a 64-bit ELF" in refusal(cut)
@@ -203,7 +203,7 @@ def test_no_llvm_headers(prefix: Prefix) -> None:
     assert "LLVM headers" in refusal(prefix.tool)
 
 
-def test_llvm_headers_beside(prefix: Prefix) -> None:
+def test_llvm_headers_beside_the_library(prefix: Prefix) -> None:
     """The layout of the Python packages: mlir/include and llvm/include."""
     packages = prefix.root / "packages"
     (packages / "mlir").mkdir(parents=True)
@@ -222,7 +222,7 @@ def test_given_headers(prefix: Prefix, tmp_path: Path, given: str) -> None:
     assert (tool.headers, tool.llvm) == ((other.include,), "22.1.9")
 
 
-def test_given_headers_that_are_none(prefix: Prefix, tmp_path: Path) -> None:
+def test_given_headers_that_do_not_exist(prefix: Prefix, tmp_path: Path) -> None:
     assert "holds no mlir/IR/MLIRContext.h" in refusal(prefix.tool, tmp_path / "nowhere")
 
 
@@ -231,7 +231,7 @@ def test_headers_without_a_version(prefix: Prefix) -> None:
     assert "defines no LLVM version" in refusal(prefix.tool)
 
 
-def test_a_library_without_a_build_id_is_known_by_its_file(tmp_path: Path) -> None:
+def test_library_without_a_build_id_is_identified_by_its_file(tmp_path: Path) -> None:
     made = make_prefix(tmp_path / "prefix", flags=("-Wl,--build-id=none",))
     made.write_headers()
     before = find_tool(made.tool).build_id
@@ -269,7 +269,7 @@ def test_not_exactly_one_job(driver: Path, tmp_path: Path, jobs: str, count: int
         expand_driver([str(driver), "x.f90"])
 
 
-def test_what_the_driver_refuses(driver: Path, tmp_path: Path) -> None:
+def test_command_lines_that_the_driver_refuses(driver: Path, tmp_path: Path) -> None:
     (tmp_path / "jobs").write_text("flang-22: error: no such file or directory: 'x.f90'\n")
     with pytest.raises(LaunchError, match=r"no such file or directory: 'x\.f90'"):
         expand_driver([str(driver), "x.f90"])
@@ -283,7 +283,7 @@ def test_no_such_driver() -> None:
 @pytest.mark.parametrize(
     "argv", [[], ["mlir-opt", "in.mlir"], ["flang-22", "-fc1", "x.f90"], ["flang-to-c", "x"]]
 )
-def test_other_commands_stay(argv: list[str]) -> None:
+def test_commands_of_other_tools_are_unchanged(argv: list[str]) -> None:
     assert expand_driver(argv) == argv
 
 

@@ -67,7 +67,7 @@ def test_the_log_of_a_growing_recording_is_that_of_the_whole(tmp_path: Path, see
     assert live_log(whole, tmp_path, seed) == whole_log(whole)
 
 
-def test_a_log_that_grows_only_gets_longer(tmp_path: Path) -> None:
+def test_log_of_a_growing_recording_only_grows(tmp_path: Path) -> None:
     whole = fake_recording(tmp_path / "run.adbrec", 6000)
     expected = whole_log(whole)
     lengths: list[int] = []
@@ -84,7 +84,7 @@ def test_a_log_that_grows_only_gets_longer(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_ends_of_before_are_written_over(tmp_path: Path, seed: int) -> None:
+def test_earlier_ends_are_overwritten(tmp_path: Path, seed: int) -> None:
     dice = random.Random(seed)
     actions = [
         Action(
@@ -101,7 +101,7 @@ def test_ends_of_before_are_written_over(tmp_path: Path, seed: int) -> None:
 
 
 @pytest.mark.parametrize("note", [{"reasons": ["why"]}, {"fold": "values", "tag": "fold"}])
-def test_what_is_said_late_is_not_lost(tmp_path: Path, note: dict[str, object]) -> None:
+def test_late_rows_are_not_lost(tmp_path: Path, note: dict[str, object]) -> None:
     late = Action("A", outcome="failed", patched=True, **note)  # pyright: ignore[reportArgumentType]
     whole = write_recording(
         tmp_path / "run.adbrec", [late, *(Action("B", depth=1) for _ in range(100))], chunk=8
@@ -112,12 +112,12 @@ def test_what_is_said_late_is_not_lost(tmp_path: Path, note: dict[str, object]) 
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_threads_are_put_in_order_at_the_end(tmp_path: Path, seed: int) -> None:
+def test_threads_are_ordered_at_the_end(tmp_path: Path, seed: int) -> None:
     whole = fake_recording(tmp_path / "run.adbrec", 6000, seed, threads=True)
     assert live_log(whole, tmp_path, seed) == whole_log(whole)
 
 
-def test_a_tool_that_was_killed_leaves_what_was_written(tmp_path: Path) -> None:
+def test_killed_tool_keeps_its_written_lines(tmp_path: Path) -> None:
     whole = fake_recording(tmp_path / "run.adbrec", 3000, killed=True)
     content = whole.read_bytes()
     whole.write_bytes(content[: len(content) - 1000])
@@ -152,7 +152,7 @@ def test_names_that_are_no_text_and_compound_locations(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_much_is_read_in_pieces(tmp_path: Path) -> None:
+def test_large_recording_is_read_in_pieces(tmp_path: Path) -> None:
     """What came at once is not all held at once."""
     path = fake_recording(tmp_path / "run.adbrec", 600_000)
     follower = Follower(path)
@@ -172,7 +172,7 @@ def test_a_recording_that_never_begins_has_no_lines(tmp_path: Path) -> None:
     assert (live.count, (tmp_path / "log").read_bytes()) == (0, b"")
 
 
-def test_what_has_come_is_written_though_nothing_follows(
+def test_read_rows_are_written_without_waiting(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The tool waits for something, and has written all that it knows."""

@@ -81,7 +81,7 @@ def test_each_action_is_a_line(tmp_path: Path) -> None:
     ]
 
 
-def test_what_is_not_known_is_left_out(tmp_path: Path) -> None:
+def test_unknown_values_are_omitted(tmp_path: Path) -> None:
     lines = lines_of(
         tmp_path,
         [
@@ -172,7 +172,7 @@ def test_threads_are_in_the_order_of_their_begin(tmp_path: Path) -> None:
     ]
 
 
-def test_an_operation_is_what_it_is_at_the_action(tmp_path: Path) -> None:
+def test_operation_has_its_name_at_the_action(tmp_path: Path) -> None:
     lines = lines_of(
         tmp_path,
         [Action(operation=5) for _ in range(4)],
@@ -194,7 +194,7 @@ def test_colours_are_as_long_for_each_outcome(tmp_path: Path) -> None:
     assert b"apply-pattern (<name>AddI</>)" in out.getvalue()
 
 
-def test_the_fields_of_nothing() -> None:
+def test_fields_of_an_empty_selection() -> None:
     none = np.zeros(0, np.int64)
     assert len(joined(Fields().parts(none, none, none, none))) == 0
 
@@ -203,7 +203,7 @@ def test_the_fields_of_nothing() -> None:
 
 
 @pytest.mark.slow
-def test_what_is_selected_keeps_its_lines(tmp_path: Path) -> None:
+def test_selected_actions_keep_their_lines(tmp_path: Path) -> None:
     path = fake_recording(tmp_path / "run.adbrec", 70_000)
     lines, rows = log_of(path), open_recording(path).table("actions").to_pylist()
     wanted = [line for line, row in zip(lines, rows, strict=True) if row["op"] == "arith.addi"]
@@ -212,7 +212,7 @@ def test_what_is_selected_keeps_its_lines(tmp_path: Path) -> None:
     assert log_of(path, "false") == []
 
 
-def test_json_lines_hold_what_the_table_holds(tmp_path: Path) -> None:
+def test_json_lines_equal_the_table(tmp_path: Path) -> None:
     path = write_recording(
         tmp_path / "run.adbrec",
         [
@@ -259,7 +259,7 @@ def test_filters_are_joined(tmp_path: Path) -> None:
     )
 
 
-def test_what_was_not_over_can_be_selected(tmp_path: Path) -> None:
+def test_unfinished_actions_can_be_selected(tmp_path: Path) -> None:
     path = fake_recording(tmp_path / "run.adbrec", 100, killed=True)
     lines = run(path).stdout.splitlines()
     assert run("--outcome", "unfinished", path).stdout.splitlines() == lines[:1]
@@ -275,7 +275,7 @@ def test_a_file_is_written(tmp_path: Path) -> None:
     assert "\x1b" not in run(path).stdout
 
 
-def test_a_run_that_was_killed_says_so(tmp_path: Path) -> None:
+def test_killed_run_is_reported(tmp_path: Path) -> None:
     path = fake_recording(tmp_path / "run.adbrec", 100, killed=True)
     done = run(path)
     assert done.returncode == 0
@@ -286,7 +286,7 @@ def test_a_run_that_was_killed_says_so(tmp_path: Path) -> None:
     )
 
 
-def test_who_reads_it_may_leave(tmp_path: Path) -> None:
+def test_closed_pipe_is_no_error(tmp_path: Path) -> None:
     path = fake_recording(tmp_path / "run.adbrec", 50_000)
     done = subprocess.run(
         f"{COMMAND} log {path} | head -n 2", shell=True, capture_output=True, text=True
@@ -325,7 +325,7 @@ def test_who_reads_it_may_leave(tmp_path: Path) -> None:
         (["damaged.adbrec"], 1, "use --partial to read these"),
     ],
 )
-def test_what_is_wrong_is_said_in_one_sentence(
+def test_errors_are_one_sentence(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: list[str], code: int, told: str
 ) -> None:
     monkeypatch.chdir(tmp_path)

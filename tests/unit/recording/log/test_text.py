@@ -65,7 +65,7 @@ def test_numbers_are_written(numbers: list[int]) -> None:
         lambda power: st.lists(st.integers(-(1 << power), 1 << power), min_size=1)
     )
 )
-def test_different_numbers_are_found(numbers: list[int]) -> None:
+def test_distinct_numbers_are_found(numbers: list[int]) -> None:
     keys = np.array(numbers)
     rows, places = distinct(keys)
     assert len(rows) == len(set(keys.tolist()))
@@ -91,7 +91,7 @@ def test_numbers_of_any_length_are_unpacked(pairs: list[list[tuple[int, int]]]) 
     assert unpacked(sections, 0).tolist() == [number for each in sections for number in each]
 
 
-def test_differences_begin_anew_with_each_section() -> None:
+def test_differences_restart_with_each_section() -> None:
     # -1, +2, -2**31 and 2**31 - 1 are coded as 1, 4, 2**32 - 1 and 2**32 - 2.
     assert unpacked([[1, 0, 4, 9], [2**32 - 1, 3], [2**32 - 2, 3]], 1).tolist() == [
         *(-1, 0, 1, 9),

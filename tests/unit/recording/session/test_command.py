@@ -58,7 +58,7 @@ def _without_ir() -> None:
     write_recording("run.adbrec", plain, OPERATIONS)
 
 
-def test_stops_are_told_as_those_of_a_tool(do: Open) -> None:
+def test_stops_are_shown_as_live_ones(do: Open) -> None:
     assert do("goto #5", "next", "backtrace", "context") == (
         "Stopped before #5 apply-pattern (B) in @f at in.mlir:3:8\n"
         "Stopped after #5 apply-pattern (B) in @f at in.mlir:3:8: succeeded\n"
@@ -73,7 +73,7 @@ def test_stops_are_told_as_those_of_a_tool(do: Open) -> None:
     )
 
 
-def test_questions_are_answered_as_those_of_a_tool(do: Open) -> None:
+def test_answers_equal_those_of_a_tool(do: Open) -> None:
     told = do("run", "why-not A --all", "history @3", "info cycles", "diff #5")
     assert told == (
         "The tool ended with status 0 after 8 actions.\n"
@@ -112,7 +112,7 @@ def test_questions_are_answered_as_those_of_a_tool(do: Open) -> None:
     )
 
 
-def test_the_recorded_run_is_told(do: Open) -> None:
+def test_recorded_run_is_described(do: Open) -> None:
     told = do("info program")
     assert "command    mlir-opt in.mlir --canonicalize\n" in told
     assert "recording  run.adbrec\nactions    8\ndirectory  /somewhere\n" in told
@@ -152,12 +152,14 @@ def test_ir_is_printed(do: Open) -> None:
         ),
     ],
 )
-def test_what_needs_the_tool_is_refused_in_a_sentence(do: Open, line: str, why: str) -> None:
+def test_commands_that_need_the_tool_are_refused_in_one_sentence(
+    do: Open, line: str, why: str
+) -> None:
     assert do(line, code=1) == f"{why}\n"
 
 
 @pytest.mark.parametrize("line", ["print", "print module", "diff #5", "cursor-print"])
-def test_without_ir_the_way_to_it_is_said(do: Open, line: str) -> None:
+def test_missing_ir_names_the_option_that_records_it(do: Open, line: str) -> None:
     _without_ir()
     assert do(line, code=1) == f"{NO_IR}\n"
 
@@ -181,7 +183,7 @@ def test_every_command_works_or_is_refused_in_a_sentence(do: Open) -> None:
                 break
 
 
-def test_help_lists_what_works(do: Open) -> None:
+def test_help_lists_working_commands(do: Open) -> None:
     _without_ir()
     told = do("help")
     assert "\n  reverse-step, rs  " in told and "\n  skip  " not in told
@@ -233,7 +235,7 @@ def test_json(capsys: pytest.CaptureFixture[str]) -> None:
     assert not results[4]["ok"] and results[4]["error"].endswith(TOOL)
 
 
-def test_what_is_no_recording_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+def test_file_that_is_no_recording_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     Path("in.mlir").write_text("module {}")
     assert main(["open", "in.mlir"]) == 1
     assert "actiondbg: 'in.mlir' is not a recording" in capsys.readouterr().err

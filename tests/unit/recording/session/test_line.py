@@ -33,7 +33,7 @@ def _parents(depths: list[int]) -> list[int]:
 
 
 @given(depths=strategies.depths())
-def test_events_are_where_a_walk_meets_them(depths: list[int]) -> None:
+def test_events_equal_those_of_a_walk(depths: list[int]) -> None:
     events, still_open = _walk(depths)
     line = EventLine(np.array(depths), np.array(still_open))
     whole = [*events, *((place, "after") for place in reversed(still_open))]
@@ -50,7 +50,7 @@ def test_events_are_where_a_walk_meets_them(depths: list[int]) -> None:
 
 
 @given(depths=strategies.depths())
-def test_nesting_is_that_of_a_walk(depths: list[int]) -> None:
+def test_nesting_equals_that_of_a_walk(depths: list[int]) -> None:
     parents = _parents(depths)
     line = EventLine(np.array(depths), np.array([], dtype=np.int64))
     for place in range(len(depths)):
@@ -70,7 +70,7 @@ def _chain(parents: list[int], place: int) -> list[int]:
 
 
 @given(shape=strategies.depths(), dice=st.randoms(use_true_random=False))
-def test_actions_of_threads_come_in_the_order_of_the_tree(
+def test_actions_of_threads_are_in_the_order_of_the_tree(
     shape: list[int], dice: random.Random
 ) -> None:
     tree = _parents(shape)
@@ -100,7 +100,7 @@ def test_actions_of_threads_come_in_the_order_of_the_tree(
     assert [visited[place] for place in places] == list(range(len(parents)))
 
 
-def test_what_is_missing_is_passed_over() -> None:
+def test_missing_actions_are_ignored() -> None:
     # Two threads were in #2 and #3 when the tool was killed; #4 is over.
     line = EventLine(np.array([0, 1, 1, 1]), np.array([0, 1, 2]))
     assert line.onwards(3) == 4  # the end of #2 did not come
@@ -109,14 +109,14 @@ def test_what_is_missing_is_passed_over() -> None:
     assert line.onwards(8) is None
 
 
-def test_actions_without_those_around_them_are_no_line() -> None:
+def test_actions_without_their_parents_are_refused() -> None:
     assert is_line(np.array([0, 1, 2, 1]))
     assert not is_line(np.array([0, 2]))
     assert not is_line(np.array([1, 1]))
     assert is_line(np.array([], dtype=np.int32))
 
 
-def test_there_can_be_no_actions() -> None:
+def test_line_without_actions() -> None:
     line = EventLine(np.array([], dtype=np.int32), np.array([], dtype=np.int64))
     assert line.last == 0
     assert line.onwards(1) is None

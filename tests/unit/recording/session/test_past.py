@@ -30,7 +30,7 @@ def session(tmp_path: Path) -> Iterator[RecordedSession]:
 # --- stops and the stack -------------------------------------------------------------
 
 
-def test_a_stop_tells_of_its_action(session: RecordedSession) -> None:
+def test_stop_describes_its_action(session: RecordedSession) -> None:
     stop = session.timeline.goto(5)
     assert (stop.tag, stop.name, stop.op, stop.id) == ("apply-pattern", "B", "arith.addi", 3)
     assert (stop.location, stop.function, stop.depth) == ("in.mlir:3:8", "f", 2)
@@ -47,7 +47,7 @@ def test_a_stop_tells_of_its_action(session: RecordedSession) -> None:
     assert by is not None and [(each.id, each.op) for each in by] == [(10, "arith.muli")]
 
 
-def test_reasons_and_how_are_told(session: RecordedSession) -> None:
+def test_reasons_and_how_are_in_the_outcome(session: RecordedSession) -> None:
     outcome = session.timeline.goto(7, "after").outcome
     assert outcome is not None
     assert (outcome.result, outcome.reasons) == ("failed", ["no constant", "again"])
@@ -99,7 +99,7 @@ def test_a_conversion_counts_its_patterns(tmp_path: Path) -> None:
 # --- the cursor ----------------------------------------------------------------------
 
 
-def test_the_cursor_follows_what_replaces_its_operation(session: RecordedSession) -> None:
+def test_cursor_follows_the_replacement_of_its_operation(session: RecordedSession) -> None:
     session.timeline.goto(5)
     assert (session.cursor.get().unit.id, session.cursor.get().function) == (3, "f")
     session.next()
@@ -108,7 +108,7 @@ def test_the_cursor_follows_what_replaces_its_operation(session: RecordedSession
     assert (unit.id, unit.state, unit.name) == (10, "replaced", "arith.muli")
 
 
-def test_the_cursor_goes_to_what_is_around_an_erased_operation(tmp_path: Path) -> None:
+def test_cursor_moves_to_the_parent_of_an_erased_operation(tmp_path: Path) -> None:
     ran = [
         Action("canonicalize", "pass-execution", operation=1, outcome="succeeded"),
         Action(depth=1, operation=2, outcome="succeeded", changes=[Change("erased", 2)]),
@@ -153,7 +153,7 @@ def test_changes_are_those_so_far(session: RecordedSession) -> None:
     assert session.outcome.changes(nested=False).total == 0
 
 
-def test_what_an_outer_action_changes_is_told_in_order(tmp_path: Path) -> None:
+def test_changes_of_an_outer_action_are_in_order(tmp_path: Path) -> None:
     ran = [
         Action("cse", "pass-execution", operation=1, outcome="succeeded"),
         Action(depth=1, operation=2, outcome="succeeded", changes=[Change("modified", 2)]),
@@ -169,7 +169,7 @@ def test_what_an_outer_action_changes_is_told_in_order(tmp_path: Path) -> None:
         assert [each.id for each in session.outcome.changes().changes] == [9, 2]
 
 
-def test_statistics_count_what_is_over(session: RecordedSession) -> None:
+def test_statistics_count_finished_actions(session: RecordedSession) -> None:
     session.timeline.goto(5)
     [row] = session.past.statistics("pattern")
     assert (row.name, row.attempts, row.failed, row.succeeded) == ("A", 1, 1, 0)
@@ -238,7 +238,7 @@ def test_the_life_of_an_operation(session: RecordedSession) -> None:
             session.past.history(f"@{id}")
 
 
-def test_actions_that_undo_each_other_are_found(tmp_path: Path) -> None:
+def test_actions_that_undo_each_other_are_a_cycle(tmp_path: Path) -> None:
     ran = [Action("canonicalize", "pass-execution", operation=1, outcome="succeeded")]
     for turn in range(20):
         name = "There" if turn % 2 == 0 else "Back"
@@ -306,7 +306,7 @@ def test_a_function_is_printed_as_it_was(session: RecordedSession) -> None:
     assert printed(5, "after") == printed(7) == printed(8, "after") == AFTER
 
 
-def test_what_is_not_held_is_said(session: RecordedSession) -> None:
+def test_missing_data_is_reported(session: RecordedSession) -> None:
     session.timeline.goto(5)
     with pytest.raises(NotRecorded, match="holds no IR of the module"):
         session.ir.print("module")
@@ -328,7 +328,7 @@ def test_ir_that_an_outer_action_may_have_changed_is_not_guessed(tmp_path: Path)
             session.ir.print("function")
 
 
-def test_without_ir_the_way_to_it_is_said(tmp_path: Path) -> None:
+def test_missing_ir_names_the_option_that_records_it(tmp_path: Path) -> None:
     with recorded_session(tmp_path, ir="none", actions=_without_ir()) as session:
         session.timeline.goto(5, "after")
         assert not session.holds_ir
@@ -366,7 +366,7 @@ def test_lines_of_operations(tmp_path: Path) -> None:
             session.past.diff(3)
 
 
-def test_files_go_when_the_session_does(tmp_path: Path) -> None:
+def test_files_are_removed_with_the_session(tmp_path: Path) -> None:
     with recorded_session(tmp_path) as session:
         printed = session.ir.print("function")
         assert printed.text == BEFORE

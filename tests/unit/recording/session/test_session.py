@@ -28,13 +28,13 @@ def _place(stop: Stop) -> tuple[str, int]:
     return stop.when, stop.ordinal
 
 
-def test_it_stands_before_the_first_action(session: RecordedSession) -> None:
+def test_session_begins_before_the_first_action(session: RecordedSession) -> None:
     assert (session.state, session.stop.reason) == ("stopped", "start")
     assert _place(session.stop) == ("before", 1)
     assert session.target.argv == ["mlir-opt", "in.mlir", "--canonicalize"]
 
 
-def test_step_meets_every_event_and_the_end(session: RecordedSession) -> None:
+def test_step_stops_at_every_event_and_the_end(session: RecordedSession) -> None:
     stops = [session.stop, *(session.step() for _ in range(EVENTS))]
     assert [stop.event for stop in stops[:-1]] == list(range(1, EVENTS + 1))
     places = [f"{stop.when[0]}{stop.ordinal}" for stop in stops[:-1]]
@@ -46,7 +46,7 @@ def test_step_meets_every_event_and_the_end(session: RecordedSession) -> None:
         session.step()
 
 
-def test_step_back_meets_them_too(session: RecordedSession) -> None:
+def test_reverse_step_stops_at_every_event(session: RecordedSession) -> None:
     session.continue_()
     stops = [session.timeline.reverse_step() for _ in range(EVENTS)]
     assert [stop.event for stop in stops] == list(range(EVENTS, 0, -1))
@@ -54,7 +54,7 @@ def test_step_back_meets_them_too(session: RecordedSession) -> None:
         session.timeline.reverse_step()
 
 
-def test_a_count_is_as_often_as_that(session: RecordedSession) -> None:
+def test_count_repeats_a_control(session: RecordedSession) -> None:
     assert _place(session.step(4)) == ("before", 4)
     assert session.step(99).when == "exit"
     assert _place(session.timeline.reverse_step(3)) == ("after", 1)
@@ -62,7 +62,7 @@ def test_a_count_is_as_often_as_that(session: RecordedSession) -> None:
         session.step(0)
 
 
-def test_next_passes_what_is_nested(session: RecordedSession) -> None:
+def test_next_passes_nested_actions(session: RecordedSession) -> None:
     session.timeline.goto(2)
     assert [_place(session.next()) for _ in range(4)] == [
         ("after", 2),
@@ -130,7 +130,7 @@ def test_breakpoints_stop_it_in_both_directions(session: RecordedSession) -> Non
         ({"spec": "func:f and tag:pass-execution if ordinal > 1"}, ["before 8"]),
     ],
 )
-def test_what_a_breakpoint_can_be(
+def test_kinds_of_breakpoints(
     session: RecordedSession, given: dict[str, Any], places: list[str]
 ) -> None:
     spec, _, condition = given.pop("spec").partition(" if ")
@@ -141,7 +141,7 @@ def test_what_a_breakpoint_can_be(
     assert stops == places
 
 
-def test_a_breakpoint_is_met_on_the_way_of_a_control(session: RecordedSession) -> None:
+def test_breakpoint_stops_a_control(session: RecordedSession) -> None:
     session.breakpoints.add("pattern:B")
     stop = session.next()
     assert (_place(stop), stop.reason) == (("before", 5), "breakpoint")
@@ -150,7 +150,7 @@ def test_a_breakpoint_is_met_on_the_way_of_a_control(session: RecordedSession) -
     assert _place(session.timeline.goto(8)) == ("before", 8)  # nothing stops that
 
 
-def test_ignored_temporary_and_disabled_ones(session: RecordedSession) -> None:
+def test_ignored_temporary_and_disabled_breakpoints(session: RecordedSession) -> None:
     session.breakpoints.add("tag:apply-pattern")
     session.breakpoints.set_ignore(1, 1)
     once = session.breakpoints.add("tag:fold", temporary=True)
@@ -166,7 +166,7 @@ def test_ignored_temporary_and_disabled_ones(session: RecordedSession) -> None:
     assert session.breakpoints.hits()[0].hits == 0
 
 
-def test_a_breakpoint_that_is_written_wrongly_is_refused(session: RecordedSession) -> None:
+def test_invalid_breakpoint_is_refused(session: RecordedSession) -> None:
     with pytest.raises(UsageError, match="no kind of term"):
         session.breakpoints.add("patern:A")
     with pytest.raises(UsageError, match="no field"):
@@ -199,7 +199,7 @@ def test_a_pass_that_fails_is_caught(session: RecordedSession) -> None:
         session.breakpoints.catch("crash")
 
 
-def test_an_operation_is_watched_through_what_replaces_it(session: RecordedSession) -> None:
+def test_watch_follows_a_replacement(session: RecordedSession) -> None:
     session.breakpoints.watch("@3")
     stop = session.continue_()
     assert (_place(stop), stop.reason) == (("after", 5), "watch")
@@ -209,7 +209,7 @@ def test_an_operation_is_watched_through_what_replaces_it(session: RecordedSessi
         session.breakpoints.watch("op:arith.* count")
 
 
-def test_what_a_fold_found_is_put_in_place_after_it(session: RecordedSession) -> None:
+def test_results_of_a_fold_are_inserted_after_it(session: RecordedSession) -> None:
     session.breakpoints.watch("@2")
     stop = session.continue_()
     # The caller does it, before the next action.
@@ -221,7 +221,7 @@ def test_what_a_fold_found_is_put_in_place_after_it(session: RecordedSession) ->
     assert (stop.culprit.ordinal, stop.culprit.guess) == (3, True)
 
 
-def test_what_needs_the_tool_is_refused(session: RecordedSession) -> None:
+def test_commands_that_need_the_tool_are_refused(session: RecordedSession) -> None:
     with pytest.raises(
         UsageError, match="Passing arguments to 'run' needs a running tool, not a recording"
     ):
@@ -286,7 +286,7 @@ def _threads() -> list[Action]:
     ]
 
 
-def test_threads_are_told_one_after_the_other(tmp_path: Path) -> None:
+def test_threads_are_shown_one_after_the_other(tmp_path: Path) -> None:
     write_recording(tmp_path / "run.adbrec", _threads())
     with open_session(tmp_path / "run.adbrec") as session:
         stops: list[str] = []
@@ -324,7 +324,7 @@ def test_a_large_recording_is_walked_through(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_recording_that_has_lost_actions(tmp_path: Path) -> None:
+def test_recording_with_lost_actions(tmp_path: Path) -> None:
     whole = fake_recording(tmp_path / "run.adbrec", 2000).read_bytes()
     ends = [16]
     while ends[-1] < len(whole):
@@ -347,7 +347,7 @@ def test_a_recording_that_has_lost_actions(tmp_path: Path) -> None:
         assert sorted(met) == kept
 
 
-def test_it_offers_what_all_sessions_do(session: RecordedSession) -> None:
+def test_session_has_the_attributes_of_all_sessions(session: RecordedSession) -> None:
     offered = [name for name in vars(DebugSession) if not name.startswith("_")]
     assert {"breakpoints", "timeline", "past", "observers", "continue_"} <= set(offered)
     assert [name for name in offered if not hasattr(session, name)] == []
@@ -356,7 +356,7 @@ def test_it_offers_what_all_sessions_do(session: RecordedSession) -> None:
 # --- observers and predicates ---------------------------------------------------------
 
 
-def test_observers_are_called_for_what_a_control_passes(session: RecordedSession) -> None:
+def test_observers_are_called_for_passed_events(session: RecordedSession) -> None:
     seen: list[str] = []
 
     def note(word: str) -> Callable[[Stop], None]:
@@ -437,7 +437,7 @@ def test_a_predicate_refuses_a_stop(session: RecordedSession) -> None:
     assert _place(session.timeline.reverse_continue()) == ("before", 1)
 
 
-def test_going_back_counts_accepted_hits_alone(session: RecordedSession) -> None:
+def test_reverse_continue_counts_only_accepted_hits(session: RecordedSession) -> None:
     session.breakpoints.add("tag:apply-pattern", predicate=lambda stop: stop.ordinal != 5)
     session.timeline.goto(8)
     assert _place(session.timeline.reverse_continue(2)) == ("before", 4)
@@ -455,7 +455,7 @@ def test_going_back_ends_at_a_refused_first_action(session: RecordedSession) -> 
     assert (_place(stop), stop.reason) == (("before", 1), "start")
 
 
-def test_what_stops_beside_a_refused_breakpoint(session: RecordedSession) -> None:
+def test_other_reasons_stop_at_a_refused_breakpoint(session: RecordedSession) -> None:
     refused = session.breakpoints.add("pattern:A", predicate=lambda _: False)
     other = session.breakpoints.add("#7")
     assert session.continue_().breakpoints == [other.id]

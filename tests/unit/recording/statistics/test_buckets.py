@@ -48,7 +48,7 @@ def test_equal_values_stay_together() -> None:
     assert buckets.mean.tolist() == [0, 7 / 3]
 
 
-def test_a_constant_is_one_bucket() -> None:
+def test_constant_has_one_bucket() -> None:
     buckets = split(floats(3, 3, 3), 16)
     assert (buckets.size, buckets.calls.tolist(), buckets.mean.tolist()) == (1, [3], [3.0])
 
@@ -93,7 +93,7 @@ def test_without_equal_values_sizes_differ_by_one(size: int, wanted: int) -> Non
 # --- correlations -----------------------------------------------------------------------
 
 
-def test_correlations_that_are_known() -> None:
+def test_known_correlations() -> None:
     x = floats(1, 2, 3, 4)
     assert pearson(x, 10 * x + 3) == pytest.approx(1)
     assert pearson(x, -x) == pytest.approx(-1)
@@ -143,7 +143,7 @@ def test_correlations_against_exact_ones(seed: int, digits: int, slope: int) -> 
 # --- tables of probabilities ------------------------------------------------------------
 
 
-def test_a_table_that_is_known() -> None:
+def test_known_table() -> None:
     # Of 8 calls 4 have no page fault: 3 of them are fast; of the others 1 is.
     faults = split(floats(0, 0, 0, 0, 2, 2, 2, 2), 2)
     duration = split(floats(10, 11, 12, 20, 13, 21, 22, 23), 2)
@@ -170,6 +170,6 @@ def test_tables_against_counting(left: Floats, right: Floats) -> None:
     assert table * x.calls[:, None] == pytest.approx((other * y.calls[:, None]).T)
 
 
-def test_a_quantity_tells_its_own_bucket() -> None:
+def test_quantity_determines_its_own_bucket() -> None:
     x = split(floats(*range(64)), 16)
     assert conditional(x, x).tolist() == np.eye(16).tolist()

@@ -64,7 +64,7 @@ def test_names_are_those_of_perf() -> None:
         ),
     ],
 )
-def test_names_that_are_wrong(names: list[str], message: str) -> None:
+def test_wrong_names(names: list[str], message: str) -> None:
     with pytest.raises(UsageError) as error:
         choose(names)
     assert str(error.value).startswith(message)
@@ -73,7 +73,7 @@ def test_names_that_are_wrong(names: list[str], message: str) -> None:
 # --- what opens -------------------------------------------------------------------------
 
 
-def test_what_opens_is_chosen() -> None:
+def test_only_events_that_open_are_chosen() -> None:
     assert choose(["none"]) == []
     default = choose(["default"])
     assert default and all(try_event(event).counted == event for event in default)
@@ -84,7 +84,7 @@ def test_what_opens_is_chosen() -> None:
     assert again == default
 
 
-def test_an_event_that_the_machine_has_not() -> None:
+def test_event_that_the_machine_lacks() -> None:
     absent = next((name for name in KNOWN if tried(name) is None), None)
     if absent is None:
         pytest.skip("this machine gives all events")
@@ -123,7 +123,7 @@ def test_events_are_listed() -> None:
         assert words.startswith("yes") == (tried(name) is not None)
 
 
-def test_what_is_inside_the_kernel_is_left_out_of_an_ordinary_users_events() -> None:
+def test_events_of_an_ordinary_user_exclude_the_kernel() -> None:
     done = unprivileged(COMMAND, "stat", "--list-events")
     assert (done.returncode, done.stderr) == (0, "")
     lines = {line.split()[0]: line.split(maxsplit=2)[2] for line in done.stdout.splitlines()}
@@ -151,7 +151,7 @@ def test_the_setting_that_forbids_is_named() -> None:
         (38, "perf_event_open is missing (ENOSYS), a seccomp filter is active"),
     ],
 )
-def test_a_container_that_forbids(code: int, words: str) -> None:
+def test_container_that_forbids_events(code: int, words: str) -> None:
     done = filtered(code, COMMAND, "stat", "--", "mlir-opt")
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr.startswith(
@@ -162,7 +162,7 @@ def test_a_container_that_forbids(code: int, words: str) -> None:
     assert len(listed) == len(KNOWN) and all(line.endswith(f"no: {words}") for line in listed)
 
 
-def test_another_failure_is_told() -> None:
+def test_another_failure_is_reported() -> None:
     done = filtered(24, COMMAND, "stat", "--events", "page-faults", "--", "mlir-opt")
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr == (

@@ -64,7 +64,7 @@ def shown(*words: str | Path) -> dict[str, Any]:
 # --- totals -----------------------------------------------------------------------------
 
 
-def test_totals_are_known(tmp_path: Path) -> None:
+def test_totals_of_a_known_recording(tmp_path: Path) -> None:
     found = measured(nested(tmp_path / "a.adbrec"))
     rows = [
         (total.tag, total.name, total.calls, total.duration / US, total.events["page-faults"].total)
@@ -219,7 +219,7 @@ def correlated(path: Path) -> Path:
     return write_recording(path, actions, events=["page-faults", "cs"])
 
 
-def test_statistics_are_known(tmp_path: Path) -> None:
+def test_statistics_of_a_known_recording(tmp_path: Path) -> None:
     found = shown("--name", "P", "--buckets", "4", correlated(tmp_path / "a.adbrec"))
     statistics = found["statistics"]
     faults = statistics["events"]["page-faults"]
@@ -306,7 +306,7 @@ def test_a_picture_is_drawn(tmp_path: Path) -> None:
     assert len(np.unique(picture.reshape(-1, picture.shape[2]), axis=0)) > 100
 
 
-def test_a_picture_of_durations_alone(tmp_path: Path) -> None:
+def test_picture_of_durations_only(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     # What stands between dollars is no formula.
     path = write_recording(tmp_path / "a.adbrec", [Action("P$\\x$", duration=d) for d in range(9)])
@@ -333,7 +333,7 @@ def test_a_picture_needs_matplotlib(tmp_path: Path) -> None:
     )
 
 
-def test_what_is_printed_goes_into_a_file(tmp_path: Path) -> None:
+def test_output_file_has_the_printed_text(tmp_path: Path) -> None:
     path = nested(tmp_path / "a.adbrec")
     done = subprocess.run([COMMAND, "stat", path], capture_output=True, text=True)
     assert (done.returncode, done.stdout, done.stderr) == (0, printed(path), "")
@@ -391,6 +391,6 @@ def test_a_damaged_recording(tmp_path: Path) -> None:
     assert any("damaged" in note for note in notes)
 
 
-def test_own_events_are_never_negative_in_what_nests(tmp_path: Path) -> None:
+def test_own_events_of_nested_actions_are_not_negative(tmp_path: Path) -> None:
     samples = samples_of(open_recording(nested(tmp_path / "a.adbrec")), own=True)
     assert all((values >= 0).all() for values in samples.events.values())

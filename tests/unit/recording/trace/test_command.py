@@ -33,7 +33,7 @@ def recording(tmp_path: Path) -> Path:
 # --- recordings ---------------------------------------------------------------------------
 
 
-def test_the_name_says_the_format(recording: Path, tmp_path: Path) -> None:
+def test_file_name_selects_the_format(recording: Path, tmp_path: Path) -> None:
     count = len(expected(open_recording(recording)))
     for name in ("a.json", "a.pftrace", "a.perfetto-trace", "a.tracy.json"):
         done = trace("-o", tmp_path / name, recording)
@@ -54,7 +54,7 @@ def test_options_may_follow_the_recording(recording: Path, tmp_path: Path) -> No
     assert len(chrome_slices(read_json(out))) == 500
 
 
-def test_no_duration_is_too_short_for_zero(recording: Path, tmp_path: Path) -> None:
+def test_zero_keeps_every_duration(recording: Path, tmp_path: Path) -> None:
     done = command_line.run(
         "trace", "-q", "-o", tmp_path / "a.json", "--min-duration", "0", recording
     )
@@ -62,14 +62,14 @@ def test_no_duration_is_too_short_for_zero(recording: Path, tmp_path: Path) -> N
     assert len(chrome_slices(read_json(tmp_path / "a.json"))) > 100
 
 
-def test_a_file_that_is_no_recording_is_told_first(tmp_path: Path) -> None:
+def test_file_that_is_no_recording_is_reported_first(tmp_path: Path) -> None:
     (tmp_path / "plain").write_bytes(b"")
     done = trace("plain", "-o", "a.json", cwd=tmp_path)
     assert done.returncode == 1
     assert "'plain' is neither a recording (it begins with b'') nor a program" in done.stderr
 
 
-def test_a_filter_keeps_what_is_around(recording: Path, tmp_path: Path) -> None:
+def test_filter_keeps_parent_actions(recording: Path, tmp_path: Path) -> None:
     out = tmp_path / "a.json"
     rows = open_recording(recording).table("actions").to_pylist()
     name = Counter(row["name"] for row in rows if row["tag"] == "apply-pattern").most_common(1)
@@ -107,7 +107,7 @@ def test_several_filters_add_up(recording: Path, tmp_path: Path) -> None:
         (("-o", "a.json"), "the tool or recording is missing"),
     ],
 )
-def test_usage_errors_say_what_to_do(
+def test_usage_errors_name_the_way_out(
     recording: Path, tmp_path: Path, words: tuple[str, ...], complaint: str
 ) -> None:
     before = {each.name: each.stat().st_size for each in tmp_path.iterdir()}
@@ -117,7 +117,7 @@ def test_usage_errors_say_what_to_do(
     assert {each.name: each.stat().st_size for each in tmp_path.iterdir()} == before
 
 
-def test_a_damaged_recording_is_told_and_read_if_one_says_so(tmp_path: Path) -> None:
+def test_damaged_recording_is_reported_and_read_on_request(tmp_path: Path) -> None:
     recording = fake_recording(tmp_path / "run.adbrec", actions=4000)
     content = bytearray(recording.read_bytes())
     content[len(content) // 2] ^= 0xFF
@@ -131,7 +131,7 @@ def test_a_damaged_recording_is_told_and_read_if_one_says_so(tmp_path: Path) -> 
     assert chrome_slices(read_json(tmp_path / "a.json"))
 
 
-def test_what_cannot_be_written_is_said(recording: Path) -> None:
+def test_failed_write_is_reported(recording: Path) -> None:
     done = trace("-o", "/dev/full", "--format", "chrome", recording)
     assert done.returncode == 1
     assert "'/dev/full' cannot be written (No space left on device): free disk space" in done.stderr
@@ -144,7 +144,7 @@ def test_a_pipe_gets_the_trace(recording: Path, tmp_path: Path) -> None:
     assert piped.stdout == (tmp_path / "a.json").read_bytes()
 
 
-def test_a_tool_that_is_not_there_is_told(tmp_path: Path) -> None:
+def test_missing_tool_is_reported(tmp_path: Path) -> None:
     done = trace("-o", tmp_path / "a.json", "--", "no-such-tool", "x")
     assert done.returncode == 3 and "no-such-tool" in done.stderr
     assert list(tmp_path.iterdir()) == []

@@ -71,7 +71,7 @@ def _check(recording: Path, kind: Format, minimum: int = 0, failed: Failed = "fo
 @pytest.mark.parametrize("kind", ["chrome", "perfetto"])
 @pytest.mark.parametrize("failed", FAILED)
 @pytest.mark.parametrize("seed", range(4))
-def test_slices_are_what_was_recorded(
+def test_slices_equal_the_recorded_actions(
     tmp_path: Path, kind: Format, failed: Failed, seed: int
 ) -> None:
     _check(_write(tmp_path / "run.adbrec", seed), kind, failed=failed)
@@ -81,7 +81,7 @@ def test_slices_are_what_was_recorded(
 @pytest.mark.parametrize("kind", ["chrome", "perfetto"])
 @pytest.mark.parametrize("size", [1, 10, 64])
 @pytest.mark.parametrize("seed", range(4))
-def test_part_by_part_it_is_the_same(
+def test_trace_in_parts_is_the_same(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: Format, size: int, seed: int
 ) -> None:
     monkeypatch.setattr(writing, "PART", size)
@@ -91,7 +91,7 @@ def test_part_by_part_it_is_the_same(
 
 @pytest.mark.parametrize("kind", ["chrome", "perfetto"])
 @pytest.mark.parametrize("minimum", [1, 40, 5000])
-def test_what_is_short_is_left_out(tmp_path: Path, kind: Format, minimum: int) -> None:
+def test_short_actions_are_omitted(tmp_path: Path, kind: Format, minimum: int) -> None:
     recording = _write(tmp_path / "run.adbrec", 5)
     _check(recording, kind, minimum)
     assert len(_read(recording, kind, minimum=minimum)) < len(_read(recording, kind))
@@ -119,7 +119,7 @@ def _flowing(path: Path, size: int = 1 << 19) -> dict[int, list[int]]:
 
 
 @pytest.mark.parametrize("size", [1, 1000])
-def test_flows_lead_from_the_creation_to_what_was_done_to_it(tmp_path: Path, size: int) -> None:
+def test_flows_lead_from_a_creation_to_later_actions(tmp_path: Path, size: int) -> None:
     actions = [
         Action("pass", "pass-execution", duration=90_000, patched=True),
         Action("Make", depth=1, changes=[Change("inserted", 7), Change("inserted", 8)]),
@@ -151,7 +151,7 @@ def test_each_process_thread_and_place_is_described(tmp_path: Path) -> None:
             assert trace.places[each.ordinal] == (file, int(line))
 
 
-def test_json_says_what_ran_and_how_it_ended(tmp_path: Path) -> None:
+def test_json_names_the_run_and_its_end(tmp_path: Path) -> None:
     recording = _write(tmp_path / "run.adbrec", 1, killed=True)
     path = tmp_path / "run.json"
     write_trace(recording, str(path), "chrome")
@@ -166,7 +166,7 @@ def test_json_says_what_ran_and_how_it_ended(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("suffix", [".json", ".pftrace", ".tracy.json"])
-def test_a_recording_of_no_action_is_a_trace_too(tmp_path: Path, suffix: str) -> None:
+def test_recording_without_actions_makes_a_trace(tmp_path: Path, suffix: str) -> None:
     recording = write_recording(tmp_path / "run.adbrec")
     path = tmp_path / f"run{suffix}"
     assert write_trace(recording, str(path), format_of(str(path))).slices == 0
@@ -185,7 +185,7 @@ def test_the_same_recording_gives_the_same_bytes(tmp_path: Path) -> None:
     assert packed.read_bytes() == again.read_bytes()
 
 
-def test_a_trace_that_cannot_be_written_leaves_what_was_there(
+def test_failed_write_of_a_trace_keeps_the_old_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     recording = _write(tmp_path / "run.adbrec", 2)
@@ -235,9 +235,7 @@ def _place(location: str) -> tuple[str, int]:
     return file, int(line)
 
 
-def test_tracy_gets_no_more_locations_than_it_can_tell_apart(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_locations_for_tracy_are_limited(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tracy, "MOST_LINES", 40)
     monkeypatch.setattr(tracy, "MOST_FILES", 50)
     monkeypatch.setattr(writing, "PART", 20)

@@ -67,7 +67,7 @@ def test_all_times_of_a_thread_are_different_and_in_order(
     assert (times.begin >= start).all() and (times.end >= end).all()
 
 
-def test_times_that_can_be_kept_are_kept() -> None:
+def test_distinct_times_are_kept() -> None:
     nesting = nesting_of(ends_of_nested(np.array([0, 1, 1])), np.arange(3))
     start, end = np.array([0, 10, 30]), np.array([50, 20, 40])
     times = Times(start.copy(), end.copy(), *np.zeros((2, 3), np.bool_))
@@ -75,7 +75,7 @@ def test_times_that_can_be_kept_are_kept() -> None:
     assert (times.begin.tolist(), times.end.tolist()) == (start.tolist(), end.tolist())
 
 
-def test_what_was_given_stays_and_what_is_open_waits() -> None:
+def test_closed_rows_are_final_and_open_rows_wait() -> None:
     nesting = nesting_of(ends_of_nested(np.array([0, 1])), np.arange(2))
     given, waits = np.array([True, False]), np.array([True, False])
     times = Times(np.array([3, 4]), np.array([90, 4]), given, waits)
@@ -113,12 +113,12 @@ def test_fields_are_googles(field: int) -> None:
     )
 
 
-def test_tallies_count_what_groups_hold() -> None:
+def test_tallies_count_the_actions_of_groups() -> None:
     offsets = np.array([0, 3, 4, 7])
     texts = tallies(offsets, np.array([5, 6, 5, 6, 5, 5, 6]), str)
     assert [texts.values[code].as_py() for code in texts.codes] == ["2 5; 6", "6", "2 5; 6"]
 
 
-def test_a_long_tally_says_how_much_is_left_out() -> None:
+def test_long_tally_reports_what_it_omits() -> None:
     texts = tallies(np.array([0, 25]), np.arange(25), str)
     assert texts.values[0].as_py().endswith("; 19; 5 more")

@@ -40,20 +40,25 @@ class Cycle(msgspec.Struct):
     Attributes:
         round: the last complete round, the oldest action first.
         times: the number of complete rounds.
+        more: whether there may be earlier rounds, in actions that were not searched.
         diffs: the diffs of the actions of that round, if requested.
     """
 
     round: list[Applied]
     times: int
     diffs: list[Diff] = []
+    more: bool = False
 
 
-def find_cycle(stream: Sequence[Applied], least_repeats: int = 3) -> Cycle | None:
+def find_cycle(
+    stream: Sequence[Applied], least_repeats: int = 3, cut: bool = False
+) -> Cycle | None:
     """Return the cycle with the shortest round at the end of a stream of actions, or None.
 
     Args:
         stream: the actions that changed the IR, the oldest first; it may end within a round.
         least_repeats: the minimal number of complete rounds, from 2.
+        cut: whether earlier actions are missing in the stream.
     """
     if least_repeats < 2:
         raise ValueError(f"{least_repeats} is too few for least_repeats: take 2 or more.")
@@ -66,7 +71,8 @@ def find_cycle(stream: Sequence[Applied], least_repeats: int = 3) -> Cycle | Non
             start = _repeated_from(stream, highest, period, 0)
             times = (len(stream) - start) // period
             last = start + (times - 1) * period
-            return Cycle(list(stream[last : last + period]), times)
+            more = cut and start < period
+            return Cycle(list(stream[last : last + period]), times, more=more)
     return None
 
 

@@ -232,7 +232,7 @@ class _Run:
         ended = {"interrupt": ", and was interrupted", "time": ", and took too long"}
         progress.add_note(
             f"The input was reduced from {reduced.before} to {reduced.after} {reduced.unit}, in "
-            f"{reduced.trials} attempts{ended.get(reduced.ended, '')}."
+            f"{reduced.trials} attempt{'s'[: reduced.trials != 1]}{ended.get(reduced.ended, '')}."
         )
         return _with_source(task, reduced.path)
 

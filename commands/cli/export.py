@@ -68,7 +68,8 @@ def run(argv: list[str]) -> int:
                 f"{recording.path!r} cannot be exported to {str(options.parquet)!r} "
                 f"({error.strerror or error}): name another folder."
             ) from error
-        print(f"{folder}: {recording.count:,} actions, {_megabytes(folder)}")
+        count = f"{recording.count:,} action{'s'[: recording.count != 1]}"
+        print(f"{folder}: {count}, {_megabytes(folder)}")
     return 0
 
 

@@ -124,8 +124,8 @@ def _report(source: Source, options: ReportOptions) -> int:
         write_whole(options.output, content)
     if not options.quiet:
         size = f"{len(content) / 1e6:.1f} MB"
-        count = f"{source.recording.count:,} actions in {options.output} ({size})"
-        print_notice(f"{count}.")
+        count = source.recording.count
+        print_notice(f"{count:,} action{'s'[: count != 1]} in {options.output} ({size}).")
     return source.status or 0
 
 

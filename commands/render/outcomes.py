@@ -140,7 +140,8 @@ def cycle_text(context: RenderContext, shown: CycleShown) -> str:
     if cycle is None:
         return "No cycle was found: the latest actions do not repeat."
     length = plural(len(cycle.round), "action")
-    lines = [f"A cycle of {length} was repeated {cycle.times} times so far; one round:"]
+    times = f"{'more than ' if cycle.more else ''}{cycle.times:,} times"
+    lines = [f"A cycle of {length} was repeated {times} so far; one round:"]
     lines += [f"  {_applied_words(each)}" for each in cycle.round]
     for each in cycle.diffs:
         if not each.is_empty:
@@ -159,6 +160,7 @@ def _cycle_object(shown: CycleShown) -> object:
         return None
     return {
         "times": shown.cycle.times,
+        "more": shown.cycle.more,
         "round": msgspec.to_builtins(shown.cycle.round),
         "diffs": [diff_object(each, 3) for each in shown.cycle.diffs],
     }

@@ -33,7 +33,9 @@ def stat_text(measured: Measured, most: int, tables: bool = True) -> str:
         tables: include the tables of probabilities.
     """
     nested = ", without nested actions" if measured.own else ""
-    measured_of = f"{measured.samples.size:,} of {measured.count:,} actions"
+    measured_of = (
+        f"{measured.samples.size:,} of {measured.count:,} action{'s'[: measured.count != 1]}"
+    )
     lines = [f"{measured_of}{nested}: {shlex.join(measured.argv)}"]
     lines += [f"Note: {note}" for note in measured.notes]
     if measured.statistics is None:

@@ -284,7 +284,8 @@ class SaveBreakpointsOptions(Options):
 def save_breakpoints(console: Console, options: SaveBreakpointsOptions) -> Text:
     """Write the breakpoints to a script for 'source'."""
     console.session.breakpoints.save(options.file)
-    return Text(f"Saved {len(console.session.breakpoints.all())} breakpoints to {options.file}.")
+    count = len(console.session.breakpoints.all())
+    return Text(f"Saved {count} breakpoint{'s'[: count != 1]} to {options.file}.")
 
 
 class WatchOptions(Options):

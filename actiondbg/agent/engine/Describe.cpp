@@ -190,6 +190,11 @@ static std::string oneLine(LinePrinter &printer, Operation *op) {
   return llvm::join(printer.print(op).parts, "...");
 }
 
+/// Returns a count and its noun, such as "1 block" and "2 blocks".
+static std::string plural(size_t count, StringRef noun) {
+  return (llvm::Twine(count) + " " + noun + (count == 1 ? "" : "s")).str();
+}
+
 static std::string textOf(const IRUnit &unit, LinePrinter &printer) {
   if (auto *op = llvm::dyn_cast_if_present<Operation *>(unit))
     return oneLine(printer, op);
@@ -199,11 +204,11 @@ static std::string textOf(const IRUnit &unit, LinePrinter &printer) {
   StringRef name = holder ? holder->getName().getStringRef() : "nothing";
   if (auto *region = llvm::dyn_cast_if_present<Region *>(unit)) {
     os << "region " << region->getRegionNumber() << " of " << name << ", "
-       << llvm::range_size(*region) << " blocks";
+       << plural(llvm::range_size(*region), "block");
   } else if (auto *block = llvm::dyn_cast_if_present<Block *>(unit)) {
     os << "block " << StringRef(printer.label(block)).split('(').first.rtrim(':')
-       << " of " << name << ", " << block->getNumArguments() << " arguments, "
-       << llvm::range_size(*block) << " operations";
+       << " of " << name << ", " << plural(block->getNumArguments(), "argument")
+       << ", " << plural(llvm::range_size(*block), "operation");
   } else if (auto value = llvm::dyn_cast_if_present<mlir::Value>(unit)) {
     value.print(os, OpPrintingFlags().skipRegions().useLocalScope());
   }

@@ -169,7 +169,8 @@ std::string OperationKeeper::lineOf(Operation *op) const {
   if (!op->getDiscardableAttrDictionary().empty())
     os << ' ' << op->getDiscardableAttrDictionary();
   if (op->getNumRegions())
-    os << " (" << op->getNumRegions() << " regions)";
+    os << " (" << op->getNumRegions()
+       << (op->getNumRegions() == 1 ? " region)" : " regions)");
   os << " : (";
   llvm::interleaveComma(op->getOperands(), os, [&](Value value) {
     if (value)

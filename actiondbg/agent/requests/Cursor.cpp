@@ -156,11 +156,13 @@ Answer<Object> MoveCursor::moveToSibling(int64_t count, bool forward) {
   IRUnit unit = engine.stops.cursor;
   for (int64_t i = 0; i < count; ++i) {
     unit = siblingOf(unit, forward);
-    if (!unit)
-      return RequestError(NoSuchUnit, llvm::Twine("there are only ") +
-                                          llvm::Twine(i) + " units " +
+    if (!unit) {
+      StringRef start = i == 1 ? "there is only " : "there are only ";
+      StringRef noun = i == 1 ? " unit " : " units ";
+      return RequestError(NoSuchUnit, start + llvm::Twine(i) + noun +
                                           (forward ? "after" : "before") +
                                           " the cursor");
+    }
   }
   return moveTo(unit, "");
 }

@@ -76,6 +76,21 @@ Answer<Object> GetChanges::run(GetChangesArguments &arguments) {
                 {"forgotten", forgotten}};
 }
 
+/// Removes the blanks that MLIR writes for options without a value.
+static std::string withoutEmptyOptions(StringRef text) {
+  std::string result;
+  char quote = 0;
+  for (char c : text) {
+    char last = result.empty() ? 0 : result.back();
+    if (!quote && c == ' ' && (last == ' ' || last == '{'))
+      continue;
+    if (quote ? c == quote : c == '"' || c == '\'')
+      quote = quote ? 0 : c;
+    result += c;
+  }
+  return result;
+}
+
 Answer<Object> GetPipeline::run(NoArguments &) {
   Frame *frame = engine.stops.selected;
   while (frame && (frame->kind != Kind::Pass || frame->isAdaptor()))
@@ -86,6 +101,7 @@ Answer<Object> GetPipeline::run(NoArguments &) {
   std::string text;
   llvm::raw_string_ostream os(text);
   const_cast<Pass *>(frame->pass())->printAsTextualPipeline(os);
+  text = withoutEmptyOptions(text);
   for (; op; op = op->getParentOp())
     text = (op->getName().getStringRef() + "(" + llvm::Twine(text) + ")").str();
   return Object{{"text", llvm::json::fixUTF8(text)}};

@@ -204,7 +204,7 @@ class _Search:
         if self._progress is not None:
             self._progress(
                 f"{self._after} of {self._before} {self._unit} are left, "
-                f"{len(self._verdicts)} inputs tried"
+                f"{len(self._verdicts)} input{'s'[: len(self._verdicts) != 1]} tried"
             )
 
     def _accepts(self, text: str) -> bool:

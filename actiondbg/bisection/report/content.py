@@ -194,9 +194,11 @@ def verdicts(report: Report) -> list[tuple[str, str]]:
 def summary(report: Report) -> str:
     """Return a summary of the search."""
     result = report.result
+    candidates = f"{result.candidates:,} candidate{'s'[: result.candidates != 1]}"
+    trials = f"{result.trials:,} trial{'s'[: result.trials != 1]}"
     return (
-        f"It is {_MODES[result.mode]}; it was found among {result.candidates:,} candidates "
-        f"by {result.trials:,} trials. Good is: {report.good}."
+        f"It is {_MODES[result.mode]}; it was found among {candidates} by {trials}. "
+        f"Good is: {report.good}."
     )
 
 

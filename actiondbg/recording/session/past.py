@@ -292,8 +292,9 @@ class RecordedPast:
         changed = (
             self._line.over(self._position.event) & self._actions.numbers("changed") & attempts
         )
-        newest = np.flatnonzero(changed)[-_STREAM:]
-        found = find_cycle(self._applied(newest))
+        all_changed = np.flatnonzero(changed)
+        newest = all_changed[-_STREAM:]
+        found = find_cycle(self._applied(newest), cut=len(newest) < len(all_changed))
         if found is None or self._recording.header.ir == "none":
             return found
         diffs = [self.diff(one.ordinal) for one in found.round[:_SHOWN]]

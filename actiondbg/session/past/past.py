@@ -190,7 +190,8 @@ class Past:
             self._replay.log(breakpoints, place, log).close()
             newest = deque(read_log(log), maxlen=_STREAM)
         applied = [Applied(id=line.id, **protocol.ref_fields(line)) for line in newest]
-        found = find_cycle(applied)
+        cut = len(applied) == _STREAM or place.ordinal > _REACH
+        found = find_cycle(applied, cut=cut)
         if found is None:
             return None
         return msgspec.structs.replace(found, diffs=self._diffs(found.round[:_SHOWN]))

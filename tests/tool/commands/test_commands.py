@@ -179,3 +179,15 @@ def test_aliases_as_json(run: Run) -> None:
     assert said[1]["result"]["condition"] == "depth > 1"
     deep = {"kind": "macro", "name": "deep", "line": "break {1} if depth > {2}"}
     assert last(said)["aliases"] == [deep]
+
+
+# --- words -------------------------------------------------------------------------------------
+
+
+def test_a_count_of_one_has_a_singular(run: Run) -> None:
+    def text_of(*commands: str) -> str:
+        return last(run("start", "cursor-goto folds.mlir:1", *commands))["unit"]["text"]
+
+    assert text_of("cursor-child 0") == "region 0 of func.func, 1 block"
+    block = text_of("cursor-child 0", "cursor-child 0")
+    assert block == "block ^bb0 of func.func, 2 arguments, 7 operations"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import subprocess
 from collections import Counter
 from collections.abc import Callable
 
@@ -11,6 +12,7 @@ import pytest
 import actiondbg
 from actiondbg import errors
 from tests.fakes import stock_tool as stock
+from tests.paths import COMMAND
 
 Launch = Callable[..., actiondbg.Session]
 Debian = Callable[[str], str]
@@ -329,6 +331,15 @@ def test_patterns_of_upstream_that_undo_each_other(launch: Launch) -> None:
     assert ordinals == sorted(ordinals) and ordinals[-1] <= 200
 
 
+def test_a_cycle_of_more_rounds_than_are_searched(launch: Launch) -> None:
+    source = stock.write("cycle.mlir", CYCLE)
+    lines = ["start", "advance #80000", "info cycles"]
+    typed = [word for line in lines for word in ("-ex", line)]
+    argv = [COMMAND, "-nx", "--batch", *typed, "mlir-opt", source, "--transform-interpreter"]
+    shown = subprocess.run(argv, capture_output=True, text=True).stdout
+    assert re.search(r"repeated more than (9,999|10,000) times so far", shown)
+
+
 def test_cycles_of_patterns_without_a_name(debian: Debian, folds: str) -> None:
     argv = [debian("mlir-opt"), stock.write("pdl.mlir", PDL), "--allow-unregistered-dialect"]
     with actiondbg.launch([*argv, "--test-pdl-bytecode-pass"]) as session:
@@ -342,3 +353,15 @@ def test_cycles_of_patterns_without_a_name(debian: Debian, folds: str) -> None:
 
 def test_converging_run_has_no_cycle(over: actiondbg.Session) -> None:
     assert over.past.cycles() is None
+
+
+# --- reproducers -----------------------------------------------------------------------------
+
+
+def test_the_pipeline_of_a_reproducer_has_no_empty_options(launch: Launch) -> None:
+    session = launch()
+    session.start()
+    made = session.past.reproducer("again.mlir")
+    assert made.pipeline.startswith("builtin.module(canonicalize{max-iterations=10 ")
+    again = subprocess.run(made.command, capture_output=True, text=True)
+    assert (again.returncode, again.stderr) == (0, "")

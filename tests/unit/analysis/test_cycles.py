@@ -54,6 +54,12 @@ def test_the_last_round_may_be_cut() -> None:
     assert find_cycle(actions) == Cycle(round=actions[-3:-1], times=4)
 
 
+def test_rounds_before_a_stream_that_was_cut() -> None:
+    whole, part = stream(*commuting(9)), stream(*PRELUDE, *commuting(9))
+    assert find_cycle(whole, cut=True) == Cycle(round=whole[-2:], times=9, more=True)
+    assert find_cycle(part, cut=True) == Cycle(round=part[-2:], times=9)
+
+
 @pytest.mark.parametrize(("rounds", "least", "found"), [(2, 3, False), (3, 3, True), (3, 4, False)])
 def test_least_repeats(rounds: int, least: int, found: bool) -> None:
     assert (find_cycle(stream(*PRELUDE, *commuting(rounds)), least) is not None) == found

@@ -183,7 +183,8 @@ def test_a_cycle_has_the_diffs_of_its_round(fake: Launch, monkeypatch: pytest.Mo
     session.run()
     seen: list[cycle.Applied] = []
 
-    def find(stream: list[cycle.Applied]) -> cycle.Cycle:
+    def find(stream: list[cycle.Applied], cut: bool) -> cycle.Cycle:
+        assert not cut
         seen.extend(stream)
         return cycle.Cycle(stream, 5)
 

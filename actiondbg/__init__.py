@@ -12,10 +12,10 @@ The names below are imported at their first use: ``import actiondbg`` is cheap.
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING
 
 from actiondbg.version import VERSION as __version__
 
+TYPE_CHECKING = False  # typing takes longer to import than all of this package
 if TYPE_CHECKING:
     from actiondbg import errors
     from actiondbg.bisection import bisect

@@ -14,27 +14,16 @@ import warnings
 from importlib import import_module
 from typing import TYPE_CHECKING, NoReturn, Protocol, cast
 
-from actiondbg.commands import FAILED, NOT_STARTED
+from actiondbg.commands import FAILED, NOT_STARTED, SUBCOMMANDS
 from actiondbg.errors import ActiondbgError, ActiondbgWarning, LaunchError
+from actiondbg.support.interrupts import raise_interrupt
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser
     from types import FrameType
     from typing import TextIO
 
-_CLI = "actiondbg.commands.cli"
-SUBCOMMANDS = {
-    "bisect": f"{_CLI}.bisect",
-    "export": f"{_CLI}.export",
-    "log": f"{_CLI}.log",
-    "open": f"{_CLI}.open",
-    "query": f"{_CLI}.query",
-    "record": f"{_CLI}.record",
-    "report": f"{_CLI}.report",
-    "stat": f"{_CLI}.stat",
-    "trace": f"{_CLI}.trace",
-}
-_DEBUG = f"{_CLI}.debug"  # without a subcommand
+_DEBUG = "actiondbg.commands.cli.debug"  # without a subcommand
 _NANOBIND_PACKAGES = frozenset(("duckdb", "mlir"))
 
 
@@ -99,6 +88,8 @@ def _drop_output() -> None:
 def _delegate(words: list[str]) -> int:
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, _exit_on_signal)
+    if signal.getsignal(signal.SIGINT) != signal.SIG_IGN:  # as for a job in the background
+        signal.signal(signal.SIGINT, raise_interrupt)
     if words and words[0] in SUBCOMMANDS:
         return load_subcommand(SUBCOMMANDS[words[0]]).run(words[1:])
     return load_subcommand(_DEBUG).run(words)

@@ -4,3 +4,16 @@ May import every package of actiondbg.
 """
 
 FAILED, NOT_STARTED = 1, 3  # exit codes
+
+_CLI = "actiondbg.commands.cli"
+SUBCOMMANDS = {  # their modules
+    "bisect": f"{_CLI}.bisect",
+    "export": f"{_CLI}.export",
+    "log": f"{_CLI}.log",
+    "open": f"{_CLI}.open",
+    "query": f"{_CLI}.query",
+    "record": f"{_CLI}.record",
+    "report": f"{_CLI}.report",
+    "stat": f"{_CLI}.stat",
+    "trace": f"{_CLI}.trace",
+}

@@ -3,12 +3,32 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import select
 import signal
 import threading
 from collections.abc import Callable, Generator
 from types import FrameType, TracebackType
 from typing import Any
+
+_IMPORT = "<frozen importlib._bootstrap>"  # the file of its functions
+_RETRY_SECONDS = 0.01
+
+
+def raise_interrupt(_: int, frame: FrameType | None) -> None:
+    """Raise KeyboardInterrupt, as a handler of SIGINT; during an import, when that is over.
+
+    An exception within an import leaves broken modules and, in the middle of a compiled one, can
+    crash the interpreter.
+    """
+    while frame is not None:
+        if frame.f_code.co_filename == _IMPORT:
+            again = threading.Timer(_RETRY_SECONDS, os.kill, (os.getpid(), signal.SIGINT))
+            again.daemon = True
+            again.start()
+            return
+        frame = frame.f_back
+    raise KeyboardInterrupt
 
 
 class HeldInterrupts:

@@ -13,6 +13,11 @@ _WORD = r'"((?:[^"\\]|\\.)*)"|(\S+)'
 _DRIVER_SECONDS = 60
 
 
+def is_driver(argv: list[str]) -> bool:
+    """Whether a command line calls a driver, which would start a compiler."""
+    return bool(argv and re.match(_DRIVER, Path(argv[0]).name)) and "-fc1" not in argv
+
+
 def expand_driver(argv: list[str], cwd: Path | None = None) -> list[str]:
     """Replace a flang driver's command line by that of the compiler that it would start.
 
@@ -29,7 +34,7 @@ def expand_driver(argv: list[str], cwd: Path | None = None) -> list[str]:
     Raises:
         LaunchError: the driver cannot be run, or would not start exactly one compiler.
     """
-    if not argv or not re.match(_DRIVER, Path(argv[0]).name) or "-fc1" in argv:
+    if not is_driver(argv):
         return argv
     jobs, messages = _ask_driver(argv, cwd)
     compilers = [job for job in jobs if "-fc1" in job[:2]]

@@ -9,8 +9,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TextIO
 
 from actiondbg import __version__
+from actiondbg.commands import SUBCOMMANDS
 from actiondbg.commands.cli.child_process import exit_code
-from actiondbg.commands.cli.line_parser import LineParser, MlirInclude, Randomize
+from actiondbg.commands.cli.line_parser import (
+    LineParser,
+    MlirInclude,
+    Randomize,
+    names_recording,
+)
 from actiondbg.commands.cli.startup import (
     StartupOptions,
     is_interactive,
@@ -18,6 +24,8 @@ from actiondbg.commands.cli.startup import (
     run_console,
 )
 from actiondbg.commands.interpreter.options import Flag, Option
+from actiondbg.errors import LaunchError
+from actiondbg.support.executables import which
 
 if TYPE_CHECKING:
     from actiondbg.session.session import Session
@@ -89,7 +97,30 @@ def run(argv: list[str]) -> int:
         return _print_version(tool, options)
     if not tool:
         parser.error("the tool is missing: actiondbg [options] TOOL ARGS...")
+    if "--" not in argv[: len(argv) - len(tool)]:
+        _check_subcommand(parser, ours, tool)
     return _debug(tool, options)
+
+
+def _check_subcommand(parser: LineParser[DebugOptions], ours: list[str], tool: list[str]) -> None:
+    """Refuse a tool that was meant as a subcommand: behind options, or misspelled."""
+    if tool[0] in SUBCOMMANDS:
+        import shlex
+
+        meant = shlex.join(["actiondbg", tool[0], *ours, *tool[1:]])
+        parser.error(
+            f"the options of a subcommand follow it: {meant}; a tool of that name follows '--'"
+        )
+    if names_recording(tool):
+        file = tool[0]
+        raise LaunchError(f"{file!r} is a recording: debug it with 'actiondbg open {file}'.")
+    import difflib
+
+    close = difflib.get_close_matches(tool[0], SUBCOMMANDS, n=1)
+    if close and which(tool[0]) is None:
+        raise LaunchError(
+            f"There is no subcommand or tool {tool[0]!r}: did you mean 'actiondbg {close[0]}'?"
+        )
 
 
 def _print_version(tool: list[str], options: DebugOptions) -> int:
@@ -123,6 +154,8 @@ def _debug(tool: list[str], options: DebugOptions) -> int:
     )
     spinner.session = session
     with session:
+        if not options.json:  # whose client gets the error as the answer to run
+            _check_tool(session)
         console = Console(
             session,
             live=session,
@@ -133,6 +166,14 @@ def _debug(tool: list[str], options: DebugOptions) -> int:
         )
         code = run_console(console, options)
     return _child_result(session, code) if options.return_child_result else code
+
+
+def _check_tool(session: Session) -> None:
+    """Raise LaunchError at once for a tool that cannot be debugged."""
+    from actiondbg.tool.driver import is_driver
+
+    if not is_driver(session.target.argv):  # which needs the arguments that run may give
+        _ = session.target.tool
 
 
 def _tool_stdout(options: DebugOptions) -> str | TextIO:

@@ -21,6 +21,7 @@ from actiondbg.commands.interpreter.declaration import Command
 from actiondbg.commands.interpreter.interpreter import Interpreter, Lines, split_command
 from actiondbg.commands.shell.history_file import HistoryFile, history_file
 from actiondbg.commands.shell.topics import COMMANDS
+from actiondbg.support.interrupts import raise_interrupt
 
 if TYPE_CHECKING:
     from actiondbg.commands.interpreter.console import Console
@@ -151,7 +152,7 @@ class Shell(cmd2.Cmd):
 
     def sigint_handler(self, signum: int, frame: FrameType | None) -> None:
         """Raise KeyboardInterrupt, which Console.resume handles."""
-        raise KeyboardInterrupt
+        raise_interrupt(signum, frame)
 
     def termination_signal_handler(self, signum: int, _: FrameType | None) -> None:
         """Exit; the session is closed while the stack unwinds."""

@@ -202,6 +202,7 @@ class FakeTarget:
 
     def __init__(self) -> None:
         self.argv = ["mlir-opt", "in.mlir"]
+        self.tool: Any = None
         self.hello: Any = None
         self.pid: int | None = None
 

@@ -85,13 +85,18 @@ std::string Place::offsetOf(const void *address) const {
 
 namespace {
 
-/// An ELF file, read with pread: a mapping would crash the tool if the file
-/// shrank.
+/// An open ELF file. It is read, not mapped: a mapping would crash the tool if
+/// the file shrank. Closed after each search, as the tool's forks look after
+/// all open files.
 class File {
 public:
   explicit File(const std::string &path)
       : fd(open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
-    if (fd < 0 || !readInto(&header, sizeof(header), 0) ||
+    struct stat status;
+    if (fd < 0 || fstat(fd, &status) != 0)
+      return;
+    size = status.st_size;
+    if (!readInto(&header, sizeof(header), 0) ||
         memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 ||
         header.e_ident[EI_CLASS] != ELFCLASS64 ||
         header.e_shentsize != sizeof(Elf64_Shdr))
@@ -128,23 +133,41 @@ public:
   }
   template <typename Item>
   std::vector<Item> readSection(const Elf64_Shdr &section) const {
-    if (section.sh_type == SHT_NOBITS)
-      return {};
-    return readTable<Item>(section.sh_offset, section.sh_size);
+    return readTable<Item>(section.sh_offset, sizeOf(section));
+  }
+  /// Returns the size of a section's content; 0 if the file lacks it.
+  uint64_t sizeOf(const Elf64_Shdr &section) const {
+    return section.sh_type != SHT_NOBITS && section.sh_size <= size &&
+                   section.sh_offset <= size - section.sh_size
+               ? section.sh_size
+               : 0;
+  }
+  /// Visits the items of a section that may be large.
+  template <typename Item, typename Visit>
+  void visit(const Elf64_Shdr &section, Visit visit) const {
+    Item items[1024];
+    uint64_t all = sizeOf(section);
+    for (uint64_t at = 0; at < all; at += sizeof(items)) {
+      uint64_t piece = std::min<uint64_t>(sizeof(items), all - at);
+      if (!readInto(items, piece, section.sh_offset + at))
+        return;
+      std::for_each(items, items + piece / sizeof(Item), visit);
+    }
   }
   /// Reads a text that ends with a zero.
   std::string readText(const Elf64_Shdr &section, uint64_t offset) const {
     std::string text;
     char piece[256];
-    while (offset < section.sh_size) {
-      size_t size = std::min<uint64_t>(sizeof(piece), section.sh_size - offset);
-      if (!readInto(piece, size, section.sh_offset + offset))
+    uint64_t end = sizeOf(section);
+    while (offset < end) {
+      uint64_t most = std::min<uint64_t>(sizeof(piece), end - offset);
+      if (!readInto(piece, most, section.sh_offset + offset))
         break;
-      size_t length = strnlen(piece, size);
+      size_t length = strnlen(piece, most);
       text.append(piece, length);
-      if (length < size)
+      if (length < most)
         return text;
-      offset += size;
+      offset += most;
     }
     return "";
   }
@@ -156,34 +179,30 @@ public:
   }
 
 private:
-  /// A damaged header must not fill the memory.
-  static constexpr uint64_t most = uint64_t(1) << 30;
-
-  bool readInto(void *to, uint64_t size, uint64_t offset) const {
+  bool readInto(void *to, uint64_t bytes, uint64_t offset) const {
     auto *next = static_cast<char *>(to);
-    while (size) {
-      ssize_t got = pread(fd, next, size, offset);
+    while (bytes) {
+      ssize_t got = pread(fd, next, bytes, offset);
       if (got <= 0)
         return false;
       next += got;
       offset += got;
-      size -= got;
+      bytes -= got;
     }
     return true;
   }
   template <typename Item>
-  std::vector<Item> readTable(uint64_t offset, uint64_t size) const {
-    struct stat status;
-    if (fstat(fd, &status) != 0 || size > most ||
-        offset + size > uint64_t(status.st_size))
+  std::vector<Item> readTable(uint64_t offset, uint64_t bytes) const {
+    if (bytes > size || offset > size - bytes)
       return {};
-    std::vector<Item> items(size / sizeof(Item));
+    std::vector<Item> items(bytes / sizeof(Item));
     if (!readInto(items.data(), items.size() * sizeof(Item), offset))
       return {};
     return items;
   }
 
   int fd;
+  uint64_t size = 0;
   Elf64_Ehdr header = {};
   std::vector<Elf64_Shdr> sections;
   std::vector<char> names;
@@ -198,14 +217,17 @@ public:
     if (!linked)
       return;
     texts = *linked;
-    for (const Elf64_Sym &one : file.readSection<Elf64_Sym>(section)) {
+    size_t count = file.sizeOf(section) / sizeof(Elf64_Sym);
+    addresses.reserve(count);
+    names.reserve(count);
+    file.visit<Elf64_Sym>(section, [this](const Elf64_Sym &one) {
       unsigned type = ELF64_ST_TYPE(one.st_info);
       if (one.st_shndx == SHN_UNDEF || !one.st_name ||
           (type != STT_FUNC && type != STT_OBJECT))
-        continue;
+        return;
       addresses.push_back(one.st_value);
       names.push_back(one.st_name);
-    }
+    });
   }
 
   std::string find(const File &file, uint64_t address) const {
@@ -225,24 +247,24 @@ private:
 /// The symbols of a loaded file, read as far as needed.
 class Symbols {
 public:
-  explicit Symbols(const Place &place) : path(place.path), file(place.path) {
-    // A file that was replaced since it was loaded has other addresses.
-    isSame = file.isOpen() && file.hasHeader(place.header);
-  }
+  explicit Symbols(const Place &place)
+      : path(place.path), header(place.header) {}
 
   std::string find(uint64_t address) {
-    if (!isSame)
+    File file(path);
+    // A file that was replaced since it was loaded has other addresses.
+    if (!file.isOpen() || !file.hasHeader(header))
       return "";
     std::string name = findIn(dynamic, file, SHT_DYNSYM, address);
     if (name.empty())
       name = findIn(all, file, SHT_SYMTAB, address);
     if (!name.empty() || file.find(SHT_SYMTAB))
       return name;
-    if (!isDebugSought) {
-      isDebugSought = true;
-      openDebug();
-    }
-    return debug ? findIn(ofDebug, *debug, SHT_SYMTAB, address) : "";
+    if (!debugPath)
+      debugPath = findDebug(file);
+    return debugPath->empty()
+               ? ""
+               : findIn(ofDebug, File(*debugPath), SHT_SYMTAB, address);
   }
 
 private:
@@ -256,11 +278,12 @@ private:
     return table->find(file, address);
   }
 
-  void openDebug() {
+  /// Returns the path of the separate debug file; empty if there is none.
+  std::string findDebug(const File &file) const {
     const std::string global = "/usr/lib/debug";
     std::string folder = realFolder();
     llvm::SmallVector<std::string> paths;
-    if (std::string id = buildId(); id.size() > 2)
+    if (std::string id = buildId(file); id.size() > 2)
       paths.push_back(global + "/.build-id/" + id.substr(0, 2) + "/" +
                       id.substr(2) + ".debug");
     if (const Elf64_Shdr *link = file.find(".gnu_debuglink"))
@@ -268,12 +291,10 @@ private:
         for (const std::string &where :
              {folder, folder + "/.debug", global + folder})
           paths.push_back(where + "/" + name);
-    for (const std::string &one : paths) {
-      debug = std::make_unique<File>(one);
-      if (isOfThisFile(*debug))
-        return;
-    }
-    debug = nullptr;
+    for (const std::string &one : paths)
+      if (isOfOneBuild(file, File(one)))
+        return one;
+    return "";
   }
 
   std::string realFolder() const {
@@ -282,7 +303,7 @@ private:
     return real ? StringRef(real.get()).rsplit('/').first.str() : "";
   }
 
-  std::string buildId() const {
+  static std::string buildId(const File &file) {
     const Elf64_Shdr *section = file.find(".note.gnu.build-id");
     if (!section)
       return "";
@@ -296,16 +317,15 @@ private:
   }
 
   /// A debug file has the sections of the program, without their content.
-  bool isOfThisFile(const File &other) const {
-    const Elf64_Shdr *mine = file.find(".text"), *its = other.find(".text");
+  static bool isOfOneBuild(const File &file, const File &debug) {
+    const Elf64_Shdr *mine = file.find(".text"), *its = debug.find(".text");
     return mine && its && mine->sh_addr == its->sh_addr &&
            mine->sh_size == its->sh_size;
   }
 
   std::string path;
-  File file;
-  std::unique_ptr<File> debug;
-  bool isSame = false, isDebugSought = false;
+  const char *header;
+  std::optional<std::string> debugPath;
   std::optional<Table> dynamic, all, ofDebug;
 };
 

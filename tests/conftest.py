@@ -16,7 +16,8 @@ from hypothesis import configuration, settings
 
 import actiondbg
 from actiondbg.tool import build_agent, find_tool
-from tests.paths import ROOT
+from actiondbg.tool.compiler import find_compiler
+from tests.paths import INPUTS, ROOT
 from tests.processes import children, kill_family
 
 pytest_plugins = ["tests.fakes.agent.fixtures"]
@@ -105,6 +106,23 @@ def mlir_opt(request: pytest.FixtureRequest, shared_directory: Path) -> str:
         pytest.skip(f"{path.name} of {request.param} is not installed")
     _prepare_agent(str(path), shared_directory)
     return str(path)
+
+
+@pytest.fixture
+def pattern_plugin(mlir_opt: str, shared_directory: Path) -> Path:
+    """The plug-in of tests/inputs/pattern_plugin.cpp, compiled for mlir-opt."""
+    tool = find_tool(mlir_opt)
+    library = shared_directory / f"patterns-{tool.build_id}.so"
+    with library.with_suffix(".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not library.exists():
+            # The library of the package is compiled without type information.
+            flags = ["-fno-rtti"] if tool.path.is_relative_to(sys.prefix) else []
+            flags += [f"-I{directory}" for directory in tool.headers]
+            source = str(INPUTS / "pattern_plugin.cpp")
+            command = [*find_compiler().command, "-std=c++17", "-O1", "-fPIC", "-shared"]
+            subprocess.run([*command, *flags, source, "-o", str(library)], check=True)
+    return library
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ import pexpect
 
 import actiondbg
 from actiondbg.tool import find_tool
-from scripts.benchmarks.inputs import many_functions
+from scripts.benchmarks.inputs import many_functions, one_function
 from scripts.benchmarks.wall_time import seconds
 
 _HOOK = "mlirDebuggerBreakpointHook"
@@ -92,7 +92,10 @@ def measure(tool: str, directory: Path, quick: bool) -> Iterator[tuple[str, str,
     first = statistics.median(_first_stop(argv) for _ in range(rounds))
     yield ("process start to the first stop at a prompt, s", f"{first:.2f}", "0.8")
     step = _steps(argv, 100 if quick else 1000)
-    yield ("step there and back through Session, median, ms", f"{step * 1000:.3f}", "0.3")
+    yield ("step there and back through Session, median, ms", f"{step * 1000:.3f}", "0.12")
+    large = one_function(directory / "large.mlir", 7500)
+    in_large = _steps([argv[0], str(large), *argv[2:]], 100 if quick else 1000)
+    yield ("the same in a function of 7,500 operations", f"{in_large * 1000:.3f}", "0.3")
     if shutil.which("gdb") is None:
         return
     taken: list[float] = []

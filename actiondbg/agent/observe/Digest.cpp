@@ -3,6 +3,8 @@
 #include "observe/Digest.h"
 #include "observe/Identity.h"
 
+#include "llvm/ADT/DenseSet.h"
+
 using namespace mlir;
 
 namespace adbg {
@@ -212,29 +214,115 @@ uint64_t digest(Operation *root) {
   return sum;
 }
 
+//===----------------------------------------------------------------------===//
+// Snapshots
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// The operations nearest to one, in breadth-first order.
+class Neighbours {
+public:
+  /// `root` contains all of them.
+  Neighbours(Operation *op, Operation *root) : root(root) {
+    seen.reserve(Snapshot::mostNear);
+    found.reserve(Snapshot::mostNear);
+    for (Operation *around = op; around; around = around->getParentOp()) {
+      visit(around);
+      if (around == root)
+        break;
+    }
+    for (size_t i = 0; i < found.size() && !isFull(); ++i)
+      visitNext(found[i]);
+  }
+
+  llvm::SmallVector<Operation *, 0> found;
+
+private:
+  /// More uses of a value, or more empty blocks, are passed over.
+  static constexpr int mostUses = 16, mostBlocks = 16;
+
+  bool isFull() const { return found.size() >= Snapshot::mostNear; }
+  void visit(Operation *op) {
+    if (op && !isFull() && seen.insert(op).second)
+      found.push_back(op);
+  }
+
+  void visitNext(Operation *op) {
+    for (Region &region : op->getRegions())
+      if (!region.empty())
+        visitFirst(region.begin(), region.end());
+    for (Value operand : op->getOperands())
+      if (operand)
+        visit(operand.getDefiningOp());
+    for (Value result : op->getResults()) {
+      int left = mostUses;
+      for (auto use = result.use_begin(); use != result.use_end() && left--;
+           ++use)
+        visit(use->getOwner());
+    }
+    Block *block = op->getBlock();
+    if (op == root || !block)
+      return;
+    Region *region = block->getParent();
+    if (Operation *next = op->getNextNode())
+      visit(next);
+    else if (region)
+      visitFirst(std::next(block->getIterator()), region->end());
+    if (Operation *previous = op->getPrevNode())
+      visit(previous);
+    else if (region)
+      visitLast(block->getReverseIterator(), region->rend());
+  }
+  void visitFirst(Region::iterator block, Region::iterator end) {
+    for (int left = mostBlocks; block != end && left--; ++block)
+      if (!block->empty())
+        return visit(&block->front());
+  }
+  /// Visits the last operation of the blocks before `block`.
+  template <typename Reverse> void visitLast(Reverse block, Reverse end) {
+    ++block;
+    for (int left = mostBlocks; block != end && left--; ++block)
+      if (!block->empty())
+        return visit(&block->back());
+  }
+
+  Operation *root;
+  llvm::DenseSet<Operation *> seen;
+};
+} // namespace
+
+void Snapshot::add(Operation *op, const Identities &ids) {
+  if (uint32_t id = ids.of(op))
+    entries.push_back({op, id, digestWithBlocks(op)});
+}
+
 Snapshot Snapshot::of(Operation *root, const Identities &ids) {
   Snapshot snapshot;
-  snapshot.root = root;
-  snapshot.rootId = ids.of(root);
-  root->walk([&](Operation *op) {
-    snapshot.operations.push_back({ids.of(op), digestWithBlocks(op)});
+  root->walk([&](Operation *op) { snapshot.add(op, ids); });
+  return snapshot;
+}
+
+Snapshot Snapshot::near(Operation *op, Operation *root, const Identities &ids) {
+  Snapshot snapshot;
+  Neighbours nearest(op, root);
+  snapshot.entries.reserve(nearest.found.size());
+  for (Operation *one : nearest.found)
+    snapshot.add(one, ids);
+  // As the whole is walked.
+  llvm::sort(snapshot.entries, [](const Entry &left, const Entry &right) {
+    return left.id < right.id;
   });
-  llvm::sort(snapshot.operations);
   return snapshot;
 }
 
 std::vector<Operation *> Snapshot::modified(const Identities &ids) const {
   std::vector<Operation *> found;
-  // Another operation may have reused its address.
-  if (!rootId || ids.of(root) != rootId)
-    return found;
-  root->walk([&](Operation *op) {
-    std::pair<uint32_t, uint64_t> least(ids.of(op), 0);
-    auto it = llvm::lower_bound(operations, least);
-    if (least.first && it != operations.end() && it->first == least.first &&
-        it->second != digestWithBlocks(op))
-      found.push_back(op);
-  });
+  for (const Entry &entry : entries)
+    // Another operation may have reused its address.
+    if (ids.of(entry.op) == entry.id &&
+        digestWithBlocks(entry.op) != entry.digest)
+      found.push_back(entry.op);
   return found;
 }
 

@@ -32,15 +32,30 @@ struct Shape {
 /// Digests `root` and everything nested in it.
 uint64_t digest(mlir::Operation *root);
 
-/// The digest of each operation in `root`, by operation id.
-struct Snapshot {
-  mlir::Operation *root = nullptr;
-  uint32_t rootId = 0;
-  std::vector<std::pair<uint32_t, uint64_t>> operations;
+/// The digests of single operations at one time.
+class Snapshot {
+public:
+  /// The number of operations near another one: more than most functions have.
+  static constexpr size_t mostNear = 1024;
 
+  /// All operations in `root`.
   static Snapshot of(mlir::Operation *root, const Identities &ids);
-  /// The operations that existed before and differ now.
+  /// The operations that an action on `op` may modify: those around it, and the
+  /// nearest of the others in `root`, by nesting, by use and in their blocks.
+  static Snapshot near(mlir::Operation *op, mlir::Operation *root,
+                       const Identities &ids);
+  /// The operations that are alive and differ now.
   std::vector<mlir::Operation *> modified(const Identities &ids) const;
+
+private:
+  struct Entry {
+    mlir::Operation *op;
+    uint32_t id;
+    uint64_t digest;
+  };
+  void add(mlir::Operation *op, const Identities &ids);
+
+  std::vector<Entry> entries;
 };
 
 } // namespace adbg

@@ -254,9 +254,12 @@ static Operation *scopeOf(const Frame &frame) {
 
 void Observer::begin(Frame &frame, bool isCounted) {
   if (frame.wantsModified) {
+    // A whole function would take longer than a pattern or a fold does.
+    bool isSmall = frame.kind <= Kind::Pattern;
     if (Operation *scope = scopeOf(frame))
-      frame.needRare().snapshot =
-          std::make_unique<Snapshot>(Snapshot::of(scope, ids));
+      frame.needRare().snapshot = std::make_unique<Snapshot>(
+          isSmall ? Snapshot::near(frame.op(), scope, ids)
+                  : Snapshot::of(scope, ids));
   } else if (isRunByDigest(frame) &&
              (isCounted || recorder || !frame.rare().undecided.empty())) {
     Operation *op = llvm::cast<Operation *>(frame.units[0]);

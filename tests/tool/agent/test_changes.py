@@ -7,6 +7,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
 from itertools import groupby
+from pathlib import Path
 
 import pytest
 
@@ -383,3 +384,42 @@ def test_modified_attributes_of_a_pass(launch: Launch) -> None:
     assert stop.outcome is not None and stop.outcome.result == "succeeded"
     assert stock.module(session) != before
     assert {(one.kind, one.ordinal) for one in stop.changes} == {("modified", stop.ordinal)}
+
+
+@pytest.mark.parametrize("count", [10, 2000])
+def test_a_stepped_pattern_is_compared_without_notifications(
+    launch: Launch, pattern_plugin: Path, count: int
+) -> None:
+    """It sets attributes of its neighbours itself; the function may be large."""
+    others = ['  "t.other"() : () -> ()'] * count
+    lines = [
+        "func.func @f(%x: i32) {",
+        '  %d = "t.operand"() : () -> i32',
+        *others,
+        '  "t.previous"() : () -> ()',
+        "  %c = builtin.unrealized_conversion_cast %d : i32 to i64 {start}",
+        '  "t.next"() : () -> ()',
+        *others,
+        '  "t.user"(%c) : (i64) -> ()',
+        "  return",
+        "}",
+    ]
+    session = launch(
+        "--allow-unregistered-dialect",
+        f"--load-pass-plugin={pattern_plugin}",
+        "--pass-pipeline=builtin.module(touch)",
+        source=stock.write("large.mlir", "\n".join(lines)),
+    )
+    session.breakpoints.add("pattern:touch")
+    assert session.run().when == "before"
+    stop = session.step()
+    assert stop.outcome is not None and stop.outcome.result == "succeeded"
+    assert sorted((one.kind, one.op) for one in stop.changes) == [
+        ("modified", "builtin.unrealized_conversion_cast"),
+        ("modified", "func.func"),
+        ("modified", "t.next"),
+        ("modified", "t.operand"),
+        ("modified", "t.previous"),
+        ("modified", "t.user"),
+    ]
+    assert not any(one.guess for one in stop.changes)

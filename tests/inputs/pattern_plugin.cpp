@@ -1,4 +1,4 @@
-// A plug-in for mlir-opt: a pass whose patterns have no debug name. Their benefits tell them apart.
+// A plug-in for mlir-opt with patterns that those of MLIR are not like.
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/Pass.h"
 #include "mlir/Tools/Plugins/PassPlugin.h"
@@ -13,6 +13,7 @@ template <typename T> static LogicalResult keepAs(Cast, PatternRewriter &) {
   return failure();
 }
 
+// Patterns without a debug name; their benefits tell them apart.
 namespace rules {
 namespace {
 struct Quiet : OpRewritePattern<Cast> {
@@ -43,7 +44,32 @@ struct Names : PassWrapper<Names, OperationPass<>> {
 };
 } // namespace
 
+// A pattern that modifies operations and tells nobody.
+static LogicalResult touch(Cast op, PatternRewriter &) {
+  if (!op->removeAttr("start"))
+    return failure();
+  Operation *near[] = {op.getOperand(0).getDefiningOp(), *op->user_begin(),
+                       op->getParentOp(), op->getPrevNode(), op->getNextNode()};
+  for (Operation *one : near)
+    one->setAttr("touched", UnitAttr::get(op->getContext()));
+  return success();
+}
+
+namespace {
+struct Touch : PassWrapper<Touch, OperationPass<>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(Touch)
+  StringRef getArgument() const override { return "touch"; }
+  void runOnOperation() override {
+    RewritePatternSet patterns(&getContext());
+    patterns.add(touch);
+    (void)applyPatternsGreedily(getOperation(), std::move(patterns));
+  }
+};
+} // namespace
+
 extern "C" PassPluginLibraryInfo mlirGetPassPluginInfo() {
-  return {MLIR_PLUGIN_API_VERSION, "names", "1",
-          [] { PassRegistration<Names>(); }};
+  return {MLIR_PLUGIN_API_VERSION, "patterns", "1", [] {
+            PassRegistration<Names>();
+            PassRegistration<Touch>();
+          }};
 }

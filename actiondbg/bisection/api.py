@@ -181,6 +181,7 @@ class _Run:
                 bisection.frozen_tool,
                 bisection.setup,
                 bisection.tool,
+                verdicts,
                 environment=bisection.task.env,
             )
         except BaseException:
@@ -191,6 +192,7 @@ class _Run:
             reproducer=os.path.abspath(self.folder),
             reproducer_verified=written.verified,
             notes=[*result.notes, *written.notes],
+            oracle_runs=result.oracle_runs + written.judged,
             seconds=self.progress.seconds,
         )
 

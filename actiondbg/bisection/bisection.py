@@ -96,7 +96,7 @@ class Bisection(Closeable):
 
     def _find(self, verdicts: VerdictStore) -> Result:
         task, progress = self.task, self._progress
-        runner = TrialRunner(self.frozen_tool, task.oracle, self.setup, task.repeat)
+        runner = TrialRunner(self.frozen_tool, task.oracle, self.setup, verdicts, task.repeat)
         evaluator = TrialEvaluator(
             self.frozen_tool, runner, task.filter, verdicts, progress, task.seconds
         )
@@ -115,6 +115,7 @@ class Bisection(Closeable):
             mode=task.mode,
             candidates=evaluator.candidates,
             trials=progress.trials,
+            oracle_runs=runner.judged,
             notes=list(progress.notes),
             always=task.filter.always,
             seconds=progress.seconds,
@@ -139,7 +140,8 @@ class Bisection(Closeable):
         search = CulpritSearch(evaluator, pool, record, jobs, confirms=first)
         space = search.find(space)
         result = self._first(search, space) if first else self._set(evaluator, pool, jobs, space)
-        search.judge_again(space)
+        if search.is_contradicted or (first and result.confirmed != "good"):
+            search.judge_again(space)
         scheme = space.scheme
         return msgspec.structs.replace(
             result,

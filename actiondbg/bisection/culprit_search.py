@@ -31,6 +31,9 @@ class CulpritSearch:
         record: of the whole run.
         jobs: how many trials run at a time.
         confirms: whether ``confirm`` will be called; its trial can then run during the search.
+
+    Attributes:
+        is_contradicted: whether the verdicts are not monotone.
     """
 
     def __init__(
@@ -41,6 +44,7 @@ class CulpritSearch:
         self._record = record
         self._jobs = jobs
         self._confirms = confirms
+        self.is_contradicted = False
 
     def find(self, space: SearchSpace) -> SearchSpace:
         """Narrow to one candidate; if it is a pass, to an action in it.
@@ -111,6 +115,7 @@ class CulpritSearch:
 
     def _note_surprises(self, found: SearchResult, space: SearchSpace) -> None:
         for length in found.surprises:
+            self.is_contradicted = True
             ordinal = space.candidates[length - 1].ordinal
             note = messages.not_monotone(ordinal, found.verdicts[length])
             self._evaluator.progress.add_note(note)

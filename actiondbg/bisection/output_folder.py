@@ -14,7 +14,7 @@ from actiondbg.bisection.report.markdown import markdown_report
 from actiondbg.bisection.reproducer.ir_snapshots import RepeatableRun
 from actiondbg.bisection.reproducer.reproducer import Reproducer, ReproducerWriter
 from actiondbg.bisection.result import Result
-from actiondbg.bisection.trials.verdict_store import STATE_FILE, has_verdicts
+from actiondbg.bisection.trials.verdict_store import STATE_FILE, VerdictStore, has_verdicts
 from actiondbg.errors import FileNotWritten, UsageError
 from actiondbg.support.atomic_directory import replaced_directory
 from actiondbg.tool import Tool
@@ -29,10 +29,12 @@ class WrittenFolder:
     Args:
         verified: whether the reproducer showed good and bad.
         notes: one sentence each.
+        judged: how often an output was judged.
     """
 
     verified: bool
     notes: list[str]
+    judged: int
 
 
 def open_folder(output: Path | None, tool: str, resume: bool) -> Path:
@@ -88,6 +90,7 @@ def write_folder(
     run: RepeatableRun,
     setup: OracleSetup,
     tool: Tool,
+    verdicts: VerdictStore,
     *,
     environment: Mapping[str, str] | None = None,
 ) -> WrittenFolder:
@@ -101,6 +104,7 @@ def write_folder(
         setup: the facts that the oracle was prepared with; its input is the tool's standard input
             if the command line does not name it.
         tool: the stock tool.
+        verdicts: on the outputs of the trials.
         environment: the tool's; None for this process's.
 
     Raises:
@@ -113,7 +117,7 @@ def write_folder(
     with replaced_directory(folder, MARKDOWN) as making:
         try:
             writer = ReproducerWriter(
-                result, culprit, oracle, making, run, setup, tool, environment
+                result, culprit, oracle, making, run, setup, tool, environment, verdicts
             )
             reproducer = writer.write()
             report = _report(making, reproducer, oracle, run, tool)
@@ -124,7 +128,7 @@ def write_folder(
                 f"The report cannot be written beside {str(folder)!r} ({error.strerror}): "
                 "is there room left on the disk?"
             ) from error
-    return WrittenFolder(reproducer.verified, list(reproducer.notes))
+    return WrittenFolder(reproducer.verified, list(reproducer.notes), reproducer.judged)
 
 
 def _report(

@@ -14,7 +14,7 @@ class Progress(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         phase: the current phase, a few words.
-        trials: the number of outputs that were judged.
+        trials: the number of trials.
         to_go: an estimate of the trials that are left; None if there is none.
         range: the ordinals of the first and the last action that may be the culprit, or None.
         left: an estimate of the seconds that are left; None if there is none.
@@ -36,7 +36,7 @@ class ProgressReporter:
         callback: called with each change; None for no reports.
 
     Attributes:
-        trials: the number of outputs that were judged.
+        trials: the number of trials.
         notes: the findings so far, in order.
     """
 

@@ -106,7 +106,9 @@ class Result(msgspec.Struct, kw_only=True, frozen=True):
         mode: the mode of the search.
         message: the result and the way out, in sentences.
         culprit: the culprit; only with "found".
-        trials: the number of outputs that were judged, without those of a resumed state file.
+        trials: the number of trials, without those of a resumed state file.
+        oracle_runs: how often an output was judged here: less than ``trials``, if several outputs
+            had the same content, or trials were judged by workers of a cluster.
         candidates: the number of candidates in the search.
         applied: of mode minimize: the smallest set of applied candidates whose output is bad.
         skips: of mode skip: the smallest set of skips whose output is good; of minimize: all
@@ -128,6 +130,7 @@ class Result(msgspec.Struct, kw_only=True, frozen=True):
     message: str = ""
     culprit: Culprit | None = None
     trials: int = 0
+    oracle_runs: int = 0
     candidates: int = 0
     applied: list[Entry] = []
     skips: list[Entry] = []
@@ -165,6 +168,7 @@ class Result(msgspec.Struct, kw_only=True, frozen=True):
             "confirmed": self.confirmed,
             "range": self.range,
             "trials": self.trials,
+            "oracle_runs": self.oracle_runs,
             "candidates": self.candidates,
             "applied": msgspec.to_builtins(self.applied),
             "skips": msgspec.to_builtins(self.skips),

@@ -117,6 +117,13 @@ class Oracle(ABC):
             return Judgement(verdict, f"{(stop.message or '').rstrip('.')}{said and ': '}{said}")
         return self.judge_output(evidence.output, commands, setup)
 
+    def judges_output(self, stop: Stop | None) -> bool:
+        """Return whether the verdict on a trial of this end depends on its output alone.
+
+        Then outputs of the same content have the same verdict, and one command judges them all.
+        """
+        return not self.is_event and stop is not None and stop.when == "exit" and stop.status == 0
+
     def is_bad_end(self, stop: Stop) -> bool:
         """Return whether this end of the tool is the event that the oracle looks for."""
         return False

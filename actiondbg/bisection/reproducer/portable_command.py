@@ -77,6 +77,37 @@ class CopiedFiles:
         """
         return _TOKEN.sub(lambda match: self._renamed(match[0]), word)
 
+    def has_all_of(self, command: str) -> bool:
+        """Return whether a shell command seems to need no files but the copied ones.
+
+        It does not if a word of it, or of a copied script, is the name of anything else in the
+        directory that it runs in, or beside the script.
+        """
+        scripts = [file for file in self.files.values() if _script_text(file)]
+        texts = [(command, self.base)]
+        for script in scripts:
+            texts += [(_script_text(script), self.base), (_script_text(script), script.parent)]
+        return not any(
+            self._lacks(folder, token)
+            for text, folder in texts
+            for token in _TOKEN.findall(text)
+            if token.strip("./") and not os.path.isabs(token)
+        )
+
+    def _lacks(self, folder: Path, name: str) -> bool:
+        """Return whether a file, or the start of a path or a Python module, is not copied."""
+        copied = {os.path.normpath(file) for file in self.files.values()}
+        path = os.path.normpath(folder / name)
+        if path in copied:
+            return False
+        start = os.path.normpath(folder / name.removeprefix("./").partition("/")[0])
+        try:
+            return any(
+                os.path.exists(one) and one not in copied for one in (path, start, f"{path}.py")
+            )
+        except ValueError:  # a null character
+            return False
+
     def _renamed(self, token: str) -> str:
         if "." not in token and "/" not in token:
             return token

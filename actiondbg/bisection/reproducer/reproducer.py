@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import shutil
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -27,18 +27,18 @@ from actiondbg.bisection.reproducer.portable_command import (
     make_portable,
 )
 from actiondbg.bisection.reproducer.run import SCRIPT, ReproducerRun, StepResult
-from actiondbg.bisection.reproducer.scripts import SESSION, ShellJudge, session_script
+from actiondbg.bisection.reproducer.scripts import SESSION, ShellJudge, Step, session_script
 from actiondbg.bisection.reproducer.shell_oracles import shell_judge
 from actiondbg.bisection.reproducer.strategies import (
     AFTER,
     BEFORE,
     BEFORE_PASS,
-    Strategy,
     StrategyFacts,
     fallback_strategy,
     strategies,
 )
 from actiondbg.bisection.result import Culprit, Result
+from actiondbg.bisection.trials.verdict_store import VerdictStore
 from actiondbg.tool import Tool
 
 _TITLES = {
@@ -63,6 +63,7 @@ class Reproducer:
         files: names and descriptions of the files in the folder.
         ir: names and titles of the files of IR.
         generic: names of the files of IR in generic form.
+        judged: how often an output was judged.
     """
 
     result: Result
@@ -75,6 +76,22 @@ class Reproducer:
     files: Sequence[tuple[str, str]]
     ir: Mapping[str, str]
     generic: frozenset[str]
+    judged: int
+
+
+@dataclass(frozen=True)
+class _Chosen:
+    """The strategy of the reproducer.
+
+    Args:
+        sentence: what the steps show.
+        results: its steps, with their verdicts.
+        is_confirmed: whether these are as expected.
+    """
+
+    sentence: str
+    results: Sequence[StepResult]
+    is_confirmed: bool = True
 
 
 @dataclass
@@ -90,6 +107,7 @@ class ReproducerWriter:
         setup: the facts that the oracle was prepared with.
         tool: the stock tool.
         environment: the tool's; None for this process's.
+        verdicts: on the outputs of the trials.
     """
 
     result: Result
@@ -100,13 +118,19 @@ class ReproducerWriter:
     setup: OracleSetup
     tool: Tool
     environment: Mapping[str, str] | None
+    verdicts: VerdictStore
 
     def __post_init__(self) -> None:
         self._notes: list[str] = []
         self._copies = CopiedFiles(self.setup.cwd or Path.cwd())
         self._command = make_portable(self.setup.argv, self._copies, self.setup.input)
         self._reproducer_run = ReproducerRun(
-            self.folder, self.tool.path, self.oracle, self.setup, self.environment
+            self.folder,
+            self.tool.path,
+            self.oracle,
+            self.setup,
+            self.environment,
+            self.verdicts,
         )
 
     def write(self) -> Reproducer:
@@ -117,23 +141,29 @@ class ReproducerWriter:
         if snapshots.diff is not None:
             culprit = structs.replace(self.culprit, diff=snapshots.diff)
             result = structs.replace(result, culprit=culprit)
-        judge, strategy, is_confirmed = self._choose(self._facts(snapshots))
-        head = [f"Culprit: {self.culprit.entry.describe()}.", strategy.sentence]
-        steps, as_expected = self._reproducer_run.run(strategy.steps, judge, head)
-        verified = is_confirmed and all(step.confirmed for step in steps)
-        verified = verified and (as_expected or judge.lines is None)
-        self._write_session_script(result)
+        judges = list(self._shell_judges())
+        for name, path in self._copies.files.items():
+            shutil.copy(path, self.folder / name)
+        try:
+            session = self._start_session_script(result)
+            judge, chosen = self._choose(self._facts(snapshots), judges)
+            self._check_session_script(*session())
+        finally:
+            self._reproducer_run.close()
+        head = [f"Culprit: {self.culprit.entry.describe()}.", chosen.sentence]
+        self._reproducer_run.write([each.step for each in chosen.results], judge, head)
         return Reproducer(
             result=result,
             command=command_text(self._command.args, self.tool.path.name),
             good=judge.good,
-            strategy=strategy.sentence,
-            steps=steps,
-            verified=verified,
+            strategy=chosen.sentence,
+            steps=chosen.results,
+            verified=chosen.is_confirmed,
             notes=self._notes,
-            files=self._files(steps),
+            files=self._files(chosen.results),
             ir=self._ir_titles(),
             generic=frozenset(snapshots.generic),
+            judged=self._reproducer_run.judged,
         )
 
     def _facts(self, snapshots: IRSnapshots) -> StrategyFacts:
@@ -156,45 +186,69 @@ class ReproducerWriter:
         if isinstance(self.oracle, TestCommand):
             yield shell_judge(self.oracle, self._copies, self._copies.base)
 
-    def _choose(self, facts: StrategyFacts) -> tuple[ShellJudge, Strategy, bool]:
-        """Copy the files, and choose the first judge and strategy that are confirmed.
-
-        Returns:
-            The judge, the strategy, and whether the strategy was confirmed.
-        """
-        first, *others = self._shell_judges()
-        for name, path in self._copies.files.items():
-            shutil.copy(path, self.folder / name)
-        strategy, notes = self._confirmed_strategy(facts, first)
-        for judge in others if strategy is None else []:
+    def _choose(
+        self, facts: StrategyFacts, judges: Sequence[ShellJudge]
+    ) -> tuple[ShellJudge, _Chosen]:
+        """Choose the first judge and strategy that are confirmed."""
+        first, *others = judges
+        knows = not self.oracle.is_event and self._is_portable()
+        chosen = self._known_strategy(facts) if knows else None
+        if chosen is not None:
+            return first, chosen
+        chosen, notes = self._confirmed_strategy(facts, first, knows)
+        for judge in others if chosen is None else []:
             self._reproducer_run.forget_verdicts()
-            in_place, _ = self._confirmed_strategy(facts, judge)
+            in_place, _ = self._confirmed_strategy(facts, judge, knows=False)
             if in_place is not None:
                 self._notes.append(
                     f"The test works only in {str(self._copies.base)!r}, so repro.sh runs it "
                     "there: this folder lacks the files that it needs."
                 )
-                return judge, in_place, True
+                return judge, in_place
         self._notes += notes
-        return first, strategy or fallback_strategy(facts), strategy is not None
+        if chosen is not None:
+            return first, chosen
+        fallback = fallback_strategy(facts)
+        results = self._reproducer_run.try_steps(fallback.steps, first)
+        return first, _Chosen(fallback.sentence, results, is_confirmed=False)
+
+    def _is_portable(self) -> bool:
+        """Whether the oracle judges in the folder as it did in its place."""
+        if not isinstance(self.oracle, TestCommand):
+            return True
+        return self._copies.has_all_of(self.oracle.command)
+
+    def _known_strategy(self, facts: StrategyFacts) -> _Chosen | None:
+        """Find the first strategy whose outputs were judged in trials, and are as expected."""
+        for strategy in strategies(facts):
+            verdicts = self._reproducer_run.known_verdicts(strategy.steps)
+            steps = list(zip(strategy.steps, verdicts, strict=True))
+            is_shown = all(verdict == step.expected for step, verdict in steps if step.essential)
+            if is_shown and strategy.runs_pass:
+                results = [StepResult(step, verdict) for step, verdict in steps if verdict]
+                return _Chosen(strategy.sentence, _confirmed(results))
+        return None
 
     def _confirmed_strategy(
-        self, facts: StrategyFacts, judge: ShellJudge
-    ) -> tuple[Strategy | None, list[str]]:
+        self, facts: StrategyFacts, judge: ShellJudge, knows: bool
+    ) -> tuple[_Chosen | None, list[str]]:
         """Find the first strategy whose essential steps are confirmed.
+
+        Args:
+            facts: the facts that strategies are made of.
+            judge: judges the outputs.
+            knows: whether outputs that trials had need not be judged again.
 
         Returns:
             The strategy with its confirmed steps, or None; and notes on the attempts.
         """
         notes: list[str] = []
         for strategy in strategies(facts):
-            tried = self._reproducer_run.try_steps(strategy.steps, judge)
+            tried = self._try_steps(strategy.steps, judge, knows)
             missed = [each for each in tried if not each.confirmed]
             if not any(each.step.essential for each in missed):
                 notes += [f"Not in repro.sh: {_difference(each)}." for each in missed]
-                pairs = {each.step.pair for each in missed} - {""}
-                kept = [each for each in tried if each.confirmed and each.step.pair not in pairs]
-                return Strategy(strategy.sentence, [each.step for each in kept]), notes
+                return _Chosen(strategy.sentence, _confirmed(tried)), notes
             differences = "; ".join(_difference(each) for each in missed)
             sentence = strategy.sentence.rstrip(".")
             notes.append(f"Tried, but not confirmed: {sentence} ({differences}).")
@@ -202,8 +256,25 @@ class ReproducerWriter:
             notes.append("The tool's input is not known, so it is not in this folder.")
         return None, notes
 
-    def _write_session_script(self, result: Result) -> None:
-        """Write the script for actiondbg's shell, and run it."""
+    def _try_steps(self, steps: Sequence[Step], judge: ShellJudge, knows: bool) -> list[StepResult]:
+        """Run and judge steps; if verdicts of trials are known, only the essential unknown ones."""
+        if not knows:
+            return self._reproducer_run.try_steps(steps, judge)
+        verdicts = self._reproducer_run.known_verdicts(steps)
+        known = list(zip(steps, verdicts, strict=True))
+        if any(verdict not in (None, step.expected) for step, verdict in known if step.essential):
+            return [StepResult(step, verdict) for step, verdict in known if verdict]
+        unknown = [step for step, verdict in known if verdict is None and step.essential]
+        judged = self._reproducer_run.try_steps(unknown, judge) if unknown else []
+        found = {tuple(each.step.args): each for each in judged}
+        return [
+            found.get(tuple(step.args)) or StepResult(step, verdict or "untestable")
+            for step, verdict in known
+            if verdict or tuple(step.args) in found
+        ]
+
+    def _start_session_script(self, result: Result) -> Callable[[], tuple[bool, str]]:
+        """Write the script for actiondbg's shell, and start it."""
         command = self._command
         line = f"actiondbg -x {SESSION} {command_text(command.args, self.tool.path.name)}"
         if command.piped:
@@ -212,7 +283,10 @@ class ReproducerWriter:
         (self.folder / SESSION).write_text(
             session_script(result, line), encoding="utf-8", errors="surrogateescape"
         )
-        succeeded, text = self._reproducer_run.session(SESSION, command, sys.executable)
+        return self._reproducer_run.start_session(SESSION, command, sys.executable)
+
+    def _check_session_script(self, succeeded: bool, text: str) -> None:
+        """Add a note if the script failed, or did not go to the culprit."""
         if not succeeded or f"#{self.culprit.ordinal}" not in text:
             last = (text.strip().splitlines() or ["it wrote nothing"])[-1]
             self._notes.append(f"{SESSION} was run and failed: {last}")
@@ -236,6 +310,12 @@ class ReproducerWriter:
 
 def _role(name: str) -> str:
     return "the input" if name.startswith("input.") else "needed by the tool or the test"
+
+
+def _confirmed(results: Sequence[StepResult]) -> list[StepResult]:
+    """Return the confirmed results, and of each pair of steps all or none."""
+    missed = {each.step.pair for each in results if not each.confirmed} - {""}
+    return [each for each in results if each.confirmed and each.step.pair not in missed]
 
 
 def _difference(each: StepResult) -> str:

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import tempfile
-from collections.abc import Mapping, Sequence
+import threading
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from actiondbg.bisection.command_runner import CommandRunner
+from actiondbg.bisection.command_runner import Cancelled, CommandRunner
 from actiondbg.bisection.oracles.oracle import Evidence, Oracle, OracleSetup
 from actiondbg.bisection.reproducer.pipelines import dumped_pipelines
 from actiondbg.bisection.reproducer.portable_command import OUT, PortableCommand
 from actiondbg.bisection.reproducer.scripts import ShellJudge, Step, make_script, read_verdicts
+from actiondbg.bisection.trials.runner import content_digest
+from actiondbg.bisection.trials.verdict_store import VerdictStore
 from actiondbg.bisection.verdict import Verdict
 from actiondbg.errors import ActiondbgError, FileNotWritten
 from actiondbg.process.stop import exit_of
@@ -21,6 +25,8 @@ from actiondbg.support.atomic_directory import executable_mode
 SCRIPT = "repro.sh"
 _SECONDS = 600.0  # the time limit of one run of the tool, if the user gives none
 _JOINED = ("sh", "-c", 'exec "$@" 2>&1', "sh")  # joins stderr with stdout
+_KEPT = "kept"  # the directory of the outputs
+_POLL_SECONDS = 0.1
 _SIGNALLED = 128  # the shell's exit status is this plus the signal
 
 
@@ -51,6 +57,10 @@ class ReproducerRun:
         oracle: judges outputs that no shell command can judge.
         setup: the facts that the oracle was prepared with.
         environment: the tool's; None for this process's.
+        verdicts: on the outputs of the trials.
+
+    Attributes:
+        judged: how often an output was judged.
     """
 
     def __init__(
@@ -60,24 +70,57 @@ class ReproducerRun:
         oracle: Oracle,
         setup: OracleSetup,
         environment: Mapping[str, str] | None,
+        verdicts: VerdictStore,
     ) -> None:
         self.seconds = setup.seconds or _SECONDS
+        self.judged = 0
         self._folder, self._tool = folder, tool
         self._oracle, self._setup = oracle, setup
         self._environment = environment
-        self._verdicts: dict[tuple[str, ...], Verdict] = {}
+        self._verdicts = verdicts
+        self._known: dict[tuple[str, ...], Verdict | None] = {}
+        self._tried: dict[tuple[str, ...], Verdict] = {}
+        self._runners: list[CommandRunner] = []
+
+    def known_verdicts(self, steps: Sequence[Step]) -> list[Verdict | None]:
+        """Run steps, and return the verdicts on those outputs that need not be judged again.
+
+        Returns:
+            For each step the verdict that a trial with the same output had, or "untestable" if
+            the tool ended with an error; None if its output has to be judged.
+        """
+        new = [step for step in steps if tuple(step.args) not in self._known]
+        if new:
+            with self._scratch() as scratch:
+                self._run_script(new, ShellJudge("", None), ["An attempt."], Path(scratch))
+                for number, step in enumerate(new, 1):
+                    self._known[tuple(step.args)] = self._known_verdict(Path(scratch), number)
+        return [self._known[tuple(step.args)] for step in steps]
 
     def try_steps(self, steps: Sequence[Step], judge: ShellJudge) -> list[StepResult]:
-        """Return the results of steps; only those that were not run yet are run."""
-        new = [step for step in steps if tuple(step.args) not in self._verdicts]
+        """Run and judge steps; only those that were not judged yet are run."""
+        new = [step for step in steps if tuple(step.args) not in self._tried]
         if new:
             for result in self.run(new, judge, ["An attempt."])[0]:
-                self._verdicts[tuple(result.step.args)] = result.verdict
-        return [StepResult(step, self._verdicts[tuple(step.args)]) for step in steps]
+                self._tried[tuple(result.step.args)] = result.verdict
+        return [StepResult(step, self._tried[tuple(step.args)]) for step in steps]
 
     def forget_verdicts(self) -> None:
         """Forget the verdicts of ``try_steps``: another judge is tried."""
-        self._verdicts.clear()
+        self._tried.clear()
+
+    def write(self, steps: Sequence[Step], judge: ShellJudge, head: Sequence[str]) -> None:
+        """Write repro.sh; raises FileNotWritten."""
+        script = self._folder / SCRIPT
+        try:
+            text = make_script(head, steps, judge, self._tool, self.seconds)
+            script.write_text(text, encoding="utf-8", errors="surrogateescape")
+            script.chmod(executable_mode(script))
+        except OSError as error:
+            raise FileNotWritten(
+                f"The script {str(script)!r} cannot be written ({error.strerror}): "
+                "is there room left on the disk?"
+            ) from error
 
     def run(
         self, steps: Sequence[Step], judge: ShellJudge, head: Sequence[str]
@@ -90,45 +133,81 @@ class ReproducerRun:
         Raises:
             FileNotWritten: the script cannot be written.
         """
-        script = self._folder / SCRIPT
-        try:
-            text = make_script(head, steps, judge, self._tool, self.seconds)
-            script.write_text(text, encoding="utf-8", errors="surrogateescape")
-            script.chmod(executable_mode(script))
-        except OSError as error:
-            raise FileNotWritten(
-                f"The script {str(script)!r} cannot be written ({error.strerror}): "
-                "is there room left on the disk?"
-            ) from error
-        with self._scratch() as scratch:
-            kept = Path(scratch, "kept")
-            status, text = self._execute(
-                ["sh", f"./{SCRIPT}"],
-                Path(scratch),
-                {"KEEP": str(kept), "MLIR_OPT": str(self._tool), "TMPDIR": scratch},
-                self.seconds * (2 * len(steps) + 1),
-            )
+        with self._scratch() as directory:
+            scratch = Path(directory)
+            status, text = self._run_script(steps, judge, head, scratch)
             verdicts = read_verdicts(text)
             results = [
-                StepResult(step, verdicts.get(number) or self._verdict(kept, number, Path(scratch)))
+                StepResult(step, verdicts.get(number) or self._verdict(scratch, number))
                 for number, step in enumerate(steps, 1)
             ]
+            self.judged += sum(
+                verdicts.get(number) is not None and self._is_judged(scratch, number)
+                for number in range(1, len(steps) + 1)
+            )
         return results, status == 0
 
-    def session(self, script: str, command: PortableCommand, python: str) -> tuple[bool, str]:
-        """Run a script of actiondbg's shell.
+    def _run_script(
+        self, steps: Sequence[Step], judge: ShellJudge, head: Sequence[str], scratch: Path
+    ) -> tuple[int | None, str]:
+        """Write repro.sh and run it; the outputs are kept in a directory.
 
         Returns:
-            Whether all commands succeeded, and the text on stdout and stderr.
+            The status of the script (None: timed out) and its output.
+        """
+        self.write(steps, judge, head)
+        return self._execute(
+            ["sh", f"./{SCRIPT}"],
+            scratch,
+            {
+                "KEEP": str(scratch / _KEPT),
+                "MLIR_OPT": str(self._tool),
+                "TMPDIR": os.fspath(scratch),
+            },
+            self.seconds * (2 * len(steps) + 1),
+        )
+
+    def start_session(
+        self, script: str, command: PortableCommand, python: str
+    ) -> Callable[[], tuple[bool, str]]:
+        """Start a script of actiondbg's shell, beside other runs.
+
+        Returns:
+            A function that waits for its end, and returns whether all commands succeeded, and the
+            text on stdout and stderr.
         """
         words = [os.devnull if word == OUT else word for word in command.args]
         options = ["--batch", "-nx", "--no-color", "--tool-stdout", os.devnull, "-x", script]
         line = [python, "-m", "actiondbg", *options, "--", str(self._tool), *words]
         line = [*_JOINED, *line]
-        with self._scratch() as scratch:
-            stdin = self._folder / command.source if command.piped and command.source else None
-            status, text = self._execute(line, Path(scratch), {}, self.seconds, stdin)
-        return status == 0, text
+        stdin = self._folder / command.source if command.piped and command.source else None
+        ended: list[tuple[int | None, str]] = []
+        scratch = Path(tempfile.mkdtemp(prefix="session-", dir=self._setup.directory))
+        runner = CommandRunner(scratch)
+
+        def work() -> None:
+            with contextlib.suppress(Cancelled):
+                ended.append(self._execute(line, scratch, {}, self.seconds, stdin, runner))
+
+        def wait() -> tuple[bool, str]:
+            try:
+                while thread.is_alive():
+                    thread.join(_POLL_SECONDS)  # a signal that another thread gets wakes no join
+            except BaseException:
+                runner.cancel()
+                raise
+            status, text = ended[0] if ended else (None, "")
+            return status == 0, text
+
+        thread = threading.Thread(target=work, daemon=True)
+        thread.start()
+        self._runners.append(runner)
+        return wait
+
+    def close(self) -> None:
+        """End what is still running."""
+        for runner in self._runners:
+            runner.cancel()
 
     def pipelines(self, command: PortableCommand) -> list[str]:
         """Return the pipelines that the tool runs; empty if it cannot dump them."""
@@ -151,27 +230,53 @@ class ReproducerRun:
         variables: Mapping[str, str],
         seconds: float,
         stdin: Path | None = None,
+        runner: CommandRunner | None = None,
     ) -> tuple[int | None, str]:
         """Run a command in the folder; return its status (None: timed out) and its output."""
         environment = [f"{name}={value}" for name, value in variables.items()]
         if self._environment is not None:
             given = (f"{name}={value}" for name, value in self._environment.items())
             environment = ["-i", *given, *environment]
-        completed = CommandRunner(scratch).run(
+        completed = (runner or CommandRunner(scratch)).run(
             ["env", *environment, *words], stdin, seconds, self._folder
         )
         return completed.status, completed.output.read_text(encoding="utf-8", errors="replace")
 
-    def _verdict(self, kept: Path, number: int, scratch: Path) -> Verdict:
-        """Judge the output of a step by the oracle."""
-        try:
-            status = int((kept / f"{number}.status").read_text())
-        except (OSError, ValueError):
+    def _verdict(self, scratch: Path, number: int) -> Verdict:
+        """Judge the output of a step by the oracle, if no trial had such an output."""
+        known = self._known_verdict(scratch, number)
+        if known is not None:
+            return known
+        evidence = self._evidence(scratch, number)
+        if evidence is None:
             return "untestable"  # the script ended before this step
-        signal = status - _SIGNALLED if status > _SIGNALLED else 0
-        stop = exit_of(-signal if signal else status, True, None, None)
-        evidence = Evidence(kept / f"{number}.out", kept / f"{number}.err", stop)
+        self.judged += 1
         try:
             return self._oracle.judge(evidence, CommandRunner(scratch), self._setup).verdict
         except ActiondbgError:
             return "untestable"
+
+    def _known_verdict(self, scratch: Path, number: int) -> Verdict | None:
+        """Return the verdict on a step's output, if no oracle has to be run for it."""
+        evidence = self._evidence(scratch, number)
+        if evidence is None or self._oracle.is_event:
+            return None
+        if not self._oracle.judges_output(evidence.stop):
+            return "untestable"
+        judgement = self._verdicts.get_output(content_digest(evidence.output))
+        return None if judgement is None else judgement.verdict
+
+    def _is_judged(self, scratch: Path, number: int) -> bool:
+        evidence = self._evidence(scratch, number)
+        return evidence is not None and self._oracle.judges_output(evidence.stop)
+
+    def _evidence(self, scratch: Path, number: int) -> Evidence | None:
+        """Return what a step left; None if the script ended before it."""
+        kept = scratch / _KEPT
+        try:
+            status = int((kept / f"{number}.status").read_text())
+        except (OSError, ValueError):
+            return None
+        signal = status - _SIGNALLED if status > _SIGNALLED else 0
+        stop = exit_of(-signal if signal else status, True, None, None)
+        return Evidence(kept / f"{number}.out", kept / f"{number}.err", stop)

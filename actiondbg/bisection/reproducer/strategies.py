@@ -61,10 +61,12 @@ class Strategy:
     Args:
         sentence: what the steps show.
         steps: runs of the tool.
+        runs_pass: whether the tool makes the mistake in them; else it only reads IR.
     """
 
     sentence: str
     steps: Sequence[Step]
+    runs_pass: bool = True
 
 
 def strategies(facts: StrategyFacts) -> Iterator[Strategy]:
@@ -80,6 +82,7 @@ def strategies(facts: StrategyFacts) -> Iterator[Strategy]:
         yield Strategy(
             "The IR before and after the action; a stock tool cannot apply a single action.",
             [*command, *_before_and_after(facts, essential=True)],
+            runs_pass=False,
         )
 
 

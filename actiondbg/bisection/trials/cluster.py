@@ -21,6 +21,7 @@ from actiondbg.bisection.task import BisectionTask
 from actiondbg.bisection.trials.frozen_tool import FrozenTool
 from actiondbg.bisection.trials.runner import TrialRunner
 from actiondbg.bisection.trials.trial import RunningTrial, Trial, TrialResult
+from actiondbg.bisection.trials.verdict_store import VerdictStore
 from actiondbg.bisection.verdict import Judgement
 from actiondbg.errors import ActiondbgError, ToolGone, UsageError
 from actiondbg.process.stop import Stop
@@ -147,7 +148,9 @@ class WorkerTool:
             directory=directory,
             seconds=setup.seconds,
         )
-        self._runner = TrialRunner(self._tool, setup.oracle, oracle_setup, setup.repeat)
+        self._runner = TrialRunner(
+            self._tool, setup.oracle, oracle_setup, VerdictStore(None, {}), setup.repeat
+        )
         self._running: dict[int, RunningTrial] = {}
 
     def run(self, number: int, trial: Trial) -> WorkerAnswer:

@@ -128,7 +128,7 @@ class TrialEvaluator:
         """
 
         def judge(_: Trial, running: RunningTrial) -> TrialResult:
-            return TrialResult(self._runner.judge(evidence, running))
+            return TrialResult(self._runner.judge_again(evidence, running))
 
         check_same_verdict(judgement, self._in_thread(judge, self.whole_run()).judgement)
 

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import hashlib
+import threading
+from collections import defaultdict
+from pathlib import Path
+
 from actiondbg.bisection.oracles.oracle import Evidence, Oracle, OracleSetup
 from actiondbg.bisection.trials.frozen_tool import FrozenTool
 from actiondbg.bisection.trials.trial import RunningTrial, Trial, TrialResult
+from actiondbg.bisection.trials.verdict_store import VerdictStore
 from actiondbg.bisection.verdict import Judgement
 from actiondbg.errors import ActiondbgError
 
@@ -14,22 +20,35 @@ class FlakyOracle(ActiondbgError):
 
 
 class TrialRunner:
-    """Runs trials and judges their outputs. Threads may share it.
+    """Runs trials and judges their outputs, each content once. Threads may share it.
 
     Args:
         tool: the frozen tool.
         oracle: judges the outputs; prepared with ``setup``.
         setup: the facts that the oracle needs.
+        verdicts: the cache of verdicts on outputs.
         repeat: how often each output is judged.
+
+    Attributes:
+        judged: how often the oracle judged.
     """
 
     def __init__(
-        self, tool: FrozenTool, oracle: Oracle, setup: OracleSetup, repeat: int = 1
+        self,
+        tool: FrozenTool,
+        oracle: Oracle,
+        setup: OracleSetup,
+        verdicts: VerdictStore,
+        repeat: int = 1,
     ) -> None:
+        self.judged = 0
         self._tool = tool
         self._oracle = oracle
         self._setup = setup
+        self._verdicts = verdicts
         self._repeat = repeat
+        self._lock = threading.Lock()
+        self._locks = defaultdict[str, threading.Lock](threading.Lock)
 
     def run(self, trial: Trial, running: RunningTrial) -> TrialResult:
         """Run a trial and judge its output.
@@ -49,14 +68,37 @@ class TrialRunner:
         return TrialResult(judgement, evidence)
 
     def judge(self, evidence: Evidence, running: RunningTrial) -> Judgement:
-        """Judge the output of a trial, ``repeat`` times."""
-        first = self._judge_once(evidence, running)
+        """Judge the output of a trial, unless its content was judged before."""
+        if not self._oracle.judges_output(evidence.stop):
+            return self._judge(evidence, running)
+        digest = content_digest(evidence.output)
+        with self._lock:
+            lock = self._locks[digest]
+        with lock:  # another trial may have its output of the same content judged
+            judgement = self._verdicts.get_output(digest)
+            if judgement is None:
+                judgement = self._judge(evidence, running)
+                self._verdicts.add_output(digest, judgement)
+        return judgement
+
+    def judge_again(self, evidence: Evidence, running: RunningTrial) -> Judgement:
+        """Judge the output of a trial, whatever is known about its content."""
+        with self._lock:
+            self.judged += 1
+        return self._oracle.judge(evidence, running.commands, self._setup)
+
+    def _judge(self, evidence: Evidence, running: RunningTrial) -> Judgement:
+        """Judge an output ``repeat`` times."""
+        first = self.judge_again(evidence, running)
         for _ in range(self._repeat - 1):
-            check_same_verdict(first, self._judge_once(evidence, running))
+            check_same_verdict(first, self.judge_again(evidence, running))
         return first
 
-    def _judge_once(self, evidence: Evidence, running: RunningTrial) -> Judgement:
-        return self._oracle.judge(evidence, running.commands, self._setup)
+
+def content_digest(file: Path) -> str:
+    """Return a digest of the content of a file."""
+    with file.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def check_same_verdict(first: Judgement, second: Judgement) -> None:

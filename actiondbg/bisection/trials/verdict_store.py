@@ -11,7 +11,7 @@ from actiondbg.errors import FileNotWritten, UsageError
 from actiondbg.support.atomic_write import write_whole
 
 STATE_FILE = "state.json"
-_VERSION = 1
+_VERSION = 2
 
 
 class _Kept(msgspec.Struct):
@@ -19,14 +19,18 @@ class _Kept(msgspec.Struct):
     reason: str
 
 
-class _File(msgspec.Struct):
+class _Versioned(msgspec.Struct):
     version: int
+
+
+class _File(_Versioned):
     what: dict[str, str]
     verdicts: dict[str, _Kept]
+    outputs: dict[str, _Kept]
 
 
 class VerdictStore:
-    """Judgements by the digests of trials.
+    """Judgements by the digests of trials, and by those of outputs. Threads may share it.
 
     Args:
         file: written after each change; None for no file.
@@ -44,8 +48,10 @@ class VerdictStore:
         self._file = file
         self._identity = identity
         self._verdicts: dict[str, _Kept] = {}
+        self._outputs: dict[str, _Kept] = {}
         if resume and file is not None:
-            self._verdicts = _read(file, identity)
+            kept = _read(file, identity)
+            self._verdicts, self._outputs = kept.verdicts, kept.outputs
         self.resumed = len(self._verdicts)
         self.save()
 
@@ -58,6 +64,15 @@ class VerdictStore:
         """Add the judgement of a trial."""
         self._verdicts[digest] = _Kept(judgement.verdict, judgement.reason)
         self.save()
+
+    def get_output(self, digest: str) -> Judgement | None:
+        """Return the judgement of an output, or None."""
+        kept = self._outputs.get(digest)
+        return None if kept is None else Judgement(kept.verdict, kept.reason)
+
+    def add_output(self, digest: str, judgement: Judgement) -> None:
+        """Add the judgement of an output; ``add`` writes it to the file."""
+        self._outputs[digest] = _Kept(judgement.verdict, judgement.reason)
 
     def remove_all(self, verdict: Verdict) -> None:
         """Remove all judgements of a verdict, so that these trials run again."""
@@ -79,7 +94,7 @@ class VerdictStore:
         """Replace the file atomically."""
         if self._file is None:
             return
-        kept = _File(_VERSION, self._identity, self._verdicts)
+        kept = _File(_VERSION, self._identity, self._verdicts, self._outputs)
         try:
             self._file.parent.mkdir(parents=True, exist_ok=True)
             write_whole(self._file, msgspec.json.format(msgspec.json.encode(kept)))
@@ -98,9 +113,14 @@ def has_verdicts(file: Path) -> bool:
         return True
 
 
-def _read(file: Path, identity: dict[str, str]) -> dict[str, _Kept]:
+def _read(file: Path, identity: dict[str, str]) -> _File:
     try:
-        kept = msgspec.json.decode(file.read_bytes(), type=_File)
+        text = file.read_bytes()
+        if msgspec.json.decode(text, type=_Versioned).version != _VERSION:
+            raise UsageError(
+                f"{str(file)!r} was written by another version of actiondbg: leave --resume out."
+            )
+        kept = msgspec.json.decode(text, type=_File)
     except FileNotFoundError:
         raise UsageError(
             f"There is nothing to resume in {str(file.parent)!r}: name the folder with --output, "
@@ -110,10 +130,6 @@ def _read(file: Path, identity: dict[str, str]) -> dict[str, _Kept]:
         raise UsageError(
             f"The state file {str(file)!r} cannot be read ({error}): leave --resume out."
         ) from error
-    if kept.version != _VERSION:
-        raise UsageError(
-            f"{str(file)!r} was written by another version of actiondbg: leave --resume out."
-        )
     for name, value in identity.items():
         if kept.what.get(name) != value:
             raise UsageError(
@@ -122,4 +138,4 @@ def _read(file: Path, identity: dict[str, str]) -> dict[str, _Kept]:
             )
     for name, value in kept.what.items():
         identity.setdefault(name, value)
-    return kept.verdicts
+    return kept

@@ -128,7 +128,7 @@ def test_jobs_find_the_same_culprit(mlir_opt: str, source: str, mode: str) -> No
     tool = ("--", mlir_opt, source, "--canonicalize")
     alone = found(*words, "-o", "alone", *tool)
     together = found(*words, "-j2", "-o", "together", *tool)
-    differ = ("seconds", "trials", "reproducer")
+    differ = ("seconds", "trials", "oracle_runs", "reproducer")
     assert without(alone, *differ) == without(together, *differ)
     if mode == "skip":
         assert [skip["function"] for skip in alone["skips"]] == ["f24"]
@@ -202,7 +202,7 @@ def test_ctrl_c_keeps_the_verdicts(mlir_opt: str, source: str, jobs: str) -> Non
     words = ("--test", "sh judge.sh {}", "-o", "here", "--resume", "--", *tool)
     result = found(jobs, *words)
     again = found("--test", "sh judge.sh {}", "-o", "anew", "--", *tool)
-    differ = ("seconds", "trials", "reproducer", "notes")
+    differ = ("seconds", "trials", "oracle_runs", "reproducer", "notes")
     assert without(result, *differ) == without(again, *differ)
     assert result["notes"][0] == f"Resumed with {len(known)} verdicts."
     if jobs == "-j1":

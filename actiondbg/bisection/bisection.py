@@ -191,6 +191,8 @@ class Bisection(Closeable):
         judgement = runner.judge(evidence, self.frozen_tool.new_trial())
         if judgement.verdict == "bad":
             return messages.no_candidates("")
+        if judgement.verdict == "untestable":
+            return messages.no_actions(judgement)
         return messages.not_bad(judgement, self.task.oracle.is_event)
 
     def _oracle_setup(self) -> OracleSetup:

@@ -12,6 +12,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from actiondbg.bisection.error_output import fatal_error
+
+STDOUT, STDERR = "command.out", "command.err"  # the files of a command
 _SHOWN = 2000  # characters of stderr that are kept
 # The leader of a process group: when this process ends, the leader reads the end of its standard
 # input and kills the group.
@@ -24,7 +27,7 @@ class Completed(NamedTuple):
     Attributes:
         status: the exit status, negative for a signal; None if the command timed out.
         output: the file of its stdout.
-        errors: the last lines of its stderr.
+        errors: why it died, such as a failed assertion, or the last lines of its stderr.
     """
 
     status: int | None
@@ -70,7 +73,7 @@ class CommandRunner:
             OSError: the command cannot be started.
             Cancelled: ``cancel`` was called.
         """
-        output, errors = self._directory / "command.out", self._directory / "command.err"
+        output, errors = self._directory / STDOUT, self._directory / STDERR
         with (
             open(stdin or os.devnull, "rb") as source,
             open(output, "wb") as out,
@@ -87,7 +90,7 @@ class CommandRunner:
                 self._kill()
                 process.wait()
         self._check()
-        return Completed(status, output, _end_of(errors))
+        return Completed(status, output, fatal_error(errors) or _end_of(errors))
 
     def cancel(self) -> None:
         """Kill the running command and refuse later ones; another thread may call this."""

@@ -44,6 +44,15 @@ def not_bad(judgement: Judgement, is_event: bool = False) -> NothingFound:
     )
 
 
+def no_actions(judgement: Judgement) -> NothingFound:
+    """The tool failed before its first action."""
+    return NothingFound(
+        "untestable",
+        f"The tool failed before its first action ({judgement.reason}), so there is nothing to "
+        "judge: check its command line and its input.",
+    )
+
+
 def no_candidates(narrowed: str) -> NothingFound:
     """The whole run is bad, and there are no candidates."""
     which = f" with {narrowed}" if narrowed else ""

@@ -14,6 +14,7 @@ from typing import NamedTuple, get_args
 
 from actiondbg import protocol
 from actiondbg.bisection.command_runner import CommandRunner, Completed
+from actiondbg.bisection.error_output import failure_text, fatal_error
 from actiondbg.bisection.verdict import Judgement, Verdict
 from actiondbg.errors import OracleError
 from actiondbg.process.stop import Stop
@@ -110,11 +111,10 @@ class Oracle(ABC):
         if stop.when != "exit":
             return Judgement("bad", shortened(stop.message or "it was caught"))
         if self.is_bad_end(stop):
-            return Judgement("bad", shortened(stop.message or "the tool crashed"))
+            return Judgement("bad", _end_of_tool(stop, fatal_error(evidence.errors)))
         if stop.status != 0:
-            said = shortened(_last_words(evidence.errors))
             verdict = "good" if self.is_lenient and stop.reason == "exited" else "untestable"
-            return Judgement(verdict, f"{(stop.message or '').rstrip('.')}{said and ': '}{said}")
+            return Judgement(verdict, _end_of_tool(stop, failure_text(evidence.errors)))
         return self.judge_output(evidence.output, commands, setup)
 
     def judges_output(self, stop: Stop | None) -> bool:
@@ -304,12 +304,10 @@ def _why(done: Completed) -> str:
     return f"{how}{said and ': '}{said.rstrip('.')}{meaning}"
 
 
-def _last_words(errors: Path) -> str:
-    try:
-        with errors.open(encoding="utf-8", errors="replace") as file:
-            return next((line for line in file if "error:" in line), "").strip()
-    except OSError:
-        return ""
+def _end_of_tool(stop: Stop, said: str) -> str:
+    """Return how the tool ended, and what it wrote about that."""
+    how = (stop.message or "the tool crashed").rstrip(".")
+    return f"{how}{said and ': '}{shortened(said)}"
 
 
 def shortened(text: str) -> str:

@@ -221,10 +221,12 @@ class ReproducerWriter:
     def _known_strategy(self, facts: StrategyFacts) -> _Chosen | None:
         """Find the first strategy whose outputs were judged in trials, and are as expected."""
         for strategy in strategies(facts):
-            verdicts = self._reproducer_run.known_verdicts(strategy.steps)
-            steps = list(zip(strategy.steps, verdicts, strict=True))
-            is_shown = all(verdict == step.expected for step, verdict in steps if step.essential)
-            if is_shown and strategy.runs_pass:
+            essential = [step for step in strategy.steps if step.essential]
+            verdicts = self._reproducer_run.known_verdicts(essential)
+            expected = [step.expected for step in essential]
+            if strategy.runs_pass and verdicts == expected:
+                verdicts = self._reproducer_run.known_verdicts(strategy.steps)
+                steps = zip(strategy.steps, verdicts, strict=True)
                 results = [StepResult(step, verdict) for step, verdict in steps if verdict]
                 return _Chosen(strategy.sentence, _confirmed(results))
         return None

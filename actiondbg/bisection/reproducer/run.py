@@ -7,10 +7,11 @@ import os
 import tempfile
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from actiondbg.bisection.command_runner import Cancelled, CommandRunner
+from actiondbg.bisection.command_runner import STDERR, STDOUT, Cancelled, CommandRunner
 from actiondbg.bisection.oracles.oracle import Evidence, Oracle, OracleSetup
 from actiondbg.bisection.reproducer.pipelines import dumped_pipelines
 from actiondbg.bisection.reproducer.portable_command import OUT, PortableCommand
@@ -21,6 +22,7 @@ from actiondbg.bisection.verdict import Verdict
 from actiondbg.errors import ActiondbgError, FileNotWritten
 from actiondbg.process.stop import exit_of
 from actiondbg.support.atomic_directory import executable_mode
+from actiondbg.tool.address_layout import address_layout
 
 SCRIPT = "repro.sh"
 _SECONDS = 600.0  # the time limit of one run of the tool, if the user gives none
@@ -90,11 +92,16 @@ class ReproducerRun:
             the tool ended with an error; None if its output has to be judged.
         """
         new = [step for step in steps if tuple(step.args) not in self._known]
-        if new:
-            with self._scratch() as scratch:
-                self._run_script(new, ShellJudge("", None), ["An attempt."], Path(scratch))
-                for number, step in enumerate(new, 1):
-                    self._known[tuple(step.args)] = self._known_verdict(Path(scratch), number)
+        with self._scratch() as scratch:
+            directories = [Path(scratch, str(number)) for number, _ in enumerate(new)]
+            with ThreadPoolExecutor(os.cpu_count()) as pool:
+                try:
+                    verdicts = list(pool.map(self._run_step, new, directories))
+                except BaseException:
+                    self.close()  # so that the end of the pool waits for no tool
+                    raise
+        for step, verdict in zip(new, verdicts, strict=True):
+            self._known[tuple(step.args)] = verdict
         return [self._known[tuple(step.args)] for step in steps]
 
     def try_steps(self, steps: Sequence[Step], judge: ShellJudge) -> list[StepResult]:
@@ -237,29 +244,46 @@ class ReproducerRun:
         if self._environment is not None:
             given = (f"{name}={value}" for name, value in self._environment.items())
             environment = ["-i", *given, *environment]
-        completed = (runner or CommandRunner(scratch)).run(
-            ["env", *environment, *words], stdin, seconds, self._folder
-        )
+        with address_layout(randomize=False):  # as in the trials
+            completed = (runner or CommandRunner(scratch)).run(
+                ["env", *environment, *words], stdin, seconds, self._folder
+            )
         return completed.status, completed.output.read_text(encoding="utf-8", errors="replace")
+
+    def _run_step(self, step: Step, directory: Path) -> Verdict | None:
+        """Run a step; return the verdict on its output, if no oracle has to be run for it."""
+        directory.mkdir()
+        output = directory / "output"
+        words = [os.fspath(output) if word == OUT else word for word in step.args]
+        stdin = self._folder / step.piped if step.piped else None
+        runner = CommandRunner(directory)
+        self._runners.append(runner)
+        status, _ = self._execute(
+            [os.fspath(self._tool), *words], directory, {}, self.seconds, stdin, runner
+        )
+        if status is None or status < 0 or self._oracle.is_event:
+            return None if self._oracle.is_event else "untestable"
+        stop = exit_of(status, True, None, None)
+        written = output if output.exists() and output.stat().st_size else directory / STDOUT
+        return self._known_verdict(Evidence(written, directory / STDERR, stop))
 
     def _verdict(self, scratch: Path, number: int) -> Verdict:
         """Judge the output of a step by the oracle, if no trial had such an output."""
-        known = self._known_verdict(scratch, number)
-        if known is not None:
-            return known
         evidence = self._evidence(scratch, number)
         if evidence is None:
             return "untestable"  # the script ended before this step
+        known = self._known_verdict(evidence)
+        if known is not None:
+            return known
         self.judged += 1
         try:
             return self._oracle.judge(evidence, CommandRunner(scratch), self._setup).verdict
         except ActiondbgError:
             return "untestable"
 
-    def _known_verdict(self, scratch: Path, number: int) -> Verdict | None:
+    def _known_verdict(self, evidence: Evidence) -> Verdict | None:
         """Return the verdict on a step's output, if no oracle has to be run for it."""
-        evidence = self._evidence(scratch, number)
-        if evidence is None or self._oracle.is_event:
+        if self._oracle.is_event:
             return None
         if not self._oracle.judges_output(evidence.stop):
             return "untestable"

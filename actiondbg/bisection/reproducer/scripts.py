@@ -120,6 +120,10 @@ trap 'exit 130' HUP INT TERM
 out=$work/out err=$work/err number=0 missed=0
 [ -z "$KEEP" ] || mkdir -p -- "$KEEP" || exit 2
 
+# The same addresses in each run, as in the bisection, where setarch can do that.
+fixed="setarch $(uname -m) -R"
+$fixed true 2> /dev/null || fixed=
+
 # limit COMMAND...: ends it with status 137 when it takes too long, where there is a timeout.
 limit() {{
   if command -v timeout > /dev/null; then timeout -s KILL {seconds:g} "$@"; else "$@"; fi
@@ -145,7 +149,7 @@ expect() {
   shift 3
   number=$((number + 1))
   : > "$out"
-  limit "$MLIR_OPT" "$@" < "$stdin" > "$work/stdout" 2> "$err"
+  limit $fixed "$MLIR_OPT" "$@" < "$stdin" > "$work/stdout" 2> "$err"
   status=$?
   [ -s "$out" ] || mv -- "$work/stdout" "$out"
   judge < /dev/null > "$work/said" 2>&1

@@ -113,6 +113,50 @@ def test_missing_tool_is_an_error(source: str) -> None:
     assert "--filecheck FILE" in run("--help").stdout
 
 
+@pytest.mark.parametrize(
+    ("words", "quoted"),
+    [
+        (["folds.mlir", "--canonicalise"], "Unknown command line argument '--canonicalise'."),
+        (["nowhere.mlir", "--cse"], "'nowhere.mlir': No such file or directory"),
+        (["broken.mlir", "--cse"], "broken.mlir:1:25: error: use of undeclared SSA value name"),
+    ],
+)
+def test_a_tool_that_fails_is_quoted(
+    mlir_opt: str, source: str, words: list[str], quoted: str
+) -> None:
+    Path("broken.mlir").write_text("func.func @f() { return %x : i32 }\n")
+    for oracle in (["--test", "true"], ["--crash"]):
+        done = run(*oracle, "--", mlir_opt, *words)
+        assert (done.returncode, done.stderr) == (1, "")
+        assert done.stdout.startswith("Untestable: The tool failed before its first action (")
+        assert quoted in done.stdout and "check its command line" in done.stdout
+
+
+STORE = """\
+func.func @store(%m: memref<4xi1>, %i: index) {
+  %c0 = arith.constant false
+  memref.store %c0, %m[%i] : memref<4xi1>
+  return
+}
+"""
+
+
+def test_an_assertion_is_quoted(folds: str) -> None:
+    """Of the tool, of the lowering of --compare, and of a test; of the build with assertions."""
+    Path("store.mlir").write_text(STORE)
+    tool = ["mlir-opt", "store.mlir", "--canonicalize"]
+    lower = "--finalize-memref-to-llvm"
+    for words in (
+        ["--test", "true", "--", *tool, lower],
+        ["--compare", "--", *tool],
+        ["--test", f"mlir-opt {lower} {{}}", "--", *tool],
+    ):
+        done = run(*words)
+        said = done.stdout + done.stderr
+        assert done.returncode == 1 and "Assertion `" in said and "' failed" in said
+        assert "Stack dump" not in said and "PLEASE" not in said
+
+
 def test_file_named_bisect_is_not_run_as_a_tool(source: str) -> None:
     words = ["-nx", "--batch", "-ex", "run", "--", "bisect"]
     done = subprocess.run([COMMAND, *words], capture_output=True, text=True)

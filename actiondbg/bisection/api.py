@@ -81,7 +81,8 @@ def bisect(
         timeout: the time limit of a trial and of a command of the oracle, in seconds. None: no
             limit for commands, and for trials 20 times the duration of the whole run, at least a
             minute.
-        repeat: how often each output is judged; if the verdicts differ, the result is "flaky".
+        repeat: how often each output is judged; if the verdicts differ, the result is "flaky". A
+            whole run that is good is repeated as often with random addresses, at least 8 times.
         output: the folder for the report and the reproducer, and for the state file until then;
             None for no folder.
         resume: continue the bisection whose state file is in ``output``.
@@ -119,6 +120,7 @@ def bisect(
             env=env,
             mlir_include=Path(mlir_include) if mlir_include is not None else None,
             on_compile=on_compile,
+            layouts=max(repeat, BisectionTask.layouts),
         )
         folder = None
         if output is not None:
@@ -210,7 +212,8 @@ class _Run:
         seconds = max(
             _LEAST_SECONDS, _TIMES_MEAN_TRIAL * progress.seconds / max(progress.trials, 1)
         )
-        limited = replace(task, seconds=min(task.seconds or seconds, seconds))
+        layouts = task.layouts if result.layout else 0
+        limited = replace(task, seconds=min(task.seconds or seconds, seconds), layouts=layouts)
         progress.start_phase("the reduction")
 
         def is_interesting(path: Path) -> bool:

@@ -10,13 +10,16 @@ import msgspec
 
 from actiondbg.bisection import messages
 from actiondbg.bisection.bounds import SearchSpace, evaluate_whole_run, find_good_start
+from actiondbg.bisection.candidates.record import Record
 from actiondbg.bisection.culprit import describe_culprit
 from actiondbg.bisection.culprit_search import CulpritSearch
 from actiondbg.bisection.messages import NothingFound
 from actiondbg.bisection.minimal_sets import smallest_set
-from actiondbg.bisection.oracles.oracle import OracleSetup
+from actiondbg.bisection.oracles.oracle import Evidence, OracleSetup
+from actiondbg.bisection.plain_runs import PlainRuns, PlainVerdicts
 from actiondbg.bisection.progress import ProgressReporter
 from actiondbg.bisection.result import Culprit, Result
+from actiondbg.bisection.run_difference import RecordedRun, first_different_action
 from actiondbg.bisection.task import BisectionTask
 from actiondbg.bisection.trials.evaluator import TrialEvaluator
 from actiondbg.bisection.trials.frozen_tool import FrozenTool
@@ -28,6 +31,11 @@ from actiondbg.support.closeable import Closeable
 from actiondbg.support.scratch_directory import make_directory, remove_directory
 
 MakePool = Callable[[BisectionTask, Callable[[], RunningTrial]], Pool]
+
+
+def _is_not_bad(result: Result) -> bool:
+    """Whether the whole run was good, or could not be judged."""
+    return result.verdict == "not-bad" or (result.verdict == "untestable" and not result.candidates)
 
 
 class Bisection(Closeable):
@@ -53,36 +61,90 @@ class Bisection(Closeable):
         self.task = task
         self._progress = progress
         self._make_pool = make_pool
-        line = task.command_line()
+        self._layout = 0
+        self._judged = 0
+        self._whole: Record | None = None
+        self._plain: PlainRuns | None = None
         self._directory = make_directory()
         try:
             progress.start_phase("the tool")
-            program = task.program(line.with_output(self._directory / "first.output"))
-            self.tool = program.tool
+            self.tool = task.program(task.argv).tool
             self.setup = self._oracle_setup()
             task.oracle.prepare(self.setup)
-            self.frozen_tool = FrozenTool(
-                program, line, self._directory, task.stdin, task.oracle.catches, task.keys
-            )
+            self.frozen_tool = self._freeze(layout=0)
         except BaseException:
             remove_directory(self._directory)
             raise
 
     def close(self) -> None:
         """End all processes of the tool and remove their files."""
+        if self._plain is not None:
+            self._plain.close()
         self.frozen_tool.close()
         remove_directory(self._directory)
 
     def find(self, verdicts: VerdictStore) -> Result:
         """Bisect; ``verdicts`` is the cache of verdicts.
 
-        If an oracle that looks for an event cannot judge runs that end with an error, such runs
-        count as good in a second search.
+        A whole run that is good is repeated in random address layouts. If an oracle that looks for
+        an event cannot judge runs that end with an error, such runs count as good in a second
+        search.
 
         Raises:
             OracleError: the oracle cannot judge.
             ToolGone: the tool does not repeat its run.
         """
+        result = self._find_in_layout(verdicts)
+        if not _is_not_bad(result) or self.frozen_tool.stop.when == "exit":
+            return result
+        found = self._find_in_random_layouts(verdicts)
+        if found is not None:
+            return found
+        if not self.task.layouts:
+            return result
+        return msgspec.structs.replace(
+            result,
+            message=messages.good_in_all_layouts(result.message, self.task.layouts),
+            trials=self._progress.trials,
+            oracle_runs=self._judged,
+            seconds=self._progress.seconds,
+        )
+
+    def _freeze(self, layout: int) -> FrozenTool:
+        """Start and freeze the tool; with fixed addresses in layout 0, else with random ones."""
+        task = self.task
+        line = task.command_line()
+        self._layout = layout
+        directory = self._directory
+        if layout:
+            directory = directory / f"l{layout}"
+            directory.mkdir()
+        program = task.program(line.with_output(directory / "first.output"), layout > 0)
+        catches = task.oracle.catches
+        return FrozenTool(program, line, directory, task.stdin, catches, task.keys)
+
+    def _find_in_random_layouts(self, verdicts: VerdictStore) -> Result | None:
+        """Bisect in the first random address layout in which the whole run is bad."""
+        fixed, record = self.frozen_tool, self._whole
+        with fixed:
+            for layout in range(1, self.task.layouts + 1):
+                self._progress.start_phase(f"random addresses, run {layout}")
+                if layout > 1:
+                    self.frozen_tool.close()
+                self.frozen_tool = self._freeze(layout)
+                found = self._find_in_layout(verdicts.of_other_layout())
+                if _is_not_bad(found):
+                    continue
+                differs = None
+                if record is not None and self._whole is not None:
+                    runs = RecordedRun(fixed, record), RecordedRun(self.frozen_tool, self._whole)
+                    differs = first_different_action(*runs, self._directory)
+                self._progress.add_note(messages.bad_in_layout(layout, differs))
+                notes = list(self._progress.notes)
+                return msgspec.structs.replace(found, layout=layout, notes=notes)
+        return None
+
+    def _find_in_layout(self, verdicts: VerdictStore) -> Result:
         result = self._find(verdicts)
         oracle = self.task.oracle
         if result.verdict != "untestable" or not (oracle.is_event and result.candidates):
@@ -110,19 +172,21 @@ class Bisection(Closeable):
         finally:
             evaluator.cancel_speculative()
             pool.close()
+            self._whole = evaluator.whole
+            self._judged += runner.judged
         return msgspec.structs.replace(
             result,
             mode=task.mode,
             candidates=evaluator.candidates,
             trials=progress.trials,
-            oracle_runs=runner.judged,
+            oracle_runs=self._judged,
             notes=list(progress.notes),
             always=task.filter.always,
             seconds=progress.seconds,
         )
 
     def _pool(self, runner: TrialRunner) -> Pool:
-        if self._make_pool is None:
+        if self._make_pool is None or self._layout:  # workers have layouts of their own
             return ThreadPool(self.frozen_tool, runner.run, self.task.jobs or 1)
         return self._make_pool(self.task, self.frozen_tool.new_trial)
 
@@ -136,18 +200,40 @@ class Bisection(Closeable):
         record, whole_run = evaluate_whole_run(
             evaluator, task.keys, task.oracle.is_event, speculative
         )
+        if task.layouts and not task.oracle.catches and self._plain is None:
+            self._plain = PlainRuns(task, self._directory, evaluator.seconds)
         space = find_good_start(evaluator, record, whole_run)
         search = CulpritSearch(evaluator, pool, record, jobs, confirms=first)
         space = search.find(space)
         result = self._first(search, space) if first else self._set(evaluator, pool, jobs, space)
         if search.is_contradicted or (first and result.confirmed != "good"):
             search.judge_again(space)
+        plain = self._judge_plain_runs(runner)
         scheme = space.scheme
         return msgspec.structs.replace(
             result,
+            plain_bad=plain.bad,
+            plain_runs=plain.runs,
             held=sorted(scheme.held - scheme.passes),
             units=sorted(scheme.held & scheme.passes),
         )
+
+    def _judge_plain_runs(self, runner: TrialRunner) -> PlainVerdicts:
+        """Count how often the plain tool is bad; most of its outputs were judged in trials."""
+        if self._plain is None:
+            return PlainVerdicts()
+
+        def count(runs: list[Evidence]) -> int:
+            judged = (runner.judge(one, self.frozen_tool.new_trial()) for one in runs)
+            return sum(judgement.verdict == "bad" for judgement in judged)
+
+        runs = self._plain.first()
+        found = PlainVerdicts(count(runs), len(runs))
+        if self._layout or not found.is_always_bad:
+            more = self._plain.more()
+            found = PlainVerdicts(found.bad + count(more), found.runs + len(more))
+            self._progress.add_note(found.describe())
+        return found
 
     def _first(self, search: CulpritSearch, space: SearchSpace) -> Result:
         judgement = search.confirm(space)

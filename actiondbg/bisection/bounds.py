@@ -68,6 +68,7 @@ def evaluate_whole_run(
         limit = evaluator.seconds or _LEAST_SECONDS
         evaluator.start_speculative(Trial(plan=nothing, seconds=limit))
     result, record = evaluator.record(evaluator.whole_run(), keys)
+    evaluator.whole = record
     if evaluator.seconds is None:
         duration = evaluator.progress.seconds - start
         evaluator.seconds = max(_LEAST_SECONDS, _TIMES_WHOLE_RUN * duration)

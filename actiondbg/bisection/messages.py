@@ -44,6 +44,20 @@ def not_bad(judgement: Judgement, is_event: bool = False) -> NothingFound:
     )
 
 
+def good_in_all_layouts(message: str, layouts: int) -> str:
+    """The whole run is good in random address layouts too."""
+    return f"{message} It was not bad in {layouts} runs with random addresses either."
+
+
+def bad_in_layout(layout: int, difference: str | None) -> str:
+    """The whole run is bad in a random address layout only."""
+    differs = f" It differs from the good run first at {difference}." if difference else ""
+    return (
+        f"The whole run is good with fixed addresses, and bad in run {layout} with random ones, "
+        f"in which the search was made.{differs}"
+    )
+
+
 def no_actions(judgement: Judgement) -> NothingFound:
     """The tool failed before its first action."""
     return NothingFound(

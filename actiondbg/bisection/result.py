@@ -122,6 +122,10 @@ class Result(msgspec.Struct, kw_only=True, frozen=True):
         always: globs of names that were never candidates.
         reproducer: the folder of the report and the reproducer, or None.
         reproducer_verified: whether the reproducer showed good and bad; None if there is none.
+        layout: 0 if the search was made with fixed addresses, else the number of the random
+            address layout in which the whole run was bad.
+        plain_bad: how many of ``plain_runs`` had a bad output.
+        plain_runs: how often the plain tool was run with random addresses.
         seconds: the wall time.
     """
 
@@ -142,6 +146,9 @@ class Result(msgspec.Struct, kw_only=True, frozen=True):
     always: list[str] = []
     reproducer: str | None = None
     reproducer_verified: bool | None = None
+    layout: int = 0
+    plain_bad: int = 0
+    plain_runs: int = 0
     seconds: float = 0.0
 
     @property
@@ -174,6 +181,9 @@ class Result(msgspec.Struct, kw_only=True, frozen=True):
             "skips": msgspec.to_builtins(self.skips),
             "reproducer": self.reproducer,
             "reproducer_verified": self.reproducer_verified,
+            "layout": self.layout,
+            "plain_bad": self.plain_bad,
+            "plain_runs": self.plain_runs,
             "message": self.message,
             "notes": self.notes,
             "seconds": round(self.seconds, 3),

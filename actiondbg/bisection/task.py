@@ -32,6 +32,7 @@ class BisectionTask:
         env: the tool's environment; None for this process's.
         mlir_include: the tool's MLIR headers; None to find them.
         on_compile: called when the agent is compiled.
+        layouts: how many random address layouts a good whole run is repeated in.
     """
 
     argv: list[str]
@@ -46,6 +47,7 @@ class BisectionTask:
     env: Mapping[str, str] | None = None
     mlir_include: Path | None = None
     on_compile: Callable[[], None] | None = field(default=None, compare=False)
+    layouts: int = 8
 
     @property
     def keys(self) -> bool:
@@ -61,14 +63,15 @@ class BisectionTask:
         line = self.command_line()
         return self.stdin if line.reads_stdin else line.input
 
-    def program(self, argv: list[str]) -> Program:
-        """Return the tool with another command line."""
+    def program(self, argv: list[str], randomize: bool = False) -> Program:
+        """Return the tool with another command line, and with fixed or random addresses."""
         return Program(
             argv=argv,
             mlir_include=self.mlir_include,
             cwd=self.cwd,
             env=self.env,
             on_compile=self.on_compile,
+            randomize=randomize,
         )
 
     def identity(self) -> dict[str, str]:

@@ -55,7 +55,7 @@ class Program:
     @property
     def tool(self) -> Tool:
         """The tool, looked up at the first use; raises LaunchError."""
-        name = self._command_line()[0]
+        name = self.command[0]
         if self._found is None or self._found[0] != name:
             self._found = name, find_tool(name, self.mlir_include)
         return self._found[1]
@@ -87,7 +87,7 @@ class Program:
         try:
             with address_layout(self.randomize):
                 return subprocess.Popen(
-                    self._command_line(),
+                    self.command,
                     executable=executable,
                     env={**self._environment(agent), **variables},
                     cwd=self.cwd,
@@ -114,8 +114,9 @@ class Program:
             result["ACTIONDBG_PRELOAD"] = preloaded
         return result
 
-    def _command_line(self) -> list[str]:
-        """Return the command line, with a driver replaced by its compiler."""
+    @property
+    def command(self) -> list[str]:
+        """The command line, with a driver replaced by its compiler."""
         if self._expanded is None or self._expanded[0] != self.argv:
             self._expanded = list(self.argv), expand_driver(self.argv, self.cwd)
         return self._expanded[1]

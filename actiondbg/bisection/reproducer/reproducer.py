@@ -8,13 +8,14 @@ from __future__ import annotations
 import shutil
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from msgspec import structs
 
 from actiondbg.bisection.oracles.oracle import Command as TestCommand
 from actiondbg.bisection.oracles.oracle import Oracle, OracleSetup
+from actiondbg.bisection.plain_runs import PlainVerdicts
 from actiondbg.bisection.reproducer.ir_snapshots import (
     IRSnapshots,
     RepeatableRun,
@@ -122,6 +123,7 @@ class ReproducerWriter:
 
     def __post_init__(self) -> None:
         self._notes: list[str] = []
+        self._failures: list[str] = []
         self._copies = CopiedFiles(self.setup.cwd or Path.cwd())
         self._command = make_portable(self.setup.argv, self._copies, self.setup.input)
         self._reproducer_run = ReproducerRun(
@@ -189,28 +191,64 @@ class ReproducerWriter:
     def _choose(
         self, facts: StrategyFacts, judges: Sequence[ShellJudge]
     ) -> tuple[ShellJudge, _Chosen]:
-        """Choose the first judge and strategy that are confirmed."""
+        """Choose the first judge and strategy that are confirmed.
+
+        Where the bug depends on addresses, runs with fixed ones may not show it: then each run is
+        repeated with random ones.
+        """
+        found: tuple[ShellJudge, _Chosen] | None = None
+        if not self.result.layout:
+            found = self._choose_with_fixed_addresses(facts, judges)
+        plain = PlainVerdicts(self.result.plain_bad, self.result.plain_runs)
+        if found is None and (self.result.layout or not plain.is_always_bad):
+            self._reproducer_run.tries = plain.tries
+            found = self._choose_with_random_addresses(facts, judges)
+        if found is not None:
+            return found
+        self._notes += self._failures
+        fallback = fallback_strategy(facts)
+        results = self._reproducer_run.try_steps(fallback.steps, judges[0])
+        return judges[0], _Chosen(fallback.sentence, results, is_confirmed=False)
+
+    def _choose_with_fixed_addresses(
+        self, facts: StrategyFacts, judges: Sequence[ShellJudge]
+    ) -> tuple[ShellJudge, _Chosen] | None:
         first, *others = judges
         knows = not self.oracle.is_event and self._is_portable()
         chosen = self._known_strategy(facts) if knows else None
+        if chosen is None:
+            chosen, self._failures = self._confirmed_strategy(facts, first, knows)
         if chosen is not None:
             return first, chosen
-        chosen, notes = self._confirmed_strategy(facts, first, knows)
-        for judge in others if chosen is None else []:
+        for judge in others:
             self._reproducer_run.forget_verdicts()
-            in_place, _ = self._confirmed_strategy(facts, judge, knows=False)
-            if in_place is not None:
+            chosen, _ = self._confirmed_strategy(facts, judge, knows=False)
+            if chosen is not None:
                 self._notes.append(
                     f"The test works only in {str(self._copies.base)!r}, so repro.sh runs it "
                     "there: this folder lacks the files that it needs."
                 )
-                return judge, in_place
-        self._notes += notes
-        if chosen is not None:
-            return first, chosen
-        fallback = fallback_strategy(facts)
-        results = self._reproducer_run.try_steps(fallback.steps, first)
-        return first, _Chosen(fallback.sentence, results, is_confirmed=False)
+                return judge, chosen
+        return None
+
+    def _choose_with_random_addresses(
+        self, facts: StrategyFacts, judges: Sequence[ShellJudge]
+    ) -> tuple[ShellJudge, _Chosen] | None:
+        facts = replace(facts, randomize=True)
+        as_it_is = fallback_strategy(facts).steps
+        for judge in judges:
+            self._reproducer_run.forget_verdicts()
+            tried = self._reproducer_run.try_steps(as_it_is, judge)
+            if not all(each.confirmed for each in tried):
+                self._failures = [
+                    f"Tried {self._reproducer_run.tries} times with random addresses, "
+                    "and not bad: the command as it is."
+                ]
+                continue
+            chosen, self._failures = self._confirmed_strategy(facts, judge, knows=False)
+            if chosen is not None:
+                return judge, chosen
+        return None
 
     def _is_portable(self) -> bool:
         """Whether the oracle judges in the folder as it did in its place."""
@@ -242,15 +280,16 @@ class ReproducerWriter:
             knows: whether outputs that trials had need not be judged again.
 
         Returns:
-            The strategy with its confirmed steps, or None; and notes on the attempts.
+            The strategy with its confirmed steps, or None; and notes on the failed attempts.
         """
         notes: list[str] = []
         for strategy in strategies(facts):
             tried = self._try_steps(strategy.steps, judge, knows)
             missed = [each for each in tried if not each.confirmed]
             if not any(each.step.essential for each in missed):
-                notes += [f"Not in repro.sh: {_difference(each)}." for each in missed]
-                return _Chosen(strategy.sentence, _confirmed(tried)), notes
+                self._notes += notes
+                self._notes += [f"Not in repro.sh: {_difference(each)}." for each in missed]
+                return _Chosen(strategy.sentence, _confirmed(tried)), []
             differences = "; ".join(_difference(each) for each in missed)
             sentence = strategy.sentence.rstrip(".")
             notes.append(f"Tried, but not confirmed: {sentence} ({differences}).")

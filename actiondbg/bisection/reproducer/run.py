@@ -63,6 +63,7 @@ class ReproducerRun:
 
     Attributes:
         judged: how often an output was judged.
+        tries: how often a run is repeated with random addresses; 1 for fixed ones.
     """
 
     def __init__(
@@ -76,6 +77,7 @@ class ReproducerRun:
     ) -> None:
         self.seconds = setup.seconds or _SECONDS
         self.judged = 0
+        self.tries = 1
         self._folder, self._tool = folder, tool
         self._oracle, self._setup = oracle, setup
         self._environment = environment
@@ -120,7 +122,7 @@ class ReproducerRun:
         """Write repro.sh; raises FileNotWritten."""
         script = self._folder / SCRIPT
         try:
-            text = make_script(head, steps, judge, self._tool, self.seconds)
+            text = make_script(head, steps, judge, self._tool, self.seconds, self.tries)
             script.write_text(text, encoding="utf-8", errors="surrogateescape")
             script.chmod(executable_mode(script))
         except OSError as error:
@@ -171,7 +173,7 @@ class ReproducerRun:
                 "MLIR_OPT": str(self._tool),
                 "TMPDIR": os.fspath(scratch),
             },
-            self.seconds * (2 * len(steps) + 1),
+            self.seconds * (2 * self.tries * len(steps) + 1),
         )
 
     def start_session(
@@ -244,7 +246,7 @@ class ReproducerRun:
         if self._environment is not None:
             given = (f"{name}={value}" for name, value in self._environment.items())
             environment = ["-i", *given, *environment]
-        with address_layout(randomize=False):  # as in the trials
+        with address_layout(randomize=self.tries > 1):
             completed = (runner or CommandRunner(scratch)).run(
                 ["env", *environment, *words], stdin, seconds, self._folder
             )

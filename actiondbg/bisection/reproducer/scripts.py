@@ -62,7 +62,12 @@ class ShellJudge:
 
 
 def make_script(
-    head: Sequence[str], steps: Sequence[Step], judge: ShellJudge, tool: Path, seconds: float
+    head: Sequence[str],
+    steps: Sequence[Step],
+    judge: ShellJudge,
+    tool: Path,
+    seconds: float,
+    tries: int = 1,
 ) -> str:
     """Return repro.sh.
 
@@ -72,6 +77,8 @@ def make_script(
         judge: judges the outputs.
         tool: the stock tool, unless MLIR_OPT is set.
         seconds: the time limit of one run of the tool or of the judge.
+        tries: how often each run is repeated, with random addresses, until it is bad; 1 for one run
+            with fixed addresses.
     """
     name = " ".join(tool.name.split())
     about = [
@@ -87,9 +94,11 @@ def make_script(
         "#!/bin/sh",
         *(f"# {' '.join(line.split())}".rstrip() for line in about),
         _start(tool, seconds),
+        _RANDOM.format(tries=tries) if tries > 1 else _FIXED,
         *judge.preamble,
         _judge(judge),
-        _EXPECT,
+        _CONCLUDE,
+        _EXPECT_ONCE if tries == 1 else _EXPECT_OFTEN,
         *(_call(step) for step in steps),
         _END,
     ]
@@ -120,10 +129,6 @@ trap 'exit 130' HUP INT TERM
 out=$work/out err=$work/err number=0 missed=0
 [ -z "$KEEP" ] || mkdir -p -- "$KEEP" || exit 2
 
-# The same addresses in each run, as in the bisection, where setarch can do that.
-fixed="setarch $(uname -m) -R"
-$fixed true 2> /dev/null || fixed=
-
 # limit COMMAND...: ends it with status 137 when it takes too long, where there is a timeout.
 limit() {{
   if command -v timeout > /dev/null; then timeout -s KILL {seconds:g} "$@"; else "$@"; fi
@@ -142,16 +147,28 @@ judge() {{
 """
 
 
-_EXPECT = """\
-# expect good|bad TITLE STDIN ARGS...: runs the tool, and has judged what it wrote.
-expect() {
-  wanted=$1 title=$2 stdin=$3
-  shift 3
-  number=$((number + 1))
+_FIXED = """\
+# The same addresses in each run, as in the bisection, where setarch can do that.
+layout="setarch $(uname -m) -R"
+$layout true 2> /dev/null || layout=
+"""
+_RANDOM = """\
+# The bug depends on the addresses of the tool, which are random: a run is bad if one of these is.
+tries={tries} layout=
+"""
+_RUN = """\
+# run STDIN ARGS...: runs the tool; sets status, and writes out and err.
+run() {
+  stdin=$1
+  shift
   : > "$out"
-  limit $fixed "$MLIR_OPT" "$@" < "$stdin" > "$work/stdout" 2> "$err"
+  limit $layout "$MLIR_OPT" "$@" < "$stdin" > "$work/stdout" 2> "$err"
   status=$?
   [ -s "$out" ] || mv -- "$work/stdout" "$out"
+}
+
+# verdict_on_run: has judged what the tool wrote; sets verdict.
+verdict_on_run() {
   judge < /dev/null > "$work/said" 2>&1
   case $? in
     0) verdict=good ;;
@@ -159,7 +176,41 @@ expect() {
     126) verdict=unjudged ;;
     *) verdict=bad ;;
   esac
+}
+
+"""
+_EXPECT_ONCE = f"""\
+{_RUN}# expect good|bad TITLE STDIN ARGS...: runs the tool, and has judged what it wrote.
+expect() {{
+  wanted=$1 title=$2
+  shift 2
+  number=$((number + 1))
+  run "$@"
+  verdict_on_run
   echo "$number. $verdict, expected $wanted: $title"
+  conclude
+}}
+"""
+_EXPECT_OFTEN = f"""\
+{_RUN}# expect good|bad TITLE STDIN ARGS...: runs the tool until it is bad, or all tries are made.
+expect() {{
+  wanted=$1 title=$2 verdict=
+  shift 2
+  number=$((number + 1)) try=0
+  while [ "$try" -lt "$tries" ] && [ "$verdict" != bad ]; do
+    try=$((try + 1))
+    run "$@"
+    [ "$try" -gt 1 ] && cmp -s -- "$out" "$work/judged" && continue  # it has the same verdict
+    verdict_on_run
+    cp -- "$out" "$work/judged"
+  done
+  echo "$number. $verdict, expected $wanted: $title (try $try of $tries)"
+  conclude
+}}
+"""
+_CONCLUDE = """\
+# conclude: keeps the files of a run, and reports a verdict that is not expected.
+conclude() {
   if [ -n "$KEEP" ]; then
     cp -- "$out" "$KEEP/$number.out" && cp -- "$err" "$KEEP/$number.err"
     echo "$status" > "$KEEP/$number.status"

@@ -33,6 +33,7 @@ class StrategyFacts:
         pipeline: that pass; None if it cannot be written as text.
         whole_pipelines: returns the pipelines that the tool runs; empty if they are not known.
         snapshots: which of BEFORE, AFTER and BEFORE_PASS were printed.
+        randomize: whether the steps are run with random addresses, where actions have no numbers.
     """
 
     command: PortableCommand
@@ -43,6 +44,7 @@ class StrategyFacts:
     pipeline: str | None = None
     whole_pipelines: Callable[[], Sequence[str]] = list[str]
     snapshots: frozenset[str] = frozenset()
+    randomize: bool = False
 
     @property
     def is_pass(self) -> bool:
@@ -105,6 +107,7 @@ def _can_count(facts: StrategyFacts) -> bool:
     options = {word.lstrip("-").partition("=")[0] for word in facts.command.args}
     return (
         facts.tag == _COUNTER
+        and not facts.randomize
         and facts.command.source is not None
         and options.isdisjoint(_CONFLICTING)
     )

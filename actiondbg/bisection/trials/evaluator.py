@@ -34,6 +34,7 @@ class TrialEvaluator:
 
     Attributes:
         candidates: the number of candidates in the search.
+        whole: the record of the run that skips nothing; None before that run.
     """
 
     def __init__(
@@ -46,6 +47,7 @@ class TrialEvaluator:
         seconds: float | None,
     ) -> None:
         self.candidates = 0
+        self.whole: Record | None = None
         self.tool = tool
         self.filter = filter
         self.verdicts = verdicts

@@ -60,6 +60,15 @@ class VerdictStore:
         kept = self._verdicts.get(digest)
         return None if kept is None else Judgement(kept.verdict, kept.reason)
 
+    def of_other_layout(self) -> VerdictStore:
+        """Return a cache without a file for another address layout of the tool.
+
+        Trials have other outputs there, but a verdict on an output holds.
+        """
+        other = VerdictStore(None, {})
+        other._outputs = self._outputs
+        return other
+
     def add(self, digest: str, judgement: Judgement) -> None:
         """Add the judgement of a trial."""
         self._verdicts[digest] = _Kept(judgement.verdict, judgement.reason)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import signal
 import sys
 from pathlib import Path
@@ -89,7 +90,8 @@ def run(argv: list[str]) -> int:
         print(json.dumps(result.as_json(), ensure_ascii=False))
     else:
         colored = not options.no_color and color_allowed() and sys.stdout.isatty()
-        print(bisection_text(result, _paint if colored else str))
+        screen = shutil.get_terminal_size() if sys.stdout.isatty() else None
+        print(bisection_text(result, _paint if colored else str, screen))
     return 0 if result.found else NOT_FOUND
 
 

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import bisect
 import contextlib
+import itertools
+import os
 import shlex
+import shutil
 from collections.abc import Callable, Generator
 from typing import TYPE_CHECKING, TextIO
 
@@ -19,6 +23,7 @@ if TYPE_CHECKING:
     from actiondbg.bisection.result import Culprit, Entry, Result
 
 _MOST_LINES = 40  # of a diff
+_LEAST_LINES = 8  # of a diff on a small screen
 _MOST_ENTRIES = 20  # of a set
 
 _VERDICTS = {
@@ -36,45 +41,75 @@ class Bisected(msgspec.Struct):
     result: Result
 
 
-def bisection_text(result: Result, paint: Callable[[str], str] = str) -> str:
+def bisection_text(
+    result: Result, paint: Callable[[str], str] = str, screen: os.terminal_size | None = None
+) -> str:
     """Return the result as text.
 
     Args:
         result: the result of the bisection.
         paint: colours a line of a diff.
+        screen: the text is to fit on; None for a file or a pipe.
     """
     lines = [f"{_VERDICTS[result.verdict]}: {result.message}"]
     if result.culprit is not None:
-        lines += _culprit_lines(result.culprit, paint)
+        lines += _culprit_lines(result.culprit)
+    after: list[str] = []
     if result.mode == "minimize" and result.applied:
-        lines += ["Applied, all others skipped:", *_entries(result.applied)]
+        after += ["Applied, all others skipped:", *_entries(result.applied)]
     if result.mode == "skip" and result.skips:
-        lines += ["Skipped, all others applied:", *_entries(result.skips)]
-    lines += [f"Note: {note}" for note in result.notes]
-    trials = _plural(result.trials, "trial")
-    candidates = _plural(result.candidates, "candidate")
-    lines.append(f"{trials}, {candidates}, {result.seconds:.1f} s.")
-    return "\n".join([*lines, *_reproducer_lines(result)])
+        after += ["Skipped, all others applied:", *_entries(result.skips)]
+    after += [f"Note: {note}" for note in result.notes]
+    counts = [
+        _plural(result.trials, "trial"),
+        _plural(result.oracle_runs, "run") + " of the oracle",
+        _plural(result.candidates, "candidate"),
+    ]
+    after += [f"{', '.join(counts)}, {result.seconds:.1f} s.", *_reproducer_lines(result)]
+    diff = _diff_lines(result.culprit) if result.culprit else []
+    shown = _fitting(diff, [*lines, *after], screen)
+    lines += [paint(line) for line in diff[:shown]]
+    if shown < len(diff):
+        more = _plural(len(diff) - shown, "more line")
+        where = f" in {shlex.quote(result.reproducer)}/report.md" if result.reproducer else ""
+        lines.append(f"... and {more}{where}")
+    return "\n".join([*lines, *after])
+
+
+def _fitting(diff: list[str], others: list[str], screen: os.terminal_size | None) -> int:
+    """Return how many lines of a diff are shown, so that all fits on the screen."""
+    if screen is None:
+        return min(len(diff), _MOST_LINES)
+    columns = max(screen.columns, 1)
+
+    def rows(line: str) -> int:
+        return max(1, -(-len(line) // columns))
+
+    room = screen.lines - 2 - sum(map(rows, others))  # below are the rest and the prompt
+    ends = list(itertools.accumulate(map(rows, diff)))
+    if ends and ends[-1] <= room + 1:
+        return len(diff)
+    return max(bisect.bisect_right(ends, room), min(len(diff), _LEAST_LINES))
 
 
 def _plural(count: int, noun: str) -> str:
     return f"{count:,} {noun}{'s'[: count != 1]}"
 
 
-def _culprit_lines(culprit: Culprit, paint: Callable[[str], str]) -> list[str]:
+def _culprit_lines(culprit: Culprit) -> list[str]:
     lines = [f"  {i}  {describe(frame)}" for i, frame in enumerate(culprit.stack)]
     if culprit.pass_pipeline is not None:
         lines.append(f"Pass: {culprit.pass_pipeline}")
     if culprit.outcome is not None:
         words = [result_words(culprit.outcome, 1), *outcome_lines(culprit.outcome, culprit.tag)]
         lines.append(f"Outcome: {'; '.join(words)}")
-    if culprit.diff is None or culprit.diff.is_empty:
-        return lines
-    diff = [f"--- before {culprit.diff.title}", "+++ after", *culprit.diff.unified()]
-    lines += [paint(line) for line in diff[:_MOST_LINES]]
-    if len(diff) > _MOST_LINES:
-        lines.append(f"... and {len(diff) - _MOST_LINES} more lines")
     return lines
+
+
+def _diff_lines(culprit: Culprit) -> list[str]:
+    if culprit.diff is None or culprit.diff.is_empty:
+        return []
+    return [f"--- before {culprit.diff.title}", "+++ after", *culprit.diff.unified()]
 
 
 def _entries(entries: list[Entry]) -> list[str]:
@@ -96,7 +131,8 @@ def _reproducer_lines(result: Result) -> list[str]:
 
 def bisected_text(context: RenderContext, shown: Bisected) -> str:
     """Return the result as text, with coloured diffs."""
-    return bisection_text(shown.result, lambda line: paint_line(context, line))
+    screen = None if context.width is None else shutil.get_terminal_size()
+    return bisection_text(shown.result, lambda line: paint_line(context, line), screen)
 
 
 def _bisected_object(shown: Bisected) -> object:

@@ -9,6 +9,7 @@ from typing import Any, Literal
 from actiondbg import protocol
 from actiondbg.breakpoints.condition import parse_condition, uses_field
 from actiondbg.breakpoints.outcome_filter import parse_outcome
+from actiondbg.breakpoints.resolution import ActionNames, Vocabulary, resolve_spec
 from actiondbg.breakpoints.spec import parse_spec
 from actiondbg.errors import UsageError
 
@@ -19,7 +20,7 @@ class Breakpoint:
 
     Attributes:
         id: from 1, never reused.
-        spec: the SPEC as the user wrote it; for a watch or a catch, the command.
+        spec: the SPEC, in which known names have their kind; for a watch or a catch, the command.
         condition: the condition as the user wrote it, or None.
         enabled: whether it stops.
         temporary: whether its first stop deletes it.
@@ -31,6 +32,8 @@ class Breakpoint:
         watch: the target of a watch, or None.
         catch: the event of a catch, or None.
         predicate: called with each stop; where it returns False, the tool resumes.
+        pending: a clause about the names of the SPEC that are not known, until they are or until
+            the breakpoint is hit; None if all are.
     """
 
     id: int
@@ -46,6 +49,7 @@ class Breakpoint:
     watch: protocol.Watch | None = None
     catch: protocol.Catch | None = None
     predicate: Callable[[Any], bool] | None = None
+    pending: str | None = None
     _terms: list[protocol.Term] = field(default_factory=list[protocol.Term], repr=False)
     _parsed: protocol.Condition | None = field(default=None, repr=False)
     _outcome: protocol.OutcomeFilter | None = field(default=None, repr=False)
@@ -64,6 +68,25 @@ class Breakpoint:
         if self.watch is not None:
             return "watch"
         return "breakpoint" if self.catch is None else "catch"
+
+    def resolve(self, names: Vocabulary) -> bool:
+        """Look up the names of a pending SPEC again; return whether its meaning has changed."""
+        resolved = resolve_spec(self.spec, names)
+        self.pending = resolved.pending
+        if resolved.spec == self.spec:
+            return False
+        self._terms, self.spec = parse_spec(resolved.spec), resolved.spec
+        return True
+
+    def meet(self, action: protocol.ActionRef) -> bool:
+        """Look up the names of a pending SPEC in an action that it has hit.
+
+        Returns:
+            Whether its meaning has changed.
+        """
+        changed = self.resolve(ActionNames(action))
+        self.pending = None  # it was hit, by whatever name
+        return changed
 
     def set_condition(self, text: str | None) -> None:
         """Replace the condition; an error keeps the old one."""
@@ -154,6 +177,15 @@ class BreakpointTable:
             found = self._all.get(number)
             if found is not None and found.temporary:
                 self.remove(number)
+
+    def pending(self) -> list[Breakpoint]:
+        """Return the breakpoints whose names are not known yet."""
+        return [one for one in self._all.values() if one.pending is not None]
+
+    def never_hit(self) -> list[int]:
+        """Return the ids of the enabled breakpoints without a hit, watches and catches aside."""
+        all = self._all.values()
+        return [one.id for one in all if one.kind == "breakpoint" and one.enabled and not one.hits]
 
     def count(self, hits: Iterable[protocol.Hits]) -> None:
         """Set the hits of this run, and reduce the ignore counts."""

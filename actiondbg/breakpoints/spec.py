@@ -3,8 +3,11 @@
 ``tag:T``, ``pattern:GLOB``, ``pass:GLOB``, ``fold:OPGLOB``, ``op:GLOB``, ``func:GLOB``,
 ``in:PASS`` (inside a pass) or ``in:PASS#2`` (inside its second run), ``FILE:LINE[:COL]``,
 ``FILE:LINE-LINE``, ``file:FILE[:LINE...]`` (the whole file, or a file whose name resembles another
-term), ``#17`` (ordinal), or a bare name; several joined with ``and``. Double quotes protect a word
-``and``, a word ``if`` and colons.
+term), ``FILE.mlir`` (the whole file), ``#17`` (ordinal), ``@f`` (function), or a bare name; several
+joined with ``and``. Double quotes protect a word ``and``, a word ``if`` and colons.
+
+What a bare name or number means is looked up in resolution.py. A bare name that has not been looked
+up selects all actions to which it fits.
 """
 
 from __future__ import annotations
@@ -17,7 +20,7 @@ from typing import Literal, get_args
 
 from actiondbg.errors import UsageError
 from actiondbg.protocol import Term
-from actiondbg.support.globs import check_glob
+from actiondbg.support.globs import check_glob, glob_matches, is_literal
 
 _GlobKind = Literal["tag", "pattern", "pass", "fold", "op", "func"]
 _GLOB_KINDS: dict[str, _GlobKind] = {kind: kind for kind in get_args(_GlobKind)}
@@ -25,18 +28,30 @@ _PREFIXES = (*_GLOB_KINDS, "in", "file")
 _WORD = re.compile(r'(?:"[^"]*"|[^\s"])+')
 # A single word before a single colon: mlir::X is a name.
 _PREFIX = re.compile(r"([A-Za-z_][\w-]*):(?!:)")
-_LOCATION = re.compile(
-    r'(?P<path>"[^"]+"|.*?[^:]):(?P<line>[0-9]+)(?:-(?P<last>[0-9]+)|:(?P<column>[0-9]+))?'
-)
+_NUMBERS = r"(?P<line>[0-9]+)(?:-(?P<last>[0-9]+)|:(?P<column>[0-9]+))?"
+_LOCATION = re.compile(rf'(?P<path>"[^"]+"|.*?[^:]):{_NUMBERS}')
+_BARE_LINE = re.compile(rf"(?P<path>){_NUMBERS}")
 # The number of a run, after the name of a pass.
 _RUN = re.compile(r"(?P<name>.*)#(?P<run>[^\s\"#]*)")
+_MLIR_FILE = re.compile(r"[^*?]+\.mlir(?:bc)?")
 # A single colon in a bare name, not part of ::, is an invalid location.
 _LONE_COLON = re.compile(r"(?<!:):(?!:)")
 
 
+# The tag of the actions that a kind of term selects.
+_TAGS: dict[str, str] = {"pattern": "apply-pattern", "pass": "pass-execution", "fold": "fold"}
+# The properties of which an action has one only, if they are not globs.
+_SINGLE = {"op": "operation", "fold": "operation", "func": "function", "ordinal": "ordinal"}
+# Dialects without an operation that a pass can run on: none is isolated from above.
+_LEAF = re.compile(
+    r"(affine|amdgpu|arith|arm_neon|arm_sme|arm_sve|bufferization|cf|complex|index|linalg|math"
+    r"|memref|nvgpu|quant|scf|sparse_tensor|tensor|tosa|ub|vector|x86vector|xegpu)\..*"
+)
+
+
 @dataclass(frozen=True)
-class _Piece:
-    """A part of the user's text: ``raw`` begins at ``offset`` in ``text``."""
+class Piece:
+    """A term in the user's text: ``raw`` begins at ``offset`` in ``text``."""
 
     raw: str
     text: str
@@ -46,8 +61,8 @@ class _Piece:
     def plain(self) -> str:
         return self.raw.replace('"', "")
 
-    def after(self, length: int) -> _Piece:
-        return _Piece(self.raw[length:], self.text, self.offset + length)
+    def after(self, length: int) -> Piece:
+        return Piece(self.raw[length:], self.text, self.offset + length)
 
     def error(self, message: str, at: int = 0) -> UsageError:
         return UsageError(message, self.text, self.offset + at)
@@ -63,9 +78,31 @@ def parse_spec(text: str) -> list[Term]:
         The terms, all of which must match.
 
     Raises:
+        UsageError: a syntax error, or terms that never match the same action; with the position.
+    """
+    terms: list[Term] = []
+    for piece, term in parse_pieces(text):
+        if term.path == "":
+            raise piece.error(
+                f"{piece.raw!r} is a line of an unknown file: write FILE:{piece.raw}."
+            )
+        for other in terms:
+            if reason := _contradiction(other, term):
+                raise piece.error(reason)
+        terms.append(term)
+    return terms
+
+
+def parse_pieces(text: str) -> list[tuple[Piece, Term]]:
+    """Parse each term of a SPEC by itself.
+
+    Returns:
+        The terms, each with its place in the text. The path of a line without a file is empty.
+
+    Raises:
         UsageError: a syntax error, with its position.
     """
-    return [_parse_term(piece) for piece in _split_terms(text)]
+    return [(piece, _parse_term(piece)) for piece in _split_terms(text)]
 
 
 def split_spec_and_condition(text: str) -> tuple[str, str | None]:
@@ -108,7 +145,7 @@ def _words(text: str) -> Iterator[re.Match[str]]:
             at += 1
 
 
-def _split_terms(text: str) -> Iterator[_Piece]:
+def _split_terms(text: str) -> Iterator[Piece]:
     start: int | None = None
     end = 0
     joined_at: int | None = None
@@ -126,10 +163,10 @@ def _split_terms(text: str) -> Iterator[_Piece]:
             continue
         if start is None:
             raise UsageError("A term must precede the word and.", text, word.start())
-        yield _Piece(text[start:end], text, start)
+        yield Piece(text[start:end], text, start)
         start, joined_at = None, word.start()
     if start is not None:
-        yield _Piece(text[start:end], text, start)
+        yield Piece(text[start:end], text, start)
     elif joined_at is not None:
         raise UsageError("A term must follow the word and.", text, joined_at)
     else:
@@ -138,9 +175,13 @@ def _split_terms(text: str) -> Iterator[_Piece]:
         )
 
 
-def _parse_term(piece: _Piece) -> Term:
+def _parse_term(piece: Piece) -> Term:
     if piece.raw.startswith("#"):
         return _parse_ordinal(piece)
+    if piece.raw.startswith("@"):
+        return _parse_function(piece)
+    if line := _BARE_LINE.fullmatch(piece.raw):
+        return _location_term(piece, line)
     prefix = _PREFIX.match(piece.raw)
     if prefix and prefix[1] in _PREFIXES:
         value = piece.after(prefix.end())
@@ -160,10 +201,21 @@ def _parse_term(piece: _Piece) -> Term:
             "FILE:LINE:COL or FILE:LINE-LINE.",
             colon.end(),
         )
+    if _MLIR_FILE.fullmatch(piece.plain):
+        return Term(kind="location", path=piece.plain)
     return _glob_term("name", piece)
 
 
-def _parse_ordinal(piece: _Piece) -> Term:
+def _parse_function(piece: Piece) -> Term:
+    if piece.raw[1:].isdecimal():
+        raise piece.error(
+            f"{piece.raw!r} is the id of an operation: use 'watch {piece.raw}', or "
+            f"func:{piece.raw[1:]} for a function of that name."
+        )
+    return _glob_term("func", piece.after(1))
+
+
+def _parse_ordinal(piece: Piece) -> Term:
     digits = piece.raw[1:]
     if not re.fullmatch("[0-9]{1,18}", digits) or int(digits) == 0:
         raise piece.error(
@@ -172,7 +224,7 @@ def _parse_ordinal(piece: _Piece) -> Term:
     return Term(kind="ordinal", ordinal=int(digits))
 
 
-def _in_term(value: _Piece) -> Term:
+def _in_term(value: Piece) -> Term:
     run = _RUN.fullmatch(value.raw)
     if run is None:
         return _glob_term("in", value)
@@ -183,12 +235,12 @@ def _in_term(value: _Piece) -> Term:
             "such as in:canonicalize#2.",
             run.start("run"),
         )
-    term = _glob_term("in", _Piece(run["name"], value.text, value.offset))
+    term = _glob_term("in", Piece(run["name"], value.text, value.offset))
     term.nth = int(digits)
     return term
 
 
-def _glob_term(kind: _GlobKind | Literal["name", "in"], value: _Piece) -> Term:
+def _glob_term(kind: _GlobKind | Literal["name", "in"], value: Piece) -> Term:
     glob = value.plain
     if not glob:
         raise value.error(f"Nothing follows {kind}: give a name, or * for any.")
@@ -196,7 +248,7 @@ def _glob_term(kind: _GlobKind | Literal["name", "in"], value: _Piece) -> Term:
     return Term(kind=kind, glob=glob)
 
 
-def _location_term(piece: _Piece, match: re.Match[str]) -> Term:
+def _location_term(piece: Piece, match: re.Match[str]) -> Term:
     def number(name: str) -> int | None:
         digits = match[name]
         if digits is None:
@@ -218,7 +270,7 @@ def _location_term(piece: _Piece, match: re.Match[str]) -> Term:
     return Term(kind="location", path=path, line=line, last_line=last, column=number("column"))
 
 
-def _file_term(value: _Piece) -> Term:
+def _file_term(value: Piece) -> Term:
     location = _LOCATION.fullmatch(value.raw)
     if location:
         return _location_term(value, location)
@@ -227,7 +279,66 @@ def _file_term(value: _Piece) -> Term:
     return Term(kind="location", path=value.plain)
 
 
-def _unknown_prefix(piece: _Piece, prefix: str) -> UsageError:
+# --- terms that exclude each other ------------------------------------------------------
+
+
+def _contradiction(one: Term, other: Term) -> str | None:
+    """Return why no action matches two terms; None if some action may."""
+    kinds = {one.kind: one, other.kind: other}
+    around = kinds.get("pass")
+    if around is not None and len(kinds) == 2:
+        inside = other if around is one else one
+        if _excludes_pass(inside):
+            return (
+                f"No action matches both {_written(inside)} and {_written(around)}, which is the "
+                f"pass itself: for what runs inside the pass, write in:{around.glob}."
+            )
+    if _tag_excludes(one, other) or _tag_excludes(other, one):
+        return (
+            f"No action matches both {_written(one)} and {_written(other)}: an action has one tag. "
+            "Leave one out, or set two breakpoints."
+        )
+    what = _SINGLE.get(one.kind)
+    if what is None or _SINGLE.get(other.kind) != what:
+        return None
+    values = [_single_value(term) for term in (one, other)]
+    if None in values or values[0] == values[1]:
+        return None
+    return (
+        f"No action matches both {_written(one)} and {_written(other)}: an action has one {what}. "
+        "Leave one out, or set two breakpoints."
+    )
+
+
+def _excludes_pass(term: Term) -> bool:
+    """Return whether a term never matches the execution of a pass."""
+    if term.kind == "op":
+        return _LEAF.fullmatch(term.glob or "") is not None
+    return _tag_excludes(term, Term(kind="pass", glob="*"))
+
+
+def _tag_excludes(one: Term, other: Term) -> bool:
+    """Return whether the tags of the actions of one term are not those of another."""
+    tag = _TAGS.get(other.kind)
+    if tag is None:
+        return False
+    if one.kind == "tag":
+        return one.glob != tag and not glob_matches(one.glob or "", tag)
+    return _TAGS.get(one.kind, tag) != tag
+
+
+def _single_value(term: Term) -> int | str | None:
+    """Return the only value that a term accepts; None if there are more."""
+    if term.glob is None:
+        return term.ordinal
+    return term.glob if is_literal(term.glob) else None
+
+
+def _written(term: Term) -> str:
+    return f"#{term.ordinal}" if term.kind == "ordinal" else f"{term.kind}:{term.glob}"
+
+
+def _unknown_prefix(piece: Piece, prefix: str) -> UsageError:
     close = difflib.get_close_matches(prefix, _PREFIXES, 1)
     remedy = f"did you mean {close[0]!r}?" if close else f"there are {', '.join(_PREFIXES)}."
     return piece.error(f"There is no kind of term {prefix!r}: {remedy}")

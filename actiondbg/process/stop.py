@@ -46,6 +46,7 @@ class Stop(protocol.ActionRef, kw_only=True, frozen=True):  # pyright: ignore[re
         culprit: the action that a watch or a catch attributes its finding to, or None.
         status: the exit status, negative for a signal; None before the exit.
         actions: the number of dispatched actions, if the tool reported it at its exit.
+        never_hit: at exit, the ids of the enabled breakpoints without a hit in this run.
         message: at exit, one sentence about how the tool ended; otherwise the finding of a watch
             or a catch, without the final dot, or None.
     """
@@ -69,6 +70,7 @@ class Stop(protocol.ActionRef, kw_only=True, frozen=True):  # pyright: ignore[re
     culprit: protocol.Culprit | None = None
     status: int | None = None
     actions: int | None = None
+    never_hit: list[int] = msgspec.field(default_factory=list[int])
     message: str | None = None
 
     def with_reason(self, reason: protocol.Reason) -> Stop:
@@ -88,6 +90,7 @@ class Stop(protocol.ActionRef, kw_only=True, frozen=True):  # pyright: ignore[re
                 result.update(dict.fromkeys(("ordinal", "tag", "name", "depth")))
             result["event"] = self.event or None
             result.update(status=self.status, actions=self.actions, message=self.message)
+            result["never_hit"] = list(self.never_hit)
             return result
         result["id"] = self.id
         for key in ("outcome", "changes", "message", "culprit"):

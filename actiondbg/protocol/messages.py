@@ -272,7 +272,7 @@ class WriteValueNames(Request[NamesWritten], omit_defaults=True):
 class GetNames(Request[Names]):
     method: ClassVar[str] = "names"
     result: ClassVar[type[Message]] = Names
-    kind: Literal["tag", "pattern", "pass", "op"]
+    kind: Literal["tag", "pattern", "pass", "op", "func"]
 
 
 class GetStatus(Request[Status]):

@@ -115,14 +115,18 @@ class AgentBreakpoints:
         self.table.remove_temporary([id for id in stop.breakpoints if id in plain])
 
     def update(self, stop: Stop) -> Stop:
-        """Remove the temporary breakpoints that were hit; at the end, count all hits."""
+        """Remove the temporary breakpoints that were hit, and look up the names of pending ones;
+        at the end, count all hits.
+        """
         if stop.breakpoints:
             hit = [one for one in self.table.all() if one.id in stop.breakpoints]
             self.table.remove_temporary(stop.breakpoints)
-            if any(one.temporary and one.predicate is not None for one in hit):
-                self.send()  # the agent has them as permanent ones
+            met = [one.meet(stop) for one in hit if one.pending is not None]
+            if any(met) or any(one.temporary and one.predicate is not None for one in hit):
+                self.send()  # the agent has a temporary one with a predicate as a permanent one
         if stop.when == "exit":
             self.count_hits()
+            self._executions.need().stop = stop = with_never_hit(stop, self.table)
         return stop
 
     def restore(self, stop: Stop) -> Stop:
@@ -148,3 +152,12 @@ class AgentBreakpoints:
             breakpoints=hit,
             skipped=stop.ordinal in branches.ordinals() if is_before else stop.skipped,
         )
+
+
+def with_never_hit(stop: Stop, table: BreakpointTable) -> Stop:
+    """Return the stop at the tool's end with the breakpoints that were never hit.
+
+    None are listed if no action was dispatched, so that they could not be hit.
+    """
+    has_run = stop.actions != 0 and (stop.actions is not None or stop.event > 0)
+    return msgspec.structs.replace(stop, never_hit=table.never_hit() if has_run else [])

@@ -9,6 +9,7 @@ from typing import Protocol
 
 from actiondbg import protocol
 from actiondbg.breakpoints.breakpoint import Breakpoint, BreakpointTable, breakpoint_script
+from actiondbg.breakpoints.resolution import Vocabulary, resolve_spec
 from actiondbg.breakpoints.watch import Target, catch_spec, parse_catch, parse_target, watch_spec
 from actiondbg.errors import AgentError, FileNotWritten, ToolGone, UsageError
 from actiondbg.process.stop import Stop
@@ -49,12 +50,16 @@ class BreakpointList:
         table: the breakpoints; they outlive the tool's runs.
         host: evaluates them.
         cursor: resolves the operation of a watch.
+        names: the names that are known of the tool.
     """
 
-    def __init__(self, table: BreakpointTable, host: BreakpointHost, cursor: Cursor) -> None:
+    def __init__(
+        self, table: BreakpointTable, host: BreakpointHost, cursor: Cursor, names: Vocabulary
+    ) -> None:
         self._table = table
         self._host = host
         self._cursor = cursor
+        self._names = names
 
     def all(self) -> list[Breakpoint]:
         """Return all breakpoints in the order of their ids; at a stop their hits are current."""
@@ -80,8 +85,12 @@ class BreakpointList:
     ) -> Breakpoint:
         """Set a breakpoint.
 
+        A bare name means, in this order, a pattern, a pass, an operation, a function or a tag; a
+        number means a line of the only input file. The SPEC of the result has the kind. If a name
+        is not known, the result is ``pending``.
+
         Args:
-            spec: which actions, such as ``pattern:*Select*`` or ``in.mlir:3``.
+            spec: which actions, such as ``pattern:*Select*``, ``in.mlir:3`` or ``main``.
             condition: evaluated in the agent, such as ``depth > 1 and op ~ "arith.*"``.
             temporary: deleted at its first stop.
             after: stop after the action instead of before it.
@@ -94,14 +103,16 @@ class BreakpointList:
             UsageError: the spec, the condition or the outcome has a syntax error; the error holds
                 the position.
         """
+        resolved = resolve_spec(spec, self._names)
         new = Breakpoint(
             self._table.next_id,
-            spec,
+            resolved.spec,
             condition,
             temporary=temporary,
             after=after,
             outcome=outcome,
             predicate=predicate,
+            pending=resolved.pending,
         )
         return self._add(new)
 
@@ -194,8 +205,10 @@ class BreakpointList:
         self._table.get(id).commands = list(lines)
 
     def hits(self) -> list[Breakpoint]:
-        """Update the hit counts of this run, and return all breakpoints."""
+        """Update the hit counts of this run and the pending names, and return all breakpoints."""
         self._host.count_hits(again=True)
+        if any([one.resolve(self._names) for one in self._table.pending()]):
+            self._host.send()
         return self._table.all()
 
     def save(self, path: str | os.PathLike[str]) -> None:

@@ -9,6 +9,7 @@ from actiondbg import protocol
 from actiondbg.analysis.actions import ActionList, ListedAction
 from actiondbg.analysis.attempts import PatternAttempts
 from actiondbg.analysis.history import History
+from actiondbg.breakpoints.resolution import Kind
 from actiondbg.process.checkpoints import Automatic, Checkpoint
 from actiondbg.process.execution import State
 from actiondbg.process.stop import Side, Stop
@@ -19,7 +20,6 @@ from actiondbg.session.inspection.cursor import Cursor
 from actiondbg.session.inspection.outcome import Outcome
 from actiondbg.session.inspection.stack import Stack
 from actiondbg.session.inspection.stopped_ir import StoppedIR
-from actiondbg.tool.known_names import NameKind
 
 if TYPE_CHECKING:
     from actiondbg.analysis.cycles import Cycle
@@ -100,9 +100,9 @@ class PastView(Protocol):
 
 
 class NamesView(Protocol):
-    """The names of tags, patterns, passes and operations, for completion."""
+    """The names of tags, patterns, passes, operations and functions."""
 
-    def get(self, kind: NameKind) -> list[str]: ...
+    def get(self, kind: Kind) -> list[str]: ...
 
 
 class ObserversView(Protocol):

@@ -1,21 +1,33 @@
-"""The names of tags, patterns, passes and operations of the tool."""
+"""The names of tags, patterns, passes, operations and functions of the tool and its input."""
 
 from __future__ import annotations
 
 import contextlib
+import re
+from pathlib import Path
 
 from actiondbg import protocol
+from actiondbg.breakpoints.resolution import Kind
 from actiondbg.errors import ActiondbgError, LaunchError
+from actiondbg.ir.source_names import SourceNames, source_names
 from actiondbg.process.stop import Stop
 from actiondbg.session.agent_breakpoints import AgentBreakpoints
 from actiondbg.session.executions import Executions
-from actiondbg.tool.known_names import KINDS, KnownNames, NameKind
+from actiondbg.tool.command_line import CommandLine, inspect_command_line
+from actiondbg.tool.known_names import KINDS, KnownNames
 
 _LEARN_SECONDS = 1.0  # names are a convenience: they must not delay the end of a session
+STDIN = "<stdin>"  # as MLIR names it in locations
+# Of MLIR's own actions, and the agent's: known before the first of them.
+_TAGS = frozenset(
+    ("apply-conversion", "apply-pattern", "fold", "GreedyPatternRewriteIteration", "pass-execution")
+)
 
 
 class SessionNames:
-    """The names that the tool has dispatched, in this run and in earlier ones.
+    """The names that the tool has dispatched, in this run and in earlier ones, and the input's.
+
+    It is the ``Vocabulary`` of a session's breakpoints.
 
     Args:
         executions: the processes of the tool.
@@ -26,19 +38,27 @@ class SessionNames:
         self._executions = executions
         self._breakpoints = breakpoints
         self._known: KnownNames | None = None
+        self._source: tuple[list[tuple[Path, int, int]], SourceNames] | None = None
 
-    def get(self, kind: NameKind) -> list[str]:
+    def get(self, kind: Kind) -> list[str]:
         """List names, sorted.
 
         Args:
-            kind: "tag", "pattern", "pass" or "op".
+            kind: "tag", "pattern", "pass", "op" or "func". The functions are those of the module at
+                the stop; without a stop, those in the text of the input.
         """
+        if kind == "func":
+            names = self._asked(kind) if self.is_current else self._of_source().functions
+            return sorted(names)
         known = self._load()
-        if known is None:
-            return []
-        if self._executions.state == "stopped":
-            known.add(kind, self._executions.ask(protocol.GetNames(kind=kind)).names)
-        return known.get(kind)
+        if known is not None and self.is_current:
+            known.add(kind, self._asked(kind))
+        names = set(known.get(kind) if known is not None else ())
+        if kind == "op":
+            names |= self._of_source().operations
+        if kind == "tag":
+            names |= _TAGS
+        return sorted(names)
 
     def learn(self) -> None:
         """Store the names and the hit counts of a stopped agent, before the tool is ended."""
@@ -62,6 +82,52 @@ class SessionNames:
             self._known.save()
         return stop
 
+    # --- Vocabulary ---
+
+    @property
+    def is_current(self) -> bool:
+        """Whether the tool can be asked now."""
+        return self._executions.state == "stopped"
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether no further name can turn up: False, as the tool may load more."""
+        return False
+
+    def options(self) -> list[str]:
+        """Return the words of the command line that may name passes."""
+        words: list[str] = []
+        for word in self._executions.program.argv[1:]:
+            if word.startswith("-"):
+                option, _, value = word.lstrip("-").partition("=")
+                words += [option, *re.findall(r"[\w-]+", value if "(" in value else "")]
+        return words
+
+    def inputs(self) -> list[str]:
+        """Return the input files of the command line, as locations name them."""
+        line = self._command_line()
+        if line.reads_stdin and not line.inputs:
+            return [STDIN]
+        return [str(each) for each in line.inputs]
+
+    # --- helpers ---
+
+    def _asked(self, kind: Kind) -> list[str]:
+        return self._executions.ask(protocol.GetNames(kind=kind)).names
+
+    def _command_line(self) -> CommandLine:
+        program = self._executions.program
+        return inspect_command_line(program.argv, program.cwd)
+
+    def _of_source(self) -> SourceNames:
+        """Return the names in the text of the input, which is read again after a change."""
+        folder = self._executions.program.cwd or Path()
+        files = [folder / each for each in self._command_line().inputs]
+        stats = [_stamp(each) for each in files]
+        if self._source is None or self._source[0] != stats:
+            self._source = stats, source_names(files)
+        return self._source[1]
+
     def _load(self) -> KnownNames | None:
         if self._known is None:
             try:
@@ -70,3 +136,12 @@ class SessionNames:
                 return None
             self._known = KnownNames(f"{tool.path}\0{tool.build_id}")
         return self._known
+
+
+def _stamp(file: Path) -> tuple[Path, int, int]:
+    """Return what changes with the content of a file."""
+    try:
+        found = file.stat()
+    except OSError:
+        return file, 0, 0
+    return file, found.st_mtime_ns, found.st_size

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 import msgspec
 
 from actiondbg import protocol
+from actiondbg.breakpoints.resolution import Vocabulary, resolve_spec
 from actiondbg.breakpoints.spec import parse_spec
 from actiondbg.errors import AgentError, ControlRefused, UsageError
 from actiondbg.process.stop import Stop
@@ -68,10 +69,14 @@ class ObserverList:
     Args:
         executions: the processes of the tool.
         breakpoints: receives the breakpoints of the observers.
+        names: the names that are known of the tool.
     """
 
-    def __init__(self, executions: Executions, breakpoints: AgentBreakpoints) -> None:
+    def __init__(
+        self, executions: Executions, breakpoints: AgentBreakpoints, names: Vocabulary
+    ) -> None:
         self._executions = executions
+        self._names = names
         self._breakpoints = breakpoints
         self._ids = itertools.count(_FIRST_ID)
         self._callbacks: dict[int, tuple[Observer, Callback]] = {}
@@ -103,7 +108,7 @@ class ObserverList:
         """
         if before is None and after is None:
             raise UsageError("An observer needs a callback: give before=, after= or both.")
-        terms = parse_spec(spec)
+        terms = parse_spec(resolve_spec(spec, self._names).spec)
         self._breakpoints.check_changeable()
         made = Observer(spec, before, after)
         added: list[int] = []

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from actiondbg import protocol
 from actiondbg.breakpoints.breakpoint import BreakpointTable
 from actiondbg.breakpoints.condition import parse_condition
+from actiondbg.breakpoints.resolution import resolve_spec
 from actiondbg.breakpoints.spec import attempt_terms, parse_spec
 from actiondbg.errors import UsageError
 from actiondbg.ir.value_names import ValueNames
@@ -95,7 +96,7 @@ class Session(Closeable):
         timeline: time travel.
         past: queries about the run, answered by a replay.
         observers: callbacks before and after actions.
-        names: names of tags, patterns, passes and operations.
+        names: names of tags, patterns, passes, operations and functions.
     """
 
     def __init__(self, program: Program, streams: Streams) -> None:
@@ -111,9 +112,9 @@ class Session(Closeable):
         self.cursor = Cursor(named)
         self.ir = StoppedIR(named, self.stack, self.cursor, values, executions.new_print)
         self.outcome = Outcome(executions, lambda: executions.stop)
-        self.breakpoints = BreakpointList(self._table, breakpoints, self.cursor)
         self.names = SessionNames(executions, breakpoints)
-        self.observers = ObserverList(executions, breakpoints)
+        self.breakpoints = BreakpointList(self._table, breakpoints, self.cursor, self.names)
+        self.observers = ObserverList(executions, breakpoints, self.names)
         replay, scout = Replay(executions), Scout(executions, self.options)
         self.past = Past(program, executions, self.cursor, values, replay)
         self.skips = SkipPlan(program, executions, breakpoints, scout, replay)
@@ -366,7 +367,7 @@ class Session(Closeable):
 
     def _advance(self, spec: str, condition: str | None, within: bool) -> Stop:
         until = protocol.Until(
-            terms=parse_spec(spec),
+            terms=parse_spec(resolve_spec(spec, self.names).spec),
             condition=None if condition is None else parse_condition(condition),
             within=within,
         )

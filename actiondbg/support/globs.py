@@ -46,6 +46,11 @@ def check_glob(glob: str, text: str, offset: int) -> None:
         i += 1
 
 
+def is_literal(glob: str) -> bool:
+    """Return whether a glob matches one text only: itself."""
+    return not any(character in glob for character in "*?[\\")
+
+
 def glob_matches(glob: str, text: str) -> bool:
     """Return whether a valid glob matches a whole text, as in the agent."""
     return re.fullmatch(glob_regex(glob), text, re.DOTALL) is not None

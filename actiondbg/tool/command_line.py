@@ -18,13 +18,15 @@ class CommandLine(NamedTuple):
         argv: the command line.
         output: the index of the word that names the output file, or None for stdout.
         files: the existing files that are named, in order.
-        input: the file that is not the value of an option; None if there are none or several.
+        inputs: those that are not the value of an option.
+        input: the only input; None if there are none or several.
         reads_stdin: whether the tool reads its standard input.
     """
 
     argv: list[str]
     output: int | None
     files: list[Path]
+    inputs: list[Path]
     input: Path | None
     reads_stdin: bool
 
@@ -63,6 +65,7 @@ def inspect_command_line(argv: list[str], cwd: Path | None = None) -> CommandLin
         argv=argv,
         output=None if output is not None and _value(argv[output]) == "-" else output,
         files=files,
+        inputs=inputs,
         input=inputs[0] if len(inputs) == 1 else None,
         reads_stdin=not inputs or "-" in argv[1:],
     )

@@ -12,7 +12,7 @@ from typing import Any, Literal, cast, get_args
 
 from actiondbg.support.atomic_write import write_whole
 
-NameKind = Literal["tag", "pattern", "pass", "op"]
+NameKind = Literal["tag", "pattern", "pass", "op"]  # functions are those of an input
 KINDS: tuple[NameKind, ...] = get_args(NameKind)
 
 _MAX_NAMES = 50_000  # of a kind

@@ -14,10 +14,10 @@ from actiondbg.errors import ActiondbgError
 from actiondbg.protocol import CatchKind
 
 if TYPE_CHECKING:
+    from actiondbg.breakpoints.resolution import Kind
     from actiondbg.commands.interpreter.console import Console
-    from actiondbg.tool.known_names import NameKind
 
-_KINDS: dict[str, NameKind] = {
+_KINDS: dict[str, Kind] = {
     "tag": "tag",
     "pattern": "pattern",
     "pass": "pass",
@@ -66,7 +66,7 @@ def ir_places(typed: Typed) -> list[str] | None:
 # --- names of the tool ---------------------------------------------------------------
 
 
-def _names(typed: Typed, kind: NameKind) -> list[str]:
+def _names(typed: Typed, kind: Kind) -> list[str]:
     """Return the names of a kind; none if they are unavailable, as completion must not fail."""
     try:
         return [
@@ -107,7 +107,7 @@ def spec(typed: Typed) -> list[str] | None:
     if colon or word.startswith(("./", "/", "~")):
         return None
     kinds = [f"{kind}:" for kind in (*_KINDS, "func", "file")]
-    bare: tuple[NameKind, ...] = ("pattern", "pass", "tag")
+    bare: tuple[Kind, ...] = ("pattern", "pass", "op", "func", "tag")
     names = [name for kind in bare for name in _names(typed, kind)]
     return matching([*kinds, *names, *(["and", "if"] if typed.before else [])], word)
 

@@ -26,7 +26,9 @@ SPEC selects actions by one property, or by several joined with 'and'.
   FILE:LINE[:COL]   location of the operation; FILE:LINE-LINE is a range,
                     file:FILE a whole file; FILE matches by its last components
   #17               ordinal
-  NAME              pattern, pass or tag with that name
+  NAME              pattern, pass, operation, function or tag, in this order
+  @NAME             function, as func:NAME
+  FILE, LINE        any line of a file; a line, or a range, of the only input
 """
 
 EXPR = f"""\

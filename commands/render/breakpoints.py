@@ -10,7 +10,7 @@ from actiondbg.commands.render.renderer import RenderContext, renders
 # The fixed JSON interface, independent of further fields of the API.
 _BREAKPOINT_KEYS = (
     *("id", "kind", "spec", "condition", "enabled", "temporary", "after", "outcome", "ignore"),
-    *("hits", "commands"),
+    *("hits", "commands", "pending"),
 )
 
 
@@ -24,7 +24,9 @@ def breakpoint_text(_: RenderContext, breakpoint: Breakpoint) -> str:
     kind = breakpoint.kind.capitalize()
     if breakpoint.temporary:
         kind = f"Temporary {breakpoint.kind}"
-    return f"{kind} {breakpoint.id}: {_words(breakpoint).removeprefix(f'{breakpoint.kind} ')}"
+    words = _words(breakpoint).removeprefix(f"{breakpoint.kind} ")
+    pending = f", pending: {breakpoint.pending}" if breakpoint.pending else ""
+    return f"{kind} {breakpoint.id}: {words}{pending}"
 
 
 def _words(breakpoint: Breakpoint) -> str:
@@ -44,7 +46,8 @@ def breakpoints_text(_: RenderContext, listed: Breakpoints) -> str:
         temporary = ", once" if each.temporary else ""
         ignore = f", ignored {each.ignore} more times" if each.ignore else ""
         enabled = "yes" if each.enabled else "no"
-        what = f"{_words(each)}{temporary}{ignore}"
+        pending = ", pending" if each.pending else ""
+        what = f"{_words(each)}{temporary}{ignore}{pending}"
         lines.append(f"{each.id:<4} {enabled:<8} {each.hits:<7} {what}")
         lines += [f"{'':<22}{line}" for line in each.commands]
     return "\n".join(lines)

@@ -23,6 +23,7 @@ _FEW_CHANGES = 3  # shown beside the lines around the cursor
 _BOLD, _GREEN, _YELLOW, _RED = "1", "32", "33", "31"
 _RESULT_COLORS = {"succeeded": _GREEN, "unchanged": _YELLOW, "skipped": _YELLOW, "failed": _RED}
 _CHANGE_COLORS = {"inserted": _GREEN, "erased": _RED, "replaced": _RED, "modified": _YELLOW}
+_MOST_NEVER_HIT = 5  # breakpoints named at the tool's end
 
 
 class Reproduced(msgspec.Struct):
@@ -37,7 +38,8 @@ class Reproduced(msgspec.Struct):
 def stop_text(context: RenderContext, stop: Stop) -> str:
     """Return the text of a stop."""
     if stop.when == "exit":
-        return stop.message or f"The tool exited with status {stop.status}."
+        lines = [stop.message or f"The tool exited with status {stop.status}."]
+        return "\n".join([*lines, *_never_hit_lines(context, stop)])
     excerpt = _excerpt(context, stop)
     lines = [_head(context, stop), *_message_lines(stop)]
     if stop.outcome is not None:
@@ -104,6 +106,17 @@ def _head(context: RenderContext, stop: Stop) -> str:
         return f"{head}: {emphasize(context, words, _RESULT_COLORS[stop.outcome.result])}"
     verb = "is" if stop.when == "before" else "was"
     return head + (f", which {verb} skipped" if stop.skipped else "")
+
+
+def _never_hit_lines(context: RenderContext, stop: Stop) -> list[str]:
+    """Return a line about the breakpoints that were never hit, if there are any."""
+    specs = {each.id: each.spec for each in context.session.breakpoints.all()}
+    never = [f"{id} ({specs[id]})" for id in stop.never_hit if id in specs]
+    if not never:
+        return []
+    more = len(never) - _MOST_NEVER_HIT
+    listed = [*never[:_MOST_NEVER_HIT], *([f"{more} more"] if more > 0 else [])]
+    return [f"Never hit: {_plural('breakpoint', listed)}."]
 
 
 def _reason(context: RenderContext, stop: Stop) -> str:

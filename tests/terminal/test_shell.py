@@ -306,3 +306,22 @@ def test_ctrl_c_ends_a_bisection_and_not_the_shell(terminal: Callable[..., Termi
     assert "Interrupted before the first verdict." in shell.ready()
     assert not Path("here").exists()
     assert "Stopped before #2" in shell.do("step")
+
+
+# --- names in breakpoints -----------------------------------------------------------------
+
+
+def test_a_name_says_what_it_means_and_when_it_was_never_hit(
+    terminal: Callable[..., Terminal],
+) -> None:
+    shell = terminal()
+    shell.ready()
+    assert "Breakpoint 1: func:twice" in shell.do("break twice")
+    assert "Breakpoint 2: folds.mlir:14" in shell.do("break 14")
+    pending = shell.do("break smu")
+    assert "pending: nothing named 'smu' is known yet; did you mean func:sum?" in pending
+    refused = shell.do("break arith.addi and canonicalize")
+    assert "write in:canonicalize" in refused
+    assert "in @twice at folds.mlir:1" in shell.do("run")
+    shell.do("delete 1-2")
+    assert "Never hit: breakpoint 3 (smu)." in shell.do("continue")

@@ -74,8 +74,10 @@ bool Term::matches(const Frame &frame) {
   case About::Pass:
     return matchesPass(*glob, frame.pass());
   case About::Name:
-    return glob->matches(frame.tag()) || matchesPass(*glob, frame.pass()) ||
-           matchesPattern(*glob, frame);
+    if (glob->matches(frame.tag()) || matchesPass(*glob, frame.pass()) ||
+        matchesPattern(*glob, frame))
+      return true;
+    break;
   case About::In:
     return matchesAround(frame);
   case About::Fold:
@@ -90,8 +92,10 @@ bool Term::matches(const Frame &frame) {
     return false;
   if (about == About::Location)
     return matchesLocation(op->getLoc());
-  if (about != About::Func)
-    return glob->matches(op->getName().getStringRef());
+  bool isOp =
+      about != About::Func && glob->matches(op->getName().getStringRef());
+  if (isOp || about == About::Op || about == About::Fold)
+    return isOp;
   StringRef function = frame.function();
   return !function.empty() && glob->matches(function);
 }

@@ -15,7 +15,9 @@ public:
   bool matches(const Frame &frame);
   bool isFasterThan(const Term &other) const { return about < other.about; }
   /// Whether the match depends on tag, pattern name and operation name only.
-  bool isByName() const { return about != About::Ordinal && about < About::In; }
+  bool isByName() const {
+    return about != About::Ordinal && about < About::Name;
+  }
 
 private:
   // From cheapest to most expensive to evaluate.
@@ -25,8 +27,8 @@ private:
     Pass,
     Pattern,
     Tag,
-    Name,
     Op,
+    Name,
     In,
     Location,
     Func

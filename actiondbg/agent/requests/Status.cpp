@@ -37,6 +37,7 @@ GetNamesArguments::GetNamesArguments(Fields &fields) {
                    .Case("pattern", Kind::Pattern)
                    .Case("pass", Kind::Pass)
                    .Case("op", Kind::Operation)
+                   .Case("func", Kind::Function)
                    .Default(std::nullopt);
   if (!found)
     fields.fail("there is no kind of name '" + name + "'");
@@ -59,6 +60,23 @@ static void addOperations(const Engine &engine, Names &names) {
     names.insert(name.getStringRef().str());
 }
 
+/// Adds the functions of the module that is there now.
+static void addFunctions(const Engine &engine, Names &names) {
+  Operation *root =
+      engine.stops.selected ? engine.stops.selected->op() : nullptr;
+  while (root && root->getParentOp())
+    root = root->getParentOp();
+  if (!root)
+    return;
+  root->walk<WalkOrder::PreOrder>([&](Operation *op) {
+    StringRef name = mayBeFunction(op) ? symbolName(op) : "";
+    if (name.empty())
+      return isSymbolTable(op) ? WalkResult::advance() : WalkResult::skip();
+    names.insert(name.str());
+    return WalkResult::skip();
+  });
+}
+
 Answer<Object> GetNames::run(GetNamesArguments &arguments) {
   using Kind = GetNamesArguments::Kind;
   Names names;
@@ -75,6 +93,9 @@ Answer<Object> GetNames::run(GetNamesArguments &arguments) {
     break;
   case Kind::Operation:
     addOperations(engine, names);
+    break;
+  case Kind::Function:
+    addFunctions(engine, names);
     break;
   }
   llvm::json::Array list;

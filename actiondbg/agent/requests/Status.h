@@ -17,12 +17,13 @@ protected:
 };
 
 struct GetNamesArguments {
-  enum class Kind { Tag, Pattern, Pass, Operation };
+  enum class Kind { Tag, Pattern, Pass, Operation, Function };
   Kind kind = Kind::Tag;
   explicit GetNamesArguments(Fields &fields);
 };
 
-/// names: the names of one kind, for completion.
+/// names: the names of one kind, for completion and to look up the names of
+/// breakpoints.
 class GetNames : public Request<GetNamesArguments, llvm::json::Object> {
 public:
   using Request::Request;

@@ -13,7 +13,7 @@ from actiondbg.breakpoints.outcome_filter import split_outcome
 from actiondbg.breakpoints.spec import parse_spec, split_spec_and_condition
 from actiondbg.errors import UsageError
 from actiondbg.protocol import Condition, Term
-from actiondbg.support.globs import glob_regex
+from actiondbg.support.globs import glob_regex, is_literal
 
 # As `lastComponent` of the agent: the part after the last :: outside of <...>, which may nest up to
 # this depth.
@@ -150,7 +150,7 @@ def _quoted(text: str) -> str:
 def _matches(column: str, glob: str) -> str:
     """Match a text like ``Glob::matchesNow``: a text equal to the glob matches too."""
     equal = f"{column} = {_quoted(glob)}"
-    if not any(character in glob for character in "*?[\\"):
+    if is_literal(glob):
         return equal
     return f"({equal} OR regexp_full_match({column}, {_quoted(glob_regex(glob))}, 's'))"
 
@@ -180,7 +180,10 @@ def _term(term: Term) -> str:
         "tag": [_matches("tag", glob)],
         "pattern": [is_pattern],
         "pass": [is_pass],
-        "name": [_matches("tag", glob), is_pass, is_pattern],
+        "name": [
+            *(_matches("tag", glob), is_pass, is_pattern),
+            *(_matches("op", glob), _matches("function", glob)),
+        ],
         "fold": [f"tag = 'fold' AND {_matches('op', glob)}"],
         "op": [_matches("op", glob)],
         "func": [_matches("function", glob)],

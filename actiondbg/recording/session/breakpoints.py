@@ -10,12 +10,14 @@ from actiondbg.errors import NotRecorded
 from actiondbg.recording.errors import needs_tool
 from actiondbg.recording.format.arrow import Ints
 from actiondbg.recording.session.columns import ActionColumns
+from actiondbg.session.agent_breakpoints import with_never_hit
 from actiondbg.support.globs import glob_matches
 
 if TYPE_CHECKING:
     from actiondbg import protocol
     from actiondbg.breakpoints.breakpoint import Breakpoint, BreakpointTable
     from actiondbg.breakpoints.watch import Target
+    from actiondbg.process.stop import Stop
     from actiondbg.recording.recording import Recording
     from actiondbg.recording.session.action_query import ActionQuery
     from actiondbg.recording.session.changes import ChangeColumns
@@ -210,9 +212,17 @@ class RecordedBreakpoints:
         """Count from 0, for a new run."""
         self._table.forget_hits()
 
-    def remove_temporary(self, hit: list[int]) -> None:
-        """Remove the temporary ones of the breakpoints that stopped."""
-        self._table.remove_temporary(hit)
+    def arrived(self, stop: Stop) -> Stop:
+        """Remove the temporary breakpoints that were hit, and look up the names of pending ones.
+
+        Returns:
+            The stop; at the end with the breakpoints that were never hit.
+        """
+        for one in self._table.pending():
+            if one.id in stop.breakpoints:
+                one.meet(stop)
+        self._table.remove_temporary(stop.breakpoints)
+        return with_never_hit(stop, self._table) if stop.when == "exit" else stop
 
 
 def _holds(events: Ints, event: int) -> bool:

@@ -164,8 +164,8 @@ class Position:
 
     def _arrive(self, stop: Stop) -> Stop:
         """Make a stop the current one, and notify its listeners."""
+        stop = self._breakpoints.arrived(stop)
         self._move(stop)
-        self._breakpoints.remove_temporary(stop.breakpoints)
         self._observers.stopped(stop)
         return stop
 

@@ -13,6 +13,7 @@ import numpy as np
 from actiondbg import protocol
 from actiondbg.breakpoints.breakpoint import BreakpointTable
 from actiondbg.breakpoints.condition import parse_condition, uses_field
+from actiondbg.breakpoints.resolution import Kind, resolve_spec
 from actiondbg.errors import ControlRefused, NotRecorded
 from actiondbg.ir.value_names import ValueNames
 from actiondbg.process.stop import Stop
@@ -34,12 +35,12 @@ from actiondbg.session.inspection.cursor import Cursor
 from actiondbg.session.inspection.outcome import Outcome
 from actiondbg.session.inspection.stack import Stack
 from actiondbg.session.inspection.stopped_ir import StoppedIR
+from actiondbg.session.names import STDIN
 from actiondbg.support.closeable import Closeable
 from actiondbg.support.scratch_directory import make_directory, remove_directory
-from actiondbg.tool.known_names import NameKind
 
 _NO_EVENTS = np.empty(0, dtype=np.int64)
-_TAGS: dict[NameKind, str] = {"pattern": "apply-pattern", "pass": "pass-execution"}
+_TAGS: dict[Kind, str] = {"pattern": "apply-pattern", "pass": "pass-execution"}
 
 
 class RecordedSession(Closeable):
@@ -77,7 +78,8 @@ class RecordedSession(Closeable):
         self._query = ActionQuery(recording, actions)
         hits = BreakpointHits(actions, describe.changes, self._query)
         host = RecordedBreakpoints(recording, table, hits, self._line.last)
-        self.observers = RecordedObservers(actions, self._query)
+        self.names = RecordedNames(recording, describe)
+        self.observers = RecordedObservers(actions, self._query, self.names)
         self._position = Position(recording, actions, describe, host, self.observers)
         self._answers = RecordedAnswers(recording, describe, self._position)
         self.stack = Stack(self._answers)
@@ -87,10 +89,9 @@ class RecordedSession(Closeable):
         self.ir = StoppedIR(
             self._answers, self.stack, self.cursor, ValueNames(), self._scratch.new_file
         )
-        self.breakpoints = BreakpointList(table, host, self.cursor)
+        self.breakpoints = BreakpointList(table, host, self.cursor, self.names)
         self.timeline = RecordedTimeline(recording, actions, self._position, host)
         self.past = RecordedPast(recording, describe, self._query, self._position, self.cursor)
-        self.names = RecordedNames(describe)
         for forget in (self._answers.reset, self.stack.reset, self.ir.reset):
             self._position.on_move(forget)
         self._began_with: Literal["run", "start"] = "start"
@@ -212,7 +213,7 @@ class RecordedSession(Closeable):
 
     def _matches(self, spec: str, condition: str | None) -> Ints:
         """Return the events of the actions that match: their ends, if it is about the outcome."""
-        places = self._query.places(spec, condition)
+        places = self._query.places(resolve_spec(spec, self.names).spec, condition)
         parsed = None if condition is None else parse_condition(condition)
         if uses_field(parsed, "outcome"):
             return self._actions.end_events(places)
@@ -248,18 +249,37 @@ class RecordedTarget:
 
 
 class RecordedNames:
-    """The recorded names of tags, patterns, passes and operations.
+    """The recorded names of tags, patterns, passes, operations and functions.
+
+    It is the ``Vocabulary`` of a recording's breakpoints.
 
     Args:
+        recording: the recording.
         describe: the recorded actions.
     """
 
-    def __init__(self, describe: ActionDescriptions) -> None:
+    is_current = True
+    is_complete = True
+
+    def __init__(self, recording: Recording, describe: ActionDescriptions) -> None:
+        self._recording = recording
         self._describe = describe
 
-    def get(self, kind: NameKind) -> list[str]:
+    def options(self) -> list[str]:
+        """Return no words: all passes that ran are known."""
+        return []
+
+    def inputs(self) -> list[str]:
+        """Return the input files of the recorded command line that locations name."""
+        named = self._describe.actions.words("file").values
+        words = [*self._recording.header.argv[1:], STDIN]
+        return [word for word in dict.fromkeys(words) if word in named]
+
+    def get(self, kind: Kind) -> list[str]:
         """Return the names of a kind, sorted."""
         actions = self._describe.actions
+        if kind == "func":
+            return sorted(name for name in actions.words("function").values if name)
         if kind == "op":
             return sorted(self._describe.operations.words("op").values)
         if kind == "tag":

@@ -169,12 +169,22 @@ class FakeIR(StoppedIR):
 class FakeNames:
     """The names that the tool is known to have."""
 
+    is_current = False
+    is_complete = False
+
+    def options(self) -> list[str]:
+        return ["canonicalize"]
+
+    def inputs(self) -> list[str]:
+        return ["in.mlir"]
+
     def get(self, kind: str) -> list[str]:
         return {
             "tag": ["apply-pattern", "fold"],
             "pattern": ["FoldA", "FoldB"],
             "pass": ["canonicalize", "cse"],
             "op": ["arith.addi"],
+            "func": ["main"],
         }[kind]
 
 
@@ -244,8 +254,8 @@ class FakeSession:
         self.ir = FakeIR(self, agent)
         self.outcome = Outcome(agent, lambda: self.stop)
         host = FakeBreakpointHost(self.calls)
-        self.breakpoints = BreakpointList(BreakpointTable(), host, self.cursor)
         self.names = FakeNames()
+        self.breakpoints = BreakpointList(BreakpointTable(), host, self.cursor, self.names)
         self.observers = FakeObservers()
         self.past = FakePast(self.calls)
         self.timeline = FakeTimeline(self.calls, self.need_stop, self._stop)

@@ -49,7 +49,7 @@ def test_stops_have_the_documented_keys(run: Run) -> None:
     }
     assert before.keys() - common == {"id", "outcome", "changes", "culprit"}
     assert after.keys() - before.keys() == {"skipped"}
-    assert end.keys() - common == {"status", "actions"}
+    assert end.keys() - common == {"status", "actions", "never_hit"}
     assert (before["event"], after["skipped"], end["status"]) == (1, False, 0)
     assert end["event"] == 2 * end["actions"]
     assert end["message"] == f"The tool ended with status 0 after {end['actions']} actions."

@@ -30,6 +30,11 @@ def location(path: str, **where: Any) -> Term:
         ('in:"a b"#12', [Term(kind="in", glob="a b", nth=12)]),
         ('in:"a#2"', [Term(kind="in", glob="a#2")]),
         ("#17", [Term(kind="ordinal", ordinal=17)]),
+        ("@main", [Term(kind="func", glob="main")]),
+        ('@"a b"', [Term(kind="func", glob="a b")]),
+        ("fold.mlir", [location("fold.mlir")]),
+        ('"a b/fold.mlirbc"', [location("a b/fold.mlirbc")]),
+        ("*.mlir", [Term(kind="name", glob="*.mlir")]),
         ("in.mlir:3", [location("in.mlir", line=3)]),
         ("a/in.mlir:3:7", [location("a/in.mlir", line=3, column=7)]),
         ("in.mlir:3-7", [location("in.mlir", line=3, last_line=7)]),
@@ -53,8 +58,8 @@ def location(path: str, **where: Any) -> Term:
             ],
         ),
         (
-            "pattern:band and pass:android",
-            [Term(kind="pattern", glob="band"), Term(kind="pass", glob="android")],
+            "pattern:band and in:android",
+            [Term(kind="pattern", glob="band"), Term(kind="in", glob="android")],
         ),
     ],
 )
@@ -71,6 +76,12 @@ def test_specs(text: str, terms: list[Term]) -> None:
         ("zzz:x", 0, "There is no kind of term 'zzz': there are tag, pattern"),
         ("op:x and patern:y", 9, "did you mean 'pattern'"),
         ("#x", 1, "'#x' is not an ordinal"),
+        ("@12", 0, "'@12' is the id of an operation: use 'watch @12', or func:12"),
+        ("@", 1, "Nothing follows func"),
+        ("8", 0, "'8' is a line of an unknown file: write FILE:8"),
+        ("op:x and 8-9", 9, "write FILE:8-9"),
+        ("0", 0, "0 is not a line"),
+        ("9-8", 0, "reversed: write 8-9"),
         ("#0", 1, "'#0' is not an ordinal"),
         ("in:", 3, "Nothing follows in"),
         ("in:#2", 3, "Nothing follows in"),
@@ -133,3 +144,40 @@ def test_a_location_of_any_file(path: str) -> None:
     assert parse_spec(location_spec(path)) == [location(path)]
     assert parse_spec(location_spec(path, 3)) == [location(path, line=3)]
     assert parse_spec(location_spec(path, 3, 4)) == [location(path, line=3, column=4)]
+
+
+@pytest.mark.parametrize(
+    ("text", "offset", "message"),
+    [
+        ("op:arith.addi and pass:cse", 18, "No action matches both op:arith.addi and pass:cse"),
+        ("op:arith.* and pass:cse", 15, "runs inside the pass, write in:cse"),
+        ("pass:cse and pattern:X", 13, "both pattern:X and pass:cse.*write in:cse"),
+        ("tag:fold and pass:cse", 13, "both tag:fold and pass:cse.*write in:cse"),
+        ("func:f and tag:apply-* and pass:c*", 27, "both tag:apply-\\* and pass:c\\*"),
+        ("fold:x.y and pass:cse", 13, "write in:cse"),
+        ("fold:x.y and pattern:X", 13, "an action has one tag"),
+        ("tag:pass-* and pattern:X", 15, "an action has one tag"),
+        ("fold:x.y and op:x.z", 13, "an action has one operation"),
+        ("op:x.y and op:x.z", 11, "an action has one operation"),
+        ("func:f and func:g", 11, "an action has one function"),
+        ("#3 and #4", 7, "both #3 and #4: an action has one ordinal"),
+    ],
+)
+def test_terms_that_exclude_each_other_are_refused(text: str, offset: int, message: str) -> None:
+    with pytest.raises(UsageError, match=message) as raised:
+        parse_spec(text)
+    assert (raised.value.text, raised.value.offset) == (text, offset)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("op:func.func and pass:cse", "op:*.* and pass:cse", "op:my.kernel and pass:cse"),
+        *("tag:pass-* and pass:cse", "in:a and pass:b", "in:a and in:b", "pattern:X and in:cse"),
+        *("op:x.y and fold:x.*", "op:x.y and op:x.y", "func:f and func:*", "#3 and #3"),
+        *("pass:Canonicalizer and pass:canonicalize", "pattern:X and pattern:ns::X"),
+        *("a.mlir:3 and b.mlir:4", "tag:*fold and fold:x.y", "x and pass:cse"),
+    ],
+)
+def test_terms_that_may_match_together_are_accepted(text: str) -> None:
+    assert len(parse_spec(text)) == 2

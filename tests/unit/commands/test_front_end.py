@@ -35,7 +35,7 @@ COMMON_KEYS = [
     *("op", "location", "function", "depth", "breakpoints"),
 ]
 STOP_KEYS = [*COMMON_KEYS, "event", "id", "outcome", "changes", "message", "culprit"]
-EXIT_KEYS = [*COMMON_KEYS, "event", "status", "actions", "message"]
+EXIT_KEYS = [*COMMON_KEYS, "event", "status", "actions", "message", "never_hit"]
 
 
 def test_json_is_one_object_per_command() -> None:
@@ -60,7 +60,10 @@ def test_json_is_one_object_per_command() -> None:
 @pytest.mark.parametrize(
     ("line", "keys"),
     [
-        ("break x", "id kind spec condition enabled temporary after outcome ignore hits commands"),
+        (
+            "break x",
+            "id kind spec condition enabled temporary after outcome ignore hits commands pending",
+        ),
         ("list", "breakpoints"),
         ("info b", "breakpoints"),
         ("backtrace", "frames selected"),
@@ -94,6 +97,10 @@ def test_json_of_redirected_ir(tmp_path: Path) -> None:
     [
         ("break", "pattern:", ["pattern:FoldA", "pattern:FoldB"]),
         ("break", "pat", ["pattern:"]),
+        ("break", "in:c", ["in:canonicalize", "in:cse"]),
+        ("break", "ar", ["arith.addi"]),
+        ("break x if", "out", ["outcome"]),
+        ("tbreak x if", "pa", ["pass"]),
         ("break op:x if", "de", ["depth"]),
         ("break-on-tag", "f", ["fold"]),
         ("delete", "", ["1", "all", "checkpoint"]),

@@ -150,13 +150,14 @@ def test_history_of_lines_is_the_shells(stopped: Driver) -> None:
     ("line", "text", "listed"),
     [
         (
-            "break x --outcome failed,changed",
-            "Breakpoint 1: x, after the action if failed,changed",
-            "x, after the action if failed,changed",
+            "break FoldA --outcome failed,changed",
+            "Breakpoint 1: pattern:FoldA, after the action if failed,changed",
+            "pattern:FoldA, after the action if failed,changed",
         ),
         (
-            "tbreak --outcome skipped --outcome 'reason:*a b*' x if depth > 1",
-            "Temporary breakpoint 1: x if depth > 1, after the action if skipped,reason:*a b*",
+            "tbreak --outcome skipped --outcome 'reason:*a b*' cse if depth > 1",
+            "Temporary breakpoint 1: pass:cse if depth > 1, "
+            "after the action if skipped,reason:*a b*",
             "after the action if skipped,reason:*a b*, once",
         ),
         ("watch cursor --exact if depth > 1", "Watch 1: --exact @7 if depth > 1", "watch --exact"),

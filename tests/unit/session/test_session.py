@@ -72,7 +72,7 @@ def test_stop_at_exit_has_the_same_keys(fake: Launch) -> None:
     keys = set(session.start().as_json())
     end = session.continue_().as_json()
     assert keys - set(end) == {"id", "outcome", "changes", "culprit"}
-    assert set(end) - keys == {"status", "actions"}
+    assert set(end) - keys == {"status", "actions", "never_hit"}
     assert end["status"] == 0 and end["ordinal"] is None and end["tag"] is None
 
 

@@ -1,0 +1,38 @@
+"""The names in source text."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from actiondbg.ir.source_names import source_names
+
+_TEXT = """\
+// func.func @comment and arith.subi
+#map = affine_map<(d0) -> (d0)>
+module attributes {dlti.spec = "math.sin", tf.x} {
+  func.func private @"odd name"(%a: !llvm.ptr) -> i32
+  llvm.func internal @g(%x.y: i32)
+  func.func @main(%arg0: i32) -> i32 attributes {llvm.emit_c_interface} {
+    %0 = arith.addi %arg0, %arg0 overflow<nsw> : i32
+    %1 = "arith.muli"(%0, %0) <{overflowFlags = #arith.overflow<none>}> : (i32, i32) -> i32
+    linalg.generic {indexing_maps = [#map]} ins(%t : tensor<4xi32>)
+    return %1 : i32
+  }
+  "gpu.func"() <{function_type = () -> (), sym_name = "kernel"}> ({}) : () -> ()
+}
+"""
+
+
+def test_operations_and_functions_are_found(tmp_path: Path) -> None:
+    (tmp_path / "in.mlir").write_text(_TEXT)
+    found = source_names([tmp_path / "in.mlir", tmp_path / "missing"])
+    assert found.functions == {"odd name", "g", "main", "kernel"}
+    wanted = {"func.func", "llvm.func", "arith.addi", "arith.muli", "linalg.generic", "gpu.func"}
+    assert wanted <= found.operations
+    assert not found.operations & {"arith.subi", "math.sin", "llvm.ptr", "arith.overflow"}
+    assert "dlti.spec" not in found.operations
+
+
+def test_bytecode_has_none(tmp_path: Path) -> None:
+    (tmp_path / "in.mlirbc").write_bytes(b"ML\xefR\x0d\x00\xff" + bytes(range(256)))
+    assert source_names([tmp_path / "in.mlirbc"]) == (frozenset(), frozenset())

@@ -66,8 +66,7 @@ def _entry(action: RecordedAction, stop: Stop) -> Entry:
 
 def _pass_frame(stack: list[protocol.Frame]) -> protocol.Frame | None:
     with contextlib.suppress(UsageError):
-        ordinal = pass_around(stack)
-        return next(frame for frame in stack if frame.ordinal == ordinal)
+        return pass_around(stack)
     return None
 
 

@@ -343,7 +343,8 @@ class Execution:
         if self._running:
             raise NotStopped("The tool is running: interrupt it first.")
         if self._client is None or self.stop is None or self.stop.when == "exit":
-            raise NotStopped(f"{self._end_text()}; run starts it again.")
+            back = ", reverse-step and goto go back" if self.has_origin else ""
+            raise NotStopped(f"{self._end_text()}; run starts it again{back}.")
         return self._client
 
     def _end_text(self) -> str:

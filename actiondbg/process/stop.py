@@ -8,10 +8,7 @@ from typing import Any, Literal
 import msgspec
 
 from actiondbg import protocol
-
-_CRASHES = frozenset(
-    {signal.SIGABRT, signal.SIGBUS, signal.SIGFPE, signal.SIGILL, signal.SIGSEGV, signal.SIGTRAP}
-)
+from actiondbg.process.crash import SIGNALS, crash_cause
 
 Side = Literal["before", "after"]  # of an action
 
@@ -22,7 +19,7 @@ class Stop(protocol.ActionRef, kw_only=True, frozen=True):  # pyright: ignore[re
     Attributes:
         when: "before", "after" or "during" the action, or "exit": the tool has ended.
         reason: "start", "breakpoint", "step", "next", "finish", "until", "interrupt", "watch",
-            "catch" or "verify"; at exit "exited", "killed" (from outside) or "crashed".
+            "catch", "verify" or "crash"; at exit "exited", "killed" (from outside) or "crashed".
         ordinal: the action's number, from 1; 0 outside of any action, and at an exit unless the
             tool crashed in an action.
         event: the newest event's number, from 1: each action has one before and one after it; 0
@@ -48,7 +45,8 @@ class Stop(protocol.ActionRef, kw_only=True, frozen=True):  # pyright: ignore[re
         actions: the number of dispatched actions, if the tool reported it at its exit.
         never_hit: at exit, the ids of the enabled breakpoints without a hit in this run.
         message: at exit, one sentence about how the tool ended; otherwise the finding of a watch
-            or a catch, without the final dot, or None.
+            or a catch, without the final dot, or None. At a crash, the signal and what the tool
+            wrote about it.
     """
 
     when: protocol.When | Literal["exit"]
@@ -132,13 +130,15 @@ def _exit_of(
     if status >= 0 and crashed is None:
         message = f"The tool ended with status {status}{_extent(attached, actions)}."
         return Stop(when="exit", reason="exited", status=status, actions=actions, message=message)
-    if crashed is None and -status not in _CRASHES:
+    if crashed is None and -status not in SIGNALS:
         message = f"The tool was killed by {signal_name(-status)}{_extent(attached, actions)}."
         return Stop(when="exit", reason="killed", status=status, actions=actions, message=message)
     how = f"died of {signal_name(-status)}" if status < 0 else f"crashed, with status {status},"
+    cause = crash_cause(signal_name(-status), crashed.message if crashed else None)
+    why = f": {cause.what}" if cause.what else ""
     if crashed is None or not crashed.ordinal:
         place = " outside of any action" if attached else _extent(attached, None)
-        message = f"The tool {how}{place}."
+        message = f"The tool {how}{place}{why}."
         return Stop(when="exit", reason="crashed", status=status, message=message)
     named = " ".join(word for word in (f"#{crashed.ordinal}", crashed.tag, crashed.name) if word)
     about = f" on {crashed.op}" if crashed.op else ""
@@ -151,7 +151,7 @@ def _exit_of(
         op=crashed.op,
         depth=crashed.depth,
         status=status,
-        message=f"The tool {how} in {named}{about}.",
+        message=f"The tool {how} in {named}{about}{why}.",
     )
 
 

@@ -375,6 +375,7 @@ class SetOptions(Request[Empty], omit_defaults=True):
     method: ClassVar[str] = "options/set"
     verify_each_action: bool | None = None
     count: bool | None = None
+    stop_on_crash: bool | None = None
     checkpoints: CheckpointOptions | None = None
 
 

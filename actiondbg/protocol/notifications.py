@@ -29,6 +29,7 @@ Reason = Literal[
     "watch",
     "catch",
     "verify",
+    "crash",
 ]
 
 
@@ -103,7 +104,8 @@ class Exited(Message):
 class Crashed(Message):
     """The tool is about to crash, in this action, or outside of any if ``ordinal`` is 0.
 
-    ``event`` is its newest event; signal 0 is unknown.
+    ``event`` is its newest event; signal 0 is unknown. ``message`` is what the tool wrote about the
+    crash, such as a failed assertion, or None.
     """
 
     method: ClassVar[str] = "crashed"
@@ -114,6 +116,7 @@ class Crashed(Message):
     depth: int
     signal: int
     written: Written
+    message: str | None = None
     event: int = 0
     hits: list[Hits] = msgspec.field(default_factory=list[Hits])
 

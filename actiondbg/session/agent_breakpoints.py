@@ -16,6 +16,9 @@ from actiondbg.session.executions import Executions
 
 Contribution = Callable[[], list[protocol.WireBreakpoint]]
 
+# Reasons of stops without a breakpoint.
+_OWN_REASONS = ("verify", "interrupt", "crash")
+
 
 class AgentBreakpoints:
     """Sends breakpoints to the agent, and reads its hit counts (``BreakpointHost``).
@@ -148,7 +151,7 @@ class AgentBreakpoints:
         is_before = stop.when == "before"
         return msgspec.structs.replace(
             stop,
-            reason=stop.reason if hit or stop.reason in ("verify", "interrupt") else "until",
+            reason=stop.reason if hit or stop.reason in _OWN_REASONS else "until",
             breakpoints=hit,
             skipped=stop.ordinal in branches.ordinals() if is_before else stop.skipped,
         )

@@ -1,4 +1,4 @@
-"""The options of the tool's runs: verification, counting, checkpoints, address layout."""
+"""The options of the tool's runs: verification, counting, crashes, checkpoints, addresses."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ class AgentOptions:
         self._executions = executions
         self._verifies = False
         self._counts = False
+        self._stops_on_crash = True
         self._milliseconds = 50
         self._megabytes = 1024
 
@@ -56,6 +57,16 @@ class AgentOptions:
         self._executions.program.randomize = not on
 
     @property
+    def stop_on_crash(self) -> bool:
+        """Whether the tool stops where it crashes, before its own handler of the signal runs."""
+        return self._stops_on_crash
+
+    @stop_on_crash.setter
+    def stop_on_crash(self, on: bool) -> None:
+        self._send(protocol.SetOptions(stop_on_crash=on))
+        self._stops_on_crash = on
+
+    @property
     def checkpoint_spacing(self) -> int:
         """Milliseconds of run time between two automatic checkpoints; 0 for none."""
         return self._milliseconds
@@ -79,7 +90,11 @@ class AgentOptions:
 
     def message(self) -> protocol.SetOptions:
         """Return the request that sets the options of the tool."""
-        return protocol.SetOptions(verify_each_action=self._verifies, count=self._counts)
+        return protocol.SetOptions(
+            verify_each_action=self._verifies,
+            count=self._counts,
+            stop_on_crash=self._stops_on_crash,
+        )
 
     def scout_message(self, verifies: bool) -> protocol.SetOptions:
         """Return the request that sets the options of a scout; ``verifies``: as the tool does."""

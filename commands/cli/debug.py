@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 import threading
 from pathlib import Path
@@ -218,8 +219,13 @@ class Spinner:
 
 
 def _child_result(session: Session, code: int) -> int:
-    """Return the exit code of the tool, if it has ended and all commands succeeded."""
+    """Return the exit code of the tool, if it was started and all commands succeeded."""
+    from actiondbg.process.crash import parse_crash
+
     status = session.exit_status
     if code or status is None:
         return code
-    return exit_code(status)
+    last = session.execution.last if session.execution else None
+    crash = parse_crash(last.message or "") if last else None
+    # A tool that was left at the stop of its crash died of that, not of our SIGKILL.
+    return exit_code(status if crash is None else -signal.Signals[crash.signal])

@@ -25,6 +25,7 @@ class Setting:
         attribute: the property of the session's options that holds it, if one does.
         values: the values of that property for the words.
         number: the unit of the accepted numbers, if it accepts numbers.
+        needs_tool: whether it has no meaning over a recording.
     """
 
     default: str
@@ -33,6 +34,7 @@ class Setting:
     attribute: str | None = None
     values: tuple[int, ...] = (True, False)
     number: str | None = None
+    needs_tool: bool = False
 
     def parse(self, name: str, value: str) -> int:
         """Return the value for the session; raise UsageError for an invalid one."""
@@ -65,6 +67,17 @@ SETTINGS: dict[str, Setting] = {
         "off",
         "whether the IR is verified after every action that changed it",
         attribute="verify_each_action",
+    ),
+    "stop-on-crash": Setting(
+        "on",
+        "whether the tool stops where it crashes",
+        attribute="stop_on_crash",
+    ),
+    "reproducer-directory": Setting(
+        "actiondbg-reproducers",
+        "the directory for reproducers of crashes, or off",
+        None,
+        needs_tool=True,
     ),
     "count-actions": Setting(
         "off",
@@ -118,8 +131,14 @@ class Settings:
     def __getitem__(self, name: str) -> str:
         setting = SETTINGS[name]
         if setting.attribute is None:
+            self._check(name)
             return self._values[name]
         return setting.text(getattr(self._holder(name), setting.attribute))
+
+    def _check(self, name: str) -> None:
+        """Raise UsageError over a recording if the setting needs the tool."""
+        if SETTINGS[name].needs_tool:
+            self._live_session(f"The setting {name!r}")
 
     def _holder(self, name: str) -> AgentOptions:
         return self._live_session(f"The setting {name!r}").options
@@ -143,6 +162,7 @@ class Settings:
         if setting.attribute is not None:
             setattr(self._holder(name), setting.attribute, setting.parse(name, value))
             return name
+        self._check(name)
         if setting.choices is not None:
             setting.parse(name, value)
         if name == "context" and not value.isdecimal():
@@ -157,8 +177,11 @@ class Settings:
     def show(self, name: str | None) -> dict[str, str]:
         """Return one setting, by name or unique prefix, or all settings."""
         if name is None:
-            available = {n: s for n, s in SETTINGS.items() if self._has_tool or s.attribute is None}
-            return {each: self[each] for each in available}
+            return {
+                each: self[each]
+                for each, setting in SETTINGS.items()
+                if self._has_tool or not (setting.attribute or setting.needs_tool)
+            }
         name = _resolve(name)
         return {name: self[name]}
 

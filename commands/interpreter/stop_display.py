@@ -1,8 +1,8 @@
-"""Details of a stop: the reproducer of a crash, and the displays."""
+"""Details of a stop: ways back from the end, the reproducer of a crash, and the displays."""
 
 from __future__ import annotations
 
-from pathlib import Path
+import os
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -12,6 +12,7 @@ from actiondbg.commands.render.info import Display, Displayed
 from actiondbg.commands.render.registry import show
 from actiondbg.commands.render.stop import Reproduced
 from actiondbg.errors import ActiondbgError
+from actiondbg.process.crash import parse_crash
 from actiondbg.process.stop import Stop
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def show_stop_details(console: Console, result: object, silent: bool) -> dict[str, object]:
-    """Write the reproducer of a caught crash, run the displays, and show both.
+    """Write the reproducer of a crash, run the displays, and show both.
 
     Args:
         console: the console of the session.
@@ -29,11 +30,15 @@ def show_stop_details(console: Console, result: object, silent: bool) -> dict[st
     Returns:
         Further JSON keys of the stop.
     """
-    if not isinstance(result, Stop) or result.when == "exit":
+    if not isinstance(result, Stop):
+        return {}
+    if result.when == "exit":
+        _show_ways_back(console, result)
         return {}
     details: dict[str, object] = {}
-    if _is_crash(console, result):
-        reproduced = _reproduce(console, result)
+    is_crash = result.when == "during" and parse_crash(result.message or "") is not None
+    if is_crash and console.settings.on("reproducer-directory"):
+        reproduced = _reproduce(console)
         if not console.json:
             show(console, reproduced)
         details["reproducer"] = msgspec.to_builtins(reproduced)
@@ -63,29 +68,21 @@ def run_display(console: Console, one: Display) -> Displayed:
     return Displayed(one.id, one.command, ok=True, result=result)
 
 
-def _is_crash(console: Console, stop: Stop) -> bool:
-    if stop.reason != "catch":
-        return False
-    specs = {each.id: each.spec for each in console.session.breakpoints.all()}
-    return any(specs.get(number) == "catch crash" for number in stop.breakpoints)
+def _show_ways_back(console: Console, stop: Stop) -> None:
+    """Tell a user at the prompt how to go back from the end of the run."""
+    if console.interactive and not console.json and stop.event:
+        console.out.write("reverse-step goes back to the last event, goto #N to any action.\n")
 
 
-def _reproduce(console: Console, stop: Stop) -> Reproduced:
-    path = _free_path(f"actiondbg-reproducer-{stop.ordinal}")
+def _reproduce(console: Console) -> Reproduced:
+    directory = os.path.expanduser(console.settings["reproducer-directory"])
     try:
-        made = console.live_session().past.reproducer(path)
+        made = console.live_session().past.keep_reproducer(directory)
     except (ActiondbgError, OSError) as error:
-        return Reproduced(str(path), error=message_of(error))
+        return Reproduced(directory, error=message_of(error))
     except KeyboardInterrupt:
         if not console.interactive:
             raise
-        return Reproduced(str(path), error="interrupted.")
-    return Reproduced(str(path), made.pipeline, list(made.command))
-
-
-def _free_path(stem: str) -> Path:
-    """Return an unused file name in the current directory."""
-    path, number = Path(f"{stem}.mlir"), 2
-    while path.exists():
-        path, number = Path(f"{stem}-{number}.mlir"), number + 1
-    return path
+        return Reproduced(directory, error="Interrupted.")
+    path = os.path.join(directory, os.path.basename(made.path))
+    return Reproduced(path, made.pipeline, list(made.command), is_new=made.is_new)

@@ -10,6 +10,7 @@ import msgspec
 from actiondbg.commands.render.renderer import RenderContext, renders
 from actiondbg.commands.render.units import describe, operation, title_of, wrapped
 from actiondbg.errors import ActiondbgError
+from actiondbg.process.crash import CrashCause, function_name, parse_crash
 from actiondbg.process.stop import Stop
 from actiondbg.protocol import Change, Culprit, Outcome, ValueRef
 
@@ -27,12 +28,13 @@ _MOST_NEVER_HIT = 5  # breakpoints named at the tool's end
 
 
 class Reproduced(msgspec.Struct):
-    """The reproducer of a crash with its pipeline and command, or the error."""
+    """The reproducer of a crash with its pipeline and command, or its directory and the error."""
 
     path: str
     pipeline: str | None = None
     command: list[str] = []
     error: str | None = None
+    is_new: bool = False
 
 
 def stop_text(context: RenderContext, stop: Stop) -> str:
@@ -124,6 +126,8 @@ def _reason(context: RenderContext, stop: Stop) -> str:
         return "Interrupted, stopped"
     if stop.reason == "verify":
         return "The IR does not verify, stopped"
+    if stop.reason == "crash":
+        return "Crash, stopped"
     if not stop.breakpoints:
         return "Stopped"
     kinds = {each.id: each.kind for each in context.session.breakpoints.all()}
@@ -140,8 +144,12 @@ def _plural(kind: str, numbers: list[str]) -> str:
 
 
 def _message_lines(stop: Stop) -> list[str]:
-    """Return the messages of watches and catches, with the culprit if it is another action."""
+    """Return the messages of watches, catches and crashes, with the culprit if it is another
+    action.
+    """
     message = stop.message or ""
+    if stop.when == "during" and (cause := parse_crash(message)) is not None:
+        message = "\n".join(_crash_lines(cause))
     if stop.reason == "watch":  # messages of several watches are joined
         message = message.replace("; ", "\n")
     lines = [line for line in dict.fromkeys(message.splitlines()) if line]
@@ -149,6 +157,13 @@ def _message_lines(stop: Stop) -> list[str]:
         by = f"by {culprit_words(stop.culprit)}"
         lines = [f"{lines[0]}, {by}"] if len(lines) == 1 else [*lines, by]
     return [f"  {line}" for line in lines]
+
+
+def _crash_lines(crash: CrashCause) -> list[str]:
+    lines = [f"{crash.signal}: {crash.what}" if crash.what else crash.signal]
+    lines += [f"at {crash.place}"] if crash.place else []
+    lines += [f"in {function_name(crash.function)}"] if crash.function else []
+    return lines
 
 
 def culprit_words(culprit: Culprit) -> str:
@@ -255,8 +270,9 @@ def _operation_line(context: RenderContext, stop: Stop) -> str:
 
 def reproduced_text(_: RenderContext, made: Reproduced) -> str:
     if made.error is not None:
-        return f"The reproducer {made.path} could not be written: {made.error}"
-    return f"A reproducer was written to {made.path}. To run it:\n  {shlex.join(made.command)}"
+        return f"No reproducer was written to {made.path}: {made.error}"
+    how = "A reproducer was written to" if made.is_new else "The reproducer of this crash is in"
+    return f"{how} {made.path}. To run it:\n  {shlex.join(made.command)}"
 
 
 RENDERERS = (renders(Stop, stop_text, Stop.as_json), renders(Reproduced, reproduced_text))

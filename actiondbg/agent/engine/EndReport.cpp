@@ -3,6 +3,7 @@
 #include "engine/EndReport.h"
 #include "engine/Describe.h"
 #include "engine/Engine.h"
+#include "fork/CrashSignals.h"
 
 #include <dlfcn.h>
 #include <sys/mman.h>
@@ -49,30 +50,58 @@ static void onLargeStack(void (*function)()) {
 }
 
 /// Returns the message of a failed assertion, which the C library keeps for
-/// debuggers.
-static std::string assertionMessage() {
+/// debuggers; empty if there is none.
+static StringRef assertionMessage() {
   struct AbortMessage {
     unsigned size;
     char text[1];
   };
-  std::string words = "the tool is crashing";
   auto **message = static_cast<AbortMessage **>(
       dlvsym(RTLD_DEFAULT, "__abort_msg", "GLIBC_PRIVATE"));
-  if (message && *message)
-    words += ": " + StringRef((*message)->text).rtrim().str();
-  return words;
+  return message && *message ? StringRef((*message)->text).rtrim() : "";
+}
+
+/// Returns the message with which LLVM aborts, at the end of what the tool
+/// wrote to stderr; empty if there is none.
+static StringRef fatalMessage(StringRef written) {
+  written = written.rtrim();
+  StringRef last = written.substr(written.rfind('\n') + 1);
+  if (last.starts_with("LLVM ERROR: "))
+    return last;
+  // llvm_unreachable writes its message in the line before.
+  if (!last.contains("UNREACHABLE executed"))
+    return "";
+  StringRef before = written.drop_back(last.size()).rtrim();
+  return written.substr(before.rfind('\n') + 1);
+}
+
+void EndReport::crash(int signal) {
+  crashSignal = signal;
+  if (std::exchange(isCrashing, true))
+    return;
+  StringRef message = assertionMessage();
+  cause = (message.empty() ? fatalMessage(Files::lastErrors()) : message).str();
+  bool isWanted = stopsOnCrash || engine.breakpoints.catches(CatchKind::Crash);
+  // The tool did not cause a crash while a request is served.
+  if (isWanted && engine.isConnected() && engine.follows())
+    onLargeStack([] {
+      EndReport &end = Engine::get().end;
+      std::string text = signalName(end.crashSignal);
+      if (!end.cause.empty())
+        text += ": " + end.cause;
+      Engine::get().caught(CatchKind::Crash, text);
+    });
+  // The tool may recover from a crash, and crash again.
+  isCrashing = false;
 }
 
 void EndReport::sendCrash() {
   if (!engine.isConnected())
     return;
-  // The tool did not cause a crash while a request is served.
-  if (engine.breakpoints.catches(CatchKind::Crash) && !engine.isSilent())
-    onLargeStack(
-        [] { Engine::get().caught(CatchKind::Crash, assertionMessage()); });
   finishFiles();
   Object crash = describeCrash(engine.innermost);
   crash["signal"] = int64_t(crashSignal);
+  crash["message"] = cause.empty() ? nullptr : safe(cause);
   crash["written"] = describeWritten();
   crash["event"] = int64_t(engine.position.event);
   crash["hits"] = describeHits(engine.breakpoints.all());

@@ -2,6 +2,7 @@
 
 #include "engine/Engine.h"
 #include "engine/Describe.h"
+#include "fork/CrashSignals.h"
 #include "observe/Convergence.h"
 
 #include "llvm/Support/Signals.h"
@@ -25,6 +26,7 @@ void Engine::attach(const std::string &socket) {
   };
   attached = true;
   llvm::sys::AddSignalHandler([](void *) { first().end.sendCrash(); }, nullptr);
+  handleCrashSignals();
   on_exit([](int status, void *) { first().end.exitStatus = status; }, nullptr);
   connection.notify("hello", hello(*this));
   stops.resumption.fromStart = true;
@@ -283,9 +285,15 @@ void Engine::caught(CatchKind kind, StringRef text,
                       innermost->name(), false};
   stops.inside = true;
   breakpoints.hitCatches(kind, text, frame, notice);
-  if (!notice.hit.empty() && stops.passesHits())
+  bool isStop = !notice.hit.empty();
+  if (!isStop && kind == CatchKind::Crash && end.stopsOnCrash &&
+      forks.role == Role::Tool) {
+    notice.reason = "crash";
+    isStop = true;
+  }
+  if (isStop && stops.passesHits())
     stops.passHit();
-  else if (!notice.hit.empty())
+  else if (isStop)
     stop(frame, notice);
   stops.inside = false;
 }

@@ -7,19 +7,30 @@
 
 namespace adbg {
 
-static constexpr int crashes[] = {SIGABRT, SIGSEGV, SIGBUS,
-                                  SIGFPE,  SIGILL,  SIGTRAP};
+namespace {
+struct Signal {
+  int number;
+  const char *name;
+};
+} // namespace
 
-//===----------------------------------------------------------------------===//
-// Crashes of forks, whose exit status nobody can wait for
-//===----------------------------------------------------------------------===//
+static constexpr Signal crashes[] = {
+    {SIGABRT, "SIGABRT"}, {SIGSEGV, "SIGSEGV"}, {SIGBUS, "SIGBUS"},
+    {SIGFPE, "SIGFPE"},   {SIGILL, "SIGILL"},   {SIGTRAP, "SIGTRAP"}};
+
+const char *signalName(int number) {
+  for (const Signal &one : crashes)
+    if (one.number == number)
+      return one.name;
+  return "an unknown signal";
+}
 
 // The tool's handlers of crash signals.
 static struct sigaction toolActions[NSIG];
 
 static void onCrash(int number, siginfo_t *info, void *context) {
   Engine &engine = Engine::known();
-  engine.end.crashSignal = number;
+  engine.end.crash(number);
   Recorder::crash();
   struct sigaction &tool = toolActions[number];
   if (engine.forks.role == Role::Tool && (tool.sa_flags & SA_SIGINFO))
@@ -33,7 +44,7 @@ static void onCrash(int number, siginfo_t *info, void *context) {
 }
 
 void handleCrashSignals() {
-  for (int number : crashes) {
+  for (const auto &[number, name] : crashes) {
     struct sigaction action = {};
     struct sigaction before;
     action.sa_sigaction = onCrash;

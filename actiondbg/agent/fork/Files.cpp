@@ -7,6 +7,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include <algorithm>
 #include <cerrno>
+#include <cstring>
 #include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -16,6 +17,18 @@
 using namespace adbg;
 
 static Written writtenSoFar, mutedUpTo;
+
+// The newest bytes written to stderr.
+static char errors[4096];
+static size_t errorsSize = 0;
+
+static void keepErrors(const char *bytes, size_t size) {
+  size_t kept = std::min(size, sizeof(errors));
+  size_t old = std::min(errorsSize, sizeof(errors) - kept);
+  memmove(errors, errors + errorsSize - old, old);
+  memcpy(errors + old, bytes + size - kept, kept);
+  errorsSize = old + kept;
+}
 
 //===----------------------------------------------------------------------===//
 // Counting output, and actions forbidden to forks
@@ -29,6 +42,8 @@ ssize_t writeCounted(int fd, const void *bytes, size_t size) {
   static auto *next = real<ssize_t(int, const void *, size_t)>("write");
   if (fd != 1 && fd != 2)
     return next(fd, bytes, size);
+  if (fd == 2)
+    keepErrors(static_cast<const char *>(bytes), size);
   uint64_t &count = writtenSoFar.bytes[fd - 1];
   uint64_t muted = mutedUpTo.bytes[fd - 1];
   size_t silent = count < muted ? std::min<uint64_t>(size, muted - count) : 0;
@@ -64,6 +79,8 @@ int unlinkFile(const char *path) {
 namespace adbg {
 
 const Written &Files::written() { return writtenSoFar; }
+
+llvm::StringRef Files::lastErrors() { return {errors, errorsSize}; }
 
 void Files::mute(const Written &shown, llvm::ArrayRef<int> shared) const {
   for (int fd : {1, 2})

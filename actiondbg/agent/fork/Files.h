@@ -4,6 +4,7 @@
 #define ACTIONDBG_FILES_H
 
 #include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/StringRef.h"
 #include <optional>
 #include <string>
 #include <sys/types.h>
@@ -49,6 +50,8 @@ public:
   /// written, on those that could not be truncated.
   void mute(const Written &shown, llvm::ArrayRef<int> shared) const;
   static const Written &written();
+  /// The newest bytes written to stderr.
+  static llvm::StringRef lastErrors();
 
 private:
   struct Open {

@@ -144,12 +144,15 @@ static std::optional<bool> optionalBoolean(Fields &fields, StringRef key) {
 SetOptionsArguments::SetOptionsArguments(Fields &fields)
     : verifyEachAction(optionalBoolean(fields, "verifyEachAction")),
       count(optionalBoolean(fields, "count")),
+      stopOnCrash(optionalBoolean(fields, "stopOnCrash")),
       checkpoints(fields.inner<Checkpoints>("checkpoints")) {}
 
 Answer<NoResult> SetOptions::run(SetOptionsArguments &arguments) {
   engine.verifier.isOn =
       arguments.verifyEachAction.value_or(engine.verifier.isOn);
   engine.counts = arguments.count.value_or(engine.counts);
+  engine.end.stopsOnCrash =
+      arguments.stopOnCrash.value_or(engine.end.stopsOnCrash);
   if (const auto &checkpoints = arguments.checkpoints)
     engine.forks.checkpoints.configure(
         checkpoints->socket, checkpoints->milliseconds, checkpoints->megabytes);

@@ -48,7 +48,7 @@ struct SetOptionsArguments {
     static std::optional<Checkpoints> parse(Fields &fields);
   };
   /// Absent options keep their value.
-  std::optional<bool> verifyEachAction, count;
+  std::optional<bool> verifyEachAction, count, stopOnCrash;
   std::optional<Checkpoints> checkpoints;
   explicit SetOptionsArguments(Fields &fields);
 };

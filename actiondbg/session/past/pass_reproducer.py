@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import filecmp
+import itertools
 import os
+import re
+import shutil
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -29,15 +33,17 @@ class Reproducer(msgspec.Struct, kw_only=True, frozen=True):
         path: of the file.
         pipeline: the pass, as a textual pipeline from the outermost operation.
         command: the command line that runs it with the stock tool.
+        is_new: whether the file was written now; False if an equal one existed.
     """
 
     path: str
     pipeline: str
     command: list[str]
+    is_new: bool = True
 
 
-def pass_around(frames: Iterable[protocol.Frame]) -> int:
-    """Return the ordinal of the innermost pass.
+def pass_around(frames: Iterable[protocol.Frame]) -> protocol.Frame:
+    """Return the frame of the innermost pass.
 
     Args:
         frames: innermost first.
@@ -47,7 +53,7 @@ def pass_around(frames: Iterable[protocol.Frame]) -> int:
     """
     for frame in frames:
         if frame.tag == "pass-execution" and not frame.name.endswith(_ADAPTOR):
-            return frame.ordinal
+            return frame
     raise UsageError(
         "There is no pass to reproduce, as none runs here: stop in one, with step or break."
     )
@@ -86,6 +92,39 @@ def write_reproducer(
         pipeline=pipeline,
         command=[os.fspath(tool), os.fspath(path), "--run-reproducer", *kept],
     )
+
+
+def keep_in(directory: Path, name: str, file: Path) -> tuple[Path, bool]:
+    """Move a file into a directory, unless an equal one with the same stem is there.
+
+    Args:
+        directory: made if there is none.
+        name: the stem of the file's name there, to which a number is added if it is taken.
+        file: the file; it no longer exists afterwards.
+
+    Returns:
+        The path in the directory, and whether the file was moved there.
+
+    Raises:
+        FileNotWritten: the file cannot be written there.
+    """
+    stem = re.sub(r"[^\w.-]+", "_", name) or "pass"
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        for number in itertools.count(1):
+            path = directory / (f"{stem}-{number}.mlir" if number > 1 else f"{stem}.mlir")
+            if not path.exists():
+                shutil.move(file, path)
+                return path, True
+            if filecmp.cmp(path, file, shallow=False):
+                file.unlink()
+                return path, False
+    except OSError as error:
+        raise FileNotWritten(
+            f"The reproducer cannot be written to the directory {os.fspath(directory)!r} "
+            f"({error.strerror}): set another with 'set reproducer-directory'."
+        ) from error
+    raise AssertionError  # a number is free
 
 
 def _is_kept(word: str) -> bool:

@@ -28,7 +28,12 @@ from actiondbg.session.debug_session import StatisticKind
 from actiondbg.session.executions import Executions
 from actiondbg.session.inspection.cursor import Cursor
 from actiondbg.session.past.action_search import ActionSearch, Wanted
-from actiondbg.session.past.pass_reproducer import Reproducer, pass_around, write_reproducer
+from actiondbg.session.past.pass_reproducer import (
+    Reproducer,
+    keep_in,
+    pass_around,
+    write_reproducer,
+)
 from actiondbg.session.past.replay import Place, Replay, logging, read_log, replay_to
 from actiondbg.tool.program import Program
 
@@ -238,16 +243,38 @@ class Past:
             UsageError: no pass runs.
             FileNotWritten: the file cannot be written.
         """
-        with self._replay.fork_at(Place(self._pass_ordinal())) as fork:
+        return self._reproduce(self._running_pass(), Path(path))
+
+    def keep_reproducer(self, directory: str | os.PathLike[str]) -> Reproducer:
+        """Write the same as ``reproducer`` into a directory, unless an equal file is there.
+
+        Args:
+            directory: made if there is none; the file there is named as the pass.
+
+        Raises:
+            UsageError, FileNotWritten: see ``reproducer``.
+        """
+        frame = self._running_pass()
+        file = self._executions.new_print()
+        try:
+            made = self._reproduce(frame, file)
+            path, is_new = keep_in(Path(directory).absolute(), frame.name, file)
+        finally:
+            file.unlink(missing_ok=True)
+        command = [str(path) if word == made.path else word for word in made.command]
+        return msgspec.structs.replace(made, path=str(path), command=command, is_new=is_new)
+
+    # --- helpers ---
+
+    def _reproduce(self, frame: protocol.Frame, path: Path) -> Reproducer:
+        with self._replay.fork_at(Place(frame.ordinal)) as fork:
             pipeline = fork.request(protocol.GetPipeline()).text
             file = self._executions.new_print()
             message = protocol.Print(what="module", path=str(file))
             with PrintedText(file, fork.request(message)) as printed:
                 return write_reproducer(
-                    Path(path), printed, pipeline, self._program.tool.path, self._program.argv
+                    path, printed, pipeline, self._program.tool.path, self._program.argv
                 )
-
-    # --- helpers ---
 
     def _unfinished(self) -> list[Unfinished]:
         """Return the changes of the action that the tool is stopped inside of."""
@@ -260,8 +287,8 @@ class Past:
         own = [change for change in made.changes if change.ordinal == stop.ordinal]
         return [Unfinished(change, stop.tag, stop.name) for change in own]
 
-    def _pass_ordinal(self) -> int:
-        """Return the ordinal of the innermost running pass."""
+    def _running_pass(self) -> protocol.Frame:
+        """Return the innermost running pass."""
         execution = self._executions.need_idle()
         if execution.state == "stopped":
             return pass_around(self._executions.ask(protocol.Backtrace()).frames)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from actiondbg.analysis.actions import ActionList, ActionState, ListedAction
 from actiondbg.analysis.attempts import Attempt, Attempts
 from actiondbg.analysis.history import Event, History
@@ -121,6 +123,12 @@ class FakePast:
 
     def cycles(self) -> Any:
         return self.cycle
+
+    def keep_reproducer(self, directory: str) -> Reproducer:
+        path = Path(directory).absolute() / "cse.mlir"
+        is_new = not path.exists()
+        path.parent.mkdir(exist_ok=True)
+        return msgspec.structs.replace(self.reproducer(path), is_new=is_new)
 
     def reproducer(self, path: Path) -> Reproducer:
         if isinstance(self.reproducer_fails, type):

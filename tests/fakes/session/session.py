@@ -224,6 +224,7 @@ class FakeOptions:
         self.verify_each_action = False
         self.count_actions = False
         self.disable_randomization = True
+        self.stop_on_crash = True
         self.checkpoint_spacing = 50
         self.checkpoint_memory = 1024
 

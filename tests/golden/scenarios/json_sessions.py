@@ -178,7 +178,7 @@ info timeline
     scenario(
         "json-events",
         json_session(CRASH, "catch crash\nrun\ncontinue\ninfo program"),
-        json_session(CRASH, "run\nstep"),
+        json_session(CRASH, "set stop-on-crash off\nrun\nstep"),
         json_session(TENSOR, "catch diagnostic\nrun\ncontinue"),
         json_session(NOT_CONVERGED, "catch nonconvergence\nrun\ncontinue"),
         line(f"actiondbg --json --batch -ex start -ex bogus -ex list {FOLD}"),

@@ -470,8 +470,11 @@ continue
 continue
 """,
         ),
-        line("ls; cat actiondbg-reproducer-*.mlir"),
-        session(CRASH, "run\ninfo program\nbacktrace\nreverse-step\nbacktrace"),
+        line("ls -R; cat actiondbg-reproducers/*.mlir"),
+        session(
+            CRASH,
+            "set stop-on-crash off\nrun\ninfo program\nbacktrace\nreverse-step\nbacktrace",
+        ),
     ),
     scenario(
         "shell-time-travel",

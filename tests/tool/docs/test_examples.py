@@ -42,6 +42,7 @@ def test_example_of_the_api(example: str) -> None:
         *_blocks("docs/tour.md", "text"),
         *_blocks("docs/time-travel.md", "text"),
         *(each for each in _blocks("docs/commands.md", "text") if each.startswith("$ ")),
+        *_blocks("docs/crashes.md", "text"),
     ],
 )
 def test_a_recorded_session(session: str) -> None:

@@ -189,6 +189,7 @@ def test_crashed_run_is_restored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     monkeypatch.chdir(tmp_path)
     stock.write("crash.mlir", CRASHING)
     with actiondbg.launch(["mlir-opt", "crash.mlir", "--finalize-memref-to-llvm"]) as session:
+        session.options.stop_on_crash = False
         session.start()
         end = session.continue_()
         if end.status == 0:

@@ -14,6 +14,13 @@ from tests.fakes.session.driver import Driver
 
 HEAD = "Stopped after #2 apply-pattern (Fold) in @main at in.mlir:3:10: "
 IR = "  %0 = arith.addi %arg0, %arg0 : i32"
+CRASH = {
+    "when": "during",
+    "reason": "catch",
+    "breakpoints": [1],
+    "message": "SIGABRT: mlir-opt: /src/Fold.cpp:12: void A<int, B>::fold(int) const: "
+    "Assertion `a.b(1) == 2' failed.",
+}
 
 
 @pytest.fixture
@@ -36,27 +43,40 @@ def stopped() -> Driver:
 def crashing(driver: Driver, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Driver:
     monkeypatch.chdir(tmp_path)
     driver.do("start", "catch crash")
-    driver.session.next_stop = {"when": "during", "reason": "catch", "breakpoints": [1]}
+    driver.session.next_stop = dict(CRASH)
     return driver
 
 
-def test_crash_leaves_a_reproducer(crashing: Driver) -> None:
-    Path("actiondbg-reproducer-2.mlir").write_text("mine")
-    printed = crashing.do("continue")
-    assert printed.splitlines()[-2:] == [
-        "A reproducer was written to actiondbg-reproducer-2-2.mlir. To run it:",
-        "  mlir-opt actiondbg-reproducer-2-2.mlir --run-reproducer",
+def test_crash_leaves_a_reproducer(crashing: Driver, tmp_path: Path) -> None:
+    path = "actiondbg-reproducers/cse.mlir"
+    run = f"  mlir-opt {tmp_path / path} --run-reproducer"
+    assert crashing.do("continue").splitlines()[-2:] == [
+        f"A reproducer was written to {path}. To run it:",
+        run,
     ]
-    assert Path("actiondbg-reproducer-2.mlir").read_text() == "mine"
-    assert sorted(os.listdir()) == ["actiondbg-reproducer-2-2.mlir", "actiondbg-reproducer-2.mlir"]
+    assert Path(path).read_text() == "module {}\n"
+    crashing.session.next_stop = dict(CRASH)
+    assert crashing.do("continue").splitlines()[-2:] == [
+        f"The reproducer of this crash is in {path}. To run it:",
+        run,
+    ]
+
+
+def test_reproducers_go_where_the_user_says(crashing: Driver, tmp_path: Path) -> None:
+    printed = crashing.do(f"set reproducer-directory {tmp_path / 'mine'}", "continue")
+    assert f"A reproducer was written to {tmp_path / 'mine/cse.mlir'}. To run it:" in printed
+    assert os.listdir() == ["mine"]
+
+
+def test_reproducers_can_be_switched_off(crashing: Driver) -> None:
+    assert "reproducer" not in crashing.do("set reproducer-directory off", "continue")
+    assert os.listdir() == []
 
 
 def test_error_of_unwritable_reproducer(crashing: Driver) -> None:
     crashing.session.past.reproducer_fails = FileNotWritten("No room.")
     printed = crashing.do("continue")
-    assert printed.endswith(
-        "The reproducer actiondbg-reproducer-2.mlir could not be written: No room.\n"
-    )
+    assert printed.endswith("No reproducer was written to actiondbg-reproducers: No room.\n")
     assert crashing.interpreter.failure is None
 
 
@@ -65,7 +85,18 @@ def test_interrupted_reproducer_keeps_the_stop(crashing: Driver) -> None:
     crashing.console.interactive = True
     printed = crashing.do("continue")
     assert "stopped inside #2" in printed
-    assert "could not be written: interrupted." in printed
+    assert "No reproducer was written to actiondbg-reproducers: Interrupted." in printed
+
+
+def test_crash_shows_signal_assertion_and_place(crashing: Driver) -> None:
+    crashing.session.next_stop = {**CRASH, "reason": "crash", "breakpoints": []}
+    assert crashing.do("continue").splitlines()[:5] == [
+        "Crash, stopped inside #2 apply-pattern (Fold) in @main at in.mlir:3:10",
+        "  SIGABRT: Assertion `a.b(1) == 2' failed",
+        "  at /src/Fold.cpp:12",
+        "  in A<int, B>::fold",
+        IR,
+    ]
 
 
 def test_other_catches_write_no_reproducer(crashing: Driver) -> None:
@@ -79,9 +110,10 @@ def test_reproducer_in_json(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.chdir(tmp_path)
     driver = Driver(json=True)
     driver.do("start", "catch crash")
-    driver.session.next_stop = {"when": "during", "reason": "catch", "breakpoints": [1]}
+    driver.session.next_stop = dict(CRASH)
     result = driver.results("continue")[0]["result"]
-    assert result["reproducer"]["path"] == "actiondbg-reproducer-2.mlir"
+    assert result["reproducer"]["path"] == "actiondbg-reproducers/cse.mlir"
+    assert result["reproducer"]["is_new"] is True
     assert result["reproducer"]["pipeline"] == "builtin.module(cse)"
 
 

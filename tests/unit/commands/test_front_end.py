@@ -107,7 +107,7 @@ def test_json_of_redirected_ir(tmp_path: Path) -> None:
         ("print", "--ge", ["--generic"]),
         ("print --elide 3", "f", ["function"]),
         ("info", "b", ["breakpoints"]),
-        ("set", "st", ["style"]),
+        ("set", "st", ["style", "stop-on-crash"]),
         ("set style", "mono", ["monokai"]),
         ("set print-stop", "o", ["on", "off"]),
         ("help", "tb", ["tbreak"]),
@@ -185,6 +185,8 @@ def run_cli(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., in
     monkeypatch.chdir(tmp_path)
 
     class Closing(FakeSession):
+        execution = None
+
         def __enter__(self) -> FakeSession:
             return self
 

@@ -279,6 +279,6 @@ def test_the_pass_of_a_reproducer_is_no_adaptor() -> None:
         frame(1, "pass-execution", "mlir::detail::OpToOpPassAdaptor"),
         frame(2, "pass-execution", "inline"),
     ]
-    assert pass_around(frames) == 7
+    assert pass_around(frames).ordinal == 7
     with pytest.raises(UsageError, match="no pass to reproduce"):
         pass_around(frames[:2])

@@ -1,0 +1,176 @@
+"""Crashes of a real tool: the stop, the way back, and the reproducer."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import actiondbg
+from actiondbg.errors import UsageError
+from actiondbg.process.crash import parse_crash
+from tests.fakes import stock_tool as stock
+from tests.paths import COMMAND
+
+Debian = Callable[[str], str]
+
+CRASHING = """\
+func.func @store(%m: memref<4xi1>, %v: i1, %i: index) {
+  %c0 = arith.constant false
+  %x = arith.ori %v, %c0 : i1
+  memref.store %x, %m[%i] : memref<4xi1>
+  return
+}
+"""
+LOWER = ["--canonicalize", "--finalize-memref-to-llvm"]
+
+
+@pytest.fixture
+def argv(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """A command that fails an assertion in the middle of a conversion."""
+    monkeypatch.chdir(tmp_path)
+    return ["mlir-opt", stock.write("crash.mlir", CRASHING), *LOWER]
+
+
+def test_a_crash_stops_in_its_action(argv: list[str]) -> None:
+    with actiondbg.launch(argv) as session:
+        stop = session.run()
+        assert (stop.when, stop.reason, stop.breakpoints) == ("during", "crash", [])
+        assert (stop.name, stop.op) == ("StoreOpLowering", "memref.store")
+        cause = parse_crash(stop.message or "")
+        assert cause is not None and cause.signal == "SIGABRT"
+        assert cause.what == "Assertion `integralElementType.getWidth() >= 8' failed"
+        assert cause.place and "MemRefToLLVM.cpp" in cause.place
+        assert session.stack.frames()[-1].name == "finalize-memref-to-llvm"
+        assert "memref.store" in session.ir.print("cursor").text
+        # The assertion is all that the tool has written: its own handler has not run yet.
+        assert session.target.errors().count("\n") == 1
+        end = session.continue_()
+        assert (end.when, end.reason, end.status) == ("exit", "crashed", -signal.SIGABRT)
+        assert end.message and end.message.endswith(f"on memref.store: {cause.what}.")
+        alone = stock.run([str(session.target.tool.path), *argv[1:]])
+        assert "Stack dump:" in alone.stderr and "Stack dump:" in session.target.errors()
+        assert session.target.errors().splitlines()[0] == alone.stderr.splitlines()[0]
+
+
+def test_the_way_back_from_a_crash_and_there_again(argv: list[str]) -> None:
+    with actiondbg.launch(argv) as session:
+        crash = session.run()
+        checkpoint = session.timeline.checkpoints.add()
+        stop = session.timeline.reverse_step()
+        assert (stop.when, stop.ordinal) == ("before", crash.ordinal)
+        again = session.continue_()
+        assert (again.when, again.reason, again.ordinal, again.message) == (
+            crash.when,
+            crash.reason,
+            crash.ordinal,
+            crash.message,
+        )
+        assert session.timeline.goto(3).ordinal == 3
+        restarted = session.timeline.checkpoints.restore(checkpoint.number)
+        assert (restarted.when, restarted.reason, restarted.message) == (
+            crash.when,
+            crash.reason,
+            crash.message,
+        )
+        session.timeline.reverse_step()
+        # Without the lowering of the store, the conversion leaves it as it is.
+        end = session.skip()
+        assert (end.when, end.reason) == ("exit", "exited")
+
+
+def test_a_crash_outside_of_actions_and_in_release_builds(debian: Debian, folds: str) -> None:
+    argv = [debian("mlir-opt"), folds, "--canonicalize", "--test-pass-crash"]
+    with actiondbg.launch(argv) as session:
+        stop = session.run()
+        assert (stop.reason, stop.name, stop.message) == ("crash", "test-pass-crash", "SIGABRT")
+
+
+def test_a_fatal_error_of_llvm_is_the_message(
+    debian: Debian, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    text = """func.func @f() {
+  %0 = "test.data_layout_query"() : () -> none
+  return
+}
+"""
+    argv = [debian("mlir-opt"), stock.write("none.mlir", text), "--test-data-layout-query"]
+    with actiondbg.launch(argv) as session:
+        stop = session.run()
+        assert stop.message and stop.message.startswith("SIGABRT: LLVM ERROR: neither the scoping")
+        assert stop.message[len("SIGABRT: ") :] == session.target.errors().rstrip()
+
+
+def test_a_crash_does_not_stop_the_search_for_an_action(argv: list[str]) -> None:
+    with actiondbg.launch(argv) as session:
+        crash = session.run()
+        with pytest.raises(UsageError, match=f"The tool crashes in #{crash.ordinal}"):
+            session.timeline.goto(crash.ordinal + 5)
+        assert session.stop == crash
+
+
+def test_the_reproducer_is_written_once_for_a_crash(argv: list[str]) -> None:
+    Path("repros").mkdir()
+    Path("repros/finalize-memref-to-llvm.mlir").write_text("another crash")
+    for is_new in (True, False):
+        with actiondbg.launch(argv) as session:
+            session.run()
+            made = session.past.keep_reproducer("repros")
+            assert made.is_new == is_new
+            assert session.past.keep_reproducer("repros").is_new is False
+            assert made.path == str(Path("repros/finalize-memref-to-llvm-2.mlir").absolute())
+    assert len(list(Path("repros").iterdir())) == 2
+    again = subprocess.run(made.command, capture_output=True, text=True)
+    assert again.returncode == -signal.SIGABRT and "integralElementType" in again.stderr
+
+
+# --- the command ---------------------------------------------------------------------------
+
+
+def batch(*lines: str, argv: list[str], options: tuple[str, ...] = ()) -> tuple[int, str, str]:
+    words = [word for line in lines for word in ("-ex", line)]
+    command = [COMMAND, "--batch", "-nx", *options, *words, *argv]
+    done = subprocess.run(command, capture_output=True, text=True)
+    return done.returncode, done.stdout, done.stderr
+
+
+def test_a_batch_reports_the_crash(argv: list[str]) -> None:
+    code, out, err = batch("run", argv=argv)
+    assert code == 0
+    assert out.splitlines()[:2] == [
+        "Crash, stopped inside #16 apply-pattern (StoreOpLowering) in @store at crash.mlir:4:3",
+        "  SIGABRT: Assertion `integralElementType.getWidth() >= 8' failed",
+    ]
+    assert "A reproducer was written to actiondbg-reproducers/finalize-memref-to-llvm.mlir." in out
+    assert "Stack dump" not in err
+    _, out, _ = batch("run", argv=argv)
+    assert "The reproducer of this crash is in actiondbg-reproducers/" in out
+    assert [one.name for one in Path("actiondbg-reproducers").iterdir()] == [
+        "finalize-memref-to-llvm.mlir"
+    ]
+
+
+def test_stop_on_crash_can_be_switched_off(argv: list[str]) -> None:
+    _, out, err = batch("set stop-on-crash off", "run", argv=argv)
+    assert out.splitlines() == [
+        "The tool died of SIGABRT in #16 apply-pattern StoreOpLowering on memref.store: "
+        "Assertion `integralElementType.getWidth() >= 8' failed."
+    ]
+    assert "Stack dump" in err
+    assert not Path("actiondbg-reproducers").exists()
+
+
+@pytest.mark.parametrize("more", [(), ("continue",), ("reverse-step", "continue")])
+def test_exit_code_of_a_batch_is_that_of_the_crash(argv: list[str], more: tuple[str, ...]) -> None:
+    code, _, _ = batch("run", *more, argv=argv, options=("--return-child-result",))
+    assert code == 128 + signal.SIGABRT
+
+
+def test_commands_after_the_end_name_the_way_back(argv: list[str]) -> None:
+    code, _, err = batch("run", "continue", "backtrace", argv=argv)
+    assert code == 1
+    assert "failed; run starts it again, reverse-step and goto go back." in err

@@ -240,6 +240,11 @@ class ForkedTool(Closeable):
         """
         return self._resume(protocol.Resume(control=control, count=count, until=until))
 
+    def resume_unattended(self) -> None:
+        """Let the fork run to its end, without waiting; only close it afterwards."""
+        with self._forks.held, self._process.talk() as client:
+            client.send(protocol.Resume(control="continue"))
+
     def _resume(self, message: protocol.Resume) -> Stop:
         with self._forks.held, self._process.talk() as client:
             number = client.send(message)

@@ -8,7 +8,7 @@ from typing import Any, Literal
 import msgspec
 
 from actiondbg import protocol
-from actiondbg.process.crash import SIGNALS, crash_cause
+from actiondbg.process.crash import SIGNALS, crash_cause, parse_crash
 
 Side = Literal["before", "after"]  # of an action
 
@@ -70,6 +70,11 @@ class Stop(protocol.ActionRef, kw_only=True, frozen=True):  # pyright: ignore[re
     actions: int | None = None
     never_hit: list[int] = msgspec.field(default_factory=list[int])
     message: str | None = None
+
+    @property
+    def is_crash(self) -> bool:
+        """Whether the tool is stopped where it crashes."""
+        return self.when == "during" and parse_crash(self.message or "") is not None
 
     def with_reason(self, reason: protocol.Reason) -> Stop:
         """Return a copy with another reason."""

@@ -34,8 +34,11 @@ from actiondbg.protocol.messages import Interrupt as Interrupt
 from actiondbg.protocol.messages import Move as Move
 from actiondbg.protocol.messages import MoveCursor as MoveCursor
 from actiondbg.protocol.messages import Names as Names
+from actiondbg.protocol.messages import NativeFunction as NativeFunction
+from actiondbg.protocol.messages import NativeFunctions as NativeFunctions
 from actiondbg.protocol.messages import OpenLog as OpenLog
 from actiondbg.protocol.messages import Pipeline as Pipeline
+from actiondbg.protocol.messages import PrepareNative as PrepareNative
 from actiondbg.protocol.messages import Print as Print
 from actiondbg.protocol.messages import R as R
 from actiondbg.protocol.messages import Request as Request

@@ -319,6 +319,31 @@ class Settle(Request[Empty]):
     method: ClassVar[str] = "settle"
 
 
+class NativeFunction(Message):
+    """A function of an action.
+
+    ``name`` is None where no symbol is at its address; ``place`` is FILE+OFFSET.
+    """
+
+    address: int
+    name: str | None
+    place: str
+
+
+class NativeFunctions(Message):
+    """The functions that the action calls, before which the tool is stopped."""
+
+    functions: list[NativeFunction]
+
+
+class PrepareNative(Request[NativeFunctions]):
+    """Let a native debugger attach to this replica, and send its output to a file or a terminal."""
+
+    method: ClassVar[str] = "native/prepare"
+    result: ClassVar[type[Message]] = NativeFunctions
+    output: str
+
+
 class GetSkips(Request[Skips]):
     """The actions that controls have skipped so far."""
 

@@ -23,6 +23,7 @@ from actiondbg.session.control import ToolControl
 from actiondbg.session.executions import Executions
 from actiondbg.session.inspection.cursor import Cursor
 from actiondbg.session.inspection.named_access import NamedAccess
+from actiondbg.session.inspection.native_debugger import NativeDebugger
 from actiondbg.session.inspection.outcome import Outcome
 from actiondbg.session.inspection.stack import Stack
 from actiondbg.session.inspection.stopped_ir import StoppedIR
@@ -93,6 +94,7 @@ class Session(Closeable):
         cursor: the IR unit in view.
         ir: the IR at the stop.
         outcome: the outcome and the changes of the action at the stop.
+        native: native debuggers at the stop.
         timeline: time travel.
         past: queries about the run, answered by a replay.
         observers: callbacks before and after actions.
@@ -116,6 +118,7 @@ class Session(Closeable):
         self.breakpoints = BreakpointList(self._table, breakpoints, self.cursor, self.names)
         self.observers = ObserverList(executions, breakpoints, self.names)
         replay, scout = Replay(executions), Scout(executions, self.options)
+        self.native = NativeDebugger(executions, scout)
         self.past = Past(program, executions, self.cursor, values, replay)
         self.skips = SkipPlan(program, executions, breakpoints, scout, replay)
         inner_stops = InnerStops()

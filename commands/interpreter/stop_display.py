@@ -12,7 +12,6 @@ from actiondbg.commands.render.info import Display, Displayed
 from actiondbg.commands.render.registry import show
 from actiondbg.commands.render.stop import Reproduced
 from actiondbg.errors import ActiondbgError
-from actiondbg.process.crash import parse_crash
 from actiondbg.process.stop import Stop
 
 if TYPE_CHECKING:
@@ -36,8 +35,7 @@ def show_stop_details(console: Console, result: object, silent: bool) -> dict[st
         _show_ways_back(console, result)
         return {}
     details: dict[str, object] = {}
-    is_crash = result.when == "during" and parse_crash(result.message or "") is not None
-    if is_crash and console.settings.on("reproducer-directory"):
+    if result.is_crash and console.settings.on("reproducer-directory"):
         reproduced = _reproduce(console)
         if not console.json:
             show(console, reproduced)

@@ -13,6 +13,7 @@ from actiondbg.commands.shell.cursor import CURSOR
 from actiondbg.commands.shell.displays import DISPLAYS
 from actiondbg.commands.shell.info import STATUS
 from actiondbg.commands.shell.ir import PRINTING
+from actiondbg.commands.shell.native import NATIVE
 from actiondbg.commands.shell.outcomes import OUTCOMES
 from actiondbg.commands.shell.past import PAST
 from actiondbg.commands.shell.scripts import SCRIPTS
@@ -21,7 +22,7 @@ from actiondbg.commands.shell.time_travel import TIME_TRAVEL
 
 # The order of help and of docs/commands.md.
 TOPICS = (
-    *(RUNNING, BREAKPOINTS, STACK, PRINTING, CURSOR, PAST, DISPLAYS, STATUS),
+    *(RUNNING, BREAKPOINTS, STACK, NATIVE, PRINTING, CURSOR, PAST, DISPLAYS, STATUS),
     *(OUTCOMES, TIME_TRAVEL, BISECTION, SCRIPTS),
 )
 COMMANDS = CommandTable(TOPICS)

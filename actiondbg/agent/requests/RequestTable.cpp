@@ -6,6 +6,7 @@
 #include "requests/Cursor.h"
 #include "requests/Excerpt.h"
 #include "requests/Fork.h"
+#include "requests/Native.h"
 #include "requests/Print.h"
 #include "requests/Stack.h"
 #include "requests/Status.h"
@@ -62,6 +63,7 @@ static constexpr Entry requests[] = {
 
     {"fork", by<Fork>},
     {"settle", by<Settle>},
+    {"native/prepare", by<PrepareNative>},
 };
 
 static Answer<Json> answer(Engine &engine, const Envelope &envelope) {

@@ -1,0 +1,17 @@
+//===- NativeFunctions.h - The functions of actions -------------*- C++ -*-===//
+
+#ifndef ACTIONDBG_NATIVEFUNCTIONS_H
+#define ACTIONDBG_NATIVEFUNCTIONS_H
+
+#include "engine/Frame.h"
+
+namespace adbg {
+
+/// Returns the addresses of the functions that an action calls: matchAndRewrite
+/// of a pattern, runOnOperation of a pass, the hook of a fold. Empty if they
+/// are unknown. Several for a pattern where it is unknown which one is its own.
+llvm::SmallVector<const void *> functionsOf(const Frame &frame);
+
+} // namespace adbg
+
+#endif // ACTIONDBG_NATIVEFUNCTIONS_H

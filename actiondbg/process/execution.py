@@ -291,8 +291,8 @@ class Execution:
         try:
             client.request(protocol.SetBreakpoints(breakpoints=begin.breakpoints))
             client.request(begin.options)
-            if begin.skips:
-                client.request(protocol.SetSkips(ordinals=begin.skips))
+            if begin.skips is not None:
+                client.request(begin.skips)
         except AgentError:
             self.kill()
             raise

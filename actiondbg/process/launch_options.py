@@ -15,7 +15,7 @@ class LaunchOptions:
         resume: the control with which the tool resumes.
         breakpoints: set before the tool resumes.
         options: verification and counting.
-        skips: the ordinals of skipped actions.
+        skips: the actions to skip; None for none.
         milliseconds: the run time between two automatic checkpoints; 0 for none.
         megabytes: the limit for their memory.
     """
@@ -25,6 +25,6 @@ class LaunchOptions:
         default_factory=list[protocol.WireBreakpoint]
     )
     options: protocol.SetOptions = field(default_factory=protocol.SetOptions)
-    skips: list[int] = field(default_factory=list[int])
+    skips: protocol.SetSkips | None = None
     milliseconds: int = 0
     megabytes: int = 0

@@ -101,6 +101,13 @@ class Stop(protocol.ActionRef, kw_only=True, frozen=True):  # pyright: ignore[re
         return result
 
 
+def with_skipping(stop: Stop | None, skipping: protocol.Skipping) -> Stop | None:
+    """Return a stop before an action with the agent's answer about a change of the skips."""
+    if stop is None or stop.when != "before" or skipping.skipped is None:
+        return stop
+    return msgspec.structs.replace(stop, skipped=skipping.skipped)
+
+
 def stop_of(message: protocol.Stopped) -> Stop:
     """Return the stop of an agent's notification."""
     return Stop(**msgspec.structs.asdict(message))

@@ -19,6 +19,20 @@ class Skipped(protocol.ActionRef, kw_only=True, frozen=True):  # pyright: ignore
     event: int
 
 
+class RuleSpan(msgspec.Struct, kw_only=True, frozen=True):
+    """The standing rules from a place on, up to the next span of the timeline.
+
+    Attributes:
+        event: the newest event at the place; 0 at the beginning of the run.
+        ordinal: the first action that they apply to.
+        rules: the rules; those that the agent gets are limited to the span.
+    """
+
+    event: int
+    ordinal: int
+    rules: list[protocol.SkipRule]
+
+
 class Branch(msgspec.Struct, kw_only=True):
     """An alternative timeline, from the event where it leaves its parent.
 
@@ -28,6 +42,8 @@ class Branch(msgspec.Struct, kw_only=True):
         event: the event where it leaves its parent, before an action; 0 for the first.
         ordinal: of the action that got another control there; 0 for the first.
         skips: the actions that are skipped on it, in the order of the events.
+        applied: the actions that a standing rule matches, and that were applied.
+        spans: the standing rules, in the order of the events.
         reached: its newest event.
         actions: the number of actions up to that event.
         ended: whether the tool has ended on it.
@@ -38,6 +54,8 @@ class Branch(msgspec.Struct, kw_only=True):
     event: int = 0
     ordinal: int = 0
     skips: list[Skipped] = []
+    applied: list[Skipped] = []
+    spans: list[RuleSpan] = []
     reached: int = 0
     actions: int = 0
     ended: bool = False
@@ -114,17 +132,64 @@ class Branches:
     def skips(self) -> list[Skipped]:
         """Return the actions skipped on the current timeline, in the order of the events.
 
-        Planned skips of actions ahead are included.
+        Planned skips of actions ahead are included, those of standing rules are not.
         """
         found: list[Skipped] = []
         for branch in self._path():
-            found = [one for one in found if one.event < branch.event]
-            found += branch.skips
+            found = [one for one in found if one.event < branch.event] + branch.skips
         return found
 
     def ordinals(self) -> list[int]:
-        """Return the ordinals of the actions skipped on the current timeline."""
+        """Return the ordinals of the actions skipped on the current timeline; see ``skips``."""
         return [one.ordinal for one in self.skips()]
+
+    def request(self, ordinals: Iterable[int] | None = None) -> protocol.SetSkips:
+        """Return the request that makes an agent skip what the current timeline skips.
+
+        Args:
+            ordinals: of the skipped actions, instead of those of the timeline.
+        """
+        return protocol.SetSkips(
+            ordinals=self.ordinals() if ordinals is None else sorted(ordinals),
+            rules=self._rules(),
+            applied=self._applied(),
+        )
+
+    def _applied(self) -> list[int]:
+        found: list[Skipped] = []
+        for branch in self._path():
+            found = [one for one in found if one.event < branch.event] + branch.applied
+        return [one.ordinal for one in found]
+
+    # --- standing rules ---
+
+    def _spans(self) -> list[RuleSpan]:
+        """Return the spans of the current timeline, in the order of the events."""
+        found: list[RuleSpan] = []
+        for branch in self._path():
+            found = [one for one in found if one.event <= branch.event] + branch.spans
+        return found
+
+    def _rules(self) -> list[protocol.SkipRule]:
+        spans = self._spans()
+        found: list[protocol.SkipRule] = []
+        for span, following in zip(spans, [*spans[1:], None], strict=False):
+            end = None if following is None else following.ordinal - 1
+            if end is None or span.ordinal <= end:
+                found += [
+                    msgspec.structs.replace(rule, first=span.ordinal, last=end)
+                    for rule in span.rules
+                ]
+        return found
+
+    def set_rules(self, span: RuleSpan) -> None:
+        """Begin a span of standing rules on the current branch, unless they are in force."""
+        spans = self._spans()
+        if (spans[-1].rules if spans else []) != span.rules:
+            branch = self._current
+            branch.spans = [*(one for one in branch.spans if one.event < span.event), span]
+
+    # --- controls ---
 
     def plan(self, planned: Iterable[Skipped]) -> None:
         """Replace the planned skips of actions ahead."""
@@ -141,15 +206,24 @@ class Branches:
         Returns:
             Whether the control differs.
         """
-        if skip == (stop.ordinal in self.ordinals()):
+        is_planned = stop.ordinal in self.ordinals()
+        is_ruled = stop.skipped and not is_planned
+        if skip == (is_planned or is_ruled):
             return False
-        if self._current.reached > stop.event:
-            self._leave(stop)
+        self.leave(stop)
         branch = self._current
         branch.skips = [one for one in branch.skips if one.event < stop.event]
+        branch.applied = [one for one in branch.applied if one.event < stop.event]
         if skip:
             branch.skips.append(skipped_at(stop))
+        elif is_ruled:
+            branch.applied.append(skipped_at(stop))
         return True
+
+    def leave(self, stop: Stop) -> None:
+        """Begin a new branch at a stop, if the current one continues behind it."""
+        if self._current.reached > stop.event:
+            self._leave(stop)
 
     def reach(self, stop: Stop) -> None:
         """Record the newest stop of the tool."""

@@ -49,6 +49,7 @@ from actiondbg.protocol.messages import SetOptions as SetOptions
 from actiondbg.protocol.messages import SetPlan as SetPlan
 from actiondbg.protocol.messages import SetSkips as SetSkips
 from actiondbg.protocol.messages import Settle as Settle
+from actiondbg.protocol.messages import Skipping as Skipping
 from actiondbg.protocol.messages import Skips as Skips
 from actiondbg.protocol.messages import Statistics as Statistics
 from actiondbg.protocol.messages import Status as Status
@@ -87,6 +88,7 @@ from actiondbg.protocol.types import Passed as Passed
 from actiondbg.protocol.types import Printed as Printed
 from actiondbg.protocol.types import Result as Result
 from actiondbg.protocol.types import Role as Role
+from actiondbg.protocol.types import SkipRule as SkipRule
 from actiondbg.protocol.types import Statistic as Statistic
 from actiondbg.protocol.types import Term as Term
 from actiondbg.protocol.types import Unit as Unit

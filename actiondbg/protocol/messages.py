@@ -23,6 +23,7 @@ from actiondbg.protocol.types import (
     Passed,
     Printed,
     Role,
+    SkipRule,
     Statistic,
     Term,
     Unit,
@@ -351,11 +352,20 @@ class GetSkips(Request[Skips]):
     result: ClassVar[type[Message]] = Skips
 
 
-class SetSkips(Request[Empty]):
-    """Skip these actions when they are dispatched."""
+class Skipping(Message):
+    """Whether the action is skipped that the tool is stopped before; None after an action."""
+
+    skipped: bool | None
+
+
+class SetSkips(Request[Skipping]):
+    """Skip these actions when they are dispatched; rules do not skip those in ``applied``."""
 
     method: ClassVar[str] = "skips/set"
+    result: ClassVar[type[Message]] = Skipping
     ordinals: list[int]
+    rules: list[SkipRule] = msgspec.field(default_factory=list[SkipRule])
+    applied: list[int] = msgspec.field(default_factory=list[int])
 
 
 class SetPlan(Request[Empty]):

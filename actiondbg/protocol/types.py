@@ -290,6 +290,18 @@ class WireBreakpoint(Message):
     log: bool = False
 
 
+class SkipRule(Message):
+    """A standing rule: skip the actions that match, from an ordinal up to another.
+
+    ``last`` is None for no limit.
+    """
+
+    terms: list[Term]
+    condition: Condition | None
+    first: int = 1
+    last: int | None = None
+
+
 class Hits(Message):
     """The number of hits of a breakpoint in this run."""
 

@@ -11,7 +11,6 @@ from actiondbg.breakpoints.breakpoint import BreakpointTable
 from actiondbg.breakpoints.watch import Target
 from actiondbg.errors import UsageError
 from actiondbg.process.stop import Stop
-from actiondbg.process.timeline import Branches
 from actiondbg.session.executions import Executions
 
 Contribution = Callable[[], list[protocol.WireBreakpoint]]
@@ -138,22 +137,20 @@ class AgentBreakpoints:
             execution = self._executions.need()
             self.table.recount(execution.request(protocol.GetHits()).hits)
             execution.request(protocol.SetBreakpoints(breakpoints=self.all()))
-            stop = self.as_seen(stop, execution.branches)
+            stop = self.as_seen(stop)
         self._is_quiet = False
         return stop
 
-    def as_seen(self, stop: Stop | None, branches: Branches) -> Stop:
+    def as_seen(self, stop: Stop | None) -> Stop:
         """Return a stop at the end of time travel as if the tool had run there without it."""
         if stop is None:
             raise UsageError("There is no action to stop at: none has been dispatched yet.")
         effective = {one.id for one in self.table.all() if one.enabled and not one.ignore}
         hit = [number for number in stop.breakpoints if number in effective]
-        is_before = stop.when == "before"
         return msgspec.structs.replace(
             stop,
             reason=stop.reason if hit or stop.reason in _OWN_REASONS else "until",
             breakpoints=hit,
-            skipped=stop.ordinal in branches.ordinals() if is_before else stop.skipped,
         )
 
 

@@ -108,14 +108,14 @@ class AgentOptions:
         self,
         resume: protocol.Resume,
         breakpoints: list[protocol.WireBreakpoint],
-        skips: list[int] | None = None,
+        skips: protocol.SetSkips | None = None,
     ) -> LaunchOptions:
         """Return the options of a new execution."""
         return LaunchOptions(
             resume=resume,
             breakpoints=breakpoints,
             options=self.message(),
-            skips=skips or [],
+            skips=skips,
             milliseconds=self._milliseconds,
             megabytes=self._megabytes,
         )

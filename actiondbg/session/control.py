@@ -203,6 +203,7 @@ class ToolControl:
             return None
         if execution.branches.current.number != before.current.number:
             self._replacement.begin_branch()
+            self._skips.rules.begin_branch(stop)
         self._skips.send()
         reached = before.current.reached
         self._skips.replan([one.ordinal for one in before.skips() if one.event > reached])

@@ -77,7 +77,7 @@ class Scout:
     def _instruct(self, fork: ForkedTool, breakpoints: list[protocol.WireBreakpoint]) -> None:
         branches = self._executions.need_idle().branches
         fork.request(protocol.SetBreakpoints(breakpoints=breakpoints))
-        fork.request(protocol.SetSkips(ordinals=branches.ordinals()))
+        fork.request(branches.request())
         fork.request(self._options.scout_message(bool(breakpoints)))
 
 
@@ -93,7 +93,7 @@ def usable_for(execution: Execution, event: int) -> list[Frozen]:
 def skip(fork: ForkedTool, execution: Execution, planned: Iterable[int]) -> None:
     """Set the skips of a fork: those of the timeline so far, and planned ones."""
     made = [one.ordinal for one in execution.branches.skips() if not is_planned(execution, one)]
-    fork.request(protocol.SetSkips(ordinals=sorted({*made, *planned})))
+    fork.request(execution.branches.request({*made, *planned}))
 
 
 def is_planned(execution: Execution, action: Skipped) -> bool:

@@ -33,6 +33,7 @@ from actiondbg.session.past.past import Past
 from actiondbg.session.past.replay import Replay
 from actiondbg.session.scout import Scout
 from actiondbg.session.skip_plan import SkipPlan
+from actiondbg.session.skip_rules import SkipRules
 from actiondbg.session.stop_updates import InnerStops, StopUpdates
 from actiondbg.session.target import Target
 from actiondbg.session.time_travel.time_travel import TimeTravel
@@ -120,7 +121,9 @@ class Session(Closeable):
         replay, scout = Replay(executions), Scout(executions, self.options)
         self.native = NativeDebugger(executions, scout)
         self.past = Past(program, executions, self.cursor, values, replay)
-        self.skips = SkipPlan(program, executions, breakpoints, scout, replay)
+        replacement = ToolReplacement(executions, breakpoints, self.options)
+        rules = SkipRules(executions, replacement.begin_branch)
+        self.skips = SkipPlan(program, executions, breakpoints, scout, replay, rules)
         inner_stops = InnerStops()
         updates = StopUpdates(
             executions,
@@ -136,7 +139,6 @@ class Session(Closeable):
                 self.observers.notify,
             ],
         )
-        replacement = ToolReplacement(executions, breakpoints, self.options)
         self._tool = ToolControl(executions, updates, self.skips, self.observers, replacement)
         self.timeline = TimeTravel(
             executions,
@@ -233,7 +235,9 @@ class Session(Closeable):
         # Saved skips are located at the first stop.
         control = "step" if self.skips.begin_run() else self._control
         resume = protocol.Resume(control=control)
-        self._executions.start(agent, self.options.launch(resume, self._agent_breakpoints.all()))
+        rules = self.skips.rules
+        options = self.options.launch(resume, self._agent_breakpoints.all(), rules.at_start())
+        rules.begin_run(self._executions.start(agent, options))
         stop = self._tool.begin(control)
         if self._control == control or stop.when != "before" or stop.breakpoints:
             return stop

@@ -1,10 +1,11 @@
-"""Files of saved skips: JSON lines, beginning with a header."""
+"""Files of saved skips and skip rules: JSON lines, beginning with a header."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import msgspec
 
@@ -13,7 +14,7 @@ from actiondbg.errors import FileNotWritten, UsageError
 from actiondbg.process.stop import Stop
 from actiondbg.support.atomic_write import write_whole
 
-FORMAT = 2  # 1 had no ``op``
+FORMAT = 2  # 1 had no ``op``, and no rules
 
 
 class Head(msgspec.Struct, kw_only=True, frozen=True):
@@ -61,19 +62,43 @@ class SkipEntry(
         return self.what in (what_of(stop), (stop.tag, stop.unnamed, *what_of(stop)[2:]))
 
 
+class RuleEntry(msgspec.Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
+    """A saved skip rule.
+
+    Attributes:
+        rule: the SPEC of the actions to skip.
+        condition: as of a breakpoint; None for none.
+    """
+
+    rule: str
+    condition: str | None = None
+
+
+class SavedSkips(NamedTuple):
+    """The content of a file of skips."""
+
+    entries: list[SkipEntry]
+    rules: list[RuleEntry]
+
+
 def what_of(action: protocol.ActionRef) -> tuple[str, str, str | None, str | None]:
     """Return the identity of an action apart from its ordinal."""
     return action.tag, action.name, action.location, action.function
 
 
-def write_skips(path: str | os.PathLike[str], head: Head, entries: list[SkipEntry]) -> None:
+def write_skips(
+    path: str | os.PathLike[str],
+    head: Head,
+    entries: Sequence[SkipEntry],
+    rules: Sequence[RuleEntry] = (),
+) -> None:
     """Write a file of skips.
 
     Raises:
         FileNotWritten: the file cannot be written.
     """
     encoder = msgspec.json.Encoder()
-    lines = [encoder.encode(one) + b"\n" for one in (head, *entries)]
+    lines = [encoder.encode(one) + b"\n" for one in (head, *entries, *rules)]
     try:
         write_whole(path, b"".join(lines))
     except OSError as error:
@@ -83,7 +108,7 @@ def write_skips(path: str | os.PathLike[str], head: Head, entries: list[SkipEntr
         ) from error
 
 
-def read_skips(path: str | os.PathLike[str]) -> list[SkipEntry]:
+def read_skips(path: str | os.PathLike[str]) -> SavedSkips:
     """Read a file of skips.
 
     Raises:
@@ -97,16 +122,23 @@ def read_skips(path: str | os.PathLike[str]) -> list[SkipEntry]:
             f"The skips cannot be read from {name!r} ({error.strerror}): name another file."
         ) from error
     _check_head(name, lines[0] if lines else b"")
-    decoder = msgspec.json.Decoder(SkipEntry)
-    entries: list[SkipEntry] = []
+    saved = SavedSkips([], [])
     for number, line in enumerate(lines[1:], 2):
         if not line.strip():
             continue
         try:
-            entries.append(decoder.decode(line))
+            _decode(line, saved)
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
             raise UsageError(f"{name}:{number} is not a saved skip: {error}.") from error
-    return entries
+    return saved
+
+
+def _decode(line: bytes, saved: SavedSkips) -> None:
+    """Decode a line, and add it to the others of its kind."""
+    if line.lstrip().startswith(b'{"rule"'):
+        saved.rules.append(msgspec.json.decode(line, type=RuleEntry))
+    else:
+        saved.entries.append(msgspec.json.decode(line, type=SkipEntry))
 
 
 def _check_head(name: str, line: bytes) -> None:

@@ -11,13 +11,22 @@ import msgspec
 from actiondbg import protocol
 from actiondbg.errors import SkipMismatch, ToolGone, UsageError
 from actiondbg.process.execution import Execution
-from actiondbg.process.stop import Stop
+from actiondbg.process.stop import Stop, with_skipping
 from actiondbg.process.timeline import Skipped, skipped_at
 from actiondbg.session.agent_breakpoints import AgentBreakpoints
 from actiondbg.session.executions import Executions
 from actiondbg.session.past.replay import Place, Replay, logging, read_log
 from actiondbg.session.scout import Scout, is_planned, skip
-from actiondbg.session.skip_file import Head, SkipEntry, read_skips, what_of, write_skips
+from actiondbg.session.skip_file import (
+    Head,
+    RuleEntry,
+    SkipEntry,
+    read_skips,
+    what_of,
+    write_skips,
+)
+from actiondbg.session.skip_rules import SkipRules
+from actiondbg.support.globs import escape_glob
 from actiondbg.tool.program import Program
 
 _BARRIER = 1 << 30  # a breakpoint id above all of the user's
@@ -51,6 +60,7 @@ class SkipPlan:
         breakpoints: of the agent; a barrier among them stops the tool at the end of a replay.
         scout: makes forks that look ahead.
         replay: replays the run.
+        rules: the standing rules.
     """
 
     def __init__(
@@ -60,7 +70,9 @@ class SkipPlan:
         breakpoints: AgentBreakpoints,
         scout: Scout,
         replay: Replay,
+        rules: SkipRules,
     ) -> None:
+        self.rules = rules
         self._program = program
         self._executions = executions
         self._breakpoints = breakpoints
@@ -73,10 +85,10 @@ class SkipPlan:
         breakpoints.add_barriers(self._barrier)
 
     def save(self, path: str | os.PathLike[str]) -> int:
-        """Write the skips of this timeline to a file.
+        """Write the skips of this timeline, and the standing rules, to a file.
 
         Returns:
-            The number of skips.
+            The number of skips and rules.
 
         Raises:
             FileNotWritten: the file cannot be written.
@@ -88,22 +100,23 @@ class SkipPlan:
             argv=self._program.argv,
             build=self._program.tool.build_id,
         )
-        write_skips(path, head, entries)
-        return len(entries)
+        rules = [RuleEntry(rule=one.spec, condition=one.condition) for one in self.rules.all()]
+        write_skips(path, head, entries, rules)
+        return len(entries) + len(rules)
 
     def load(self, path: str | os.PathLike[str]) -> int:
-        """Apply the skips of a file in this run and in later ones.
+        """Apply the skips and the rules of a file in this run and in later ones.
 
         An entry that matches no action raises SkipMismatch later, from the control that reaches
         it.
 
         Returns:
-            The number of skips in the file.
+            The number of skips and rules in the file.
 
         Raises:
             UsageError: the file cannot be read, or holds an action that has ended.
         """
-        entries = read_skips(path)
+        entries, rules = read_skips(path)
         execution = self._executions.current
         if execution is not None and execution.state != "exited":
             self._check_ahead(entries)
@@ -113,7 +126,9 @@ class SkipPlan:
             ]
         self._loaded += entries
         self.locate()
-        return len(entries)
+        for one in rules:
+            self.rules.add(one.rule, one.condition)
+        return len(entries) + len(rules)
 
     # --- runs ---
 
@@ -157,7 +172,8 @@ class SkipPlan:
     def send(self) -> None:
         """Send the ordinals of the timeline's skips to the agent."""
         execution = self._executions.need()
-        execution.request(protocol.SetSkips(ordinals=execution.branches.ordinals()))
+        skipping = execution.request(execution.branches.request())
+        execution.stop = with_skipping(execution.stop, skipping)
 
     def _barrier(self) -> list[protocol.WireBreakpoint]:
         stop = self._mismatch.stop if self._mismatch else None
@@ -349,21 +365,17 @@ def _wire(id: int, terms: list[protocol.Term], after: bool) -> protocol.WireBrea
 
 def _terms(tag: str, name: str, location: str | None, function: str | None) -> list[protocol.Term]:
     """Return terms that match all actions of this identity, and few others."""
-    terms = [protocol.Term(kind="tag", glob=_escaped(tag))]
+    terms = [protocol.Term(kind="tag", glob=escape_glob(tag))]
     if tag == "apply-pattern" and name:
-        terms.append(protocol.Term(kind="pattern", glob=_escaped(name)))
+        terms.append(protocol.Term(kind="pattern", glob=escape_glob(name)))
     if function is not None:
-        terms.append(protocol.Term(kind="func", glob=_escaped(function)))
+        terms.append(protocol.Term(kind="func", glob=escape_glob(function)))
     match = re.fullmatch(r"(.+):([0-9]+):([0-9]+)", location or "")
     if match:
         path, line, column = match[1], int(match[2]), int(match[3])
         if line:
             terms.append(protocol.Term(kind="location", path=path, line=line, column=column))
     return terms
-
-
-def _escaped(text: str) -> str:
-    return re.sub(r"([*?\[\]{}\\])", r"\\\1", text)
 
 
 def _other_action(entry: SkipEntry, stop: Stop) -> str:

@@ -51,6 +51,11 @@ def is_literal(glob: str) -> bool:
     return not any(character in glob for character in "*?[\\")
 
 
+def escape_glob(text: str) -> str:
+    """Return a glob that matches a text only."""
+    return re.sub(r"([*?\[\]{}\\])", r"\\\1", text)
+
+
 def glob_matches(glob: str, text: str) -> bool:
     """Return whether a valid glob matches a whole text, as in the agent."""
     return re.fullmatch(glob_regex(glob), text, re.DOTALL) is not None

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TextIO
 
 from actiondbg import __version__
+from actiondbg.breakpoints.spec import split_spec_and_condition
 from actiondbg.commands import SUBCOMMANDS
 from actiondbg.commands.cli.child_process import exit_code
 from actiondbg.commands.cli.line_parser import (
@@ -66,6 +67,14 @@ class DebugOptions(StartupOptions):
     skips: Annotated[
         str | None, Option("--skips", "FILE", help="load skips written by 'save skips'")
     ] = None
+    skip: Annotated[
+        tuple[str, ...],
+        Option(
+            "--skip",
+            "SPEC",
+            help="skip every action that matches SPEC, as 'set skip' does; may be repeated",
+        ),
+    ] = ()
     tool_stdout: Annotated[
         str | None, Option("--tool-stdout", "FILE", help="redirect the standard output of the tool")
     ] = None
@@ -153,6 +162,8 @@ def _debug(tool: list[str], options: DebugOptions) -> int:
         on_compile=spinner.start,
         skips=options.skips,
     )
+    for text in options.skip:
+        session.skips.rules.add(*split_spec_and_condition(text))
     spinner.session = session
     with session:
         if not options.json:  # whose client gets the error as the answer to run

@@ -156,6 +156,14 @@ def display_numbers(typed: Typed) -> list[str]:
     return matching([*(str(each.id) for each in existing), "all"], typed.word)
 
 
+def skip_numbers(typed: Typed) -> list[str]:
+    """Complete numbers of skip rules."""
+    if typed.console.recorded is not None:
+        return []
+    existing = typed.console.live_session().skips.rules.all()
+    return matching([*(str(each.id) for each in existing), "all"], typed.word)
+
+
 def checkpoint_numbers(typed: Typed) -> list[str]:
     """Complete numbers of checkpoints."""
     existing = typed.console.session.timeline.checkpoints.all()

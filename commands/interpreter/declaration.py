@@ -63,6 +63,7 @@ class Command:
         redirects: whether the interpreter parses > >> and |; by default if there is no Rest.
         needs_tool: the feature that needs a running tool, as a subject; empty if none does.
         shows_ir: whether it needs a recording with IR.
+        abbreviates: whether a subcommand is also found by a unique prefix of its last word.
         subcommands: by their last word.
     """
 
@@ -76,6 +77,7 @@ class Command:
     redirects: bool | None = None
     needs_tool: str = ""
     shows_ir: bool = False
+    abbreviates: bool = True
     subcommands: dict[str, Command] = field(default_factory=dict[str, "Command"])
 
     @property
@@ -109,6 +111,11 @@ class Command:
     def takes_redirects(self) -> bool:
         """Whether the interpreter parses > >> and |."""
         return self.rest is None if self.redirects is None else self.redirects
+
+    def splits_redirect(self, text: str) -> bool:
+        """Whether the interpreter parses > >> and | in a text: not in a condition."""
+        is_condition = self.rest is not None and re.search(r"\sif\s", text)
+        return self.takes_redirects and not is_condition
 
     def call(self, console: Console, options: Options) -> object:
         """Run the command; ``resolve`` never returns a group, which has no function."""
@@ -151,7 +158,11 @@ class Command:
     def subcommand(self, text: str) -> Command | None:
         """Return the subcommand named by the first word or a unique prefix of it; else None."""
         word = text.partition(" ")[0]
-        matches = [name for name in self.subcommands if word and name.startswith(word)]
+        matches = [
+            name
+            for name, each in self.subcommands.items()
+            if word and name.startswith(word) and each.abbreviates
+        ]
         name = word if word in self.subcommands else matches[0] if len(matches) == 1 else ""
         return self.subcommands.get(name)
 
@@ -234,7 +245,14 @@ class Topic:
         self.commands.append(made)
 
     def subcommand(
-        self, of: str, name: str, *, example: str, needs_tool: str = ""
+        self,
+        of: str,
+        name: str,
+        *,
+        example: str,
+        needs_tool: str = "",
+        redirects: bool | None = None,
+        abbreviates: bool = True,
     ) -> Callable[[Typed[OptionsT, ResultT]], Typed[OptionsT, ResultT]]:
         """Declare the decorated function as the subcommand ``name`` of the command ``of``.
 
@@ -245,7 +263,8 @@ class Topic:
             run: Callable[[Console, OptionsT], ResultT],
         ) -> Callable[[Console, OptionsT], ResultT]:
             made = Command(f"{of} {name}", self.category, example, cast("Run", run))
-            made.needs_tool = needs_tool
+            made.needs_tool, made.redirects = needs_tool, redirects
+            made.abbreviates = abbreviates
             self.subcommands.append((of, made))
             return run
 

@@ -26,6 +26,7 @@ from actiondbg.process.stop import Stop
 if TYPE_CHECKING:
     from actiondbg.commands.interpreter.console import Console
 
+_BEFORE_REDIRECT = re.compile(r"[>|]")
 _NEWEST = re.compile(r"\$_(?!\w)")
 _MOST_SCRIPTS = 50  # nested
 _SHORTCUTS = {"!": "shell", "?": "help"}
@@ -188,7 +189,8 @@ class Interpreter:
         word, text = self.aliases.expand(*split_command(line))
         found = self.commands.find(word)
         redirect = None
-        if (found.subcommand(text) or found).takes_redirects:
+        resolved = found.subcommand(_BEFORE_REDIRECT.split(text, maxsplit=1)[0]) or found
+        if resolved.splits_redirect(text):
             text, redirect = split_redirect(text)
         found, text = found.resolve(text)
         self.console.check(found)

@@ -8,6 +8,7 @@ from actiondbg.commands.render.renderer import RenderContext, renders
 from actiondbg.commands.render.units import describe
 from actiondbg.process.checkpoints import Automatic, Checkpoint
 from actiondbg.process.timeline import Branch, Skipped, Timeline
+from actiondbg.session.skip_rules import SkipRule
 
 _MOST_SKIPS = 5  # shown of a branch
 
@@ -17,6 +18,24 @@ class CheckpointsShown(msgspec.Struct):
 
     checkpoints: list[Checkpoint]
     automatic: Automatic
+
+
+class SkipRulesShown(msgspec.Struct):
+    """The standing skip rules."""
+
+    rules: list[SkipRule]
+
+
+def rule_text(_: RenderContext, rule: SkipRule) -> str:
+    """Return the text of ``set skip``."""
+    return f"Skip rule {rule.id}: {rule.text}"
+
+
+def rules_text(_: RenderContext, shown: SkipRulesShown) -> str:
+    """Return the text of ``show skip``."""
+    if not shown.rules:
+        return "There are no skip rules."
+    return "\n".join(f"{rule.id}: {rule.text}" for rule in shown.rules)
 
 
 def checkpoint_text(_: RenderContext, made: Checkpoint) -> str:
@@ -77,8 +96,17 @@ def _here(timeline: Timeline) -> str:
     return f"The tool is {where} #{timeline.ordinal}, at event {timeline.event}."
 
 
+def _timeline_object(timeline: Timeline) -> object:
+    found = msgspec.to_builtins(timeline)
+    for branch in found["branches"]:
+        del branch["spans"]  # as the agent has them
+    return found
+
+
 RENDERERS = (
     renders(Checkpoint, checkpoint_text),
     renders(CheckpointsShown, checkpoints_text),
-    renders(Timeline, timeline_text),
+    renders(Timeline, timeline_text, _timeline_object),
+    renders(SkipRule, rule_text),
+    renders(SkipRulesShown, rules_text),
 )

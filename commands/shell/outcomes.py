@@ -149,7 +149,9 @@ class ActionsOptions(Options):
     ] = 20
 
 
-@OUTCOMES.subcommand("info", "actions", example="info actions pattern:Fold* --changed")
+@OUTCOMES.subcommand(
+    "info", "actions", example="info actions pattern:Fold* --changed", redirects=True
+)
 def actions(console: Console, options: ActionsOptions) -> ActionsShown:
     """List actions of the run, before and after the stop, with their outcomes."""
     spec, condition = split_spec_and_condition(options.text) if options.text else (None, None)

@@ -17,13 +17,14 @@ from actiondbg.commands.shell.native import NATIVE
 from actiondbg.commands.shell.outcomes import OUTCOMES
 from actiondbg.commands.shell.past import PAST
 from actiondbg.commands.shell.scripts import SCRIPTS
+from actiondbg.commands.shell.skips import SKIPS
 from actiondbg.commands.shell.stack import STACK
 from actiondbg.commands.shell.time_travel import TIME_TRAVEL
 
 # The order of help and of docs/commands.md.
 TOPICS = (
     *(RUNNING, BREAKPOINTS, STACK, NATIVE, PRINTING, CURSOR, PAST, DISPLAYS, STATUS),
-    *(OUTCOMES, TIME_TRAVEL, BISECTION, SCRIPTS),
+    *(OUTCOMES, TIME_TRAVEL, SKIPS, BISECTION, SCRIPTS),
 )
 COMMANDS = CommandTable(TOPICS)
 

@@ -136,7 +136,7 @@ private:
   void makeCheckpoint();
   /// Whether the tool may stop.
   bool mayStop() const {
-    return Connection::arrived || !breakpoints.empty() || skips.hasOrdinals() ||
+    return Connection::arrived || !breakpoints.empty() || skips.isSet() ||
            stops.resumption.mayStop() || verifier.isOn;
   }
   /// Whether the changes themselves may be requested when an action is over; a

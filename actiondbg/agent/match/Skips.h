@@ -7,22 +7,35 @@
 
 namespace adbg {
 
-/// The actions to skip, by ordinal and by the plan of a trial. Records the
-/// skipped ones.
+/// A standing rule: actions that match are skipped, from the ordinal `first` up
+/// to `last`.
+struct SkipRule {
+  Spec spec;
+  uint64_t first = 1, last = UINT64_MAX;
+  static std::optional<SkipRule> parse(Fields &fields);
+};
+
+/// The actions to skip, by ordinal, by standing rules and by the plan of a
+/// trial. Records the skipped ones.
 class Skips {
 public:
   /// The plan of a trial; null if this process runs none.
   std::unique_ptr<Plan> plan;
 
-  /// `ordinals` are sorted.
-  void set(std::vector<uint64_t> ordinals) { wanted = std::move(ordinals); }
-  bool hasOrdinals() const { return !wanted.empty(); }
-  bool contains(uint64_t ordinal) const {
-    return llvm::binary_search(wanted, ordinal);
+  /// `ordinals` and `applied` are sorted; rules do not skip the latter.
+  void set(std::vector<uint64_t> ordinals, std::vector<SkipRule> standing,
+           std::vector<uint64_t> applied) {
+    wanted = std::move(ordinals);
+    rules = std::move(standing);
+    exempt = std::move(applied);
   }
+  /// Whether actions are skipped other than by the plan.
+  bool isSet() const { return !wanted.empty() || !rules.empty(); }
+  /// Whether an action is skipped other than by the plan.
+  bool wants(const Frame &frame);
   /// Whether to skip an action. Call it once for each.
   bool decide(Frame &frame, const Identities &ids) {
-    bool isWanted = LLVM_UNLIKELY(hasOrdinals()) && contains(frame.ordinal);
+    bool isWanted = LLVM_UNLIKELY(isSet()) && wants(frame);
     bool isPlanned = plan && plan->skips(frame, ids);
     return isWanted || isPlanned;
   }
@@ -34,7 +47,8 @@ public:
   llvm::ArrayRef<uint64_t> skipped() const { return done; }
 
 private:
-  std::vector<uint64_t> done, wanted;
+  std::vector<uint64_t> done, wanted, exempt;
+  std::vector<SkipRule> rules;
 };
 
 } // namespace adbg

@@ -90,25 +90,38 @@ Answer<Object> GetSkips::run(NoArguments &) {
   return Object{{"ordinals", std::move(ordinals)}};
 }
 
-SetSkipsArguments::SetSkipsArguments(Fields &fields) {
-  if (const llvm::json::Array *list = fields.array("ordinals"))
-    for (const llvm::json::Value &one : *list) {
-      int64_t ordinal = one.getAsInteger().value_or(0);
-      if (ordinal < 1)
-        fields.fail("an ordinal must be an integer of at least 1");
-      else
-        ordinals.push_back(ordinal);
-    }
-  llvm::sort(ordinals);
+static std::vector<uint64_t> ordinals(Fields &fields,
+                                      const llvm::json::Array *list) {
+  std::vector<uint64_t> all;
+  for (size_t i = 0; list && i < list->size(); ++i) {
+    int64_t ordinal = (*list)[i].getAsInteger().value_or(0);
+    if (ordinal < 1)
+      fields.fail("an ordinal must be an integer of at least 1");
+    else
+      all.push_back(ordinal);
+  }
+  llvm::sort(all);
+  return all;
 }
 
-Answer<NoResult> SetSkips::run(SetSkipsArguments &arguments) {
-  engine.skips.set(std::move(arguments.ordinals));
+SetSkipsArguments::SetSkipsArguments(Fields &fields)
+    : wanted(ordinals(fields, fields.array("ordinals"))) {
+  fields.eachObject("rules", [this](Fields &inner) {
+    if (std::optional<SkipRule> rule = SkipRule::parse(inner))
+      rules.push_back(std::move(*rule));
+  });
+  applied = ordinals(fields, fields.array("applied"));
+}
+
+Answer<Object> SetSkips::run(SetSkipsArguments &arguments) {
+  engine.skips.set(std::move(arguments.wanted), std::move(arguments.rules),
+                   std::move(arguments.applied));
   // Includes the action that the tool is stopped before.
   Frame *frame = engine.innermost;
-  if (engine.stops.isBeforeInnermost())
-    frame->skipped = engine.skips.contains(frame->ordinal);
-  return NoResult();
+  if (!engine.stops.isBeforeInnermost())
+    return Object{{"skipped", nullptr}};
+  frame->skipped = engine.skips.wants(*frame);
+  return Object{{"skipped", frame->skipped}};
 }
 
 Answer<NoResult> SetPlan::run(SetPlanArguments &arguments) {

@@ -4,7 +4,7 @@
 #define ACTIONDBG_REQUESTS_CONTROL_H
 
 #include "engine/Resumption.h"
-#include "match/Plan.h"
+#include "match/Skips.h"
 #include "requests/Request.h"
 
 namespace adbg {
@@ -33,17 +33,19 @@ protected:
 };
 
 struct SetSkipsArguments {
-  std::vector<uint64_t> ordinals;
+  std::vector<uint64_t> wanted, applied;
+  std::vector<SkipRule> rules;
   explicit SetSkipsArguments(Fields &fields);
 };
 
-/// skips/set: replaces the ordinals of the actions to skip.
-class SetSkips : public Request<SetSkipsArguments, NoResult> {
+/// skips/set: replaces the actions to skip; returns whether the action that the
+/// tool is stopped before is one of them.
+class SetSkips : public Request<SetSkipsArguments, llvm::json::Object> {
 public:
   using Request::Request;
 
 protected:
-  Answer<NoResult> run(SetSkipsArguments &arguments) override;
+  Answer<llvm::json::Object> run(SetSkipsArguments &arguments) override;
 };
 
 struct SetPlanArguments {

@@ -28,7 +28,14 @@ from actiondbg.bisection.reproducer.portable_command import (
     make_portable,
 )
 from actiondbg.bisection.reproducer.run import SCRIPT, ReproducerRun, StepResult
-from actiondbg.bisection.reproducer.scripts import SESSION, ShellJudge, Step, session_script
+from actiondbg.bisection.reproducer.scripts import (
+    SESSION,
+    SKIPS,
+    ShellJudge,
+    Step,
+    session_script,
+    skip_rules,
+)
 from actiondbg.bisection.reproducer.shell_oracles import shell_judge
 from actiondbg.bisection.reproducer.strategies import (
     AFTER,
@@ -40,6 +47,7 @@ from actiondbg.bisection.reproducer.strategies import (
 )
 from actiondbg.bisection.result import Culprit, Result
 from actiondbg.bisection.trials.verdict_store import VerdictStore
+from actiondbg.session.skip_file import Head, write_skips
 from actiondbg.tool import Tool
 
 _TITLES = {
@@ -154,6 +162,7 @@ class ReproducerWriter:
             self._reproducer_run.close()
         head = [f"Culprit: {self.culprit.entry.describe()}.", chosen.sentence]
         self._reproducer_run.write([each.step for each in chosen.results], judge, head)
+        self._write_skips(result)
         return Reproducer(
             result=result,
             command=command_text(self._command.args, self.tool.path.name),
@@ -332,6 +341,14 @@ class ReproducerWriter:
             last = (text.strip().splitlines() or ["it wrote nothing"])[-1]
             self._notes.append(f"{SESSION} was run and failed: {last}")
 
+    def _write_skips(self, result: Result) -> None:
+        """Write the skips that make the output good, for ``load skips``."""
+        rules = skip_rules(result)
+        argv = [self.tool.path.name, *self._command.args]
+        head = Head(tool=str(self.tool.path), argv=argv, build=self.tool.build_id)
+        if rules:
+            write_skips(self.folder / SKIPS, head, [], rules)
+
     def _ir_titles(self) -> dict[str, str]:
         source = self._command.source
         return {**_TITLES, **({source: "the input"} if source else {})}
@@ -343,6 +360,7 @@ class ReproducerWriter:
         files = {
             SCRIPT: "shows bad and good with the stock tool alone",
             SESSION: "steps to the action in actiondbg",
+            SKIPS: "skips the action in actiondbg",
             **_TITLES,
             **{name: _role(name) for name in self._copies.files},
         }

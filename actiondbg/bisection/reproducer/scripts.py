@@ -12,10 +12,13 @@ from typing import Literal
 from actiondbg.bisection.reproducer.portable_command import OUT
 from actiondbg.bisection.result import Entry, Result
 from actiondbg.bisection.verdict import Verdict
+from actiondbg.session.skip_file import RuleEntry
+from actiondbg.support.globs import escape_glob
 
 Expected = Literal["good", "bad"]
 
 SESSION = "session.adb"
+SKIPS = "verdict.skips"
 
 ENDED_WELL = '[ "$status" -eq 0 ] || return 125'  # in the function of a judge
 KILLED = 137  # the exit status of limit after a timeout; a crash has another one
@@ -266,6 +269,29 @@ def _display(entry: Entry, result: Result) -> Sequence[str]:
     if entry.tag == "fold":
         return ("backtrace", "print function", "next", "diff")
     return ("backtrace", "print", "next", "diff")
+
+
+def skip_rules(result: Result) -> list[RuleEntry]:
+    """Return rules that skip what makes the output good, with the retries of the driver."""
+    if result.mode == "skip":
+        return [_rule(entry) for entry in result.skips]
+    is_found = result.mode == "first" and result.culprit is not None
+    return [_rule(entry) for entry in _entries(result)] if is_found else []
+
+
+def _rule(entry: Entry) -> RuleEntry:
+    if entry.is_pass:
+        return RuleEntry(rule=f"#{entry.ordinal}")
+    kind = "fold" if entry.tag == "fold" else "pattern"
+    terms = [f'{kind}:"{escape_glob(entry.name)}"']
+    if entry.function is not None:
+        terms.append(f'func:"{escape_glob(entry.function)}"')
+    condition = f"ordinal >= {entry.ordinal}"
+    # Not the file: the folder has a copy of the input.
+    line = re.fullmatch(".+:([1-9][0-9]*):[0-9]+", entry.location or "")
+    if line:
+        condition += f" and line == {line[1]}"
+    return RuleEntry(rule=" and ".join(terms), condition=condition)
 
 
 def _entries(result: Result) -> Sequence[Entry]:

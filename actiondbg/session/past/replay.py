@@ -87,10 +87,10 @@ class Replay:
 
     def fork(self) -> ForkedTool:
         """Fork the beginning of the run."""
-        skipped = self.skipped()
-        fork = self._executions.need_idle().origin.fork()
+        execution = self._executions.need_idle()
+        fork = execution.origin.fork()
         with closed_on_error(fork):
-            fork.request(protocol.SetSkips(ordinals=skipped))
+            fork.request(execution.branches.request())
         return fork
 
     def fork_at(self, place: Place) -> ForkedTool:

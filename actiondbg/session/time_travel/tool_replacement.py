@@ -9,7 +9,7 @@ from actiondbg.errors import AgentError, NoAnswer, NotStopped, ToolGone
 from actiondbg.process.checkpoints import Frozen
 from actiondbg.process.execution import Execution
 from actiondbg.process.forked_tool import ForkedTool, closed_on_error
-from actiondbg.process.stop import Stop
+from actiondbg.process.stop import Stop, with_skipping
 from actiondbg.process.timeline import Branches
 from actiondbg.session.agent_breakpoints import AgentBreakpoints
 from actiondbg.session.agent_options import AgentOptions
@@ -87,7 +87,7 @@ class ToolReplacement:
         with closed_on_error(made):
             self._prepare(execution, made, branches)
             stop = made.stop if event is None else _advance(made, event, inside)
-            stop = self._breakpoints.as_seen(stop, branches)
+            stop = self._breakpoints.as_seen(stop)
             self._breakpoints.remove_temporary(stop)
             made.request(protocol.SetBreakpoints(breakpoints=self._breakpoints.all()))
             hits = made.request(protocol.GetHits()).hits
@@ -109,14 +109,14 @@ class ToolReplacement:
             inside: see ``replace``.
         """
         execution = self._executions.need_idle()
-        skips = execution.branches.ordinals()
+        skips = execution.branches.request()
         again = self._executions.start_beside(self._options.launch(resume, breakpoints, skips))
         try:
             stop = again.wait()
             for _ in range(inside):
                 stop = again.resume(protocol.Resume(control="continue"))
             _check_arrival(stop, resume.event, inside)
-            stop = self._breakpoints.as_seen(stop, execution.branches)
+            stop = self._breakpoints.as_seen(stop)
             self._breakpoints.remove_temporary(stop)
             again.request(protocol.SetBreakpoints(breakpoints=self._breakpoints.all()))
             hits = again.request(protocol.GetHits()).hits
@@ -132,7 +132,8 @@ class ToolReplacement:
     def _prepare(self, execution: Execution, made: ForkedTool, branches: Branches) -> None:
         """Send the settings of the timeline to a fork."""
         made.request(protocol.SetBreakpoints(breakpoints=self._breakpoints.quiet()))
-        made.request(protocol.SetSkips(ordinals=branches.ordinals()))
+        skipping = made.request(branches.request())
+        made.stop = with_skipping(made.stop, skipping)
         made.request(self._options.message())
         made.request(execution.checkpoint_options(branches))
 

@@ -139,7 +139,9 @@ class Answers:
 
     def _skips_set(self, params: dict[str, Any]) -> dict[str, Any]:
         self._to_skip = params["ordinals"]
-        return {}
+        assert set(params) == {"ordinals", "rules", "applied"}
+        when, action = self._events[self._at] if self._at >= 0 else ("after", (0,))
+        return {"skipped": action[0] in self._to_skip if when == "before" else None}
 
     def _log_open(self, params: dict[str, Any]) -> dict[str, Any]:
         self._log = open(params["path"], "w", encoding="utf-8")  # noqa: SIM115

@@ -531,6 +531,20 @@ info timeline
 delete all
 load skips my.skips
 run
+set skip pattern:AddIAddConstant if line == 8
+set skip pattern:
+set skip op:arith.* if hits > 3
+show skip
+run > ruled.mlir
+goto #11
+apply
+info timeline
+save skips rules.skips
+!cat rules.skips
+delete skip 7
+delete skip all
+show skip
+load skips rules.skips
 load skips missing.skips
 load skips fold.mlir
 load skips

@@ -10,7 +10,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import pytest
 
@@ -36,7 +36,10 @@ func.func @f(%a: tensor<4xf32>) -> tensor<4xf32> {
   return %0 : tensor<4xf32>
 }
 """
-ALL = {"after.mlir", "before.mlir", "report.html", "report.md", "repro.sh", "session.adb"}
+ALL = {
+    *("after.mlir", "before.mlir", "report.html", "report.md", "repro.sh", "session.adb"),
+    "verdict.skips",
+}
 
 
 def find(
@@ -91,6 +94,23 @@ def test_a_pattern_is_shown_by_a_debug_counter(mlir_opt: str, folds: str) -> Non
         done = stock.run([*argv, "--mlir-disable-threading", counter], check=True)
         assert ("arith.constant 7 " in done.stdout) == is_bad
     assert re.search(r"(?m)^\+ +%c7_i32 = arith\.constant 7", report(folder))
+
+
+@pytest.mark.parametrize("mode", ["first", "skip"])
+def test_the_verdict_is_loaded_as_skips(mlir_opt: str, folds: str, mode: Any) -> None:
+    argv = [mlir_opt, folds, "--canonicalize"]
+    result = actiondbg.bisect(argv, "! grep -q 'arith.constant 7 ' {}", output="out", mode=mode)
+    assert result.verdict == "found"
+    with actiondbg.launch(argv) as session:
+        session.run()
+        assert "arith.constant 7 " in session.target.output()
+        assert session.skips.load("out/verdict.skips") == 1
+        session.run()
+        assert "arith.constant 7 " not in session.target.output()
+    copy = [mlir_opt, "out/input.mlir", "--canonicalize"]
+    with actiondbg.launch(copy, skips="out/verdict.skips") as session:
+        session.run()
+        assert "arith.constant 7 " not in session.target.output()
 
 
 def test_the_ir_before_and_after_is_that_of_the_session(mlir_opt: str, folds: str) -> None:

@@ -84,7 +84,7 @@ def test_nth_is_counted_among_the_same_actions(launch: Launch) -> None:
         session.timeline.goto(ordinals[2])
         session.skip()
         session.skips.save("my.skips")
-        [entry] = read_skips("my.skips")
+        [entry] = read_skips("my.skips").entries
         assert (entry.ordinal, entry.nth) == (ordinals[2], 3)
         session.timeline.goto(ordinals[2])
         session.apply()
@@ -120,7 +120,7 @@ def test_a_file_of_the_first_format_is_read(tmp_path: Path) -> None:
         '"control":"skip"}\n'
     )
     entry = SkipEntry(ordinal=3, tag="fold", name="x", location="f.mlir:1:2", nth=1)
-    assert read_skips(file) == [entry]
+    assert read_skips(file).entries == [entry]
 
 
 def test_missing_files(tmp_path: Path) -> None:
@@ -137,7 +137,7 @@ def test_written_skips_are_read_back(tmp_path: Path) -> None:
         ordinal=3, tag="fold", name='a"é', location=None, function="@ f", nth=0, control="skip"
     )
     write_skips(tmp_path / "x", Head(tool="t", argv=["t", "é"]), [entry])
-    assert read_skips(tmp_path / "x") == [entry]
+    assert read_skips(tmp_path / "x") == ([entry], [])
     assert len((tmp_path / "x").read_text().splitlines()) == 2
 
 

@@ -103,7 +103,7 @@ def test_json_of_redirected_ir(tmp_path: Path) -> None:
         ("tbreak x if", "pa", ["pass"]),
         ("break op:x if", "de", ["depth"]),
         ("break-on-tag", "f", ["fold"]),
-        ("delete", "", ["1", "all", "checkpoint"]),
+        ("delete", "", ["1", "all", "checkpoint", "skip"]),
         ("print", "--ge", ["--generic"]),
         ("print --elide 3", "f", ["function"]),
         ("info", "b", ["breakpoints"]),

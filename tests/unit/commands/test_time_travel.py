@@ -162,7 +162,10 @@ def test_json() -> None:
     _, frozen, listed, timeline, stop, loaded = [each["result"] for each in results]
     assert frozen == msgspec.to_builtins(made(1))
     assert listed == {"checkpoints": [frozen], "automatic": {"count": 0, "bytes": 0}}
-    assert timeline == msgspec.to_builtins(TIMELINE)
+    whole = msgspec.to_builtins(TIMELINE)
+    for branch in whole["branches"]:
+        assert branch.pop("spans") == []
+    assert timeline == whole
     assert (stop["when"], stop["ordinal"]) == ("before", 2)
     assert loaded == {"text": "Loaded 2 skips from x."}
 

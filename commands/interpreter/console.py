@@ -43,6 +43,11 @@ class CommandLines(Protocol):
         """Whether the current line comes from a script."""
         ...
 
+    @property
+    def typed(self) -> bool:
+        """Whether a user typed the current line at the prompt."""
+        ...
+
     def block(self, *, strip: bool = True) -> list[str]:
         """Read lines up to ``end``; see Interpreter."""
         ...
@@ -77,6 +82,10 @@ class Prompt(Protocol):
 
     def run_builtin(self, line: str) -> None:
         """Run one of the commands of the line editor."""
+        ...
+
+    def ask(self, question: str) -> str:
+        """Read the answer to a question; raise EOFError at the end of the input."""
         ...
 
 
@@ -283,6 +292,35 @@ class Console:
         if self.shell is None:
             raise UsageError(f"{line.split()[0]!r} works only at the interactive prompt.")
         self.shell().run_builtin(line)
+
+    def confirms(self, question: str, reason: str | None = None) -> bool:
+        """Ask a user at the prompt, unless the setting confirm is off; return whether to go on.
+
+        Scripts, batches and other input are not asked. The end of the input means yes, as in gdb.
+
+        Args:
+            question: one sentence.
+            reason: a sentence before it, or None.
+        """
+        if self.shell is None or not self.interpreter.typed or not self.settings.on("confirm"):
+            return True
+        if reason is not None:
+            self.note(reason)
+        while True:
+            try:
+                answer = self.shell().ask(f"{question} (y or n) ").strip().lower()
+            except EOFError:
+                return True
+            if answer in ("y", "yes", "n", "no"):
+                return answer.startswith("y")
+            self.note("Please answer y or n.")
+
+    def confirms_end(self, question: str) -> bool:
+        """Ask, as ``confirms`` does, if the tool is alive; return whether to end it."""
+        if self._live is None or self.session.state not in ("stopped", "running"):
+            return True
+        pid = self._live.target.pid
+        return self.confirms(question, f"The tool is alive (process {pid}), and will be killed.")
 
     def need_stop(self) -> None:
         """Raise NotStopped if the tool is not stopped."""

@@ -53,11 +53,15 @@ class Lines:
     Args:
         lines: the lines, without line ends.
         name: the name of the script, for messages; None for other sources.
+        typed: whether a user types the lines at the prompt.
     """
 
-    def __init__(self, lines: Iterable[str], name: str | None = None) -> None:
+    def __init__(
+        self, lines: Iterable[str], name: str | None = None, *, typed: bool = False
+    ) -> None:
         self._lines: Iterator[str] = iter(lines)
         self.name = name
+        self.typed = typed
         self.number = 0
 
     def next(self) -> str | None:
@@ -244,6 +248,11 @@ class Interpreter:
     def scripted(self) -> bool:
         """Whether the current line comes from a script."""
         return self.lines.name is not None
+
+    @property
+    def typed(self) -> bool:
+        """Whether a user typed the current line at the prompt."""
+        return self.lines.typed
 
     def check(self, line: str) -> Command:
         """Return the command of a line.

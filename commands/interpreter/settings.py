@@ -63,6 +63,7 @@ SETTINGS: dict[str, Setting] = {
     ),
     "pagination": Setting("on", "whether long text goes through $PAGER, on a terminal"),
     "elide": Setting("16", "elide attributes of more elements at stops: a number or off", None),
+    "confirm": Setting("on", "whether quit and delete ask at the prompt, as in gdb"),
     "verify-each-action": Setting(
         "off",
         "whether the IR is verified after every action that changed it",

@@ -178,15 +178,14 @@ def ignore(console: Console, options: IgnoreOptions) -> Breakpoint:
 class CommandsOptions(Options):
     """The options of ``commands``."""
 
-    id: Annotated[
-        int | None,
+    ids: Annotated[
+        tuple[str, ...],
         Positional(
-            "ID",
-            help="the number of a breakpoint; by default the newest",
-            parse=values.index,
+            "IDS",
+            help="numbers, ranges (2-4) or all; by default the newest breakpoint",
             complete=completers.breakpoint_numbers,
         ),
-    ] = None
+    ] = ()
 
 
 @BREAKPOINTS.command("commands", example="commands 1", redirects=False)
@@ -195,12 +194,12 @@ def commands(console: Console, options: CommandsOptions) -> None:
     'silent', the stop is not printed.
     """
     existing = console.session.breakpoints.all()
-    if options.id is None and not existing:
+    if not existing:
         raise UsageError("There is no breakpoint: set one with 'break'.")
-    number = (
-        existing[-1].id if options.id is None else console.session.breakpoints.get(options.id).id
-    )
-    console.session.breakpoints.set_commands(number, console.interpreter.block())
+    ids = parse_ids(console, options.ids) if options.ids else [existing[-1].id]
+    lines = console.interpreter.block()
+    for number in ids:
+        console.session.breakpoints.set_commands(number, lines)
 
 
 class NumbersOptions(Options):
@@ -234,8 +233,11 @@ def disable(console: Console, options: NumbersOptions) -> None:
 
 @BREAKPOINTS.command("delete", example="delete all", aliases=("d",))
 def delete(console: Console, options: NumbersOptions) -> None:
-    """Delete breakpoints."""
-    console.session.breakpoints.delete(parse_ids(console, options.ids))
+    """Delete breakpoints; at the prompt, ask before all of them are deleted."""
+    ids = parse_ids(console, options.ids)
+    is_all = options.ids in ((), ("all",))
+    if not (is_all and ids) or console.confirms("Delete all breakpoints?"):
+        console.session.breakpoints.delete(ids)
 
 
 class ListOptions(Options):

@@ -13,11 +13,15 @@ from actiondbg.commands.interpreter.options import (
     NoOptions,
     Options,
     Positional,
+    Rest,
 )
+from actiondbg.commands.interpreter.words import split_stdio
 from actiondbg.commands.render.breakpoints import Breakpoints
-from actiondbg.commands.render.info import Displays, Fact, Facts, SettingsShown
+from actiondbg.commands.render.info import Displays, Fact, Facts, SettingsShown, Text
 from actiondbg.commands.render.units import CursorPlace
 from actiondbg.commands.shell.breakpoints import list_breakpoints
+from actiondbg.errors import UsageError
+from actiondbg.version import VERSION
 
 if TYPE_CHECKING:
     from actiondbg.commands.interpreter.console import Console
@@ -37,6 +41,12 @@ STATUS.group(
 @STATUS.subcommand("info", "action", example="info action")
 def info_action(console: Console, _: NoOptions) -> Action:
     """Show the selected action in full."""
+    return console.session.stack.action()
+
+
+@STATUS.subcommand("info", "frame", example="info frame")
+def info_frame(console: Console, _: NoOptions) -> Action:
+    """Show the selected frame, which is that of an action, in full; like 'info action'."""
     return console.session.stack.action()
 
 
@@ -131,3 +141,41 @@ class ShowOptions(Options):
 def show(console: Console, options: ShowOptions) -> SettingsShown:
     """Show one setting, or all."""
     return SettingsShown(console.settings.show(options.name))
+
+
+class ArgumentsOptions(Options):
+    """The options of ``set args``."""
+
+    text: Annotated[str, Rest("[ARGS]", complete=completers.files)]
+
+
+@STATUS.subcommand(
+    "set",
+    "args",
+    example="set args in.mlir --cse",
+    needs_tool="Changing the arguments of the tool",
+    abbreviates=False,
+)
+def set_args(console: Console, options: ArgumentsOptions) -> None:
+    """Set the arguments of the tool for the next run; without ARGS, none."""
+    stdio = split_stdio(options.text)
+    if stdio.stdin or stdio.stdout or stdio.stderr:
+        raise UsageError("A redirection applies to one run: give it to 'run'.")
+    console.live_session().target.argv[1:] = stdio.arguments or []
+
+
+@STATUS.subcommand("show", "args", example="show args", abbreviates=False)
+def show_args(console: Console, _: NoOptions) -> Text:
+    """Show the arguments of the tool."""
+    return Text(shlex.join(console.session.target.argv[1:]) or "There are no arguments.")
+
+
+@STATUS.subcommand("show", "version", example="show version", abbreviates=False)
+def show_version(console: Console, _: NoOptions) -> Facts:
+    """Show the version of actiondbg, and of the tool's LLVM."""
+    facts: dict[str, Fact] = {"actiondbg": VERSION}
+    if console.recorded is not None:
+        facts["llvm"] = console.recorded.facts()["llvm"]
+    else:
+        facts["llvm"] = console.live_session().target.tool.llvm
+    return Facts("version", facts)

@@ -197,5 +197,5 @@ def edit(console: Console, options: EditOptions) -> None:
 
 @SCRIPTS.command("quit", example="quit", aliases=("q", "exit"))
 def quit_(console: Console, _: NoOptions) -> None:
-    """Kill the tool and exit."""
-    console.quitting = True
+    """Kill the tool and exit; at the prompt, ask if the tool is alive."""
+    console.quitting = console.confirms_end("Quit anyway?")

@@ -58,7 +58,7 @@ class Shell(cmd2.Cmd):
         self._load_history()
         # A line that wraps is no continuation: it is shown without a prompt in its middle.
         self.main_session.prompt_continuation = None
-        self.interpreter.lines = Lines(iter(self._block_line, None))
+        self.interpreter.lines = Lines(iter(self._block_line, None), typed=True)
 
     def _load_history(self) -> None:
         for line in self._history_file.load():
@@ -89,21 +89,29 @@ class Shell(cmd2.Cmd):
             raise
 
     def onecmd_plus_hooks(self, line: str, **options: bool) -> bool:
-        """Run a line of the prompt by the interpreter."""
+        """Run a line of the prompt by the interpreter; the end of the input is ``quit``."""
         if line == "_eof":
-            self.poutput("")
-            return True
+            self.poutput("quit")
+            return self._run("quit")
         typed = line.strip()
         line = typed or self.interpreter.repeat
         if typed:
             self._history_file.append(typed)
             self._remember(typed)
+        return self._run(line)
+
+    def _run(self, line: str) -> bool:
+        """Run a line by the interpreter; return whether to leave the prompt."""
         try:
             self.interpreter.execute(line)
         except KeyboardInterrupt:
             self.interpreter.repeat = ""
             self.console.note("Interrupted.")
         return self.console.quitting
+
+    def ask(self, question: str) -> str:
+        """Read the answer to a question."""
+        return self.read_input(question)
 
     def run_builtin(self, line: str) -> None:
         """Run one of cmd2's own commands."""

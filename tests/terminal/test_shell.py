@@ -278,8 +278,60 @@ def test_end_of_input_leaves(terminal: Callable[..., Terminal]) -> None:
     shell = terminal("-ex", "start")
     shell.ready()
     shell.child.sendeof()
+    shell.see(r"Quit anyway\? \(y or n\)")
+    shell.child.sendeof()
     shell.child.expect(pexpect.EOF)
     assert shell.child.wait() == 0
+
+
+def test_quit_asks_while_the_tool_is_alive(terminal: Callable[..., Terminal]) -> None:
+    shell = terminal("-ex", "start")
+    shell.ready()
+    for key, answer in (("n\r", r"\(actiondbg\)"), ("\x03", "Interrupted")):
+        shell.child.send("quit\r")
+        shell.see(r"The tool is alive \(process \d+\), and will be killed\.")
+        shell.see(r"Quit anyway\? \(y or n\)")
+        shell.child.send(key)
+        shell.see(answer)
+    assert "stopped" in shell.do("info program")
+    shell.child.send("q\r")
+    shell.see("y or n")
+    shell.child.send("perhaps\r")
+    shell.see("Please answer y or n.")
+    shell.see("y or n")
+    shell.child.send("YES\r")
+    shell.child.expect(pexpect.EOF)
+    assert shell.child.wait() == 0
+
+
+def test_nothing_is_asked_without_a_tool_or_with_confirm_off(
+    terminal: Callable[..., Terminal],
+) -> None:
+    for lines in (["run"], ["start", "set confirm off"], []):
+        shell = terminal(*(word for line in lines for word in ("-ex", line)))
+        shell.ready()
+        shell.enter("quit")
+        shell.child.expect(pexpect.EOF)
+        assert shell.child.wait() == 0
+        assert "Quit anyway" not in (shell.child.before or "")
+
+
+def test_delete_asks_before_all_breakpoints_are_deleted(
+    terminal: Callable[..., Terminal], tmp_path: Path
+) -> None:
+    shell = terminal("-ex", "break x", "-ex", "break y")
+    shell.ready()
+    for line in ("delete", "d all"):
+        shell.child.send(f"{line}\r")
+        shell.see(r"Delete all breakpoints\? \(y or n\)")
+        shell.child.send("n\r")
+        shell.see(r"\(actiondbg\)")
+    shell.do("delete 1")
+    assert "y" in shell.do("list")
+    (tmp_path / "script").write_text("break z\ndelete\n")
+    shell.do(f"source {tmp_path / 'script'}")
+    assert "There are no breakpoints" in shell.do("list")
+    assert "y or n" not in shell.do("delete")
 
 
 def test_termination_leaves_nothing(terminal: Callable[..., Terminal]) -> None:

@@ -561,6 +561,12 @@ load bogus x
             """\
 display
 info displays
+info frame
+show args
+set args fold.mlir --canonicalize > out
+set args fold.mlir --canonicalize
+show args
+show version
 display info outcome
 display backtrace 1
 display diff

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from actiondbg.commands.interpreter.interpreter import Lines
 from actiondbg.commands.render.ir import IRWriter
 from actiondbg.commands.shell.topics import COMMANDS
 from actiondbg.errors import UsageError
@@ -230,7 +231,7 @@ def test_newest_breakpoint(driver: Driver) -> None:
         ("print nothing", "'nothing' is not one of cursor, action, function, module"),
         ("break", "usage: break [--after] [--outcome OUTCOME,...] SPEC [if EXPR]"),
         ("break --outcome", "'--outcome' is not an option, or its value is missing"),
-        ("info", "usage: info action|breakpoints|cursor"),
+        ("info", "usage: info action|frame|breakpoints"),
         ("info pa", "'pa' is ambiguous: it could be patterns, passes"),
         ("cursor-select-id x", "'x' is not an operation id, such as @12"),
         ("set verify-each-action maybe", "give on or off"),
@@ -242,6 +243,7 @@ def test_newest_breakpoint(driver: Driver) -> None:
         ("set print-stop maybe", "give on or off"),
         ("set style nothing", "There is no style 'nothing'"),
         ("commands", "There is no breakpoint"),
+        ("set args in.mlir > out", "A redirection applies to one run: give it to 'run'"),
         ("backtrace >", "Name one file after '>'"),
         ("backtrace 'x", "A quote is not closed"),
         ("run >", "Name a file after '>'"),
@@ -436,3 +438,20 @@ def test_interrupt_of_a_batch_ends_it(driver: Driver) -> None:
     driver.session.interrupts = 1
     with pytest.raises(KeyboardInterrupt):
         driver.do("run")
+
+
+def test_arguments_are_set_for_the_next_run(stopped: Driver) -> None:
+    assert stopped.do("set args 'in file.mlir' --cse", "show args") == "'in file.mlir' --cse\n"
+    assert stopped.session.target.argv[1:] == ["in file.mlir", "--cse"]
+    assert stopped.do("set args", "show args") == "There are no arguments.\n"
+
+
+def test_commands_of_several_breakpoints(stopped: Driver) -> None:
+    stopped.do("break x", "break y", "break z")
+    stopped.interpreter.run(Lines(["commands 1 3", "backtrace", "end"]))
+    commands = [one.commands for one in stopped.session.breakpoints.all()]
+    assert commands == [["backtrace"], [], ["backtrace"]]
+
+
+def test_the_frame_is_shown_as_the_action(stopped: Driver) -> None:
+    assert stopped.do("info frame") == stopped.do("info action") != ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import weakref
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 from actiondbg import protocol
 from actiondbg.breakpoints.breakpoint import BreakpointTable
@@ -39,6 +39,7 @@ from actiondbg.session.target import Target
 from actiondbg.session.time_travel.time_travel import TimeTravel
 from actiondbg.session.time_travel.tool_replacement import ToolReplacement
 from actiondbg.support.closeable import Closeable
+from actiondbg.tool import OnCompile
 from actiondbg.tool.program import Program
 
 
@@ -51,7 +52,7 @@ def launch(
     stderr: Redirection = None,
     cwd: str | os.PathLike[str] | None = None,
     env: Mapping[str, str] | None = None,
-    on_compile: Callable[[], None] | None = None,
+    on_compile: OnCompile | None = None,
     skips: str | os.PathLike[str] | None = None,
     randomize: bool = False,
 ) -> Session:
@@ -66,7 +67,8 @@ def launch(
         stderr: as ``stdout``; ``target.errors`` reads it.
         cwd: the tool's working directory; None for ours.
         env: the tool's environment; None for ours.
-        on_compile: called before the agent is compiled, which takes some seconds.
+        on_compile: called before the agent is compiled, which takes some seconds; a function
+            that it returns is called after it.
         skips: a file of ``skips.save``: its actions are skipped in each run.
         randomize: whether the tool's addresses are random, so that runs may differ.
 

@@ -6,17 +6,19 @@ import os
 from collections.abc import Callable, Sequence
 from importlib.util import source_hash
 from pathlib import Path
+from typing import TypeAlias
 
 from actiondbg.errors import AgentBuildError
 from actiondbg.tool.compiler import FLAGS, LINK_FLAGS, Compiler, find_compiler
 from actiondbg.tool.discovery import Tool
 
 AGENT_SOURCE = Path(__file__).resolve().parent.parent / "agent"
+OnCompile: TypeAlias = Callable[[], Callable[[], None] | None]
 
 
 def build_agent(
     tool: Tool,
-    on_start: Callable[[], None] | None = None,
+    on_start: OnCompile | None = None,
     source: Path = AGENT_SOURCE,
 ) -> Path:
     """Return the agent for a tool; compile it if the cache has none.
@@ -26,7 +28,8 @@ def build_agent(
 
     Args:
         tool: the result of find_tool.
-        on_start: called before a compilation, which takes about ten seconds.
+        on_start: called before a compilation, which takes about ten seconds; a function that it
+            returns is called after it.
         source: the directory of the agent's source.
 
     Returns:
@@ -44,8 +47,7 @@ def build_agent(
     from actiondbg.tool.agent_compilation import check_abi, compile_agent
 
     check_abi(tool)
-    if on_start is not None:
-        on_start()
+    on_end = on_start() if on_start is not None else None
     try:
         compile_agent(tool, compiler, source, files, agent)
     except OSError as error:
@@ -53,6 +55,9 @@ def build_agent(
             f"The agent cannot be written to {str(agent.parent)!r} ({error.strerror}): make it "
             "writable, or set XDG_CACHE_HOME to a directory that is."
         ) from error
+    finally:
+        if on_end is not None:
+            on_end()
     return agent
 
 

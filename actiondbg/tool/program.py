@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 import subprocess
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import IO, TypeAlias
 
 from actiondbg.errors import LaunchError, UsageError
-from actiondbg.tool import Tool, build_agent, expand_driver, find_tool
+from actiondbg.tool import OnCompile, Tool, build_agent, expand_driver, find_tool
 from actiondbg.tool.address_layout import address_layout
 
 OpenedStream: TypeAlias = int | IO[str] | IO[bytes] | None  # as subprocess takes it
@@ -25,7 +25,8 @@ class Program:
         mlir_include: the tool's MLIR headers; None for automatic discovery.
         cwd: the tool's working directory; None for ours.
         env: its environment; None for ours.
-        on_compile: called before the agent is compiled, which takes some seconds.
+        on_compile: called before the agent is compiled, which takes some seconds; a function
+            that it returns is called after it.
         randomize: whether the tool's addresses are random, and so may differ in each run.
 
     Raises:
@@ -38,7 +39,7 @@ class Program:
         mlir_include: str | os.PathLike[str] | None = None,
         cwd: str | os.PathLike[str] | None = None,
         env: Mapping[str, str] | None = None,
-        on_compile: Callable[[], None] | None = None,
+        on_compile: OnCompile | None = None,
         randomize: bool = False,
     ) -> None:
         if not argv or not argv[0]:

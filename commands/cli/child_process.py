@@ -5,9 +5,11 @@ from __future__ import annotations
 import contextlib
 import signal
 import sys
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from importlib import import_module
 from typing import TYPE_CHECKING
+
+from actiondbg.commands.render.progress import ProgressLine
 
 if TYPE_CHECKING:
     from actiondbg.recording.capture.recorder import RecordedRun, RecordingProcess
@@ -52,6 +54,16 @@ def print_ending(done: RecordedRun, is_whole: bool, detail: str = "") -> None:
 def print_compiling() -> None:
     """Print on stderr that the agent is being compiled, which takes some seconds."""
     print("Compiling the agent ...", file=sys.stderr, flush=True)
+
+
+def show_compiling() -> Callable[[], None] | None:
+    """Show that the agent is being compiled; return the end of that, if it is to be called."""
+    line = ProgressLine(sys.stderr)
+    if not line.shows:
+        print_compiling()
+        return None
+    line.begin("Compiling the agent ...", late=0)
+    return line.end
 
 
 def signal_name(number: int) -> str:

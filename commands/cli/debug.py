@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
-import threading
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TextIO
 
@@ -30,6 +30,7 @@ from actiondbg.errors import LaunchError
 from actiondbg.support.executables import which
 
 if TYPE_CHECKING:
+    from actiondbg.commands.render.progress import ProgressLine
     from actiondbg.session.session import Session
 
 _EPILOG = """\
@@ -149,9 +150,10 @@ def _print_version(tool: list[str], options: DebugOptions) -> int:
 
 def _debug(tool: list[str], options: DebugOptions) -> int:
     from actiondbg.commands.interpreter.console import Console
+    from actiondbg.commands.render.progress import ProgressLine
     from actiondbg.session.session import launch
 
-    spinner = Spinner()
+    progress = ProgressLine(sys.stderr, enabled=not options.json)
     session = launch(
         tool,
         mlir_include=options.mlir_include,
@@ -159,12 +161,11 @@ def _debug(tool: list[str], options: DebugOptions) -> int:
         stdin=os.devnull if reads_stdin(options) else None,
         stdout=_tool_stdout(options),
         stderr="inherit",
-        on_compile=spinner.start,
+        on_compile=lambda: _show_compiling(session, progress),
         skips=options.skips,
     )
     for text in options.skip:
         session.skips.rules.add(*split_spec_and_condition(text))
-    spinner.session = session
     with session:
         if not options.json:  # whose client gets the error as the answer to run
             _check_tool(session)
@@ -174,7 +175,7 @@ def _debug(tool: list[str], options: DebugOptions) -> int:
             json=options.json,
             interactive=is_interactive(options),
             color=not options.no_color,
-            after_resume=spinner.stop,
+            progress=progress,
         )
         code = run_console(console, options)
     return _child_result(session, code) if options.return_child_result else code
@@ -188,45 +189,20 @@ def _check_tool(session: Session) -> None:
         _ = session.target.tool
 
 
+def _show_compiling(session: Session, progress: ProgressLine) -> Callable[[], None] | None:
+    """Show that the agent is being compiled; return the end of that, if it is to be called."""
+    text = f"Compiling the agent for LLVM {session.target.tool.llvm} ..."
+    if not progress.shows:
+        print(text, file=sys.stderr, flush=True)
+        return None
+    progress.begin(text, late=0)
+    return progress.end
+
+
 def _tool_stdout(options: DebugOptions) -> str | TextIO:
     if options.tool_stdout:
         return os.path.abspath(options.tool_stdout)
     return sys.stderr if options.json else "inherit"
-
-
-class Spinner:
-    """A message on stderr while the agent is compiled, animated on a terminal."""
-
-    session: Session
-
-    def __init__(self) -> None:
-        self._over = threading.Event()
-        self._thread: threading.Thread | None = None
-
-    def start(self) -> None:
-        """Show the message, when the compiler has started."""
-        text = f"Compiling the agent for LLVM {self.session.target.tool.llvm} ..."
-        if not sys.stderr.isatty():
-            print(text, file=sys.stderr, flush=True)
-            return
-        self._over.clear()
-        self._thread = threading.Thread(target=self._turn, args=(text,), daemon=True)
-        self._thread.start()
-
-    def stop(self) -> None:
-        """Remove the message, when the tool has stopped or could not be started."""
-        self._over.set()
-        if self._thread is not None:
-            self._thread.join()
-            self._thread = None
-
-    def _turn(self, text: str) -> None:
-        from rich.console import Console
-
-        with Console(stderr=True).status(text):
-            # Only until the tool runs, whose output must not mix with the spinner.
-            while self.session.state != "running" and not self._over.wait(0.1):
-                pass
 
 
 def _child_result(session: Session, code: int) -> int:

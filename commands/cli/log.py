@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Annotated
 from actiondbg.commands.cli.child_process import (
     exit_code,
     forward_interrupts,
-    print_compiling,
     print_cut,
     print_ending,
     print_notice,
+    show_compiling,
     wait_and_import,
 )
 from actiondbg.commands.cli.line_parser import (
@@ -310,7 +310,7 @@ def _started(
         stdout=options.tool_stdout or (None if options.output else os.devnull),
         mlir_include=options.mlir_include,
         randomize=options.randomize,
-        on_compile=print_compiling,
+        on_compile=show_compiling,
         upstream_log=upstream_log,
     )
     return forward_interrupts(started)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Annotated
 
 from actiondbg.commands.cli.line_parser import LineParser, Partial
@@ -49,6 +50,7 @@ def run(argv: list[str]) -> int:
     options = build_parser().read(argv)
     from actiondbg.commands.interpreter.console import Console
     from actiondbg.commands.interpreter.recording_console import RecordingConsole
+    from actiondbg.commands.render.progress import ProgressLine
     from actiondbg.recording.session import open_session
 
     with open_session(options.file, partial=options.partial) as session:
@@ -59,6 +61,7 @@ def run(argv: list[str]) -> int:
             interactive=is_interactive(options),
             color=not options.no_color,
             recorded=recorded,
+            progress=ProgressLine(sys.stderr, enabled=not options.json),
         )
         # Most recordings contain no IR: a message about that at each stop would be noise.
         console.settings.set("print-stop", "off")

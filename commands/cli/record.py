@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Annotated
 
 from actiondbg.commands.cli.child_process import (
     exit_code,
-    print_compiling,
     print_ending,
     print_notice,
+    show_compiling,
 )
 from actiondbg.commands.cli.line_parser import SUFFIX, LineParser, MlirInclude, Quiet, Randomize
 from actiondbg.commands.interpreter.options import Option, Options
@@ -107,7 +107,7 @@ def run(argv: list[str]) -> int:
         events=options.events.split(",") if options.events else (),
         mlir_include=options.mlir_include,
         randomize=options.randomize,
-        on_compile=print_compiling,
+        on_compile=show_compiling,
     ) as running:
         # Imported here, while the tool runs.
         from actiondbg.recording.log.tally import Tally

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from actiondbg.commands.cli.child_process import (
     exit_code,
     forward_interrupts,
-    print_compiling,
     print_ending,
+    show_compiling,
     signal_name,
     wait_and_import,
 )
@@ -69,7 +69,7 @@ def open_source(
             events=events,
             mlir_include=mlir_include,
             randomize=randomize,
-            on_compile=print_compiling,
+            on_compile=show_compiling,
         )
         with forward_interrupts(started) as running:
             recorded = wait_and_import(running, *modules)

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Annotated
 from actiondbg.commands.cli.child_process import (
     exit_code,
     forward_interrupts,
-    print_compiling,
     print_cut,
     print_ending,
     print_notice,
+    show_compiling,
 )
 from actiondbg.commands.cli.line_parser import (
     SUFFIX,
@@ -182,7 +182,7 @@ def _trace_tool(tool: list[str], options: TraceOptions, kind: Format, selection:
             directory / f"run{SUFFIX}",
             mlir_include=options.mlir_include,
             randomize=options.randomize,
-            on_compile=print_compiling,
+            on_compile=show_compiling,
         )
         with forward_interrupts(started) as running:
             # Imported here, as the import takes long and the tool runs meanwhile.

@@ -13,6 +13,7 @@ from actiondbg.commands.interpreter.listing import Listing
 from actiondbg.commands.interpreter.settings import Settings
 from actiondbg.commands.render.info import Display
 from actiondbg.commands.render.output import Redirect, color_allowed, open_redirect
+from actiondbg.commands.render.progress import ProgressLine
 from actiondbg.commands.render.stop_context import StopContext
 from actiondbg.errors import NotStopped, ToolGone, UsageError
 
@@ -126,7 +127,7 @@ class Console:
         json: print one JSON object a command instead of text.
         interactive: a user is at the prompt; Ctrl-C stops the tool, not actiondbg.
         color: use colour where the output allows it.
-        after_resume: called after every control, before its result is shown.
+        progress: shows waits; by default none are shown.
         out: the stream of results; by default stdout.
         err: the stream of errors and notes; by default stderr.
         recorded: refuses commands that a recording cannot run; None for a live session.
@@ -142,7 +143,7 @@ class Console:
         json: bool = False,
         interactive: bool = False,
         color: bool = True,
-        after_resume: Callable[[], None] | None = None,
+        progress: ProgressLine | None = None,
         out: TextIO | None = None,
         err: TextIO | None = None,
         recorded: RecordingConsole | None = None,
@@ -166,7 +167,7 @@ class Console:
         self.shell: Callable[[], Prompt] | None = None
         self._color = color and color_allowed()
         self._noted_threading = recorded is not None
-        self._after_resume = after_resume or (lambda: None)
+        self.progress = progress or ProgressLine(self.err, enabled=False)
 
     # --- text ---------------------------------------------------------------
 
@@ -254,18 +255,20 @@ class Console:
         if self.displays.running:
             raise UsageError("A display cannot resume the tool.")
         self.out.flush()
-        try:
-            stop = control()
-        except KeyboardInterrupt:
-            if not self.interactive or self.session.state != "running":
-                raise
-            stop = self._interrupt()
-        finally:
-            self._after_resume()
+        with self.progress.shown():
+            stop = self._resume(control)
         if not self._noted_threading:
             self._noted_threading = True
             self.note("Threading of the tool is switched off while it is debugged.")
         return stop
+
+    def _resume(self, control: Callable[[], Stop]) -> Stop:
+        try:
+            return control()
+        except KeyboardInterrupt:
+            if not self.interactive or self.session.state != "running":
+                raise
+            return self._interrupt()
 
     def _interrupt(self) -> Stop:
         """Stop the tool after Ctrl-C: before an action, at another Ctrl-C inside it, or kill it."""

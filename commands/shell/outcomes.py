@@ -155,9 +155,10 @@ class ActionsOptions(Options):
 def actions(console: Console, options: ActionsOptions) -> ActionsShown:
     """List actions of the run, before and after the stop, with their outcomes."""
     spec, condition = split_spec_and_condition(options.text) if options.text else (None, None)
-    found = console.session.past.actions(
-        spec, condition, changed=options.changed, first=options.first, count=options.count
-    )
+    with console.progress.shown():
+        found = console.session.past.actions(
+            spec, condition, changed=options.changed, first=options.first, count=options.count
+        )
     selection = f"{' --changed' if options.changed else ''} {options.text}".rstrip()
     return ActionsShown(found, _ordinal_of_stop(console), selection)
 
@@ -167,7 +168,9 @@ def pipeline(console: Console, _: NoOptions) -> PipelineShown:
     """List the passes of the run in order, nested; those after the stop too. 'goto' takes their
     ordinals, and names such as canonicalize#2.
     """
-    return PipelineShown(pipeline_of(console.session.past.passes()), _ordinal_of_stop(console))
+    with console.progress.shown():
+        found = pipeline_of(console.session.past.passes())
+    return PipelineShown(found, _ordinal_of_stop(console))
 
 
 def _ordinal_of_stop(console: Console) -> int | None:
@@ -178,17 +181,17 @@ def _ordinal_of_stop(console: Console) -> int | None:
 @OUTCOMES.subcommand("info", "cycles", example="info cycles")
 def cycles(console: Console, _: NoOptions) -> CycleShown:
     """Find actions that undo each other repeatedly; show one round as diffs."""
-    return CycleShown(console.session.past.cycles())
+    with console.progress.shown():
+        return CycleShown(console.session.past.cycles())
 
 
 def _statistics(
     console: Console, kind: Literal["pattern", "pass", "fold"], options: NamesOptions
 ) -> StatisticsShown:
-    rows = [
-        row
-        for row in console.session.past.statistics(kind)
-        if options.glob is None or fnmatchcase(row.name, options.glob)
-    ]
+    with console.progress.shown():
+        found = console.session.past.statistics(kind)
+    glob = options.glob
+    rows = [row for row in found if glob is None or fnmatchcase(row.name, glob)]
     rows.sort(key=lambda row: _sort_key(row, options.sort))
     return StatisticsShown(kind, options.glob, rows, _total(kind, rows))
 

@@ -52,7 +52,8 @@ def diff(console: Console, options: DiffOptions) -> DiffShown:
     """Show the difference that the action of this stop, or action N, made to the IR."""
     if options.side_by_side and options.unified:
         raise UsageError("--unified and --side-by-side exclude each other: give one of them.")
-    found = console.session.past.diff(options.ordinal, module=options.module)
+    with console.progress.shown():
+        found = console.session.past.diff(options.ordinal, module=options.module)
     return DiffShown(found, options.side_by_side, options.context)
 
 
@@ -86,7 +87,8 @@ def why_not(console: Console, options: WhyNotOptions) -> AttemptsShown | Stop:
         return _next_attempt(console, options)
     op_id = _operation_id(console, options.where)
     location = options.where if op_id is None else None
-    found = console.session.past.why_not(options.name, location=location, op_id=op_id)
+    with console.progress.shown():
+        found = console.session.past.why_not(options.name, location=location, op_id=op_id)
     stop = console.session.stop
     if (
         found.attempts or stop is None or stop.when in ("exit", "during")
@@ -135,6 +137,7 @@ def history(console: Console, options: HistoryOptions) -> HistoryShown | None:
     if _OPERATION.fullmatch(options.text) or (
         not options.text and (stopped or console.shell is None)
     ):
-        return HistoryShown(console.session.past.history(options.text or "cursor"))
+        with console.progress.shown():
+            return HistoryShown(console.session.past.history(options.text or "cursor"))
     console.run_builtin(f"history {options.text}")
     return None

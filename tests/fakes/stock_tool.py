@@ -32,6 +32,24 @@ def run(argv: list[str], check: bool = False) -> subprocess.CompletedProcess[str
     return subprocess.run(argv, capture_output=True, text=True, check=check)
 
 
+# Two patterns of upstream that undo each other for ever.
+CYCLE = """\
+module attributes {transform.with_named_sequence} {
+  func.func @f(%a: vector<4xf32>, %b: vector<4xf32>) -> vector<8xf32> {
+    %0 = vector.interleave %a, %b : vector<4xf32> -> vector<8xf32>
+    return %0 : vector<8xf32>
+  }
+  transform.named_sequence @__transform_main(%m: !transform.any_op {transform.readonly}) {
+    %f = transform.structured.match ops{["func.func"]} in %m
+      : (!transform.any_op) -> !transform.any_op
+    transform.apply_patterns to %f {
+      transform.apply_patterns.canonicalization
+      transform.apply_patterns.vector.interleave_to_shuffle
+    } : !transform.any_op
+    transform.yield
+  }
+}
+"""
 MIXED = """\
 func.func private @unused(%a: i32) -> i32 {
   return %a : i32

@@ -14,6 +14,8 @@ from typing import Any
 import pexpect
 import pytest
 
+from tests.fakes import stock_tool as stock
+
 _ESCAPE = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b[=>]")
 _TAKEN = r"\x1b\[\?2004l"  # the end of reading a line: bracketed paste is switched off
 # What prompt_toolkit writes when it waits for keys; the prompt before is drawn more than once.
@@ -272,6 +274,22 @@ def test_a_line_that_wraps_has_no_prompt_in_its_middle(terminal: Callable[..., T
     drawn = _ESCAPE.sub("", shell.child.before or "")
     assert drawn.count("x") == 150
     assert ">" not in drawn
+
+
+def test_waits_show_seconds_until_they_end(
+    terminal: Callable[..., Terminal], mlir_opt: str
+) -> None:
+    tool = [mlir_opt, stock.write("cycle.mlir", stock.CYCLE), "--transform-interpreter"]
+    shell = terminal(tool=tool)
+    shell.ready()
+    for line in ("run", "info cycles"):
+        shell.enter(line)
+        shell.see(r"\.\.\. 1 s")
+        shell.see(r"\.\.\. 2 s")
+        shell.child.sendintr()
+        shell.see(r"\x1b\[K")  # the line is erased
+        assert "Interrupted" in shell.ready()
+    assert "-> 0" in shell.do("backtrace")
 
 
 def test_end_of_input_leaves(terminal: Callable[..., Terminal]) -> None:

@@ -14,6 +14,7 @@ from actiondbg.errors import LaunchError, UsageError
 from actiondbg.process.streams import Redirection, Streams
 from actiondbg.recording.format.magic import is_recording
 from actiondbg.support.closeable import Closeable
+from actiondbg.tool import OnCompile
 from actiondbg.tool.program import Program
 
 P = ParamSpec("P")
@@ -113,7 +114,7 @@ def start_recording(
     stderr: Redirection = None,
     cwd: str | os.PathLike[str] | None = None,
     env: Mapping[str, str] | None = None,
-    on_compile: Callable[[], None] | None = None,
+    on_compile: OnCompile | None = None,
     upstream_log: str | os.PathLike[str] | None = None,
     randomize: bool = False,
 ) -> RecordingProcess:
@@ -133,7 +134,8 @@ def start_recording(
         stderr: as ``stdin``.
         cwd: the tool's working directory; None for ours.
         env: the tool's environment; None for ours.
-        on_compile: called before the agent is compiled, which takes some seconds, once.
+        on_compile: called before the agent is compiled, which takes some seconds, once; a function
+            that it returns is called after it.
         upstream_log: the path for a log like that of the tool's own --log-actions-to.
         randomize: whether the tool's addresses are random, so that runs may differ.
 

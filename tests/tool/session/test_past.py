@@ -29,23 +29,6 @@ func.func @chain(%a: i32) -> i32 {
 }
 """
 # Two patterns of upstream that undo each other, for ever.
-CYCLE = """\
-module attributes {transform.with_named_sequence} {
-  func.func @f(%a: vector<4xf32>, %b: vector<4xf32>) -> vector<8xf32> {
-    %0 = vector.interleave %a, %b : vector<4xf32> -> vector<8xf32>
-    return %0 : vector<8xf32>
-  }
-  transform.named_sequence @__transform_main(%m: !transform.any_op {transform.readonly}) {
-    %f = transform.structured.match ops{["func.func"]} in %m
-      : (!transform.any_op) -> !transform.any_op
-    transform.apply_patterns to %f {
-      transform.apply_patterns.canonicalization
-      transform.apply_patterns.vector.interleave_to_shuffle
-    } : !transform.any_op
-    transform.yield
-  }
-}
-"""
 PDL = """\
 module @patterns {
   pdl.pattern : benefit(1) {
@@ -309,7 +292,7 @@ def test_diff_of_an_unfinished_action(launch: Launch) -> None:
 
 
 def test_patterns_of_upstream_that_undo_each_other(launch: Launch) -> None:
-    session = launch("--transform-interpreter", source=stock.write("cycle.mlir", CYCLE))
+    session = launch("--transform-interpreter", source=stock.write("cycle.mlir", stock.CYCLE))
     session.start()
     session.advance("#200")
     cycle = session.past.cycles()
@@ -332,7 +315,7 @@ def test_patterns_of_upstream_that_undo_each_other(launch: Launch) -> None:
 
 
 def test_a_cycle_of_more_rounds_than_are_searched(launch: Launch) -> None:
-    source = stock.write("cycle.mlir", CYCLE)
+    source = stock.write("cycle.mlir", stock.CYCLE)
     lines = ["start", "advance #80000", "info cycles"]
     typed = [word for line in lines for word in ("-ex", line)]
     argv = [COMMAND, "-nx", "--batch", *typed, "mlir-opt", source, "--transform-interpreter"]

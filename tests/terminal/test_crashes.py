@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.fakes import stock_tool as stock
-from tests.terminal.test_shell import Terminal
+from tests.terminal.terminal import Terminal
 from tests.tool.session.test_crashes import CRASHING, LOWER
 
 

@@ -5,80 +5,15 @@ from __future__ import annotations
 import os
 import re
 import signal
-import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pexpect
 import pytest
 
 from tests.fakes import stock_tool as stock
-
-_ESCAPE = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b[=>]")
-_TAKEN = r"\x1b\[\?2004l"  # the end of reading a line: bracketed paste is switched off
-# What prompt_toolkit writes when it waits for keys; the prompt before is drawn more than once.
-_BLOCK = r">[^\n]*\x1b\[\?25h"  # waits for a line of a block
-_READY = r"\(actiondbg\)(?:\s|\x1b\[[0-9;?]*[A-Za-z])*\x1b\[\?25h"
-
-
-class Terminal:
-    """A terminal with the shell in it."""
-
-    def __init__(self, arguments: list[str], environment: dict[str, str]) -> None:
-        self.child: pexpect.spawn[str] = pexpect.spawn(
-            sys.executable,
-            ["-m", "actiondbg", *arguments],
-            env=environment,
-            dimensions=(30, 120),
-            encoding="utf-8",
-            timeout=20,
-        )
-
-    def ready(self) -> str:
-        """Wait for the prompt; return what stood before it, without escapes."""
-        self.child.expect(_READY)
-        return _ESCAPE.sub("", self.child.before or "").replace("\r", "")
-
-    def enter(self, line: str) -> None:
-        """Type a line, and wait until the shell has taken it."""
-        self.child.send(line + "\r")
-        self.child.expect(_TAKEN)
-
-    def do(self, line: str) -> str:
-        self.enter(line)
-        return self.ready()
-
-    def see(self, pattern: str) -> None:
-        self.child.expect(pattern)
-
-
-@pytest.fixture
-def terminal(mlir_opt: str, folds: str, tmp_path: Path) -> Iterator[Callable[..., Terminal]]:
-    """Open shells over mlir-opt; all of them share a home."""
-    opened: list[Terminal] = []
-    cache = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
-    environment = {
-        **os.environ,
-        "HOME": str(tmp_path),
-        "XDG_CACHE_HOME": cache,
-        "XDG_STATE_HOME": str(tmp_path / "state"),
-        "XDG_CONFIG_HOME": str(tmp_path / "config"),
-        "TERM": "xterm",
-        "PAGER": "cat",
-        "PROMPT_TOOLKIT_NO_CPR": "1",
-    }
-
-    def open_shell(*options: str, tool: list[str] | None = None, **more: Any) -> Terminal:
-        arguments = [*options, *(tool or [mlir_opt, folds, "--canonicalize"])]
-        shell = Terminal(arguments, environment | more)
-        opened.append(shell)
-        return shell
-
-    yield open_shell
-    for shell in opened:
-        shell.child.close(force=True)
+from tests.terminal.terminal import BLOCK, ESCAPE, READY, TAKEN, Terminal
 
 
 def test_enter_repeats_steps_and_prefixes_work(terminal: Callable[..., Terminal]) -> None:
@@ -120,7 +55,7 @@ def test_interrupt_at_the_prompt_clears_the_line(terminal: Callable[..., Termina
     shell.child.send("bogus")
     shell.see("bogus")
     shell.child.sendintr()
-    shell.see(_TAKEN)
+    shell.see(TAKEN)
     assert "no command" not in shell.ready()
     assert "no command" in shell.do("bogus")
 
@@ -130,7 +65,7 @@ def test_interrupt_at_the_prompt_repeats_nothing(terminal: Callable[..., Termina
     shell.ready()
     assert "Stopped before #2" in shell.do("step")
     shell.child.sendintr()
-    shell.see(_TAKEN)
+    shell.see(TAKEN)
     assert "Stopped" not in shell.ready()
     assert "Stopped before #3" in shell.do("step")
 
@@ -192,7 +127,7 @@ def test_colours_only_where_wanted(terminal: Callable[..., Terminal]) -> None:
         shell = terminal(*options, "-ex", "break AddIAddConstant", "-ex", "run", **more)
         shell.ready()
         shell.enter("print --plain")
-        shell.child.expect(_READY)
+        shell.child.expect(READY)
         assert bool(coloured.search(shell.child.before or "")) == (not options and not more)
 
 
@@ -222,7 +157,7 @@ def test_commands_block_alias_and_python(terminal: Callable[..., Terminal]) -> N
     shell.ready()
     for line in ("commands", "silent", "echo it was hit"):
         shell.enter(line)
-        shell.see(_BLOCK)
+        shell.see(BLOCK)
     shell.do("end")
     printed = shell.do("run")
     assert "it was hit" in printed
@@ -240,14 +175,14 @@ def test_a_block_can_be_ended_early_and_the_next_is_read(
     shell.ready()
     for line in ("commands", "echo of the first block"):
         shell.enter(line)
-        shell.see(_BLOCK)
+        shell.see(BLOCK)
     shell.child.send(ended)
     kept = "Interrupted" not in shell.ready()
     assert kept == (ended == "\x04")
     assert ("of the first block" in shell.do("list")) == kept
     for line in ("commands", "echo of the second block"):
         shell.enter(line)
-        shell.see(_BLOCK)
+        shell.see(BLOCK)
     shell.do("end")
     assert "of the second block" in shell.do("run")
 
@@ -271,7 +206,7 @@ def test_a_line_that_wraps_has_no_prompt_in_its_middle(terminal: Callable[..., T
     shell.ready()
     shell.child.send("break " + "x" * 150 + "END")
     shell.see("END")
-    drawn = _ESCAPE.sub("", shell.child.before or "")
+    drawn = ESCAPE.sub("", shell.child.before or "")
     assert drawn.count("x") == 150
     assert ">" not in drawn
 

@@ -1,0 +1,45 @@
+"""A terminal with the shell in it."""
+
+from __future__ import annotations
+
+import re
+import sys
+
+import pexpect
+
+ESCAPE = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b[=>]")
+TAKEN = r"\x1b\[\?2004l"  # the end of reading a line: bracketed paste is switched off
+# What prompt_toolkit writes when it waits for keys; the prompt before is drawn more than once.
+BLOCK = r">[^\n]*\x1b\[\?25h"  # waits for a line of a block
+READY = r"\(actiondbg\)(?:\s|\x1b\[[0-9;?]*[A-Za-z])*\x1b\[\?25h"
+
+
+class Terminal:
+    """A terminal with the shell in it."""
+
+    def __init__(self, arguments: list[str], environment: dict[str, str]) -> None:
+        self.child: pexpect.spawn[str] = pexpect.spawn(
+            sys.executable,
+            ["-m", "actiondbg", *arguments],
+            env=environment,
+            dimensions=(30, 120),
+            encoding="utf-8",
+            timeout=20,
+        )
+
+    def ready(self) -> str:
+        """Wait for the prompt; return what stood before it, without escapes."""
+        self.child.expect(READY)
+        return ESCAPE.sub("", self.child.before or "").replace("\r", "")
+
+    def enter(self, line: str) -> None:
+        """Type a line, and wait until the shell has taken it."""
+        self.child.send(line + "\r")
+        self.child.expect(TAKEN)
+
+    def do(self, line: str) -> str:
+        self.enter(line)
+        return self.ready()
+
+    def see(self, pattern: str) -> None:
+        self.child.expect(pattern)

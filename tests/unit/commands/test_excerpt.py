@@ -1,0 +1,97 @@
+"""Lines of IR on a terminal: what changed, cut to the width, with short names of maps."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from actiondbg.commands.render.excerpt import (
+    ExcerptStyle,
+    MapAliases,
+    MarkedLine,
+    compare,
+    lines_text,
+)
+from actiondbg.ir.printed import without_inner_regions
+from actiondbg.protocol import Line
+
+
+def line(id: int, text: str, depth: int = 1, part: int = 0) -> Line:
+    return Line(kind="part" if part else "operation", id=id, part=part, depth=depth, text=text)
+
+
+def style(width: int = 60, colored: bool = False) -> ExcerptStyle:
+    return ExcerptStyle(width, colored, lambda text: f"<{text}>", MapAliases())
+
+
+BEFORE = [line(2, "%0 = a"), line(3, "%1 = b %0"), line(4, "use %1"), line(5, "end")]
+
+
+def test_an_action_is_shown_as_a_diff() -> None:
+    after = [line(2, "%0 = a"), line(9, "%2 = c %0"), line(4, "use %2"), line(5, "end")]
+    marked = compare(BEFORE, after, inserted={9}, erased={3})
+    assert [(each.sign, each.line.id) for each in marked] == [
+        (" ", 2),
+        ("-", 3),
+        ("+", 9),
+        ("~", 4),
+        (" ", 5),
+    ]
+
+
+def test_lines_that_leave_the_window_are_not_erased() -> None:
+    marked = compare(BEFORE, BEFORE[2:], inserted=set(), erased={77})
+    assert [(each.sign, each.line.id) for each in marked] == [(" ", 4), (" ", 5)]
+
+
+def test_each_line_has_its_id_and_the_current_one_an_arrow() -> None:
+    lines = [line(2, "scf.for {"), line(13, "x", 2), line(2, "}", 1, part=1)]
+    texts = lines_text([MarkedLine(each) for each in lines], lines[1], style())
+    assert texts == ["      @2 scf.for {", "-->  @13   x", "         }"]
+
+
+@pytest.mark.parametrize("width", [40, 50, 60, 100])
+def test_lines_are_cut_between_words(width: int) -> None:
+    text = "%0 = arith.addi %some_operand, %another_operand : tensor<64x64xi32>"
+    (shown,) = lines_text([MarkedLine(line(2, text))], None, style(width))
+    assert len(shown) <= width
+    assert (shown.endswith("…")) == (width < len(text) + 9)
+    kept = shown.removesuffix("…").split()[1:]
+    assert text.split()[: len(kept)] == kept
+
+
+def test_changed_words_stand_out() -> None:
+    changed = MarkedLine(line(4, "use %2 : i32"), "~", "use %1 : i32")
+    (shown,) = lines_text([changed], None, style(colored=True))
+    assert "\x1b[1;33m%2\x1b[0m" in shown and "<use >" in shown and "< : i32>" in shown
+    assert "\x1b[32m" in lines_text([MarkedLine(BEFORE[0], "+")], None, style(colored=True))[0]
+    assert "\x1b[31m" in lines_text([MarkedLine(BEFORE[0], "-")], None, style(colored=True))[0]
+
+
+def test_maps_are_short_and_keep_their_names() -> None:
+    aliases = MapAliases()
+    first = "affine_map<(d0, d1) -> (d0, d1)>"
+    second = "affine_map<(d0)[s0] -> (d0 ceildiv s0)>"
+    assert aliases.shorten(f"[{first}, {second}, {first}]") == "[#map, #map1, #map]"
+    assert aliases.shorten(f"{second} x") == "#map1 x"
+    assert aliases.shorten("affine_set<(d0) : (d0 - 4 >= 0)>") == "#set"
+
+
+def test_regions_of_inner_operations_are_left_out() -> None:
+    text = (
+        "func.func @f(%c: i1) {\n"
+        "  %0 = scf.if %c -> (i32) {\n"
+        "    scf.yield %a : i32\n"
+        "  } else {\n"
+        "    scf.for %i = %x to %y {\n"
+        "      use %i\n"
+        "    }\n"
+        "  }\n"
+        "  return\n"
+        "}\n"
+    )
+    assert without_inner_regions(text) == (
+        "func.func @f(%c: i1) {\n  %0 = scf.if %c -> (i32) {...} else {...}\n  return\n}\n"
+    )
+    assert not re.search("yield", without_inner_regions(text))

@@ -1,0 +1,107 @@
+"""The names of values, which they keep while the printer numbers anew."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from actiondbg.ir.resolved_text import rename
+from actiondbg.ir.value_names import NamedKey, NamedKeys, ValueNames, hint_of, read_names
+
+FUNCTION = [
+    NamedKey("%arg0", "9/0/0.0", 9),
+    NamedKey("%c0_i32", "1.0", 9),
+    NamedKey("%0", "4.0", 9),
+    NamedKey("%1", "5.0", 9),
+]
+
+
+@pytest.fixture
+def names() -> ValueNames:
+    names = ValueNames()
+    names.learn(9, FUNCTION)
+    return names
+
+
+def test_learned_values_keep_the_printers_names(names: ValueNames) -> None:
+    assert [names.name(key, 9, "") for _, key, _ in FUNCTION] == ["%arg0", "%c0_i32", "%0", "%1"]
+    assert names.knows(9) and not names.knows(8)
+
+
+def test_later_values_get_unused_names(names: ValueNames) -> None:
+    assert names.name("10.0", 9, "") == "%2"
+    assert names.name("11.0", 9, "c0_i32") == "%c0_i32_0"
+    assert names.name("12.0", 9, "arg") == "%arg1"
+    assert names.name("10.0", 9, "") == "%2", "and keep them"
+
+
+def test_names_are_of_a_scope(names: ValueNames) -> None:
+    assert names.name("20.0", 30, "") == "%0"
+    assert names.keys("%0", 9) == ["4.0"] and names.keys("%0", 30) == ["20.0"]
+    assert names.keys("%0") == ["4.0", "20.0"]
+    assert names.keys("%0#1", 9) == ["4.0"], "a result's number is ignored"
+    assert names.keys("%77") == []
+
+
+def test_relearning_keeps_names(names: ValueNames) -> None:
+    names.learn(9, [NamedKey("%0", "10.0", 9), NamedKey("%1", "4.0", 9)])
+    assert names.known("4.0") == "%0"
+
+
+def test_forgotten_names_are_given_anew(names: ValueNames) -> None:
+    names.clear()
+    assert not names.knows(9) and names.keys("%0") == [] and names.known("4.0") is None
+    assert names.name("5.0", 9, "") == "%0"
+
+
+def test_keys_in_a_text_become_names(names: ValueNames) -> None:
+    text = "\x1a10.0 9 \x1a = arith.addi \x1a4.0 9 \x1a, \x1a11.0 9 c0_i32\x1a : i32"
+    assert names.scopes(text) == {9}
+    assert names.fill(text) == "%2 = arith.addi %0, %c0_i32_0 : i32"
+
+
+@given(st.lists(st.tuples(st.integers(0, 30), st.sampled_from(["", "arg", "c", "c_0"]))))
+def test_names_are_unique_in_a_scope(values: list[tuple[int, str]]) -> None:
+    names = ValueNames()
+    names.learn(1, [NamedKey("%3", "a", 1), NamedKey("%c", "b", 1)])
+    given_names = {number: names.name(f"{number}.0", 1, hint) for number, hint in values}
+    assert len({*given_names.values(), "%3", "%c"}) == len(given_names) + 2
+
+
+def test_the_agents_list_is_read_by_scopes() -> None:
+    read = read_names("@9\n%0 4.0\n=\n@9\n%arg0 9/0/0.0\n%0 4.0\n@3\n%0 2.0\n")
+    assert read.inside == [NamedKey("%0", "4.0", 9)]
+    assert read.around[1:] == [NamedKey("%0", "4.0", 9), NamedKey("%0", "2.0", 3)]
+    assert read_names("@9\n%0 4.0\n").around == [NamedKey("%0", "4.0", 9)]
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [("%12", ""), ("%arg3", "arg"), ("%c0_i32", "c0_i32"), ("%c0_i32_3", "c0_i32"), ("%in", "in")],
+)
+def test_a_name_tells_its_hint(name: str, hint: str) -> None:
+    assert hint_of(name) == hint
+
+
+def test_a_print_is_renamed(names: ValueNames) -> None:
+    """After an insertion the printer's %1 is the value that was %0 before."""
+    text = (
+        "func.func @f(%arg0: i32) -> i32 {\n"
+        "  %c0_i32 = arith.constant 0 : i32\n"
+        "  %0 = arith.muli %arg0, %arg0 : i32\n"
+        "  %1 = arith.addi %0, %c0_i32 : i32\n"
+        "  return %1 : i32\n"
+        "}\n"
+    )
+    now = [*FUNCTION[:2], NamedKey("%0", "10.0", 9), NamedKey("%1", "4.0", 9)]
+    renamed = rename(text, NamedKeys(now, now), names)
+    assert "  %2 = arith.muli %arg0, %arg0 : i32\n  %0 = arith.addi %2, %c0_i32" in renamed
+    assert "return %0 : i32" in renamed
+    line = "%1 = arith.addi %0, %c0_i32 : i32\n"
+    assert rename(line, NamedKeys([now[3]], now), names) == "%0 = arith.addi %2, %c0_i32 : i32\n"
+
+
+def test_a_print_with_the_same_names_is_untouched(names: ValueNames) -> None:
+    text = "%0 = arith.addi %arg0, %c0_i32 : i32\n"
+    assert rename(text, NamedKeys([FUNCTION[2]], FUNCTION), names) is text

@@ -9,28 +9,19 @@ from actiondbg.bisection.verdict import Found, Mode, Verdict
 from actiondbg.ir.diff import Diff
 
 
-class Entry(msgspec.Struct, kw_only=True, frozen=True):
+class Entry(protocol.ActionRef, kw_only=True, frozen=True):  # pyright: ignore[reportGeneralTypeIssues]
     """A candidate: one action, or a pass as a whole.
 
+    Its ordinal is that of the run that skips nothing; its name is of the pattern or the pass, or
+    for a fold of the operation.
+
     Attributes:
-        ordinal: its ordinal in the run that skips nothing.
-        tag: its kind.
-        name: of the pattern or the pass; for a fold, of the operation.
         nth: the number, from 1, of its operation among the distinct ones on which an action of
             this tag, name, location and function was tried; 0 if it is not known (mode first).
-        location: FILE:LINE:COL of its operation, or None.
-        function: the symbol that contains the operation, or None.
-        op: the operation's name, or None.
         last: the ordinal of the last action in a pass; ``ordinal`` for a single action.
     """
 
-    ordinal: int
-    tag: str
-    name: str
     nth: int = 0
-    location: str | None = None
-    function: str | None = None
-    op: str | None = None
     last: int = 0
 
     @property

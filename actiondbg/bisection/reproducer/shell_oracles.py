@@ -18,24 +18,29 @@ _LIBRARIES = "libmlir_runner_utils.so libmlir_c_runner_utils.so"
 def shell_judge(oracle: Oracle, copies: CopiedFiles, inside: Path | None = None) -> ShellJudge:
     """Return an oracle as shell commands.
 
+    A function in Python, and the oracle of a class that a user derived, has none: the script runs
+    the tool, and leaves the outputs to be judged.
+
     Args:
         oracle: the oracle.
         copies: the files to copy; those that the oracle needs are added.
         inside: the directory that a command runs in, with its own files; None for the folder.
     """
-    if isinstance(oracle, Command):
-        return _command(oracle.command, copies, inside)
-    if isinstance(oracle, FileCheck):
-        return _filecheck(oracle.file, copies)
-    if isinstance(oracle, Compare):
-        return _compare(oracle, copies)
-    if isinstance(oracle, Crash):
-        return _crash()
-    if isinstance(oracle, Verify):
-        return _verify()
-    if isinstance(oracle, Diagnostic):
-        return _diagnostic(oracle.glob)
-    return ShellJudge(f"{oracle.as_option()} says so", None)
+    match oracle:
+        case Command():
+            return _command(oracle.command, copies, inside)
+        case FileCheck():
+            return _filecheck(oracle.file, copies)
+        case Compare():
+            return _compare(oracle, copies)
+        case Crash():
+            return _crash()
+        case Verify():
+            return _verify()
+        case Diagnostic():
+            return _diagnostic(oracle.glob)
+        case _:
+            return ShellJudge(f"{oracle.as_option()} finds the output good", None)
 
 
 def _command(command: str, copies: CopiedFiles, inside: Path | None) -> ShellJudge:

@@ -10,7 +10,14 @@ import pytest
 
 from actiondbg.bisection.oracles.compare import Compare, first_difference
 from actiondbg.bisection.oracles.oracle import Command as Shell
-from actiondbg.bisection.oracles.oracle import Crash, Diagnostic, FileCheck, Oracle, Verify
+from actiondbg.bisection.oracles.oracle import (
+    Crash,
+    Diagnostic,
+    FileCheck,
+    Oracle,
+    PredicateOracle,
+    Verify,
+)
 from actiondbg.bisection.reproducer.pipelines import continuations, parse_pipeline
 from actiondbg.bisection.reproducer.portable_command import (
     OUT,
@@ -214,6 +221,25 @@ def test_a_script_is_posix(tmp_path: Path) -> None:
         text = make_script(["x"], STEPS, shell_judge(oracle, copies), Path("/x y/mlir-opt"), 1)
         done = subprocess.run([dash, "-n"], input=text, capture_output=True, text=True)
         assert (done.returncode, done.stderr) == (0, ""), text
+
+
+def test_each_oracle_of_the_command_line_has_shell_commands(tmp_path: Path) -> None:
+    """A new oracle without them would leave its reproducers unjudged."""
+    (tmp_path / "checks").write_text("CHECK: x\n")
+    oracles: list[Oracle] = [
+        Shell("true {}"),
+        FileCheck(Path("checks")),
+        Crash(),
+        Verify(),
+        Diagnostic("*"),
+        Compare(),
+    ]
+    ours = {one for one in Oracle.__subclasses__() if one.__module__.startswith("actiondbg.")}
+    assert {type(oracle) for oracle in oracles} == ours - {PredicateOracle}
+    for oracle in oracles:
+        copies = CopiedFiles(tmp_path, {"input.mlir": tmp_path / "x"})
+        assert shell_judge(oracle, copies).lines
+    assert shell_judge(PredicateOracle(bool), CopiedFiles(tmp_path)).lines is None
 
 
 def judged(oracle: Oracle, folder: Path, status: int, output: str = "", errors: str = "") -> str:

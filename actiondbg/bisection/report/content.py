@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -10,8 +11,13 @@ from actiondbg.bisection.reproducer.pipelines import normalize_pipeline
 from actiondbg.bisection.reproducer.portable_command import command_text
 from actiondbg.bisection.reproducer.run import StepResult
 from actiondbg.bisection.result import Culprit, Entry, Result
+from actiondbg.process.crash import crash_cause, function_name
+from actiondbg.process.stop import signal_name
 from actiondbg.version import VERSION
 
+# The message of a tool that aborts, of the C library or of LLVM.
+_FATAL = re.compile(r": Assertion `|^LLVM ERROR: ")
+_PLEA = "PLEASE submit a bug report to"
 _LARGEST = 1 << 17  # characters of a file of IR that a report includes
 _MOST = 20  # entries of a set that are listed
 
@@ -237,6 +243,22 @@ def stack_lines(report: Report) -> list[str]:
         inside = f" in @{frame.function.removeprefix('@')}" if frame.function else ""
         lines.append(f"#{frame.ordinal} {named}{about}{place}{inside}")
     return lines
+
+
+def crash(report: Report) -> tuple[str, list[str]]:
+    """Return how the stock tool died in the first step: a sentence, and the stack trace."""
+    died = [each for each in report.steps if each.signal and each.verdict == "bad"]
+    if not died or report.symptom != "crash":
+        return "", []
+    first = died[0]
+    lines = first.errors.rstrip().splitlines()
+    message = next((line for line in lines if _FATAL.search(line)), None)
+    cause = crash_cause(signal_name(first.signal), message)
+    place = f" at {cause.place}" if cause.place else ""
+    function = f" in {function_name(cause.function)}" if cause.function else ""
+    why = f": {cause.what}{function}{place}" if cause.what else ""
+    sentence = f"The tool died of {cause.signal} with {first.step.title}{why}."
+    return sentence, [line for line in lines if not line.startswith(_PLEA)]
 
 
 def commands(report: Report) -> list[tuple[StepResult, str]]:

@@ -35,6 +35,7 @@ def html_report(report: Report) -> str:
         _section("The action", _facts(content.action_facts(report))),
         _section(entries_title, _lines(entries)) if entries else "",
         _section("The action stack, innermost first", _lines(content.stack_lines(report))),
+        _section("The crash", _crash(report)),
         _section("Changes of the IR", _diff(report.culprit.diff)),
         _section("The verdicts of the bisection", _verdicts(report)),
         _section("How to reproduce", _reproduce(report)),
@@ -91,6 +92,11 @@ def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 def _lines(lines: Sequence[str]) -> str:
     return f"<pre>{escape(chr(10).join(lines))}</pre>" if lines else ""
+
+
+def _crash(report: Report) -> str:
+    sentence, lines = content.crash(report)
+    return f"<p>{escape(sentence)}</p>{_lines(lines)}" if sentence else ""
 
 
 def _bullets(lines: Sequence[str]) -> str:

@@ -27,6 +27,7 @@ def markdown_report(report: Report) -> str:
         _table(content.action_facts(report)),
         *_listed(*content.other_entries(report)),
         *_listed("The action stack, innermost first", content.stack_lines(report)),
+        *_crash(report),
         "## Changes of the IR",
         *_diff(report),
         "## The verdicts of the bisection",
@@ -113,6 +114,13 @@ def _bullets(title: str, lines: Sequence[str]) -> list[str]:
     if not lines:
         return []
     return [f"## {title}", "\n".join(f"- {escape(line)}" for line in lines)]
+
+
+def _crash(report: Report) -> list[str]:
+    sentence, lines = content.crash(report)
+    if not sentence:
+        return []
+    return ["## The crash", escape(sentence), block("\n".join(lines)) if lines else ""]
 
 
 def _diff(report: Report) -> list[str]:

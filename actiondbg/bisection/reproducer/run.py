@@ -29,6 +29,7 @@ _SECONDS = 600.0  # the time limit of one run of the tool, if the user gives non
 _JOINED = ("sh", "-c", 'exec "$@" 2>&1', "sh")  # joins stderr with stdout
 _KEPT = "kept"  # the directory of the outputs
 _POLL_SECONDS = 0.1
+_LONGEST_ERRORS = 20_000  # characters of stderr that are kept of a tool that died
 _SIGNALLED = 128  # the shell's exit status is this plus the signal
 
 
@@ -39,10 +40,14 @@ class StepResult:
     Args:
         step: the step.
         verdict: on its output.
+        signal: the signal that the tool died of, 0 for none.
+        errors: the beginning of what a tool that died wrote to stderr.
     """
 
     step: Step
     verdict: Verdict
+    signal: int = 0
+    errors: str = ""
 
     @property
     def confirmed(self) -> bool:
@@ -147,7 +152,11 @@ class ReproducerRun:
             status, text = self._run_script(steps, judge, head, scratch)
             verdicts = read_verdicts(text)
             results = [
-                StepResult(step, verdicts.get(number) or self._verdict(scratch, number))
+                StepResult(
+                    step,
+                    verdicts.get(number) or self._verdict(scratch, number),
+                    *_death(scratch / _KEPT, number),
+                )
                 for number, step in enumerate(steps, 1)
             ]
             self.judged += sum(
@@ -186,7 +195,9 @@ class ReproducerRun:
             text on stdout and stderr.
         """
         words = [os.devnull if word == OUT else word for word in command.args]
-        options = ["--batch", "-nx", "--no-color", "--tool-stdout", os.devnull, "-x", script]
+        options = ["--batch", "-nx", "--no-color", "--tool-stdout", os.devnull]
+        # A crash must not leave a file here.
+        options += ["-ex", "set reproducer-directory off", "-x", script]
         line = [python, "-m", "actiondbg", *options, "--", str(self._tool), *words]
         line = [*_JOINED, *line]
         stdin = self._folder / command.source if command.piped and command.source else None
@@ -299,10 +310,33 @@ class ReproducerRun:
     def _evidence(self, scratch: Path, number: int) -> Evidence | None:
         """Return what a step left; None if the script ended before it."""
         kept = scratch / _KEPT
-        try:
-            status = int((kept / f"{number}.status").read_text())
-        except (OSError, ValueError):
+        status = _status(kept, number)
+        if status is None:
             return None
-        signal = status - _SIGNALLED if status > _SIGNALLED else 0
+        signal = _signal(status)
         stop = exit_of(-signal if signal else status, True, None, None)
         return Evidence(kept / f"{number}.out", kept / f"{number}.err", stop)
+
+
+def _status(kept: Path, number: int) -> int | None:
+    """Return the exit status of a step, as the shell gives it; None if the step did not run."""
+    try:
+        return int((kept / f"{number}.status").read_text())
+    except (OSError, ValueError):
+        return None
+
+
+def _signal(status: int) -> int:
+    return status - _SIGNALLED if status > _SIGNALLED else 0
+
+
+def _death(kept: Path, number: int) -> tuple[int, str]:
+    """Return the signal that ended a step, and what the tool wrote to stderr before."""
+    signal = _signal(_status(kept, number) or 0)
+    if not signal:
+        return 0, ""
+    try:
+        with (kept / f"{number}.err").open(encoding="utf-8", errors="replace") as file:
+            return signal, file.read(_LONGEST_ERRORS)
+    except OSError:
+        return signal, ""

@@ -186,8 +186,19 @@ def test_a_crash_is_shown(debian: Debian, mlir_opt: str, folds: str) -> None:
     assert result.as_json()["pass"] == flags[0].removeprefix("--")
     assert result.reproducer_verified is True
     shows_both(folder)
-    assert "There is no IR after the action, because the tool ended in it." in report(folder)
+    text = report(folder)
+    assert "There is no IR after the action, because the tool ended in it." in text
     assert not (folder / "after.mlir").exists()
+    _, _, crash = text.partition("## The crash\n\n")
+    assert crash.startswith("The tool died of SIGABRT with the command as it is")
+    if not is_debian:
+        sentence = crash.partition("\n")[0].replace("\\", "")
+        assert "Assertion `integralElementType.getWidth() >= 8' failed in" in sentence
+        assert "StoreOpLowering::matchAndRewrite at " in sentence
+    trace = crash.partition("```\n")[2].partition("\n```")[0]
+    assert "Stack dump:" in trace and "PassManager::run" in trace
+    assert "Stack dump:" in (folder / "report.html").read_text()
+    assert not list(folder.glob("*reproducers*"))
 
 
 def test_invalid_ir_is_shown(debian: Debian, folds: str) -> None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 from actiondbg.breakpoints.condition import INTEGER_FIELDS, RESULTS, TEXT_FIELDS
@@ -42,7 +43,29 @@ EXPR is a condition over the fields of an action.
   operators         and, or, not, ( )
 """
 
-TOPICS = {"spec": SPEC, "expr": EXPR}
+TASKS = """\
+What to do, and the commands that do it; 'help COMMAND' describes each.
+  stop where a pattern is tried        break pattern:FoldX; run
+  see the IR there, go on by actions   print function; step; next; finish
+  see what an action did               info changes; diff
+  leave out one rewrite                break pattern:FoldX; run; skip; continue
+  why a pattern did not apply          why-not FoldX in.mlir:12
+  which actions were there, on what    info actions; info patterns
+  where an operation comes from        cursor-goto in.mlir:12; history
+  stop when an operation changes       watch cursor; continue
+  go back                              reverse-step; goto #17
+  which rewrite breaks the output      bisect --test './judge.sh {}'
+"""
+
+TOPICS = {"spec": SPEC, "expr": EXPR, "tasks": TASKS}
+ALL = "all"
+_WIDTH = 79  # columns, so that no line wraps on a terminal of 80
+_NAMES = 31  # columns of the names of commands, with the indentation
+_MORE = (
+    "'help tasks' lists what to do and how; 'help COMMAND' describes a command,",
+    "'help cursor' all of a heading, 'help all' all, 'help spec' what to break at.",
+)
+_TITLES = 23
 
 
 def _supports_all(_: Command) -> None:
@@ -50,37 +73,95 @@ def _supports_all(_: Command) -> None:
 
 
 def overview(commands: CommandTable, refusal: Refusal = _supports_all) -> str:
-    """Return a line and an example for each command, by category.
+    """Return the names of all commands by category, on one screen.
 
     Args:
         commands: all commands.
-        refusal: returns why a command is unsupported, or None; unsupported ones are only named.
+        refusal: returns why a command is unsupported, or None; unsupported ones come last.
     """
     lines: list[str] = []
-    refused: list[str] = []
     for category, found in commands.categories().items():
-        supported = [each for each in found if refusal(each) is None]
-        refused += [each.name for each in found if each not in supported]
-        lines += [f"{category}:"] if supported else []
+        names = [each.name for each in _supported(found, refusal) if " " not in each.name]
+        lines += _hanging(category, ", ".join(names), _TITLES) if names else []
+    lines += ["", *_refused(commands, refusal), *_MORE]
+    return "\n".join(lines)
+
+
+def summaries(
+    commands: CommandTable, heading: str = ALL, refusal: Refusal = _supports_all
+) -> str | None:
+    """Return the summaries and examples of the commands of a category, or of all.
+
+    Args:
+        commands: all commands.
+        heading: the first word of the category, in lower case, or ``all``.
+        refusal: see ``overview``.
+
+    Returns:
+        The text; None if there is no such category.
+    """
+    lines: list[str] = []
+    for category, found in commands.categories().items():
+        supported = _supported(found, refusal)
+        if heading not in (ALL, heading_of(category)) or not supported:
+            continue
+        lines.append(f"{category}:")
         for each in supported:
-            names = ", ".join((each.name, *each.aliases))
-            lines += [f"  {names:<28} {each.summary}", f"  {'':<28} {each.example}"]
-        lines += [""] if supported else []
-    if refused:
-        lines += [*textwrap.wrap(f"Not available here: {', '.join(refused)}.", 78), ""]
+            names = f"  {', '.join((each.name, *each.aliases))}"
+            lines += [*_hanging(names, each.summary, _NAMES), f"{'':<{_NAMES}}{each.example}"]
+        lines.append("")
+    if not lines:
+        return None
+    if heading == ALL:
+        lines += _refused(commands, refusal)
     lines.append("'help COMMAND' describes a command; 'help spec' and 'help expr', breakpoints.")
     return "\n".join(lines)
 
 
+def heading_of(category: str) -> str:
+    """Return the word by which ``help`` knows a category."""
+    return category.split()[0].lower()
+
+
+def _supported(commands: Iterable[Command], refusal: Refusal) -> list[Command]:
+    return [each for each in commands if refusal(each) is None]
+
+
+def _refused(commands: CommandTable, refusal: Refusal) -> list[str]:
+    """Return lines that name the unsupported commands."""
+    found = [each for group in commands.categories().values() for each in group]
+    refused = [each.name for each in found if refusal(each) is not None]
+    if not refused:
+        return []
+    return [*textwrap.wrap(f"Not available here: {', '.join(refused)}.", _WIDTH), ""]
+
+
+def _hanging(head: str, text: str, indent: int) -> list[str]:
+    """Return a text broken at words, right of its head, which may take a line of its own."""
+    lines = textwrap.wrap(
+        text, _WIDTH - indent, break_long_words=False, break_on_hyphens=False
+    ) or [""]
+    if len(head) >= indent - 1:
+        lines.insert(0, "")
+    return [
+        f"{first:<{indent}}{line}".rstrip()
+        for first, line in zip_longest([head], lines, fillvalue="")
+    ]
+
+
 def page(command: Command, refusal: Refusal = _supports_all) -> str:
     """Return the help of a command; see ``overview``."""
-    lines = [f"{command.usage()}", "", f"  {command.summary}"]
+    is_group = command.subcommands and not command.fields
+    usage = f"{command.name} SUBCOMMAND" if is_group else command.usage()
+    lines = [*_hanging("", usage, 4), "", *_hanging("", command.summary, 2)]
+    lines[0] = lines[0].lstrip()
     if why := refusal(command):
         lines.append(f"  Not available here. {why}")
     rows = [(name, each.summary) for name, each in command.subcommands.items()]
     rows += [(each.written, each.help) for each in command.fields]
     width = max((len(name) for name, _ in rows), default=0)
-    lines += [f"  {name:<{width}}  {text}" for name, text in rows]
+    for name, text in rows:
+        lines += _hanging(f"  {name}", text, width + 4)
     if command.aliases:
         lines.append(f"  Also: {', '.join(command.aliases)}")
     lines.append(f"  Example: {command.example}")

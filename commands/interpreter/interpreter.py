@@ -14,7 +14,14 @@ from actiondbg.commands.interpreter.completers import breakpoint_numbers, matchi
 from actiondbg.commands.interpreter.completion import candidates
 from actiondbg.commands.interpreter.declaration import Command, CommandTable
 from actiondbg.commands.interpreter.error_text import message_of
-from actiondbg.commands.interpreter.help import TOPICS, overview, page
+from actiondbg.commands.interpreter.help import (
+    ALL,
+    TOPICS,
+    heading_of,
+    overview,
+    page,
+    summaries,
+)
 from actiondbg.commands.interpreter.options import Options, fields_of
 from actiondbg.commands.interpreter.stop_display import show_stop_details
 from actiondbg.commands.interpreter.words import split_redirect
@@ -263,7 +270,7 @@ class Interpreter:
         return self.parse(line).command
 
     def help(self, words: Sequence[str]) -> str:
-        """Return the overview of all commands, a topic, or the page of a command.
+        """Return the overview of all commands, a topic, a category, or the page of a command.
 
         Raises:
             UsageError: the command does not exist.
@@ -273,6 +280,10 @@ class Interpreter:
         word, *following = words
         if word in TOPICS:
             return TOPICS[word]
+        if word not in self.commands and not following:
+            listed = summaries(self.commands, word, self.console.refusal)
+            if listed is not None:
+                return listed
         alias = self.aliases.get(word)
         if alias is not None:
             word, text = self.aliases.target(word)
@@ -287,7 +298,9 @@ class Interpreter:
         if before:
             found = self.commands.get(before[-1])
             return matching(found.subcommands if found else (), word)
-        return matching([*self.commands.names, *TOPICS, *self.aliases.lines], word)
+        headings = map(heading_of, self.commands.categories())
+        known = [*self.commands.names, *TOPICS, ALL, *headings, *self.aliases.lines]
+        return matching(known, word)
 
     def complete_line(self, before: list[str], word: str) -> list[str] | None:
         """Return the completions of a word of a command line; None: complete a file name.

@@ -55,13 +55,17 @@ class HelpOptions(Options):
 
     words: Annotated[
         tuple[str, ...],
-        Positional("COMMAND", help="a command, spec or expr", complete=completers.command_names),
+        Positional(
+            "COMMAND",
+            help="a command, the first word of a heading, all, tasks, spec or expr",
+            complete=completers.command_names,
+        ),
     ] = ()
 
 
 @SCRIPTS.command("help", example="help break", aliases=("h",))
 def help_(console: Console, options: HelpOptions) -> Text:
-    """List the commands, or describe one; 'help spec' and 'help expr' describe SPEC and EXPR."""
+    """List the commands, or describe one; 'help all' lists all with examples."""
     return Text(console.interpreter.help(options.words))
 
 

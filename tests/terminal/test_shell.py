@@ -134,7 +134,8 @@ def test_colours_only_where_wanted(terminal: Callable[..., Terminal]) -> None:
 def test_long_text_is_paged(terminal: Callable[..., Terminal]) -> None:
     shell = terminal("-ex", "start", PAGER="sed s/^/paged:/")
     shell.ready()
-    assert "paged:Running:" in shell.do("help")
+    assert "paged:Running:" in shell.do("help all")
+    assert "paged:" not in shell.do("help")
     assert "paged:" not in shell.do("info program")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -111,6 +112,7 @@ def test_json_of_redirected_ir(tmp_path: Path) -> None:
         ("set style", "mono", ["monokai"]),
         ("set print-stop", "o", ["on", "off"]),
         ("help", "tb", ["tbreak"]),
+        ("help", "ta", ["tasks"]),
         ("source", "x", None),
     ],
 )
@@ -141,12 +143,22 @@ def test_every_command_has_help_and_a_line_in_the_manual(driver: Driver) -> None
     assert manual.tables(COMMANDS) in text, (
         "run python -m actiondbg.commands.shell.topics and paste its tables"
     )
-    overview = driver.do("help")
+    listed = driver.do("help all")
     for each in COMMANDS:
-        assert each.example in overview
-        assert each.summary in driver.do(f"help {each.name}")
+        assert each.example in listed
+        assert each.summary in " ".join(driver.do(f"help {each.name}").split())
     for topic in manual.TOPICS.values():
         assert topic in text
+
+
+def test_help_fits_a_screen_and_names_every_command(driver: Driver) -> None:
+    shown = driver.do("help")
+    assert shown.count("\n") < 24
+    assert set(COMMANDS.names) <= set(re.findall(r"[\w-]+", shown))
+    for category in COMMANDS.categories():
+        assert driver.do(f"help {manual.heading_of(category)}").startswith(f"{category}:\n")
+    for text in (shown, driver.do("help all"), driver.do("help bisect")):
+        assert max(map(len, text.splitlines())) < 80
 
 
 @pytest.mark.parametrize("name", sorted(COMMANDS.names))

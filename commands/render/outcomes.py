@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -16,8 +17,7 @@ if TYPE_CHECKING:
     from actiondbg.analysis.cycles import Applied, Cycle
 
 _COLUMNS = ("attempts", "succeeded", "unchanged", "failed", "skipped", "changes")
-_WIDTHS = tuple(max(len(column), 9) for column in _COLUMNS)
-_TIME_WIDTH = 12
+_RARE = ("unchanged", "skipped")  # columns that are left out if they count nothing
 _TOTALS = ("attempts", "succeeded", "unchanged", "failed", "skipped", "changes", "seconds")
 
 
@@ -110,18 +110,25 @@ def statistics_text(_: RenderContext, shown: StatisticsShown) -> str:
     if not shown.rows:
         named = f" named {shown.glob}" if shown.glob else ""
         return f"No {shown.kind}{named} has ended so far."
-    titles = (f"{title:>{width}}" for title, width in zip(_COLUMNS, _WIDTHS, strict=True))
-    lines = [f"{' '.join(titles)} {'time':>{_TIME_WIDTH}}  name"]
-    lines += [_statistic_line(row, row.name or "(nameless)") for row in shown.rows]
+    total = shown.total
+    columns = [each for each in _COLUMNS if getattr(total, each) or each not in _RARE]
     noun = "name" if len(shown.rows) == 1 else "names"
-    return "\n".join([*lines, _statistic_line(shown.total, f"total of {len(shown.rows)} {noun}")])
-
-
-def _statistic_line(row: Statistic, name: str) -> str:
-    cells = (
-        f"{getattr(row, column):>{width}}" for column, width in zip(_COLUMNS, _WIDTHS, strict=True)
+    cells = [
+        [*columns, "time", "name"],
+        *(_statistic_cells(row, columns, row.name or "(nameless)") for row in shown.rows),
+        _statistic_cells(total, columns, f"total of {len(shown.rows)} {noun}"),
+    ]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    return "\n".join(
+        " ".join(f"{cell:>{width}}" for cell, width in zip(row[:-1], widths, strict=False))
+        + f"  {row[-1]}"
+        for row in cells
     )
-    return f"{' '.join(cells)} {row.seconds * 1000:>{_TIME_WIDTH - 3}.3f} ms  {name}"
+
+
+def _statistic_cells(row: Statistic, columns: Iterable[str], name: str) -> list[str]:
+    counts = [str(getattr(row, column)) for column in columns]
+    return [*counts, f"{row.seconds * 1000:.3f} ms", name]
 
 
 def _statistics_object(shown: StatisticsShown) -> object:

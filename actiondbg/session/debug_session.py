@@ -104,6 +104,8 @@ class NamesView(Protocol):
 
     def get(self, kind: Kind) -> list[str]: ...
 
+    def inputs(self) -> list[str]: ...
+
 
 class ObserversView(Protocol):
     """Callbacks before and after actions."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, get_args
@@ -24,7 +25,11 @@ _KINDS: dict[str, Kind] = {
     "fold": "op",
     "op": "op",
     "in": "pass",
+    "func": "func",
 }
+
+
+_VALUE = re.compile(r"%[\w$.-]+")
 
 
 class Typed(msgspec.Struct, frozen=True):
@@ -55,14 +60,6 @@ def files(_: Typed) -> None:
     return None
 
 
-def ir_places(typed: Typed) -> list[str] | None:
-    """Complete a place in the IR: the names of values, words for units, or file names."""
-    if typed.word.startswith("%"):
-        return matching(typed.console.session.ir.value_names, typed.word)
-    words = matching(("cursor", "action", "function", "module"), typed.word)
-    return words or None
-
-
 # --- names of the tool ---------------------------------------------------------------
 
 
@@ -74,6 +71,24 @@ def _names(typed: Typed, kind: Kind) -> list[str]:
         ]
     except (ActiondbgError, OSError):
         return []
+
+
+def _locations(typed: Typed) -> list[str]:
+    """Return the input files with a colon, as a location begins; see ``_names``."""
+    try:
+        return [f"{name}:" for name in typed.console.session.names.inputs()]
+    except (ActiondbgError, OSError):
+        return []
+
+
+def _values(typed: Typed) -> list[str]:
+    """Return the names of values, those that were shown and those of the cursor's function."""
+    ir = typed.console.session.ir
+    names = list(ir.value_names)
+    if typed.console.session.state == "stopped":
+        with contextlib.suppress(ActiondbgError, OSError), ir.print("function") as printed:
+            names += _VALUE.findall(printed.text)
+    return list(dict.fromkeys(names))
 
 
 def tags(typed: Typed) -> list[str]:
@@ -104,11 +119,16 @@ def spec(typed: Typed) -> list[str] | None:
     prefix, colon, _ = word.partition(":")
     if colon and prefix in _KINDS:
         return matching([f"{prefix}:{name}" for name in _names(typed, _KINDS[prefix])], word)
+    if colon and prefix == "file":
+        return matching([f"file:{name}" for name in _locations(typed)], word)
+    if word.startswith("@"):
+        return matching([f"@{name}" for name in _names(typed, "func")], word)
     if colon or word.startswith(("./", "/", "~")):
         return None
-    kinds = [f"{kind}:" for kind in (*_KINDS, "func", "file")]
+    kinds = [f"{kind}:" for kind in (*_KINDS, "file")]
     bare: tuple[Kind, ...] = ("pattern", "pass", "op", "func", "tag")
     names = [name for kind in bare for name in _names(typed, kind)]
+    names += _locations(typed) if word else []
     return matching([*kinds, *names, *(["and", "if"] if typed.before else [])], word)
 
 
@@ -120,6 +140,8 @@ def watched(typed: Typed) -> list[str]:
     if word.startswith("op:"):
         return matching([f"op:{name}" for name in _names(typed, "op")], word)
     before = [each for each in typed.before if not each.startswith("-")]
+    if not before and word.startswith("%"):
+        return matching(_values(typed), word)
     if not before:
         return matching(["cursor", "attribute", "op:"], word)
     following = {"of": ["cursor"], "attribute": []}.get(before[-1])
@@ -136,9 +158,32 @@ def caught(typed: Typed) -> list[str]:
     return passes(typed) if typed.before == ["failure"] else []
 
 
-def places(typed: Typed) -> list[str]:
-    """Complete the word cursor."""
+def operation(typed: Typed) -> list[str]:
+    """Complete the word cursor, and names of values."""
+    if typed.word.startswith("%"):
+        return matching(_values(typed), typed.word)
     return matching(["cursor"], typed.word)
+
+
+def ir_places(typed: Typed) -> list[str] | None:
+    """Complete a place in the IR: values, functions, words for units, or files of locations."""
+    word = typed.word
+    if word.startswith("%"):
+        return matching(_values(typed), word)
+    if word.startswith("@"):
+        return matching([f"@{name}" for name in _names(typed, "func")], word)
+    units = ("cursor", "action", "function", "module")
+    return matching([*units, *_locations(typed)], word) or None
+
+
+def places(typed: Typed) -> list[str]:
+    """Complete the word cursor, and files of locations."""
+    return matching(["cursor", *_locations(typed)], typed.word)
+
+
+def locations(typed: Typed) -> list[str] | None:
+    """Complete files of locations; where there are none, file names."""
+    return matching(_locations(typed), typed.word) or None
 
 
 # --- numbers ---------------------------------------------------------------------------

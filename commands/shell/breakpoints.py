@@ -119,7 +119,7 @@ class BreakOnFileOptions(Options):
     """The options of ``break-on-file``."""
 
     place: Annotated[
-        str, Positional("FILE[:LINE[:COL]]", help="a file location", complete=completers.files)
+        str, Positional("FILE[:LINE[:COL]]", help="a file location", complete=completers.locations)
     ]
 
 

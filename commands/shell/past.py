@@ -124,7 +124,7 @@ def _next_attempt(console: Console, options: WhyNotOptions) -> Stop:
 class HistoryOptions(Options):
     """The options of ``history``."""
 
-    text: Annotated[str, Rest("[cursor | @ID | %SSA | LINES]", complete=completers.places)]
+    text: Annotated[str, Rest("[cursor | @ID | %SSA | LINES]", complete=completers.operation)]
 
 
 @PAST.command("history", example="history @12", redirects=True)

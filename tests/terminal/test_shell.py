@@ -228,6 +228,22 @@ def test_waits_show_seconds_until_they_end(
     assert "-> 0" in shell.do("backtrace")
 
 
+def test_tab_completes_functions_files_and_values(terminal: Callable[..., Terminal]) -> None:
+    shell = terminal()
+    shell.ready()
+    shell.child.send("tbreak func:tw\t")
+    shell.see("ice")  # before the tool has started
+    assert "Temporary breakpoint 1: func:twice" in shell.do("")
+    shell.do("run")
+    shell.child.send("tbreak folds\t")
+    shell.see(r"\.mlir:")
+    assert "Temporary breakpoint 2: folds.mlir:9999" in shell.do("9999")
+    for typed, rest in (("@tw", "ice"), ("%ar", "g0")):
+        shell.child.send(f"cursor-goto {typed}\t")
+        shell.see(rest)
+        assert "There is no" not in shell.do("")
+
+
 def test_end_of_input_leaves(terminal: Callable[..., Terminal]) -> None:
     shell = terminal("-ex", "start")
     shell.ready()

@@ -114,6 +114,14 @@ def test_json_of_redirected_ir(tmp_path: Path) -> None:
         ("help", "tb", ["tbreak"]),
         ("help", "ta", ["tasks"]),
         ("source", "x", None),
+        ("break", "func:", ["func:main"]),
+        ("break", "@m", ["@main"]),
+        ("break", "in.", ["in.mlir:"]),
+        ("break", "file:", ["file:in.mlir:"]),
+        ("break-on-file", "in", ["in.mlir:"]),
+        ("break-on-file", "x", None),
+        ("cursor-goto", "@", ["@main"]),
+        ("cursor-goto", "i", ["in.mlir:"]),
     ],
 )
 def test_completion(driver: Driver, line: str, word: str, expected: list[str] | None) -> None:

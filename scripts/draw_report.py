@@ -60,7 +60,7 @@ def main() -> int:
         words = [COMMAND, "report", "-q", "-o", page, recording.name]
         subprocess.run(words, check=True, cwd=directory)
         with Browser(chromium) as browser:
-            browser.look(width=WIDTH, height=HEIGHT)
+            browser.resize(width=WIDTH, height=HEIGHT)
             browser.open(page)
             browser.run(f"location.hash = 'action-{_selected(recording)}'")
             browser.run("document.getElementById('zoom-whole').click()")

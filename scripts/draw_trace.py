@@ -115,8 +115,8 @@ def _serving(viewer: Path, trace: Path) -> Generator[str]:
 
 
 def _picture(browser: Browser, address: str) -> bytes:
-    browser.look(width=WIDTH, height=HEIGHT)
-    browser.tell("Page.navigate", url=address)
+    browser.resize(width=WIDTH, height=HEIGHT)
+    browser.command("Page.navigate", url=address)
     end = time.monotonic() + PATIENCE
     while not browser.run(f"{TITLES}.some(title => title.startsWith('main'))"):
         if time.monotonic() > end:

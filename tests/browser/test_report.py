@@ -47,12 +47,12 @@ def browser() -> Iterator[Browser]:
 @pytest.fixture
 def page(browser: Browser, report: Path) -> Iterator[Browser]:
     """The report, opened anew; at the end there must have been no complaint."""
-    browser.complaints.clear()
-    browser.look(width=1300)
+    browser.errors.clear()
+    browser.resize(width=1300)
     browser.open(report)
     assert browser.run("document.documentElement.dataset.ready") == "yes"
     yield browser
-    assert browser.complaints == []
+    assert browser.errors == []
 
 
 def column(page: Browser, section: str, title: str) -> list[str]:
@@ -106,7 +106,7 @@ def shown_span(page: Browser) -> str:
 def search(page: Browser, words: str) -> str:
     page.press("/")
     page.run("document.getElementById('search').value = ''")
-    page.tell("Input.insertText", text=words)
+    page.command("Input.insertText", text=words)
     page.press("Enter", code="Enter", windowsVirtualKeyCode=13)
     return page.run("document.getElementById('results').innerText")
 
@@ -251,17 +251,19 @@ def test_a_click_selects_and_the_wheel_zooms(page: Browser) -> None:
         "return [b.x + b.width / 2, b.y + 20 + 30 + 9]; })()"
     )
     where: dict[str, Any] = {"x": box[0], "y": box[1]}
-    page.tell("Input.dispatchMouseEvent", type="mouseMoved", **where)
+    page.command("Input.dispatchMouseEvent", type="mouseMoved", **where)
     assert "#1 pass-execution" in page.run("document.getElementById('tip').textContent")
     for kind in ("mousePressed", "mouseReleased"):
-        page.tell("Input.dispatchMouseEvent", type=kind, button="left", clickCount=1, **where)
+        page.command("Input.dispatchMouseEvent", type=kind, button="left", clickCount=1, **where)
     assert page.run("actions.ordinal[selected]") == 1
     whole = shown_span(page)
-    page.tell("Input.dispatchMouseEvent", type="mouseWheel", deltaX=0, deltaY=-300, **where)
+    page.command("Input.dispatchMouseEvent", type="mouseWheel", deltaX=0, deltaY=-300, **where)
     assert shown_span(page) != whole
-    page.tell("Input.dispatchMouseEvent", type="mousePressed", button="left", **where)
-    page.tell("Input.dispatchMouseEvent", type="mouseMoved", button="left", x=box[0] - 90, y=box[1])
-    page.tell("Input.dispatchMouseEvent", type="mouseReleased", button="left", **where)
+    page.command("Input.dispatchMouseEvent", type="mousePressed", button="left", **where)
+    page.command(
+        "Input.dispatchMouseEvent", type="mouseMoved", button="left", x=box[0] - 90, y=box[1]
+    )
+    page.command("Input.dispatchMouseEvent", type="mouseReleased", button="left", **where)
 
 
 # --- how it looks ---------------------------------------------------------------------------------
@@ -269,22 +271,22 @@ def test_a_click_selects_and_the_wheel_zooms(page: Browser) -> None:
 
 def test_light_dark_narrow_and_on_paper(page: Browser) -> None:
     ground = "getComputedStyle(document.body).backgroundColor"
-    page.look(width=1300)
+    page.resize(width=1300)
     light, picture = page.run(ground), drawn(page)
-    page.look(width=1300, dark=True)
+    page.resize(width=1300, dark=True)
     assert page.run(ground) != light
     assert drawn(page) != picture
-    page.look(width=400)
+    page.resize(width=400)
     assert page.run("document.documentElement.scrollWidth") <= 400
-    page.look(width=1300)
-    assert len(page.tell("Page.printToPDF")["data"]) > 10_000
+    page.resize(width=1300)
+    assert len(page.command("Page.printToPDF")["data"]) > 10_000
 
 
 # --- other recordings -----------------------------------------------------------------------
 
 
 def test_no_name_is_run_as_a_script(browser: Browser, directory: Path) -> None:
-    browser.complaints.clear()
+    browser.errors.clear()
     browser.open(_page(nasty_recording(directory / "nasty.adbrec")))
     browser.run("document.querySelectorAll('.opener').forEach((one) => one.click())")
     assert "window.bad = 1" in search(browser, "window.bad")
@@ -296,14 +298,14 @@ def test_no_name_is_run_as_a_script(browser: Browser, directory: Path) -> None:
         "{textContent: 'window.bad = 2'}))"
     )
     assert browser.run("window.bad") is None
-    assert len(browser.complaints) == 1 and "Content Security Policy" in browser.complaints[0]
+    assert len(browser.errors) == 1 and "Content Security Policy" in browser.errors[0]
 
 
 @pytest.mark.parametrize("count", [0, 1])
 def test_recording_of_few_actions(browser: Browser, directory: Path, count: int) -> None:
     actions = [Action(operation=1, duration=None, outcome="unfinished")] * count
     path = write_recording(directory / f"{count}.adbrec", actions, [Operation(1)], killed=True)
-    browser.complaints.clear()
+    browser.errors.clear()
     browser.open(_page(path))
     assert browser.run("document.documentElement.dataset.ready") == "yes"
     assert "Nothing: every greedy driver" in browser.run("document.body.innerText")
@@ -311,13 +313,13 @@ def test_recording_of_few_actions(browser: Browser, directory: Path, count: int)
     for key in ("ArrowDown", "ArrowUp", "n", "p", "Enter", "+", "0"):
         browser.press(key)
     assert drawn(browser)
-    assert browser.complaints == []
+    assert browser.errors == []
 
 
 def test_many_actions_are_summed_up(browser: Browser, directory: Path) -> None:
     report = _page(fake_recording(directory / "many.adbrec", 100_000, 3, threads=True), 1)
-    browser.complaints.clear()
-    browser.look(width=1300)
+    browser.errors.clear()
+    browser.resize(width=1300)
     browser.open(report)
     legend = browser.run("document.getElementById('legend').innerText")
     assert "hatched: shorter ones, not in the page" in legend
@@ -325,7 +327,7 @@ def test_many_actions_are_summed_up(browser: Browser, directory: Path) -> None:
     found = search(browser, f"#{missing}")
     assert f"Action #{missing} itself is not in the page." in found
     assert f"WHERE ordinal = {missing}" in found
-    assert browser.complaints == []
+    assert browser.errors == []
 
 
 def test_a_screenshot_is_a_picture(page: Browser) -> None:

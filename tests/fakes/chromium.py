@@ -1,4 +1,4 @@
-"""Chromium without a window, told what to do over a pipe by its DevTools protocol."""
+"""Headless Chromium, controlled over a pipe by its DevTools protocol."""
 
 from __future__ import annotations
 
@@ -24,20 +24,20 @@ def find_chromium() -> str | None:
 
 
 class Browser:
-    """One page of a Chromium of its own; use it in a ``with``."""
+    """A page in a Chromium process of its own; a context manager."""
 
     def __init__(self, program: str) -> None:
         self._directory = tempfile.mkdtemp(prefix="actiondbg-browser-")
-        self.complaints: list[str] = []  # errors, warnings and exceptions of the page
+        self.errors: list[str] = []  # errors, warnings and exceptions of the page
         self._count = 0
         self._read = b""
         self._pid = self._start(program)
-        targets = self.tell("Target.getTargets")["targetInfos"]
+        targets = self.command("Target.getTargets")["targetInfos"]
         page = next(one["targetId"] for one in targets if one["type"] == "page")
-        attached = self.tell("Target.attachToTarget", targetId=page, flatten=True)
+        attached = self.command("Target.attachToTarget", targetId=page, flatten=True)
         self._session: str | None = attached["sessionId"]
         for domain in ("Page", "Runtime", "Log"):
-            self.tell(f"{domain}.enable")
+            self.command(f"{domain}.enable")
 
     def _start(self, program: str) -> int:
         self._session = None
@@ -79,8 +79,8 @@ class Browser:
         os.waitpid(self._pid, 0)
         shutil.rmtree(self._directory, ignore_errors=True)
 
-    def tell(self, method: str, **parameters: Any) -> dict[str, Any]:
-        """Send a command and return its result; what happens meanwhile is listened to."""
+    def command(self, method: str, **parameters: Any) -> dict[str, Any]:
+        """Send a command and return its result; events that arrive meanwhile are recorded."""
         self._count += 1
         message: dict[str, Any] = {"id": self._count, "method": method, "params": parameters}
         if self._session:
@@ -105,23 +105,23 @@ class Browser:
         told = event.get("params", {})
         if event["method"] == "Runtime.exceptionThrown":
             details = told["exceptionDetails"]
-            self.complaints.append(details.get("exception", {}).get("description", str(details)))
+            self.errors.append(details.get("exception", {}).get("description", str(details)))
         elif event["method"] == "Runtime.consoleAPICalled" and told["type"] != "log":
-            self.complaints.append(str(told["args"]))
+            self.errors.append(str(told["args"]))
         elif event["method"] == "Log.entryAdded":
-            self.complaints.append(str(told["entry"]))
+            self.errors.append(str(told["entry"]))
 
     def open(self, path: Path) -> None:
         """Open a page, and wait until its scripts have run."""
-        self.tell("Page.navigate", url=path.resolve().as_uri())
+        self.command("Page.navigate", url=path.resolve().as_uri())
         end = time.monotonic() + PATIENCE
         while self.run("document.readyState + location.protocol") != "completefile:":
             assert time.monotonic() < end, "The page does not load."
             time.sleep(0.01)
 
     def run(self, script: str) -> Any:
-        """Return the value of an expression of JavaScript; what it throws is raised."""
-        told = self.tell(
+        """Return the value of an expression of JavaScript; raises if it throws."""
+        told = self.command(
             "Runtime.evaluate", expression=script, returnByValue=True, awaitPromise=True
         )
         assert "exceptionDetails" not in told, told["exceptionDetails"]
@@ -130,8 +130,8 @@ class Browser:
     def press(self, key: str, **more: Any) -> None:
         """Press and release a key, as a user does."""
         text = {"text": key} if len(key) == 1 else {}
-        self.tell("Input.dispatchKeyEvent", type="keyDown", key=key, **text, **more)
-        self.tell("Input.dispatchKeyEvent", type="keyUp", key=key, **more)
+        self.command("Input.dispatchKeyEvent", type="keyDown", key=key, **text, **more)
+        self.command("Input.dispatchKeyEvent", type="keyUp", key=key, **more)
 
     def click(self, selector: str) -> None:
         """Click into the middle of an element, as a user does."""
@@ -141,7 +141,7 @@ class Browser:
             "return [b.x + b.width / 2, b.y + b.height / 2]; })()"
         )
         for kind in ("mousePressed", "mouseReleased"):
-            self.tell(
+            self.command(
                 "Input.dispatchMouseEvent",
                 type=kind,
                 x=place[0],
@@ -150,9 +150,9 @@ class Browser:
                 clickCount=1,
             )
 
-    def look(self, *, width: int, height: int = 900, dark: bool = False) -> None:
-        """Take a size of window, and light or dark."""
-        self.tell(
+    def resize(self, *, width: int, height: int = 900, dark: bool = False) -> None:
+        """Set the size of the window, and light or dark mode."""
+        self.command(
             "Emulation.setDeviceMetricsOverride",
             width=width,
             height=height,
@@ -160,10 +160,10 @@ class Browser:
             mobile=False,
         )
         scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
-        self.tell("Emulation.setEmulatedMedia", features=[scheme])
+        self.command("Emulation.setEmulatedMedia", features=[scheme])
         self.run("new Promise(r => requestAnimationFrame(() => requestAnimationFrame(r)))")
 
     def screenshot(self, *, whole: bool = False, **options: Any) -> bytes:
         """Return a PNG of the window, or of the whole page."""
-        told = self.tell("Page.captureScreenshot", captureBeyondViewport=whole, **options)
+        told = self.command("Page.captureScreenshot", captureBeyondViewport=whole, **options)
         return base64.b64decode(told["data"])

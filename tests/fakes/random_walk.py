@@ -1,4 +1,4 @@
-"""Go to and fro in a run at random, and look whether each place is always the same."""
+"""Random walks through a run, which check that each event always shows the same."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from actiondbg.process.stop import Stop
 Seen = dict[tuple[object, ...], tuple[object, ...]]
 
 
-class Wanderer:
-    """One walk.
+class RandomWalk:
+    """A random walk through a run, forwards and backwards.
 
     Args:
         session: not started yet.
         seed: of the random choices.
-        actions: how many there are.
-        answers: whether actions are skipped and applied on the way.
+        actions: the number of actions of the run.
+        answers: whether the walk skips and applies actions.
     """
 
     def __init__(
@@ -34,24 +34,24 @@ class Wanderer:
         self._answers = answers
 
     def walk(self, moves: int) -> Stop:
-        """Start, make so many moves, and go on to the end; return the exit."""
+        """Start, make some moves, and continue to the end; return the exit."""
         self.session.start()
         return self.walk_on(moves)
 
     def walk_on(self, moves: int) -> Stop:
-        """Make so many moves from here, and go on to the end; return the exit."""
+        """Make some moves from here, and continue to the end; return the exit."""
         assert self.session.stop is not None
         stop = self.session.stop
         for _ in range(moves):
-            self._look(stop)
+            self._check(stop)
             stop = self._move(stop)
         while stop.when != "exit":
-            self._look(stop)
+            self._check(stop)
             stop = self.session.continue_()
         return stop
 
-    def _look(self, stop: Stop) -> None:
-        """What is at an event has to be there whenever the walk comes by."""
+    def _check(self, stop: Stop) -> None:
+        """Check that the event shows the same as at the earlier visits of the walk."""
         session = self.session
         text = b""
         if stop.when != "exit":

@@ -20,7 +20,7 @@ from collections.abc import Callable
 from typing import Any
 
 from fake_answers import Refusal
-from fake_forks import Forking
+from fake_forks import ForkAnswers
 from fake_stream import (
     ABOUT,
     ACTIONS,
@@ -36,7 +36,7 @@ from fake_stream import (
 )
 
 
-class FakeAgent(Forking):
+class FakeAgent(ForkAnswers):
     """The agent's end of a socket."""
 
     def __init__(self, connection: socket.socket, options: argparse.Namespace) -> None:
@@ -51,17 +51,17 @@ class FakeAgent(Forking):
         hello = {**HELLO, "capabilities": capabilities, "role": self._role, **self.place()}
         end = {"status": self._options.exit, "written": self._written()}
         if self._options.first == "exited":
-            self.tell("exited", {"actions": 0, **end})
-        self.tell("hello", {**hello, "pid": os.getpid(), "protocol": self._options.version})
+            self.notify("exited", {"actions": 0, **end})
+        self.notify("hello", {**hello, "pid": os.getpid(), "protocol": self._options.version})
         while self._at < len(self._events):
             self._answer(json.loads(self._line()))
         end |= {"event": len(self._events), "hits": self._hit_list()}
-        self.tell("exited", {"actions": len(ACTIONS), **end})
+        self.notify("exited", {"actions": len(ACTIONS), **end})
 
     def _line(self) -> bytes:
         return self._file.readline() or os._exit(9)
 
-    def tell(self, method: str, params: dict[str, Any]) -> None:
+    def notify(self, method: str, params: dict[str, Any]) -> None:
         self._send({"jsonrpc": "2.0", "method": method, "params": params})
 
     def _send(self, message: dict[str, Any]) -> None:
@@ -249,7 +249,7 @@ class FakeAgent(Forking):
         stopped = self._describe(reason, hit, during)
         if self._stops == self._options.at:
             self._misbehave({"jsonrpc": "2.0", "method": "stopped", "params": stopped})
-        self.tell("stopped", stopped)
+        self.notify("stopped", stopped)
 
     def _misbehave(self, message: dict[str, Any]) -> None:
         line = json.dumps(message).encode()
@@ -274,7 +274,7 @@ class FakeAgent(Forking):
         ordinal, tag, name, depth = self._events[self._at][1]
         crash = {"ordinal": ordinal, "tag": tag, "name": name, "depth": depth}
         crash |= {"signal": signal.SIGABRT, "written": self._written(), "event": self._at + 1}
-        self.tell("crashed", {**crash, "op": "arith.addi"})
+        self.notify("crashed", {**crash, "op": "arith.addi"})
         os.kill(os.getpid(), signal.SIGABRT)
         time.sleep(60)
 

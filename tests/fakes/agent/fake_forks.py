@@ -1,4 +1,4 @@
-"""How the fake agent forks itself, and what its forks write to. It imports nothing of ours."""
+"""The forks of the fake agent, and their files. Imports nothing of the package."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from typing import Any
 from fake_answers import Answers
 
 
-class Forking(Answers):
-    """Forks by request, and checkpoints of itself: one before each action, while it is told to."""
+class ForkAnswers(Answers):
+    """Answers ``fork``, and makes automatic checkpoints: one before each action, if requested."""
 
     _socket: socket.socket
     _file: Any
@@ -22,10 +22,10 @@ class Forking(Answers):
 
     @abstractmethod
     def serve(self) -> None:
-        """Say hello, and answer until the actions are over."""
+        """Send hello, and answer until the last action has ended."""
 
     def place(self) -> dict[str, Any]:
-        """Where it stands, as hello tells it."""
+        """Return the position, as hello has it."""
         if self._at < 0:
             return {"ordinal": 0, "event": 0, "when": None}
         when, action = self._events[self._at]

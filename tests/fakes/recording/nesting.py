@@ -1,4 +1,4 @@
-"""Actions in all the ways in which they can nest, for traces."""
+"""Random actions with every kind of nesting, for traces."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from tests.fakes.recording.recordings import Action, Change, Operation
 ODD = 'say "no"\\ \t\x01 é \U0001f600 </script>'
 
 
-class Maker:
-    """Makes actions of a thread at random: short ones, empty ones, failed ones, open ones.
+class ActionGenerator:
+    """Generates actions of a thread at random: short, empty, failed and unfinished ones.
 
     Args:
         seed: of the random numbers.
-        count: of actions, about.
+        count: the approximate number of actions.
     """
 
     def __init__(self, seed: int, count: int, thread: int = 0) -> None:

@@ -13,7 +13,7 @@ CHANGES = ("inserted", "erased", "replaced", "modified", "moved")
 
 
 @dataclass
-class Seen:
+class Slice:
     """A slice; ``parent`` is the ordinal of the slice that it is nested in, 0 for none."""
 
     ordinal: int
@@ -26,7 +26,7 @@ class Seen:
     end: int = 0
 
 
-def by_ordinal(slices: Iterable[Seen]) -> dict[int, Seen]:
+def by_ordinal(slices: Iterable[Slice]) -> dict[int, Slice]:
     found = {each.ordinal: each for each in slices}
     return found
 
@@ -34,7 +34,7 @@ def by_ordinal(slices: Iterable[Seen]) -> dict[int, Seen]:
 # --- what should be there -----------------------------------------------------------------
 
 
-def expected(recording: Any, failed: str = "fold", minimum: int = 0) -> dict[int, Seen]:
+def expected(recording: Any, failed: str = "fold", minimum: int = 0) -> dict[int, Slice]:
     """Return what the slices of a recording should be, apart from their times."""
     rows = recording.table("actions").to_pylist()
     reasons: dict[int, list[str]] = {}
@@ -43,7 +43,7 @@ def expected(recording: Any, failed: str = "fold", minimum: int = 0) -> dict[int
     runs = [[row] for row in rows]
     if failed == "fold":
         runs = list(_folded(rows))
-    slices: dict[int, Seen] = {}
+    slices: dict[int, Slice] = {}
     parent_of = {row["ordinal"]: row["parent"] for row in rows}
     thread_of = {row["ordinal"]: row["thread"] for row in rows}
     for run in runs:
@@ -92,7 +92,7 @@ def _folded(rows: list[dict[str, Any]]) -> Iterator[list[dict[str, Any]]]:
     yield from last.values()
 
 
-def _slice(run: list[dict[str, Any]], reasons: dict[int, list[str]]) -> Seen:
+def _slice(run: list[dict[str, Any]], reasons: dict[int, list[str]]) -> Slice:
     first = run[0]
     name = first["name"] or first["tag"]
     if first["tag"] == "fold":
@@ -113,7 +113,7 @@ def _slice(run: list[dict[str, Any]], reasons: dict[int, list[str]]) -> Seen:
         said |= {kind: first[kind] or None for kind in CHANGES}
         said["reason"] = "; ".join(_counted(reasons.get(first["ordinal"], []))) or None
     arguments = {key: value for key, value in said.items() if value is not None}
-    return Seen(first["ordinal"], name, category, first["thread"], 0, arguments)
+    return Slice(first["ordinal"], name, category, first["thread"], 0, arguments)
 
 
 def _tally(run: list[dict[str, Any]], reasons: dict[int, list[str]]) -> str:
@@ -146,10 +146,10 @@ def read_json(path: Path) -> dict[str, Any]:
     return json.loads(text, object_pairs_hook=once, parse_constant=refuse, parse_float=str)
 
 
-def chrome_slices(content: dict[str, Any]) -> list[Seen]:
+def chrome_slices(content: dict[str, Any]) -> list[Slice]:
     """Return the slices, nested by their times alone."""
     found = [
-        Seen(
+        Slice(
             event["args"].pop("ordinal"),
             event["name"],
             event["cat"],
@@ -172,9 +172,9 @@ def _ns(us: str) -> int:
     return int(whole) * 1000 + int(decimals)
 
 
-def nest(slices: list[Seen]) -> None:
+def nest(slices: list[Slice]) -> None:
     """Set the parents by the times; any two slices of a thread lie apart, or one in the other."""
-    stacks: dict[int, list[Seen]] = {}
+    stacks: dict[int, list[Slice]] = {}
     for each in sorted(slices, key=lambda one: one.start):
         stack = stacks.setdefault(each.thread, [])
         while stack and stack[-1].end < each.start:
@@ -240,7 +240,7 @@ _KNOWN_PACKETS = {"clock_snapshot", "track_descriptor", "track_event", "interned
 class PerfettoTrace:
     """What stands in a trace: slices, flows by operation, and the descriptors of tracks."""
 
-    slices: list[Seen]
+    slices: list[Slice]
     flows: dict[int, list[int]]
     tracks: dict[int, Any]
     places: dict[int, tuple[str, int]]  # of slices: the file and the line
@@ -289,10 +289,10 @@ def _refuse_unknown(message: Any, unknown_fields: Any) -> None:
 
 
 def _matched(events: list[Any], tracks: dict[int, Any]) -> PerfettoTrace:
-    slices: list[Seen] = []
+    slices: list[Slice] = []
     flows: dict[int, list[int]] = {}
     places: dict[int, tuple[str, int]] = {}
-    stacks: dict[int, list[Seen]] = {}
+    stacks: dict[int, list[Slice]] = {}
     times: set[tuple[int, int]] = set()
     for at, _, event, interned in sorted(events, key=lambda each: each[:2]):
         track = tracks[event.track_uuid].thread
@@ -305,7 +305,7 @@ def _matched(events: list[Any], tracks: dict[int, Any]) -> PerfettoTrace:
         assert event.type == 1
         said = dict(_annotation(each, interned) for each in event.debug_annotations)
         assert len(said) == len(event.debug_annotations)
-        each = Seen(
+        each = Slice(
             said.pop("ordinal"),
             interned["event_names"][event.name_iid].name,
             interned["event_categories"][event.category_iids[0]].name,

@@ -21,7 +21,7 @@ from actiondbg.recording.trace.options import Selection
 from actiondbg.recording.trace.writer import Written
 from tests.fakes.recording.recordings import fake_recording
 from tests.fakes.recording.traces import (
-    Seen,
+    Slice,
     chrome_slices,
     expected,
     read_json,
@@ -66,7 +66,7 @@ def recording(tmp_path: Path) -> Path:
 # --- real runs ----------------------------------------------------------------------------
 
 
-def _check_run(found: list[Seen], recording: Path) -> None:
+def _check_run(found: list[Slice], recording: Path) -> None:
     """Compare a trace with a recording of another run: all is the same but the times."""
     wanted = expected(open_recording(recording))
     assert {each.ordinal for each in found} == wanted.keys()
@@ -141,7 +141,7 @@ def test_a_run_of_several_threads_is_traced_at_its_end(
     assert _done(found) == _done(list(alone))
 
 
-def _done(slices: list[Seen]) -> Counter[tuple[str, str]]:
+def _done(slices: list[Slice]) -> Counter[tuple[str, str]]:
     kinds = ("apply-pattern", "fold", "failed-attempts", "pass-execution")
     return Counter(
         (each.name, each.arguments.get("function", ""))

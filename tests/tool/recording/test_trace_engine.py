@@ -11,9 +11,9 @@ from actiondbg.recording import open_recording
 from actiondbg.recording.trace import writer as writing
 from actiondbg.recording.trace.options import Failed, Selection, format_of
 from actiondbg.recording.trace.writer import write_trace
-from tests.fakes.recording.nesting import Maker, leave_open, write_chunks
+from tests.fakes.recording.nesting import ActionGenerator, leave_open, write_chunks
 from tests.fakes.recording.recordings import Action, Change, Operation, fake_recording
-from tests.fakes.recording.traces import Seen, expected
+from tests.fakes.recording.traces import Slice, expected
 from tests.fakes.trace_engine import Engine, find_engine
 
 pytestmark = pytest.mark.skipif(
@@ -31,17 +31,17 @@ ARGUMENTS = """
     FROM args"""
 
 
-def _slices(engine: Engine, prefix: str) -> dict[int, Seen]:
+def _slices(engine: Engine, prefix: str) -> dict[int, Slice]:
     said: dict[int, dict[str, Any]] = {}
     for of, key, kind, number, text in engine.ask(ARGUMENTS):
         if key.startswith(prefix):
             value = text if kind == "string" else bool(number) if kind == "bool" else number
             said.setdefault(of, {})[key.removeprefix(prefix)] = value
-    slices: dict[int, Seen] = {}
+    slices: dict[int, Slice] = {}
     parents: dict[int, int | None] = {}
     for number, parent, name, category, start, length, thread, arguments in engine.ask(SLICES):
         mine = said[arguments]
-        slices[number] = Seen(
+        slices[number] = Slice(
             mine.pop("ordinal"), name, category, thread, 0, mine, start, start + length
         )
         parents[number] = parent
@@ -75,9 +75,9 @@ def _read(value: Any) -> Any:
 @pytest.mark.parametrize("suffix", [".json", ".pftrace", ".json.gz", ".pftrace.gz"])
 @pytest.mark.parametrize("failed", ["fold", "keep"])
 def test_engine_reads_the_recorded_actions(tmp_path: Path, suffix: str, failed: Failed) -> None:
-    maker = Maker(1, 300)
-    actions = maker.make()
-    recording = write_chunks(tmp_path / "run.adbrec", actions, list(maker.operations.values()))
+    generator = ActionGenerator(1, 300)
+    actions = generator.make()
+    recording = write_chunks(tmp_path / "run.adbrec", actions, list(generator.operations.values()))
     _check(recording, suffix, failed)
 
 
@@ -87,9 +87,9 @@ def test_engine_reads_a_trace_of_a_killed_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, suffix: str, size: int
 ) -> None:
     monkeypatch.setattr(writing, "PART", size)
-    maker = Maker(2, 200)
-    actions = leave_open(maker.make())
-    operations = list(maker.operations.values())
+    generator = ActionGenerator(2, 200)
+    actions = leave_open(generator.make())
+    operations = list(generator.operations.values())
     _check(write_chunks(tmp_path / "run.adbrec", actions, operations, killed=True), suffix)
 
 

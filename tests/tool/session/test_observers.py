@@ -54,8 +54,8 @@ def do(session: actiondbg.Session, move: Move) -> Stop | None:
     return getattr(session, name)(*arguments)
 
 
-class Seen:
-    """Notes where callbacks are called, for actions of every tag."""
+class EventLog:
+    """Records the events at which callbacks are called, for actions of every tag."""
 
     def __init__(self, session: actiondbg.Session) -> None:
         self.places: list[Place] = []
@@ -68,7 +68,7 @@ class Seen:
         self.places.append(place(stop))
 
     def take(self) -> list[Place]:
-        """Return what was noted since the last time."""
+        """Return the events since the last call."""
         taken, self.places = self.places, []
         return taken
 
@@ -76,7 +76,7 @@ class Seen:
 @pytest.mark.parametrize("moves", CONTROLS.values(), ids=CONTROLS)
 def test_stops_are_those_of_a_session_without_observers(fold: Launch, moves: list[Move]) -> None:
     alone, observed = fold(), fold()
-    Seen(observed)
+    EventLog(observed)
     for move in moves:
         expected, stop = do(alone, move), do(observed, move)
         assert (stop and stop.as_json()) == (expected and expected.as_json()), move
@@ -88,7 +88,7 @@ def test_stops_are_those_of_a_session_without_observers(fold: Launch, moves: lis
 def test_observers_see_every_event_of_a_control(fold: Launch, name: str) -> None:
     session = fold()
     events = [place(stop) for stop in all_stops(session).values()]
-    seen = Seen(session)
+    seen = EventLog(session)
     here = 0
     for move in CONTROLS[name]:
         stop = do(session, move)
@@ -121,7 +121,7 @@ def test_observer_sees_only_actions_of_its_spec(fold: Launch) -> None:
 
 def test_time_travel_calls_no_observer(fold: Launch) -> None:
     session = fold()
-    seen = Seen(session)
+    seen = EventLog(session)
     session.start()
     session.step(6)
     seen.take()
@@ -140,7 +140,7 @@ def test_on_stop_reports_each_stop_once(fold: Launch) -> None:
     session.observers.on_stop(stops.append)
     expected = [session.start(), session.step(3), session.timeline.reverse_step()]
     assert stops == expected
-    Seen(session)
+    EventLog(session)
     expected += [session.step(3), session.next(), session.continue_()]
     assert stops == expected
     assert stops[-1].when == "exit"

@@ -13,7 +13,7 @@ import actiondbg
 from actiondbg.process.stop import Stop
 from scripts.benchmarks.inputs import PIPELINE, many_functions
 from tests.fakes import stock_tool as stock
-from tests.fakes.random_walk import Wanderer
+from tests.fakes.random_walk import RandomWalk
 from tests.paths import ROOT
 
 MOVES = 30
@@ -49,7 +49,7 @@ def written() -> str | None:
     return text
 
 
-def wander(argv: list[str], seed: int) -> tuple[tuple[object, ...], Wanderer]:
+def random_walk(argv: list[str], seed: int) -> tuple[tuple[object, ...], RandomWalk]:
     """Walk; return what the tool wrote, and its status."""
     with actiondbg.launch(argv) as session:
         actions = session.run().actions
@@ -58,7 +58,7 @@ def wander(argv: list[str], seed: int) -> tuple[tuple[object, ...], Wanderer]:
         session.breakpoints.add("pattern:*Constant*")
         session.breakpoints.add("pass:cse", after=True)
         session.breakpoints.add("tag:pass-execution", outcome="unchanged")
-        walk = Wanderer(session, seed, actions)
+        walk = RandomWalk(session, seed, actions)
         end: Stop = walk.walk(MOVES)
         text = session.target.output(), session.target.errors()
     return (*text, end.status, written()), walk
@@ -70,7 +70,7 @@ def test_walk_ends_as_the_plain_tool(mlir_opt: str, case: str, seed: int) -> Non
     # Threads print in any order.
     argv = [mlir_opt, *CASES[case], "--mlir-disable-threading"]
     alone = outcome(stock.run(argv))
-    ours, walk = wander(argv, seed)
+    ours, walk = random_walk(argv, seed)
     assert ours == alone, f"{case}, {seed}: {walk.way}"
     backwards = [move for move in walk.way if move.startswith(("reverse", "goto", "restart"))]
     assert len(backwards) > MOVES // 4
@@ -82,7 +82,7 @@ def test_remarks_are_printed_once(debian: Callable[[str], str]) -> None:
     alone = outcome(stock.run(argv))
     assert "remark" in str(alone[1])
     for seed in range(1, 5):
-        assert wander(argv, seed)[0] == alone
+        assert random_walk(argv, seed)[0] == alone
 
 
 def test_a_compiler_writes_the_same_file(debian: Callable[[str], str]) -> None:
@@ -90,7 +90,7 @@ def test_a_compiler_writes_the_same_file(debian: Callable[[str], str]) -> None:
     argv = [debian("flang-22"), "-O1", "-S", "-emit-llvm", "s.f90", "-o", "out.mlir"]
     alone = outcome(stock.run(argv))
     for seed in range(1, 3):
-        assert wander(argv, seed)[0] == alone
+        assert random_walk(argv, seed)[0] == alone
 
 
 FORTRAN = """\
@@ -113,7 +113,7 @@ def test_walk_with_skips_equals_a_run_with_these_skips(mlir_opt: str, case: str,
         session.timeline.checkpoints.spacing = seed % 3
         session.breakpoints.add("pattern:*Constant*")
         session.breakpoints.add("tag:pass-execution")
-        walk = Wanderer(session, seed, actions, answers=True)
+        walk = RandomWalk(session, seed, actions, answers=True)
         end = walk.walk(MOVES)
         ours = session.target.output(), session.target.errors(), end.status, written()
         session.skips.save("my.skips")

@@ -15,7 +15,7 @@ from actiondbg.recording.trace import writer as writing
 from actiondbg.recording.trace.formats import tracy
 from actiondbg.recording.trace.options import Failed, Format, Selection, format_of
 from actiondbg.recording.trace.writer import write_trace
-from tests.fakes.recording.nesting import Maker, leave_open, write_chunks
+from tests.fakes.recording.nesting import ActionGenerator, leave_open, write_chunks
 from tests.fakes.recording.recordings import (
     Action,
     Change,
@@ -24,7 +24,7 @@ from tests.fakes.recording.recordings import (
     write_recording,
 )
 from tests.fakes.recording.traces import (
-    Seen,
+    Slice,
     by_ordinal,
     chrome_slices,
     expected,
@@ -38,15 +38,15 @@ FAILED: tuple[Failed, ...] = ("fold", "keep", "drop")
 
 
 def _write(path: Path, seed: int, *, killed: bool = False, chunk: int = 7) -> Path:
-    maker = Maker(seed, 150)
-    actions = maker.make()
+    generator = ActionGenerator(seed, 150)
+    actions = generator.make()
     if killed:
         actions = leave_open(actions[: 100 + seed])
-    operations = list(maker.operations.values())
+    operations = list(generator.operations.values())
     return write_chunks(path, actions, operations, chunk=chunk, killed=killed)
 
 
-def _read(recording: Path, kind: Format, **how: Any) -> list[Seen]:
+def _read(recording: Path, kind: Format, **how: Any) -> list[Slice]:
     path = recording.with_suffix({"chrome": ".json", "perfetto": ".pftrace"}[kind])
     write_trace(recording, str(path), kind, Selection(**how))
     if kind == "chrome":
@@ -224,7 +224,7 @@ def test_tracy_imports_the_same_zones(tmp_path: Path, seed: int) -> None:
             assert (file, line) == ("", 0)
 
 
-def _around(slices: dict[int, Seen], each: Seen) -> Iterator[Seen]:
+def _around(slices: dict[int, Slice], each: Slice) -> Iterator[Slice]:
     while each.parent:
         each = slices[each.parent]
         yield each

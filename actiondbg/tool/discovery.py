@@ -102,7 +102,7 @@ def _check_path(path: Path, name: str) -> Path:
 
 
 def _check_program(path: Path) -> None:
-    """Refuse files that the loader's query would run instead: scripts, static programs."""
+    """Refuse scripts and static programs: asking the loader for their libraries runs them."""
     try:
         elf = read_elf(path)
         start = b"" if elf else _first_bytes(path)

@@ -175,7 +175,7 @@ class StoppedIR:
     def cursor_op(self) -> OpView:
         """Return the cursor's operation in the copy that ``module`` returns, as an ``OpView``.
 
-        Keep the ``OpView`` as long as operations are used that were reached from it.
+        Keep the ``OpView`` as long as you use operations that you reached through it.
 
         Raises:
             IRNotParsed: see ``module``.

@@ -160,6 +160,8 @@ class Console:
         self.stop_context = StopContext()
         self.listing = Listing(session, lambda: self.settings.limit("elide"))
         self.quitting = False
+        self.full_screen = False  # whether the shell reads lines in its full-screen view
+        self.terminal_written = False  # by a program that a command ran, behind that view
         self.quiet = False  # in init files, whose results a JSON client does not expect
         self.redirected = False
         self.piped = False  # redirected to a command
@@ -194,7 +196,7 @@ class Console:
     def pages(self) -> bool:
         """Whether long text is paged."""
         wanted = self.interactive and self.settings.on("pagination") and not self.redirected
-        return wanted and self.out.isatty()
+        return wanted and self.out.isatty() and not self.stop_context.in_pane
 
     @property
     def width(self) -> int | None:
@@ -214,6 +216,7 @@ class Console:
             yield
             return
         saved = self.out
+        self.terminal_written |= redirect.operator == "|"
         with open_redirect(redirect, saved, self.err if self.json else None) as self.out:
             outer = self.redirected, self.piped
             self.redirected, self.piped = True, redirect.operator == "|"

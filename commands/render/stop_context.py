@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from actiondbg.commands.render.excerpt import (
@@ -32,10 +33,12 @@ class StopContext:
 
     Attributes:
         aliases: the short names of affine maps.
+        in_pane: whether a pane of the full-screen view shows the IR instead.
     """
 
     def __init__(self) -> None:
         self.aliases = MapAliases()
+        self.in_pane = False
         self._shown: list[Line] = []
         self._current: tuple[object, ...] | None = None
         self._ordinal = 0  # of the action that the lines were shown before
@@ -44,11 +47,11 @@ class StopContext:
         """Return the lines around the cursor; none if they were shown last."""
         count = int(context.settings["context"])
         width = context.width
-        if not count or width is None or stop.when == "exit":
+        if not count or width is None or stop.when == "exit" or self.in_pane:
             return []
-        changes = self._changes(context, stop)
+        changes = changes_at(context, stop)
         try:
-            excerpt = self._excerpt(context, stop, changes, count)
+            excerpt = excerpt_at(context, stop, changes, count)
         except ActiondbgError as error:  # such as an erased operation
             self._shown, self._current = [], None
             return [f"  {stop.op or 'operation'}: {error}"]
@@ -59,10 +62,10 @@ class StopContext:
     def around_cursor(self, context: RenderContext) -> list[str] | None:
         """Return the lines around the cursor, after a move; None where none are shown."""
         count, width = int(context.settings["context"]), context.width
-        if not count or width is None:
+        if not count or width is None or self.in_pane:
             return None
         try:
-            excerpt = self._read(context, None, count)
+            excerpt = read_excerpt(context, None, count)
         except ActiondbgError:
             return None
         self._shown, self._current, self._ordinal = [], None, 0
@@ -71,46 +74,6 @@ class StopContext:
     def style(self, context: RenderContext, width: int) -> ExcerptStyle:
         """Return how lines are shown."""
         return ExcerptStyle(width, context.colored, context.paint, self.aliases)
-
-    def _read(self, context: RenderContext, place: int | None, count: int) -> Excerpt:
-        limit = context.settings["elide"]
-        return context.session.ir.excerpt(
-            place,
-            before=count,
-            after=count,
-            elide=int(limit) if limit != "off" else _UNLIMITED,
-            definitions=context.settings.on("context-defs"),
-        )
-
-    def _changes(self, context: RenderContext, stop: Stop) -> list[Change]:
-        if stop.when != "after" or stop.change_count <= len(stop.changes):
-            return stop.changes
-        return context.session.outcome.changes(limit=_MOST_CHANGES).changes
-
-    def _excerpt(
-        self, context: RenderContext, stop: Stop, changes: list[Change], count: int
-    ) -> Excerpt | None:
-        """Return the lines around the cursor; around the first change after a pass."""
-        place = None
-        if stop.when == "after" and stop.tag != "fold":
-            unit = context.session.cursor.get().unit
-            if unit.kind in _CONTAINERS or "{...}" in (unit.text or ""):
-                place = self._first_changed(context, changes)
-                if place is None:
-                    return None
-        return self._read(context, place, count)
-
-    def _first_changed(self, context: RenderContext, changes: list[Change]) -> int | None:
-        """Return the first operation that was changed and exists."""
-        gone = {change.id for change in changes if change.kind in ("erased", "replaced")}
-        for change in changes:
-            if change.id is not None and change.id not in gone and change.what == "operation":
-                return change.id
-        for change in changes:
-            for value in change.by or []:
-                if value.id is not None and value.id not in gone:
-                    return value.id
-        return None
 
     def _compared(
         self,
@@ -130,16 +93,7 @@ class StopContext:
         followed = is_after and self._ordinal == stop.ordinal
         self._ordinal = stop.ordinal if stop.when == "before" else 0
         if is_after:
-            inserted = {change.id for change in changes if change.kind == "inserted"}
-            erased = {change.id for change in changes if change.kind in ("erased", "replaced")}
-            modified = {change.id for change in changes if change.kind == "modified"}
-            marked = compare(
-                before if followed else [],
-                excerpt.lines,
-                {id for id in inserted - erased if id is not None},
-                {id for id in erased if id is not None},
-            )
-            marked = _shorten(_with_modified(marked, modified), current, len(excerpt.lines) + 2)
+            marked = mark_changes(before if followed else [], excerpt, changes)
         else:
             marked = [MarkedLine(line) for line in excerpt.lines]
         style = self.style(context, width)
@@ -147,6 +101,75 @@ class StopContext:
             *definitions_text(excerpt.definitions, style),
             *lines_text(marked, current, style),
         ]
+
+
+def read_excerpt(context: RenderContext, place: int | None, count: int) -> Excerpt:
+    """Return lines around an operation, by default the cursor, as the settings ask for them."""
+    limit = context.settings["elide"]
+    return context.session.ir.excerpt(
+        place,
+        before=count,
+        after=count,
+        elide=int(limit) if limit != "off" else _UNLIMITED,
+        definitions=context.settings.on("context-defs"),
+    )
+
+
+def changes_at(context: RenderContext, stop: Stop) -> list[Change]:
+    """Return the changes of a stop, so many that the lines around the cursor can be marked."""
+    if stop.when != "after" or stop.change_count <= len(stop.changes):
+        return stop.changes
+    return context.session.outcome.changes(limit=_MOST_CHANGES).changes
+
+
+def excerpt_at(
+    context: RenderContext, stop: Stop, changes: list[Change], count: int
+) -> Excerpt | None:
+    """Return the lines around the cursor; around the first change after a pass."""
+    place = None
+    if stop.when == "after" and stop.tag != "fold":
+        unit = context.session.cursor.get().unit
+        if unit.kind in _CONTAINERS or "{...}" in (unit.text or ""):
+            place = _first_changed(context, changes)
+            if place is None:
+                return None
+    return read_excerpt(context, place, count)
+
+
+def _first_changed(context: RenderContext, changes: list[Change]) -> int | None:
+    """Return the first operation that was changed and exists."""
+    gone = {change.id for change in changes if change.kind in ("erased", "replaced")}
+    for change in changes:
+        if change.id is not None and change.id not in gone and change.what == "operation":
+            return change.id
+    for change in changes:
+        for value in change.by or []:
+            if value.id is not None and value.id not in gone:
+                return value.id
+    return None
+
+
+def mark_changes(
+    before: Sequence[Line], excerpt: Excerpt, changes: Sequence[Change]
+) -> list[MarkedLine]:
+    """Return lines marked with the changes of an action, and the first lines that it erased.
+
+    Args:
+        before: the lines that were shown before the action; none if others were shown.
+        excerpt: the lines now.
+        changes: what the action did.
+    """
+    inserted = {change.id for change in changes if change.kind == "inserted"}
+    erased = {change.id for change in changes if change.kind in ("erased", "replaced")}
+    modified = {change.id for change in changes if change.kind == "modified"}
+    marked = compare(
+        before,
+        excerpt.lines,
+        {id for id in inserted - erased if id is not None},
+        {id for id in erased if id is not None},
+    )
+    current = excerpt.lines[excerpt.current]
+    return _shorten(_with_modified(marked, modified), current, len(excerpt.lines) + 2)
 
 
 def _with_modified(marked: list[MarkedLine], modified: set[int | None]) -> list[MarkedLine]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import subprocess
-from typing import TYPE_CHECKING, Annotated
+import sys
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from actiondbg.commands.interpreter import completers
 from actiondbg.commands.interpreter import trusted_files as trust
@@ -79,6 +80,7 @@ class ShellOptions(Options):
 def shell(console: Console, options: ShellOptions) -> None:
     """Run a command of the system shell; '!' is short for it."""
     console.out.flush()
+    console.terminal_written = True
     command_line = options.text or os.environ.get("SHELL", "sh")
     result = subprocess.run(command_line, shell=True, stdout=console.err if console.json else None)
     if result.returncode:
@@ -197,6 +199,52 @@ class EditOptions(Options):
 def edit(console: Console, options: EditOptions) -> None:
     """Open a file in $EDITOR."""
     console.run_builtin(f"edit {options.text}")
+
+
+class LayoutOptions(Options):
+    """The options of ``layout``."""
+
+    name: Annotated[Literal["ir"], Positional("ir", help="IR, stack, changes and output")] = "ir"
+
+
+@SCRIPTS.command("layout", example="layout ir")
+def layout(console: Console, _: LayoutOptions) -> None:
+    """Show the IR around the cursor, the stack, changes and output in panes above the prompt."""
+    _enter_full_screen(console)
+
+
+SCRIPTS.group("tui", "Switch the full-screen view on or off.", example="tui enable")
+
+
+@SCRIPTS.subcommand("tui", "enable", example="tui enable")
+def tui_enable(console: Console, _: NoOptions) -> None:
+    """Show the IR around the cursor, the stack, changes and output in panes above the prompt."""
+    _enter_full_screen(console)
+
+
+@SCRIPTS.subcommand("tui", "disable", example="tui disable")
+def tui_disable(console: Console, _: NoOptions) -> None:
+    """Leave the full-screen view; the terminal is as it was before."""
+    console.full_screen = False
+
+
+def _enter_full_screen(console: Console) -> None:
+    """Switch the full-screen view on.
+
+    Raises:
+        UsageError: no user is at a terminal that has one.
+    """
+    if not console.interactive or console.json or not sys.stdout.isatty():
+        raise UsageError(
+            "The full-screen view needs a terminal: start actiondbg in one, without --batch "
+            "and --json."
+        )
+    if os.environ.get("TERM", "dumb") in ("", "dumb", "unknown"):
+        raise UsageError(
+            "The full-screen view needs a terminal that moves the cursor: set TERM, which is "
+            f"{os.environ.get('TERM', '')!r}."
+        )
+    console.full_screen = True
 
 
 @SCRIPTS.command("quit", example="quit", aliases=("q", "exit"))

@@ -25,6 +25,7 @@ from actiondbg.support.interrupts import raise_interrupt
 
 if TYPE_CHECKING:
     from actiondbg.commands.interpreter.console import Console
+    from actiondbg.commands.shell.full_screen.view import FullScreen
 
 PROMPT = "(actiondbg) "
 _HIDDEN = ["_eof", "_relative_run_script", "run_script", "run_pyscript", "shortcuts"]
@@ -54,6 +55,7 @@ class Shell(cmd2.Cmd):
         self.py_locals = console.python
         # For completion only, as the interpreter runs all lines.
         self.statement_parser.aliases = interpreter.aliases.lines
+        self._full_screen: FullScreen | None = None
         self._history_file = HistoryFile(history_file())
         self._load_history()
         # A line that wraps is no continuation: it is shown without a prompt in its middle.
@@ -73,6 +75,8 @@ class Shell(cmd2.Cmd):
 
     def _block_line(self) -> str | None:
         """Read a line of ``commands ... end``; Ctrl-D ends the block, Ctrl-C drops it."""
+        if self._full_screen is not None:
+            self._full_screen.show_terminal()
         try:
             return self.read_input(self.continuation_prompt)
         except EOFError:
@@ -82,11 +86,28 @@ class Shell(cmd2.Cmd):
 
     def _read_command_line(self, prompt: str) -> str:
         """Read a line; after Ctrl-C, which cmd2 returns as an empty line, repeat no command."""
+        self._switch_view()
         try:
+            if self._full_screen is not None:
+                return self._full_screen.read_line()
             return super()._read_command_line(prompt)
         except KeyboardInterrupt:
             self.interpreter.repeat = ""
             raise
+
+    def _switch_view(self) -> None:
+        """Attach or detach the full-screen view, as ``tui`` asked."""
+        if self.console.full_screen and self._full_screen is None:
+            # Here, as it imports more of prompt_toolkit than the prompt does.
+            from actiondbg.commands.shell.full_screen.view import FullScreen
+
+            self._full_screen = FullScreen(self.console, self.main_session, PROMPT)
+            self._full_screen.attach()
+            self.stdout = self.console.out
+        elif not self.console.full_screen and self._full_screen is not None:
+            self._full_screen.detach()
+            self._full_screen = None
+            self.stdout = self.console.out
 
     def onecmd_plus_hooks(self, line: str, **options: bool) -> bool:
         """Run a line of the prompt by the interpreter; the end of the input is ``quit``."""
@@ -111,11 +132,19 @@ class Shell(cmd2.Cmd):
 
     def ask(self, question: str) -> str:
         """Read the answer to a question."""
+        if self._full_screen is not None:
+            self._full_screen.show_terminal()
         return self.read_input(question)
 
     def run_builtin(self, line: str) -> None:
-        """Run one of cmd2's own commands."""
-        super().onecmd_plus_hooks(line, add_to_history=False)
+        """Run one of cmd2's own commands; only the history does not use the terminal."""
+        if self._full_screen is not None and split_command(line)[0] != "history":
+            self._full_screen.show_terminal()
+            self.stdout = sys.stdout
+        try:
+            super().onecmd_plus_hooks(line, add_to_history=False)
+        finally:
+            self.stdout = self.console.out
 
     def run_statement(self, statement: cmd2.Statement) -> bool:
         """Run ``app("...")`` of the Python shell."""
@@ -128,8 +157,12 @@ class Shell(cmd2.Cmd):
 
     def run(self) -> None:
         """Read and run lines until quit, Ctrl-D or a signal."""
-        with contextlib.suppress(EOFError):
-            self.cmdloop()
+        try:
+            with contextlib.suppress(EOFError):
+                self.cmdloop()
+        finally:
+            self.console.full_screen = False
+            self._switch_view()
         self.console.quitting = True
 
     # --- completion -----------------------------------------------------------

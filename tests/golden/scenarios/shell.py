@@ -640,6 +640,10 @@ bp AddIAddConstant
 bp
 macro list
 edit
+layout ir
+tui enable
+tui disable
+tui
 trust
 bogus
 st

@@ -1,0 +1,208 @@
+"""The panes of the full-screen view: the IR around the cursor, the stack and the changes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from prompt_toolkit.application import get_app
+from prompt_toolkit.formatted_text import ANSI, StyleAndTextTuples, to_formatted_text
+from prompt_toolkit.layout.controls import UIContent, UIControl
+
+from actiondbg.commands.render.excerpt import ExcerptStyle, MarkedLine, lines_text
+from actiondbg.commands.render.stop import change_line, emphasize, outcome_lines
+from actiondbg.commands.render.stop_context import (
+    changes_at,
+    excerpt_at,
+    mark_changes,
+    read_excerpt,
+)
+from actiondbg.commands.render.units import describe, title_of, wrapped
+from actiondbg.errors import ActiondbgError
+
+if TYPE_CHECKING:
+    from actiondbg.commands.interpreter.console import Console
+    from actiondbg.process.stop import Stop
+    from actiondbg.protocol import Excerpt, Line, Unit
+
+Rows = Sequence[StyleAndTextTuples]
+_BOLD = "1"
+_NOT_STOPPED = "The tool is not stopped: start it with 'start' or 'run'."
+
+
+class PaneControl(UIControl):
+    """Draws the rows that a function returns for a size.
+
+    Args:
+        rows: returns the rows; called again only by ``refresh``, and for another size.
+    """
+
+    def __init__(self, rows: Callable[[int, int], Rows]) -> None:
+        self._rows = rows
+        self._size: tuple[int, int] | None = None
+        self._shown: Rows = []
+
+    def refresh(self) -> None:
+        """Ask for the rows again, for the size that was drawn last."""
+        if self._size is not None:
+            self._shown = self._rows(*self._size)
+
+    @property
+    def height(self) -> int:
+        """Return the number of rows that were drawn last."""
+        return self._size[1] if self._size is not None else 1
+
+    def create_content(self, width: int, height: int) -> UIContent:
+        # The sizes of the drawing after the line was read are not those of the panes.
+        if self._size != (width, height) and not get_app().is_done:
+            self._shown = self._rows(width, height)
+            self._size = width, height
+        rows = self._shown
+        return UIContent(lambda at: list(rows[at]) if at < len(rows) else [], len(rows) or 1)
+
+    def is_focusable(self) -> bool:
+        return False
+
+
+def colored_rows(lines: Sequence[str]) -> Rows:
+    """Return rows of lines with escape sequences for colours."""
+    return [to_formatted_text(ANSI(line)) for line in lines]
+
+
+def stop_of(console: Console) -> Stop | None:
+    """Return the stop whose IR can be read; None without one."""
+    stop = console.session.stop
+    if console.session.state != "stopped" or stop is None or stop.when == "exit":
+        return None
+    return stop
+
+
+def headline(console: Console) -> str:
+    """Return the place of the stop in a line."""
+    stop = stop_of(console)
+    if stop is not None:
+        when = "inside" if stop.when == "during" else stop.when
+        return f"{when} {describe(stop)}"
+    last = console.session.stop
+    ended = last is not None and last.when == "exit" and console.session.state != "stopped"
+    return (last.message if ended and last else None) or "not started"
+
+
+class IRPane:
+    """The IR around the cursor, marked with what the action of the stop changed.
+
+    Args:
+        console: the console of the session.
+    """
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        self._stop: Stop | None = None
+        self._unit: Unit | None = None  # of the cursor when the tool stopped
+        self._lines: list[Line] = []  # that were drawn last
+        self._before: list[Line] = []  # that were drawn before the action of the stop
+        self._ordinal = 0  # of the action that self._lines were drawn before
+        self._scrolled = 0
+
+    def scroll(self, rows: int) -> None:
+        """Move the view down by rows, away from the cursor; up for a negative number."""
+        self._scrolled += rows
+
+    def follow(self) -> None:
+        """Return to the cursor."""
+        self._scrolled = 0
+
+    def rows(self, width: int, height: int) -> Rows:
+        """Return the rows of the pane."""
+        stop = stop_of(self._console)
+        if stop is None:
+            self._stop, self._lines = None, []
+            return colored_rows([_NOT_STOPPED])
+        try:
+            return colored_rows(self._text(stop, width, height))
+        except ActiondbgError as error:  # such as an erased operation, or a recording without IR
+            self._lines = []
+            return colored_rows(wrapped(str(error), width))
+
+    def _text(self, stop: Stop, width: int, height: int) -> list[str]:
+        console = self._console
+        unit = console.session.cursor.get().unit
+        self._enter(stop, unit)
+        changes = changes_at(console, stop)
+        count = height + abs(self._scrolled)
+        excerpt = excerpt_at(console, stop, changes, count) if unit == self._unit else None
+        excerpt = excerpt or read_excerpt(console, None, count)
+        self._lines = excerpt.lines
+        if stop.when == "after":
+            marked = mark_changes(self._before, excerpt, changes)
+        else:
+            marked = [MarkedLine(line) for line in excerpt.lines]
+        style = ExcerptStyle(width, console.colored, console.paint, console.stop_context.aliases)
+        current = excerpt.lines[excerpt.current]
+        texts = lines_text(marked, current, style)
+        at = 0
+        for each in marked:
+            if each.line is current:
+                break
+            at += each.line.text.count("\n") + 1
+        return self._in_view(texts, at, height, excerpt)
+
+    def _in_view(self, texts: list[str], at: int, height: int, excerpt: Excerpt) -> list[str]:
+        """Return the texts around the current one, and correct a scroll beyond the IR."""
+        top = at - height // 2
+        last = max(len(texts) - height, 0)
+        # Beyond the lines that were read there may be more: only the ends of the IR limit.
+        first = max(min(top + self._scrolled, last), 0)
+        if first != top + self._scrolled and not (excerpt.more_before and excerpt.more_after):
+            self._scrolled = first - top if self._scrolled else 0
+        return texts[first : first + height]
+
+    def _enter(self, stop: Stop, unit: Unit) -> None:
+        """Keep the lines of the stop before, if they show the IR before the same action."""
+        if stop is self._stop:
+            return
+        followed = stop.when == "after" and self._ordinal == stop.ordinal
+        self._before = self._lines if followed else []
+        self._ordinal = stop.ordinal if stop.when == "before" else 0
+        self._stop, self._unit = stop, unit
+        self._scrolled = 0
+
+
+def stack_rows(console: Console, width: int, height: int) -> Rows:
+    """Return the frames of the stack, the innermost first; the selected one is bold."""
+    if stop_of(console) is None:
+        return []
+    try:
+        frames = console.session.stack.frames()
+    except ActiondbgError as error:
+        return colored_rows([str(error)])
+    selected = console.session.stack.selected
+    lines: list[str] = []
+    for frame in frames[max(selected - height + 1, 0) :]:
+        is_selected = frame.index == selected
+        title = title_of(frame)
+        if len(title) + len(f"-> {frame.index} ") > width:
+            title = f"#{frame.ordinal} {frame.name or frame.tag}"
+        line = f"{'->' if is_selected else '  '} {frame.index} {title}"[:width]
+        lines.append(emphasize(console, line, _BOLD) if is_selected else line)
+    return colored_rows(lines)
+
+
+def changes_rows(console: Console, width: int, height: int) -> Rows:
+    """Return the outcome of the action and what it changed."""
+    stop = stop_of(console)
+    if stop is None:
+        return []
+    try:
+        changes = console.session.outcome.changes(limit=height)
+    except ActiondbgError as error:
+        return colored_rows([str(error)])
+    lines = outcome_lines(stop.outcome, stop.tag) if stop.outcome is not None else []
+    rows = [row for line in lines for row in wrapped(line, width)]
+    rows += [change_line(change, stop.ordinal)[:width] for change in changes.changes]
+    if not rows:
+        rows = ["no changes" if stop.when == "after" else "no changes yet"]
+    unread = changes.total - len(changes.changes)
+    if len(rows) + unread > height:
+        rows = [*rows[: height - 1], f"... {len(rows) + unread - height + 1} more: info changes"]
+    return colored_rows(rows)

@@ -197,13 +197,16 @@ def _matches_any(glob: str, names: Collection[str]) -> bool:
 
 
 def _last_component(name: str) -> str:
-    """Return the part after the last :: outside of template arguments."""
-    nesting = start = 0
+    """Return the part after the last :: outside of template arguments, as the agent does.
+
+    A function canonicalize keeps its class: many operations have one, and a pass has the name.
+    """
+    nesting = start = before = 0
     for at, character in enumerate(name):
         nesting += (character == "<") - (character == ">")
         if nesting == 0 and name.startswith("::", at):
-            start = at + 2
-    return name[start:]
+            before, start = start, at + 2
+    return name[before if name[start:] == "canonicalize" else start :]
 
 
 # --- names that are not known -----------------------------------------------------------

@@ -57,6 +57,7 @@ def resolved(text: str, files: tuple[str, ...] = ("dir/in.mlir",)) -> Resolved:
         ("mlir::cf::FoldBr<*", "pattern:mlir::cf::FoldBr<*"),
         ("canonicalize", "pass:canonicalize"),
         ("mlir::cf::BranchOp::canonicalize", "pattern:mlir::cf::BranchOp::canonicalize"),
+        ("BranchOp::canonicalize", "pattern:BranchOp::canonicalize"),
         ("*BranchOp::*", "pattern:*BranchOp::*"),
         ("cse", "pass:cse"),
         ("arith.addi", "op:arith.addi"),

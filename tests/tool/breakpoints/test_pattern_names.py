@@ -126,6 +126,21 @@ def test_a_recording_has_the_same_names(
     database.close()
 
 
+def test_threads_find_the_same_names(mlir_opt: str, folds: str, tmp_path: Path) -> None:
+    source = stock.write("many.mlir", "".join(BRANCHES.replace("@f", f"@f{n}") for n in range(200)))
+    argv = [mlir_opt, source, "--pass-pipeline=builtin.module(func.func(canonicalize))"]
+    names: list[list[tuple[str, str, int]]] = []
+    for number, flags in enumerate(([], ["--mlir-disable-threading"])):
+        path = tmp_path / f"{number}.adbrec"
+        record([*argv, *flags], path, stdout=tmp_path / "out.mlir")
+        database = open_database(open_recording(path))
+        query = "SELECT name, unnamed, count(*) FROM actions WHERE unnamed IS NOT NULL GROUP BY ALL"
+        names.append(database.sql(query).fetchall())
+        database.close()
+    assert names[0] == names[1]
+    assert [(name, unnamed) for name, unnamed, _ in names[0]] == [(FUNCTION, UNNAMED)]
+
+
 def test_a_pattern_of_pdl_has_its_root_as_name(launch: Launch) -> None:
     session = launch("--transform-interpreter", source=stock.write("pdl.mlir", PDL))
     session.breakpoints.add("tag:apply-pattern")

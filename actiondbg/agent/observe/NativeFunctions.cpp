@@ -23,7 +23,7 @@ using Table = const void *const *;
 
 static Table tableOf(const void *object) {
   Table table;
-  memcpy(&table, object, sizeof(table));
+  memcpy(static_cast<void *>(&table), object, sizeof(table));
   return table;
 }
 

@@ -29,32 +29,31 @@ static bool isCode(const void *address) { return Place::of(address).isCode; }
 
 /// Whether an address is a table of the virtual functions of a RewritePattern:
 /// destructors, matchAndRewrite, anchor.
-static bool isVtable(const void *const *address) {
+static bool isVtable(const void *const *table) {
   constexpr int before = 2, functions = 4;
-  if (reinterpret_cast<uintptr_t>(address) % sizeof(void *) != 0)
+  if (reinterpret_cast<uintptr_t>(table) % sizeof(void *) != 0)
     return false;
-  Place place = Place::of(address);
-  if (!place.isKnown() || place.isCode ||
-      Place::of(address - before).path != place.path ||
-      Place::of(address + functions).path != place.path)
+  const auto *first = static_cast<const void *>(table - before);
+  const auto *last = static_cast<const void *>(table + functions);
+  Place place = Place::of(first);
+  if (!place.isKnown() || place.isCode || Place::of(last).path != place.path)
     return false;
-  bool hasOffset = address[-before] != nullptr;
-  return !hasOffset && std::all_of(address, address + functions,
-                                   [](const void *one) { return isCode(one); });
+  bool hasOffset = table[-before] != nullptr;
+  return !hasOffset && std::all_of(table, table + functions, isCode);
 }
 
 /// Reads a word behind an object. It need not be mapped if a page begins there.
 static const void *wordBehind(const char *end) {
   const void *word = nullptr;
+  auto *to = static_cast<void *>(&word);
   if (reinterpret_cast<uintptr_t>(end) % 4096) {
-    memcpy(&word, end, sizeof(word));
+    memcpy(to, end, sizeof(word));
     return word;
   }
-  struct iovec to{&word, sizeof(word)};
-  struct iovec from{const_cast<char *>(end), sizeof(word)};
-  return process_vm_readv(getpid(), &to, 1, &from, 1, 0) == sizeof(word)
-             ? word
-             : nullptr;
+  struct iovec target{to, sizeof(word)};
+  struct iovec source{const_cast<char *>(end), sizeof(word)};
+  ssize_t size = process_vm_readv(getpid(), &target, 1, &source, 1, 0);
+  return size == sizeof(word) ? word : nullptr;
 }
 
 static std::string unnamedText(const Pattern &pattern) {
@@ -83,8 +82,9 @@ UnnamedPattern::UnnamedPattern(const Pattern &pattern)
   auto *object = reinterpret_cast<const char *>(
       static_cast<const RewritePattern *>(&pattern));
   const void *const *table;
-  memcpy(&table, object, sizeof(table));
-  if (!isKnown(vtables, table, [&] { return isVtable(table); }))
+  memcpy(static_cast<void *>(&table), object, sizeof(table));
+  const auto *address = static_cast<const void *>(table);
+  if (!isKnown(vtables, address, [&] { return isVtable(table); }))
     return;
   vtable = table;
   // The only member of the class in RewritePatternSet::add. In another class
@@ -101,15 +101,15 @@ UnnamedPattern::UnnamedPattern(const Pattern &pattern)
 /// Returns the name of the class with this table of virtual functions; empty if
 /// neither type information nor a symbol is there.
 static std::string classOf(const void *const *vtable) {
-  if (const void *const *type =
-          static_cast<const void *const *>(vtable[-1] ? vtable[-1] : nullptr))
-    if (Place::of(type).isKnown()) {
-      StringRef name = static_cast<const char *>(type[1]);
-      // A compiler's mark of a type that is compared by its address.
-      name.consume_front("*");
-      return readableName(name);
-    }
-  std::string symbol = symbolAt(vtable - 2);
+  if (const void *information = vtable[-1];
+      information && Place::of(information).isKnown()) {
+    const auto *type = static_cast<const void *const *>(information);
+    StringRef name = static_cast<const char *>(type[1]);
+    // A compiler's mark of a type that is compared by its address.
+    name.consume_front("*");
+    return readableName(name);
+  }
+  std::string symbol = symbolAt(static_cast<const void *>(vtable - 2));
   return StringRef(symbol).starts_with("_ZTV") ? readableName(symbol) : "";
 }
 
@@ -123,7 +123,9 @@ static std::string placeOf(const UnnamedPattern &pattern) {
   StringRef root = pattern.unnamed;
   root.consume_front("<unnamed, root ");
   root = root.split(',').first;
-  const void *address = pattern.function ? pattern.function : pattern.vtable;
+  const void *address = pattern.function
+                            ? pattern.function
+                            : static_cast<const void *>(pattern.vtable);
   return (root == "any" ? "" : root.str() + "@") +
          Place::of(address).offsetOf(address);
 }

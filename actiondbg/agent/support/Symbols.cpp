@@ -10,6 +10,7 @@
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/Twine.h"
 #include <algorithm>
 #include <cstring>
 #include <cxxabi.h>
@@ -151,7 +152,8 @@ public:
       uint64_t piece = std::min<uint64_t>(sizeof(items), all - at);
       if (!readInto(items, piece, section.sh_offset + at))
         return;
-      std::for_each(items, items + piece / sizeof(Item), visit);
+      for (const Item &one : llvm::ArrayRef(items, piece / sizeof(Item)))
+        visit(one);
     }
   }
   /// Reads a text that ends with a zero.
@@ -290,7 +292,7 @@ private:
       if (std::string name = file.readText(*link, 0); !name.empty())
         for (const std::string &where :
              {folder, folder + "/.debug", global + folder})
-          paths.push_back(where + "/" + name);
+          paths.push_back((llvm::Twine(where) + "/" + name).str());
     for (const std::string &one : paths)
       if (isOfOneBuild(file, File(one)))
         return one;

@@ -272,8 +272,10 @@ class ReproducerWriter:
             verdicts = self._reproducer_run.known_verdicts(essential)
             expected = [step.expected for step in essential]
             if strategy.runs_pass and verdicts == expected:
-                verdicts = self._reproducer_run.known_verdicts(strategy.steps)
-                steps = zip(strategy.steps, verdicts, strict=True)
+                # Counted runs in the pass have outputs of no trial, or there is a better strategy.
+                shown = [step for step in strategy.steps if not step.pair]
+                verdicts = self._reproducer_run.known_verdicts(shown)
+                steps = zip(shown, verdicts, strict=True)
                 results = [StepResult(step, verdict) for step, verdict in steps if verdict]
                 return _Chosen(strategy.sentence, _confirmed(results))
         return None

@@ -7,7 +7,6 @@ import os
 import tempfile
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -90,6 +89,7 @@ class ReproducerRun:
         self._known: dict[tuple[str, ...], Verdict | None] = {}
         self._tried: dict[tuple[str, ...], Verdict] = {}
         self._runners: list[CommandRunner] = []
+        self._slots = threading.BoundedSemaphore(os.cpu_count() or 1)
 
     def known_verdicts(self, steps: Sequence[Step]) -> list[Verdict | None]:
         """Run steps, and return the verdicts on those outputs that need not be judged again.
@@ -100,16 +100,16 @@ class ReproducerRun:
         """
         new = [step for step in steps if tuple(step.args) not in self._known]
         with self._scratch() as scratch:
-            directories = [Path(scratch, str(number)) for number, _ in enumerate(new)]
-            with ThreadPoolExecutor(os.cpu_count()) as pool:
-                try:
-                    verdicts = list(pool.map(self._run_step, new, directories))
-                except BaseException:
-                    self.close()  # so that the end of the pool waits for no tool
-                    raise
-        for step, verdict in zip(new, verdicts, strict=True):
-            self._known[tuple(step.args)] = verdict
-        return [self._known[tuple(step.args)] for step in steps]
+            threads = [
+                threading.Thread(target=self._look_up, args=(step, Path(scratch, str(number))))
+                for number, step in enumerate(new)
+            ]
+            try:
+                for thread in threads:
+                    thread.start()
+            finally:
+                self._join(threads)
+        return [self._known.get(tuple(step.args)) for step in steps]
 
     def try_steps(self, steps: Sequence[Step], judge: ShellJudge) -> list[StepResult]:
         """Run and judge steps; only those that were not judged yet are run."""
@@ -210,12 +210,7 @@ class ReproducerRun:
                 ended.append(self._execute(line, scratch, {}, self.seconds, stdin, runner))
 
         def wait() -> tuple[bool, str]:
-            try:
-                while thread.is_alive():
-                    thread.join(_POLL_SECONDS)  # a signal that another thread gets wakes no join
-            except BaseException:
-                runner.cancel()
-                raise
+            self._join([thread])
             status, text = ended[0] if ended else (None, "")
             return status == 0, text
 
@@ -262,6 +257,20 @@ class ReproducerRun:
                 ["env", *environment, *words], stdin, seconds, self._folder
             )
         return completed.status, completed.output.read_text(encoding="utf-8", errors="replace")
+
+    def _join(self, threads: Sequence[threading.Thread]) -> None:
+        """Wait for threads; an exception such as KeyboardInterrupt ends what they run."""
+        try:
+            for thread in threads:
+                while thread.is_alive():
+                    thread.join(_POLL_SECONDS)  # a signal that another thread gets wakes no join
+        except BaseException:
+            self.close()
+            raise
+
+    def _look_up(self, step: Step, directory: Path) -> None:
+        with self._slots, contextlib.suppress(Cancelled):
+            self._known[tuple(step.args)] = self._run_step(step, directory)
 
     def _run_step(self, step: Step, directory: Path) -> Verdict | None:
         """Run a step; return the verdict on its output, if no oracle has to be run for it."""

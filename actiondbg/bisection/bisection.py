@@ -95,7 +95,7 @@ class Bisection(Closeable):
             ToolGone: the tool does not repeat its run.
         """
         result = self._find_in_layout(verdicts)
-        if not _is_not_bad(result) or self.frozen_tool.stop.when == "exit":
+        if result.verdict != "not-bad" or self.frozen_tool.stop.when == "exit":
             return result
         found = self._find_in_random_layouts(verdicts)
         if found is not None:

@@ -99,7 +99,8 @@ class Result(msgspec.Struct, kw_only=True, frozen=True):
         culprit: the culprit; only with "found".
         trials: the number of trials, without those of a resumed state file.
         oracle_runs: how often an output was judged here: less than ``trials``, if several outputs
-            had the same content, or trials were judged by workers of a cluster.
+            had the same content, or the oracle judges the end of the tool, or trials were judged by
+            workers of a cluster.
         candidates: the number of candidates in the search.
         applied: of mode minimize: the smallest set of applied candidates whose output is bad.
         skips: of mode skip: the smallest set of skips whose output is good; of minimize: all

@@ -60,11 +60,9 @@ def bisection_text(
     if result.mode == "skip" and result.skips:
         after += ["Skipped, all others applied:", *_entries(result.skips)]
     after += [f"Note: {note}" for note in result.notes]
-    counts = [
-        _plural(result.trials, "trial"),
-        _plural(result.oracle_runs, "run") + " of the oracle",
-        _plural(result.candidates, "candidate"),
-    ]
+    counts = [_plural(result.trials, "trial"), _plural(result.candidates, "candidate")]
+    if result.oracle_runs:
+        counts.insert(1, f"{_plural(result.oracle_runs, 'run')} of the oracle")
     after += [f"{', '.join(counts)}, {result.seconds:.1f} s.", *_reproducer_lines(result)]
     diff = _diff_lines(result.culprit) if result.culprit else []
     shown = _fitting(diff, [*lines, *after], screen)

@@ -30,7 +30,7 @@ class TrialRunner:
         repeat: how often each output is judged.
 
     Attributes:
-        judged: how often the oracle judged.
+        judged: how often the oracle judged an output; the end of a tool costs nothing to judge.
     """
 
     def __init__(
@@ -83,8 +83,9 @@ class TrialRunner:
 
     def judge_again(self, evidence: Evidence, running: RunningTrial) -> Judgement:
         """Judge the output of a trial, whatever is known about its content."""
-        with self._lock:
-            self.judged += 1
+        if self._oracle.judges_output(evidence.stop):
+            with self._lock:
+                self.judged += 1
         return self._oracle.judge(evidence, running.commands, self._setup)
 
     def _judge(self, evidence: Evidence, running: RunningTrial) -> Judgement:

@@ -7,7 +7,7 @@ import os
 import tempfile
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from actiondbg.bisection.command_runner import STDERR, STDOUT, Cancelled, CommandRunner
@@ -87,7 +87,7 @@ class ReproducerRun:
         self._environment = environment
         self._verdicts = verdicts
         self._known: dict[tuple[str, ...], Verdict | None] = {}
-        self._tried: dict[tuple[str, ...], Verdict] = {}
+        self._tried: dict[tuple[str, ...], StepResult] = {}
         self._runners: list[CommandRunner] = []
         self._slots = threading.BoundedSemaphore(os.cpu_count() or 1)
 
@@ -116,8 +116,8 @@ class ReproducerRun:
         new = [step for step in steps if tuple(step.args) not in self._tried]
         if new:
             for result in self.run(new, judge, ["An attempt."])[0]:
-                self._tried[tuple(result.step.args)] = result.verdict
-        return [StepResult(step, self._tried[tuple(step.args)]) for step in steps]
+                self._tried[tuple(result.step.args)] = result
+        return [replace(self._tried[tuple(step.args)], step=step) for step in steps]
 
     def forget_verdicts(self) -> None:
         """Forget the verdicts of ``try_steps``: another judge is tried."""

@@ -122,7 +122,7 @@ class Session(Closeable):
         self.observers = ObserverList(executions, breakpoints, self.names)
         replay, scout = Replay(executions), Scout(executions, self.options)
         self.native = NativeDebugger(executions, scout)
-        self.past = Past(program, executions, self.cursor, values, replay)
+        self.past = Past(program, executions, self.cursor, values, replay, self.names)
         replacement = ToolReplacement(executions, breakpoints, self.options)
         rules = SkipRules(executions, replacement.begin_branch)
         self.skips = SkipPlan(program, executions, breakpoints, scout, replay, rules)

@@ -6,6 +6,7 @@ import msgspec
 
 from actiondbg.breakpoints.breakpoint import Breakpoint
 from actiondbg.commands.render.renderer import RenderContext, renders
+from actiondbg.commands.render.units import wrapped
 
 # The fixed JSON interface, independent of further fields of the API.
 _BREAKPOINT_KEYS = (
@@ -20,13 +21,14 @@ class Breakpoints(msgspec.Struct):
     breakpoints: list[Breakpoint]
 
 
-def breakpoint_text(_: RenderContext, breakpoint: Breakpoint) -> str:
+def breakpoint_text(context: RenderContext, breakpoint: Breakpoint) -> str:
     kind = breakpoint.kind.capitalize()
     if breakpoint.temporary:
         kind = f"Temporary {breakpoint.kind}"
     words = _words(breakpoint).removeprefix(f"{breakpoint.kind} ")
     pending = f", pending: {breakpoint.pending}" if breakpoint.pending else ""
-    return f"{kind} {breakpoint.id}: {words}{pending}"
+    line = f"{kind} {breakpoint.id}: {words}{pending}"
+    return line if context.width is None else "\n".join(wrapped(line, context.width))
 
 
 def _words(breakpoint: Breakpoint) -> str:

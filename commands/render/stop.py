@@ -41,7 +41,10 @@ def stop_text(context: RenderContext, stop: Stop) -> str:
     """Return the text of a stop."""
     if stop.when == "exit":
         lines = [stop.message or f"The tool exited with status {stop.status}."]
-        return "\n".join([*lines, *_never_hit_lines(context, stop)])
+        lines += _never_hit_lines(context, stop)
+        if context.width is not None:
+            lines = [row for line in lines for row in wrapped(line, context.width)]
+        return "\n".join(lines)
     excerpt = _excerpt(context, stop)
     lines = [_head(context, stop), *_message_lines(stop)]
     if stop.outcome is not None:

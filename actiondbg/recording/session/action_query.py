@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import duckdb
 import numpy as np
 
+from actiondbg.breakpoints.resolution import Vocabulary, resolve_spec
 from actiondbg.breakpoints.spec import attempt_terms
 from actiondbg.recording.format.arrow import Bools, Ints, Table, pa, word_array
 from actiondbg.recording.query.database import open_database
@@ -38,11 +39,13 @@ class ActionQuery:
     Args:
         recording: the recording.
         actions: its actions.
+        names: the recorded names.
     """
 
-    def __init__(self, recording: Recording, actions: ActionColumns) -> None:
+    def __init__(self, recording: Recording, actions: ActionColumns, names: Vocabulary) -> None:
         self._recording = recording
         self._actions = actions
+        self._names = names
         self._known: dict[tuple[str, ...], tuple[Ints, Table]] = {}
 
     def close(self) -> None:
@@ -74,6 +77,7 @@ class ActionQuery:
         Raises:
             UsageError: one of them has a syntax error.
         """
+        spec = resolve_spec(spec, self._names).spec
         selected = self._select(where(spec))
         if condition is not None:
             selected &= self._select(self._condition(spec, condition))

@@ -9,7 +9,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from actiondbg.breakpoints.resolution import Vocabulary, resolve_spec
 from actiondbg.errors import ControlRefused, UsageError
 from actiondbg.process.stop import Stop
 from actiondbg.recording.format.arrow import Ints
@@ -40,12 +39,10 @@ class RecordedObservers:
     Args:
         actions: the recorded actions.
         query: finds the actions of a SPEC.
-        names: the recorded names.
     """
 
-    def __init__(self, actions: ActionColumns, query: ActionQuery, names: Vocabulary) -> None:
+    def __init__(self, actions: ActionColumns, query: ActionQuery) -> None:
         self._actions = actions
-        self._names = names
         self._query = query
         self._observed: list[_Observed] = []
         self._on_stop: list[Callback] = []
@@ -74,7 +71,7 @@ class RecordedObservers:
         if before is None and after is None:
             raise UsageError("An observer needs a callback: give before=, after= or both.")
         observer = Observer(spec, before, after)
-        places = self._query.places(resolve_spec(spec, self._names).spec)
+        places = self._query.places(spec)
         begins, ends = self._actions.line.begins[places], self._actions.end_events(places)
         self._observed.append(_Observed(observer, begins, ends))
         return observer

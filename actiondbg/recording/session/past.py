@@ -16,6 +16,7 @@ from actiondbg.analysis.attempts import Attempt, Group
 from actiondbg.analysis.cycles import Applied, Cycle, find_cycle
 from actiondbg.analysis.history import Event, EventKind, History
 from actiondbg.analysis.pipeline import PASS_TAG
+from actiondbg.breakpoints.condition import parse_condition, uses_field
 from actiondbg.breakpoints.watch import parse_operation
 from actiondbg.errors import NoSuchUnit, UsageError
 from actiondbg.protocol import Result, Statistic
@@ -343,8 +344,10 @@ class RecordedPast:
     ) -> ActionList:
         """List actions of the run, before and after the stop; see ``Past.actions``."""
         places = self._query.places(spec or "tag:*", condition, "changed" if changed else None)
-        # A live session counts changing actions where they end.
-        events = (self._line.ends if changed else self._line.begins)[places]
+        # A live session counts actions where it is decided whether they are wanted.
+        parsed = None if condition is None else parse_condition(condition)
+        at_ends = changed or uses_field(parsed, "outcome")
+        events = (self._line.ends if at_ends else self._line.begins)[places]
         places = places[np.argsort(events, kind="stable")]
         later = places
         before = int(np.count_nonzero(events <= self._here))

@@ -13,7 +13,7 @@ import numpy as np
 from actiondbg import protocol
 from actiondbg.breakpoints.breakpoint import BreakpointTable
 from actiondbg.breakpoints.condition import parse_condition, uses_field
-from actiondbg.breakpoints.resolution import Kind, resolve_spec
+from actiondbg.breakpoints.resolution import Kind
 from actiondbg.errors import ControlRefused, NotRecorded
 from actiondbg.ir.value_names import ValueNames
 from actiondbg.process.stop import Stop
@@ -75,11 +75,11 @@ class RecordedSession(Closeable):
         table = BreakpointTable()
         self._actions = actions
         self._line = actions.line
-        self._query = ActionQuery(recording, actions)
+        self.names = RecordedNames(recording, describe)
+        self._query = ActionQuery(recording, actions, self.names)
         hits = BreakpointHits(actions, describe.changes, self._query)
         host = RecordedBreakpoints(recording, table, hits, self._line.last)
-        self.names = RecordedNames(recording, describe)
-        self.observers = RecordedObservers(actions, self._query, self.names)
+        self.observers = RecordedObservers(actions, self._query)
         self._position = Position(recording, actions, describe, host, self.observers)
         self._answers = RecordedAnswers(recording, describe, self._position)
         self.stack = Stack(self._answers)
@@ -213,7 +213,7 @@ class RecordedSession(Closeable):
 
     def _matches(self, spec: str, condition: str | None) -> Ints:
         """Return the events of the actions that match: their ends, if it is about the outcome."""
-        places = self._query.places(resolve_spec(spec, self.names).spec, condition)
+        places = self._query.places(spec, condition)
         parsed = None if condition is None else parse_condition(condition)
         if uses_field(parsed, "outcome"):
             return self._actions.end_events(places)

@@ -10,6 +10,7 @@ import msgspec
 
 from actiondbg import protocol
 from actiondbg.analysis.actions import ActionList, ListedAction, Window, state_of
+from actiondbg.breakpoints.condition import uses_field
 from actiondbg.errors import ToolGone
 from actiondbg.process.forked_tool import ForkedTool
 from actiondbg.process.stop import Stop
@@ -36,6 +37,11 @@ class Wanted(NamedTuple):
     condition: protocol.Condition | None = None
     changed: bool = False
 
+    @property
+    def at_ends(self) -> bool:
+        """Whether the end of an action decides whether it is wanted."""
+        return self.changed or uses_field(self.condition, "outcome")
+
 
 _NONE = Wanted([protocol.Term(kind="ordinal", ordinal=_NEVER)])
 
@@ -59,8 +65,8 @@ class _Counts(NamedTuple):
 class ActionSearch:
     """Finds actions of the current timeline, by replays up to its end.
 
-    Actions are counted where they begin or, if only changing ones are wanted, where they end: then
-    a window may begin inside of an action that is listed in it.
+    Actions are counted where they begin or, if only the end decides whether one is wanted, where
+    they end: then a window may begin inside of an action that is listed in it.
 
     Args:
         replay: replays the run.
@@ -180,7 +186,7 @@ def _logged(wanted: Wanted, id: int) -> protocol.WireBreakpoint:
 
 
 def _both(wanted: Wanted) -> list[protocol.WireBreakpoint]:
-    if wanted.changed:
+    if wanted.at_ends:
         return [_logged(wanted, _ENDS)]
     return [_logged(wanted, _BEGINS), _logged(wanted, _ENDS)]
 

@@ -17,6 +17,7 @@ from actiondbg.analysis.attempts import Attempts, attempts_of
 from actiondbg.analysis.history import History, Unfinished, history_of
 from actiondbg.analysis.pipeline import PASS_TAG
 from actiondbg.breakpoints.condition import parse_condition
+from actiondbg.breakpoints.resolution import Vocabulary, resolve_spec
 from actiondbg.breakpoints.spec import attempt_terms, parse_spec
 from actiondbg.breakpoints.watch import parse_operation
 from actiondbg.errors import AgentError, NoSuchUnit, UsageError
@@ -64,6 +65,7 @@ class Past:
         executions: the processes of the tool.
         cursor: resolves references to operations.
         replay: replays the run.
+        names: the names that are known of the tool.
     """
 
     def __init__(
@@ -73,8 +75,10 @@ class Past:
         cursor: Cursor,
         values: ValueNames,
         replay: Replay,
+        names: Vocabulary,
     ) -> None:
         self._program = program
+        self._names = names
         self._values = values
         self._executions = executions
         self._cursor = cursor
@@ -223,7 +227,7 @@ class Past:
             UsageError: the SPEC or the condition has a syntax error.
         """
         wanted = Wanted(
-            [] if spec is None else parse_spec(spec),
+            [] if spec is None else parse_spec(resolve_spec(spec, self._names).spec),
             None if condition is None else parse_condition(condition),
             changed,
         )

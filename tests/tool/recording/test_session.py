@@ -196,6 +196,9 @@ def test_lists_of_actions_are_the_same(both: Start, ordinal: int) -> None:
         (("tag:fold",), {"changed": True, "count": 2}),
         ((), {"changed": True, "first": 4, "count": 100}),
         (("pass:nosuch",), {}),
+        (("arith.addi", "pass == 'canonicalize'"), {"count": 5}),
+        (("in:canonicalize", "outcome == 'succeeded'"), {"count": 3}),
+        (("tag:*", "outcome != 'failed'"), {"first": 4, "count": 6}),
     ]
     for words, named in options:
         live, recorded = (each.past.actions(*words, **named) for each in sessions)

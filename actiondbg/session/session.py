@@ -124,7 +124,7 @@ class Session(Closeable):
         self.native = NativeDebugger(executions, scout)
         self.past = Past(program, executions, self.cursor, values, replay, self.names)
         replacement = ToolReplacement(executions, breakpoints, self.options)
-        rules = SkipRules(executions, replacement.begin_branch)
+        rules = SkipRules(executions, replacement.begin_branch, self.names)
         self.skips = SkipPlan(program, executions, breakpoints, scout, replay, rules)
         inner_stops = InnerStops()
         updates = StopUpdates(

@@ -8,6 +8,7 @@ import msgspec
 
 from actiondbg import protocol
 from actiondbg.breakpoints.condition import parse_condition
+from actiondbg.breakpoints.resolution import Vocabulary, resolve_spec
 from actiondbg.breakpoints.spec import parse_spec
 from actiondbg.errors import UsageError
 from actiondbg.process.execution import Execution
@@ -53,10 +54,14 @@ class SkipRules:
     Args:
         executions: the processes of the tool.
         prepare_branch: prepares the stopped tool for a new branch.
+        names: the names that are known of the tool.
     """
 
-    def __init__(self, executions: Executions, prepare_branch: Callable[[], None]) -> None:
+    def __init__(
+        self, executions: Executions, prepare_branch: Callable[[], None], names: Vocabulary
+    ) -> None:
         self._executions = executions
+        self._names = names
         self._prepare_branch = prepare_branch
         self._all: dict[int, SkipRule] = {}
         self._newest = 0
@@ -80,6 +85,7 @@ class SkipRules:
             NotStopped: the tool runs.
         """
         self._executions.check_idle("skip rules")
+        spec = resolve_spec(spec, self._names).spec
         for one in self.all():
             if (one.spec, one.condition) == (spec, condition):
                 return one

@@ -43,6 +43,14 @@ def test_a_rule_skips_in_each_run(launch: Launch) -> None:
     assert session.target.output() == plain
 
 
+def test_a_rule_takes_a_bare_name_or_line(launch: Launch) -> None:
+    session = launch()
+    assert session.skips.rules.add("sum and 6").spec == "func:sum and folds.mlir:6"
+    assert session.skips.rules.add("func:sum and folds.mlir:6").id == 1
+    session.breakpoints.add("6 and tag:apply-pattern")
+    assert session.run().skipped
+
+
 def test_a_stop_reports_that_a_rule_skips_the_action(launch: Launch) -> None:
     session = launch()
     session.breakpoints.add(RULE)

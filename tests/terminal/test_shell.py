@@ -28,8 +28,8 @@ def test_enter_repeats_steps_and_prefixes_work(terminal: Callable[..., Terminal]
 def test_break_print_skip(terminal: Callable[..., Terminal]) -> None:
     shell = terminal()
     shell.ready()
-    assert "Breakpoint 1: AddIAddConstant if depth > 1" in shell.do(
-        "br AddIAddConstant if depth > 1"
+    assert "Breakpoint 1: pattern:AddIAddConstant if depth > 1" in shell.do(
+        "br pattern:AddIAddConstant if depth > 1"
     )
     assert "Breakpoint 1, stopped before" in shell.do("r")
     assert re.search(r"^--> .*arith\.addi", shell.do("p func"), re.MULTILINE)

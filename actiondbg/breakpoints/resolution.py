@@ -252,11 +252,13 @@ def _clause(what: str, near: str | None, names: Vocabulary) -> str:
 def _nearest(glob: str, kinds: Iterable[Kind], names: Vocabulary) -> str | None:
     """Return the known name that is most like a glob, with its kind; None if none is like it."""
     stem = glob.strip("*").lower()
+    # It keeps an index of the second text, which is the same for all names.
+    matcher = difflib.SequenceMatcher(None, "", stem, autojunk=False)
     best = (_LIKENESS_OF_SHORT if len(stem) <= _SHORT else _LIKENESS), ""
     for kind in kinds:
         for name, spelling, is_part in _candidates(kind, names):
             short = spelling[: len(stem) + 1] if glob.endswith("*") else spelling
-            likeness = _likeness(stem, short, max(best[0], _LIKENESS_OF_PART * is_part))
+            likeness = _likeness(matcher, short, max(best[0], _LIKENESS_OF_PART * is_part))
             likeness -= _LESS_FOR_PART * is_part
             if likeness > best[0]:
                 best = likeness, f"{kind}:{name}"
@@ -272,9 +274,9 @@ def _candidates(kind: Kind, names: Vocabulary) -> Iterator[tuple[str, str, bool]
             yield name, last.lower(), True
 
 
-def _likeness(one: str, other: str, least: float) -> float:
+def _likeness(matcher: difflib.SequenceMatcher[str], other: str, least: float) -> float:
     """Return how alike two texts are, from 0 to 1; 0 if it is at most ``least``."""
-    matcher = difflib.SequenceMatcher(None, other, one, autojunk=False)
+    matcher.set_seq1(other)
     if matcher.real_quick_ratio() <= least or matcher.quick_ratio() <= least:
         return 0.0
     return matcher.ratio()

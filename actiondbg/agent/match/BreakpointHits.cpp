@@ -56,6 +56,12 @@ void BreakpointHits::hit(Breakpoint &one, Frame &frame, Notice &notice) {
   log.write(frame, logged, /*withChanges=*/one.watch.has_value());
 }
 
+/// Whether the condition of a watch or a catch holds, which has no terms.
+static bool holdsFor(Breakpoint &one, const Frame &frame) {
+  Spec &spec = one.spec;
+  return !spec.condition || spec.condition->holds(frame, ++spec.matched);
+}
+
 /// Notes a breakpoint that is evaluated at the end of the action.
 static void noteEnd(Frame &frame, const Breakpoint &one, Results results) {
   Rare &rare = frame.needRare();
@@ -109,7 +115,8 @@ bool BreakpointHits::hitAfter(Frame &frame, Notice &notice) {
   for (Breakpoint &one : breakpoints) {
     if (failed && one.enabled && one.catches &&
         one.catches->kind == CatchKind::Failure &&
-        (!one.catches->glob || one.catches->glob->matchesNow(frame.name()))) {
+        (!one.catches->glob || one.catches->glob->matchesNow(frame.name())) &&
+        holdsFor(one, frame)) {
       notice.reason = "catch";
       notice.message = "the pass " + frame.name() + " failed";
       notice.culprit = {frame.ordinal, frame.tag().str(), frame.name(), false};
@@ -132,7 +139,8 @@ void BreakpointHits::hitCatches(CatchKind kind, StringRef text, Frame &frame,
                                 Notice &notice) {
   for (Breakpoint &one : breakpoints)
     if (one.enabled && one.catches && one.catches->kind == kind &&
-        (!one.catches->glob || one.catches->glob->matchesNow(text)))
+        (!one.catches->glob || one.catches->glob->matchesNow(text)) &&
+        holdsFor(one, frame))
       hit(one, frame, notice);
 }
 
@@ -141,8 +149,7 @@ void BreakpointHits::hitWatches(Frame &frame, Notice &notice) {
     std::string message = one->watch->takeEvents();
     if (message.empty() || !one->enabled)
       continue;
-    if (one->spec.condition &&
-        !one->spec.condition->holds(frame, ++one->spec.matched))
+    if (!holdsFor(*one, frame))
       continue;
     Notice seen;
     seen.reason = "watch";

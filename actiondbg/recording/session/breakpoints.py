@@ -51,7 +51,10 @@ class BreakpointHits:
         if one.watch is not None:
             return self._watched(one.watch, one.condition)
         if one.catch is not None:
-            return self._actions.end_events(self._failed_passes(one.catch.glob))
+            places = self._failed_passes(one.catch.glob)
+            if one.condition is not None:
+                places = np.intersect1d(places, self._query.places("tag:*", one.condition))
+            return self._actions.end_events(places)
         places = self._query.places(one.spec, one.condition, one.outcome)
         return self._actions.end_events(places) if one.after else self._actions.line.begins[places]
 

@@ -90,6 +90,17 @@ def test_catch_failure_of_some_passes(launch: Launch) -> None:
     assert session.run().breakpoints == [2]
 
 
+def test_a_catch_may_have_a_condition(launch: Launch) -> None:
+    session = launch(NOT_CONVERGED)
+    for kind in ("failure", "nonconvergence"):
+        one = session.breakpoints.catch(kind)
+        session.breakpoints.set_condition(one.id, "pass == 'cse'")
+        assert session.run().when == "exit"
+        session.breakpoints.set_condition(one.id, "pass == 'canonicalize'")
+        assert session.run().breakpoints == [one.id]
+        session.breakpoints.delete([one.id])
+
+
 def test_catch_failure_in_a_nested_pipeline(debian: Debian, folds: str) -> None:
     """The pass that fails is told, not the managers around it."""
     flags = "--pass-pipeline=builtin.module(cse,func.func(canonicalize,test-pass-failure))"

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from actiondbg import protocol
+from actiondbg.process.process_status import ProcessStatus, process_status
 from actiondbg.process.streams import Streams
 from actiondbg.session.executions import Executions
 from actiondbg.tool import Tool
@@ -53,6 +54,18 @@ class Target:
     def tool(self) -> Tool:
         """The tool; raises LaunchError when it is missing or unsuitable for the agent."""
         return self._program.tool
+
+    def process(self) -> ProcessStatus | None:
+        """Return the status of the tool's process; None before its start and after its end."""
+        execution = self._executions.current
+        if execution is None or execution.state == "exited":
+            return None
+        return process_status(execution.pid)
+
+    def forks(self) -> list[int]:
+        """Return the pids of the checkpoints of the timeline, that of the beginning last."""
+        execution = self._executions.current
+        return [] if execution is None else [one.tool.pid for one in execution.frozen()]
 
     def agent(self) -> Path:
         """Return the agent for the tool, compiled if need be; raises LaunchError."""

@@ -26,6 +26,7 @@ from actiondbg.version import VERSION
 if TYPE_CHECKING:
     from actiondbg.commands.interpreter.console import Console
     from actiondbg.protocol import Action
+    from actiondbg.session.session import Session
 
 STATUS = Topic("Status and settings")
 
@@ -72,7 +73,7 @@ def info_displays(console: Console, _: NoOptions) -> Displays:
 
 @STATUS.subcommand("info", "program", example="info program")
 def info_program(console: Console, _: NoOptions) -> Facts:
-    """Show the command line, the state and the exit status of the program."""
+    """Show the command line, the state, the processes and the exit status of the program."""
     session = console.session
     facts: dict[str, Fact] = {
         "command": shlex.join(session.target.argv),
@@ -81,11 +82,26 @@ def info_program(console: Console, _: NoOptions) -> Facts:
     }
     if console.recorded is not None:
         facts.update(console.recorded.facts())
-    elif session.state == "stopped":
+    else:
+        facts.update(_process_facts(console.live_session()))
+    return Facts("program", facts)
+
+
+def _process_facts(session: Session) -> dict[str, Fact]:
+    """Return the facts about the tool's processes, and at a stop about the run."""
+    process = session.target.process()
+    facts: dict[str, Fact] = {}
+    if process is not None:
+        facts.update(pid=process.pid, halted=process.halted, threads=process.threads)
+    if session.state == "stopped":
         status = msgspec.to_builtins(session.status())
+        wanted = status.pop("threading")
+        facts["threading"] = "off, on without the debugger" if wanted else "off"
         # Bookkeeping of time travel, of no use to the user.
         facts.update((key, status[key]) for key in status if key not in ("written", "passed"))
-    return Facts("program", facts)
+    forks = session.target.forks()
+    facts["forks"] = ", ".join(map(str, forks)) or None
+    return facts
 
 
 @STATUS.subcommand(

@@ -33,7 +33,8 @@ _REPLACED = [
         r"\1T",
     ),
     (r'("p?t?id": ?)(\d{3,})', r"\1PID"),
-    (r"\b((?:process|pid) )\d+\b", r"\1PID"),
+    (r"\b((?:process|pid) +)\d+\b", r"\1PID"),
+    (r'\b(forks(?:": "| +))\d[\d, ]*', r"\1PIDS"),
     (r'("automatic": )\{[^}]*\}', r"\1CHECKPOINTS"),
     (r"\bat byte \d+", "at byte N"),  # the header of a recording holds paths
     (r"\b(DIR/tmp/actiondbg-)(\w+-)?\w+", r"\1SCRATCH"),

@@ -2,6 +2,7 @@
 
 #include "fork/Forks.h"
 #include "fork/CrashSignals.h"
+#include "fork/ProcessTitle.h"
 #include "fork/QuietFork.h"
 #include "support/Connection.h"
 
@@ -31,6 +32,7 @@ static void ignoreInterrupts() {
 
 void Forks::become(const ForkSettings &settings) {
   role = settings.role;
+  titleAsCheckpoint(role == Role::Checkpoint);
   connection.abandon();
   if (role == Role::Replica || role == Role::Trial)
     checkpoints = Checkpoints();

@@ -17,6 +17,7 @@ import msgspec
 from actiondbg import protocol
 from actiondbg.errors import UsageError
 from actiondbg.process.forked_tool import ForkedTool
+from actiondbg.process.process_status import process_status
 from actiondbg.process.stop import Stop
 from actiondbg.session.executions import Executions
 from actiondbg.session.scout import Scout
@@ -170,21 +171,11 @@ def _run(argv: list[str], fork: ForkedTool, output: Path | None) -> tuple[int, b
 
 def _wait_for_tracer(process: subprocess.Popen[bytes], pid: int) -> bool:
     """Wait until a debugger is attached; return False if it has ended before."""
-    while not _is_traced(pid):
+    while not ((status := process_status(pid)) and status.tracer):
         if process.poll() is not None:
             return False
         time.sleep(_POLL_SECONDS)
     return True
-
-
-def _is_traced(pid: int) -> bool:
-    try:
-        status = Path(f"/proc/{pid}/status").read_text(errors="replace")
-    except OSError:
-        return False
-    return any(
-        line.startswith("TracerPid:") and line.split()[1] != "0" for line in status.splitlines()
-    )
 
 
 def _refusal(run: NativeRun, output: str | None) -> str:

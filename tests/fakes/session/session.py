@@ -13,6 +13,7 @@ from actiondbg.breakpoints.watch import Target
 from actiondbg.errors import LaunchError, NotStopped
 from actiondbg.ir.printed import PrintedText
 from actiondbg.ir.value_names import ValueNames
+from actiondbg.process.process_status import ProcessStatus
 from actiondbg.process.stop import Stop
 from actiondbg.process.streams import Redirection
 from actiondbg.protocol import Action, Cursor, Frame, Status, Unit
@@ -215,6 +216,12 @@ class FakeTarget:
         self.tool: Any = None
         self.hello: Any = None
         self.pid: int | None = None
+
+    def process(self) -> ProcessStatus:
+        return ProcessStatus(pid=4711, halted=None, threads=1, tracer=0)
+
+    def forks(self) -> list[int]:
+        return [4712, 4713]
 
 
 class FakeOptions:

@@ -72,7 +72,11 @@ def test_json_is_one_object_per_command() -> None:
         ("context", "units"),
         ("cursor-next", "unit function path"),
         ("info cursor", "kind name state text location function path id"),
-        ("info program", "command state status ordinal contexts threading tracked event"),
+        (
+            "info program",
+            "command state status pid halted threads threading ordinal contexts tracked event "
+            "forks",
+        ),
         ("echo x", "text"),
     ],
 )

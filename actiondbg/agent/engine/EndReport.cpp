@@ -5,6 +5,8 @@
 #include "engine/Engine.h"
 #include "fork/CrashSignals.h"
 
+#include <algorithm>
+#include <cstring>
 #include <dlfcn.h>
 #include <sys/mman.h>
 #include <ucontext.h>
@@ -13,6 +15,15 @@ using llvm::StringRef;
 using llvm::json::Object;
 
 namespace adbg {
+
+struct AbortMessage {
+  unsigned size;
+  char text[1];
+};
+
+EndReport::EndReport(Engine &engine)
+    : engine(engine), abortMessage(static_cast<AbortMessage **>(dlvsym(
+                          RTLD_DEFAULT, "__abort_msg", "GLIBC_PRIVATE"))) {}
 
 void EndReport::finishFiles() {
   engine.hitLog.flush();
@@ -49,18 +60,6 @@ static void onLargeStack(void (*function)()) {
   swapcontext(&here, &there);
 }
 
-/// Returns the message of a failed assertion, which the C library keeps for
-/// debuggers; empty if there is none.
-static StringRef assertionMessage() {
-  struct AbortMessage {
-    unsigned size;
-    char text[1];
-  };
-  auto **message = static_cast<AbortMessage **>(
-      dlvsym(RTLD_DEFAULT, "__abort_msg", "GLIBC_PRIVATE"));
-  return message && *message ? StringRef((*message)->text).rtrim() : "";
-}
-
 /// Returns the message with which LLVM aborts, at the end of what the tool
 /// wrote to stderr; empty if there is none.
 static StringRef fatalMessage(StringRef written) {
@@ -75,20 +74,29 @@ static StringRef fatalMessage(StringRef written) {
   return written.substr(before.rfind('\n') + 1);
 }
 
+void EndReport::noteCause() {
+  static char written[Files::keptErrors];
+  AbortMessage *failed = abortMessage ? *abortMessage : nullptr;
+  StringRef message = failed
+                          ? StringRef(failed->text).rtrim()
+                          : fatalMessage({written, Files::lastErrors(written)});
+  causeSize = std::min(message.size(), sizeof(causeText));
+  memcpy(causeText, message.data(), causeSize);
+}
+
 void EndReport::crash(int signal) {
   crashSignal = signal;
   if (std::exchange(isCrashing, true))
     return;
-  StringRef message = assertionMessage();
-  cause = (message.empty() ? fatalMessage(Files::lastErrors()) : message).str();
+  noteCause();
   bool isWanted = stopsOnCrash || engine.breakpoints.catches(CatchKind::Crash);
   // The tool did not cause a crash while a request is served.
   if (isWanted && engine.isConnected() && engine.follows())
     onLargeStack([] {
       EndReport &end = Engine::get().end;
       std::string text = signalName(end.crashSignal);
-      if (!end.cause.empty())
-        text += ": " + end.cause;
+      if (!end.cause().empty())
+        text += ": " + end.cause().str();
       Engine::get().caught(CatchKind::Crash, text);
     });
   // The tool may recover from a crash, and crash again.
@@ -101,7 +109,7 @@ void EndReport::sendCrash() {
   finishFiles();
   Object crash = describeCrash(engine.innermost);
   crash["signal"] = int64_t(crashSignal);
-  crash["message"] = cause.empty() ? nullptr : safe(cause);
+  crash["message"] = cause().empty() ? nullptr : safe(cause());
   crash["written"] = describeWritten();
   crash["event"] = int64_t(engine.position.event);
   crash["hits"] = describeHits(engine.breakpoints.all());

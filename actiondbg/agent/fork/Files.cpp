@@ -6,8 +6,8 @@
 
 #include "llvm/ADT/STLExtras.h"
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
-#include <cstring>
 #include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -18,16 +18,15 @@ using namespace adbg;
 
 static Written writtenSoFar, mutedUpTo;
 
-// The newest bytes written to stderr.
-static char errors[4096];
-static size_t errorsSize = 0;
+// The newest bytes written to stderr, in a ring: threads may write at a time.
+static char errors[Files::keptErrors];
+static std::atomic<size_t> errorsWritten{0};
 
 static void keepErrors(const char *bytes, size_t size) {
-  size_t kept = std::min(size, sizeof(errors));
-  size_t old = std::min(errorsSize, sizeof(errors) - kept);
-  memmove(errors, errors + errorsSize - old, old);
-  memcpy(errors + old, bytes + size - kept, kept);
-  errorsSize = old + kept;
+  size_t begin = errorsWritten.fetch_add(size, std::memory_order_relaxed);
+  size_t skipped = size - std::min(size, sizeof(errors));
+  for (size_t i = skipped; i < size; ++i)
+    errors[(begin + i) % sizeof(errors)] = bytes[i];
 }
 
 //===----------------------------------------------------------------------===//
@@ -80,7 +79,13 @@ namespace adbg {
 
 const Written &Files::written() { return writtenSoFar; }
 
-llvm::StringRef Files::lastErrors() { return {errors, errorsSize}; }
+size_t Files::lastErrors(char *to) {
+  size_t end = errorsWritten.load(std::memory_order_relaxed);
+  size_t size = std::min(end, sizeof(errors));
+  for (size_t i = 0; i < size; ++i)
+    to[i] = errors[(end - size + i) % sizeof(errors)];
+  return size;
+}
 
 void Files::mute(const Written &shown, llvm::ArrayRef<int> shared) const {
   for (int fd : {1, 2})

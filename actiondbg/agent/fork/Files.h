@@ -4,7 +4,6 @@
 #define ACTIONDBG_FILES_H
 
 #include "llvm/ADT/ArrayRef.h"
-#include "llvm/ADT/StringRef.h"
 #include <optional>
 #include <string>
 #include <sys/types.h>
@@ -50,8 +49,10 @@ public:
   /// written, on those that could not be truncated.
   void mute(const Written &shown, llvm::ArrayRef<int> shared) const;
   static const Written &written();
-  /// The newest bytes written to stderr.
-  static llvm::StringRef lastErrors();
+  static constexpr size_t keptErrors = 4096;
+  /// Copies the newest bytes written to stderr, `keptErrors` at most, and
+  /// returns their number. Async-signal-safe.
+  static size_t lastErrors(char *to);
 
 private:
   struct Open {

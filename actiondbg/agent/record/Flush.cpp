@@ -173,6 +173,26 @@ void Recorder::finish(int status) {
 // Signals
 //===----------------------------------------------------------------------===//
 
+/// Writes the inside of a JSON string, as far as there is room. Allocates no
+/// memory.
+static void escape(llvm::StringRef text, char *to, size_t room) {
+  size_t size = 0;
+  for (char one : text) {
+    if (size + 3 > room)
+      break;
+    if (one == '"' || one == '\\')
+      to[size++] = '\\';
+    // Control characters other than line ends are left out.
+    if (one == '\n') {
+      to[size++] = '\\';
+      to[size++] = 'n';
+    } else if (static_cast<unsigned char>(one) >= ' ') {
+      to[size++] = one;
+    }
+  }
+  to[size] = 0;
+}
+
 void Recorder::crash() {
   if (!isOn())
     return;
@@ -190,15 +210,14 @@ void Recorder::crash() {
   }
   flushEverywhere();
   Engine &engine = Engine::known();
-  char text[96];
+  char row[32] = "", message[4096], text[4200];
   if (engine.innermost)
-    snprintf(text, sizeof(text),
-             "{\"ended\":\"crash\",\"signal\":%d,\"row\":%llu}",
-             int(engine.end.crashSignal),
+    snprintf(row, sizeof(row), ",\"row\":%llu",
              static_cast<unsigned long long>(engine.innermost->ordinal - 1));
-  else
-    snprintf(text, sizeof(text), "{\"ended\":\"crash\",\"signal\":%d}",
-             int(engine.end.crashSignal));
+  escape(engine.end.cause(), message, sizeof(message));
+  snprintf(text, sizeof(text),
+           "{\"ended\":\"crash\",\"signal\":%d%s,\"message\":\"%s\"}",
+           int(engine.end.crashSignal), row, message);
   writeEnd(text);
 }
 

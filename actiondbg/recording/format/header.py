@@ -46,12 +46,14 @@ class Ending:
         status: the exit status, None unless ``ended`` is "exit".
         signal: the deadly signal, None unless ``ended`` is "crash".
         ordinal: the action in which the tool crashed, None outside actions.
+        message: what the tool wrote about its crash, such as a failed assertion, or None.
     """
 
     ended: Ended
     status: int | None = None
     signal: int | None = None
     ordinal: int | None = None
+    message: str | None = None
 
 
 def parse_header(payload: bytes) -> Header:
@@ -89,7 +91,9 @@ def parse_ending(payload: bytes, ordinal_of: Callable[[int], int | None]) -> End
         return Ending("exit", status=int(fields.get("status", 0)))
     row = fields.get("row")
     signal = int(fields.get("signal", 0)) or None
-    return Ending("crash", signal=signal, ordinal=None if row is None else ordinal_of(int(row)))
+    ordinal = None if row is None else ordinal_of(int(row))
+    message = _text(fields.get("message") or "") or None
+    return Ending("crash", signal=signal, ordinal=ordinal, message=message)
 
 
 def _parse(payload: bytes) -> dict[str, Any]:

@@ -234,6 +234,7 @@ def stop_at_end(recording: Recording, actions: ActionColumns, describe: ActionDe
     died_in = None if place is None else describe.reference(place)
     crashed = protocol.Crashed(
         signal=number,
+        message=ending.message,
         written=_WRITTEN,
         event=last,
         ordinal=died_in.ordinal if died_in else 0,

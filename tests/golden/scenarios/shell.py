@@ -463,6 +463,7 @@ info action
 backtrace
 print
 diff
+native
 step
 reverse-step
 info timeline

@@ -174,3 +174,14 @@ def test_commands_after_the_end_name_the_way_back(argv: list[str]) -> None:
     code, _, err = batch("run", "continue", "backtrace", argv=argv)
     assert code == 1
     assert "failed; run starts it again, reverse-step and goto go back." in err
+
+
+def test_a_recording_has_the_message_of_the_crash(argv: list[str]) -> None:
+    subprocess.run([COMMAND, "record", "-o", "run.adbrec", "--", *argv], capture_output=True)
+    words = ["open", "--batch", "-nx", "-ex", "run", "-ex", "reverse-step", "run.adbrec"]
+    done = subprocess.run([COMMAND, *words], capture_output=True, text=True)
+    assert done.stdout.splitlines()[:2] == [
+        "The tool died of SIGABRT in #16 apply-pattern StoreOpLowering on memref.store: "
+        "Assertion `integralElementType.getWidth() >= 8' failed.",
+        "Stopped before #16 apply-pattern (StoreOpLowering) in @store at crash.mlir:4:3",
+    ]

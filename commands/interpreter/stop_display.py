@@ -35,7 +35,7 @@ def show_stop_details(console: Console, result: object, silent: bool) -> dict[st
         _show_ways_back(console, result)
         return {}
     details: dict[str, object] = {}
-    if result.is_crash and console.settings.on("reproducer-directory"):
+    if result.is_crash and result.ordinal and console.settings.on("reproducer-directory"):
         reproduced = _reproduce(console)
         if not console.json:
             show(console, reproduced)

@@ -154,6 +154,19 @@ def test_a_batch_reports_the_crash(argv: list[str]) -> None:
     ]
 
 
+def test_a_crash_of_the_parser_has_no_reproducer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Overflows the stack: the stop needs a stack of its own."""
+    monkeypatch.chdir(tmp_path)
+    depth = 60_000
+    source = stock.write("deep.mlir", "module {" * depth + "}" * depth)
+    code, out, _ = batch("run", argv=["mlir-opt", source], options=("--return-child-result",))
+    assert out.splitlines()[:2] == ["Crash, stopped outside of any action", "  SIGSEGV"]
+    assert "eproducer" not in out
+    assert code == 128 + signal.SIGSEGV
+
+
 def test_stop_on_crash_can_be_switched_off(argv: list[str]) -> None:
     _, out, err = batch("set stop-on-crash off", "run", argv=argv)
     assert out.splitlines() == [

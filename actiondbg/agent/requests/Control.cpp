@@ -65,7 +65,7 @@ Answer<NoResult> Resume::run(ResumeArguments &arguments) {
     return RequestError(
         ControlRefused,
         "the action is already running: skip needs a stop before an action; "
-        "use continue, step or next");
+        "reverse-step goes back to the one before it");
   if (next.control == Control::Skip && frame && frame->over)
     return RequestError(
         ControlRefused,

@@ -139,7 +139,9 @@ def _gdb(run: NativeRun, lines: list[str], commands: Sequence[str]) -> list[str]
 
 def _lldb(run: NativeRun, lines: list[str], commands: Sequence[str]) -> list[str]:
     breakpoints = (f"breakpoint set --address {one.address:#x}" for one in run.functions)
-    lines = [*breakpoints, *lines, *commands]
+    # The agent's signal for an arriving message; gdb passes it on by default.
+    signals = "process handle SIGIO --stop false --notify false --pass true"
+    lines = [signals, *breakpoints, *lines, *commands]
     first: list[str] = []
     if commands:
         first, lines = ["--batch"], [*lines, "process kill"]

@@ -15,6 +15,7 @@ from actiondbg.commands.render.info import Display
 from actiondbg.commands.render.output import Redirect, color_allowed, open_redirect
 from actiondbg.commands.render.progress import ProgressLine
 from actiondbg.commands.render.stop_context import StopContext
+from actiondbg.commands.render.units import wrapped
 from actiondbg.errors import NotStopped, ToolGone, UsageError
 
 if TYPE_CHECKING:
@@ -190,7 +191,17 @@ class Console:
         """Print a note on stderr, except in JSON mode."""
         if not self.json:
             self.out.flush()
-            print(text, file=self.err, flush=True)
+            print(self.fitted(text), file=self.err, flush=True)
+
+    def fitted(self, text: str) -> str:
+        """Break the sentences of a message at words, at the width of the user's terminal."""
+        width = self.width
+        if width is None:
+            return text
+        lines = text.splitlines()
+        # An indented line is a quotation, such as a condition above the mark of its fault.
+        rows = ([line] if line.startswith(" ") else wrapped(line, width) for line in lines)
+        return "\n".join(row for line_rows in rows for row in line_rows)
 
     @property
     def pages(self) -> bool:

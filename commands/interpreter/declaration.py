@@ -182,7 +182,8 @@ class Command:
         if self.fields:
             return self, text
         if not word:
-            raise UsageError(f"{self.name}: an argument is missing; usage: {self.usage()}.")
+            choice = ", ".join(self.subcommands)
+            raise UsageError(f"{self.name}: the subcommand is missing: give one of {choice}.")
         matches = [name for name in self.subcommands if name.startswith(word)]
         if matches:
             raise UsageError(

@@ -244,7 +244,7 @@ class Interpreter:
             return
         self.console.out.flush()
         if not isinstance(error, ScriptEnded):
-            print(message, file=self.console.err, flush=True)
+            print(self.console.fitted(message), file=self.console.err, flush=True)
 
     def _emit(self, message: dict[str, object]) -> None:
         print(json.dumps(message, ensure_ascii=False), file=self.console.out, flush=True)

@@ -46,7 +46,7 @@ def breakpoints_text(_: RenderContext, listed: Breakpoints) -> str:
     lines = ["id   enabled  hits    what"]
     for each in listed.breakpoints:
         temporary = ", once" if each.temporary else ""
-        ignore = f", ignored {each.ignore} more times" if each.ignore else ""
+        ignore = f", ignored {each.ignore} more time{'s'[: each.ignore > 1]}" if each.ignore else ""
         enabled = "yes" if each.enabled else "no"
         pending = ", pending" if each.pending else ""
         what = f"{_words(each)}{temporary}{ignore}{pending}"

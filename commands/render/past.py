@@ -48,7 +48,7 @@ class DiffShown(msgspec.Struct):
 
 def plural(count: int, noun: str) -> str:
     """Return a count and its noun."""
-    return f"{count} {noun}{'' if count == 1 else 's'}"
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 # --- attempts --------------------------------------------------------------------
@@ -67,7 +67,7 @@ def attempts_text(_: RenderContext, shown: AttemptsShown) -> str:
         "failed": "failed",
         "skipped": "skipped",
     }
-    parts = [f"{counts[key]} {word}" for key, word in words.items() if counts[key]]
+    parts = [f"{counts[key]:,} {word}" for key, word in words.items() if counts[key]]
     head = f"{plural(len(found.attempts), 'attempt')} of {found.name}: {', '.join(parts)}"
     if shown.each:
         return "\n".join([head, *(_attempt_line(each) for each in found.attempts)])
@@ -88,7 +88,7 @@ def _attempt_line(attempt: Attempt) -> str:
 
 def _group_lines(groups: Iterable[Group]) -> list[str]:
     rows = [
-        (f"{each.count} x", _group_words(each), f"first {_place(each.first)}") for each in groups
+        (f"{each.count:,} x", _group_words(each), f"first {_place(each.first)}") for each in groups
     ]
     counts = max((len(count) for count, _, _ in rows), default=0)
     words = max((len(word) for _, word, _ in rows), default=0)
@@ -97,6 +97,8 @@ def _group_lines(groups: Iterable[Group]) -> list[str]:
 
 def _group_words(group: Group) -> str:
     result = "succeeded, but changed nothing" if group.result == "unchanged" else group.result
+    if group.result == "failed" and not group.reason:
+        return "failed, and the pattern gave no reason"
     return f'{result}: "{group.reason}"' if group.reason else result
 
 

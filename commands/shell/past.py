@@ -95,7 +95,11 @@ def why_not(console: Console, options: WhyNotOptions) -> AttemptsShown | Stop:
     ):  # "during": the tool may be crashing
         return AttemptsShown(found, options.all)
     console.note(f"There was no attempt of {options.name} so far: continuing to the next.")
-    return _next_attempt(console, options)
+    found_stop = _next_attempt(console, options)
+    if found_stop.when == "exit" and stop.ordinal:
+        after = " --after" if stop.when == "after" else ""
+        console.note(f"There was none. 'goto #{stop.ordinal}{after}' goes back.")
+    return found_stop
 
 
 def _operation_id(console: Console, where: str | None) -> int | None:

@@ -244,6 +244,23 @@ def test_tab_completes_functions_files_and_values(terminal: Callable[..., Termin
         assert "There is no" not in shell.do("")
 
 
+def test_messages_are_broken_at_words(terminal: Callable[..., Terminal]) -> None:
+    shell = terminal()
+    shell.ready()
+    rows = shell.do("info").splitlines()
+    assert {"checkpoints,", "timeline."} <= {word for row in rows for word in row.split()}
+    assert max(map(len, rows)) <= 120
+
+
+def test_why_not_of_what_never_comes_names_the_way_back(
+    terminal: Callable[..., Terminal],
+) -> None:
+    shell = terminal("-ex", "start", "-ex", "step")
+    shell.ready()
+    assert "There was none. 'goto #2' goes back." in shell.do("why-not NoSuchPattern")
+    assert "Stopped before #2" in shell.do("goto #2")
+
+
 def test_end_of_input_leaves(terminal: Callable[..., Terminal]) -> None:
     shell = terminal("-ex", "start")
     shell.ready()

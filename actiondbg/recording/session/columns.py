@@ -153,7 +153,7 @@ class ActionColumns(TableColumns):
         """Raise UsageError if no action with an ordinal is recorded."""
         last = self.numbering.last
         if ordinal > last:
-            raise UsageError(f"The tool ends after {last} actions: there is no #{ordinal}.")
+            raise UsageError(f"The tool ends after {last:,} actions: there is no #{ordinal}.")
         if not self.numbering.holds(ordinal):
             raise UsageError(f"The recording has lost #{ordinal}: go to another action.")
 

@@ -405,4 +405,4 @@ def _end_text(fork: ForkedTool) -> str:
     if fork.crashed is not None:
         return f"The tool crashes in #{fork.crashed.ordinal}"
     actions = fork.exited.actions if fork.exited else None
-    return "The tool ends" if actions is None else f"The tool ends after {actions} actions"
+    return "The tool ends" if actions is None else f"The tool ends after {actions:,} actions"

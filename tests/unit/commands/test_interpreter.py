@@ -231,7 +231,7 @@ def test_newest_breakpoint(driver: Driver) -> None:
         ("print nothing", "'nothing' is not one of cursor, action, function, module"),
         ("break", "usage: break [--after] [--outcome OUTCOME,...] SPEC [if EXPR]"),
         ("break --outcome", "'--outcome' is not an option, or its value is missing"),
-        ("info", "usage: info action|frame|breakpoints"),
+        ("info", "info: the subcommand is missing: give one of action, frame, breakpoints"),
         ("info pa", "'pa' is ambiguous: it could be patterns, passes"),
         ("cursor-select-id x", "'x' is not an operation id, such as @12"),
         ("set verify-each-action maybe", "give on or off"),

@@ -12,7 +12,7 @@ import msgspec
 
 from actiondbg.commands.render.renderer import RenderContext, renders
 from actiondbg.commands.render.stop import outcome_lines, result_words
-from actiondbg.commands.render.units import operation
+from actiondbg.commands.render.units import operation, wrapped
 from actiondbg.protocol import ref_fields
 
 if TYPE_CHECKING:
@@ -26,10 +26,17 @@ _COLORS = {"-": "\x1b[31m", "+": "\x1b[32m", "!": "\x1b[33m", "@": "\x1b[36m"}
 
 
 class AttemptsShown(msgspec.Struct):
-    """Past attempts of a pattern: each in a line, or grouped."""
+    """Past attempts of a pattern: each in a line, or grouped.
+
+    Attributes:
+        attempts: the attempts that have ended.
+        each: whether each is listed.
+        inside: whether the stop is inside an action, which may be an attempt that has not ended.
+    """
 
     attempts: PatternAttempts
     each: bool
+    inside: bool = False
 
 
 class HistoryShown(msgspec.Struct):
@@ -56,6 +63,8 @@ def plural(count: int, noun: str) -> str:
 
 def attempts_text(_: RenderContext, shown: AttemptsShown) -> str:
     found = shown.attempts
+    if not found.attempts and shown.inside:
+        return f"No attempt of {found.name} has ended so far."
     if not found.attempts:
         return f"There was no attempt of {found.name}."
     counts = Counter[str]()
@@ -105,12 +114,17 @@ def _group_words(group: Group) -> str:
 # --- the history of an operation ----------------------------------------------------
 
 
-def history_text(_: RenderContext, shown: HistoryShown) -> str:
+def history_text(context: RenderContext, shown: HistoryShown) -> str:
     history = shown.history
     rows = [(f"#{each.ordinal}", _event_words(each), _who(each)) for each in history.events]
     widths = [max((len(row[column]) for row in rows), default=0) for column in (0, 1)]
     lines = [operation(history.id, history.op)]
-    lines += [f"  {o:<{widths[0]}}  {what:<{widths[1]}}  {who}".rstrip() for o, what, who in rows]
+    for ordinal, what, who in rows:
+        head = f"  {ordinal:<{widths[0]}}  {what:<{widths[1]}}  "
+        width = None if context.width is None else context.width - len(head)
+        for row in [who] if width is None else wrapped(who, width):
+            lines.append(f"{head}{row}".rstrip())
+            head = " " * len(head)
     if history.made_from:
         lines.append(f"  It replaced {_ids(history.made_from)}.")
     if history.became:

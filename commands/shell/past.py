@@ -93,7 +93,8 @@ def why_not(console: Console, options: WhyNotOptions) -> AttemptsShown | Stop:
     if (
         found.attempts or stop is None or stop.when in ("exit", "during")
     ):  # "during": the tool may be crashing
-        return AttemptsShown(found, options.all)
+        inside = stop is not None and stop.when == "during"
+        return AttemptsShown(found, options.all, inside)
     console.note(f"There was no attempt of {options.name} so far: continuing to the next.")
     found_stop = _next_attempt(console, options)
     if found_stop.when == "exit" and stop.ordinal:

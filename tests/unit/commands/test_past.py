@@ -112,10 +112,11 @@ def test_why_not_continues_without_attempts(stopped: Driver) -> None:
     printed = stopped.do("why-not Fold")
     assert "There was no attempt of Fold so far: continuing to the next." in printed
     assert "Stopped before #2" in printed
-    for when in ("during", "exit"):
+    texts = ("No attempt of Fold has ended so far.", "There was no attempt of Fold.")
+    for when, text in zip(("during", "exit"), texts, strict=True):
         assert isinstance(stopped.session.stop, Stop)
         stopped.session.stop = msgspec.structs.replace(stopped.session.stop, when=when)
-        assert stopped.do("why-not Fold") == "There was no attempt of Fold.\n"
+        assert stopped.do("why-not Fold") == f"{text}\n"
 
 
 def test_why_not_in_json() -> None:

@@ -107,7 +107,7 @@ def documented_commands() -> list[str]:
         if row.startswith("| `") and row.count(" | ") == 2 and "| does |" not in row:
             words = row.removeprefix("| `").split("`")[0].split(" [")[0].split()
             name = words[0]
-            two = len(words) > 1 and name in ("info", "save", "load", "delete")
+            two = len(words) > 1 and name in ("alias", "delete", "info", "load", "macro", "save")
             if two and words[1].isalpha() and words[1].islower():
                 name = f"{name} {words[1]}"
             if name not in names:

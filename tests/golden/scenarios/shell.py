@@ -20,7 +20,8 @@ SHELL = (
             FOLD,
             "help\n"
             + "\n".join(f"help {name}" for name in documented_commands())
-            + "\nhelp spec\nhelp expr\nhelp bogus\nhelp info bogus\nh break\n?step",
+            + "\nhelp all\nhelp cursor\nhelp tasks\nhelp spec\nhelp expr\nhelp bogus\n"
+            + "help info bogus\nh break\n?step",
             literal=True,
         ),
     ),
@@ -640,6 +641,8 @@ macro create bp break pattern:{1}
 bp AddIAddConstant
 bp
 macro list
+help bp
+macro delete bp
 edit
 layout ir
 tui enable

@@ -45,16 +45,18 @@ EXPR is a condition over the fields of an action.
 
 TASKS = """\
 What to do, and the commands that do it; 'help COMMAND' describes each.
-  stop where a pattern is tried        break pattern:FoldX; run
-  see the IR there, go on by actions   print function; step; next; finish
-  see what an action did               info changes; diff
-  leave out one rewrite                break pattern:FoldX; run; skip; continue
+  stop where a pattern is tried        break pattern:FoldX, then run
+  see the IR there, go on by actions   print function, then step, next or finish
+  see what an action did               info changes, diff
+  leave out one rewrite                break pattern:FoldX, run, skip, continue
   why a pattern did not apply          why-not FoldX in.mlir:12
-  which actions were there, on what    info actions; info patterns
-  where an operation comes from        cursor-goto in.mlir:12; history
-  stop when an operation changes       watch cursor; continue
-  go back                              reverse-step; goto #17
+  which passes run, and change what    info pipeline
+  which actions there are              info actions, info patterns
+  where an operation comes from        cursor-goto in.mlir:12, then history
+  stop when an operation changes       watch cursor, then continue
+  go back                              reverse-step, goto #17
   which rewrite breaks the output      bisect --test './judge.sh {}'
+  debug the compiler's own code        native
 """
 
 TOPICS = {"spec": SPEC, "expr": EXPR, "tasks": TASKS}

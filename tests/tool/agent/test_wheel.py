@@ -58,3 +58,4 @@ def test_the_installed_wheel_attaches(wheel: Path, mlir_opt: str, folds: str) ->
         site = Path(sysconfig.get_path("purelib", vars=paths))
         (site / "parent.pth").write_text(sysconfig.get_path("purelib"))
     assert run(python, "-I", "-c", ATTACH, mlir_opt, folds) == "AddIAddConstant\n"
+    assert run(environment / "bin" / "actiondbg", "--version", mlir_opt).startswith("actiondbg ")

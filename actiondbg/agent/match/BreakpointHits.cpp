@@ -154,6 +154,8 @@ void BreakpointHits::hitWatches(Frame &frame, Notice &notice) {
     Notice seen;
     seen.reason = "watch";
     seen.message = message;
+    if (one->watch->hasEnded() && !one->log)
+      seen.message += " (watch " + std::to_string(one->id) + " has ended)";
     seen.culprit = observer.culpritNow();
     hit(*one, frame, seen);
     if (seen.hit.empty())

@@ -18,7 +18,7 @@ std::optional<Watch> Watch::parse(Fields &fields) {
     watch.about = About::Attribute;
   else if (kind != "operation")
     fields.fail("there is no kind of watch '" + kind + "'");
-  watch.id = fields.integerOr("id", 1, 0);
+  watch.asked = watch.id = fields.integerOr("id", 1, 0);
   watch.exact = fields.boolean("exact", false);
   watch.attribute = fields.textOr("attribute", "");
   watch.glob = Glob::parse(fields, "glob");
@@ -31,7 +31,8 @@ std::optional<Watch> Watch::parse(Fields &fields) {
 }
 
 bool Watch::isSameAs(const Watch &other) const {
-  return about == other.about && id == other.id && exact == other.exact &&
+  // The other one may have followed a replacement.
+  return about == other.about && asked == other.asked && exact == other.exact &&
          attribute == other.attribute &&
          (about != About::Count || glob->text == other.glob->text);
 }

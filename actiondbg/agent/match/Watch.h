@@ -36,6 +36,8 @@ public:
   void dropEvents();
 
   mlir::Operation *watched() const { return target; }
+  /// Whether the operation is gone, without a replacement that is followed.
+  bool hasEnded() const { return about != About::Count && armed && !target; }
 
 private:
   void follow(mlir::Operation *op, uint32_t id);
@@ -44,7 +46,8 @@ private:
   std::string attributeText() const;
 
   About about = About::Operation;
-  uint32_t id = 0;
+  /// The operation that was asked for, and the one in its place now.
+  uint32_t asked = 0, id = 0;
   bool exact = false;
   std::string attribute;
   std::optional<Glob> glob;

@@ -98,6 +98,14 @@ class ChangeColumns(TableColumns):
             id: of the operation.
             exact: leave out its replacements.
         """
+        return self._without_ends(self._chain(id, exact))
+
+    def end_of_life(self, id: int, exact: bool) -> int:
+        """Return the event at which the last of these changes, an erasure, is reported; else 0."""
+        rows = self._chain(id, exact)[-1:]
+        return int(self.reported_at[rows[0]]) if self.is_kind(rows, "erased").any() else 0
+
+    def _chain(self, id: int, exact: bool) -> Ints:
         rows = self.of(id)
         parts = [rows]
         while not exact and len(heirs := np.flatnonzero(self.numbers("by")[rows])):
@@ -106,7 +114,7 @@ class ChangeColumns(TableColumns):
             heir = self.of(int(self.numbers("by")[rows[first]]))
             rows = heir[heir > rows[first]]
             parts.append(rows)
-        return self._without_ends(np.concatenate(parts))
+        return np.concatenate(parts)
 
     def _without_ends(self, rows: Ints) -> Ints:
         """Leave out the erasure of an operation that was replaced at the same event."""

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Literal
 
 import msgspec
-import numpy as np
 
 from actiondbg import protocol
 from actiondbg.errors import ControlRefused, NotStopped
@@ -193,18 +192,25 @@ class Position:
             return self._describe.stop(
                 event, "catch", breakpoints=ids, message=message, culprit=culprit
             )
-        watches = [one.watch for one in hit if one.watch is not None]
+        watches = [(one.id, one.watch) for one in hit if one.watch is not None]
         if watches:
             return self._stop_of_watches(event, ids, watches)
         return self._describe.stop(event, "breakpoint", breakpoints=ids)
 
-    def _stop_of_watches(self, event: int, ids: list[int], watches: list[protocol.Watch]) -> Stop:
+    def _stop_of_watches(
+        self, event: int, ids: list[int], watches: list[tuple[int, protocol.Watch]]
+    ) -> Stop:
         """Return the stop at which watches report changes, and the action that made them."""
-        changes = self._describe.changes
-        rows = np.concatenate([changes.life(one.id or 0, one.exact) for one in watches])
-        rows = rows[changes.reported_at[rows] == event]
-        message = "; ".join(self._describe.operations.sentence(int(row)) for row in rows)
-        culprit = self._describe.culprit(int(changes.places[rows[-1]]))
+        changes, messages, newest = self._describe.changes, list[str](), 0
+        for number, one in watches:
+            rows = changes.life(one.id or 0, one.exact)
+            rows = rows[changes.reported_at[rows] == event]
+            message = "; ".join(self._describe.operations.sentence(int(row)) for row in rows)
+            if changes.end_of_life(one.id or 0, one.exact) == event:
+                message += f" (watch {number} has ended)"
+            messages.append(message)
+            newest = max([newest, *rows.tolist()])
+        culprit = self._describe.culprit(int(changes.places[newest]))
         return self._describe.stop(
-            event, "watch", breakpoints=ids, message=message, culprit=culprit
+            event, "watch", breakpoints=ids, message="; ".join(messages), culprit=culprit
         )

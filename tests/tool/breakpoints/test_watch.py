@@ -10,6 +10,8 @@ import pytest
 import actiondbg
 from actiondbg import errors
 from actiondbg.process.stop import Stop
+from actiondbg.recording.capture.recorder import record
+from actiondbg.recording.session import open_session
 from tests.fakes import stock_tool as stock
 
 Launch = Callable[..., actiondbg.Session]
@@ -77,6 +79,39 @@ def test_watch_follows_a_replacement(chain: actiondbg.Session) -> None:
     assert f"@{by[1]} arith.addi was erased" in (erased.message or "")
     assert who(erased)[0] == "GreedyPatternRewriteIteration"
     assert chain.breakpoints.get(1).hits == 1 + len(rest)
+
+
+def test_watch_follows_a_replacement_when_breakpoints_change(chain: actiondbg.Session) -> None:
+    chain.breakpoints.watch("cursor")
+    replaced = chain.continue_()
+    by = re.search(r"was replaced by @(\d+)", replaced.message or "")
+    assert by is not None
+    chain.breakpoints.add("pattern:NoSuch")
+    chain.breakpoints.delete([2])
+    *_, last = on(chain)
+    assert last.message == f"@{by[1]} arith.addi was erased (watch 1 has ended)"
+
+
+@pytest.mark.parametrize("exact", [False, True])
+def test_the_end_of_a_watch_is_reported(
+    chain: actiondbg.Session, mlir_opt: str, exact: bool
+) -> None:
+    chain.breakpoints.watch("cursor", exact=exact)
+    messages = [stop.message or "" for stop in on(chain)]
+    assert [message.endswith("(watch 1 has ended)") for message in messages[-2:]] == [
+        *([False] * (len(messages) > 1)),
+        True,
+    ]
+    argv = [mlir_opt, "chain.mlir", "--canonicalize", "--mlir-disable-threading"]
+    record(argv, "run.adbrec", stdout="out.mlir")
+    with open_session("run.adbrec") as recorded:
+        recorded.run()
+        recorded.breakpoints.watch(f"@{chain.breakpoints.get(1).watch.id}", exact=exact)  # type: ignore[union-attr]
+        recorded.start()
+        found: list[str] = []
+        while (stop := recorded.continue_()).when != "exit":
+            found.append(stop.message or "")
+    assert found == messages
 
 
 def test_exact_does_not_follow(chain: actiondbg.Session) -> None:

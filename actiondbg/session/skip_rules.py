@@ -38,9 +38,13 @@ class SkipRule(msgspec.Struct, kw_only=True, frozen=True):
         return self.spec if self.condition is None else f"{self.spec} if {self.condition}"
 
     def on_wire(self) -> protocol.SkipRule:
-        """Return the rule as the agent gets it."""
-        condition = None if self.condition is None else parse_condition(self.condition)
-        return protocol.SkipRule(terms=parse_spec(self.spec), condition=condition)
+        """Return the rule as the agent gets it.
+
+        Raises:
+            UsageError: the SPEC or the condition has a syntax error, or the condition needs what
+                is not known before an action.
+        """
+        return wire_rule(self.spec, self.condition)
 
 
 class SkipRules:
@@ -90,7 +94,7 @@ class SkipRules:
             if (one.spec, one.condition) == (spec, condition):
                 return one
         rule = SkipRule(id=self._newest + 1, spec=spec, condition=condition)
-        _check(rule.on_wire().condition)
+        rule.on_wire()
         self._newest = rule.id
         self._all[rule.id] = rule
         self._apply()
@@ -149,6 +153,13 @@ class SkipRules:
     def _span(self, event: int, ordinal: int) -> RuleSpan:
         rules = [one.on_wire() for one in self.all()]
         return RuleSpan(event=event, ordinal=ordinal, rules=rules)
+
+
+def wire_rule(spec: str, condition: str | None) -> protocol.SkipRule:
+    """Return a rule as the agent gets it; see ``SkipRule.on_wire``."""
+    parsed = None if condition is None else parse_condition(condition)
+    _check(parsed)
+    return protocol.SkipRule(terms=parse_spec(spec), condition=parsed)
 
 
 def _check(condition: protocol.Condition | None) -> None:

@@ -33,6 +33,10 @@ Randomize = Annotated[
     bool,
     Flag("--randomize", help="randomise the tool's addresses; by default each run has the same"),
 ]
+Skip = Annotated[
+    tuple[str, ...],
+    Option("--skip", "SPEC", help="skip every action that matches SPEC; may be repeated"),
+]
 _NEGATIVE = re.compile(r"-\.?[0-9]")
 
 

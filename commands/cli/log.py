@@ -23,6 +23,7 @@ from actiondbg.commands.cli.line_parser import (
     NoColor,
     Partial,
     Randomize,
+    Skip,
     file_or_stdout,
 )
 from actiondbg.commands.cli.log_output import Destination
@@ -104,6 +105,7 @@ class LogOptions(Options):
     partial: Partial = False
     mlir_include: MlirInclude = None
     randomize: Randomize = False
+    skip: Skip = ()
     no_color: NoColor = False
 
 
@@ -310,6 +312,7 @@ def _started(
         stdout=options.tool_stdout or (None if options.output else os.devnull),
         mlir_include=options.mlir_include,
         randomize=options.randomize,
+        skip=options.skip,
         on_compile=show_compiling,
         upstream_log=upstream_log,
     )

@@ -14,7 +14,14 @@ from actiondbg.commands.cli.child_process import (
     print_notice,
     show_compiling,
 )
-from actiondbg.commands.cli.line_parser import SUFFIX, LineParser, MlirInclude, Quiet, Randomize
+from actiondbg.commands.cli.line_parser import (
+    SUFFIX,
+    LineParser,
+    MlirInclude,
+    Quiet,
+    Randomize,
+    Skip,
+)
 from actiondbg.commands.interpreter.options import Option, Options
 from actiondbg.recording.capture.recorder import (
     IRDetail,
@@ -72,6 +79,7 @@ class RecordOptions(Options):
     quiet: Quiet = False
     mlir_include: MlirInclude = None
     randomize: Randomize = False
+    skip: Skip = ()
 
 
 def build_parser() -> LineParser[RecordOptions]:
@@ -107,6 +115,7 @@ def run(argv: list[str]) -> int:
         events=options.events.split(",") if options.events else (),
         mlir_include=options.mlir_include,
         randomize=options.randomize,
+        skip=options.skip,
         on_compile=show_compiling,
     ) as running:
         # Imported here, while the tool runs.

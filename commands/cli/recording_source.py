@@ -41,6 +41,7 @@ def open_source(
     events: Sequence[str] = (),
     mlir_include: str | None = None,
     randomize: bool = False,
+    skip: Sequence[str] = (),
     modules: Sequence[str] = (),
 ) -> Generator[Source]:
     """Open a recording, or record a tool to a file that is deleted at the end of the block.
@@ -53,6 +54,7 @@ def open_source(
         events: the events to count.
         mlir_include: the include directory of the tool's MLIR.
         randomize: whether the tool's addresses are random.
+        skip: SPECs of actions to skip.
         modules: modules to import while the tool runs.
 
     Raises:
@@ -69,6 +71,7 @@ def open_source(
             events=events,
             mlir_include=mlir_include,
             randomize=randomize,
+            skip=skip,
             on_compile=show_compiling,
         )
         with forward_interrupts(started) as running:

@@ -7,7 +7,14 @@ from pathlib import Path
 from typing import Annotated
 
 from actiondbg.commands.cli.child_process import print_cut, print_notice
-from actiondbg.commands.cli.line_parser import LineParser, MlirInclude, Partial, Quiet, Randomize
+from actiondbg.commands.cli.line_parser import (
+    LineParser,
+    MlirInclude,
+    Partial,
+    Quiet,
+    Randomize,
+    Skip,
+)
 from actiondbg.commands.cli.recording_source import Source, open_source
 from actiondbg.commands.interpreter.error_text import writing
 from actiondbg.commands.interpreter.options import Option, Options
@@ -70,6 +77,7 @@ class ReportOptions(Options):
     quiet: Quiet = False
     mlir_include: MlirInclude = None
     randomize: Randomize = False
+    skip: Skip = ()
 
 
 def build_parser() -> LineParser[ReportOptions]:
@@ -107,6 +115,7 @@ def run(argv: list[str]) -> int:
         ir=options.ir or _IR,
         mlir_include=options.mlir_include,
         randomize=options.randomize,
+        skip=options.skip,
         modules=("actiondbg.recording.report", "actiondbg.recording.query.database"),
     ) as source:
         return _report(source, options)

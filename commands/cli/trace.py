@@ -25,6 +25,7 @@ from actiondbg.commands.cli.line_parser import (
     Partial,
     Quiet,
     Randomize,
+    Skip,
 )
 from actiondbg.commands.interpreter.error_text import writing
 from actiondbg.commands.interpreter.options import Option, Options
@@ -110,6 +111,7 @@ class TraceOptions(Options):
     quiet: Quiet = False
     mlir_include: MlirInclude = None
     randomize: Randomize = False
+    skip: Skip = ()
 
 
 def build_parser() -> LineParser[TraceOptions]:
@@ -182,6 +184,7 @@ def _trace_tool(tool: list[str], options: TraceOptions, kind: Format, selection:
             directory / f"run{SUFFIX}",
             mlir_include=options.mlir_include,
             randomize=options.randomize,
+            skip=options.skip,
             on_compile=show_compiling,
         )
         with forward_interrupts(started) as running:

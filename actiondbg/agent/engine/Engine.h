@@ -62,6 +62,10 @@ public:
   LLVM_ATTRIBUTE_ALWAYS_INLINE void enter(Frame &frame,
                                           NameFacts *folded = nullptr);
   LLVM_ATTRIBUTE_ALWAYS_INLINE void exit(Frame &frame);
+  /// Between `enter` and `exit`: whether to skip a recorded action.
+  bool skipsRecorded(Frame &frame) {
+    return LLVM_UNLIKELY(hasRules) && (frame.skipped = skips.wants(frame));
+  }
   /// Whether every further pattern is skipped, whatever its place.
   bool skipsPatterns() const {
     return skips.plan && !mayStop() &&
@@ -99,6 +103,8 @@ public:
 private:
   // Read at each action: they share a cache line.
   bool attached = false, silent = false;
+  /// Whether recorded actions may be skipped.
+  bool hasRules = false;
 
 public:
   OperationNames names;

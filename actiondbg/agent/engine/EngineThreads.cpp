@@ -14,6 +14,9 @@ __thread Engine::ThreadState Engine::local;
 
 std::atomic<unsigned> Engine::threads{0};
 
+/// The rules of a recording: the engine of each thread has its own copy.
+static std::string standingRules;
+
 namespace {
 /// The engine of a thread other than the first; flushed and destroyed with its
 /// thread.
@@ -47,6 +50,9 @@ void Engine::observe() {
   attached = isObserving = true;
   erasedUnits.followPassesOnly();
   observer.isTallied = true;
+  hasRules = !standingRules.empty();
+  if (hasRules)
+    skips.setRules(standingRules);
   if (!Recorder::isOn())
     return;
   recorder = std::make_unique<Recorder>(observer.ids, names);
@@ -54,6 +60,12 @@ void Engine::observe() {
 }
 
 bool Engine::startObserving(const RecordSettings &settings, bool isThreaded) {
+  if (!settings.skips.empty() && !first().skips.setRules(settings.skips)) {
+    llvm::errs() << "actiondbg: the agent cannot read the skip rules: "
+                 << settings.skips << "\n";
+    return false;
+  }
+  standingRules = settings.skips;
   if (!settings.path.empty() && !Recorder::start(settings, isThreaded))
     return false;
   if (!settings.upstreamLog.empty() &&

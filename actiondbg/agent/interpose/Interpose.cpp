@@ -58,7 +58,8 @@ __attribute__((constructor)) static void takeEnvironment() {
   settings().record = {takeVariable("ACTIONDBG_RECORD"),
                        takeVariable("ACTIONDBG_UPSTREAM_LOG"),
                        takeVariable("ACTIONDBG_RECORD_IR"),
-                       takeVariable("ACTIONDBG_RECORD_EVENTS")};
+                       takeVariable("ACTIONDBG_RECORD_EVENTS"),
+                       takeVariable("ACTIONDBG_RECORD_SKIPS")};
   std::string parent = takeVariable("ACTIONDBG_RECORD_PARENT");
   settings().parent = static_cast<pid_t>(strtol(parent.c_str(), nullptr, 10));
   if (const char *users = getenv("ACTIONDBG_PRELOAD"))
@@ -147,7 +148,7 @@ static void attachTo(MLIRContext *context) {
       return engine.dispatch(
           frame, [&] { runWithToolHandler(*toolHandler, run, action); });
     engine.enter(frame);
-    {
+    if (!engine.skipsRecorded(frame)) {
       UpstreamLog::Entry entry(frame);
       runWithToolHandler(*toolHandler, run, action);
     }
@@ -282,7 +283,8 @@ dispatchFold(Operation *op, FoldResults &results, Fold fold) {
   if (LLVM_LIKELY(engine.isObserving)) {
     // Most actions are folds: keep this path short.
     engine.enter(frame, &name);
-    result = runFold(frame, op, results, fold);
+    if (LLVM_LIKELY(!engine.skipsRecorded(frame)))
+      result = runFold(frame, op, results, fold);
     engine.exit(frame);
   } else {
     result = dispatchDebugged(engine, frame, op, results, fold);

@@ -16,6 +16,23 @@ std::optional<SkipRule> SkipRule::parse(Fields &fields) {
   return rule;
 }
 
+bool Skips::setRules(llvm::StringRef json) {
+  llvm::Expected<llvm::json::Value> list = llvm::json::parse(json);
+  if (!list) {
+    llvm::consumeError(list.takeError());
+    return false;
+  }
+  llvm::json::Object object{{"rules", std::move(*list)}};
+  Fields fields(object);
+  std::vector<SkipRule> parsed;
+  fields.eachObject("rules", [&](Fields &inner) {
+    if (std::optional<SkipRule> rule = SkipRule::parse(inner))
+      parsed.push_back(std::move(*rule));
+  });
+  rules = std::move(parsed);
+  return fields.error.empty();
+}
+
 bool Skips::wants(const Frame &frame) {
   uint64_t ordinal = frame.ordinal;
   if (llvm::binary_search(wanted, ordinal))

@@ -29,6 +29,9 @@ public:
     rules = std::move(standing);
     exempt = std::move(applied);
   }
+  /// Replaces the standing rules by a list of them as JSON; returns false if it
+  /// is invalid.
+  bool setRules(llvm::StringRef json);
   /// Whether actions are skipped other than by the plan.
   bool isSet() const { return !wanted.empty() || !rules.empty(); }
   /// Whether an action is skipped other than by the plan.

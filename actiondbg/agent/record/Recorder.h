@@ -21,6 +21,8 @@ struct RecordSettings {
   /// Paths of the files; empty for none.
   std::string path, upstreamLog;
   std::string ir, events;
+  /// Standing skip rules as JSON, as in skips/set; empty for none.
+  std::string skips;
 };
 
 /// A change, while it happens.

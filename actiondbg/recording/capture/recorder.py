@@ -117,6 +117,7 @@ def start_recording(
     on_compile: OnCompile | None = None,
     upstream_log: str | os.PathLike[str] | None = None,
     randomize: bool = False,
+    skip: Sequence[str] = (),
 ) -> RecordingProcess:
     """Start a tool and record its actions. The tool ends when this thread does.
 
@@ -138,6 +139,7 @@ def start_recording(
             that it returns is called after it.
         upstream_log: the path for a log like that of the tool's own --log-actions-to.
         randomize: whether the tool's addresses are random, so that runs may differ.
+        skip: SPECs, each with ``if EXPR`` or without, of actions to skip.
 
     Raises:
         UsageError: the command line is empty, an event is unknown, or ``output`` exists and is not
@@ -146,6 +148,8 @@ def start_recording(
     """
     program = Program(list(argv), mlir_include, cwd, env, on_compile, randomize)
     variables = _agent_environment(output, ir, events, upstream_log)
+    if skip:
+        variables["ACTIONDBG_RECORD_SKIPS"] = _encoded_rules(skip)
     agent = program.agent()
     with Streams(stdin, stdout, stderr).opened() as streams:
         path = None if output is None else _create(output)
@@ -189,6 +193,18 @@ def _agent_environment(
     if upstream_log is not None:
         variables["ACTIONDBG_UPSTREAM_LOG"] = str(Path(upstream_log).absolute())
     return variables
+
+
+def _encoded_rules(skip: Sequence[str]) -> str:
+    """Return skip rules as JSON for the agent."""
+    # Imported on demand: few recordings skip actions.
+    import msgspec
+
+    from actiondbg.breakpoints.spec import split_spec_and_condition
+    from actiondbg.session.skip_rules import wire_rule
+
+    rules = [wire_rule(*split_spec_and_condition(text)) for text in skip]
+    return msgspec.json.encode(rules).decode()
 
 
 def _create(output: str | os.PathLike[str]) -> Path:

@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 import actiondbg
+from actiondbg.breakpoints.spec import split_spec_and_condition
 from actiondbg.errors import LaunchError, UsageError
 from actiondbg.recording import is_recording, open_recording
 from actiondbg.recording.capture.recorder import record, start_recording
@@ -53,7 +54,8 @@ def many(count: int) -> str:
 
 
 def recorded(tool: list[str], **how: Any) -> Recording:
-    done = record(tool, "run.adbrec", stdout=os.devnull, **how)
+    options: dict[str, Any] = {"stdout": os.devnull, **how}
+    done = record(tool, "run.adbrec", **options)
     assert done.status == 0 and done.path is not None
     return open_recording(done.path)
 
@@ -195,6 +197,36 @@ def test_actions_of_threads_are_nested_in_their_pass(
         assert guest["depth"] == 1 and host["start_ns"] <= guest["start_ns"]
     for action in actions:
         assert 0 <= action["self_ns"] <= action["duration_ns"]
+
+
+def test_rules_skip_the_same_actions_as_in_a_session(mlir_opt: str, folds: str) -> None:
+    tool = [mlir_opt, folds, "--canonicalize", "--cse", "--mlir-disable-threading"]
+    rules = ("pattern:AddIAddConstant if line > 3", "fold:arith.addi and func:sum", "pass:cse")
+    with actiondbg.launch(tool) as session:
+        for rule in rules:
+            session.skips.rules.add(*split_spec_and_condition(rule))
+        assert session.run().status == 0
+        output = session.target.output()
+        live = session.past.actions(count=10**6).actions
+    found = recorded(tool, skip=rules, stdout="out.mlir")
+    assert Path("out.mlir").read_text() == output
+    results = [(one.ordinal, one.tag, one.outcome and one.outcome.result) for one in live]
+    assert rows(found, "ordinal", "tag", "outcome") == results
+    skipped = [tag for _, tag, result in results if result == "skipped"]
+    assert set(skipped) == {"apply-pattern", "fold", "pass-execution"}
+    with pytest.raises(UsageError, match="Nothing follows pattern"):
+        start_recording(tool, "no.adbrec", skip=["pattern:"])
+    assert not Path("no.adbrec").exists()
+
+
+def test_rules_skip_in_threads(
+    mlir_opt: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    tool = [mlir_opt, many(100), *PASSES]
+    found = recorded(tool, skip=["pattern:AddIAddConstant"])
+    tried = [how for name, how in rows(found, "name", "outcome") if name == "AddIAddConstant"]
+    assert len(tried) >= 100 and set(tried) == {"skipped"}
 
 
 # --- IR ------------------------------------------------------------------------------------------

@@ -28,6 +28,7 @@ class PipelinePass(msgspec.Struct, kw_only=True):
         changed: the number of runs that changed the IR.
         failed: the number of runs that failed.
         skipped: the number of skipped runs.
+        unended: the number of runs without an end: the tool dies in them, or they are far ahead.
         changes: the number of changes, those of nested actions included.
         seconds: the time of all runs.
         passes: the passes nested in it.
@@ -41,6 +42,7 @@ class PipelinePass(msgspec.Struct, kw_only=True):
     changed: int = 0
     failed: int = 0
     skipped: int = 0
+    unended: int = 0
     changes: int = 0
     seconds: float = 0
     passes: list[PipelinePass] = []
@@ -55,6 +57,7 @@ class PipelinePass(msgspec.Struct, kw_only=True):
         self.changed += result == "succeeded"
         self.failed += result == "failed"
         self.skipped += result == "skipped"
+        self.unended += result is None
         self.changes += run.change_count
         self.seconds += run.seconds or 0
 

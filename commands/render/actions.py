@@ -113,7 +113,7 @@ def _pass_line(one: PipelinePass, here: int | None, level: int) -> str:
         runs = f"{one.finished} of {runs}"
     time = f"{one.seconds * 1000:.3f} ms"
     name = one.name or f"on each {one.passes[0].op if one.passes else 'operation'}:"
-    ends = ((one.failed, "failed"), (one.skipped, "skipped"))
+    ends = ((one.failed, "failed"), (one.skipped, "skipped"), (one.unended, "not ended"))
     notes = [f"{count} {word}" for count, word in ends if count]
     note = f" ({', '.join(notes)})" if notes else ""
     cells = f"{f'#{one.ordinals[0]}':>8} {runs:>9} {one.changes:>9} {time:>12}"

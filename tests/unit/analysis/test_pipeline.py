@@ -90,12 +90,13 @@ def test_the_numbers_of_a_place() -> None:
         run(3, 1, "cse", g, result="unchanged", changes=0),
         run(4, 1, "cse", h, state="ahead", result="skipped", changes=0),
         run(5, 0, "sccp", state="ahead", result="failed", changes=0),
+        run(6, 0, "crashes", state="ahead", result=None, changes=0),
     ]
-    [adaptor, sccp] = pipeline_of(runs)
+    [adaptor, sccp, crashes] = pipeline_of(runs)
     [cse] = adaptor.passes
     assert (adaptor.state, cse.state, sccp.state) == ("running", "running", "ahead")
     assert (cse.finished, cse.changed, cse.skipped, cse.changes, cse.seconds) == (2, 1, 1, 3, 1.5)
-    assert (sccp.failed, sccp.finished) == (1, 0)
+    assert (sccp.failed, sccp.finished, sccp.unended, crashes.unended) == (1, 0, 0, 1)
 
 
 def test_a_run_is_found_by_name_and_number() -> None:

@@ -10,7 +10,8 @@ import msgspec
 from actiondbg.commands.render.output import Redirect, fills_screen, paged
 
 if TYPE_CHECKING:
-    from actiondbg.commands.render.stop_context import StopContext
+    from actiondbg.commands.render.excerpt import ExcerptStyle
+    from actiondbg.process.stop import Stop
     from actiondbg.session.debug_session import DebugSession
 
 ResultT = TypeVar("ResultT")
@@ -25,6 +26,22 @@ class Preferences(Protocol):
 
     def on(self, name: str) -> bool:
         """Whether a setting is not off."""
+        ...
+
+
+class StopLines(Protocol):
+    """The lines of IR that are shown at stops and after moves of the cursor."""
+
+    def text(self, context: RenderContext, stop: Stop) -> list[str]:
+        """Return the lines at a stop; none if they were shown last."""
+        ...
+
+    def around_cursor(self, context: RenderContext) -> list[str] | None:
+        """Return the lines around the cursor; None where none are shown."""
+        ...
+
+    def style(self, context: RenderContext, width: int) -> ExcerptStyle:
+        """Return how lines are shown."""
         ...
 
 
@@ -62,7 +79,7 @@ class RenderContext(Protocol):
         ...
 
     @property
-    def stop_context(self) -> StopContext:
+    def stop_context(self) -> StopLines:
         """Return what shows the IR at stops."""
         ...
 

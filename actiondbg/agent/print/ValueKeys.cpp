@@ -81,6 +81,13 @@ StringRef BlockKeys::of(const Identities &ids, Block *block) {
   return entry->second;
 }
 
+void BlockKeys::keep(const Identities &ids, Operation *root) {
+  root->walk([&](Block *block) {
+    if (block->getNumArguments())
+      of(ids, block);
+  });
+}
+
 void BlockKeys::forget(Block *block) {
   auto entry = keys.find(block);
   if (entry == keys.end())

@@ -42,6 +42,9 @@ public:
   mlir::Block *find(llvm::StringRef key) const {
     return blocks.lookup(key);
   }
+  /// Gives keys to all blocks with arguments in `root`: a fork that lists them
+  /// keeps none.
+  void keep(const Identities &ids, mlir::Operation *root);
   /// Called when a block leaves its region, perhaps to be deleted.
   void removed(mlir::Block *block) {
     if (LLVM_UNLIKELY(!keys.empty()))

@@ -110,6 +110,7 @@ Answer<Object> WriteValueNames::run(ValueNamesArguments &arguments) {
                                         llvm::Twine(arguments.id) + " now");
   if (!isSmall(scope, arguments.most))
     return Object{{"written", false}};
+  BlockKeys::all().keep(ids, scope);
   return answerInFork([&]() -> Answer<Object> {
     std::error_code error;
     llvm::raw_fd_ostream os(arguments.path, error, llvm::sys::fs::OF_None);

@@ -121,17 +121,31 @@ static void writeNamesTo(const std::string &path, const Identities &ids,
   os.clear_error();
 }
 
+static Operation *numberedFor(const PrintArguments &arguments,
+                              Operation *root) {
+  // A single operation is numbered as in its function, so that its names match
+  // every other print.
+  if (arguments.what == "cursor" || arguments.what == "action")
+    if (Operation *function = functionAround(root))
+      return function;
+  return root;
+}
+
+/// Gives keys to the blocks whose arguments are listed; in a fork they would be
+/// lost.
+static void keepKeys(const Identities &ids, const PrintArguments &arguments,
+                     Operation *root) {
+  Operation *numbered = numberedFor(arguments, root);
+  if (isSmall(numbered, mostNamed))
+    BlockKeys::all().keep(ids, numbered);
+}
+
 static Answer<Object> printTo(Engine &engine, const PrintArguments &arguments,
                               Operation *root, llvm::raw_fd_ostream &os) {
   bool generic = false;
   OpPrintingFlags flags = flagsOf(arguments, root, generic);
   AsmState::LocationMap lines;
-  // A single operation is numbered as in its function, so that its names match
-  // every other print.
-  Operation *numbered = root;
-  if (arguments.what == "cursor" || arguments.what == "action")
-    if (Operation *function = functionAround(root))
-      numbered = function;
+  Operation *numbered = numberedFor(arguments, root);
   AsmState state(numbered, flags, arguments.mark ? &lines : nullptr);
   // AsmState selects the generic form for IR that does not verify.
   generic |= !arguments.generic &&
@@ -191,6 +205,8 @@ Answer<Object> Print::run(PrintArguments &arguments) {
   // Numbering the values of a large module takes more memory than its text; and
   // in the middle of a rewrite IR may be incomplete. A single operation, without
   // its regions, is printed here.
+  if (!arguments.names.empty())
+    keepKeys(engine.observer.ids, arguments, root);
   if (engine.stops.inside || !arguments.skipRegions)
     return answerInFork([&] { return printTo(engine, arguments, root, os); });
   return printTo(engine, arguments, root, os);

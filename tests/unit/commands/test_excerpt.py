@@ -21,8 +21,12 @@ def line(id: int, text: str, depth: int = 1, part: int = 0) -> Line:
     return Line(kind="part" if part else "operation", id=id, part=part, depth=depth, text=text)
 
 
+def paint(text: str) -> str:
+    return f"<{text}>"
+
+
 def style(width: int = 60, colored: bool = False) -> ExcerptStyle:
-    return ExcerptStyle(width, colored, lambda text: f"<{text}>", MapAliases())
+    return ExcerptStyle(width, colored, paint, MapAliases())
 
 
 BEFORE = [line(2, "%0 = a"), line(3, "%1 = b %0"), line(4, "use %1"), line(5, "end")]

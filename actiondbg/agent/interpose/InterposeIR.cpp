@@ -9,8 +9,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "engine/Engine.h"
-#include "print/ValueKeys.h"
 #include "interpose/Interpose.h"
+#include "print/ValueKeys.h"
 
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/PatternMatch.h"

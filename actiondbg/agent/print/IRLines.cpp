@@ -52,8 +52,8 @@ bool IRLines::hasLabel(Block *block) {
   if (!block->isEntryBlock())
     return true;
   unsigned index;
-  const PrintedRegion *around = regionAround(
-      block->getParentOp(), block->getParent(), index);
+  const PrintedRegion *around =
+      regionAround(block->getParentOp(), block->getParent(), index);
   return around && ((around->hasEntryArguments && block->getNumArguments()) ||
                     (around->hasEmptyBlock && block->empty()));
 }
@@ -175,7 +175,7 @@ Object IRLines::describe(const LinePlace &place) {
   Operation *op = place.label ? place.label->getParentOp() : place.op;
   std::string text = place.label ? printer.label(place.label)
                                  : printed(place.op).parts[place.part];
-  return Object{{"kind", place.label   ? "label"
+  return Object{{"kind", place.label  ? "label"
                          : place.part ? "part"
                                       : "operation"},
                 {"id", idOrNull(ids.of(op))},

@@ -141,7 +141,8 @@ void LinePrinter::printSuccessorAndUseList(Block *successor,
   if (operands.empty())
     return;
   os << "(";
-  llvm::interleaveComma(operands, os, [&](Value value) { printOperand(value); });
+  llvm::interleaveComma(operands, os,
+                        [&](Value value) { printOperand(value); });
   os << " : ";
   llvm::interleaveComma(operands, os, [&](Value value) {
     if (value)
@@ -155,10 +156,9 @@ std::string LinePrinter::label(Block *block) {
   printSuccessor(block);
   if (block->getNumArguments()) {
     os << "(";
-    llvm::interleaveComma(block->getArguments(), os,
-                          [&](BlockArgument argument) {
-                            printRegionArgument(argument);
-                          });
+    llvm::interleaveComma(
+        block->getArguments(), os,
+        [&](BlockArgument argument) { printRegionArgument(argument); });
     os << ")";
   }
   os << ":";
@@ -223,9 +223,9 @@ void LinePrinter::printGenericOp(Operation *op, bool printOpName) {
     });
     os << ")";
   }
-  printOptionalAttrDict(
-      (properties ? op->getDiscardableAttrDictionary() : op->getAttrDictionary())
-          .getValue());
+  printOptionalAttrDict((properties ? op->getDiscardableAttrDictionary()
+                                    : op->getAttrDictionary())
+                            .getValue());
   os << " : (";
   llvm::interleaveComma(op->getOperands(), os, [&](Value value) {
     if (value)
@@ -243,8 +243,8 @@ void LinePrinter::printRegion(Region &region, bool printEntryBlockArgs,
   os << "{";
   printed.parts.push_back(std::move(text));
   text.clear();
-  printed.regions.push_back({&region, printEntryBlockArgs,
-                             printBlockTerminators, printEmptyBlock});
+  printed.regions.push_back(
+      {&region, printEntryBlockArgs, printBlockTerminators, printEmptyBlock});
   os << "}";
 }
 
@@ -345,8 +345,8 @@ void LinePrinter::printSymbolName(StringRef name) {
 }
 
 void LinePrinter::printResourceHandle(const AsmDialectResourceHandle &handle) {
-  auto *names = handle.getDialect()
-                    ->getRegisteredInterface<OpAsmDialectInterface>();
+  auto *names =
+      handle.getDialect()->getRegisteredInterface<OpAsmDialectInterface>();
   if (names)
     os << names->getResourceKey(handle);
 }
@@ -374,7 +374,8 @@ void LinePrinter::printExpression(AffineExpr expression, ValueRange dimensions,
                   (i == 0 || !llvm::isAlnum(plain[i - 1]));
     unsigned number = 0;
     ValueRange values = kind == 'd' ? dimensions : symbols;
-    if (isName && !StringRef(plain).slice(i + 1, end).getAsInteger(10, number) &&
+    if (isName &&
+        !StringRef(plain).slice(i + 1, end).getAsInteger(10, number) &&
         number < values.size()) {
       if (kind == 's')
         os << "symbol(";

@@ -9,9 +9,9 @@
 #ifndef ACTIONDBG_LINEPRINTER_H
 #define ACTIONDBG_LINEPRINTER_H
 
-#include "print/ValueKeys.h"
 #include "mlir/IR/AsmState.h"
 #include "mlir/IR/OpImplementation.h"
+#include "print/ValueKeys.h"
 #include "llvm/ADT/DenseMap.h"
 
 namespace adbg {
@@ -23,9 +23,9 @@ struct PrintedRegion {
 };
 
 /// The text of an operation, cut at its regions: there is one part more than
-/// there are regions. In the place of each value stand, between two `mark`s, its
-/// key, the id of its scope and the name that it suggests: empty for a number,
-/// `arg` for a numbered argument.
+/// there are regions. In the place of each value stand, between two `mark`s,
+/// its key, the id of its scope and the name that it suggests: empty for a
+/// number, `arg` for a numbered argument.
 struct PrintedOperation {
   static constexpr char mark = '\x1a';
   std::vector<std::string> parts;
@@ -73,9 +73,9 @@ public:
   void printSuccessor(mlir::Block *successor) override;
   void printSuccessorAndUseList(mlir::Block *successor,
                                 mlir::ValueRange operands) override;
-  void printOptionalAttrDict(
-      llvm::ArrayRef<mlir::NamedAttribute> attributes,
-      llvm::ArrayRef<llvm::StringRef> elided = {}) override;
+  void
+  printOptionalAttrDict(llvm::ArrayRef<mlir::NamedAttribute> attributes,
+                        llvm::ArrayRef<llvm::StringRef> elided = {}) override;
   void printOptionalAttrDictWithKeyword(
       llvm::ArrayRef<mlir::NamedAttribute> attributes,
       llvm::ArrayRef<llvm::StringRef> elided = {}) override;

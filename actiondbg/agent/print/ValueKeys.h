@@ -8,8 +8,8 @@
 #ifndef ACTIONDBG_VALUEKEYS_H
 #define ACTIONDBG_VALUEKEYS_H
 
-#include "observe/Identity.h"
 #include "mlir/IR/Unit.h"
+#include "observe/Identity.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringMap.h"
@@ -30,8 +30,8 @@ llvm::SmallVector<ResultGroup, 2> resultGroups(mlir::Operation *op,
                                                bool isPrintable);
 
 /// The keys of blocks whose arguments were shown: the place of each at that
-/// time, which is the same in each run, unlike its address. A block keeps its key
-/// when it moves to another operation.
+/// time, which is the same in each run, unlike its address. A block keeps its
+/// key when it moves to another operation.
 class BlockKeys {
 public:
   static BlockKeys &all();
@@ -39,9 +39,7 @@ public:
   /// Returns `12/1/0` for block 0 of region 1 of operation @12.
   llvm::StringRef of(const Identities &ids, mlir::Block *block);
   /// Returns the block with a key, or null.
-  mlir::Block *find(llvm::StringRef key) const {
-    return blocks.lookup(key);
-  }
+  mlir::Block *find(llvm::StringRef key) const { return blocks.lookup(key); }
   /// Gives keys to all blocks with arguments in `root`: a fork that lists them
   /// keeps none.
   void keep(const Identities &ids, mlir::Operation *root);

@@ -91,7 +91,7 @@ MoveCursorArguments::MoveCursorArguments(Fields &fields)
   static constexpr StringRef moves[] = {
       "context",  "parent",   "child",  "previous", "next",
       "function", "module",   "def",    "user",     "value",
-      "symbol",   "location", "action", "id",  "keys"};
+      "symbol",   "location", "action", "id",       "keys"};
   if (!llvm::is_contained(moves, to))
     fields.fail("there is no move to '" + to + "'");
 }

@@ -66,16 +66,15 @@ static Answer<Object> describeExcerpt(const ExcerptArguments &arguments,
   for (const LinePlace &place : shown)
     described.push_back(lines.describe(place));
   Operation *function = functionAround(holder);
-  return Object{
-      {"lines", std::move(described)},
-      {"current", at},
-      {"moreBefore", bool(first)},
-      {"moreAfter", bool(last)},
-      {"scope", idOrNull(ids.of(scopeOf(holder)))},
-      {"function", function ? safe(symbolName(function)) : nullptr},
-      {"definitions", arguments.definitions
-                          ? definitionsOf(lines, current, shown)
-                          : Array()}};
+  return Object{{"lines", std::move(described)},
+                {"current", at},
+                {"moreBefore", bool(first)},
+                {"moreAfter", bool(last)},
+                {"scope", idOrNull(ids.of(scopeOf(holder)))},
+                {"function", function ? safe(symbolName(function)) : nullptr},
+                {"definitions", arguments.definitions
+                                    ? definitionsOf(lines, current, shown)
+                                    : Array()}};
 }
 
 Answer<Object> GetExcerpt::run(ExcerptArguments &arguments) {

@@ -3,8 +3,8 @@
 #ifndef ACTIONDBG_IRSEARCH_H
 #define ACTIONDBG_IRSEARCH_H
 
-#include "observe/Identity.h"
 #include "mlir/IR/Unit.h"
+#include "observe/Identity.h"
 #include "support/JsonRpc.h"
 #include <variant>
 

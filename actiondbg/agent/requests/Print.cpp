@@ -155,8 +155,7 @@ static Answer<Object> printTo(Engine &engine, const PrintArguments &arguments,
   printUnit(unit, root, state, os);
   os.flush();
   if (!arguments.names.empty())
-    writeNamesTo(arguments.names, engine.observer.ids, root, numbered,
-                 state);
+    writeNamesTo(arguments.names, engine.observer.ids, root, numbered, state);
   if (os.has_error()) {
     std::string message = os.error().message();
     os.clear_error();
@@ -203,8 +202,8 @@ Answer<Object> Print::run(PrintArguments &arguments) {
     return RequestError(FileNotWritten, "cannot write " + arguments.path +
                                             ": " + error.message());
   // Numbering the values of a large module takes more memory than its text; and
-  // in the middle of a rewrite IR may be incomplete. A single operation, without
-  // its regions, is printed here.
+  // in the middle of a rewrite IR may be incomplete. A single operation,
+  // without its regions, is printed here.
   if (!arguments.names.empty())
     keepKeys(engine.observer.ids, arguments, root);
   if (engine.stops.inside || !arguments.skipRegions)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from bisect import bisect_right
+from collections.abc import Iterable, Sequence
 from typing import Literal, get_args
 
 import msgspec
 
 from actiondbg import protocol
+from actiondbg.analysis.pipeline import PASS_TAG
 
 EventKind = Literal["created", "modified", "moved", "replaced", "erased"]
 
@@ -18,7 +20,7 @@ _PART = re.compile(r"@\d+ (?P<op>\S+) was (?P<kind>\w+)(?: by @(?P<by>\d+) )?")
 _KINDS: dict[str, EventKind] = {kind: kind for kind in get_args(EventKind)}
 
 
-class Event(msgspec.Struct, kw_only=True, frozen=True):
+class Event(msgspec.Struct, kw_only=True, frozen=True, rename={"pass_name": "pass"}):
     """One event in the history of an operation.
 
     Attributes:
@@ -30,6 +32,7 @@ class Event(msgspec.Struct, kw_only=True, frozen=True):
         message: the message of a watch, such as "@12 arith.addi was created", or None.
         guess: whether the action was not observed causing it.
         id: the operation.
+        pass_name: the pass around the action; empty if there is none, or if it is a pass itself.
     """
 
     ordinal: int
@@ -39,6 +42,7 @@ class Event(msgspec.Struct, kw_only=True, frozen=True):
     message: str | None
     guess: bool
     id: int
+    pass_name: str = ""
 
 
 class Unfinished(msgspec.Struct, frozen=True):
@@ -72,6 +76,7 @@ def history_of(
     op: str,
     lines: Iterable[protocol.Stopped],
     unfinished: Iterable[Unfinished] = (),
+    passes: Sequence[tuple[int, str]] = (),
 ) -> History:
     """Read a history from the log of a watch on the operation.
 
@@ -80,6 +85,7 @@ def history_of(
         op: its name if it is alive; otherwise empty, and the log supplies it.
         lines: the log of the watch.
         unfinished: the changes of the action that the stop is inside of, which are in no log.
+        passes: the ordinals and names of the passes that have begun, in their order.
     """
     events: list[Event] = []
     changes: list[protocol.Change] = []
@@ -106,7 +112,16 @@ def history_of(
             made_from[change.id] = None
     if not events or events[0].kind != "created":
         events.insert(0, _parsed(id))
+    events = [_within(event, passes) for event in events]
     return History(id=id, op=op, events=events, made_from=list(made_from), became=list(became))
+
+
+def _within(event: Event, passes: Sequence[tuple[int, str]]) -> Event:
+    """Return an event with the pass around its action, which is the last that has begun by then."""
+    begun = bisect_right(passes, event.ordinal, key=lambda each: each[0])
+    if event.tag in ("", PASS_TAG) or not begun:
+        return event
+    return msgspec.structs.replace(event, pass_name=passes[begun - 1][1])
 
 
 def _sources(change: protocol.Change) -> list[int]:

@@ -139,6 +139,7 @@ def _event_words(event: Event) -> str:
 
 def _who(event: Event) -> str:
     who = f"by {event.tag} ({event.name or 'nameless'})" if event.ordinal else f"by {event.name}"
+    who += f" in {event.pass_name}" if event.pass_name else ""
     return who + (" (a guess)" if event.guess else "")
 
 

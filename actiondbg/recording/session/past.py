@@ -246,7 +246,16 @@ class RecordedPast:
             message=self._describe.operations.sentence(row),
             guess=culprit.guess,
             id=id,
+            pass_name=self._pass_of(culprit),
         )
+
+    def _pass_of(self, culprit: protocol.Culprit) -> str:
+        """Return the pass around an action that is no pass itself; empty if there is none."""
+        if not culprit.ordinal or culprit.tag == PASS_TAG:
+            return ""
+        tags, names = self._actions.words("tag"), self._actions.words("name")
+        around = self._line.stack(self._actions.place(culprit.ordinal))
+        return next((names.of(each) or "" for each in around if tags.of(each) == PASS_TAG), "")
 
     def _replaced_by(self, id: int) -> list[int]:
         """Return the operations that an operation has replaced up to now."""

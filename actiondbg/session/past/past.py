@@ -140,13 +140,17 @@ class Past:
         id = self._cursor.operation_id(parse_operation(target))
         watch = protocol.Watch(kind="operation", id=id, exact=True)
         with self._replay.log_file() as log:
-            with self._replay.log([logging([], watch=watch)], self._replay.now(), log) as fork:
+            passes = [protocol.Term(kind="tag", glob=PASS_TAG)]
+            breakpoints = [logging([], watch=watch, id=1), logging(passes, id=2)]
+            with self._replay.log(breakpoints, self._replay.now(), log) as fork:
                 op = _name_of(fork, id)
-            lines = list(read_log(log))
+            logged = list(read_log(log))
+        lines = [line for line in logged if 1 in line.breakpoints]
+        begun = [(line.ordinal, line.name) for line in logged if 2 in line.breakpoints]
         unfinished = self._unfinished()
         if op is None and not lines and all(each.change.id != id for each in unfinished):
             raise NoSuchUnit(f"There is no operation @{id} in this run up to now.")
-        return history_of(id, op or "", lines, unfinished)
+        return history_of(id, op or "", lines, unfinished, begun)
 
     def diff(self, ordinal: int | None = None, module: bool = False) -> Diff:
         """Compare the IR before an action with the IR after it.

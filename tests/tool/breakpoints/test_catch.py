@@ -330,7 +330,9 @@ def test_actions_and_histories_inside_a_crash_as_text(debian: Debian, folds: str
     innermost, outer = re.findall(r"^action +#(\d+), inside it$", shown, re.M)
     assert int(outer) < int(innermost)
     # The crashing action has not ended, but it has inserted an operation.
-    created = rf"#{innermost}  created  by apply-pattern \(StoreOpLowering\)"
+    created = (
+        rf"#{innermost}  created  by apply-pattern \(StoreOpLowering\) in finalize-memref-to-llvm"
+    )
     assert re.search(rf"^@8 builtin.unrealized_conversion_cast\n  {created}$", shown, re.M)
     # The function was moved to the module that holds it, after it was parsed.
     assert re.search(r"^  #0  moved    by the tool, outside of any action$", shown, re.M)

@@ -156,6 +156,7 @@ def test_history_of_an_operation(chained: actiondbg.Session) -> None:
     ends = [event for event in old.events if event.kind in ("replaced", "erased")]
     assert {(event.tag, event.name) for event in ends} == {("apply-pattern", "AddIAddConstant")}
     assert ends[0].kind == "replaced"
+    assert ends[0].pass_name == "canonicalize"
     [heir] = old.became
     new = chained.past.history(f"@{heir}")
     assert new.made_from == [id]

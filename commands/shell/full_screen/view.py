@@ -85,7 +85,7 @@ class FullScreen:
             editing_mode=session.editing_mode,
             input=session.input,
             output=session.output,
-            after_render=lambda _: self._write(_END_UPDATE),
+            after_render=self._end_update,
         )
 
     # --- attaching -----------------------------------------------------------
@@ -141,6 +141,10 @@ class FullScreen:
         sys.stdout.write("Press Enter to return to the panes. ")
         sys.stdout.flush()
         sys.stdin.readline()
+
+    def _end_update(self, application: Application[str | None]) -> None:
+        if not application.is_done:  # else the panes of the next line end it
+            self._write(_END_UPDATE)
 
     def _write(self, sequence: str) -> None:
         self._output.write_raw(sequence)

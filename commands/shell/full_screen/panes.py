@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Sequence
+from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from prompt_toolkit.application import get_app
@@ -139,23 +141,24 @@ class IRPane:
             marked = [MarkedLine(line) for line in excerpt.lines]
         style = ExcerptStyle(width, console.colored, console.paint, console.stop_context.aliases)
         current = excerpt.lines[excerpt.current]
-        texts = lines_text(marked, current, style)
-        at = 0
-        for each in marked:
-            if each.line is current:
-                break
-            at += each.line.text.count("\n") + 1
-        return self._in_view(texts, at, height, excerpt)
+        starts = [0, *accumulate(each.line.text.count("\n") + 1 for each in marked)]
+        at = next((i for i, each in enumerate(marked) if each.line is current), 0)
+        first = self._first_row(starts[at], starts[-1], height, excerpt)
+        # Only what is in view is coloured, which takes longer than reading it.
+        begin = bisect_right(starts, first) - 1
+        end = bisect_left(starts, first + height)
+        texts = lines_text(marked[begin:end], current, style)
+        return texts[first - starts[begin] :][:height]
 
-    def _in_view(self, texts: list[str], at: int, height: int, excerpt: Excerpt) -> list[str]:
-        """Return the texts around the current one, and correct a scroll beyond the IR."""
-        top = at - height // 2
-        last = max(len(texts) - height, 0)
+    def _first_row(self, current: int, count: int, height: int, excerpt: Excerpt) -> int:
+        """Return the first row in view, of ``count``, and correct a scroll beyond the IR."""
+        top = current - height // 2
+        last = max(count - height, 0)
         # Beyond the lines that were read there may be more: only the ends of the IR limit.
         first = max(min(top + self._scrolled, last), 0)
         if first != top + self._scrolled and not (excerpt.more_before and excerpt.more_after):
             self._scrolled = first - top if self._scrolled else 0
-        return texts[first : first + height]
+        return first
 
     def _enter(self, stop: Stop, unit: Unit) -> None:
         """Keep the lines of the stop before, if they show the IR before the same action."""

@@ -187,7 +187,8 @@ class BisectOptions(Options):
         Option(
             "--repeat",
             "N",
-            help="judge each output N times, and report differing verdicts",
+            help="judge each output N times, and report differing verdicts; repeat a good whole "
+            "run with random addresses as often, at least 8 times",
             parse=values.positive,
         ),
     ] = 1

@@ -43,3 +43,6 @@ class Terminal:
 
     def see(self, pattern: str) -> None:
         self.child.expect(pattern)
+
+    def resize(self, rows: int, columns: int) -> None:
+        self.child.setwinsize(rows, columns)  # pyright: ignore[reportUnknownMemberType]

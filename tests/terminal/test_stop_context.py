@@ -83,7 +83,7 @@ def test_a_stop_that_repeats_an_operation_is_one_line(terminal: Open) -> None:
 def test_lines_fit_the_terminal(terminal: Open, width: int, tmp_path: Path) -> None:
     Path("fusion.mlir").write_text(FUSION)
     shell = terminal(tool=["mlir-opt", "fusion.mlir", "--linalg-fuse-elementwise-ops"])
-    shell.child.setwinsize(50, width)
+    shell.resize(50, width)
     shell.ready()
     shell.do("break pattern:*FuseElementwiseOps --after --outcome succeeded")
     stop = [row for row in rows(shell.do("run")) if "Threading" not in row]

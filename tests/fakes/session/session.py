@@ -10,7 +10,7 @@ import msgspec
 from actiondbg import protocol
 from actiondbg.breakpoints.breakpoint import BreakpointTable
 from actiondbg.breakpoints.watch import Target
-from actiondbg.errors import LaunchError, NotStopped
+from actiondbg.errors import LaunchError, NotStopped, UnitErased
 from actiondbg.ir.printed import PrintedText
 from actiondbg.ir.value_names import ValueNames
 from actiondbg.process.process_status import ProcessStatus
@@ -118,11 +118,28 @@ class FakeAgent:
                 return protocol.Units(units=[ADDI])
             case protocol.GetCursor():
                 return self._cursor()
+            case protocol.GetExcerpt():
+                return self._excerpt()
             case _:
                 raise AssertionError(f"the fake agent does not know {message!r}")
 
     def _cursor(self) -> Cursor:
         return Cursor(unit=self._session.cursor_unit, function="main", path=[0, 0, 0, 0, 0, 0])
+
+    def _excerpt(self) -> protocol.Excerpt:
+        unit = self._session.cursor_unit
+        if unit.text is None:
+            raise UnitErased("The action's IR unit is erased.")
+        line = protocol.Line(kind="operation", id=unit.id, part=0, depth=0, text=unit.text)
+        return protocol.Excerpt(
+            lines=[line],
+            current=0,
+            more_before=False,
+            more_after=False,
+            scope=None,
+            function="main",
+            definitions=[],
+        )
 
 
 class FakeBreakpointHost:

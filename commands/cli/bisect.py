@@ -13,7 +13,7 @@ from actiondbg.commands.cli.child_process import print_compiling
 from actiondbg.commands.cli.line_parser import LineParser, MlirInclude, NoColor
 from actiondbg.commands.interpreter.options import Flag
 from actiondbg.commands.render.bisection import bisection_text, progress_display
-from actiondbg.commands.render.output import color_allowed
+from actiondbg.commands.render.terminal.output import color_allowed
 from actiondbg.commands.shell.bisection import (
     BisectOptions,
     build_oracle,

@@ -9,7 +9,7 @@ from collections.abc import Callable, Generator
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from actiondbg.commands.render.progress import ProgressLine
+from actiondbg.commands.render.terminal.progress import ProgressLine
 
 if TYPE_CHECKING:
     from actiondbg.recording.capture.recorder import RecordedRun, RecordingProcess

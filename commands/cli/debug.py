@@ -30,7 +30,7 @@ from actiondbg.errors import LaunchError
 from actiondbg.support.executables import which
 
 if TYPE_CHECKING:
-    from actiondbg.commands.render.progress import ProgressLine
+    from actiondbg.commands.render.terminal.progress import ProgressLine
     from actiondbg.session.session import Session
 
 _EPILOG = """\
@@ -150,7 +150,7 @@ def _print_version(tool: list[str], options: DebugOptions) -> int:
 
 def _debug(tool: list[str], options: DebugOptions) -> int:
     from actiondbg.commands.interpreter.console import Console
-    from actiondbg.commands.render.progress import ProgressLine
+    from actiondbg.commands.render.terminal.progress import ProgressLine
     from actiondbg.session.session import launch
 
     progress = ProgressLine(sys.stderr, enabled=not options.json)

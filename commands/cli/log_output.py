@@ -44,7 +44,7 @@ class Destination(NamedTuple):
 
     @property
     def _is_colored(self) -> bool:
-        from actiondbg.commands.render.output import color_allowed
+        from actiondbg.commands.render.terminal.output import color_allowed
 
         return self.colors and self.path is None and sys.stdout.isatty() and color_allowed()
 
@@ -77,7 +77,7 @@ class Destination(NamedTuple):
             with writing(self.path), self.path.open("wb") as file:
                 yield file
         elif sys.stdout.isatty():
-            from actiondbg.commands.render.output import paged
+            from actiondbg.commands.render.terminal.output import paged
 
             with paged(sys.stdout) as pager:
                 yield pager.buffer

@@ -50,7 +50,7 @@ def run(argv: list[str]) -> int:
     options = build_parser().read(argv)
     from actiondbg.commands.interpreter.console import Console
     from actiondbg.commands.interpreter.recording_console import RecordingConsole
-    from actiondbg.commands.render.progress import ProgressLine
+    from actiondbg.commands.render.terminal.progress import ProgressLine
     from actiondbg.recording.session import open_session
 
     with open_session(options.file, partial=options.partial) as session:

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Protocol, TextIO
 from actiondbg.commands.interpreter.listing import Listing
 from actiondbg.commands.interpreter.settings import Settings
 from actiondbg.commands.render.info import Display
-from actiondbg.commands.render.output import Redirect, color_allowed, open_redirect
-from actiondbg.commands.render.progress import ProgressLine
-from actiondbg.commands.render.stop_context import StopContext
+from actiondbg.commands.render.ir.stop_context import StopContext
+from actiondbg.commands.render.terminal.output import Redirect, color_allowed, open_redirect
+from actiondbg.commands.render.terminal.progress import ProgressLine
 from actiondbg.commands.render.units import wrapped
 from actiondbg.errors import NotStopped, ToolGone, UsageError
 

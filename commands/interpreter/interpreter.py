@@ -25,8 +25,8 @@ from actiondbg.commands.interpreter.help import (
 from actiondbg.commands.interpreter.options import Options, fields_of
 from actiondbg.commands.interpreter.stop_display import show_stop_details
 from actiondbg.commands.interpreter.words import split_redirect
-from actiondbg.commands.render.output import Redirect
 from actiondbg.commands.render.registry import as_json, show
+from actiondbg.commands.render.terminal.output import Redirect
 from actiondbg.errors import ActiondbgError, UsageError
 from actiondbg.process.stop import Stop
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import msgspec
 
-from actiondbg.commands.render.excerpt import Block
+from actiondbg.commands.render.ir.excerpt import Block
 from actiondbg.errors import NoSuchUnit
 from actiondbg.protocol import Excerpt, Line
 from actiondbg.session.debug_session import DebugSession

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from actiondbg.commands.render.output import Redirect
+from actiondbg.commands.render.terminal.output import Redirect
 from actiondbg.errors import UsageError
 
 _WORD = re.compile(

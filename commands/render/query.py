@@ -82,7 +82,7 @@ def show_table(reader: Reader) -> str | None:
     Returns:
         The message about omitted rows, or None.
     """
-    from actiondbg.commands.render.output import color_allowed
+    from actiondbg.commands.render.terminal.output import color_allowed
 
     names: list[str] = reader.schema.names
     values = list(islice(_rows(reader), MOST_ROWS + 1))

@@ -7,7 +7,6 @@ from actiondbg.commands.render import (
     bisection,
     breakpoints,
     info,
-    ir,
     native,
     outcomes,
     past,
@@ -15,18 +14,19 @@ from actiondbg.commands.render import (
     time_travel,
     units,
 )
-from actiondbg.commands.render.output import Redirect
+from actiondbg.commands.render.ir import printed_ir
 from actiondbg.commands.render.renderer import RenderContext, Renderer
+from actiondbg.commands.render.terminal.output import Redirect
 
 _TOPICS = (
     actions,
     bisection,
     breakpoints,
     info,
-    ir,
     native,
     outcomes,
     past,
+    printed_ir,
     stop,
     time_travel,
     units,

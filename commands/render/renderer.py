@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Protocol, TextIO, TypeVar, cast
 
 import msgspec
 
-from actiondbg.commands.render.output import Redirect, fills_screen, paged
+from actiondbg.commands.render.terminal.output import Redirect, fills_screen, paged
 
 if TYPE_CHECKING:
-    from actiondbg.commands.render.excerpt import ExcerptStyle
     from actiondbg.process.stop import Stop
     from actiondbg.session.debug_session import DebugSession
 
@@ -29,6 +28,14 @@ class Preferences(Protocol):
         ...
 
 
+class Aliases(Protocol):
+    """Short names of long attributes."""
+
+    def shorten(self, text: str) -> str:
+        """Return a line of IR with short names."""
+        ...
+
+
 class StopLines(Protocol):
     """The lines of IR that are shown at stops and after moves of the cursor."""
 
@@ -40,8 +47,9 @@ class StopLines(Protocol):
         """Return the lines around the cursor; None where none are shown."""
         ...
 
-    def style(self, context: RenderContext, width: int) -> ExcerptStyle:
-        """Return how lines are shown."""
+    @property
+    def aliases(self) -> Aliases:
+        """Return the short names of affine maps."""
         ...
 
 

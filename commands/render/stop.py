@@ -70,11 +70,7 @@ def _excerpt(context: RenderContext, stop: Stop) -> list[str] | None:
 
 def _change_lines(context: RenderContext, stop: Stop, most: int) -> list[str]:
     """Return the first changes, those of the action's own operation before the others."""
-    changes = sorted(
-        stop.changes, key=lambda change: (change.id != stop.id, change.what == "block")
-    )
-    if context.width is None:
-        changes = stop.changes
+    changes = sorted(stop.changes, key=lambda each: (each.id != stop.id, each.what == "block"))
     lines = [f"  {_colored_change(context, change, stop.ordinal)}" for change in changes[:most]]
     if (rest := stop.change_count - len(lines)) > 0:
         lines.append(f"  ... and {rest} more: info changes")

@@ -58,6 +58,8 @@ def title_of(action: ActionRef) -> str:
 
 def wrapped(line: str, width: int) -> list[str]:
     """Break a line at words; escape sequences take no columns."""
+    if len(_ESCAPE.sub("", line)) <= width:
+        return [line]
     indent = " " * (len(line) - len(line.lstrip()))
     rows: list[str] = []
     row = ""

@@ -17,8 +17,8 @@ from actiondbg.commands.interpreter.options import (
     Rest,
 )
 from actiondbg.commands.render.breakpoints import Breakpoints
-from actiondbg.commands.render.excerpt import Block
 from actiondbg.commands.render.info import Text
+from actiondbg.commands.render.ir.excerpt import Block
 from actiondbg.errors import UsageError
 from actiondbg.protocol import CatchKind
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Annotated
 
 from actiondbg.commands.interpreter import completers, values
@@ -12,8 +13,9 @@ from actiondbg.commands.interpreter.options import (
     Options,
     Positional,
 )
-from actiondbg.commands.render.excerpt import Block
-from actiondbg.commands.render.ir import Counted
+from actiondbg.commands.render.ir.excerpt import Block
+from actiondbg.commands.render.ir.printed_ir import Counted
+from actiondbg.errors import UsageError
 
 if TYPE_CHECKING:
     from actiondbg.commands.interpreter.console import Console
@@ -71,6 +73,11 @@ def print_(console: Console, options: PrintOptions) -> PrintedText:
     what: What | None = next((each for each in _WHATS if each.startswith(options.what)), None)
     if what is not None:
         return print_what(what)
+    if not re.match(r"[%@]|.+:\d", options.what):
+        raise UsageError(
+            f"There is no IR {options.what!r} to print: give {', '.join(_WHATS)}, %NAME, @ID, "
+            "@SYMBOL or FILE:LINE."
+        )
     with console.session.cursor.at(options.what):
         return print_what("cursor")
 

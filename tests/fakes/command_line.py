@@ -15,7 +15,7 @@ from typing import IO
 from actiondbg import cli
 
 _STREAMS = ("stdin", "stdout", "stderr")
-_SIGNALS = (signal.SIGTERM, signal.SIGHUP)
+_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 def run(

@@ -36,9 +36,9 @@ def test_a_terminal(tmp_path: Path) -> None:
     child.send("break pattern:A\r")
     child.expect_exact("Breakpoint 1: pattern:A")
     child.send("continue\r")
-    child.expect_exact("Breakpoint 1, stopped before #4")
+    child.expect(r"Breakpoint 1, stopped before (\x1b\[1m)?#4")
     child.send("\r")  # Enter repeats it
-    child.expect_exact("Breakpoint 1, stopped before #7")
+    child.expect(r"Breakpoint 1, stopped before (\x1b\[1m)?#7")
     child.send("why-not \t")
     child.expect_exact("A")
     child.send("\x03quit\r")

@@ -238,10 +238,10 @@ def test_tab_completes_functions_files_and_values(terminal: Callable[..., Termin
     shell.child.send("tbreak folds\t")
     shell.see(r"\.mlir:")
     assert "Temporary breakpoint 2: folds.mlir:9999" in shell.do("9999")
-    for typed, rest in (("@tw", "ice"), ("%ar", "g0")):
+    for typed, rest, more in (("@tw", "ice", ""), ("%ar", "g", "0")):
         shell.child.send(f"cursor-goto {typed}\t")
         shell.see(rest)
-        assert "There is no" not in shell.do("")
+        assert "There is no" not in shell.do(more)
 
 
 def test_messages_are_broken_at_words(terminal: Callable[..., Terminal]) -> None:
@@ -358,7 +358,8 @@ def test_a_name_says_what_it_means_and_when_it_was_never_hit(
     assert "Breakpoint 1: func:twice" in shell.do("break twice")
     assert "Breakpoint 2: folds.mlir:14" in shell.do("break 14")
     pending = shell.do("break smu")
-    assert "pending: nothing named 'smu' is known yet; did you mean func:sum?" in pending
+    words = " ".join(pending.split())
+    assert "pending: nothing named 'smu' is known yet; did you mean func:sum?" in words
     refused = shell.do("break arith.addi and canonicalize")
     assert "write in:canonicalize" in refused
     assert "in @twice at folds.mlir:1" in shell.do("run")

@@ -11,14 +11,14 @@ from prompt_toolkit.application import get_app
 from prompt_toolkit.formatted_text import ANSI, StyleAndTextTuples, to_formatted_text
 from prompt_toolkit.layout.controls import UIContent, UIControl
 
-from actiondbg.commands.render.excerpt import ExcerptStyle, MarkedLine, lines_text
-from actiondbg.commands.render.stop import change_line, emphasize, outcome_lines
-from actiondbg.commands.render.stop_context import (
+from actiondbg.commands.render.ir.excerpt import ExcerptStyle, MarkedLine, lines_text
+from actiondbg.commands.render.ir.stop_context import (
     changes_at,
     excerpt_at,
     mark_changes,
     read_excerpt,
 )
+from actiondbg.commands.render.stop import change_line, emphasize, outcome_lines
 from actiondbg.commands.render.units import describe, title_of, wrapped
 from actiondbg.errors import ActiondbgError
 

@@ -279,6 +279,12 @@ cursor-goto fold.mlir:8:12
 cursor-goto fold.mlir:99
 cursor-goto %arg0
 cursor-goto %nosuch
+around 2
+around 2
+list @2
+list nowhere
+print %0
+print @shift --skip-regions
 cursor-goto @nosuch
 cursor-goto @5
 cursor-goto action

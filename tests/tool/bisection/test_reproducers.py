@@ -118,10 +118,10 @@ def test_the_ir_before_and_after_is_that_of_the_session(mlir_opt: str, folds: st
     result, folder = find(argv, "! grep -q 'arith.constant 7 ' {}")
     with actiondbg.launch(argv) as session:
         session.breakpoints.add(f"#{result.as_json()['ordinal']}")
-        session.run()
-        assert (folder / "before.mlir").read_text() == session.ir.print("module").text
-        session.next()
-        assert (folder / "after.mlir").read_text() == session.ir.print("module").text
+        for name, resume in (("before.mlir", session.run), ("after.mlir", session.next)):
+            resume()
+            printed = session.ir.print("module", printer_names=True).text
+            assert (folder / name).read_text() == printed
 
 
 def test_session_script_reaches_the_action(mlir_opt: str, folds: str) -> None:

@@ -48,6 +48,6 @@ def test_options_are_named() -> None:
     actions = build_parser()._actions  # pyright: ignore[reportPrivateUsage]
     assert len(actions) > 10
     for action in actions:
-        known = {"--help", "--mlir-include", "--partial"}
+        known = {"--help", "--mlir-include", "--randomize", "--partial"}
         named = {option for option in action.option_strings if f"`{option}" in DOCS}
         assert not action.option_strings or named | ({*action.option_strings} & known), action

@@ -43,7 +43,7 @@ def test_options_are_named() -> None:
     actions = build_parser()._actions  # pyright: ignore[reportPrivateUsage]
     assert len(actions) > 10
     for action in actions:
-        known = {"--help", "--mlir-include", "--partial"}
+        known = {"--help", "--mlir-include", "--randomize", "--partial"}
         assert not action.option_strings or {*action.option_strings} & (named | known)
 
 

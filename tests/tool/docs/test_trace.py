@@ -55,7 +55,7 @@ def test_the_queries_work(traced: Path) -> None:
 def test_formats_and_options_are_documented(tmp_path: Path) -> None:
     named = {word.split()[0] for word in WORDS}
     for action in build_parser()._actions:  # pyright: ignore[reportPrivateUsage]
-        known = {"--help", "--mlir-include", "--partial", "--output", "--quiet"}
+        known = {"--help", "--mlir-include", "--randomize", "--partial", "--output", "--quiet"}
         assert not action.option_strings or {*action.option_strings} & (named | known)
     assert SUFFIXES.keys() <= WORDS
     recording = fake_recording(tmp_path / "run.adbrec", actions=2000, killed=True)

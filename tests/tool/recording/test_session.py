@@ -237,7 +237,7 @@ def test_printed_functions_equal_the_live_ones(both: Start) -> None:
         except ActiondbgError:
             recorded = None  # an action around this one may have changed it meanwhile
         if recorded is not None:
-            with sessions.live.ir.print("function") as text:
+            with sessions.live.ir.print("function", printer_names=True) as text:
                 assert recorded.strip() == text.text.strip()
             same += 1
         stop = sessions.do("step")

@@ -25,7 +25,7 @@ from actiondbg.cli import main
 sys.exit(main())
 """
 READING = {"duckdb", "numpy", "pyarrow"}
-SLOW = {"dataclasses", "hashlib", "inspect", "shutil", "socket", "tempfile", "ctypes", "rich"}
+SLOW = {"dataclasses", "hashlib", "inspect", "shutil", "socket", "tempfile", "rich"}
 
 
 def imported(command: list[str], mlir_opt: str, directory: Path) -> set[str]:

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from actiondbg.commands.render.excerpt import (
+from actiondbg.commands.render.ir.excerpt import (
     ExcerptStyle,
     MapAliases,
     MarkedLine,

@@ -123,7 +123,7 @@ def test_ir_is_printed(do: Open) -> None:
     assert do("print function") == (
         "func.func @f() {\n  %0 = arith.addi %a, %b : i32\n  return %0 : i32\n}\n"
     )
-    assert do("goto 8", "print function --skip-regions").endswith("func.func @f() {...}\n")
+    assert do("goto 8", "print --skip-regions").endswith("func.func @f() {...}\n")
     assert do("goto 8", "print function > f.mlir") and "muli" in Path("f.mlir").read_text()
     told = do("set print-stop on", "goto 4", code=0)
     assert "does not hold the IR of @3 here" in told
@@ -200,7 +200,9 @@ def test_help_lists_working_commands(do: Open) -> None:
 
 def test_settings_are_those_of_the_front_end(do: Open) -> None:
     names = [line.split()[0] for line in do("show").splitlines()]
-    assert names == ["style", "print-stop", "pagination", "elide"]
+    assert names == [
+        *("style", "print-stop", "context", "context-defs", "pagination", "elide", "confirm"),
+    ]
     assert do("show checkpoints", code=1).endswith(f"{TOOL}\n")
 
 

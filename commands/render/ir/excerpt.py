@@ -9,6 +9,7 @@ from typing import Literal, NamedTuple
 
 import msgspec
 
+from actiondbg.commands.render.renderer import Aliases, RenderContext
 from actiondbg.protocol import Excerpt, Line
 
 Sign = Literal["+", "-", "~", " "]
@@ -16,6 +17,7 @@ Paint = Callable[[str], str]
 
 _TOKEN = re.compile(r"[\w$.%#@!^-]+|\s+|.")
 _MAP = re.compile(r"affine_(?:map|set)<")
+_UNLIMITED = 1 << 20  # columns
 _INDENT = "  "
 _MOST_INDENT = 24  # columns, so that deeply nested IR stays in view
 _ELLIPSIS = "…"
@@ -122,7 +124,13 @@ class ExcerptStyle(NamedTuple):
     width: int
     colored: bool
     paint: Paint
-    aliases: MapAliases
+    aliases: Aliases
+
+
+def style_of(context: RenderContext) -> ExcerptStyle:
+    """Return how lines are shown now; outside of a terminal they are not cut."""
+    width = _UNLIMITED if context.width is None else context.width
+    return ExcerptStyle(width, context.colored, context.paint, context.stop_context.aliases)
 
 
 def lines_text(lines: Sequence[MarkedLine], current: Line | None, style: ExcerptStyle) -> list[str]:

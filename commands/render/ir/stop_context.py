@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from actiondbg.commands.render.excerpt import (
-    ExcerptStyle,
+from actiondbg.commands.render.ir.excerpt import (
     MapAliases,
     MarkedLine,
     compare,
@@ -14,6 +13,7 @@ from actiondbg.commands.render.excerpt import (
     excerpt_text,
     key_of,
     lines_text,
+    style_of,
 )
 from actiondbg.errors import ActiondbgError
 
@@ -57,7 +57,7 @@ class StopContext:
             return [f"  {stop.op or 'operation'}: {error}"]
         if excerpt is None:
             return []
-        return self._compared(context, stop, excerpt, changes, width)
+        return self._compared(context, stop, excerpt, changes)
 
     def around_cursor(self, context: RenderContext) -> list[str] | None:
         """Return the lines around the cursor, after a move; None where none are shown."""
@@ -69,11 +69,7 @@ class StopContext:
         except ActiondbgError:
             return None
         self._shown, self._current, self._ordinal = [], None, 0
-        return excerpt_text(excerpt, self.style(context, width))
-
-    def style(self, context: RenderContext, width: int) -> ExcerptStyle:
-        """Return how lines are shown."""
-        return ExcerptStyle(width, context.colored, context.paint, self.aliases)
+        return excerpt_text(excerpt, style_of(context))
 
     def _compared(
         self,
@@ -81,7 +77,6 @@ class StopContext:
         stop: Stop,
         excerpt: Excerpt,
         changes: list[Change],
-        width: int,
     ) -> list[str]:
         before, was = self._shown, self._current
         current = excerpt.lines[excerpt.current]
@@ -96,7 +91,7 @@ class StopContext:
             marked = mark_changes(before if followed else [], excerpt, changes)
         else:
             marked = [MarkedLine(line) for line in excerpt.lines]
-        style = self.style(context, width)
+        style = style_of(context)
         return [
             *definitions_text(excerpt.definitions, style),
             *lines_text(marked, current, style),

@@ -7,12 +7,11 @@ from typing import TextIO, cast
 
 import msgspec
 
-from actiondbg.commands.render.excerpt import Block, excerpt_text
-from actiondbg.commands.render.output import Redirect, fills_screen
+from actiondbg.commands.render.ir.excerpt import Block, excerpt_text, style_of
 from actiondbg.commands.render.renderer import RenderContext, Renderer, page, renders
+from actiondbg.commands.render.terminal.output import Redirect, fills_screen
 from actiondbg.ir.printed import PrintedText
 
-_UNLIMITED = 1 << 20  # columns
 _CHUNK = 1 << 16  # characters to colour at once
 _LINE = re.compile(r"[^\n]*\n|[^\n]+")  # not splitlines, which splits at further characters
 _LONGEST = 1 << 20  # characters to buffer of a line without end
@@ -149,12 +148,9 @@ def count_text(_: RenderContext, counted: Counted) -> str:
 
 
 def block_text(context: RenderContext, block: Block) -> str:
-    excerpt = block.excerpt
-    width = context.width or _UNLIMITED
-    style = context.stop_context.style(context, width)
-    at = excerpt.current
+    excerpt, at = block.excerpt, block.excerpt.current
     is_cursor = at >= 0 and excerpt.lines[at].id == block.cursor
-    return "\n".join(excerpt_text(excerpt, style, with_arrow=is_cursor))
+    return "\n".join(excerpt_text(excerpt, style_of(context), with_arrow=is_cursor))
 
 
 RENDERERS = (

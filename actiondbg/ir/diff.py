@@ -91,7 +91,7 @@ class Diff(msgspec.Struct, frozen=True):
             if result:
                 result.append(Row(None, None, " "))
             for tag, i1, i2, j1, j2 in hunk:
-                pair = zip if tag == "equal" else _pair_lines
+                pair = zip if tag == "equal" else pair_lines
                 for left, right in pair(before[i1:i2], after[j1:j2]):
                     kind = "+" if left is None else "-" if right is None else "!"
                     result += _rows(left, right, " " if tag == "equal" else kind, columns)
@@ -233,7 +233,7 @@ def _rows(left: str | None, right: str | None, kind: _Kind, columns: int) -> Ite
         yield Row(next(cells), next(cells), kind)
 
 
-def _pair_lines(before: Sequence[str], after: Sequence[str]) -> Iterator[_Pair]:
+def pair_lines(before: Sequence[str], after: Sequence[str]) -> Iterator[_Pair]:
     """Yield the lines of a replaced block, those that are alike in pairs."""
     for start in range(0, max(len(before), len(after)), _WINDOW):
         left, right = before[start : start + _WINDOW], after[start : start + _WINDOW]

@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 import shutil
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 import msgspec
 
+from actiondbg.commands.render.ir.changed_words import Words, compare_words
 from actiondbg.commands.render.renderer import RenderContext, renders
 from actiondbg.commands.render.stop import outcome_lines, result_words
 from actiondbg.commands.render.units import operation, wrapped
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
 
 _WIDTH = 160  # columns of a side-by-side diff in a file
 _OFF = "\x1b[39m"
+_MARK, _UNMARK = "\x1b[7m", "\x1b[27m"  # reversed
 _COLORS = {"-": "\x1b[31m", "+": "\x1b[32m", "!": "\x1b[33m", "@": "\x1b[36m"}
 
 
@@ -171,7 +174,35 @@ def unified_lines(context: RenderContext, diff: Diff, around: int) -> list[str]:
         around: the number of unchanged lines around a change.
     """
     head = (f"--- before {_title(diff)}", "+++ after")
-    return [*(paint_line(context, line) for line in (*head, *diff.unified(around)))]
+    lines = diff.unified(around)
+    if not context.colored:
+        return [*head, *lines]
+    return [*(paint_line(context, line) for line in head), *_with_marks(context, lines)]
+
+
+def _with_marks(context: RenderContext, lines: list[str]) -> Iterator[str]:
+    """Colour the lines of hunks; mark what differs between a line and its new version."""
+    from actiondbg.ir.diff import pair_lines
+
+    for is_change, block in groupby(lines, lambda line: line[:1] in ("-", "+")):
+        if not is_change:
+            yield from (paint_line(context, line) for line in block)
+            continue
+        changed = list(block)
+        before = [line[1:] for line in changed if line[0] == "-"]
+        after = [line[1:] for line in changed if line[0] == "+"]
+        pairs = list(pair_lines(before, after))
+        yield from (_marked("-", old, new) for old, new in pairs if old is not None)
+        yield from (_marked("+", new, old) for old, new in pairs if new is not None)
+
+
+def _marked(sign: str, line: str, other: str | None, side: str = "") -> str:
+    """Colour one version of a line; what is not in the other one is reversed."""
+    words = [Words(line, False)] if other is None else compare_words(other, line)[1]
+    text = "".join(
+        f"{_MARK}{each.text}{_UNMARK}" if each.is_changed else each.text for each in words
+    )
+    return f"{_COLORS[side or sign]}{sign}{text}{_OFF}"
 
 
 def paint_line(context: RenderContext, line: str) -> str:
@@ -203,6 +234,8 @@ def _row_text(context: RenderContext, row: Row, side: int) -> str:
     if row.kind == " ":
         return f"{context.paint(left)}{blanks}   {context.paint(right)}".rstrip()
     sign = {"-": "<", "+": ">", "!": "|"}[row.kind]
+    if context.colored and row.kind == "!":
+        return f"{_marked('', left, right, '-')}{blanks} {sign} {_marked('', right, left, '+')}"
     left = _in_color(context, "-", left) if left else ""
     right = _in_color(context, "+", right) if right else ""
     return f"{left}{blanks} {sign} {right}".rstrip()

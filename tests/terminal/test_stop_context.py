@@ -142,3 +142,16 @@ def test_the_regions_of_inner_operations_can_be_left_out(terminal: Open) -> None
     assert "--> " in shell.do("print function | grep -C1 -e '-->'"), "a pipe keeps the arrow"
     shell.do("print function > whole.mlir")
     assert "-->" not in Path("whole.mlir").read_text()
+
+
+def test_a_diff_marks_the_words_that_differ(terminal: Open) -> None:
+    shell = terminal()
+    shell.ready()
+    shell.do("break pattern:AddIAddConstant --after --outcome succeeded")
+    shell.do("run")
+    assert re.search(r"^\+ +return %\w+ : i32$", shell.do("diff"), re.MULTILINE)
+    raw = shell.child.before or ""
+    assert re.search(r"\x1b\[31m- +return \x1b\[7m%\w+\x1b\[27m : i32", raw)
+    assert re.search(r"\x1b\[32m\+ +return \x1b\[7m%\w+\x1b\[27m : i32", raw)
+    shell.do("diff --side-by-side")
+    assert "\x1b[7m" in (shell.child.before or "")

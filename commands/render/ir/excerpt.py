@@ -9,13 +9,13 @@ from typing import Literal, NamedTuple
 
 import msgspec
 
+from actiondbg.commands.render.ir.changed_words import compare_words
 from actiondbg.commands.render.renderer import Aliases, RenderContext
 from actiondbg.protocol import Excerpt, Line
 
 Sign = Literal["+", "-", "~", " "]
 Paint = Callable[[str], str]
 
-_TOKEN = re.compile(r"[\w$.%#@!^-]+|\s+|.")
 _MAP = re.compile(r"affine_(?:map|set)<")
 _UNLIMITED = 1 << 20  # columns
 _INDENT = "  "
@@ -195,16 +195,10 @@ def _body(each: MarkedLine, text: str, room: int, style: ExcerptStyle, is_curren
 
 def _changed_words(before: str, after: str, style: ExcerptStyle) -> str:
     """Colour the words of a line that are not in it before; the others as IR."""
-    old, new = _TOKEN.findall(before), _TOKEN.findall(after)
-    parts: list[str] = []
-    matcher = difflib.SequenceMatcher(None, old, new, autojunk=False)
-    for tag, _, _, j1, j2 in matcher.get_opcodes():
-        words = "".join(new[j1:j2])
-        if tag == "equal":
-            parts.append(style.paint(words))
-        elif words:
-            parts.append(_colored(words, _CHANGED, style))
-    return "".join(parts)
+    return "".join(
+        _colored(words.text, _CHANGED, style) if words.is_changed else style.paint(words.text)
+        for words in compare_words(before, after)[1]
+    )
 
 
 def _colored(text: str, color: str, style: ExcerptStyle) -> str:

@@ -6,6 +6,7 @@ import re
 
 import pytest
 
+from actiondbg.commands.render.ir.changed_words import compare_words
 from actiondbg.commands.render.ir.excerpt import (
     ExcerptStyle,
     MapAliases,
@@ -71,6 +72,13 @@ def test_changed_words_stand_out() -> None:
     assert "\x1b[1;33m%2\x1b[0m" in shown and "<use >" in shown and "< : i32>" in shown
     assert "\x1b[32m" in lines_text([MarkedLine(BEFORE[0], "+")], None, style(colored=True))[0]
     assert "\x1b[31m" in lines_text([MarkedLine(BEFORE[0], "-")], None, style(colored=True))[0]
+
+
+def test_words_that_differ_are_found_on_both_sides() -> None:
+    before, after = compare_words("return %1 : i32", "return %2 : i32")
+    assert [each.text for each in before if each.is_changed] == ["%1"]
+    assert [each.text for each in after if each.is_changed] == ["%2"]
+    assert "".join(each.text for each in after) == "return %2 : i32"
 
 
 def test_maps_are_short_and_keep_their_names() -> None:

@@ -60,7 +60,11 @@ def test_empty_diff(stopped: Driver) -> None:
 def test_diff_is_coloured_on_a_terminal_only(stopped: Driver, tmp_path: Path) -> None:
     stopped.console.out.isatty = lambda: True  # type: ignore[method-assign]
     stopped.console._color = True
-    assert "\x1b[31m-  %0 = test.a\x1b[39m\n\x1b[32m+  %0 = test.b\x1b[39m" in stopped.do("diff")
+    lines = (
+        "\x1b[31m-  %0 = \x1b[7mtest.a\x1b[27m\x1b[39m\n"
+        "\x1b[32m+  %0 = \x1b[7mtest.b\x1b[27m\x1b[39m"
+    )
+    assert lines in stopped.do("diff")
     stopped.do(f"diff > {tmp_path / 'd'}")
     assert "\x1b" not in (tmp_path / "d").read_text()
     assert "\x1b" not in stopped.do("set style off", "diff")

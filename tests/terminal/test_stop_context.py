@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -155,3 +156,21 @@ def test_a_diff_marks_the_words_that_differ(terminal: Open) -> None:
     assert re.search(r"\x1b\[32m\+ +return \x1b\[7m%\w+\x1b\[27m : i32", raw)
     shell.do("diff --side-by-side")
     assert "\x1b[7m" in (shell.child.before or "")
+
+
+def test_the_pager_opens_at_the_arrow(terminal: Open, tmp_path: Path) -> None:
+    less = tmp_path / "bin" / "less"
+    less.parent.mkdir()
+    less.write_text('#!/bin/sh\necho "less got $*"; cat > "$HOME/paged"\n')
+    less.chmod(0o755)
+    body = "  %c1 = arith.constant 1 : i32\n  %x = arith.addi %a, %c1 : i32\n  return %x : i32\n"
+    functions = [f"func.func @f{i}(%a: i32) -> i32 {{\n{body}}}\n" for i in range(9)]
+    Path("long.mlir").write_text("".join(functions))
+    tool = ["mlir-opt", "long.mlir", "--canonicalize"]
+    shell = terminal(tool=tool, PAGER="", PATH=f"{less.parent}:{os.environ['PATH']}")
+    shell.ready()
+    shell.do("break pattern:AddIAddConstant")
+    shell.do("run")
+    told = re.search(r"less got .*\+(\d+)$", shell.do("print module"), re.MULTILINE)
+    assert told is not None
+    assert (tmp_path / "paged").read_text().splitlines()[int(told[1]) - 1].startswith("-->")

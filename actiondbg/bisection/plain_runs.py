@@ -68,7 +68,8 @@ class PlainRuns:
         self._seconds = seconds
         self._evidence: list[Evidence] = []
         self._runner: CommandRunner | None = None
-        self._is_over = False
+        self._is_over = False  # the search has ended
+        self._is_closed = False
         self._thread = threading.Thread(target=self._work, daemon=True)
         self._thread.start()
 
@@ -84,10 +85,11 @@ class PlainRuns:
         return [self._run(number) for number in range(len(self._evidence), _MORE_RUNS)]
 
     def close(self) -> None:
-        """End the runs."""
-        self._is_over = True
+        """End the runs, and wait for their end."""
+        self._is_closed = True
         if self._runner is not None:
             self._runner.cancel()
+        self._thread.join()
 
     def _work(self) -> None:
         start = time.monotonic()
@@ -110,6 +112,8 @@ class PlainRuns:
         program = self._task.program(line.with_output(output))
         words = ["env", *environment, os.fspath(program.tool.path), *program.command[1:]]
         self._runner = CommandRunner(directory)
+        if self._is_closed:  # before this runner was there to be cancelled
+            raise Cancelled
         with address_layout(randomize=True):
             done = self._runner.run(words, self._task.stdin, self._seconds, self._task.cwd)
         stop = None if done.status is None else exit_of(done.status, True, None, None)

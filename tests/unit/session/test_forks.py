@@ -218,6 +218,7 @@ def test_several_threads_fork_and_run_one_checkpoint(fake: Launch, tmp_path: Pat
     session.start()
     origin = origin_of(session)
     before = descriptors()
+    handler = signal.getsignal(signal.SIGINT)
     statuses: list[int | None] = []
 
     def run(number: int) -> None:
@@ -230,7 +231,7 @@ def test_several_threads_fork_and_run_one_checkpoint(fake: Launch, tmp_path: Pat
     assert statuses == [5] * 9
     assert descriptors() == before
     assert session.step().ordinal == 2, "interrupts are held and let go as before"
-    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    assert signal.getsignal(signal.SIGINT) is handler
 
 
 def test_ending_the_run_ends_the_forks_of_other_threads(fake: Launch) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 from collections.abc import Callable
@@ -34,11 +35,12 @@ def at_event(session: Session, event: int) -> Stop:
 
 def processes(session: Session) -> set[int]:
     tool = session.target.argv[0].encode()
-    return {
-        int(entry.parent.name)
-        for entry in Path("/proc").glob("[0-9]*/cmdline")
-        if tool in entry.read_bytes().split(b"\0")
-    }
+    found: set[int] = set()
+    for entry in Path("/proc").glob("[0-9]*/cmdline"):
+        with contextlib.suppress(OSError):  # it has ended meanwhile
+            if tool in entry.read_bytes().split(b"\0"):
+                found.add(int(entry.parent.name))
+    return found
 
 
 def kill(pid: int) -> None:

@@ -62,9 +62,9 @@ def test_stops_are_shown_as_live_ones(do: Open) -> None:
     assert do("goto #5", "next", "backtrace", "context") == (
         "Stopped before #5 apply-pattern (B) in @f at in.mlir:3:8\n"
         "Stopped after #5 apply-pattern (B) in @f at in.mlir:3:8: succeeded\n"
-        "  inserted  @10 arith.muli\n"
         "  replaced  @3 arith.addi by @10 arith.muli\n"
         "  erased    @3 arith.addi\n"
+        "  inserted  @10 arith.muli\n"
         "The cursor is on @10 arith.muli, which replaced @3.\n"
         "-> 0  #5 apply-pattern (B) in @f at in.mlir:3:8 on @3\n"
         "   1  #2 GreedyPatternRewriteIteration (iteration 1) in @f at in.mlir:1:1 on @1\n"

@@ -33,11 +33,14 @@ class ValueNames:
     """
 
     def __init__(self) -> None:
+        #: Of each kind of print, the order of operations in which the printer's names are these.
+        self.orders: dict[str, str] = {}
         self._scopes: dict[int, _Scope] = {}
         self._names: dict[str, str] = {}  # of all scopes, by key
 
     def clear(self) -> None:
         """Forget all names: other values will have the same keys."""
+        self.orders.clear()
         self._scopes.clear()
         self._names.clear()
 

@@ -224,7 +224,8 @@ class Print(Request[Printed]):
     """Print into the file ``path``.
 
     ``elide`` is the limit above which the elements of a constant are elided, ``id`` the operation
-    of ``what="operation"``, and ``names`` a file for the SSA names and keys of the values.
+    of ``what="operation"``, ``names`` a file for the SSA names and keys of the values, and
+    ``order`` that of an earlier reply: if it is the same now, the names are not written.
     """
 
     method: ClassVar[str] = "print"
@@ -238,6 +239,7 @@ class Print(Request[Printed]):
     elide: int | None = None
     id: int | None = None
     names: str | None = None
+    order: str | None = None
 
 
 class GetExcerpt(Request[Excerpt], omit_defaults=True):

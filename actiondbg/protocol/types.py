@@ -138,13 +138,18 @@ class Cursor(Message):
 
 
 class Printed(Message):
-    """The result of a print request; lines count from 1."""
+    """The result of a print request; lines count from 1.
+
+    ``order`` identifies the operations and their order, on which the printer's names depend; empty
+    where no names were asked for.
+    """
 
     bytes: int
     mark_first: int | None
     mark_last: int | None
     generic: bool
     path: list[int]
+    order: str = ""
 
 
 # --- outcomes and changes ---------------------------------------------------------

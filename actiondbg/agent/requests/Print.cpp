@@ -13,6 +13,7 @@
 #include "requests/InFork.h"
 
 #include "mlir/IR/AsmState.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -121,6 +122,20 @@ static void writeNamesTo(const std::string &path, const Identities &ids,
   os.clear_error();
 }
 
+/// Identifies the operations in `root` and their order, on which the printer's
+/// names depend.
+static std::string orderOf(const Identities &ids, Operation *root) {
+  uint64_t hash = 0xcbf29ce484222325;
+  root->walk<WalkOrder::PreOrder>([&](Operation *op) {
+    hash = (hash ^ ids.of(op)) * 0x100000001b3;
+    hash = (hash ^ op->getNumRegions()) * 0x100000001b3;
+    for (Region &region : op->getRegions())
+      for (Block &block : region)
+        hash = (hash ^ block.getNumArguments()) * 0x100000001b3;
+  });
+  return llvm::utohexstr(hash);
+}
+
 static Operation *numberedFor(const PrintArguments &arguments,
                               Operation *root) {
   // A single operation is numbered as in its function, so that its names match
@@ -154,7 +169,12 @@ static Answer<Object> printTo(Engine &engine, const PrintArguments &arguments,
   IRUnit unit = arguments.what == "cursor" ? engine.stops.cursor : IRUnit(root);
   printUnit(unit, root, state, os);
   os.flush();
+  std::string order;
   if (!arguments.names.empty())
+    order = orderOf(engine.observer.ids, numbered) +
+            // The generic form has no suggested names.
+            (state.getPrinterFlags().shouldPrintGenericOpForm() ? "g" : "");
+  if (order != arguments.order)
     writeNamesTo(arguments.names, engine.observer.ids, root, numbered, state);
   if (os.has_error()) {
     std::string message = os.error().message();
@@ -166,6 +186,7 @@ static Answer<Object> printTo(Engine &engine, const PrintArguments &arguments,
                 {"markFirst", nullptr},
                 {"markLast", nullptr},
                 {"generic", generic},
+                {"order", order},
                 {"path", pathTo(engine.stops.cursor, root)}};
   if (arguments.mark)
     addMark(result, engine, lines);
@@ -174,7 +195,8 @@ static Answer<Object> printTo(Engine &engine, const PrintArguments &arguments,
 
 PrintArguments::PrintArguments(Fields &fields)
     : what(fields.text("what")), path(fields.text("path")),
-      names(fields.textOr("names", "")), id(fields.integerOr("id", 1, 0)),
+      names(fields.textOr("names", "")), order(fields.textOr("order", "")),
+      id(fields.integerOr("id", 1, 0)),
       generic(fields.boolean("generic", false)),
       locations(fields.boolean("locations", false)),
       skipRegions(fields.boolean("skipRegions", false)),

@@ -8,7 +8,7 @@
 namespace adbg {
 
 struct PrintArguments {
-  std::string what, path, names;
+  std::string what, path, names, order;
   int64_t id;
   bool generic, locations, skipRegions, mark;
   int64_t elide;

@@ -89,6 +89,7 @@ class StoppedIR:
             what=what,
             path=str(file),
             names=None if printer_names else str(names),
+            order=None if printer_names else self._names.orders.get(what),
             generic=generic,
             locations=locations,
             skip_regions=skip_regions and what not in _HOLDERS,
@@ -98,7 +99,9 @@ class StoppedIR:
         try:
             printed = self._agent.ask(message)
             if names.exists():
-                self._rename(file, read_names(names.read_text(encoding="utf-8", errors="replace")))
+                named = read_names(names.read_text(encoding="utf-8", errors="replace"))
+                is_named_alike = not self._rename(file, named)
+                self._names.orders[what] = printed.order if is_named_alike else ""
             if skip_regions and what in _HOLDERS:
                 text = without_inner_regions(file.read_text(encoding="utf-8", errors="replace"))
                 file.write_text(text, encoding="utf-8")
@@ -148,15 +151,16 @@ class StoppedIR:
         )
         return self._agent.ask(message)
 
-    def _rename(self, file: Path, named: NamedKeys) -> None:
-        """Write the session's names into printed IR."""
+    def _rename(self, file: Path, named: NamedKeys) -> bool:
+        """Write the session's names into printed IR; return whether they are others."""
         for scope in {each.scope for each in named.around}:
             if not self._names.knows(scope):
                 self._names.learn(scope, [each for each in named.around if each.scope == scope])
         if all(self._names.known(each.key) == each.name for each in named.around):
-            return
+            return False
         text = file.read_text(encoding="utf-8", errors="replace")
         file.write_text(rename(text, named, self._names), encoding="utf-8")
+        return True
 
     def module(self) -> Module:
         """Return the outermost module at the stop, with locations, as an ``mlir.ir.Module``.

@@ -32,6 +32,7 @@ from actiondbg.commands.interpreter.options import Flag, Option, Options
 from actiondbg.errors import FileNotWritten, UsageError
 from actiondbg.recording.dependencies import need_packages
 from actiondbg.recording.overwrite import check_overwritten, is_same
+from actiondbg.support.interrupts import HeldInterrupts
 from actiondbg.support.scratch_directory import scratch_directory
 
 if TYPE_CHECKING:
@@ -256,7 +257,11 @@ def _log_live(tool: list[str], options: LogOptions, destination: Destination) ->
 def _follow(running: RecordingProcess, log: LiveLog) -> RecordedRun:
     try:
         while (done := running.poll(_SECONDS)) is None:
-            log.update()
+            try:
+                with HeldInterrupts():  # an interrupt in the middle would lose lines
+                    log.update()
+            except KeyboardInterrupt:
+                running.interrupt()
         return done
     except SystemExit:
         # A signal ends actiondbg and the tool: log the actions up to then.

@@ -51,9 +51,12 @@ class RecordingProcess(Closeable):
                 self._ends_in(None)
                 self.process.wait()
             except KeyboardInterrupt:
-                # From a terminal the tool got the signal too; from `kill` only we did.
-                self.process.send_signal(signal.SIGINT)
+                self.interrupt()
         return self._recorded()
+
+    def interrupt(self) -> None:
+        """Interrupt the tool: from a terminal it got Ctrl-C too, from `kill` only we did."""
+        self.process.send_signal(signal.SIGINT)
 
     def poll(self, seconds: float) -> RecordedRun | None:
         """Wait for the end of the tool, with a time limit; return None if it still runs."""
@@ -61,7 +64,7 @@ class RecordingProcess(Closeable):
             if self._ends_in(seconds):
                 return self.wait()
         except KeyboardInterrupt:
-            self.process.send_signal(signal.SIGINT)
+            self.interrupt()
         return None
 
     def close(self) -> None:

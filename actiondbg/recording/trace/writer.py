@@ -20,6 +20,7 @@ from actiondbg.recording.trace.options import Format, Selection
 from actiondbg.recording.trace.parts import divide, is_of_one_thread, part_of
 from actiondbg.recording.trace.program import TracedProgram
 from actiondbg.recording.trace.slices import SliceMaker, Slices
+from actiondbg.support.interrupts import HeldInterrupts
 
 Progress = Callable[[int, int], None]  # takes the number of chunks written and their total
 
@@ -156,7 +157,11 @@ def _follow(
         with open_trace(output) as out:
             follower = _Follower(path, out, kind, selection)
             while (done := running.poll(_SECONDS)) is None:
-                follower.update()
+                try:
+                    with HeldInterrupts():  # an interrupt in the middle would break the trace
+                        follower.update()
+                except KeyboardInterrupt:
+                    running.interrupt()
             if done.path is None:
                 raise _Nothing(done)
             return done, follower.finish()

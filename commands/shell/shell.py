@@ -9,21 +9,23 @@ The interpreter runs every other line as written: cmd2 would parse the ``>`` of
 from __future__ import annotations
 
 import contextlib
-import signal
 import sys
 from collections.abc import Callable
 from types import FrameType
-from typing import TYPE_CHECKING, NoReturn, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import cmd2
 
 from actiondbg.commands.interpreter.declaration import Command
 from actiondbg.commands.interpreter.interpreter import Interpreter, Lines, split_command
 from actiondbg.commands.shell.history_file import HistoryFile, history_file
+from actiondbg.commands.shell.termination import Termination
 from actiondbg.commands.shell.topics import COMMANDS
 from actiondbg.support.interrupts import raise_interrupt
 
 if TYPE_CHECKING:
+    from prompt_toolkit import PromptSession
+
     from actiondbg.commands.interpreter.console import Console
     from actiondbg.commands.shell.full_screen.view import FullScreen
 
@@ -56,6 +58,7 @@ class Shell(cmd2.Cmd):
         # For completion only, as the interpreter runs all lines.
         self.statement_parser.aliases = interpreter.aliases.lines
         self._full_screen: FullScreen | None = None
+        self._termination = Termination()
         self._history_file = HistoryFile(history_file())
         self._load_history()
         # A line that wraps is no continuation: it is shown without a prompt in its middle.
@@ -95,13 +98,19 @@ class Shell(cmd2.Cmd):
             self.interpreter.repeat = ""
             raise
 
+    def _read_raw_input(self, prompt: Any, session: PromptSession[str], **options: Any) -> str:
+        with self._termination.reading(session.app):
+            return super()._read_raw_input(prompt, session, **options)
+
     def _switch_view(self) -> None:
         """Attach or detach the full-screen view, as ``tui`` asked."""
         if self.console.full_screen and self._full_screen is None:
             # Here, as it imports more of prompt_toolkit than the prompt does.
             from actiondbg.commands.shell.full_screen.view import FullScreen
 
-            self._full_screen = FullScreen(self.console, self.main_session, PROMPT)
+            self._full_screen = FullScreen(
+                self.console, self.main_session, PROMPT, self._termination
+            )
             self._full_screen.attach()
             self.stdout = self.console.out
         elif not self.console.full_screen and self._full_screen is not None:
@@ -197,15 +206,7 @@ class Shell(cmd2.Cmd):
 
     def termination_signal_handler(self, signum: int, _: FrameType | None) -> None:
         """Exit; the session is closed while the stack unwinds."""
-        leave(signum)
-
-
-def leave(signum: int) -> NoReturn:
-    """Exit with the status of a process killed by a signal, through every ``finally``."""
-    # A second signal must not interrupt the clean-up.
-    for each in (signal.SIGTERM, signal.SIGHUP):
-        signal.signal(each, signal.SIG_IGN)
-    sys.exit(128 + signum)
+        self._termination.handle(signum)
 
 
 def _add_commands() -> None:

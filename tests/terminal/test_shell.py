@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import signal
+import termios
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -321,13 +322,17 @@ def test_delete_asks_before_all_breakpoints_are_deleted(
     assert "y or n" not in shell.do("delete")
 
 
-def test_termination_leaves_nothing(terminal: Callable[..., Terminal]) -> None:
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_termination_leaves_nothing(number: int, terminal: Callable[..., Terminal]) -> None:
     shell = terminal("-ex", "start")
+    plain = termios.tcgetattr(shell.child.child_fd)
     shell.ready()
     tool = int(re.search(r"\d+", shell.do("py print(session.target.hello.pid)").split("\n")[-2])[0])  # type: ignore[index]
-    shell.child.kill(signal.SIGTERM)
+    shell.child.kill(number)
     shell.child.expect(pexpect.EOF)
-    assert shell.child.wait() == 128 + signal.SIGTERM
+    assert "Traceback" not in (shell.child.before or "")
+    assert shell.child.wait() == 128 + number
+    assert termios.tcgetattr(shell.child.child_fd) == plain
     with pytest.raises(ProcessLookupError):
         os.kill(tool, 0)
 

@@ -42,6 +42,7 @@ from actiondbg.commands.shell.full_screen.transcript import Transcript, Transcri
 
 if TYPE_CHECKING:
     from actiondbg.commands.interpreter.console import Console
+    from actiondbg.commands.shell.termination import Termination
 
 _WIDE = 120  # columns from which stack and changes stand beside the IR
 _LEAST_SIDE = 44  # columns of them there
@@ -57,11 +58,19 @@ class FullScreen:
         console: the console; its output goes to a pane while the view is attached.
         session: the prompt of the shell, whose editing, history and completion the view has.
         prompt: the text before the line.
+        termination: handles the signals that end the shell.
     """
 
-    def __init__(self, console: Console, session: PromptSession[str], prompt: str) -> None:
+    def __init__(
+        self,
+        console: Console,
+        session: PromptSession[str],
+        prompt: str,
+        termination: Termination,
+    ) -> None:
         self._console = console
         self._prompt = prompt
+        self._termination = termination
         self._output = session.output
         self._buffer = session.default_buffer
         self._transcript = Transcript()
@@ -123,11 +132,15 @@ class FullScreen:
         for each in self._panes:
             each.refresh()
         self._buffer.reset()
-        while (line := self._application.run(handle_sigint=False)) is None:
+        while (line := self._run()) is None:
             self._wait_for_enter()
         self._transcript.begin()
         self._transcript.write(f"{self._prompt}{line}\n")
         return line
+
+    def _run(self) -> str | None:
+        with self._termination.reading(self._application):
+            return self._application.run(handle_sigint=False)
 
     def show_terminal(self) -> None:
         """Show the terminal behind the panes, with the line that runs and what it wrote."""

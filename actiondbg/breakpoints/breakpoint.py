@@ -27,6 +27,7 @@ class Breakpoint:
         after: whether it stops after the action; always with an outcome, or a condition about it.
         ignore: the number of hits that are still ignored.
         hits: the number of hits in this run, or the last one; ignored hits count.
+        was_hit: whether there was a hit in this run, perhaps on a timeline that time travel left.
         commands: the commands that a front end runs at its stops.
         outcome: the outcome filter as the user wrote it, or None.
         watch: the target of a watch, or None.
@@ -44,6 +45,7 @@ class Breakpoint:
     after: bool = False
     ignore: int = 0
     hits: int = 0
+    was_hit: bool = False
     commands: list[str] = field(default_factory=list[str])
     outcome: str | None = None
     watch: protocol.Watch | None = None
@@ -108,7 +110,12 @@ class Breakpoint:
     def count(self, hits: int) -> None:
         """Set the hits of this run, and reduce the ignore count by the new ones."""
         self.ignore = max(0, self.ignore - max(0, hits - self.hits))
+        self.recount(hits)
+
+    def recount(self, hits: int) -> None:
+        """Set the hits after time travel; the ignore count is kept."""
         self.hits = hits
+        self.was_hit = self.was_hit or hits > 0
 
     def on_wire(self) -> protocol.WireBreakpoint:
         """Return the breakpoint for the wire."""
@@ -185,7 +192,9 @@ class BreakpointTable:
     def never_hit(self) -> list[int]:
         """Return the ids of the enabled breakpoints without a hit, watches and catches aside."""
         all = self._all.values()
-        return [one.id for one in all if one.kind == "breakpoint" and one.enabled and not one.hits]
+        return [
+            one.id for one in all if one.kind == "breakpoint" and one.enabled and not one.was_hit
+        ]
 
     def count(self, hits: Iterable[protocol.Hits]) -> None:
         """Set the hits of this run, and reduce the ignore counts."""
@@ -197,12 +206,13 @@ class BreakpointTable:
         """Set the hits after time travel; the ignore counts are kept."""
         for one in hits:
             if one.id in self._all:
-                self._all[one.id].hits = one.hits
+                self._all[one.id].recount(one.hits)
 
     def forget_hits(self) -> None:
         """Reset the hits to 0, for a new run."""
         for one in self._all.values():
             one.hits = 0
+            one.was_hit = False
 
     def on_wire(self) -> list[protocol.WireBreakpoint]:
         """Return all breakpoints for the wire."""

@@ -49,24 +49,42 @@ class ValueNames:
         return scope in self._scopes
 
     def learn(self, scope: int, named: Iterable[NamedKey]) -> None:
-        """Take over the printer's names for the values of a scope that have none yet."""
+        """Take over the printer's names for the values of a scope that have none yet.
+
+        The names of others are kept, also of those that moved here with a function's body.
+        """
         self._scopes.setdefault(scope, _Scope())
-        for name, key, inner in named:
-            if key not in self._names:
-                self._give(self._scopes.setdefault(inner, _Scope()), key, name)
+        new: list[NamedKey] = []
+        kept: set[tuple[int, str]] = set()
+        for each in named:
+            if each.key in self._names:
+                kept.add((each.scope, self.name(each.key, each.scope, hint_of(each.name))))
+            else:
+                new.append(each)
+        for name, key, inner in new:
+            here = self._scopes.setdefault(inner, _Scope())
+            taken = (inner, name) in kept
+            self._give(here, key, here.unused(hint_of(name)) if taken else name)
 
     def name(self, key: str, scope: int, hint: str) -> str:
         """Return a value's name; a value without one gets it now.
+
+        A value that moved to a scope in which another value has its name gets another one.
 
         Args:
             key: of the value.
             scope: the operation id of its scope.
             hint: the name to prefer, without %; "" for a number, "arg" for a numbered argument.
         """
-        if name := self._names.get(key):
+        name = self._names.get(key)
+        if name is not None and not scope:  # its operation is in no block for a while
             return name
         here = self._scopes.setdefault(scope, _Scope())
-        self._give(here, key, name := here.unused(hint))
+        if name is not None and key in here.keys.get(name, ()):
+            return name
+        if name is None or name in here.keys:
+            name = here.unused(hint)
+        self._give(here, key, name)
         return name
 
     def known(self, key: str) -> str | None:

@@ -122,6 +122,8 @@ class AgentBreakpoints:
         """
         if stop.breakpoints:
             hit = [one for one in self.table.all() if one.id in stop.breakpoints]
+            for one in hit:
+                one.was_hit = True  # the count may be of another timeline when it is read
             self.table.remove_temporary(stop.breakpoints)
             met = [one.meet(stop) for one in hit if one.pending is not None]
             if any(met) or any(one.temporary and one.predicate is not None for one in hit):

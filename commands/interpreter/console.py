@@ -9,8 +9,8 @@ from contextlib import contextmanager
 from threading import Timer
 from typing import TYPE_CHECKING, Protocol, TextIO
 
-from actiondbg.commands.interpreter.listing import Listing
 from actiondbg.commands.interpreter.settings import Settings
+from actiondbg.commands.interpreter.shown_lines import ShownLines
 from actiondbg.commands.render.info import Display
 from actiondbg.commands.render.ir.stop_context import StopContext
 from actiondbg.commands.render.terminal.output import Redirect, color_allowed, open_redirect
@@ -159,7 +159,7 @@ class Console:
         self.settings = Settings(self.live_session, has_tool=live is not None)
         self.displays = DisplayList()
         self.stop_context = StopContext()
-        self.listing = Listing(session, lambda: self.settings.limit("elide"))
+        self.shown_lines = ShownLines(session, lambda: self.settings.limit("elide"))
         self.quitting = False
         self.full_screen = False  # whether the shell reads lines in its full-screen view
         self.terminal_written = False  # by a program that a command ran, behind that view

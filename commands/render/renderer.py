@@ -27,6 +27,10 @@ class Preferences(Protocol):
         """Whether a setting is not off."""
         ...
 
+    def limit(self, name: str) -> int | None:
+        """Return a setting that is a number; None if it is off."""
+        ...
+
 
 class Aliases(Protocol):
     """Short names of long attributes."""

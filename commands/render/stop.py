@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from actiondbg.commands.render.renderer import RenderContext, renders
+from actiondbg.commands.render.terminal.styles import BOLD, GREEN, RED, YELLOW, styled
 from actiondbg.commands.render.units import describe, operation, title_of, wrapped
 from actiondbg.errors import ActiondbgError
 from actiondbg.process.crash import CrashCause, function_name, parse_crash
@@ -19,11 +20,9 @@ if TYPE_CHECKING:
 
 
 _MOST_CHANGES = 8  # shown at a stop
-_UNLIMITED = 1 << 30  # elements of a constant
 _FEW_CHANGES = 3  # shown beside the lines around the cursor
-_BOLD, _GREEN, _YELLOW, _RED = "1", "32", "33", "31"
-_RESULT_COLORS = {"succeeded": _GREEN, "unchanged": _YELLOW, "skipped": _YELLOW, "failed": _RED}
-_CHANGE_COLORS = {"inserted": _GREEN, "erased": _RED, "replaced": _RED, "modified": _YELLOW}
+_RESULT_COLORS = {"succeeded": GREEN, "unchanged": YELLOW, "skipped": YELLOW, "failed": RED}
+_CHANGE_COLORS = {"inserted": GREEN, "erased": RED, "replaced": RED, "modified": YELLOW}
 _MOST_NEVER_HIT = 5  # breakpoints named at the tool's end
 
 
@@ -87,7 +86,7 @@ def _colored_change(context: RenderContext, change: Change, ordinal: int) -> str
 
 def emphasize(context: RenderContext, text: str, style: str) -> str:
     """Return a text with an escape sequence for its style, if the output is coloured."""
-    return f"\x1b[{style}m{text}\x1b[0m" if context.colored and text else text
+    return styled(text, style) if context.colored else text
 
 
 # --- place ---------------------------------------------------------------------
@@ -97,7 +96,7 @@ def _head(context: RenderContext, stop: Stop) -> str:
     action = describe(stop)
     if context.colored:
         title, place = title_of(stop), action.removeprefix(title_of(stop))
-        action = f"{emphasize(context, title, _BOLD)}{place}"
+        action = f"{emphasize(context, title, BOLD)}{place}"
     if stop.when == "during":
         place = f"inside {action}" if stop.ordinal else "outside of any action"
         return f"{_reason(context, stop)} {place}"
@@ -252,8 +251,7 @@ def _cursor_line(context: RenderContext, stop: Stop) -> str:
 
 def _operation_line(context: RenderContext, stop: Stop) -> str:
     """Return the operation of the cursor as one line, without its regions."""
-    limit = context.settings["elide"]
-    elide = int(limit) if limit != "off" else _UNLIMITED
+    elide = context.settings.limit("elide")
     try:
         excerpt = context.session.ir.excerpt(before=0, after=0, elide=elide)
     except ActiondbgError as error:  # such as an erased operation

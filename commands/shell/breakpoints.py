@@ -258,7 +258,7 @@ def list_(console: Console, options: ListOptions) -> Breakpoints | Block:
     shows the lines after them.
     """
     if options.place:
-        return console.listing.show(options.place, _LISTED)
+        return console.shown_lines.show(options.place, _LISTED)
     return list_breakpoints(console)
 
 

@@ -93,7 +93,7 @@ class AroundOptions(Options):
 @PRINTING.command("around", example="around 20", aliases=("ll",), repeats=True)
 def around(console: Console, options: AroundOptions) -> Block:
     """Show the lines of IR around the cursor; again, or Enter: the lines after them."""
-    return console.listing.show("cursor", options.count)
+    return console.shown_lines.show("cursor", options.count)
 
 
 class CountOptions(Options):

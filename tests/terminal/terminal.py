@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sys
+from pathlib import Path
 
 import pexpect
 
@@ -12,6 +14,20 @@ TAKEN = r"\x1b\[\?2004l"  # the end of reading a line: bracketed paste is switch
 # What prompt_toolkit writes when it waits for keys; the prompt before is drawn more than once.
 BLOCK = r">[^\n]*\x1b\[\?25h"  # waits for a line of a block
 READY = r"\(actiondbg\)(?:\s|\x1b\[[0-9;?]*[A-Za-z])*\x1b\[\?25h"
+
+
+def environment_in(home: Path, **more: str) -> dict[str, str]:
+    """Return an environment whose home is another one, with the agents that were built before."""
+    return {
+        **os.environ,
+        "HOME": str(home),
+        "XDG_CACHE_HOME": os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache"),
+        "XDG_STATE_HOME": str(home / "state"),
+        "XDG_CONFIG_HOME": str(home / "config"),
+        "TERM": "xterm",
+        "PROMPT_TOOLKIT_NO_CPR": "1",
+        **more,
+    }
 
 
 class Terminal:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.fakes import stock_tool as stock
-from tests.terminal.terminal import Terminal
+from tests.terminal.terminal import Terminal, environment_in
 from tests.tool.session.test_crashes import CRASHING, LOWER
 
 
@@ -19,15 +18,7 @@ def crashing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Termin
     """A shell over a tool that fails an assertion."""
     monkeypatch.chdir(tmp_path)
     stock.write("crash.mlir", CRASHING)
-    environment = {
-        **os.environ,
-        "XDG_STATE_HOME": str(tmp_path / "state"),
-        "XDG_CONFIG_HOME": str(tmp_path / "config"),
-        "TERM": "xterm",
-        "PAGER": "cat",
-        "PROMPT_TOOLKIT_NO_CPR": "1",
-    }
-    shell = Terminal(["mlir-opt", "crash.mlir", *LOWER], environment)
+    shell = Terminal(["mlir-opt", "crash.mlir", *LOWER], environment_in(tmp_path, PAGER="cat"))
     shell.ready()
     yield shell
     shell.child.close(force=True)

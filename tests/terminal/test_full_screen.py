@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import signal
 import sys
@@ -16,6 +15,7 @@ import pytest
 from tests.fakes.recording.recordings import write_recording
 from tests.fakes.recording.session import OPERATIONS, actions
 from tests.fakes.screen import ScreenTerminal
+from tests.terminal.terminal import environment_in
 
 _PROMPT = r"^\(actiondbg\)"
 _PAGE_UP, _PAGE_DOWN = "\x1b[5~", "\x1b[6~"
@@ -25,16 +25,7 @@ _PAGE_UP, _PAGE_DOWN = "\x1b[5~", "\x1b[6~"
 def open_screen(tmp_path: Path) -> Iterator[Callable[..., ScreenTerminal]]:
     """Open shells on screens."""
     opened: list[ScreenTerminal] = []
-    cache = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
-    environment = {
-        **os.environ,
-        "HOME": str(tmp_path),
-        "XDG_CACHE_HOME": cache,
-        "XDG_STATE_HOME": str(tmp_path / "state"),
-        "XDG_CONFIG_HOME": str(tmp_path / "config"),
-        "TERM": "xterm-256color",
-        "PROMPT_TOOLKIT_NO_CPR": "1",
-    }
+    environment = environment_in(tmp_path, TERM="xterm-256color")
 
     def open_shell(*arguments: str, **more: str) -> ScreenTerminal:
         command = [sys.executable, "-m", "actiondbg", *arguments]

@@ -196,7 +196,7 @@ class RecordedBreakpoints:
         What is left to ignore stays; a breakpoint with an ignore count is not hit.
         """
         for one in self._enabled():
-            one.hits = self._count(one, 0, event)
+            one.recount(self._count(one, 0, event))
         return [one for one in self.hit_at(event) if not one.ignore]
 
     def hit_at(self, event: int) -> list[Breakpoint]:

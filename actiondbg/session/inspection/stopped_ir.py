@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 What = Literal["cursor", "action", "function", "module"]
 _HOLDERS = frozenset({"function", "module"})
+_UNLIMITED = 1 << 30  # elements of a constant
 
 
 class StoppedIR:
@@ -105,8 +106,8 @@ class StoppedIR:
             if skip_regions and what in _HOLDERS:
                 text = without_inner_regions(file.read_text(encoding="utf-8", errors="replace"))
                 file.write_text(text, encoding="utf-8")
-                printed = msgspec.structs.replace(printed, bytes=len(text.encode()))
-            return PrintedText(file, printed)
+            written = file.stat().st_size
+            return PrintedText(file, msgspec.structs.replace(printed, bytes=written))
         except BaseException:
             file.unlink(missing_ok=True)
             raise
@@ -125,7 +126,7 @@ class StoppedIR:
         part: int = 0,
         before: int = 5,
         after: int = 5,
-        elide: int = 16,
+        elide: int | None = 16,
         definitions: bool = False,
     ) -> protocol.Excerpt:
         """Return a few lines of IR, in a time that does not depend on the size of the function.
@@ -135,7 +136,7 @@ class StoppedIR:
             part: the number of its regions before the line in the middle.
             before: the number of lines before it.
             after: the number of lines after it.
-            elide: leave out the elements of constants of more elements than this.
+            elide: leave out the elements of constants of more elements than this; None for none.
             definitions: add the operations that define the operands of the line in the middle.
 
         Raises:
@@ -146,7 +147,7 @@ class StoppedIR:
             part=part,
             before=before,
             after=after,
-            elide=elide,
+            elide=_UNLIMITED if elide is None else elide,
             definitions=definitions,
         )
         return self._agent.ask(message)
@@ -206,6 +207,6 @@ class StoppedIR:
         if self._reader is None:
             self._reader = IRReader()
         if self._parsed is None or self._parsed[0] != self._stack.selected:
-            with self.print("module", generic=True, locations=True) as printed:
+            with self.print("module", generic=True, locations=True, printer_names=True) as printed:
                 self._parsed = self._stack.selected, self._reader.read(printed.text)
         return self._reader, self._parsed[1]

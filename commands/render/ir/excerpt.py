@@ -11,6 +11,7 @@ import msgspec
 
 from actiondbg.commands.render.ir.changed_words import compare_words
 from actiondbg.commands.render.renderer import Aliases, RenderContext
+from actiondbg.commands.render.terminal.styles import BOLD, DIM, GREEN, RED, YELLOW, styled
 from actiondbg.protocol import Excerpt, Line
 
 Sign = Literal["+", "-", "~", " "]
@@ -21,7 +22,7 @@ _UNLIMITED = 1 << 20  # columns
 _INDENT = "  "
 _MOST_INDENT = 24  # columns, so that deeply nested IR stays in view
 _ELLIPSIS = "…"
-_GREEN, _RED, _BOLD, _DIM, _CHANGED = "32", "31", "1", "2", "1;33"
+_CHANGED = f"{BOLD};{YELLOW}"
 
 
 class MarkedLine(NamedTuple):
@@ -139,17 +140,15 @@ def lines_text(lines: Sequence[MarkedLine], current: Line | None, style: Excerpt
     gutter = max((len(one) for one in ids), default=0)
     least = min((each.line.depth for each in lines), default=0)
     texts: list[str] = []
-    seen = False
     for each, id in zip(lines, ids, strict=True):
-        is_current = not seen and current is not None and each.line is current
-        seen = seen or is_current
+        is_current = each.line is current
         number = id if each.line.kind == "operation" else ""
         depth = min((each.line.depth - least) * len(_INDENT), _MOST_INDENT)
         for row, text in enumerate(each.line.text.split("\n")):
             arrow = "-->" if is_current and not row else "   "
             head = f"{arrow}{each.sign} {number if not row else '':>{gutter}} "
             room = style.width - len(head) - depth
-            body = _body(each, text, room, style, is_current)
+            body = _body(each, text, room, style)
             texts.append(f"{_head(head, each.sign, is_current, style)}{' ' * depth}{body}")
     return texts
 
@@ -169,27 +168,25 @@ def definitions_text(definitions: Sequence[Line], style: ExcerptStyle) -> list[s
     texts: list[str] = []
     for line in definitions:
         text = style.aliases.shorten(line.text.split("\n")[0])
-        texts.append(_colored(f"     @{line.id} {_cut(text, style.width - 8)}", _DIM, style))
+        texts.append(_colored(f"     @{line.id} {_cut(text, style.width - 8)}", DIM, style))
     return texts
 
 
 def _head(head: str, sign: Sign, is_current: bool, style: ExcerptStyle) -> str:
     if is_current:
-        return _colored(head, _BOLD, style)
-    color: Mapping[Sign, str] = {"+": _GREEN, "-": _RED, "~": _CHANGED, " ": _DIM}
+        return _colored(head, BOLD, style)
+    color: Mapping[Sign, str] = {"+": GREEN, "-": RED, "~": _CHANGED, " ": DIM}
     return _colored(head, color[sign], style)
 
 
-def _body(each: MarkedLine, text: str, room: int, style: ExcerptStyle, is_current: bool) -> str:
+def _body(each: MarkedLine, text: str, room: int, style: ExcerptStyle) -> str:
     shown = _cut(style.aliases.shorten(text), room)
     if not style.colored:
         return shown
     if each.sign in "+-":
-        return _colored(shown, _GREEN if each.sign == "+" else _RED, style)
+        return _colored(shown, GREEN if each.sign == "+" else RED, style)
     if each.sign == "~":
         return _changed_words(style.aliases.shorten(each.before), shown, style)
-    if is_current:
-        return style.paint(shown)
     return style.paint(shown)
 
 
@@ -202,7 +199,7 @@ def _changed_words(before: str, after: str, style: ExcerptStyle) -> str:
 
 
 def _colored(text: str, color: str, style: ExcerptStyle) -> str:
-    return f"\x1b[{color}m{text}\x1b[0m" if style.colored else text
+    return styled(text, color) if style.colored else text
 
 
 def _cut(text: str, room: int) -> str:

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from actiondbg.protocol import Change, Excerpt, Line
 
 _MOST_CHANGES = 1000  # read to mark lines
-_UNLIMITED = 1 << 30  # elements of a constant
 _MOST_ERASED = 6  # lines that are gone, shown among those that are there
 _CONTAINERS = frozenset({"block", "region"})
 
@@ -100,12 +99,11 @@ class StopContext:
 
 def read_excerpt(context: RenderContext, place: int | None, count: int) -> Excerpt:
     """Return lines around an operation, by default the cursor, as the settings ask for them."""
-    limit = context.settings["elide"]
     return context.session.ir.excerpt(
         place,
         before=count,
         after=count,
-        elide=int(limit) if limit != "off" else _UNLIMITED,
+        elide=context.settings.limit("elide"),
         definitions=context.settings.on("context-defs"),
     )
 

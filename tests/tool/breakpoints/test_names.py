@@ -91,6 +91,17 @@ def test_the_end_lists_what_was_never_hit(launch: Launch) -> None:
     assert session.continue_().never_hit == [2, 3]
 
 
+def test_a_hit_on_a_timeline_that_was_left_is_a_hit(launch: Launch) -> None:
+    session = launch()
+    session.breakpoints.add("pattern:Nothing")
+    one = session.breakpoints.add("pattern:AddIAddConstant")
+    assert session.run().breakpoints == [one.id]
+    session.timeline.goto(1)
+    assert (session.breakpoints.hits()[1].hits, one.hits) == (0, 0)
+    stop = session.skip()  # the pass, so that no pattern is applied
+    assert (stop.when, stop.never_hit, one.hits) == ("exit", [1], 0)
+
+
 def test_nothing_is_listed_if_nothing_could_be_hit(launch: Launch) -> None:
     session = launch("--no-such-option")
     session.breakpoints.add("tag:fold")

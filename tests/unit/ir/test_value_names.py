@@ -49,6 +49,20 @@ def test_relearning_keeps_names(names: ValueNames) -> None:
     assert names.known("4.0") == "%0"
 
 
+def test_values_keep_their_names_in_the_scope_that_they_move_to(names: ValueNames) -> None:
+    """As the body of a func.func moves to an llvm.func."""
+    names.learn(40, [NamedKey("%0", "12.0", 40), NamedKey("%1", "4.0", 40)])
+    assert (names.known("4.0"), names.known("12.0")) == ("%0", "%1"), "the new value gives way"
+    assert names.keys("%0", 40) == ["4.0"]
+    assert names.name("5.0", 40, "") == "%2", "its name is taken there"
+    assert names.keys("%2", 40) == ["5.0"]
+
+
+def test_a_value_in_no_scope_keeps_its_name(names: ValueNames) -> None:
+    assert names.name("4.0", 0, "") == "%0"
+    assert names.name("4.0", 9, "") == "%0"
+
+
 def test_forgotten_names_are_given_anew(names: ValueNames) -> None:
     names.clear()
     assert not names.knows(9) and names.keys("%0") == [] and names.known("4.0") is None

@@ -12,7 +12,7 @@ from actiondbg.protocol import Excerpt, Line
 from actiondbg.session.debug_session import DebugSession
 
 
-class Listing:
+class ShownLines:
     """Shows lines around a place; asked for the same place again, those after them.
 
     Args:
@@ -61,14 +61,6 @@ class Listing:
         return msgspec.structs.replace(excerpt, lines=excerpt.lines[1:], current=-1)
 
     def _read(self, operation: int | None, part: int, before: int, after: int) -> Excerpt:
-        limit = self._elide()
         return self._session.ir.excerpt(
-            operation,
-            part=part,
-            before=before,
-            after=after,
-            elide=_UNLIMITED if limit is None else limit,
+            operation, part=part, before=before, after=after, elide=self._elide()
         )
-
-
-_UNLIMITED = 1 << 30  # elements of a constant

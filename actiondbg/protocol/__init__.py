@@ -9,6 +9,7 @@ from actiondbg.protocol.messages import MAX_LINE as MAX_LINE
 from actiondbg.protocol.messages import VERSION as VERSION
 from actiondbg.protocol.messages import Backtrace as Backtrace
 from actiondbg.protocol.messages import Changes as Changes
+from actiondbg.protocol.messages import CloseLegalizations as CloseLegalizations
 from actiondbg.protocol.messages import CloseLog as CloseLog
 from actiondbg.protocol.messages import Control as Control
 from actiondbg.protocol.messages import Count as Count
@@ -36,6 +37,7 @@ from actiondbg.protocol.messages import MoveCursor as MoveCursor
 from actiondbg.protocol.messages import Names as Names
 from actiondbg.protocol.messages import NativeFunction as NativeFunction
 from actiondbg.protocol.messages import NativeFunctions as NativeFunctions
+from actiondbg.protocol.messages import OpenLegalizations as OpenLegalizations
 from actiondbg.protocol.messages import OpenLog as OpenLog
 from actiondbg.protocol.messages import Pipeline as Pipeline
 from actiondbg.protocol.messages import PrepareNative as PrepareNative

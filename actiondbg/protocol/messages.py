@@ -397,6 +397,24 @@ class CloseLog(Request[Empty]):
     method: ClassVar[str] = "log/close"
 
 
+class OpenLegalizations(Request[Empty]):
+    """Write what dialect conversions that fail tried into the file ``path``.
+
+    What was tried in vain for the operations of ``ids``, and for those whose name matches ``glob``,
+    is written for conversions that succeed, too: for ``most`` operations.
+    """
+
+    method: ClassVar[str] = "legalizations/open"
+    path: str
+    ids: list[int] = msgspec.field(default_factory=list[int])
+    glob: str = ""
+    most: int = 1000
+
+
+class CloseLegalizations(Request[Empty]):
+    method: ClassVar[str] = "legalizations/close"
+
+
 class CountOperations(Request[Count]):
     """Count the operations of a name, in the module or in the cursor's function."""
 

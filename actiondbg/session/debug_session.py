@@ -23,6 +23,7 @@ from actiondbg.session.inspection.stopped_ir import StoppedIR
 
 if TYPE_CHECKING:
     from actiondbg.analysis.cycles import Cycle
+    from actiondbg.analysis.legalization.explanation import Explanation
     from actiondbg.ir.diff import Diff
     from actiondbg.session.observers import Observer
 
@@ -77,6 +78,8 @@ class PastView(Protocol):
     def why_not(
         self, name: str, location: str | None = None, op_id: int | None = None
     ) -> PatternAttempts: ...
+
+    def explain(self, target: str | None = None) -> Explanation: ...
 
     def history(self, target: str = "cursor") -> History: ...
 

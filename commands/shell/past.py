@@ -14,6 +14,7 @@ from actiondbg.commands.interpreter.options import (
     Positional,
     Rest,
 )
+from actiondbg.commands.render.legalization import ExplanationShown
 from actiondbg.commands.render.past import AttemptsShown, DiffShown, HistoryShown
 from actiondbg.errors import UsageError
 
@@ -124,6 +125,33 @@ def _next_attempt(console: Console, options: WhyNotOptions) -> Stop:
     if where is not None and re.fullmatch(r"@\d+", where):
         raise UsageError(f"Future attempts cannot be selected by {where}: give FILE:LINE.")
     return console.resume(lambda: console.session.next_attempt(options.name, where))
+
+
+class ExplainOptions(Options):
+    """The options of ``explain``."""
+
+    target: Annotated[
+        str | None,
+        Positional(
+            "cursor|@ID|%SSA|op:GLOB",
+            help="operations that a conversion left; by default, what made a conversion fail",
+            complete=completers.operation,
+        ),
+    ] = None
+    all: Annotated[
+        bool, Flag("--all", help="show all patterns that were tried, not only the most telling")
+    ] = False
+
+
+@PAST.command("explain", example="explain op:memref.*", shows_ir=True)
+def explain(console: Console, options: ExplainOptions) -> ExplanationShown:
+    """Explain why a dialect conversion failed: the operation that it could not legalize, the
+    patterns that it tried, and what each of them lacked. With operations: why conversions left
+    them.
+    """
+    with console.progress.shown():
+        found = console.session.past.explain(options.target)
+    return ExplanationShown(found, options.all)
 
 
 class HistoryOptions(Options):

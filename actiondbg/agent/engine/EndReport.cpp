@@ -27,6 +27,7 @@ EndReport::EndReport(Engine &engine)
 
 void EndReport::finishFiles() {
   engine.hitLog.flush();
+  engine.legalizations.flush();
   if (engine.skips.plan)
     engine.skips.plan->finish(engine.innermost, engine.position.ordinal);
 }

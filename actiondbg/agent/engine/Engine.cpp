@@ -44,6 +44,7 @@ void Engine::join() {
   pid = getpid();
   attached = true;
   hitLog.abandon();
+  legalizations.abandon();
   connection.notify("hello", hello(*this));
 }
 

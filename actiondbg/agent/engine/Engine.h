@@ -13,6 +13,7 @@
 #include "observe/ActionVerifier.h"
 #include "observe/ErasedUnits.h"
 #include "observe/KnownNames.h"
+#include "observe/Legalizations.h"
 #include "record/Recorder.h"
 #include "record/UpstreamLog.h"
 #include "support/Traits.h"
@@ -120,6 +121,7 @@ public:
   ActionVerifier verifier;
   ErasedUnits erasedUnits{observer};
   KnownNames knownNames;
+  Legalizations legalizations{observer.ids};
   Forks forks{connection};
   EndReport end{*this};
 

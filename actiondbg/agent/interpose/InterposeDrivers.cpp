@@ -25,14 +25,20 @@ struct ReasonListener : RewriterBase::ForwardingListener {
   notifyMatchFailure(Location loc,
                      llvm::function_ref<void(Diagnostic &)> reasonOf) override {
     ForwardingListener::notifyMatchFailure(loc, reasonOf);
-    Frame *frame = Engine::get().innermost;
+    Engine &engine = Engine::get();
+    if (engine.legalizations.isTracing()) {
+      Diagnostic diagnostic(loc, DiagnosticSeverity::Remark);
+      reasonOf(diagnostic);
+      engine.legalizations.gaveReason(diagnostic);
+    }
+    Frame *frame = engine.innermost;
     while (frame && frame->kind != adbg::Kind::Pattern)
       frame = frame->parent;
     if (!frame || !frame->wantsReasons)
       return;
     Diagnostic diagnostic(loc, DiagnosticSeverity::Remark);
     reasonOf(diagnostic);
-    Engine::get().reason(*frame, diagnostic);
+    engine.reason(*frame, diagnostic);
   }
 };
 } // namespace
@@ -60,6 +66,34 @@ static LogicalResult noteSuccess(const Pattern &pattern, OnSuccess next) {
   return failure();
 }
 
+/// Tells Legalizations of what is tried for an operation.
+static LogicalResult
+traced(Engine &engine, Operation *op, CanApply canApply, OnFailure onFailure,
+       OnSuccess onSuccess,
+       llvm::function_ref<LogicalResult(CanApply, OnFailure, OnSuccess)> run) {
+  Legalizations &legalizations = engine.legalizations;
+  legalizations.beginOperation(op);
+  LogicalResult result = run(
+      [&](const Pattern &pattern) {
+        bool can = !canApply || canApply(pattern);
+        legalizations.beginPattern(pattern, engine.position.ordinal + 1, !can);
+        return can;
+      },
+      [&](const Pattern &pattern) {
+        legalizations.failPattern(op, pattern);
+        if (onFailure)
+          onFailure(pattern);
+      },
+      [&](const Pattern &pattern) -> LogicalResult {
+        LogicalResult accepted = onSuccess(pattern);
+        legalizations.endPattern(succeeded(accepted) ? "succeeded"
+                                                     : "rolled back");
+        return accepted;
+      });
+  legalizations.endOperation(op, succeeded(result));
+  return result;
+}
+
 extern "C++" {
 
 ADBG_EXPORT LogicalResult matchAndRewrite(
@@ -81,10 +115,16 @@ LogicalResult matchAndRewrite(PatternApplicator *self, Operation *op,
   OpBuilder::Listener *listener = rewriter.getListener();
   ReasonListener reasons(listener);
   rewriter.setListener(&reasons);
-  LogicalResult result = next(self, op, rewriter, canApply, onFailure,
-                              [&](const Pattern &pattern) -> LogicalResult {
-                                return noteSuccess(pattern, onSuccess);
-                              });
+  auto succeed = [&](const Pattern &pattern) -> LogicalResult {
+    return noteSuccess(pattern, onSuccess);
+  };
+  LogicalResult result =
+      engine.legalizations.isTracing()
+          ? traced(engine, op, canApply, onFailure, succeed,
+                   [&](CanApply can, OnFailure fail, OnSuccess succeed) {
+                     return next(self, op, rewriter, can, fail, succeed);
+                   })
+          : next(self, op, rewriter, canApply, onFailure, succeed);
   rewriter.setListener(listener);
   return result;
 }
@@ -165,13 +205,17 @@ LogicalResult rewriteRegion(Region &region,
   return result;
 }
 
+static thread_local bool isVerifying = false;
+
 ADBG_EXPORT LogicalResult
 verifyOperation(Operation *op, bool verifyRecursively) __asm__(ADBG_VERIFY);
 LogicalResult verifyOperation(Operation *op, bool verifyRecursively) {
   static auto *next = real<LogicalResult(Operation *, bool)>(ADBG_VERIFY);
   Engine &engine = Engine::get();
   engine.firstError.clear();
+  bool outer = std::exchange(isVerifying, true);
   LogicalResult result = next(op, verifyRecursively);
+  isVerifying = outer;
   if (succeeded(result) || !engine.breakpoints.catches(CatchKind::Verify) ||
       !engine.follows())
     return result;
@@ -189,6 +233,9 @@ static void noteDiagnostic(const Diagnostic &diagnostic) {
   Engine &engine = Engine::get();
   if (!engine.follows())
     return;
+  // A diagnostic prints its operation, which the printer verifies first.
+  if (engine.legalizations.isTracing() && !isVerifying)
+    engine.legalizations.diagnosed(diagnostic);
   if (diagnostic.getSeverity() == DiagnosticSeverity::Error) {
     engine.observer.diagnosed();
     if (engine.isObserving && engine.hasFrames())

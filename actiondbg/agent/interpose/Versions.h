@@ -109,6 +109,28 @@
 #define ADBG_FROZEN_PATTERNS                                                   \
   "_ZN4mlir23FrozenRewritePatternSetC1EONS_17RewritePatternSetEN4llvm8"        \
   "ArrayRefINSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEEEESB_"
+#define ADBG_CONVERSION_ARGUMENTS                                              \
+  "RKNS_16ConversionTargetERKNS_23FrozenRewritePatternSetENS_16Conversion"     \
+  "ConfigE"
+#define ADBG_PARTIAL_CONVERSION                                                \
+  "_ZN4mlir22applyPartialConversionEPNS_9OperationE" ADBG_CONVERSION_ARGUMENTS
+#define ADBG_PARTIAL_CONVERSION_MANY                                           \
+  "_ZN4mlir22applyPartialConversionEN4llvm8ArrayRefIPNS_9OperationEEE"         \
+  ADBG_CONVERSION_ARGUMENTS
+#define ADBG_FULL_CONVERSION                                                   \
+  "_ZN4mlir19applyFullConversionEPNS_9OperationE" ADBG_CONVERSION_ARGUMENTS
+#define ADBG_FULL_CONVERSION_MANY                                              \
+  "_ZN4mlir19applyFullConversionEN4llvm8ArrayRefIPNS_9OperationEEE"            \
+  ADBG_CONVERSION_ARGUMENTS
+#define ADBG_CONVERT_TYPE "_ZNK4mlir13TypeConverter11convertTypeENS_4TypeE"
+#define ADBG_CONVERT_TYPE_MANY                                                 \
+  "_ZNK4mlir13TypeConverter11convertTypeENS_4TypeERN4llvm15SmallVectorImplI"   \
+  "S1_EE"
+#define ADBG_CONVERT_VALUE_TYPE                                                \
+  "_ZNK4mlir13TypeConverter11convertTypeENS_5ValueE"
+#define ADBG_CONVERT_VALUE_TYPE_MANY                                           \
+  "_ZNK4mlir13TypeConverter11convertTypeENS_5ValueERN4llvm15SmallVector"       \
+  "ImplINS_4TypeEEE"
 
 namespace adbg {
 

@@ -100,7 +100,7 @@ UnnamedPattern::UnnamedPattern(const Pattern &pattern)
 
 /// Returns the name of the class with this table of virtual functions; empty if
 /// neither type information nor a symbol is there.
-static std::string classOf(const void *const *vtable) {
+std::string classOf(const void *const *vtable) {
   if (const void *information = vtable[-1];
       information && Place::of(information).isKnown()) {
     const auto *type = static_cast<const void *const *>(information);

@@ -25,6 +25,9 @@ struct FoundName {
   std::string unnamed;
 };
 
+/// Returns the name of the class with a vtable; empty if there is no symbol.
+std::string classOf(const void *const *vtable);
+
 /// What a pattern without a debug name is made of: enough to find its name
 /// after its end.
 struct UnnamedPattern {

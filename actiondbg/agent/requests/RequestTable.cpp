@@ -6,6 +6,7 @@
 #include "requests/Cursor.h"
 #include "requests/Excerpt.h"
 #include "requests/Fork.h"
+#include "requests/Legalizations.h"
 #include "requests/Native.h"
 #include "requests/Print.h"
 #include "requests/Stack.h"
@@ -35,6 +36,8 @@ static constexpr Entry requests[] = {
     {"breakpoints/hits", by<GetHits>},
     {"log/open", by<OpenLog>},
     {"log/close", by<CloseLog>},
+    {"legalizations/open", by<OpenLegalizations>},
+    {"legalizations/close", by<CloseLegalizations>},
 
     {"resume", by<Resume>},
     {"skips/get", by<GetSkips>},

@@ -96,7 +96,7 @@ class NamedAccess:
 
     def _name_excerpt(self, excerpt: protocol.Excerpt) -> protocol.Excerpt:
         lines, definitions = (
-            [msgspec.structs.replace(line, text=self._text(line.text)) for line in each]
+            [msgspec.structs.replace(line, text=self.text(line.text)) for line in each]
             for each in (excerpt.lines, excerpt.definitions)
         )
         return msgspec.structs.replace(excerpt, lines=lines, definitions=definitions)
@@ -107,9 +107,10 @@ class NamedAccess:
     def _unit(self, unit: protocol.Unit) -> protocol.Unit:
         if unit.text is None:
             return unit
-        return msgspec.structs.replace(unit, text=self._text(unit.text))
+        return msgspec.structs.replace(unit, text=self.text(unit.text))
 
-    def _text(self, text: str) -> str:
+    def text(self, text: str) -> str:
+        """Return a text of the agent with names in the place of keys."""
         if protocol.KEY_MARK not in text:
             return text
         for scope in self.names.scopes(text):

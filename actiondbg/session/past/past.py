@@ -29,6 +29,7 @@ from actiondbg.session.debug_session import StatisticKind
 from actiondbg.session.executions import Executions
 from actiondbg.session.inspection.cursor import Cursor
 from actiondbg.session.past.action_search import ActionSearch, Wanted
+from actiondbg.session.past.conversion_replay import ConversionReplay
 from actiondbg.session.past.pass_reproducer import (
     Reproducer,
     keep_in,
@@ -36,12 +37,15 @@ from actiondbg.session.past.pass_reproducer import (
     write_reproducer,
 )
 from actiondbg.session.past.replay import Place, Replay, logging, read_log, replay_to
+from actiondbg.support.globs import check_glob
 from actiondbg.tool.program import Program
 
 if TYPE_CHECKING:
     from actiondbg.analysis.cycles import Applied, Cycle
+    from actiondbg.analysis.legalization.explanation import Explanation
     from actiondbg.ir.diff import Diff
 
+OPERATIONS = "op:"  # before the name of operations, as in a SPEC
 ANY = protocol.OutcomeFilter()
 _TAGS: dict[StatisticKind, str] = {
     "pattern": "apply-pattern",
@@ -84,6 +88,7 @@ class Past:
         self._cursor = cursor
         self._replay = replay
         self._search = ActionSearch(replay)
+        self._conversions = ConversionReplay(replay, values)
 
     def replay(self, ordinal: int, when: Side = "before") -> ForkedTool:
         """Make a fork of the tool that is stopped at a past action; close the fork.
@@ -125,6 +130,29 @@ class Past:
         with self._replay.log_file() as log:
             self._replay.log([logging(terms, ANY)], self._replay.now(), log).close()
             return attempts_of(name, read_log(log), op_id)
+
+    def explain(self, target: str | None = None) -> Explanation:
+        """Explain why a dialect conversion failed, or why conversions left an operation.
+
+        Args:
+            target: "cursor", an id such as "@12", an SSA name at the stop such as "%3", or
+                "op:GLOB" for all operations of a name; None for the conversion that failed.
+
+        Raises:
+            UsageError: the target is none of these.
+            NoSuchUnit: there is no such value.
+        """
+        if target is not None and target.startswith(OPERATIONS):
+            glob = target.removeprefix(OPERATIONS)
+            if not glob:
+                raise UsageError("'op:' lacks a name: give one, such as op:memref.*.")
+            check_glob(glob, target, len(OPERATIONS))
+            return self._conversions.explain(target, glob=glob)
+        id = None
+        if target is not None:
+            id = self._cursor.operation_id(parse_operation(target))
+            target = f"@{id}"
+        return self._conversions.explain(target, id=id)
 
     def history(self, target: str = "cursor") -> History:
         """Return the history of an operation up to now.

@@ -1,0 +1,152 @@
+//===- InterposeConversions.cpp - Dialect conversions ---------------------===//
+
+#include "engine/Engine.h"
+#include "interpose/Interpose.h"
+
+#include "mlir/Transforms/DialectConversion.h"
+
+using namespace mlir;
+using namespace adbg;
+
+using Roots = llvm::ArrayRef<Operation *>;
+
+/// Runs a conversion, and tells Legalizations of it.
+static LogicalResult convert(Roots roots, const ConversionTarget &target,
+                             const FrozenRewritePatternSet &patterns,
+                             bool isFull,
+                             llvm::function_ref<LogicalResult()> run) {
+  Engine &engine = Engine::get();
+  if (!engine.legalizations.isOpen() || !engine.follows())
+    return run();
+  // The conversion is the next action.
+  engine.legalizations.beginConversion(target, patterns, roots, isFull,
+                                       engine.position.ordinal + 1);
+  LogicalResult result = run();
+  engine.legalizations.endConversion(failed(result));
+  return result;
+}
+
+extern "C++" {
+
+using ConvertMany = LogicalResult(Roots, const ConversionTarget &,
+                                  const FrozenRewritePatternSet &,
+                                  ConversionConfig);
+using ConvertOne = LogicalResult(Operation *, const ConversionTarget &,
+                                 const FrozenRewritePatternSet &,
+                                 ConversionConfig);
+
+ADBG_EXPORT LogicalResult partialMany(
+    Roots roots, const ConversionTarget &target,
+    const FrozenRewritePatternSet &patterns,
+    ConversionConfig config) __asm__(ADBG_PARTIAL_CONVERSION_MANY);
+LogicalResult partialMany(Roots roots, const ConversionTarget &target,
+                          const FrozenRewritePatternSet &patterns,
+                          ConversionConfig config) {
+  static auto *next = real<ConvertMany>(ADBG_PARTIAL_CONVERSION_MANY);
+  return convert(roots, target, patterns, /*isFull=*/false, [&] {
+    return next(roots, target, patterns, std::move(config));
+  });
+}
+
+ADBG_EXPORT LogicalResult partialOne(
+    Operation *root, const ConversionTarget &target,
+    const FrozenRewritePatternSet &patterns,
+    ConversionConfig config) __asm__(ADBG_PARTIAL_CONVERSION);
+LogicalResult partialOne(Operation *root, const ConversionTarget &target,
+                         const FrozenRewritePatternSet &patterns,
+                         ConversionConfig config) {
+  static auto *next = real<ConvertOne>(ADBG_PARTIAL_CONVERSION);
+  return convert(root, target, patterns, /*isFull=*/false, [&] {
+    return next(root, target, patterns, std::move(config));
+  });
+}
+
+ADBG_EXPORT LogicalResult fullMany(
+    Roots roots, const ConversionTarget &target,
+    const FrozenRewritePatternSet &patterns,
+    ConversionConfig config) __asm__(ADBG_FULL_CONVERSION_MANY);
+LogicalResult fullMany(Roots roots, const ConversionTarget &target,
+                       const FrozenRewritePatternSet &patterns,
+                       ConversionConfig config) {
+  static auto *next = real<ConvertMany>(ADBG_FULL_CONVERSION_MANY);
+  return convert(roots, target, patterns, /*isFull=*/true, [&] {
+    return next(roots, target, patterns, std::move(config));
+  });
+}
+
+ADBG_EXPORT LogicalResult fullOne(
+    Operation *root, const ConversionTarget &target,
+    const FrozenRewritePatternSet &patterns,
+    ConversionConfig config) __asm__(ADBG_FULL_CONVERSION);
+LogicalResult fullOne(Operation *root, const ConversionTarget &target,
+                      const FrozenRewritePatternSet &patterns,
+                      ConversionConfig config) {
+  static auto *next = real<ConvertOne>(ADBG_FULL_CONVERSION);
+  return convert(root, target, patterns, /*isFull=*/true, [&] {
+    return next(root, target, patterns, std::move(config));
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// Types
+//===----------------------------------------------------------------------===//
+
+static void noteType(const TypeConverter &converter, Type type) {
+  Legalizations &legalizations = Engine::get().legalizations;
+  if (legalizations.isTracing())
+    legalizations.typeFailed(converter, type);
+}
+
+ADBG_EXPORT Type
+convertType(const TypeConverter *self, Type type) __asm__(ADBG_CONVERT_TYPE);
+Type convertType(const TypeConverter *self, Type type) {
+  static auto *next =
+      real<Type(const TypeConverter *, Type)>(ADBG_CONVERT_TYPE);
+  Type result = next(self, type);
+  if (LLVM_UNLIKELY(!result))
+    noteType(*self, type);
+  return result;
+}
+
+ADBG_EXPORT LogicalResult convertTypeToMany(
+    const TypeConverter *self, Type type,
+    llvm::SmallVectorImpl<Type> &results) __asm__(ADBG_CONVERT_TYPE_MANY);
+LogicalResult convertTypeToMany(const TypeConverter *self, Type type,
+                                llvm::SmallVectorImpl<Type> &results) {
+  static auto *next =
+      real<LogicalResult(const TypeConverter *, Type,
+                         llvm::SmallVectorImpl<Type> &)>(
+          ADBG_CONVERT_TYPE_MANY);
+  LogicalResult result = next(self, type, results);
+  if (LLVM_UNLIKELY(failed(result)))
+    noteType(*self, type);
+  return result;
+}
+
+ADBG_EXPORT Type convertValueType(
+    const TypeConverter *self, Value value) __asm__(ADBG_CONVERT_VALUE_TYPE);
+Type convertValueType(const TypeConverter *self, Value value) {
+  static auto *next =
+      real<Type(const TypeConverter *, Value)>(ADBG_CONVERT_VALUE_TYPE);
+  Type result = next(self, value);
+  if (LLVM_UNLIKELY(!result))
+    noteType(*self, value.getType());
+  return result;
+}
+
+ADBG_EXPORT LogicalResult convertValueTypeToMany(
+    const TypeConverter *self, Value value,
+    llvm::SmallVectorImpl<Type> &results) __asm__(ADBG_CONVERT_VALUE_TYPE_MANY);
+LogicalResult convertValueTypeToMany(const TypeConverter *self, Value value,
+                                     llvm::SmallVectorImpl<Type> &results) {
+  static auto *next =
+      real<LogicalResult(const TypeConverter *, Value,
+                         llvm::SmallVectorImpl<Type> &)>(
+          ADBG_CONVERT_VALUE_TYPE_MANY);
+  LogicalResult result = next(self, value, results);
+  if (LLVM_UNLIKELY(failed(result)))
+    noteType(*self, value.getType());
+  return result;
+}
+
+} // extern "C++"

@@ -1,0 +1,366 @@
+//===- Legalizations.cpp - What dialect conversions tried -----------------===//
+
+#include "observe/Legalizations.h"
+#include "engine/Describe.h"
+#include "engine/Engine.h"
+#include "observe/PatternNames.h"
+#include "observe/TypeConverters.h"
+#include "print/LinePrinter.h"
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/Rewrite/FrozenRewritePatternSet.h"
+#include "mlir/Transforms/DialectConversion.h"
+#include <map>
+
+using namespace mlir;
+using llvm::StringRef;
+using llvm::json::Array;
+using llvm::json::Object;
+
+namespace adbg {
+
+/// The most text of one operation's legalization, and the most operations
+/// around others, that are kept.
+static constexpr size_t mostText = size_t(8) << 20, mostAround = 256,
+                        mostUsers = 8;
+
+bool WantedOperations::contains(Operation *op, uint32_t id) {
+  if (llvm::is_contained(ids, int64_t(id)))
+    return true;
+  return name && name->matches(op->getName().getStringRef());
+}
+
+std::error_code Legalizations::open(const std::string &path,
+                                    WantedOperations operations) {
+  std::error_code error;
+  auto opened = std::make_unique<llvm::raw_fd_ostream>(path, error);
+  if (error)
+    return error;
+  file = std::move(opened);
+  wanted = std::move(operations);
+  written = 0;
+  return error;
+}
+
+bool Legalizations::close() {
+  // A conversion that has not ended: the tool may be about to crash in it.
+  for (Conversion &conversion : conversions)
+    write(conversion, conversion.text);
+  conversions.clear();
+  file->flush();
+  bool isWritten = !file->has_error();
+  file->clear_error();
+  file.reset();
+  return isWritten;
+}
+
+void Legalizations::flush() {
+  if (file)
+    file->flush();
+}
+
+static std::string lineOf(Object event) {
+  std::string line;
+  llvm::raw_string_ostream os(line);
+  os << llvm::json::Value(std::move(event)) << '\n';
+  return line;
+}
+
+static StringRef actionText(const ConversionTarget &target,
+                            OperationName name) {
+  using Action = ConversionTarget::LegalizationAction;
+  std::optional<Action> action = target.getOpAction(name);
+  if (!action)
+    return "unknown";
+  switch (*action) {
+  case Action::Legal:
+    return "legal";
+  case Action::Dynamic:
+    return "dynamic";
+  case Action::Illegal:
+    return "illegal";
+  }
+  return "unknown";
+}
+
+static std::string textOf(Type type) {
+  std::string text;
+  llvm::raw_string_ostream(text) << type;
+  return text;
+}
+
+/// Returns the operation in the generic form, which no custom printer writes:
+/// in the middle of a conversion it may not be valid.
+static std::string textOf(Operation *op, const Identities &ids) {
+  LineStyle style;
+  style.generic = true;
+  return LinePrinter(op->getContext(), ids, style).print(op).parts.front();
+}
+
+static Array usersOf(Operation *op, const Identities &ids) {
+  Array users;
+  for (Operation *user : op->getUsers()) {
+    users.push_back(Object{{"id", idOrNull(ids.of(user))},
+                           {"name", safe(user->getName().getStringRef())},
+                           {"location", orNull(placeText(user->getLoc()))}});
+    if (users.size() == mostUsers)
+      break;
+  }
+  return users;
+}
+
+//===----------------------------------------------------------------------===//
+// Conversions
+//===----------------------------------------------------------------------===//
+
+void Legalizations::beginConversion(const ConversionTarget &target,
+                                    const FrozenRewritePatternSet &patterns,
+                                    llvm::ArrayRef<Operation *> roots,
+                                    bool isFull, uint64_t ordinal) {
+  if (!file)
+    return;
+  Conversion conversion{&target, &patterns, {}, {}};
+  conversion.roots.append(roots.begin(), roots.end());
+  const Frame *around = Engine::get().innermost;
+  const Frame *pass = around ? around->passAround() : nullptr;
+  conversion.head = Object{
+      {"event", "conversion"},
+      {"ordinal", int64_t(ordinal)},
+      {"full", isFull},
+      {"pass", pass ? safe(pass->name()) : llvm::json::Value(nullptr)},
+      {"function", pass ? safe(pass->function()) : llvm::json::Value(nullptr)}};
+  conversions.push_back(std::move(conversion));
+}
+
+void Legalizations::write(Conversion &conversion, StringRef text) {
+  if (!std::exchange(conversion.hasHead, true))
+    *file << lineOf(conversion.head);
+  *file << text;
+}
+
+void Legalizations::endConversion(bool isFailed) {
+  if (conversions.empty())
+    return;
+  Conversion conversion = std::move(conversions.back());
+  conversions.pop_back();
+  if (!file)
+    return;
+  if (isFailed) {
+    Operation *around =
+        conversion.newest ? conversion.newest->getParentOp() : nullptr;
+    for (; around; around = around->getParentOp())
+      for (const Kept &kept : conversion.around)
+        if (kept.op == around)
+          write(conversion, kept.text);
+    write(conversion, conversion.text);
+  } else {
+    writeLeft(conversion);
+  }
+  if (conversion.hasHead)
+    *file << lineOf(Object{{"event", "conversion-end"}, {"failed", isFailed}});
+}
+
+/// Counts the wanted operations that a conversion left, by name.
+void Legalizations::writeLeft(Conversion &conversion) {
+  if (wanted.isEmpty())
+    return;
+  struct Left {
+    int64_t count = 0;
+    uint32_t first = 0;
+  };
+  std::map<OperationName, Left, bool (*)(OperationName, OperationName)> left(
+      [](OperationName a, OperationName b) {
+        return a.getStringRef() < b.getStringRef();
+      });
+  for (Operation *root : conversion.roots)
+    root->walk([&](Operation *op) {
+      uint32_t id = ids.of(op);
+      if (!wanted.contains(op, id))
+        return;
+      Left &one = left[op->getName()];
+      if (!one.count++)
+        one.first = id;
+    });
+  for (const auto &[name, one] : left)
+    write(conversion,
+          lineOf(Object{{"event", "left"},
+                        {"name", safe(name.getStringRef())},
+                        {"legality", actionText(*conversion.target, name)},
+                        {"count", one.count},
+                        {"id", idOrNull(one.first)}}));
+}
+
+//===----------------------------------------------------------------------===//
+// In a conversion
+//===----------------------------------------------------------------------===//
+
+void Legalizations::add(Object event) {
+  Conversion &conversion = conversions.back();
+  if (conversion.text.size() < mostText)
+    conversion.text += lineOf(std::move(event));
+  else if (!std::exchange(conversion.isCut, true))
+    conversion.text += lineOf(Object{{"event", "cut"}});
+}
+
+void Legalizations::beginOperation(Operation *op) {
+  Conversion &conversion = conversions.back();
+  if (conversion.open.empty()) {
+    conversion.newest = op;
+    conversion.text.clear();
+    conversion.isCut = false;
+  }
+  conversion.open.emplace_back();
+  add(Object{{"event", "operation"},
+             {"id", idOrNull(ids.of(op))},
+             {"name", safe(op->getName().getStringRef())},
+             {"location", orNull(placeText(op->getLoc()))},
+             {"legality", actionText(*conversion.target, op->getName())}});
+}
+
+/// Lists the patterns for an operation that were not tried: the conversion
+/// leaves out those that generate what no pattern legalizes.
+Array Legalizations::untried(const Conversion &conversion, Operation *op,
+                             const Open &open) const {
+  Array all;
+  const auto &specific = conversion.patterns->getOpSpecificNativePatterns();
+  auto found = specific.find(op->getName());
+  if (found == specific.end())
+    return all;
+  for (const RewritePattern *pattern : found->second) {
+    if (llvm::is_contained(open.tried, pattern))
+      continue;
+    Array generates;
+    for (OperationName name : pattern->getGeneratedOps())
+      generates.push_back(
+          Object{{"name", safe(name.getStringRef())},
+                 {"legality", actionText(*conversion.target, name)}});
+    all.push_back(Object{{"name", safe(nameOf(*pattern))},
+                         {"benefit", pattern->getBenefit().getBenefit()},
+                         {"generates", std::move(generates)}});
+  }
+  return all;
+}
+
+void Legalizations::endOperation(Operation *op, bool isLegalized) {
+  Conversion &conversion = conversions.back();
+  endPattern(isLegalized ? "succeeded" : "failed");
+  Object event{{"event", "operation-end"}, {"legalized", isLegalized}};
+  if (!isLegalized) {
+    Silence silence;
+    event["untried"] = untried(conversion, op, conversion.open.back());
+    // Types that fail to convert now are those that legality asks for.
+    event["illegal"] = conversion.target->isIllegal(op);
+    event["text"] = safe(textOf(op, ids));
+    if (isa<UnrealizedConversionCastOp>(op))
+      event["users"] = usersOf(op, ids);
+  }
+  add(std::move(event));
+  conversion.open.pop_back();
+  if (!conversion.open.empty() || isLegalized)
+    return;
+  uint32_t id = ids.of(op);
+  if (written < wanted.most && wanted.contains(op, id)) {
+    ++written;
+    write(conversion, conversion.text);
+  }
+  if (op->getNumRegions() && conversion.around.size() < mostAround)
+    conversion.around.push_back({op, conversion.text});
+}
+
+void Legalizations::beginPattern(const Pattern &pattern, uint64_t ordinal,
+                                 bool isRefused) {
+  Conversion &conversion = conversions.back();
+  if (conversion.open.empty())
+    return;
+  endPattern("failed");
+  Open &open = conversion.open.back();
+  open.tried.push_back(&pattern);
+  open.isTrying = true;
+  open.hasSaidWhy = false;
+  add(Object{{"event", "pattern"},
+             {"name", safe(nameOf(pattern))},
+             {"benefit", pattern.getBenefit().getBenefit()},
+             {"ordinal", isRefused ? llvm::json::Value(nullptr)
+                                   : llvm::json::Value(int64_t(ordinal))}});
+  if (isRefused)
+    endPattern("refused");
+}
+
+void Legalizations::endPattern(StringRef result) {
+  Conversion &conversion = conversions.back();
+  if (conversion.open.empty() ||
+      !std::exchange(conversion.open.back().isTrying, false))
+    return;
+  add(Object{{"event", "pattern-end"}, {"result", result}});
+}
+
+void Legalizations::reason(const Diagnostic &diagnostic) {
+  Silence silence;
+  add(Object{{"event", "reason"}, {"text", safe(diagnostic.str())}});
+}
+
+void Legalizations::gaveReason(const Diagnostic &diagnostic) {
+  Conversion &conversion = conversions.back();
+  if (!conversion.open.empty())
+    conversion.open.back().hasSaidWhy = true;
+  reason(diagnostic);
+}
+
+void Legalizations::diagnosed(const Diagnostic &diagnostic) {
+  Conversion &conversion = conversions.back();
+  if (!conversion.open.empty() && conversion.open.back().isTrying) {
+    reason(diagnostic); // what some patterns say instead
+    return;
+  }
+  if (diagnostic.getSeverity() != DiagnosticSeverity::Error)
+    return;
+  Array notes;
+  for (const Diagnostic &note : diagnostic.getNotes())
+    notes.push_back(
+        Object{{"text", safe(note.str())},
+               {"location", orNull(placeText(note.getLocation()))}});
+  add(Object{{"event", "diagnostic"},
+             {"text", safe(diagnostic.str())},
+             {"location", orNull(placeText(diagnostic.getLocation()))},
+             {"notes", std::move(notes)}});
+}
+
+void Legalizations::typeFailed(const TypeConverter &converter, Type type) {
+  Conversion &conversion = conversions.back();
+  if (conversion.open.empty())
+    return;
+  Silence silence;
+  conversion.open.back().hasSaidWhy = true;
+  std::string name = nameOf(converter);
+  add(Object{{"event", "type"},
+             {"type", safe(textOf(type))},
+             {"converter",
+              name.empty() ? llvm::json::Value(nullptr) : safe(name)}});
+}
+
+/// A conversion converts the types of the operands before it calls a pattern.
+/// If it cannot, it says so only with -debug, and through no function that is
+/// interposed: that is tried again.
+void Legalizations::tryOperandTypes(Operation *op, const Pattern &pattern) {
+  const TypeConverter *converter = converterOf(pattern);
+  if (!converter)
+    return;
+  Silence silence;
+  for (Value operand : op->getOperands()) {
+    llvm::SmallVector<Type> converted;
+    if (operand && failed(converter->convertType(operand, converted))) {
+      typeFailed(*converter, operand.getType());
+      return;
+    }
+  }
+}
+
+void Legalizations::failPattern(Operation *op, const Pattern &pattern) {
+  Conversion &conversion = conversions.back();
+  if (!conversion.open.empty() && conversion.open.back().isTrying &&
+      !conversion.open.back().hasSaidWhy)
+    tryOperandTypes(op, pattern);
+  endPattern("failed");
+}
+
+} // namespace adbg

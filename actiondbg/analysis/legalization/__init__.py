@@ -1,0 +1,1 @@
+"""Why dialect conversions did not legalize operations."""

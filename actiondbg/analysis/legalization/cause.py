@@ -1,0 +1,167 @@
+"""Why an operation was not legalized: the way through the tree to what is missing."""
+
+from __future__ import annotations
+
+import re
+from typing import Literal, NamedTuple
+
+from actiondbg.analysis.legalization.tree import Conversion, Legalization, TriedPattern
+
+CauseKind = Literal[
+    "no pattern",
+    "pattern left out",
+    "type",
+    "reason",
+    "no reason",
+    "recursion",
+    "generated",
+    "materialization",
+    "error",
+    "unknown",
+]
+
+_ANONYMOUS = re.compile(r"^(\(anonymous namespace\)|\{anonymous\})::")
+_MATERIALIZATION = re.compile(
+    r"failed to legalize unresolved materialization from \((?P<source>.*)\) to "
+    r"\((?P<target>.*)\) that remained live"
+)
+_LEGALIZE = re.compile(r"failed to legalize operation '(?P<op>[^']*)'")
+
+
+class Step(NamedTuple):
+    """An operation on the way, and the pattern that led on; None at the end of the way."""
+
+    legalization: Legalization
+    tried: TriedPattern | None
+
+
+class Cause(NamedTuple):
+    """What is missing.
+
+    Attributes:
+        kind: of what is missing; "unknown" where nothing tells.
+        text: one clause, such as "no pattern for math.erf".
+        way: from the operation that the conversion failed at, or left, to the one for which
+            something is missing.
+        others: the number of other patterns that failed at the end of the way.
+    """
+
+    kind: CauseKind
+    text: str
+    way: list[Step]
+    others: int = 0
+
+
+def short_name(pattern: str) -> str:
+    """Return a pattern's name without the anonymous namespace."""
+    return _ANONYMOUS.sub("", pattern)
+
+
+def cause_of(legalization: Legalization) -> Cause:
+    """Return why an operation was not legalized."""
+    way: list[Step] = []
+    here = legalization
+    while True:
+        tried = _most_telling(here.tried)
+        inner = _not_legalized(tried) if tried is not None else None
+        if tried is None or inner is None:
+            way.append(Step(here, tried))
+            break
+        way.append(Step(here, tried))
+        here = inner
+    kind, text = _missing(here, tried)
+    return Cause(kind, text, way, max(len(here.tried) - 1, 0))
+
+
+def cause_of_failure(conversion: Conversion) -> Cause:
+    """Return why a conversion failed."""
+    for error in conversion.errors:
+        if match := _MATERIALIZATION.search(error.text):
+            text = (
+                f"a value of type {_types(match['target'])} is still needed where only "
+                f"{_types(match['source'])} is left: no pattern converted its user"
+            )
+            return Cause("materialization", text, [])
+    failed = [one for one in conversion.legalizations if not one.legalized]
+    reported = {
+        match["op"] for error in conversion.errors if (match := _LEGALIZE.search(error.text))
+    }
+    if failed and (not reported or failed[-1].op in reported):
+        return cause_of(failed[-1])
+    if conversion.errors:
+        return Cause("error", conversion.errors[0].text, [])
+    if failed:
+        return cause_of(failed[-1])
+    return Cause("unknown", "it failed without an error, and without an operation left over", [])
+
+
+def blockers(conversion: Conversion) -> list[Legalization]:
+    """Return the operations around that at which a conversion failed, for which it tried patterns
+    in vain as well.
+    """
+    return [one for one in conversion.legalizations[:-1] if not one.legalized and one.tried]
+
+
+def _types(text: str) -> str:
+    return text.replace("'", "")
+
+
+def rank(tried: TriedPattern) -> int:
+    """Return how much a failure tells, 0 for most: how near the pattern came to its success."""
+    if tried.result == "rolled back":
+        return 0
+    if tried.types:
+        return 1
+    if tried.reasons:
+        return 2
+    return 3 if tried.result == "failed" else 4
+
+
+def _most_telling(tried: list[TriedPattern]) -> TriedPattern | None:
+    failed = [each for each in tried if each.result != "succeeded"]
+    return min(failed, key=rank, default=None)
+
+
+def _not_legalized(tried: TriedPattern) -> Legalization | None:
+    """Return the operation that a pattern generated and that could not be legalized."""
+    return next((each for each in reversed(tried.generated) if not each.legalized), None)
+
+
+def _missing(here: Legalization, tried: TriedPattern | None) -> tuple[CauseKind, str]:
+    if tried is None:
+        return _without_pattern(here)
+    name = short_name(tried.name)
+    if tried.types:
+        first = tried.types[0]
+        by = first.converter or "its type converter"
+        return "type", f"pattern {name} needs type {first.type}, which {by} does not convert"
+    reasons = [each for each in tried.reasons if not each.startswith("rolled back")]
+    if tried.result == "rolled back":
+        why = f": {'; '.join(reasons)}" if reasons else ""
+        return "generated", f"what pattern {name} made could not be legalized{why}"
+    if reasons:
+        return "reason", f"pattern {name} did not match: {'; '.join(reasons)}"
+    if tried.result == "refused":
+        return "recursion", f"pattern {name} is being applied already, and may not be applied twice"
+    if len(here.tried) > 1:
+        silent = sum(1 for each in here.tried if each.result == "failed")
+        return "no reason", f"none of {silent} patterns for {here.op} matched, and none said why"
+    return "no reason", f"pattern {name} did not match, and gave no reason"
+
+
+def _without_pattern(here: Legalization) -> tuple[CauseKind, str]:
+    for left_out in here.left_out:
+        bad = [one for one in left_out.generates if one.legality in ("illegal", "unknown")]
+        if bad:
+            return "pattern left out", (
+                f"pattern {short_name(left_out.name)} for {here.op} is left out, as it generates "
+                f"{bad[0].name}, which is not legal and for which there is no pattern"
+            )
+    if here.types:
+        first = here.types[0]
+        by = first.converter or "the type converter"
+        return "no pattern", (
+            f"no pattern for {here.op}, which is legal only if its types are: "
+            f"{by} does not convert {first.type}"
+        )
+    return "no pattern", f"no pattern for {here.op}"

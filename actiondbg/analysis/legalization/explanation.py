@@ -1,0 +1,90 @@
+"""The answer to why a conversion failed, or why it left operations."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+
+from actiondbg.analysis.legalization.cause import Cause, blockers, cause_of, cause_of_failure
+from actiondbg.analysis.legalization.tree import Conversion, Legalization
+from actiondbg.protocol.legalizations import OperationsLeft
+
+
+class LeftGroup(msgspec.Struct, frozen=True, kw_only=True):
+    """Operations of one name that one conversion left, for the same cause.
+
+    Attributes:
+        conversion: the conversion.
+        cause: why.
+        first: the first of the operations.
+        count: the number of operations.
+    """
+
+    conversion: Conversion
+    cause: Cause
+    first: Legalization
+    count: int
+
+
+class Explanation(msgspec.Struct, kw_only=True):
+    """What the dialect conversions of a run tried in vain, up to now.
+
+    Attributes:
+        target: the operations that were asked for, such as "@12" or "op:memref.*"; None for the
+            conversion that failed.
+        conversions: those that failed, and with a target those that left some of its operations,
+            in their order.
+    """
+
+    target: str | None
+    conversions: list[Conversion]
+
+    @property
+    def failed(self) -> Conversion | None:
+        """Return the newest conversion that failed, or that did not end."""
+        return next((each for each in reversed(self.conversions) if each.failed is not False), None)
+
+    @property
+    def cause(self) -> Cause | None:
+        """Return why ``failed`` failed."""
+        return None if self.failed is None else cause_of_failure(self.failed)
+
+    @property
+    def blockers(self) -> list[Legalization]:
+        """Return the operations around that at which ``failed`` failed, which it left as well."""
+        return [] if self.failed is None else blockers(self.failed)
+
+    def groups(self) -> list[LeftGroup]:
+        """Group the operations that conversions left by conversion, name and cause."""
+        groups: list[LeftGroup] = []
+        for conversion in self.conversions:
+            if conversion.failed is not False:
+                continue
+            found: dict[tuple[str, str], list[tuple[Legalization, Cause]]] = {}
+            for one in conversion.legalizations:
+                cause = cause_of(one)
+                found.setdefault((one.op, cause.text), []).append((one, cause))
+            groups += [
+                LeftGroup(
+                    conversion=conversion,
+                    cause=members[0][1],
+                    first=members[0][0],
+                    count=len(members),
+                )
+                for members in found.values()
+            ]
+        return groups
+
+    def never_tried(self) -> list[tuple[Conversion, OperationsLeft]]:
+        """Return the names of operations that a conversion left without trying any pattern."""
+        return [
+            (conversion, left)
+            for conversion in self.conversions
+            for left in conversion.left
+            if not _tried(conversion.legalizations, left.name)
+        ]
+
+
+def _tried(legalizations: Sequence[Legalization], name: str) -> bool:
+    return any(each.op == name for each in legalizations)

@@ -1,0 +1,224 @@
+"""What dialect conversions tried for operations that they did not legalize, as a tree."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+import msgspec
+
+from actiondbg.protocol.legalizations import (
+    ConversionBegan,
+    ConversionEnded,
+    Cut,
+    ErrorReported,
+    LeftOutPattern,
+    Legality,
+    LegalizationEvent,
+    OperationBegan,
+    OperationEnded,
+    OperationsLeft,
+    PatternBegan,
+    PatternEnded,
+    ReasonGiven,
+    TryResult,
+    TypeFailed,
+    User,
+)
+
+
+class TriedPattern(msgspec.Struct, kw_only=True):
+    """A pattern that a conversion tried for an operation.
+
+    Attributes:
+        name: of the pattern.
+        benefit: as the pattern declares it; None where it is not recorded.
+        ordinal: of its action; None if it was refused.
+        result: "failed" if it did not match; "rolled back" if it matched, and what it made could
+            not be legalized; "refused" if it was being applied already; or "succeeded".
+        reasons: why it did not match, in its own words.
+        types: the types that its type converter does not convert, in the order in which it met
+            them: the innermost first.
+        generated: the operations that it generated, in their order: the last was not legalized.
+    """
+
+    name: str
+    benefit: int | None
+    ordinal: int | None
+    result: TryResult = "failed"
+    reasons: list[str] = msgspec.field(default_factory=list[str])
+    types: list[TypeFailed] = msgspec.field(default_factory=list[TypeFailed])
+    generated: list[Legalization] = msgspec.field(default_factory=lambda: list[Legalization]())
+
+
+class Legalization(msgspec.Struct, kw_only=True):
+    """The attempt to legalize an operation.
+
+    Attributes:
+        id: of the operation, or None.
+        op: its name.
+        location: its file location, or None.
+        legality: what the conversion target says of operations of this name; None where it was
+            not asked.
+        illegal: whether the target refuses this one: False if it does not know it, None where it
+            was not asked.
+        legalized: whether it was legalized.
+        text: the operation, in the generic form; None where it was not printed.
+        tried: the patterns that were tried, in their order.
+        left_out: patterns for the operation that the conversion does not try.
+        types: types that fail to convert when the target checks whether the operation is legal.
+        users: of the results of an ``unrealized_conversion_cast``.
+    """
+
+    id: int | None
+    op: str
+    location: str | None
+    legality: Legality | None
+    illegal: bool | None = None
+    legalized: bool = False
+    text: str | None = None
+    tried: list[TriedPattern] = msgspec.field(default_factory=list[TriedPattern])
+    left_out: list[LeftOutPattern] = msgspec.field(default_factory=list[LeftOutPattern])
+    types: list[TypeFailed] = msgspec.field(default_factory=list[TypeFailed])
+    users: list[User] = msgspec.field(default_factory=list[User])
+
+
+class Conversion(msgspec.Struct, kw_only=True):
+    """A dialect conversion.
+
+    Attributes:
+        ordinal: of its action.
+        full: whether all operations must be legal at its end; None where that is not recorded.
+        pass_name: the pass that runs it, or None.
+        function: the function of the pass, or None.
+        failed: whether it failed; None if it has not ended.
+        legalizations: the operations that it did not legalize and that are asked for. Of a failed
+            conversion: operations around the one at which it failed, and that one, last.
+        left: the operations that are asked for and that were there at its end, by name.
+        errors: the errors that were reported while the newest operation was legalized.
+        is_cut: whether too much was tried, and what came last is missing.
+    """
+
+    ordinal: int
+    full: bool | None
+    pass_name: str | None
+    function: str | None
+    failed: bool | None = None
+    legalizations: list[Legalization] = msgspec.field(default_factory=list[Legalization])
+    left: list[OperationsLeft] = msgspec.field(default_factory=list[OperationsLeft])
+    errors: list[ErrorReported] = msgspec.field(default_factory=list[ErrorReported])
+    is_cut: bool = False
+
+
+def read_conversions(lines: Iterable[bytes], named: Callable[[str], str] = str) -> list[Conversion]:
+    """Read the file that the agent wrote.
+
+    Args:
+        lines: of the file.
+        named: puts names in the place of the keys of values in a text of IR.
+
+    Raises:
+        msgspec.DecodeError: a line cannot be read.
+    """
+    decoder = msgspec.json.Decoder(LegalizationEvent)
+    tree = _Tree(named)
+    for line in lines:
+        tree.add(decoder.decode(line))
+    return tree.conversions
+
+
+class _Tree:
+    """Conversions, of which the newest is being read."""
+
+    def __init__(self, named: Callable[[str], str]) -> None:
+        self.conversions: list[Conversion] = []
+        self._named = named
+        # The operations that are being legalized, each in a pattern of the one before.
+        self._open: list[Legalization] = []
+        self._is_trying: list[bool] = []
+
+    def add(self, event: LegalizationEvent) -> None:
+        if isinstance(event, ConversionBegan):
+            self._begin_conversion(event)
+        elif isinstance(event, OperationBegan | OperationEnded):
+            self._add_operation(event)
+        elif isinstance(event, PatternBegan | PatternEnded | ReasonGiven | TypeFailed):
+            if self._open:  # else its operation was cut
+                self._add_pattern(event)
+        else:
+            self._add_to_conversion(event)
+
+    def _begin_conversion(self, event: ConversionBegan) -> None:
+        made = Conversion(
+            ordinal=event.ordinal,
+            full=event.full,
+            pass_name=event.pass_name,
+            function=event.function or None,
+        )
+        self.conversions.append(made)
+        self._open, self._is_trying = [], []
+
+    def _add_to_conversion(
+        self, event: ConversionEnded | ErrorReported | OperationsLeft | Cut
+    ) -> None:
+        newest = self.conversions[-1]
+        match event:
+            case ConversionEnded():
+                newest.failed = event.failed
+            case ErrorReported():
+                newest.errors.append(event)
+            case OperationsLeft():
+                newest.left.append(event)
+            case Cut():
+                newest.is_cut = True
+                self._open, self._is_trying = [], []
+
+    def _add_operation(self, event: OperationBegan | OperationEnded) -> None:
+        if isinstance(event, OperationBegan):
+            self._begin(event)
+        elif self._open:
+            self._end(event)
+
+    def _add_pattern(self, event: PatternBegan | PatternEnded | ReasonGiven | TypeFailed) -> None:
+        match event:
+            case PatternBegan():
+                made = TriedPattern(name=event.name, benefit=event.benefit, ordinal=event.ordinal)
+                self._open[-1].tried.append(made)
+                self._is_trying[-1] = True
+            case PatternEnded():
+                self._open[-1].tried[-1].result = event.result
+                self._is_trying[-1] = False
+            case ReasonGiven():
+                if self._trying:
+                    self._trying.reasons.append(event.text)
+            case TypeFailed():
+                types = self._trying.types if self._trying else self._open[-1].types
+                if event not in types:
+                    types.append(event)
+
+    @property
+    def _trying(self) -> TriedPattern | None:
+        """The innermost pattern that is being tried."""
+        is_trying = bool(self._is_trying) and self._is_trying[-1]
+        return self._open[-1].tried[-1] if is_trying else None
+
+    def _begin(self, event: OperationBegan) -> None:
+        made = Legalization(
+            id=event.id, op=event.name, location=event.location, legality=event.legality
+        )
+        around = self._trying
+        if around is not None:
+            around.generated.append(made)
+        else:
+            self._open, self._is_trying = [], []
+            self.conversions[-1].legalizations.append(made)
+        self._open.append(made)
+        self._is_trying.append(False)
+
+    def _end(self, event: OperationEnded) -> None:
+        ended = self._open.pop()
+        self._is_trying.pop()
+        ended.legalized = event.legalized
+        ended.illegal = event.illegal
+        ended.text = None if event.text is None else self._named(event.text)
+        ended.left_out = event.untried
+        ended.users = event.users

@@ -1,0 +1,149 @@
+"""The lines of the file that ``legalizations/open`` writes (docs/protocol.md)."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+Legality = Literal["legal", "dynamic", "illegal", "unknown"]
+TryResult = Literal["succeeded", "failed", "rolled back", "refused"]
+
+
+class _Event(
+    msgspec.Struct,
+    tag_field="event",
+    rename="camel",
+    forbid_unknown_fields=True,
+    kw_only=True,
+    frozen=True,
+):
+    """A line of the file."""
+
+
+class ConversionBegan(_Event, tag="conversion"):
+    """A conversion by the pass ``pass_name``: ``applyFullConversion``, or the partial one."""
+
+    ordinal: int
+    full: bool
+    pass_name: str | None = msgspec.field(name="pass")
+    function: str | None
+
+
+class ConversionEnded(_Event, tag="conversion-end"):
+    failed: bool
+
+
+class OperationBegan(_Event, tag="operation"):
+    """An operation that is not legal is to be legalized; inside a pattern, one that it generated.
+
+    ``legality`` is what the conversion target says of operations of that name.
+    """
+
+    id: int | None
+    name: str
+    location: str | None
+    legality: Legality
+
+
+class NamedLegality(msgspec.Struct, frozen=True):
+    """An operation that a pattern says that it generates, and what the target says of it."""
+
+    name: str
+    legality: Legality
+
+
+class LeftOutPattern(msgspec.Struct, frozen=True, kw_only=True):
+    """A pattern for the operation that the conversion does not try.
+
+    It generates operations that are not legal, and that no pattern legalizes.
+    """
+
+    name: str
+    benefit: int
+    generates: list[NamedLegality]
+
+
+class User(msgspec.Struct, frozen=True, kw_only=True):
+    """An operation that uses a result."""
+
+    id: int | None
+    name: str
+    location: str | None
+
+
+class OperationEnded(_Event, tag="operation-end"):
+    """The end; in vain, unless ``legalized``.
+
+    ``illegal`` tells an illegal operation from one that the target does not know. ``text`` is in
+    the generic form, see ``Unit`` for the keys of values in it. ``users`` are those of an
+    ``unrealized_conversion_cast``.
+    """
+
+    legalized: bool
+    illegal: bool | None = None
+    text: str | None = None
+    untried: list[LeftOutPattern] = msgspec.field(default_factory=list[LeftOutPattern])
+    users: list[User] = msgspec.field(default_factory=list[User])
+
+
+class PatternBegan(_Event, tag="pattern"):
+    """A pattern is tried in the action ``ordinal``; None if it is refused."""
+
+    name: str
+    benefit: int
+    ordinal: int | None
+
+
+class PatternEnded(_Event, tag="pattern-end"):
+    result: TryResult
+
+
+class ReasonGiven(_Event, tag="reason"):
+    text: str
+
+
+class TypeFailed(_Event, tag="type"):
+    """A type converter, by the name of its class if that says anything, converts no such type."""
+
+    type: str
+    converter: str | None
+
+
+class Note(msgspec.Struct, frozen=True, kw_only=True):
+    text: str
+    location: str | None
+
+
+class ErrorReported(_Event, tag="diagnostic"):
+    text: str
+    location: str | None
+    notes: list[Note]
+
+
+class OperationsLeft(_Event, tag="left"):
+    """The number of operations of a name that a conversion left, and the id of the first."""
+
+    name: str
+    legality: Legality
+    count: int
+    id: int | None
+
+
+class Cut(_Event, tag="cut"):
+    """What follows of this operation is too long and was dropped."""
+
+
+LegalizationEvent = (
+    ConversionBegan
+    | ConversionEnded
+    | OperationBegan
+    | OperationEnded
+    | PatternBegan
+    | PatternEnded
+    | ReasonGiven
+    | TypeFailed
+    | ErrorReported
+    | OperationsLeft
+    | Cut
+)

@@ -1,0 +1,76 @@
+"""A replay that finds out what dialect conversions tried."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+import msgspec
+
+from actiondbg import protocol
+from actiondbg.analysis.legalization.explanation import Explanation
+from actiondbg.analysis.legalization.tree import Conversion, read_conversions
+from actiondbg.errors import NoAnswer
+from actiondbg.ir.value_names import ValueNames
+from actiondbg.session.inspection.named_access import NamedAccess
+from actiondbg.session.past.replay import Replay, replay_to
+
+if TYPE_CHECKING:
+    from actiondbg.process.forked_tool import ForkedTool
+
+R = TypeVar("R", bound=protocol.Message)
+_MOST = 1000  # operations that conversions left
+
+
+class ConversionReplay:
+    """Replays the run up to now, and keeps what conversions tried in vain.
+
+    Args:
+        replay: replays the run.
+        names: the names of values.
+    """
+
+    def __init__(self, replay: Replay, names: ValueNames) -> None:
+        self._replay = replay
+        self._names = names
+
+    def explain(
+        self, target: str | None, *, id: int | None = None, glob: str | None = None
+    ) -> Explanation:
+        """Return the conversions that failed, and those that left an operation.
+
+        Args:
+            target: what was asked for, as the user wrote it.
+            id: an operation.
+            glob: the name of operations.
+        """
+        message = protocol.OpenLegalizations(
+            path="", ids=[] if id is None else [id], glob=glob or "", most=_MOST
+        )
+        with self._replay.log_file() as file, self._replay.fork() as fork:
+            fork.request(msgspec.structs.replace(message, path=str(file)))
+            replay_to(fork, self._replay.now())
+            fork.request(protocol.CloseLegalizations())
+            conversions = self._read(file, fork)
+        return Explanation(target=target, conversions=conversions)
+
+    def _read(self, file: Path, fork: ForkedTool) -> list[Conversion]:
+        access = NamedAccess(_ForkAccess(fork), self._names, lambda: file.with_suffix(".names"))
+        try:
+            with file.open("rb") as lines:
+                return read_conversions(lines, access.text)
+        except (OSError, msgspec.DecodeError) as error:
+            raise NoAnswer(
+                f"What the conversions tried cannot be read ({error}): check that disk space is "
+                "left."
+            ) from error
+
+
+class _ForkAccess:
+    """Asks the agent of a fork (``AgentAccess``)."""
+
+    def __init__(self, fork: ForkedTool) -> None:
+        self._fork = fork
+
+    def ask(self, message: protocol.Request[R]) -> R:
+        return self._fork.request(message)

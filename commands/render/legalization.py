@@ -1,0 +1,254 @@
+"""Why a conversion failed, or left operations, as text and JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from actiondbg.analysis.legalization.cause import Cause, cause_of, rank, short_name
+from actiondbg.analysis.legalization.explanation import Explanation
+from actiondbg.commands.render.past import plural
+from actiondbg.commands.render.renderer import RenderContext, renders
+from actiondbg.commands.render.terminal.styles import BOLD, DIM, GREEN, RED, YELLOW, styled
+from actiondbg.commands.render.units import operation
+
+if TYPE_CHECKING:
+    from actiondbg.analysis.legalization.explanation import LeftGroup
+    from actiondbg.analysis.legalization.tree import Conversion, Legalization, TriedPattern
+
+_LEGALITY = {
+    "illegal": "the target marks it illegal",
+    "dynamic": "the target refuses it, by a check",
+    "unknown": "the target does not know it",
+    "legal": "the target marks it legal",
+}
+_MOST_ERRORS = 3  # of a failed conversion
+_MOST_USERS = 3  # of a cast
+
+
+class ExplanationShown(msgspec.Struct):
+    """An explanation: the way to what is missing, or everything that was tried."""
+
+    explanation: Explanation
+    all: bool
+
+
+def explanation_text(context: RenderContext, shown: ExplanationShown) -> str:
+    found = shown.explanation
+    text = _Text(context, shown.all)
+    if found.target is None:
+        return "\n".join(text.failure(found))
+    return "\n".join(text.left(found))
+
+
+def headline(found: Explanation) -> str:
+    """Return one sentence: which operation was not legalized, and what is missing."""
+    conversion, cause = found.failed, found.cause
+    if conversion is None or cause is None:
+        return "No dialect conversion failed up to now."
+    if not cause.way:
+        return f"{_conversion(conversion)} failed: {cause.text}."
+    first = cause.way[0].legalization
+    place = f" at {first.location}" if first.location else ""
+    return f"{operation(first.id, first.op)}{place} was not legalized: {cause.text}."
+
+
+def _conversion(conversion: Conversion) -> str:
+    by = f" of {conversion.pass_name}" if conversion.pass_name else ""
+    function = f" in @{conversion.function}" if conversion.function else ""
+    kind = {True: "the full conversion", False: "the partial conversion", None: "the conversion"}
+    return f"{kind[conversion.full]} #{conversion.ordinal}{by}{function}"
+
+
+class _Text:
+    """The lines of an explanation.
+
+    Args:
+        context: the output.
+        all: whether everything that was tried is shown, not only the way to what is missing.
+    """
+
+    def __init__(self, context: RenderContext, all: bool) -> None:
+        self._context = context
+        self._all = all
+        self._hidden = 0
+        self._is_full = False
+
+    # --- a conversion that failed ---
+
+    def failure(self, found: Explanation) -> list[str]:
+        conversion, cause = found.failed, found.cause
+        if conversion is None or cause is None:
+            return [headline(found)]
+        self._is_full = bool(conversion.full)
+        text = headline(found)
+        lines = [self._styled(text[0].upper() + text[1:], BOLD)]
+        lines.append(f"in {_conversion(conversion)}")
+        if conversion.failed is None:
+            lines.append("which has not ended: this is what it tried up to now")
+        if conversion.legalizations and not conversion.legalizations[-1].legalized:
+            lines += self._legalization(conversion.legalizations[-1], cause, 1)
+        for around in found.blockers:
+            lines.append(f"around it, {operation(around.id, around.op)} was left as well:")
+            lines += self._legalization(around, cause_of(around), 1)
+        for error in conversion.errors[:_MOST_ERRORS]:
+            place = f" at {error.location}" if error.location else ""
+            lines.append(f"reported{place}: {error.text}")
+            if not cause.way:
+                lines += [f"  {_note(note.text, note.location)}" for note in error.notes]
+        if conversion.is_cut:
+            lines.append("too much was tried: what came last is missing")
+        if self._hidden:
+            lines.append(
+                self._styled(f"{plural(self._hidden, 'other pattern')}: explain --all", DIM)
+            )
+        return lines
+
+    def _legalization(self, one: Legalization, cause: Cause, depth: int) -> Iterator[str]:
+        indent = "  " * depth
+        if one.text is not None:
+            yield f"{indent}{self._context.paint(_one_line(one.text, self._context.width, indent))}"
+        else:
+            yield f"{indent}{operation(one.id, one.op)}"
+        if one.legality is not None:
+            yield f"{indent}  {self._legality(one)}"
+        for each in one.types:
+            yield f"{indent}  its types must be legal: {_failed_type(each.converter)} {each.type}"
+        for left_out in one.left_out:
+            names = ", ".join(each.name for each in left_out.generates) or "nothing"
+            yield (
+                f"{indent}  {self._mark('-', YELLOW)} {short_name(left_out.name)}: left out, as it "
+                f"generates {names}"
+            )
+        telling = next((step.tried for step in cause.way if step.legalization is one), None)
+        for tried in one.tried:
+            is_less = telling is not None and rank(tried) > rank(telling)
+            if not self._all and is_less:
+                self._hidden += 1
+                continue
+            yield from self._tried(tried, cause, depth + 1)
+        for user in one.users[:_MOST_USERS]:
+            place = f" at {user.location}" if user.location else ""
+            yield f"{indent}  needed by {operation(user.id, user.name)}{place}"
+
+    def _tried(self, tried: TriedPattern, cause: Cause, depth: int) -> Iterator[str]:
+        indent = "  " * depth
+        number = f" #{tried.ordinal}" if tried.ordinal is not None else ""
+        benefit = f", benefit {tried.benefit}" if tried.benefit is not None else ""
+        mark = self._mark("v", GREEN) if tried.result == "succeeded" else self._mark("x", RED)
+        yield f"{indent}{mark} {short_name(tried.name)}{number}{benefit}: {_result_words(tried)}"
+        for each in tried.types[: None if self._all else 1]:
+            yield f"{indent}    {_failed_type(each.converter)} {each.type}"
+        for reason in tried.reasons:
+            if not reason.startswith("rolled back"):
+                yield f'{indent}    "{reason}"'
+        for generated in tried.generated:
+            if not generated.legalized:
+                yield from self._legalization(generated, cause, depth + 2)
+            elif self._all:
+                yield f"{indent}    {operation(generated.id, generated.op)} was legalized"
+
+    # --- operations that were left ---
+
+    def left(self, found: Explanation) -> list[str]:
+        groups, untried = found.groups(), found.never_tried()
+        lines: list[str] = []
+        if not groups and not untried:
+            if found.failed is not None:
+                return [f"No conversion that succeeded left {found.target}.", *self.failure(found)]
+            return [f"No dialect conversion up to now had {found.target} to legalize."]
+        for group in groups:
+            lines += self._group(group)
+        for conversion, left in untried:
+            why = _LEGALITY[left.legality]
+            what = operation(left.id, left.name)
+            if left.count > 1:
+                what = f"{left.count:,} x {left.name}, first @{left.id}"
+            lines.append(self._styled(f"{what}: left by {_conversion(conversion)}", BOLD))
+            lines.append(f"  {why}, so that no pattern was tried")
+        if self._hidden:
+            lines.append(
+                self._styled(f"{plural(self._hidden, 'other pattern')}: explain --all", DIM)
+            )
+        return lines
+
+    def _group(self, group: LeftGroup) -> Iterator[str]:
+        first = group.first
+        place = f" at {first.location}" if first.location else ""
+        what = f"{operation(first.id, first.op)}{place}"
+        if group.count > 1:
+            what = f"{group.count:,} x {first.op}, first {operation(first.id, None)}{place}"
+        yield self._styled(f"{what}: left by {_conversion(group.conversion)}", BOLD)
+        yield f"  {group.cause.text}"
+        yield from self._legalization(first, group.cause, 1)
+
+    # --- helpers ---
+
+    def _legality(self, one: Legalization) -> str:
+        if one.illegal is False and one.legality != "legal":
+            return _LEGALITY["unknown"] + (
+                ", and a full conversion leaves no such operation" if self._is_full else ""
+            )
+        return _LEGALITY[one.legality or "unknown"]
+
+    def _styled(self, text: str, style: str) -> str:
+        return styled(text, style) if self._context.colored else text
+
+    def _mark(self, sign: str, style: str) -> str:
+        return self._styled(sign, style)
+
+
+def _result_words(tried: TriedPattern) -> str:
+    match tried.result:
+        case "rolled back":
+            return "matched, and was rolled back"
+        case "refused":
+            return "not tried, because it is being applied already"
+        case "succeeded":
+            return "succeeded"
+        case _:
+            silent = not tried.reasons and not tried.types
+            return "did not match, and gave no reason" if silent else "did not match"
+
+
+def _failed_type(converter: str | None) -> str:
+    return f"{converter or 'the type converter'} does not convert"
+
+
+def _note(text: str, location: str | None) -> str:
+    return f"{location}: {text}" if location else text
+
+
+def _one_line(text: str, width: int | None, indent: str) -> str:
+    line = " ".join(text.split())
+    if width is None or len(indent) + len(line) <= width:
+        return line
+    return line[: max(width - len(indent) - 1, 1)] + "…"
+
+
+def explanation_json(shown: ExplanationShown) -> object:
+    found = shown.explanation
+    cause = found.cause
+    result: dict[str, object] = {
+        "target": found.target,
+        "sentence": headline(found) if found.target is None else None,
+        "cause": None if cause is None else {"kind": cause.kind, "text": cause.text},
+        "conversions": msgspec.to_builtins(found.conversions),
+    }
+    if found.target is not None:
+        result["left"] = [
+            {
+                "conversion": group.conversion.ordinal,
+                "op": group.first.op,
+                "first": group.first.id,
+                "count": group.count,
+                "cause": {"kind": group.cause.kind, "text": group.cause.text},
+            }
+            for group in found.groups()
+        ]
+    return result
+
+
+RENDERERS = (renders(ExplanationShown, explanation_text, explanation_json),)

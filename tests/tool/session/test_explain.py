@@ -1,0 +1,159 @@
+"""Why dialect conversions of a real tool failed, or left operations."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Callable
+
+import pytest
+
+import actiondbg
+from actiondbg.analysis.legalization.explanation import Explanation
+from actiondbg.errors import NoSuchUnit, UsageError
+from tests.fakes import stock_tool as stock
+from tests.paths import COMMAND
+
+Launch = Callable[..., actiondbg.Session]
+
+NO_REASON_IN_TOOL = """\
+module attributes {spirv.target_env =
+    #spirv.target_env<#spirv.vce<v1.0, [Shader], []>, #spirv.resource_limits<>>} {
+  func.func @f(%a: vector<5xi32>) -> vector<5xi32> {
+    %0 = arith.muli %a, %a : vector<5xi32>
+    return %0 : vector<5xi32>
+  }
+}
+"""
+REASON = """\
+func.func @conv(%a: tensor<1x5x5x?xf32>, %w: tensor<2x3x3x4xf32>, %b: tensor<2xf32>,
+                %zp: tensor<1xf32>) -> tensor<1x?x?x2xf32> {
+  %0 = tosa.depthwise_conv2d %a, %w, %b, %zp, %zp {acc_type = f32, dilation = array<i64: 1, 1>,
+    pad = array<i64: 0, 0, 0, 0>, stride = array<i64: 1, 1>}
+    : (tensor<1x5x5x?xf32>, tensor<2x3x3x4xf32>, tensor<2xf32>, tensor<1xf32>, tensor<1xf32>)
+    -> tensor<1x?x?x2xf32>
+  return %0 : tensor<1x?x?x2xf32>
+}
+"""
+REPORTED = """\
+module attributes {gpu.container_module} {
+  gpu.module @k {
+    gpu.func @f(%a: memref<4xf32>) kernel {
+      gpu.return
+    }
+  }
+}
+"""
+LEFT = """\
+func.func @f(%a: memref<4xf32, "here">, %b: memref<4xf32>, %i: index) -> f32 {
+  %0 = memref.load %a[%i] : memref<4xf32, "here">
+  %1 = memref.load %a[%i] : memref<4xf32, "here">
+  %2 = memref.load %b[%i] : memref<4xf32>
+  %3 = math.erf %2 : f32
+  return %0 : f32
+}
+"""
+
+
+def failed(session: actiondbg.Session) -> Explanation:
+    session.breakpoints.catch("failure")
+    stop = session.run()
+    assert stop.reason == "catch"
+    return session.past.explain()
+
+
+def test_a_type_that_no_one_tells_of(launch: Launch) -> None:
+    session = launch("--convert-arith-to-spirv", source=stock.write("a.mlir", NO_REASON_IN_TOOL))
+    found = failed(session)
+    assert found.cause is not None and found.failed is not None
+    assert found.cause.kind == "type"
+    assert found.cause.text.endswith(
+        "needs type vector<5xi32>, which mlir::SPIRVTypeConverter does not convert"
+    )
+    (one,) = found.failed.legalizations[-1:]
+    assert (one.op, one.legality, one.illegal) == ("arith.muli", "illegal", True)
+    assert one.text is not None and one.text.startswith('%0 = "arith.muli"(%arg0, %arg0)')
+    assert (found.failed.pass_name, found.failed.full) == ("convert-arith-to-spirv", False)
+    # The explanation names the action in which the pattern was tried.
+    ordinal = one.tried[0].ordinal
+    assert ordinal is not None
+    assert session.timeline.goto(ordinal).tag == "apply-pattern"
+
+
+def test_a_reason(launch: Launch) -> None:
+    pipeline = "--pass-pipeline=builtin.module(func.func(tosa-to-linalg-named))"
+    found = failed(launch(pipeline, source=stock.write("a.mlir", REASON)))
+    assert found.cause is not None and found.failed is not None
+    assert found.cause.text == (
+        "pattern DepthwiseConvConverter did not match: "
+        "input zero point cannot be statically determined"
+    )
+    assert (found.failed.full, found.failed.function) == (True, "conv")
+
+
+def test_what_a_pattern_reports_instead(launch: Launch) -> None:
+    found = failed(launch("--convert-gpu-to-spirv", source=stock.write("a.mlir", REPORTED)))
+    assert found.cause is not None
+    assert found.cause.text.startswith("pattern GPUFuncOpConversion did not match: ")
+    assert "missing 'spirv.entry_point_abi' attribute" in found.cause.text
+
+
+def test_operations_that_a_conversion_left(launch: Launch) -> None:
+    session = launch("--finalize-memref-to-llvm", source=stock.write("a.mlir", LEFT))
+    session.start()
+    loads = session.ir.count("memref.load")
+    assert loads == 3
+    assert session.continue_().when == "exit"
+    groups = session.past.explain("op:memref.*").groups()
+    assert [(group.first.op, group.count, group.cause.kind) for group in groups] == [
+        ("memref.load", 2, "type")
+    ]
+    assert 'needs type memref<4xf32, "here">' in groups[0].cause.text
+    (math,) = session.past.explain("op:math.erf").groups()
+    assert math.cause.text == "no pattern for math.erf" and math.first.illegal is False
+    again = session.past.explain(f"@{groups[0].first.id}").groups()
+    assert [group.first.id for group in again] == [groups[0].first.id]
+    assert session.past.explain("op:arith.*").groups() == []
+    assert session.past.explain().failed is None
+
+
+def test_bad_targets(launch: Launch) -> None:
+    session = launch("--finalize-memref-to-llvm", source=stock.write("a.mlir", LEFT))
+    session.start()
+    for bad in ("op:[", "nothing", "op:"):
+        with pytest.raises(UsageError):
+            session.past.explain(bad)
+    with pytest.raises(NoSuchUnit):
+        session.past.explain("%none")
+
+
+def test_the_tool_writes_the_same(mlir_opt: str) -> None:
+    """The converters are asked again, in a replay only."""
+    stock.write("a.mlir", LEFT)
+    argv = [mlir_opt, "a.mlir", "--finalize-memref-to-llvm"]
+    script = ["-ex", "run", "-ex", "explain op:memref.* > why.txt"]
+    own = stock.run(argv, check=True)
+    done = subprocess.run([COMMAND, "--batch", *script, *argv], capture_output=True, text=True)
+    assert own.stdout in done.stdout
+    for line in own.stderr.splitlines():
+        assert done.stderr.count(line) == own.stderr.count(line)
+
+
+def test_the_command(mlir_opt: str) -> None:
+    stock.write("a.mlir", NO_REASON_IN_TOOL)
+    argv = [mlir_opt, "a.mlir", "--convert-arith-to-spirv"]
+    script = ["-ex", "catch failure", "-ex", "run", "-ex", "explain"]
+    done = subprocess.run([COMMAND, "--batch", *script, *argv], capture_output=True, text=True)
+    lines = done.stdout.splitlines()
+    at = next(i for i, line in enumerate(lines) if "was not legalized" in line)
+    assert lines[at].endswith("which mlir::SPIRVTypeConverter does not convert.")
+    assert lines[at + 1] == "in the partial conversion #2 of convert-arith-to-spirv"
+    assert "    the target marks it illegal" in lines[at:]
+
+    done = subprocess.run(
+        [COMMAND, "--json", "--batch", *script, *argv], capture_output=True, text=True
+    )
+    answers = [json.loads(line) for line in done.stdout.splitlines()]
+    answer = next(one["result"] for one in answers if one.get("command") == "explain")
+    assert answer["cause"]["kind"] == "type"
+    assert answer["conversions"][0]["legalizations"][-1]["op"] == "arith.muli"

@@ -1,0 +1,205 @@
+"""Why operations were not legalized: the tree of what was tried, and what is missing."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from actiondbg.analysis.legalization.cause import cause_of, cause_of_failure
+from actiondbg.analysis.legalization.explanation import Explanation
+from actiondbg.analysis.legalization.tree import Conversion, read_conversions
+
+Event = dict[str, Any]
+
+
+def operation(name: str, *inside: Event, legalized: bool = False, **end: Any) -> list[Event]:
+    """The events of an operation, with those of its patterns inside."""
+    begin = {"event": "operation", "id": 7, "name": name, "location": "a.mlir:2:3"}
+    fields = {"illegal": True, "text": f'"{name}"()', "untried": []} | end
+    return [
+        begin | {"legality": "illegal"},
+        *inside,
+        {"event": "operation-end", "legalized": legalized, **({} if legalized else fields)},
+    ]
+
+
+def pattern(name: str, result: str, *inside: Event, ordinal: int | None = 5) -> list[Event]:
+    begin = {"event": "pattern", "name": name, "benefit": 1, "ordinal": ordinal}
+    return [begin, *inside, {"event": "pattern-end", "result": result}]
+
+
+def reason(text: str) -> Event:
+    return {"event": "reason", "text": text}
+
+
+def type_of(text: str, converter: str | None = "my::Converter") -> Event:
+    return {"event": "type", "type": text, "converter": converter}
+
+
+def error(text: str) -> Event:
+    return {"event": "diagnostic", "text": text, "location": None, "notes": []}
+
+
+def read(*events: Event, failed: bool | None = True, full: bool = False) -> Conversion:
+    head = {"event": "conversion", "ordinal": 3, "full": full, "pass": "lower", "function": "f"}
+    lines = [head, *events]
+    if failed is not None:
+        lines.append({"event": "conversion-end", "failed": failed})
+    (conversion,) = read_conversions(json.dumps(line).encode() for line in lines)
+    return conversion
+
+
+def test_an_operation_without_patterns() -> None:
+    cause = cause_of_failure(read(*operation("x.a")))
+    assert (cause.kind, cause.text) == ("no pattern", "no pattern for x.a")
+    assert [step.legalization.op for step in cause.way] == ["x.a"]
+
+
+def test_the_way_leads_through_what_was_rolled_back() -> None:
+    inner = operation("x.c", *pattern("D", "failed", reason("the shape is dynamic")))
+    legal = operation("x.b", *pattern("B", "succeeded"), legalized=True)
+    conversion = read(
+        *operation(
+            "x.a",
+            *pattern("A", "failed", reason("no")),
+            *pattern("{anonymous}::C", "rolled back", *legal, *inner),
+        )
+    )
+    cause = cause_of_failure(conversion)
+    assert (cause.kind, cause.text) == ("reason", "pattern D did not match: the shape is dynamic")
+    names = [(step.legalization.op, step.tried and step.tried.name) for step in cause.way]
+    assert names == [("x.a", "{anonymous}::C"), ("x.c", "D")]
+    tried = conversion.legalizations[0].tried
+    assert [(one.result, [each.op for each in one.generated]) for one in tried] == [
+        ("failed", []),
+        ("rolled back", ["x.b", "x.c"]),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("patterns", "kind", "text"),
+    [
+        (
+            [pattern("A", "failed"), pattern("B", "failed", type_of("i7"), type_of("vector<i7>"))],
+            "type",
+            "pattern B needs type i7, which my::Converter does not convert",
+        ),
+        (
+            [pattern("A", "failed", type_of("i7", None))],
+            "type",
+            "pattern A needs type i7, which its type converter does not convert",
+        ),
+        (
+            [pattern("A", "failed"), pattern("B", "failed", reason("too small"))],
+            "reason",
+            "pattern B did not match: too small",
+        ),
+        (
+            [pattern("A", "failed"), pattern("B", "failed")],
+            "no reason",
+            "none of 2 patterns for x.a matched, and none said why",
+        ),
+        (
+            [pattern("A", "failed")],
+            "no reason",
+            "pattern A did not match, and gave no reason",
+        ),
+        (
+            [pattern("A", "refused", ordinal=None)],
+            "recursion",
+            "pattern A is being applied already, and may not be applied twice",
+        ),
+        (
+            [pattern("A", "rolled back", reason("rolled back: it could not be legalized"))],
+            "generated",
+            "what pattern A made could not be legalized",
+        ),
+    ],
+)
+def test_the_most_telling_pattern(patterns: list[list[Event]], kind: str, text: str) -> None:
+    inside = [event for one in patterns for event in one]
+    cause = cause_of_failure(read(*operation("x.a", *inside)))
+    assert (cause.kind, cause.text) == (kind, text)
+
+
+def test_a_pattern_that_is_left_out() -> None:
+    left_out = {
+        "name": "A",
+        "benefit": 2,
+        "generates": [
+            {"name": "x.ok", "legality": "legal"},
+            {"name": "x.b", "legality": "illegal"},
+        ],
+    }
+    cause = cause_of_failure(read(*operation("x.a", untried=[left_out])))
+    assert cause.kind == "pattern left out"
+    assert cause.text == (
+        "pattern A for x.a is left out, as it generates x.b, which is not legal and for which "
+        "there is no pattern"
+    )
+
+
+def test_a_check_of_types() -> None:
+    begin, end = operation("x.a")
+    conversion = read(begin, type_of("i7"), end)
+    assert cause_of_failure(conversion).text == (
+        "no pattern for x.a, which is legal only if its types are: "
+        "my::Converter does not convert i7"
+    )
+
+
+def test_a_materialization_that_is_left() -> None:
+    text = (
+        "failed to legalize unresolved materialization from ('i32') to ('index', 'index') that "
+        "remained live after conversion"
+    )
+    cause = cause_of_failure(read(*operation("x.a", legalized=True), error(text)))
+    assert cause.kind == "materialization" and cause.way == []
+    assert cause.text.startswith("a value of type index, index is still needed where only i32 is")
+
+
+def test_an_error_of_something_else() -> None:
+    cause = cause_of_failure(read(*operation("x.a"), error("failed to legalize operation 'x.z'")))
+    assert (cause.kind, cause.text) == ("error", "failed to legalize operation 'x.z'")
+    assert cause_of_failure(read()).kind == "unknown"
+
+
+def test_a_conversion_that_has_not_ended() -> None:
+    begin, *_ = operation("x.a")
+    conversion = read(begin, *pattern("A", "failed")[:1], reason("in the middle"), failed=None)
+    assert conversion.failed is None
+    assert conversion.legalizations[0].tried[0].reasons == ["in the middle"]
+    assert Explanation(target=None, conversions=[conversion]).failed is conversion
+
+
+def test_what_is_behind_a_cut_is_dropped() -> None:
+    begin, end = operation("x.a")
+    cut = {"event": "cut"}
+    conversion = read(begin, *pattern("A", "failed"), cut, reason("lost"), end, failed=True)
+    assert conversion.is_cut
+    assert [one.name for one in conversion.legalizations[0].tried] == ["A"]
+
+
+def test_operations_that_are_left_are_grouped() -> None:
+    same = operation("x.a", *pattern("A", "failed", reason("no")))
+    other = operation("x.a", *pattern("A", "failed", reason("never")))
+    left = {"event": "left", "name": "x.b", "legality": "legal", "count": 3, "id": 9}
+    conversion = read(*same, *other, *same, left, failed=False)
+    found = Explanation(target="op:x.*", conversions=[conversion])
+    assert found.failed is None and found.cause is None and found.blockers == []
+    assert [(group.count, group.cause.text) for group in found.groups()] == [
+        (2, "pattern A did not match: no"),
+        (1, "pattern A did not match: never"),
+    ]
+    assert [left.name for _, left in found.never_tried()] == ["x.b"]
+
+
+def test_operations_around_that_were_tried_block() -> None:
+    around = operation("x.func", *pattern("F", "failed", type_of("i7")))
+    ignored = operation("x.module")
+    conversion = read(*ignored, *around, *operation("x.return"))
+    found = Explanation(target=None, conversions=[conversion])
+    assert [one.op for one in found.blockers] == ["x.func"]
+    assert cause_of(found.blockers[0]).kind == "type"

@@ -8,6 +8,7 @@ FAILED, NOT_STARTED = 1, 3  # exit codes
 _CLI = "actiondbg.commands.cli"
 SUBCOMMANDS = {  # their modules
     "bisect": f"{_CLI}.bisect",
+    "explain": f"{_CLI}.explain",
     "export": f"{_CLI}.export",
     "log": f"{_CLI}.log",
     "open": f"{_CLI}.open",

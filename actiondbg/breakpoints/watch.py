@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Literal, NamedTuple, get_args
 
 from actiondbg.errors import UsageError
 from actiondbg.protocol import Catch, CatchKind, Watch
@@ -83,6 +83,27 @@ def parse_operation(text: str) -> str | int:
             "such as %3."
         )
     return operation
+
+
+class OperationGlob(NamedTuple):
+    """Operations by their name."""
+
+    glob: str
+
+
+def parse_wanted(text: str) -> str | int | OperationGlob:
+    """Parse a reference to operations: ``cursor``, ``@12``, ``%3`` or ``op:GLOB``.
+
+    Raises:
+        UsageError: the text is none of these.
+    """
+    kind, colon, glob = text.partition(":")
+    if kind != "op" or not colon:
+        return parse_operation(text)
+    if not glob:
+        raise UsageError("'op:' lacks a name: give one, such as op:memref.*.")
+    check_glob(glob, text, len("op:"))
+    return OperationGlob(glob)
 
 
 def _operation(text: str) -> str | int | None:

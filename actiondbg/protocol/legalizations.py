@@ -30,6 +30,13 @@ class ConversionBegan(_Event, tag="conversion"):
     function: str | None
 
 
+class ValuesNamed(_Event, tag="names"):
+    """The printer's names of the values before the conversion, as those of ``values``."""
+
+    scope: int
+    text: str
+
+
 class ConversionEnded(_Event, tag="conversion-end"):
     failed: bool
 
@@ -136,6 +143,7 @@ class Cut(_Event, tag="cut"):
 
 LegalizationEvent = (
     ConversionBegan
+    | ValuesNamed
     | ConversionEnded
     | OperationBegan
     | OperationEnded

@@ -42,15 +42,16 @@ examples:
   actiondbg bisect --test './judge.sh {}' -- mlir-opt in.mlir --canonicalize
 
 subcommands, each with --help:
-  bisect   find the action that miscompiles a program or crashes the tool
-  record   record all actions of a run
-  open     debug a recording
-  query    query recordings in SQL
-  export   export recordings to Parquet files
-  log      log all actions, a line each
-  trace    write a trace for Perfetto, Chrome or Tracy
-  report   write an HTML page about a run
-  stat     measure the cost of actions
+  bisect    find the action that miscompiles a program or crashes the tool
+  explain   explain why a dialect conversion failed
+  record    record all actions of a run
+  open      debug a recording
+  query     query recordings in SQL
+  export    export recordings to Parquet files
+  log       log all actions, a line each
+  trace     write a trace for Perfetto, Chrome or Tracy
+  report    write an HTML page about a run
+  stat      measure the cost of actions
 
 exit status: 0 all commands succeeded, 1 a command failed, 2 bad usage,
 3 the tool could not be started; with --return-child-result that of the tool.
@@ -161,7 +162,7 @@ def _debug(tool: list[str], options: DebugOptions) -> int:
         stdin=os.devnull if reads_stdin(options) else None,
         stdout=_tool_stdout(options),
         stderr="inherit",
-        on_compile=lambda: _show_compiling(session, progress),
+        on_compile=lambda: show_compiling(session, progress),
         skips=options.skips,
     )
     for text in options.skip:
@@ -189,7 +190,7 @@ def _check_tool(session: Session) -> None:
         _ = session.target.tool
 
 
-def _show_compiling(session: Session, progress: ProgressLine) -> Callable[[], None] | None:
+def show_compiling(session: Session, progress: ProgressLine) -> Callable[[], None] | None:
     """Show that the agent is being compiled; return the end of that, if it is to be called."""
     text = f"Compiling the agent for LLVM {session.target.tool.llvm} ..."
     if not progress.shows:

@@ -12,11 +12,12 @@ from actiondbg.analysis.legalization.explanation import Explanation
 from actiondbg.commands.render.past import plural
 from actiondbg.commands.render.renderer import RenderContext, renders
 from actiondbg.commands.render.terminal.styles import BOLD, DIM, GREEN, RED, YELLOW, styled
-from actiondbg.commands.render.units import operation
+from actiondbg.commands.render.units import operation, wrapped
 
 if TYPE_CHECKING:
     from actiondbg.analysis.legalization.explanation import LeftGroup
     from actiondbg.analysis.legalization.tree import Conversion, Legalization, TriedPattern
+    from actiondbg.protocol.legalizations import TypeFailed
 
 _LEGALITY = {
     "illegal": "the target marks it illegal",
@@ -49,13 +50,14 @@ def headline(found: Explanation) -> str:
     if conversion is None or cause is None:
         return "No dialect conversion failed up to now."
     if not cause.way:
-        return f"{_conversion(conversion)} failed: {cause.text}."
+        return f"{conversion_words(conversion)} failed: {cause.text}."
     first = cause.way[0].legalization
     place = f" at {first.location}" if first.location else ""
     return f"{operation(first.id, first.op)}{place} was not legalized: {cause.text}."
 
 
-def _conversion(conversion: Conversion) -> str:
+def conversion_words(conversion: Conversion) -> str:
+    """Return a conversion in words, such as ``the full conversion #3 of lower in @f``."""
     by = f" of {conversion.pass_name}" if conversion.pass_name else ""
     function = f" in @{conversion.function}" if conversion.function else ""
     kind = {True: "the full conversion", False: "the partial conversion", None: "the conversion"}
@@ -84,8 +86,10 @@ class _Text:
             return [headline(found)]
         self._is_full = bool(conversion.full)
         text = headline(found)
-        lines = [self._styled(text[0].upper() + text[1:], BOLD)]
-        lines.append(f"in {_conversion(conversion)}")
+        text = text[0].upper() + text[1:]
+        rows = wrapped(text, self._context.width) if self._context.width else [text]
+        lines = [self._styled(row, BOLD) for row in rows]
+        lines.append(f"in {conversion_words(conversion)}")
         if conversion.failed is None:
             lines.append("which has not ended: this is what it tried up to now")
         if conversion.legalizations and not conversion.legalizations[-1].legalized:
@@ -100,11 +104,7 @@ class _Text:
                 lines += [f"  {_note(note.text, note.location)}" for note in error.notes]
         if conversion.is_cut:
             lines.append("too much was tried: what came last is missing")
-        if self._hidden:
-            lines.append(
-                self._styled(f"{plural(self._hidden, 'other pattern')}: explain --all", DIM)
-            )
-        return lines
+        return [*lines, *self._hints(found)]
 
     def _legalization(self, one: Legalization, cause: Cause, depth: int) -> Iterator[str]:
         indent = "  " * depth
@@ -113,9 +113,9 @@ class _Text:
         else:
             yield f"{indent}{operation(one.id, one.op)}"
         if one.legality is not None:
-            yield f"{indent}  {self._legality(one)}"
+            yield f"{indent}  {legality_words(one, self._is_full)}"
         for each in one.types:
-            yield f"{indent}  its types must be legal: {_failed_type(each.converter)} {each.type}"
+            yield f"{indent}  its types must be legal: {failed_type(each)}"
         for left_out in one.left_out:
             names = ", ".join(each.name for each in left_out.generates) or "nothing"
             yield (
@@ -138,9 +138,9 @@ class _Text:
         number = f" #{tried.ordinal}" if tried.ordinal is not None else ""
         benefit = f", benefit {tried.benefit}" if tried.benefit is not None else ""
         mark = self._mark("v", GREEN) if tried.result == "succeeded" else self._mark("x", RED)
-        yield f"{indent}{mark} {short_name(tried.name)}{number}{benefit}: {_result_words(tried)}"
+        yield f"{indent}{mark} {short_name(tried.name)}{number}{benefit}: {result_words(tried)}"
         for each in tried.types[: None if self._all else 1]:
-            yield f"{indent}    {_failed_type(each.converter)} {each.type}"
+            yield f"{indent}    {failed_type(each)}"
         for reason in tried.reasons:
             if not reason.startswith("rolled back"):
                 yield f'{indent}    "{reason}"'
@@ -166,13 +166,9 @@ class _Text:
             what = operation(left.id, left.name)
             if left.count > 1:
                 what = f"{left.count:,} x {left.name}, first @{left.id}"
-            lines.append(self._styled(f"{what}: left by {_conversion(conversion)}", BOLD))
+            lines.append(self._styled(f"{what}: left by {conversion_words(conversion)}", BOLD))
             lines.append(f"  {why}, so that no pattern was tried")
-        if self._hidden:
-            lines.append(
-                self._styled(f"{plural(self._hidden, 'other pattern')}: explain --all", DIM)
-            )
-        return lines
+        return [*lines, *self._hints(found)]
 
     def _group(self, group: LeftGroup) -> Iterator[str]:
         first = group.first
@@ -180,18 +176,20 @@ class _Text:
         what = f"{operation(first.id, first.op)}{place}"
         if group.count > 1:
             what = f"{group.count:,} x {first.op}, first {operation(first.id, None)}{place}"
-        yield self._styled(f"{what}: left by {_conversion(group.conversion)}", BOLD)
+        yield self._styled(f"{what}: left by {conversion_words(group.conversion)}", BOLD)
         yield f"  {group.cause.text}"
         yield from self._legalization(first, group.cause, 1)
 
     # --- helpers ---
 
-    def _legality(self, one: Legalization) -> str:
-        if one.illegal is False and one.legality != "legal":
-            return _LEGALITY["unknown"] + (
-                ", and a full conversion leaves no such operation" if self._is_full else ""
+    def _hints(self, found: Explanation) -> Iterator[str]:
+        if self._hidden:
+            yield self._styled(f"{plural(self._hidden, 'other pattern')}: --all shows them", DIM)
+        if any(each.full is None for each in found.conversions):
+            yield self._styled(
+                "A recording does not tell of types and of what the target says: explain a run.",
+                DIM,
             )
-        return _LEGALITY[one.legality or "unknown"]
 
     def _styled(self, text: str, style: str) -> str:
         return styled(text, style) if self._context.colored else text
@@ -200,7 +198,16 @@ class _Text:
         return self._styled(sign, style)
 
 
-def _result_words(tried: TriedPattern) -> str:
+def legality_words(one: Legalization, is_full: bool) -> str:
+    """Return what the conversion target says of an operation."""
+    if one.illegal is False and one.legality != "legal":
+        unknown = _LEGALITY["unknown"]
+        return f"{unknown}, and a full conversion leaves no such operation" if is_full else unknown
+    return _LEGALITY[one.legality or "unknown"]
+
+
+def result_words(tried: TriedPattern) -> str:
+    """Return the result of a pattern."""
     match tried.result:
         case "rolled back":
             return "matched, and was rolled back"
@@ -213,8 +220,9 @@ def _result_words(tried: TriedPattern) -> str:
             return "did not match, and gave no reason" if silent else "did not match"
 
 
-def _failed_type(converter: str | None) -> str:
-    return f"{converter or 'the type converter'} does not convert"
+def failed_type(failed: TypeFailed) -> str:
+    """Return which converter does not convert which type."""
+    return f"{failed.converter or 'the type converter'} does not convert {failed.type}"
 
 
 def _note(text: str, location: str | None) -> str:

@@ -23,6 +23,7 @@ namespace adbg {
 /// around others, that are kept.
 static constexpr size_t mostText = size_t(8) << 20, mostAround = 256,
                         mostUsers = 8;
+static constexpr int64_t mostNamed = 100000;
 
 bool WantedOperations::contains(Operation *op, uint32_t id) {
   if (llvm::is_contained(ids, int64_t(id)))
@@ -109,6 +110,28 @@ static Array usersOf(Operation *op, const Identities &ids) {
   return users;
 }
 
+/// Returns the names of the values before a conversion: at its end some are
+/// gone.
+static std::string namesIn(llvm::ArrayRef<Operation *> roots,
+                           const Identities &ids) {
+  std::string lines;
+  Silence silence;
+  for (Operation *root : roots) {
+    Operation *scope = scopeOf(root);
+    if (!isSmall(scope, mostNamed))
+      continue;
+    std::string text;
+    llvm::raw_string_ostream os(text);
+    BlockKeys::all().keep(ids, scope);
+    AsmState state(scope, OpPrintingFlags().useLocalScope().assumeVerified());
+    writeNames(ids, scope, state, os);
+    lines += lineOf(Object{{"event", "names"},
+                           {"scope", int64_t(ids.of(scope))},
+                           {"text", safe(text)}});
+  }
+  return lines;
+}
+
 //===----------------------------------------------------------------------===//
 // Conversions
 //===----------------------------------------------------------------------===//
@@ -129,12 +152,13 @@ void Legalizations::beginConversion(const ConversionTarget &target,
       {"full", isFull},
       {"pass", pass ? safe(pass->name()) : llvm::json::Value(nullptr)},
       {"function", pass ? safe(pass->function()) : llvm::json::Value(nullptr)}};
+  conversion.names = namesIn(roots, ids);
   conversions.push_back(std::move(conversion));
 }
 
 void Legalizations::write(Conversion &conversion, StringRef text) {
   if (!std::exchange(conversion.hasHead, true))
-    *file << lineOf(conversion.head);
+    *file << lineOf(conversion.head) << conversion.names;
   *file << text;
 }
 

@@ -23,6 +23,7 @@ from actiondbg.protocol.legalizations import (
     TryResult,
     TypeFailed,
     User,
+    ValuesNamed,
 )
 
 
@@ -82,7 +83,7 @@ class Legalization(msgspec.Struct, kw_only=True):
     users: list[User] = msgspec.field(default_factory=list[User])
 
 
-class Conversion(msgspec.Struct, kw_only=True):
+class Conversion(msgspec.Struct, kw_only=True, rename={"pass_name": "pass"}):
     """A dialect conversion.
 
     Attributes:
@@ -109,21 +110,25 @@ class Conversion(msgspec.Struct, kw_only=True):
     is_cut: bool = False
 
 
-def read_conversions(lines: Iterable[bytes], named: Callable[[str], str] = str) -> list[Conversion]:
-    """Read the file that the agent wrote.
+def read_conversions(
+    events: Iterable[LegalizationEvent], named: Callable[[str], str] = str
+) -> list[Conversion]:
+    """Read the events that the agent wrote.
 
     Args:
-        lines: of the file.
+        events: of conversions.
         named: puts names in the place of the keys of values in a text of IR.
-
-    Raises:
-        msgspec.DecodeError: a line cannot be read.
     """
-    decoder = msgspec.json.Decoder(LegalizationEvent)
     tree = _Tree(named)
-    for line in lines:
-        tree.add(decoder.decode(line))
+    for event in events:
+        if not isinstance(event, ValuesNamed):
+            tree.add(event)
     return tree.conversions
+
+
+_PatternEvent = PatternBegan | PatternEnded | ReasonGiven | TypeFailed
+_OfConversion = ConversionEnded | ErrorReported | OperationsLeft | Cut
+_TreeEvent = ConversionBegan | OperationBegan | OperationEnded | _PatternEvent | _OfConversion
 
 
 class _Tree:
@@ -136,7 +141,7 @@ class _Tree:
         self._open: list[Legalization] = []
         self._is_trying: list[bool] = []
 
-    def add(self, event: LegalizationEvent) -> None:
+    def add(self, event: _TreeEvent) -> None:
         if isinstance(event, ConversionBegan):
             self._begin_conversion(event)
         elif isinstance(event, OperationBegan | OperationEnded):
@@ -157,9 +162,7 @@ class _Tree:
         self.conversions.append(made)
         self._open, self._is_trying = [], []
 
-    def _add_to_conversion(
-        self, event: ConversionEnded | ErrorReported | OperationsLeft | Cut
-    ) -> None:
+    def _add_to_conversion(self, event: _OfConversion) -> None:
         newest = self.conversions[-1]
         match event:
             case ConversionEnded():
@@ -178,7 +181,7 @@ class _Tree:
         elif self._open:
             self._end(event)
 
-    def _add_pattern(self, event: PatternBegan | PatternEnded | ReasonGiven | TypeFailed) -> None:
+    def _add_pattern(self, event: _PatternEvent) -> None:
         match event:
             case PatternBegan():
                 made = TriedPattern(name=event.name, benefit=event.benefit, ordinal=event.ordinal)

@@ -138,6 +138,11 @@ class EventLine:
 
     # --- nesting ---
 
+    @property
+    def depths(self) -> Ints:
+        """The number of actions around each."""
+        return self._depths
+
     def depth(self, place: int) -> int:
         """Return the number of actions around one."""
         return int(self._depths[place])

@@ -17,19 +17,21 @@ from actiondbg.analysis.cycles import Applied, Cycle, find_cycle
 from actiondbg.analysis.history import Event, EventKind, History
 from actiondbg.analysis.pipeline import PASS_TAG
 from actiondbg.breakpoints.condition import parse_condition, uses_field
-from actiondbg.breakpoints.watch import parse_operation
+from actiondbg.breakpoints.watch import OperationGlob, parse_operation, parse_wanted
 from actiondbg.errors import NoSuchUnit, UsageError
 from actiondbg.protocol import Result, Statistic
 from actiondbg.recording.format.arrow import Bools, Ints, pa
 from actiondbg.recording.recording import Recording
 from actiondbg.recording.session.action_query import ActionQuery
 from actiondbg.recording.session.columns import ITERATION, ActionColumns, locations_of
+from actiondbg.recording.session.conversions import RecordedConversions
 from actiondbg.recording.session.descriptions import ActionDescriptions
 from actiondbg.recording.session.position import Position
 from actiondbg.session.debug_session import StatisticKind
 from actiondbg.session.inspection.cursor import Cursor
 
 if TYPE_CHECKING:
+    from actiondbg.analysis.legalization.explanation import Explanation
     from actiondbg.ir.diff import Diff
 
 _RESULTS: tuple[Result, ...] = get_args(Result)
@@ -213,6 +215,20 @@ class RecordedPast:
         if op_id is not None:
             places = places[self._actions.numbers("operation")[places] == op_id]
         return RecordedAttempts(name, places, self._describe)
+
+    def explain(self, target: str | None = None) -> Explanation:
+        """Explain why a conversion failed, or why it left operations; see ``Past.explain``."""
+        conversions = RecordedConversions(self._describe)
+        if target is None:
+            return conversions.explain(self._here)
+        wanted = parse_wanted(target)
+        if isinstance(wanted, OperationGlob):
+            spec = f"tag:apply-pattern and op:{wanted.glob}"
+            return conversions.explain(self._here, target, self._query.places(spec))
+        id = self._cursor.operation_id(wanted)
+        patterns = self._actions.is_tag("apply-pattern")
+        places = np.flatnonzero(patterns & (self._actions.numbers("operation") == id))
+        return conversions.explain(self._here, f"@{id}", places)
 
     def history(self, target: str = "cursor") -> History:
         """Return the history of an operation up to now; see ``Past.history``."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -11,7 +12,8 @@ from actiondbg import protocol
 from actiondbg.analysis.legalization.explanation import Explanation
 from actiondbg.analysis.legalization.tree import Conversion, read_conversions
 from actiondbg.errors import NoAnswer
-from actiondbg.ir.value_names import ValueNames
+from actiondbg.ir.value_names import ValueNames, read_names
+from actiondbg.protocol.legalizations import LegalizationEvent, ValuesNamed
 from actiondbg.session.inspection.named_access import NamedAccess
 from actiondbg.session.past.replay import Replay, replay_to
 
@@ -56,14 +58,23 @@ class ConversionReplay:
 
     def _read(self, file: Path, fork: ForkedTool) -> list[Conversion]:
         access = NamedAccess(_ForkAccess(fork), self._names, lambda: file.with_suffix(".names"))
-        try:
-            with file.open("rb") as lines:
-                return read_conversions(lines, access.text)
-        except (OSError, msgspec.DecodeError) as error:
-            raise NoAnswer(
-                f"What the conversions tried cannot be read ({error}): check that disk space is "
-                "left."
-            ) from error
+        events = list(_read_events(file))
+        for event in events:
+            if isinstance(event, ValuesNamed):
+                self._names.learn(event.scope, read_names(event.text).inside)
+        return read_conversions(events, access.text)
+
+
+def _read_events(file: Path) -> Iterator[LegalizationEvent]:
+    decoder = msgspec.json.Decoder(LegalizationEvent)
+    try:
+        with file.open("rb") as lines:
+            for line in lines:
+                yield decoder.decode(line)
+    except (OSError, msgspec.DecodeError) as error:
+        raise NoAnswer(
+            f"What the conversions tried cannot be read ({error}): check that disk space is left."
+        ) from error
 
 
 class _ForkAccess:

@@ -19,7 +19,7 @@ from actiondbg.analysis.pipeline import PASS_TAG
 from actiondbg.breakpoints.condition import parse_condition
 from actiondbg.breakpoints.resolution import Vocabulary, resolve_spec
 from actiondbg.breakpoints.spec import attempt_terms, parse_spec
-from actiondbg.breakpoints.watch import parse_operation
+from actiondbg.breakpoints.watch import OperationGlob, parse_operation, parse_wanted
 from actiondbg.errors import AgentError, NoSuchUnit, UsageError
 from actiondbg.ir.printed import PrintedText
 from actiondbg.ir.value_names import ValueNames
@@ -37,7 +37,6 @@ from actiondbg.session.past.pass_reproducer import (
     write_reproducer,
 )
 from actiondbg.session.past.replay import Place, Replay, logging, read_log, replay_to
-from actiondbg.support.globs import check_glob
 from actiondbg.tool.program import Program
 
 if TYPE_CHECKING:
@@ -45,7 +44,6 @@ if TYPE_CHECKING:
     from actiondbg.analysis.legalization.explanation import Explanation
     from actiondbg.ir.diff import Diff
 
-OPERATIONS = "op:"  # before the name of operations, as in a SPEC
 ANY = protocol.OutcomeFilter()
 _TAGS: dict[StatisticKind, str] = {
     "pattern": "apply-pattern",
@@ -142,17 +140,13 @@ class Past:
             UsageError: the target is none of these.
             NoSuchUnit: there is no such value.
         """
-        if target is not None and target.startswith(OPERATIONS):
-            glob = target.removeprefix(OPERATIONS)
-            if not glob:
-                raise UsageError("'op:' lacks a name: give one, such as op:memref.*.")
-            check_glob(glob, target, len(OPERATIONS))
-            return self._conversions.explain(target, glob=glob)
-        id = None
-        if target is not None:
-            id = self._cursor.operation_id(parse_operation(target))
-            target = f"@{id}"
-        return self._conversions.explain(target, id=id)
+        if target is None:
+            return self._conversions.explain(None)
+        wanted = parse_wanted(target)
+        if isinstance(wanted, OperationGlob):
+            return self._conversions.explain(target, glob=wanted.glob)
+        id = self._cursor.operation_id(wanted)
+        return self._conversions.explain(f"@{id}", id=id)
 
     def history(self, target: str = "cursor") -> History:
         """Return the history of an operation up to now.

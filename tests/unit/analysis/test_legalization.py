@@ -5,19 +5,22 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import msgspec
 import pytest
 
 from actiondbg.analysis.legalization.cause import cause_of, cause_of_failure
 from actiondbg.analysis.legalization.explanation import Explanation
 from actiondbg.analysis.legalization.tree import Conversion, read_conversions
+from actiondbg.protocol.legalizations import LegalizationEvent
 
 Event = dict[str, Any]
+DECODER = msgspec.json.Decoder(LegalizationEvent)
 
 
 def operation(name: str, *inside: Event, legalized: bool = False, **end: Any) -> list[Event]:
     """The events of an operation, with those of its patterns inside."""
     begin = {"event": "operation", "id": 7, "name": name, "location": "a.mlir:2:3"}
-    fields = {"illegal": True, "text": f'"{name}"()', "untried": []} | end
+    fields: Event = {"illegal": True, "text": f'"{name}"()', **end}
     return [
         begin | {"legality": "illegal"},
         *inside,
@@ -47,7 +50,7 @@ def read(*events: Event, failed: bool | None = True, full: bool = False) -> Conv
     lines = [head, *events]
     if failed is not None:
         lines.append({"event": "conversion-end", "failed": failed})
-    (conversion,) = read_conversions(json.dumps(line).encode() for line in lines)
+    (conversion,) = read_conversions(DECODER.decode(json.dumps(line)) for line in lines)
     return conversion
 
 

@@ -1,0 +1,126 @@
+"""What the dialect conversions of a recording tried in vain."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+
+from actiondbg.analysis.legalization.attempts import NestedAttempt, legalizations_of
+from actiondbg.analysis.legalization.explanation import Explanation
+from actiondbg.analysis.legalization.tree import Conversion, Legalization
+from actiondbg.analysis.pipeline import PASS_TAG
+from actiondbg.protocol.legalizations import ErrorReported
+from actiondbg.recording.format.arrow import Ints
+from actiondbg.recording.session.descriptions import ActionDescriptions
+
+_MOST = 1000  # operations that conversions left
+_FAILED_AT = re.compile(r"failed to legalize operation '([^']*)'")
+
+
+class RecordedConversions:
+    """Reads the attempts of patterns in dialect conversions.
+
+    Args:
+        describe: describes the recorded actions.
+    """
+
+    def __init__(self, describe: ActionDescriptions) -> None:
+        self._describe = describe
+        self._actions = describe.actions
+        self._line = describe.actions.line
+
+    def explain(
+        self, event: int, target: str | None = None, wanted: Ints | None = None
+    ) -> Explanation:
+        """Return the conversions that failed up to an event, and those that left an operation.
+
+        Args:
+            event: the position of the session.
+            target: what was asked for, as the user wrote it; None for failures only.
+            wanted: the places of the attempts on operations that are asked for.
+        """
+        is_conversion = self._actions.is_tag("apply-conversion")
+        places = np.flatnonzero(is_conversion & self._line.over(event))
+        failed = self._actions.words("outcome").codes == self._actions.words("outcome").code(
+            "failed"
+        )
+        conversions: list[Conversion] = []
+        for place in places.tolist():
+            if failed[place]:
+                conversions.append(self._failed(place))
+            elif wanted is not None:
+                left = self._left(place, wanted)
+                if left:
+                    conversions.append(self._conversion(place, left, failed=False))
+        return Explanation(target=target, conversions=conversions)
+
+    def _conversion(
+        self, place: int, legalizations: list[Legalization], *, failed: bool
+    ) -> Conversion:
+        stack = self._line.stack(place)
+        tags, names = self._actions.words("tag"), self._actions.words("name")
+        passes = [each for each in stack if tags.of(each) == PASS_TAG]
+        reference = self._describe.reference(place)
+        errors = self._describe.outcome(place).reasons if failed else []
+        return Conversion(
+            ordinal=reference.ordinal,
+            full=None,
+            pass_name=names.of(passes[0]) if passes else None,
+            function=reference.function,
+            failed=failed,
+            legalizations=legalizations,
+            errors=[ErrorReported(text=text, location=None, notes=[]) for text in errors],
+        )
+
+    def _failed(self, place: int) -> Conversion:
+        """Return a failed conversion with what it tried for the operation at which it failed."""
+        top = self._line.depth(place) + 1
+        inside = np.arange(place + 1, self._line.last_inside(place) + 1)
+        patterns = inside[self._actions.is_tag("apply-pattern")[inside]]
+        depths = self._line.depths[patterns]
+        newest = patterns[depths == top]
+        found = self._conversion(place, [], failed=True)
+        names = {match[1] for each in found.errors if (match := _FAILED_AT.search(each.text))}
+        if not len(newest):
+            return self._without_attempt(found, names)
+        operation = self._actions.numbers("operation")[newest]
+        # Back to the first attempt of the newest operation.
+        other = np.flatnonzero(operation != operation[-1])
+        first = newest[other[-1] + 1] if len(other) else newest[0]
+        trees = self._trees(patterns[patterns >= first])
+        if names and trees[-1].op not in names:
+            return self._without_attempt(found, names)
+        found.legalizations = trees[-1:]
+        return found
+
+    def _without_attempt(self, found: Conversion, names: set[str]) -> Conversion:
+        found.legalizations = [
+            Legalization(id=None, op=name, location=None, legality=None) for name in sorted(names)
+        ]
+        return found
+
+    def _left(self, place: int, wanted: Ints) -> list[Legalization]:
+        """Return the wanted operations for which a conversion tried patterns in vain."""
+        last = self._line.last_inside(place)
+        inside = wanted[(wanted > place) & (wanted <= last)]
+        inside = inside[self._line.depths[inside] == self._line.depth(place) + 1]
+        operations = self._actions.numbers("operation")[inside]
+        begins = np.flatnonzero(np.diff(operations, prepend=-1))
+        groups = np.split(inside, begins[1:])[:_MOST] if len(inside) else []
+        trees = [self._trees(self._nested(group))[0] for group in groups]
+        return [each for each in trees if not each.legalized]
+
+    def _nested(self, attempts: Ints) -> Ints:
+        """Return the attempts in some attempts, and these."""
+        ranges: list[Ints] = [
+            np.arange(at, self._line.last_inside(at) + 1) for at in attempts.tolist()
+        ]
+        places: Ints = np.concatenate(ranges)
+        return places[self._actions.is_tag("apply-pattern")[places]]
+
+    def _trees(self, places: Ints) -> list[Legalization]:
+        return legalizations_of(
+            NestedAttempt(self._line.depth(place), self._describe.attempt(place))
+            for place in places.tolist()
+        )

@@ -1,0 +1,183 @@
+"""``actiondbg explain [options] (-- TOOL ARGS... | RUN.adbrec)``."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from actiondbg.commands import FAILED
+from actiondbg.commands.cli.line_parser import LineParser, MlirInclude, NoColor, Partial, Randomize
+from actiondbg.commands.interpreter.error_text import writing
+from actiondbg.commands.interpreter.options import Flag, Option, Options
+from actiondbg.errors import UsageError
+from actiondbg.recording.overwrite import check_overwritten
+from actiondbg.support.atomic_write import write_whole
+
+if TYPE_CHECKING:
+    from actiondbg.analysis.legalization.explanation import Explanation
+    from actiondbg.commands.interpreter.console import Console
+    from actiondbg.session.session import Session
+
+_EPILOG = """\
+examples:
+  actiondbg explain -- mlir-opt in.mlir --convert-arith-to-spirv
+  actiondbg explain --left 'op:memref.*' -- mlir-opt in.mlir --finalize-memref-to-llvm
+  actiondbg explain --html why.html -- mlir-opt in.mlir --convert-to-llvm
+
+The errors of the tool go to stderr; what it writes to stdout is dropped.
+
+exit status: 0 something was explained; 1 no conversion failed, none left such operations, or an
+error; 2 bad usage; 3 the tool could not be started. docs/explain.md explains the output.
+"""
+
+
+class ExplainOptions(Options):
+    """The options of ``actiondbg explain``."""
+
+    left: Annotated[
+        str | None,
+        Option(
+            "--left",
+            "@ID|op:GLOB",
+            help="explain why conversions left these operations, not why one failed",
+        ),
+    ] = None
+    all: Annotated[
+        bool, Flag("--all", help="show all patterns that were tried, not only the most telling")
+    ] = False
+    json: Annotated[bool, Flag("--json", help="print one JSON object")] = False
+    html: Annotated[
+        Path | None, Option("--html", "FILE", help="write an HTML page as well", parse=Path)
+    ] = None
+    partial: Partial = False
+    no_color: NoColor = False
+    mlir_include: MlirInclude = None
+    randomize: Randomize = False
+
+
+def build_parser() -> LineParser[ExplainOptions]:
+    """Return the parser of the options before TOOL."""
+    return LineParser(
+        ExplainOptions,
+        "actiondbg explain",
+        "[options] (-- TOOL ARGS... | RUN.adbrec)",
+        "Explain why a dialect conversion failed: which operation it could not legalize, which "
+        "patterns it tried, and what each of them lacked.",
+        _EPILOG,
+    )
+
+
+def run(argv: list[str]) -> int:
+    """Run the command line after the word explain; return the exit code.
+
+    Raises:
+        ActiondbgError: the tool could not be run, or the recording not be read.
+    """
+    parser = build_parser()
+    options, tool, recorded = parser.read_with_target(argv)
+    if not tool:
+        parser.error(
+            "the tool or recording is missing: actiondbg explain [options] -- TOOL ARGS..."
+        )
+    try:
+        _check(options, tool)
+        with ExitStack() as stack:
+            console = _recorded(stack, tool[0], options) if recorded else _run(stack, tool, options)
+            return _explain(console, options)
+    except UsageError as error:
+        parser.error(str(error))
+
+
+def _check(options: ExplainOptions, tool: list[str]) -> None:
+    """Raise UsageError before the tool runs if an option is invalid."""
+    if options.left is not None:
+        from actiondbg.breakpoints.watch import OperationGlob, parse_wanted
+
+        if not isinstance(parse_wanted(options.left), OperationGlob | int):
+            raise UsageError(f"--left {options.left}: give an id such as @12, or op:GLOB.")
+    if options.html is not None:
+        if not options.html.absolute().parent.is_dir():
+            raise UsageError(
+                f"{str(options.html)!r} cannot be written: its directory does not exist."
+            )
+        check_overwritten(options.html, tool)
+
+
+def _run(stack: ExitStack, tool: list[str], options: ExplainOptions) -> Console:
+    """Run a tool to its first failure, or to its end if operations were left."""
+    from actiondbg.commands.cli.debug import show_compiling
+    from actiondbg.commands.interpreter.console import Console
+    from actiondbg.commands.render.terminal.progress import ProgressLine
+    from actiondbg.session.session import launch
+
+    progress = ProgressLine(sys.stderr, enabled=not options.json)
+    session: Session = launch(
+        tool,
+        mlir_include=options.mlir_include,
+        randomize=options.randomize,
+        stdout=os.devnull,
+        stderr="inherit",
+        on_compile=lambda: show_compiling(session, progress),
+    )
+    stack.enter_context(session)
+    console = Console(
+        session,
+        live=session,
+        json=options.json,
+        color=not options.no_color,
+        progress=progress,
+    )
+    if options.left is None:
+        session.breakpoints.catch("failure")
+        session.breakpoints.catch("crash")
+    with progress.shown():
+        session.run()
+    return console
+
+
+def _recorded(stack: ExitStack, path: str, options: ExplainOptions) -> Console:
+    from actiondbg.commands.interpreter.console import Console
+    from actiondbg.commands.interpreter.recording_console import RecordingConsole
+    from actiondbg.commands.render.terminal.progress import ProgressLine
+    from actiondbg.recording.session import open_session
+
+    session = stack.enter_context(open_session(path, partial=options.partial))
+    while session.state != "exited":
+        session.continue_()
+    return Console(
+        session,
+        json=options.json,
+        color=not options.no_color,
+        recorded=RecordingConsole(session),
+        progress=ProgressLine(sys.stderr, enabled=not options.json),
+    )
+
+
+def _explain(console: Console, options: ExplainOptions) -> int:
+    from actiondbg.commands.render.legalization import (
+        ExplanationShown,
+        explanation_json,
+        explanation_text,
+    )
+
+    with console.progress.shown():
+        found = console.session.past.explain(options.left)
+    shown = ExplanationShown(found, options.all)
+    if options.json:
+        print(json.dumps(explanation_json(shown)))
+    else:
+        print(explanation_text(console, shown))
+    if options.html is not None:
+        from actiondbg.commands.render.legalization_page import explanation_page
+
+        with writing(options.html):
+            write_whole(options.html, explanation_page(found).encode())
+    return 0 if _is_answer(found) else FAILED
+
+
+def _is_answer(found: Explanation) -> bool:
+    return bool(found.failed or found.groups() or found.never_tried())

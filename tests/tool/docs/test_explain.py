@@ -1,0 +1,45 @@
+"""The examples of docs/explain.md, run."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.paths import ROOT
+
+
+def _blocks(language: str) -> list[str]:
+    page = (ROOT / "docs" / "explain.md").read_text()
+    return re.findall(rf"^```{language}\n(.*?)^```$", page, re.M | re.S)
+
+
+@pytest.fixture(autouse=True)
+def _inputs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for block in _blocks("mlir"):
+        name = block.partition("\n")[0].removeprefix("// ")
+        Path(name).write_text(block)
+
+
+@pytest.mark.parametrize(
+    "block", [block for block in _blocks("text") if block.startswith("$ actiondbg explain")]
+)
+def test_the_examples_of_the_page(block: str, mlir_opt: str) -> None:
+    line, _, said = block.partition("\n")
+    command = line.removeprefix("$ ").replace("mlir-opt", mlir_opt)
+    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+    run = subprocess.run(
+        command,
+        shell=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        env={**os.environ, "PATH": path},
+    )
+    assert run.stdout == said
+    assert run.returncode == 0

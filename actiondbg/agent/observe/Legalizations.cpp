@@ -362,6 +362,19 @@ void Legalizations::typeFailed(const TypeConverter &converter, Type type) {
               name.empty() ? llvm::json::Value(nullptr) : safe(name)}});
 }
 
+/// A conversion asks for the type of a value where its MLIR can: LLVM 22.
+template <class Converter>
+static auto isConvertible(const Converter &converter, Value value, int)
+    -> decltype(converter.convertType(value), bool()) {
+  llvm::SmallVector<Type> types;
+  return succeeded(converter.convertType(value, types));
+}
+template <class Converter>
+static bool isConvertible(const Converter &converter, Value value, long) {
+  llvm::SmallVector<Type> types;
+  return succeeded(converter.convertType(value.getType(), types));
+}
+
 /// A conversion converts the types of the operands before it calls a pattern.
 /// If it cannot, it says so only with -debug, and through no function that is
 /// interposed: that is tried again.
@@ -371,8 +384,7 @@ void Legalizations::tryOperandTypes(Operation *op, const Pattern &pattern) {
     return;
   Silence silence;
   for (Value operand : op->getOperands()) {
-    llvm::SmallVector<Type> converted;
-    if (operand && failed(converter->convertType(operand, converted))) {
+    if (operand && !isConvertible(*converter, operand, /*prefer=*/0)) {
       typeFailed(*converter, operand.getType());
       return;
     }

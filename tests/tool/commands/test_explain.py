@@ -15,6 +15,11 @@ from tests.tool.session.test_explain import LEFT, NO_REASON_IN_TOOL, REASON
 TOSA = "--pass-pipeline=builtin.module(func.func(tosa-to-linalg-named))"
 
 
+@pytest.fixture(autouse=True)
+def _directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
 def explain(*words: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run([COMMAND, "explain", *words], capture_output=True, text=True)
 

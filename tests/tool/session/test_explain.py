@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -53,6 +54,11 @@ func.func @f(%a: memref<4xf32, "here">, %b: memref<4xf32>, %i: index) -> f32 {
   return %0 : f32
 }
 """
+
+
+@pytest.fixture(autouse=True)
+def _directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
 
 
 def failed(session: actiondbg.Session) -> Explanation:

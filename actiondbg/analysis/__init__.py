@@ -1,4 +1,4 @@
-"""Pure functions over attempts and changes: why-not, the history of an operation, cycles.
+"""Pure functions over attempts and changes: why-not, contrasts, histories, cycles.
 
 May import: errors, support, protocol, tool, breakpoints, ir.
 """

@@ -53,16 +53,25 @@ class PatternAttempts(Protocol):
         """The attempts."""
         ...
 
+    @property
+    def selected(self) -> bool:
+        """Whether they are only those of some operations."""
+        ...
+
     def grouped(self) -> list[Group]:
         """Group the attempts by result and reason, the most frequent first."""
         ...
 
 
 class Attempts(msgspec.Struct, kw_only=True, frozen=True):
-    """The attempts of the pattern ``name``, in their order."""
+    """The attempts of the pattern ``name``, in their order.
+
+    ``selected`` is whether they are only those of some operations.
+    """
 
     name: str
     attempts: list[Attempt]
+    selected: bool = False
 
     def grouped(self) -> list[Group]:
         """Group the attempts by result and reason, the most frequent first."""

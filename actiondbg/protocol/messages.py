@@ -386,11 +386,15 @@ class SetPlan(Request[Empty]):
     keys: bool = False
 
 
-class OpenLog(Request[Empty]):
-    """Write the hits of logging breakpoints into the file ``path``."""
+class OpenLog(Request[Empty], omit_defaults=True):
+    """Write the hits of logging breakpoints into the file ``path``.
+
+    With ``neighbourhoods``, a hit before an action has the neighbourhood of its operation.
+    """
 
     method: ClassVar[str] = "log/open"
     path: str
+    neighbourhoods: bool = False
 
 
 class CloseLog(Request[Empty]):

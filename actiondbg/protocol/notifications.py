@@ -6,6 +6,7 @@ from typing import ClassVar, Literal
 
 import msgspec
 
+from actiondbg.protocol.neighbourhood import Neighbourhood
 from actiondbg.protocol.types import (
     ActionRef,
     Change,
@@ -84,10 +85,12 @@ class Stopped(ActionRef, Message, kw_only=True):
 class LoggedHit(Stopped, kw_only=True):
     """A line of the log: a hit that did not stop the tool; ``changes`` only for a watch.
 
-    ``seconds`` is the time of an action that has ended, if actions are counted.
+    ``seconds`` is the time of an action that has ended, if actions are counted. ``neighbourhood``
+    is that of the operation, before the action, if the log was opened with neighbourhoods.
     """
 
     seconds: float | None = None
+    neighbourhood: Neighbourhood | None = None
 
 
 class Exited(Message):

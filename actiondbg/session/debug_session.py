@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal, Protocol
 from actiondbg import protocol
 from actiondbg.analysis.actions import ActionList, ListedAction
 from actiondbg.analysis.attempts import PatternAttempts
+from actiondbg.analysis.contrast import Contrast
 from actiondbg.analysis.history import History
 from actiondbg.breakpoints.resolution import Kind
 from actiondbg.process.checkpoints import Automatic, Checkpoint
@@ -80,6 +81,7 @@ class PastView(Protocol):
     ) -> PatternAttempts: ...
 
     def explain(self, target: str | None = None) -> Explanation: ...
+    def contrast(self, attempts: PatternAttempts) -> Contrast | None: ...
 
     def history(self, target: str = "cursor") -> History: ...
 

@@ -19,6 +19,7 @@ from actiondbg.protocol import ref_fields
 
 if TYPE_CHECKING:
     from actiondbg.analysis.attempts import Attempt, Group, PatternAttempts
+    from actiondbg.analysis.contrast import Contrast
     from actiondbg.analysis.history import Event, History
     from actiondbg.ir.diff import Diff, Row
 
@@ -35,11 +36,13 @@ class AttemptsShown(msgspec.Struct):
         attempts: the attempts that have ended.
         each: whether each is listed.
         inside: whether the stop is inside an action, which may be an attempt that has not ended.
+        contrast: of a failure without a reason; None if there is none.
     """
 
     attempts: PatternAttempts
     each: bool
     inside: bool = False
+    contrast: Contrast | None = None
 
 
 class HistoryShown(msgspec.Struct):
@@ -83,7 +86,8 @@ def attempts_text(_: RenderContext, shown: AttemptsShown) -> str:
     head = f"{plural(len(found.attempts), 'attempt')} of {found.name}: {', '.join(parts)}"
     if shown.each:
         return "\n".join([head, *(_attempt_line(each) for each in found.attempts)])
-    return "\n".join([head, *_group_lines(found.grouped())])
+    compared = [] if shown.contrast is None else _contrast_lines(shown.contrast)
+    return "\n".join([head, *_group_lines(found.grouped()), *compared])
 
 
 def _place(attempt: Attempt) -> str:
@@ -112,6 +116,47 @@ def _group_words(group: Group) -> str:
     if group.result == "failed" and not group.reason:
         return "failed, and the pattern gave no reason"
     return f'{result}: "{group.reason}"' if group.reason else result
+
+
+# --- a failure compared with successes -----------------------------------------------
+
+
+def _contrast_lines(contrast: Contrast) -> list[str]:
+    failures = f"{plural(contrast.failures, 'failure')} without a reason"
+    if contrast.nearest is None:
+        return [
+            f"Nothing can be said about {failures}: no attempt of {contrast.name} has succeeded "
+            "up to here."
+        ]
+    lines = [
+        f"{_place(contrast.failure)}, compared with "
+        f"{_counted(contrast.successes, 'success')} and {failures}:"
+    ]
+    for finding in contrast.findings:
+        here = "" if finding.here is None else f"; here: {finding.here}"
+        lines.append(
+            f"  {finding.statement}: in {_share(finding.successes, contrast.successes)} "
+            f"{'success' if contrast.successes == 1 else 'successes'} and "
+            f"{_share(finding.failures, contrast.failures)} "
+            f"{'failure' if contrast.failures == 1 else 'failures'}{here}"
+        )
+        lines += [f"    or {each}" for each in finding.equivalent]
+        if finding.more:
+            lines.append(f"    or {finding.more:,} more that hold in the same attempts")
+    run = f" in {contrast.run}" if contrast.run else ""
+    lines.append(f"The nearest success is {_place(contrast.nearest)}{run}; there")
+    for difference in contrast.differences:
+        here = "" if difference.here is None else f" (here: {difference.here})"
+        lines.append(f"  {difference.statement}{here}")
+    return lines
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count:,} {noun}{'' if count == 1 else 'es'}"
+
+
+def _share(part: int, whole: int) -> str:
+    return f"all {whole:,}" if part == whole > 1 else f"{part:,} of {whole:,}"
 
 
 # --- the history of an operation ----------------------------------------------------
@@ -254,6 +299,13 @@ def _attempts_object(shown: AttemptsShown) -> object:
             }
             for each in attempts
         ],
+        "contrast": None
+        if shown.contrast is None
+        else {
+            **msgspec.to_builtins(shown.contrast),
+            "failure": shown.contrast.failure.ordinal,
+            "nearest": None if shown.contrast.nearest is None else shown.contrast.nearest.ordinal,
+        },
         "groups": [
             {
                 "result": each.result,

@@ -16,9 +16,11 @@ from actiondbg.commands.interpreter.options import (
 )
 from actiondbg.commands.render.legalization import ExplanationShown
 from actiondbg.commands.render.past import AttemptsShown, DiffShown, HistoryShown
-from actiondbg.errors import UsageError
+from actiondbg.errors import NotRecorded, UsageError
 
 if TYPE_CHECKING:
+    from actiondbg.analysis.attempts import PatternAttempts
+    from actiondbg.analysis.contrast import Contrast
     from actiondbg.commands.interpreter.console import Console
     from actiondbg.process.stop import Stop
 
@@ -81,8 +83,9 @@ class WhyNotOptions(Options):
 
 @PAST.command("why-not", example="why-not AddIAddConstant cursor")
 def why_not(console: Console, options: WhyNotOptions) -> AttemptsShown | Stop:
-    """List the attempts of a pattern so far, with the reasons for each failure; if there are none,
-    continue to the next attempt.
+    """List the attempts of a pattern so far, with the reasons for each failure, and compare the
+    newest failure without a reason with the successes; if there are no attempts, continue to the
+    next.
     """
     if options.next:
         return _next_attempt(console, options)
@@ -95,13 +98,24 @@ def why_not(console: Console, options: WhyNotOptions) -> AttemptsShown | Stop:
         found.attempts or stop is None or stop.when in ("exit", "during")
     ):  # "during": the tool may be crashing
         inside = stop is not None and stop.when == "during"
-        return AttemptsShown(found, options.all, inside)
+        compared = None if options.all else _contrast(console, found)
+        return AttemptsShown(found, options.all, inside, compared)
     console.note(f"There was no attempt of {options.name} so far: continuing to the next.")
     found_stop = _next_attempt(console, options)
     if found_stop.when == "exit" and stop.ordinal:
         after = " --after" if stop.when == "after" else ""
         console.note(f"There was none. 'goto #{stop.ordinal}{after}' goes back.")
     return found_stop
+
+
+def _contrast(console: Console, attempts: PatternAttempts) -> Contrast | None:
+    """Compare a failure without a reason with the successes; None if there is no such failure."""
+    try:
+        with console.progress.shown():
+            return console.session.past.contrast(attempts)
+    except NotRecorded as error:
+        console.note(str(error))
+        return None
 
 
 def _operation_id(console: Console, where: str | None) -> int | None:

@@ -5,11 +5,12 @@
 
 namespace adbg {
 
-std::error_code HitLog::open(const std::string &path) {
+std::error_code HitLog::open(const std::string &path, bool around) {
   std::error_code error;
   auto opened = std::make_unique<llvm::raw_fd_ostream>(path, error);
   if (!error)
     file = std::move(opened);
+  neighbourhoods = around;
   return error;
 }
 
@@ -28,7 +29,7 @@ void HitLog::flush() {
 
 void HitLog::write(Frame &frame, const Notice &notice, bool withChanges) {
   if (file)
-    stops.log(frame, notice, withChanges, *file);
+    stops.log(frame, notice, withChanges, neighbourhoods, *file);
 }
 
 } // namespace adbg

@@ -18,7 +18,9 @@ class HitLog {
 public:
   explicit HitLog(StopLoop &stops) : stops(stops) {}
 
-  std::error_code open(const std::string &path);
+  /// `neighbourhoods`: describe what is around the operation of an action that
+  /// has not begun.
+  std::error_code open(const std::string &path, bool neighbourhoods);
   bool isOpen() const { return file != nullptr; }
   /// Closes the file; returns false if a write failed.
   bool close();
@@ -34,6 +36,7 @@ private:
   StopLoop &stops;
   std::unique_ptr<llvm::raw_fd_ostream> file;
   llvm::raw_fd_ostream *abandoned = nullptr;
+  bool neighbourhoods = false;
 };
 
 } // namespace adbg

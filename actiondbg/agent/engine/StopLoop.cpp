@@ -3,6 +3,7 @@
 #include "engine/StopLoop.h"
 #include "engine/Describe.h"
 #include "engine/Engine.h"
+#include "engine/Neighbourhood.h"
 #include "requests/RequestTable.h"
 #include "support/JsonRpc.h"
 
@@ -82,13 +83,17 @@ Object StopLoop::describe(const Frame &frame, const Notice &notice,
 }
 
 void StopLoop::log(Frame &frame, const Notice &notice, bool withChanges,
-                   llvm::raw_ostream &os) {
+                   bool withNeighbourhood, llvm::raw_ostream &os) {
   int64_t since = Observer::now();
   select(&frame);
   Object hit = describe(frame, notice, withChanges ? mostChanges : 0);
   bool isTimed = frame.over && engine.counts;
   hit["seconds"] = isTimed ? llvm::json::Value(observer.secondsOf(frame.took))
                            : llvm::json::Value(nullptr);
+  if (Operation *op = withNeighbourhood && !frame.over ? frame.op() : nullptr) {
+    Silence silence;
+    hit["neighbourhood"] = describeNeighbourhood(op, engine.names);
+  }
   os << llvm::json::Value(std::move(hit)) << "\n";
   clearSelection();
   observer.stopTime += Observer::now() - since;

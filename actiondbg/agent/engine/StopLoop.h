@@ -66,7 +66,7 @@ public:
   /// Writes a hit that is logged instead of reported, as a line of JSON. This
   /// takes no time of the actions.
   void log(Frame &frame, const Notice &notice, bool withChanges,
-           llvm::raw_ostream &os);
+           bool withNeighbourhood, llvm::raw_ostream &os);
 
   /// Reads messages that arrived while the tool ran, and refuses requests;
   /// returns whether there was an interrupt.

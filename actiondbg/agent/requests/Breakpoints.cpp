@@ -25,7 +25,8 @@ Answer<Object> GetHits::run(NoArguments &) {
 }
 
 Answer<NoResult> OpenLog::run(OpenLogArguments &arguments) {
-  if (std::error_code error = engine.hitLog.open(arguments.path))
+  if (std::error_code error =
+          engine.hitLog.open(arguments.path, arguments.neighbourhoods))
     return RequestError(FileNotWritten, "cannot write " + arguments.path +
                                             ": " + error.message());
   return NoResult();

@@ -34,7 +34,10 @@ protected:
 
 struct OpenLogArguments {
   std::string path;
-  explicit OpenLogArguments(Fields &fields) : path(fields.text("path")) {}
+  bool neighbourhoods;
+  explicit OpenLogArguments(Fields &fields)
+      : path(fields.text("path")),
+        neighbourhoods(fields.boolean("neighbourhoods", false)) {}
 };
 
 /// log/open: opens the file for breakpoints that log instead of stopping.

@@ -12,14 +12,16 @@ import numpy.typing as npt
 
 from actiondbg import protocol
 from actiondbg.analysis.actions import ActionList, ListedAction, Window, state_of
-from actiondbg.analysis.attempts import Attempt, Group
+from actiondbg.analysis.attempts import Attempt, Group, PatternAttempts
+from actiondbg.analysis.contrast import Contrast, is_silent
 from actiondbg.analysis.cycles import Applied, Cycle, find_cycle
 from actiondbg.analysis.history import Event, EventKind, History
 from actiondbg.analysis.pipeline import PASS_TAG
 from actiondbg.breakpoints.condition import parse_condition, uses_field
 from actiondbg.breakpoints.watch import OperationGlob, parse_operation, parse_wanted
-from actiondbg.errors import NoSuchUnit, UsageError
+from actiondbg.errors import NoSuchUnit, NotRecorded, UsageError
 from actiondbg.protocol import Result, Statistic
+from actiondbg.recording.errors import needs_tool
 from actiondbg.recording.format.arrow import Bools, Ints, pa
 from actiondbg.recording.recording import Recording
 from actiondbg.recording.session.action_query import ActionQuery
@@ -58,11 +60,15 @@ class RecordedAttempts:
         name: of the pattern.
         places: of the attempts, sorted.
         describe: describes them.
+        selected: whether they are only those of some operations.
     """
 
-    def __init__(self, name: str, places: Ints, describe: ActionDescriptions) -> None:
+    def __init__(
+        self, name: str, places: Ints, describe: ActionDescriptions, selected: bool
+    ) -> None:
         self.name = name
         self.attempts: Sequence[Attempt] = _Described(places, describe)
+        self.selected = selected
         self._places = places
         self._describe = describe
 
@@ -214,7 +220,19 @@ class RecordedPast:
         places = places[self._line.over(self._position.event)[places]]
         if op_id is not None:
             places = places[self._actions.numbers("operation")[places] == op_id]
-        return RecordedAttempts(name, places, self._describe)
+        selected = location is not None or op_id is not None
+        return RecordedAttempts(name, places, self._describe, selected)
+
+    def contrast(self, attempts: PatternAttempts) -> Contrast | None:
+        """Return None if every failure has a reason.
+
+        Raises:
+            NotRecorded: otherwise; what was around an operation is not recorded.
+        """
+        if not any(is_silent(each) for each in (group.first for group in attempts.grouped())):
+            return None
+        what = "Comparing failures with successes"
+        raise NotRecorded(needs_tool(self._recording.header.argv, what))
 
     def explain(self, target: str | None = None) -> Explanation:
         """Explain why a conversion failed, or why it left operations; see ``Past.explain``."""

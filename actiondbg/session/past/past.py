@@ -13,7 +13,8 @@ import msgspec
 
 from actiondbg import protocol
 from actiondbg.analysis.actions import ActionList, ListedAction, Window
-from actiondbg.analysis.attempts import Attempts, attempts_of
+from actiondbg.analysis.attempts import Attempts, PatternAttempts, attempts_of
+from actiondbg.analysis.contrast import Contrast
 from actiondbg.analysis.history import History, Unfinished, history_of
 from actiondbg.analysis.pipeline import PASS_TAG
 from actiondbg.breakpoints.condition import parse_condition
@@ -28,6 +29,7 @@ from actiondbg.process.stop import Side
 from actiondbg.session.debug_session import StatisticKind
 from actiondbg.session.executions import Executions
 from actiondbg.session.inspection.cursor import Cursor
+from actiondbg.session.past import neighbourhoods
 from actiondbg.session.past.action_search import ActionSearch, Wanted
 from actiondbg.session.past.conversion_replay import ConversionReplay
 from actiondbg.session.past.pass_reproducer import (
@@ -127,7 +129,26 @@ class Past:
         terms = attempt_terms(name, location)
         with self._replay.log_file() as log:
             self._replay.log([logging(terms, ANY)], self._replay.now(), log).close()
-            return attempts_of(name, read_log(log), op_id)
+            found = attempts_of(name, read_log(log), op_id)
+        selected = location is not None or op_id is not None
+        return msgspec.structs.replace(found, selected=selected)
+
+    def contrast(self, attempts: PatternAttempts) -> Contrast | None:
+        """Compare a failure of a pattern without a reason with its successes, by a replay.
+
+        Args:
+            attempts: of the pattern, by ``why_not``; its newest failure without a reason is
+                compared with all attempts of the same pattern.
+
+        Returns:
+            The differences; None if every failure has a reason.
+        """
+        failure = neighbourhoods.silent_failure(attempts)
+        if failure is None:
+            return None
+        every = self.why_not(attempts.name) if attempts.selected else attempts
+        examples = neighbourhoods.observe(self._replay, attempts.name, every.attempts)
+        return neighbourhoods.contrast(failure, examples)
 
     def explain(self, target: str | None = None) -> Explanation:
         """Explain why a dialect conversion failed, or why conversions left an operation.

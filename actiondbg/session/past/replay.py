@@ -101,7 +101,11 @@ class Replay:
         return fork
 
     def log(
-        self, breakpoints: list[protocol.WireBreakpoint], place: Place, file: Path
+        self,
+        breakpoints: list[protocol.WireBreakpoint],
+        place: Place,
+        file: Path,
+        neighbourhoods: bool = False,
     ) -> ForkedTool:
         """Replay the run up to a place, and log the hits of breakpoints on the way.
 
@@ -109,6 +113,7 @@ class Replay:
             breakpoints: logging ones.
             place: the end of the replay.
             file: the log; not created if the place is the beginning.
+            neighbourhoods: whether hits before actions have the neighbourhood of the operation.
 
         Returns:
             The fork, stopped at the place; close it.
@@ -116,7 +121,7 @@ class Replay:
         fork = self.fork()
         with closed_on_error(fork):
             fork.request(protocol.SetBreakpoints(breakpoints=breakpoints))
-            fork.request(protocol.OpenLog(path=str(file)))
+            fork.request(protocol.OpenLog(path=str(file), neighbourhoods=neighbourhoods))
             replay_to(fork, place)
             fork.request(protocol.CloseLog())
         return fork

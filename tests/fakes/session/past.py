@@ -8,7 +8,8 @@ from typing import Any
 import msgspec
 
 from actiondbg.analysis.actions import ActionList, ActionState, ListedAction
-from actiondbg.analysis.attempts import Attempt, Attempts
+from actiondbg.analysis.attempts import Attempt, Attempts, PatternAttempts
+from actiondbg.analysis.contrast import Contrast
 from actiondbg.analysis.history import Event, History
 from actiondbg.ir.diff import Diff
 from actiondbg.protocol import Change, Outcome, Statistic, ValueRef
@@ -87,6 +88,7 @@ class FakePast:
         self.attempts: list[Attempt] = []
         self.difference = Diff(BEFORE, AFTER, 1, "#1 apply-pattern Fold")
         self.cycle: Any = None
+        self.compared: Contrast | None = None
         self.reproducer_fails: Exception | type[BaseException] | None = None
         self.lived = History(id=7, op="arith.addi", events=[], made_from=[], became=[])
 
@@ -112,6 +114,10 @@ class FakePast:
     def why_not(self, name: str, location: str | None = None, op_id: int | None = None) -> Attempts:
         self.calls.append(("why_not", name, location, op_id))
         return Attempts(name=name, attempts=self.attempts)
+
+    def contrast(self, attempts: PatternAttempts) -> Contrast | None:
+        self.calls.append(("contrast", attempts.name))
+        return self.compared
 
     def history(self, target: str = "cursor") -> History:
         self.calls.append(("history", target))

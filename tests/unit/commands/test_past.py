@@ -9,6 +9,8 @@ from typing import Any
 import msgspec
 import pytest
 
+from actiondbg.analysis.attempts import Attempt
+from actiondbg.analysis.contrast import Contrast, Difference, Finding
 from actiondbg.commands.interpreter.words import take_options
 from actiondbg.ir.diff import Diff
 from actiondbg.process.stop import Stop
@@ -90,6 +92,57 @@ def test_why_not_groups_attempts(stopped: Driver) -> None:
         "  #6 @7 arith.addi at in.mlir:3:10 in @main: failed: not a constant",
         "  #8 @7 arith.addi at in.mlir:3:10 in @main: succeeded, but changed nothing",
     ]
+
+
+def compared(nearest: Attempt | None) -> Contrast:
+    finding = Finding(
+        statement="the result has one use",
+        successes=2,
+        failures=1,
+        here="3",
+        equivalent=["operand 0 is a constant"],
+        more=4,
+    )
+    return Contrast(
+        name="FoldA",
+        failure=attempt(6, "failed"),
+        successes=2 if nearest else 0,
+        failures=3,
+        findings=[finding] if nearest else [],
+        nearest=nearest,
+        run=None,
+        differences=[Difference(statement="operand 0 is a constant", here=None)],
+    )
+
+
+def test_why_not_compares_a_failure_with_successes(stopped: Driver) -> None:
+    past = stopped.session.past
+    past.attempts = [attempt(4, "succeeded"), attempt(6, "failed")]
+    past.compared = compared(attempt(4, "succeeded"))
+    where = "@7 arith.addi at in.mlir:3:10"
+    assert stopped.do("why-not Fold").splitlines()[3:] == [
+        f"#6 {where}, compared with 2 successes and 3 failures without a reason:",
+        "  the result has one use: in all 2 successes and 1 of 3 failures; here: 3",
+        "    or operand 0 is a constant",
+        "    or 4 more that hold in the same attempts",
+        f"The nearest success is #4 {where}; there",
+        "  operand 0 is a constant",
+    ]
+    assert len(stopped.do("why-not Fold --all").splitlines()) == 3
+    past.compared = compared(None)
+    assert stopped.do("why-not Fold").splitlines()[3:] == [
+        "Nothing can be said about 3 failures without a reason: no attempt of FoldA has succeeded "
+        "up to here."
+    ]
+
+
+def test_a_contrast_in_json() -> None:
+    driver = Driver(json=True)
+    driver.session.past.attempts = [attempt(6, "failed")]
+    driver.session.past.compared = compared(attempt(4, "succeeded"))
+    result = driver.results("start", "why-not Fold")[1]["result"]["contrast"]
+    assert (result["failure"], result["nearest"], result["successes"]) == (6, 4, 2)
+    assert result["findings"][0]["statement"] == "the result has one use"
 
 
 @pytest.mark.parametrize(

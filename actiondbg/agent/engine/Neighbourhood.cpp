@@ -1,0 +1,204 @@
+//===- Neighbourhood.cpp - What is around an operation --------------------===//
+
+#include "engine/Neighbourhood.h"
+#include "engine/Describe.h"
+
+#include "mlir/IR/AsmState.h"
+#include "mlir/IR/Block.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/SetVector.h"
+
+using namespace mlir;
+using llvm::StringRef;
+using llvm::json::Array;
+using llvm::json::Object;
+using Json = llvm::json::Value;
+
+namespace adbg {
+
+namespace {
+/// Describes one neighbourhood. Values and blocks are numbered in the order in
+/// which they are met: equal numbers mean the same value.
+class Neighbourhood {
+public:
+  Neighbourhood(MLIRContext *context, OperationNames &names)
+      : names(names), state(context, OpPrintingFlags()
+                                         .useLocalScope()
+                                         .assumeVerified()
+                                         .elideLargeElementsAttrs(16)
+                                         .elideLargeResourceString(16)) {}
+
+  /// `levels`: of operations that define operands.
+  Object describe(Operation *op, int levels);
+  Array results(Operation *op);
+  Array regions(Operation *op);
+  Array successors(Operation *op);
+
+private:
+  static constexpr size_t most = 16, mostCounted = 1000, mostText = 200;
+
+  template <typename T> std::string text(T printed);
+  template <typename Range> static int64_t countOf(Range &&range);
+  int64_t numberOf(mlir::Value value) {
+    return value ? values.try_emplace(value, values.size() + 1).first->second
+                 : 0;
+  }
+  Object describe(mlir::Value value, Block *block, int levels);
+  Object describe(Region &region);
+
+  OperationNames &names;
+  AsmState state;
+  llvm::DenseMap<mlir::Value, int64_t> values;
+};
+} // namespace
+
+template <typename T> std::string Neighbourhood::text(T printed) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  if constexpr (std::is_base_of_v<Attribute, T>)
+    printed.print(os, state);
+  else
+    printed.print(os);
+  if (text.size() > mostText)
+    text = text.substr(0, mostText) + "...";
+  return text;
+}
+
+template <typename Range> int64_t Neighbourhood::countOf(Range &&range) {
+  size_t count = 0;
+  for (auto it = range.begin(); it != range.end() && count < mostCounted; ++it)
+    ++count;
+  return int64_t(count);
+}
+
+Object Neighbourhood::describe(Operation *op, int levels) {
+  Object attributes;
+  for (NamedAttribute one : op->getAttrDictionary())
+    attributes[safe(one.getName().getValue()).getAsString()->str()] =
+        safe(text(one.getValue()));
+  Array operands;
+  if (levels > 0)
+    for (mlir::Value operand : op->getOperands().take_front(most))
+      operands.push_back(describe(operand, op->getBlock(), levels - 1));
+  return Object{{"name", safe(op->getName().getStringRef())},
+                {"constant", names.of(op).isConstant},
+                {"attributes", std::move(attributes)},
+                {"operandCount", int64_t(op->getNumOperands())},
+                {"resultCount", int64_t(op->getNumResults())},
+                {"operands", std::move(operands)}};
+}
+
+/// `block`: of the operation that uses the value.
+Object Neighbourhood::describe(mlir::Value value, Block *block, int levels) {
+  // IR inside an action can hold null operands.
+  if (!value)
+    return Object{{"value", 0}, {"type", ""}, {"uses", 0}, {"local", false}};
+  Operation *definer = value.getDefiningOp();
+  Object object{{"value", numberOf(value)},
+                {"type", safe(text(value.getType()))},
+                {"uses", countOf(value.getUses())},
+                {"local", value.getParentBlock() == block}};
+  if (definer) {
+    object["definer"] = describe(definer, levels);
+  } else if (Operation *holder = value.getParentBlock()->getParentOp()) {
+    object["argumentOf"] = safe(holder->getName().getStringRef());
+    object["index"] = int64_t(cast<BlockArgument>(value).getArgNumber());
+  }
+  return object;
+}
+
+Array Neighbourhood::results(Operation *op) {
+  Array all;
+  for (mlir::Value result : op->getResults().take_front(most)) {
+    Array users;
+    for (OpOperand &use : result.getUses()) {
+      if (users.size() == most)
+        break;
+      Operation *user = use.getOwner();
+      users.push_back(Object{{"name", safe(user->getName().getStringRef())},
+                             {"operand", int64_t(use.getOperandNumber())},
+                             {"local", user->getBlock() == op->getBlock()}});
+    }
+    all.push_back(Object{{"value", numberOf(result)},
+                         {"type", safe(text(result.getType()))},
+                         {"uses", countOf(result.getUses())},
+                         {"users", std::move(users)}});
+  }
+  return all;
+}
+
+Object Neighbourhood::describe(Region &region) {
+  Object object{{"blocks", countOf(region)}};
+  if (region.empty())
+    return object;
+  Block &entry = region.front();
+  Array arguments, yielded;
+  for (BlockArgument argument : entry.getArguments().take_front(most))
+    arguments.push_back(Object{{"value", numberOf(argument)},
+                               {"type", safe(text(argument.getType()))},
+                               {"uses", countOf(argument.getUses())},
+                               {"local", true}});
+  llvm::SetVector<StringRef> found;
+  size_t count = 0;
+  for (Operation &op : entry) {
+    if (++count > mostCounted)
+      break;
+    if (found.size() < most)
+      found.insert(op.getName().getStringRef());
+  }
+  if (!entry.empty())
+    for (mlir::Value operand : entry.back().getOperands().take_front(most))
+      yielded.push_back(describe(operand, &entry, 0));
+  object["operations"] = int64_t(count);
+  object["arguments"] = std::move(arguments);
+  object["names"] = Array();
+  for (StringRef name : found)
+    object["names"].getAsArray()->push_back(safe(name));
+  object["yielded"] = std::move(yielded);
+  return object;
+}
+
+Array Neighbourhood::regions(Operation *op) {
+  Array all;
+  for (Region &region : op->getRegions().take_front(most))
+    all.push_back(describe(region));
+  return all;
+}
+
+Array Neighbourhood::successors(Operation *op) {
+  Array all;
+  for (Block *block : op->getSuccessors())
+    if (block && all.size() < most)
+      all.push_back(
+          Object{{"predecessors", countOf(block->getPredecessors())},
+                 {"arguments", int64_t(block->getNumArguments())},
+                 {"operations", countOf(*block)},
+                 {"first", block->empty()
+                               ? Json(nullptr)
+                               : safe(block->front().getName().getStringRef())},
+                 {"same", block == op->getBlock()}});
+  return all;
+}
+
+Object describeNeighbourhood(Operation *op, OperationNames &names) {
+  Neighbourhood around(op->getContext(), names);
+  Object object = around.describe(op, /*levels=*/2);
+  object["results"] = around.results(op);
+  object["regions"] = around.regions(op);
+  object["successors"] = around.successors(op);
+  Array parents;
+  for (Operation *parent = op->getParentOp(); parent && parents.size() < 8;
+       parent = parent->getParentOp())
+    parents.push_back(safe(parent->getName().getStringRef()));
+  object["parents"] = std::move(parents);
+  Operation *previous = op->getBlock() ? op->getPrevNode() : nullptr;
+  Operation *next = op->getBlock() ? op->getNextNode() : nullptr;
+  auto nameOrNull = [](Operation *one) {
+    return one ? safe(one->getName().getStringRef()) : Json(nullptr);
+  };
+  object["previous"] = nameOrNull(previous);
+  object["next"] = nameOrNull(next);
+  return object;
+}
+
+} // namespace adbg

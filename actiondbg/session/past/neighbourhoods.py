@@ -1,0 +1,102 @@
+"""The neighbourhoods of the attempts of a pattern, observed by a replay."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import msgspec
+
+from actiondbg import protocol
+from actiondbg.analysis.attempts import Attempt, PatternAttempts, attempts_of
+from actiondbg.analysis.contrast import Contrast, Example, contrast_of, is_silent, is_success
+from actiondbg.analysis.features import features_of
+from actiondbg.breakpoints.spec import attempt_terms
+from actiondbg.protocol.neighbourhood import Neighbourhood
+from actiondbg.session.past.replay import Replay, logging, read_log
+
+ANY = protocol.OutcomeFilter()
+_OBSERVED = 20_000  # newest attempts whose neighbourhoods are observed
+_COMPARED = 2_000  # newest successes, and failures, that are compared
+_AFTER, _BEFORE = 1, 2  # breakpoints
+
+
+def silent_failure(attempts: PatternAttempts) -> Attempt | None:
+    """Return the newest attempt that failed without a reason; None if there is none."""
+    return next((one for one in reversed(attempts.attempts) if is_silent(one)), None)
+
+
+def observe(
+    replay: Replay, name: str, every: Sequence[Attempt], run: str | None = None
+) -> list[Example]:
+    """Replay the run, and return the successes and silent failures of a pattern.
+
+    An operation that was tried again, with nothing changed around it, counts once.
+
+    Args:
+        replay: replays the run.
+        name: of the pattern, a glob.
+        every: all attempts of it.
+        run: the name of the run, if it is another one.
+    """
+    terms = attempt_terms(name, None)
+    recent = None
+    if len(every) > _OBSERVED:
+        recent = protocol.Condition(
+            call=">=",
+            args=[
+                protocol.Condition(field="ordinal"),
+                protocol.Condition(value=every[-_OBSERVED].ordinal),
+            ],
+        )
+    breakpoints = [
+        logging(terms, ANY, condition=recent, id=_AFTER),
+        logging(terms, condition=recent, id=_BEFORE),
+    ]
+    with replay.log_file() as log:
+        replay.log(breakpoints, replay.now(), log, neighbourhoods=True).close()
+        return _examples(name, log, run)
+
+
+def _examples(name: str, log: Path, run: str | None) -> list[Example]:
+    """Return the newest different examples of a log."""
+    newest: dict[bool, deque[tuple[Attempt, Neighbourhood]]] = {
+        result: deque(maxlen=_COMPARED) for result in (False, True)
+    }
+    met = set[tuple[int | None, bool, int]]()
+    for attempt, around in _observed(name, log):
+        succeeded = is_success(attempt)
+        if not succeeded and not is_silent(attempt):
+            continue
+        key = attempt.id, succeeded, hash(msgspec.json.encode(around))
+        if key not in met:
+            met.add(key)
+            newest[succeeded].append((attempt, around))
+    return [
+        Example(attempt=attempt, features=features_of(around), run=run)
+        for examples in newest.values()
+        for attempt, around in examples
+    ]
+
+
+def _observed(name: str, log: Path) -> Iterator[tuple[Attempt, Neighbourhood]]:
+    """Yield the attempts that have ended, with the neighbourhood before them."""
+    begun: dict[int, Neighbourhood] = {}
+    for line in read_log(log):
+        if line.neighbourhood is not None:
+            begun[line.ordinal] = line.neighbourhood
+        elif around := begun.pop(line.ordinal, None):
+            for attempt in attempts_of(name, [line]).attempts:
+                yield attempt, around
+
+
+def contrast(failure: Attempt, examples: Sequence[Example]) -> Contrast | None:
+    """Compare a failure with the examples of its pattern; None if it was not observed."""
+    own = [one for one in examples if one.attempt.name == failure.name]
+    # A repeated attempt is represented by the first one like it.
+    mine = [one for one in own if one.run is None and one.attempt.id == failure.id]
+    mine = [one for one in mine if not one.succeeded and one.attempt.ordinal <= failure.ordinal]
+    if not mine:
+        return None
+    return contrast_of(mine[-1], [one for one in own if one is not mine[-1]])

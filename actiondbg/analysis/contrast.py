@@ -178,7 +178,11 @@ def _findings(
 
 
 def _finding(failure: Example, group: list[_Ranked]) -> Finding:
-    first, *rest = group
+    # One statement for each feature: "is 2" makes "is not 3" superfluous.
+    best: dict[Feature, _Ranked] = {}
+    for one in group:
+        best.setdefault(one.statement.feature, one)
+    first, *rest = best.values()
     return Finding(
         statement=first.statement.text,
         successes=first.successes,

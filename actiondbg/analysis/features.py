@@ -48,7 +48,7 @@ ASPECTS = {
     "constant": Aspect("{s} is a constant", "{s} is no constant", 0),
     "definer": Aspect("the definer of {s}", cost=0),
     "same": Aspect("{s} and {d} are the same value", "{s} and {d} are different values", 0),
-    "uses": Aspect("the number of uses of {s}", cost=0),
+    "uses": Aspect("the number of uses of {s}", cost=1),
     "argument": Aspect("{s} is a block argument", "{s} is no block argument"),
     "unused": Aspect("a result has no use", "every result has a use", 1),
     "any-constant": Aspect("an operand is a constant", "no operand is a constant", 1),
@@ -105,6 +105,12 @@ ASPECTS = {
     "predecessors": Aspect("the number of predecessors of {s}", cost=1),
     "arguments": Aspect("the number of arguments of {s}", cost=1),
     "first": Aspect("the first operation of {s}", cost=1),
+    "shared": Aspect(
+        "{s} is an operand of the operation {d} too",
+        "{s} is no operand of the operation {d}",
+        2,
+    ),
+    "same-block": Aspect("the successors are the same block", "the successors differ", 0),
     "parent": Aspect("the parent of {s}", cost=2),
     "inside": Aspect("{s} is inside {d}", "{s} is not inside {d}", 2),
     "previous": Aspect("the operation before it", cost=2),
@@ -245,8 +251,7 @@ class _Collector:
     def _operands(self, op: Neighbour) -> None:
         self._add("operands", op.operand_count)
         definers = [value.definer for value in op.operands]
-        if op.operand_count > 1:
-            self._any_operand(op, definers)
+        self._any_operand(op, definers)
         of = "" if self._distance == 0 else f" of {self._subject}"
         for index, value in enumerate(op.operands[:_MANY]):
             self.value(_numbered("operand", index, op.operand_count) + of, value)
@@ -254,7 +259,7 @@ class _Collector:
     def _any_operand(self, op: Neighbour, definers: Sequence[Neighbour | None]) -> None:
         for name in {definer.name for definer in definers if definer is not None}:
             self._add("any-definer", True, detail=name)
-        if self._distance == 0:
+        if self._distance == 0 and definers:
             constants = [definer is not None and definer.constant for definer in definers]
             self._add("any-constant", any(constants))
             self._add("all-constant", all(constants))
@@ -308,8 +313,17 @@ class _Collector:
         self._add("parent", next(iter(around.parents), "nothing"))
         for name in set(around.parents):
             self._add("inside", True, detail=name)
-        self._add("previous", around.previous or "none")
-        self._add("next", around.next or "none")
+        for aspect, which, one in (
+            ("previous", "before it", around.previous),
+            ("next", "after it", around.next),
+        ):
+            self._add(aspect, one.name if one else "nothing")
+            for index, value in enumerate(around.operands[:_MANY] if one else []):
+                shared = one is not None and value.value in one.operands
+                subject = _numbered("operand", index, around.operand_count)
+                self._add("shared", shared, subject, which, 1)
+        if len(around.successors) > 1:
+            self._add("same-block", len({one.block for one in around.successors}) == 1)
         for index, block in enumerate(around.successors[:_MANY]):
             subject = _numbered("successor", index, len(around.successors))
             self._add("predecessors", block.predecessors, subject)

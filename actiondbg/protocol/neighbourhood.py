@@ -69,13 +69,20 @@ class NearRegion(Message, kw_only=True):
 
 
 class NearSuccessor(Message, kw_only=True):
-    """A successor block; ``first`` is the name of its first operation."""
+    """A successor; equal numbers ``block`` mean the same one, ``first`` is its first operation."""
 
     predecessors: int
     arguments: int
     operations: int
     first: str | None
-    same: bool
+    block: int
+
+
+class Adjacent(Message, kw_only=True):
+    """The operation before or after another one, and the values that it uses."""
+
+    name: str
+    operands: list[int]
 
 
 class Neighbourhood(Neighbour, kw_only=True):
@@ -85,5 +92,5 @@ class Neighbourhood(Neighbour, kw_only=True):
     regions: list[NearRegion]
     successors: list[NearSuccessor]
     parents: list[str]
-    previous: str | None
-    next: str | None
+    previous: Adjacent | None
+    next: Adjacent | None

@@ -33,6 +33,8 @@ public:
   Array results(Operation *op);
   Array regions(Operation *op);
   Array successors(Operation *op);
+  /// Describes the operation before or after another one.
+  Json adjacent(Operation *op);
 
 private:
   static constexpr size_t most = 16, mostCounted = 1000, mostText = 200;
@@ -43,12 +45,16 @@ private:
     return value ? values.try_emplace(value, values.size() + 1).first->second
                  : 0;
   }
+  int64_t numberOf(Block *block) {
+    return blocks.try_emplace(block, blocks.size() + 1).first->second;
+  }
   Object describe(mlir::Value value, Block *block, int levels);
   Object describe(Region &region);
 
   OperationNames &names;
   AsmState state;
   llvm::DenseMap<mlir::Value, int64_t> values;
+  llvm::DenseMap<Block *, int64_t> blocks;
 };
 } // namespace
 
@@ -176,8 +182,18 @@ Array Neighbourhood::successors(Operation *op) {
                  {"first", block->empty()
                                ? Json(nullptr)
                                : safe(block->front().getName().getStringRef())},
-                 {"same", block == op->getBlock()}});
+                 {"block", numberOf(block)}});
   return all;
+}
+
+Json Neighbourhood::adjacent(Operation *op) {
+  if (!op)
+    return nullptr;
+  Array operands;
+  for (mlir::Value operand : op->getOperands().take_front(most))
+    operands.push_back(numberOf(operand));
+  return Object{{"name", safe(op->getName().getStringRef())},
+                {"operands", std::move(operands)}};
 }
 
 Object describeNeighbourhood(Operation *op, OperationNames &names) {
@@ -191,13 +207,10 @@ Object describeNeighbourhood(Operation *op, OperationNames &names) {
        parent = parent->getParentOp())
     parents.push_back(safe(parent->getName().getStringRef()));
   object["parents"] = std::move(parents);
-  Operation *previous = op->getBlock() ? op->getPrevNode() : nullptr;
-  Operation *next = op->getBlock() ? op->getNextNode() : nullptr;
-  auto nameOrNull = [](Operation *one) {
-    return one ? safe(one->getName().getStringRef()) : Json(nullptr);
-  };
-  object["previous"] = nameOrNull(previous);
-  object["next"] = nameOrNull(next);
+  object["previous"] =
+      around.adjacent(op->getBlock() ? op->getPrevNode() : nullptr);
+  object["next"] =
+      around.adjacent(op->getBlock() ? op->getNextNode() : nullptr);
   return object;
 }
 

@@ -10,6 +10,7 @@ import pytest
 
 import actiondbg
 from tests.fakes import stock_tool as stock
+from tests.fakes.silent_patterns import CASES, NOT_NAMED, Case
 from tests.paths import COMMAND
 
 Launch = Callable[..., actiondbg.Session]
@@ -68,6 +69,16 @@ def test_a_failure_is_chosen_by_its_place_and_compared_with_all(over: actiondbg.
     assert found is not None
     assert found.failure.location == "conditions.mlir:8:8"
     assert (found.successes, found.failures) == (2, 3)
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.pattern)
+def test_the_precondition_is_among_the_first_three(case: Case, launch: Launch) -> None:
+    session = launch(*case.passes, source=stock.write("case.mlir", case.source))
+    assert session.run().status == 0
+    found = session.past.contrast(session.past.why_not(case.pattern))
+    assert found is not None and found.successes and found.failures > 1
+    named = [one.statement for one in found.findings if one.statement in case.statements]
+    assert named or case.pattern in NOT_NAMED
 
 
 def test_failures_with_a_reason_need_no_contrast(launch: Launch) -> None:

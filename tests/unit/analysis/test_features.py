@@ -6,6 +6,7 @@ import pytest
 
 from actiondbg.analysis.features import Features, Value, features_of, shape_of
 from actiondbg.protocol.neighbourhood import (
+    Adjacent,
     NearRegion,
     NearResult,
     NearUser,
@@ -36,7 +37,7 @@ def operation(
         successors=[],
         parents=["scf.for", "func.func"],
         previous=None,
-        next="func.return",
+        next=Adjacent(name="func.return", operands=[90]),
     )
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Literal, Protocol
 
 from actiondbg import protocol
 from actiondbg.analysis.actions import ActionList, ListedAction
 from actiondbg.analysis.attempts import PatternAttempts
-from actiondbg.analysis.contrast import Contrast
+from actiondbg.analysis.contrast import Contrast, Example
 from actiondbg.analysis.history import History
 from actiondbg.breakpoints.resolution import Kind
 from actiondbg.process.checkpoints import Automatic, Checkpoint
@@ -81,7 +81,10 @@ class PastView(Protocol):
     ) -> PatternAttempts: ...
 
     def explain(self, target: str | None = None) -> Explanation: ...
-    def contrast(self, attempts: PatternAttempts) -> Contrast | None: ...
+
+    def contrast(
+        self, attempts: PatternAttempts, others: Sequence[Example] = ()
+    ) -> Contrast | None: ...
 
     def history(self, target: str = "cursor") -> History: ...
 

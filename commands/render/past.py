@@ -125,8 +125,8 @@ def _contrast_lines(contrast: Contrast) -> list[str]:
     failures = f"{plural(contrast.failures, 'failure')} without a reason"
     if contrast.nearest is None:
         return [
-            f"Nothing can be said about {failures}: no attempt of {contrast.name} has succeeded "
-            "up to here."
+            f"There is nothing to compare {failures} with: no attempt of {contrast.name} has "
+            "succeeded up to here. Name another run with --against."
         ]
     lines = [
         f"{_place(contrast.failure)}, compared with "

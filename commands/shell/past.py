@@ -20,7 +20,7 @@ from actiondbg.errors import NotRecorded, UsageError
 
 if TYPE_CHECKING:
     from actiondbg.analysis.attempts import PatternAttempts
-    from actiondbg.analysis.contrast import Contrast
+    from actiondbg.analysis.contrast import Contrast, Example
     from actiondbg.commands.interpreter.console import Console
     from actiondbg.process.stop import Stop
 
@@ -79,6 +79,17 @@ class WhyNotOptions(Options):
     next: Annotated[
         bool, Flag("--next", help="continue to the next attempt, and stop after it")
     ] = False
+    against: Annotated[
+        tuple[str, ...],
+        Option(
+            "--against",
+            "FILE|DIR",
+            help="compare failures without a reason with another run too: the command of a "
+            "recording or of each recording in a folder, run again, or this command with another "
+            "input",
+            complete=completers.files,
+        ),
+    ] = ()
 
 
 @PAST.command("why-not", example="why-not AddIAddConstant cursor")
@@ -98,7 +109,7 @@ def why_not(console: Console, options: WhyNotOptions) -> AttemptsShown | Stop:
         found.attempts or stop is None or stop.when in ("exit", "during")
     ):  # "during": the tool may be crashing
         inside = stop is not None and stop.when == "during"
-        compared = None if options.all else _contrast(console, found)
+        compared = None if options.all else _contrast(console, found, options.against)
         return AttemptsShown(found, options.all, inside, compared)
     console.note(f"There was no attempt of {options.name} so far: continuing to the next.")
     found_stop = _next_attempt(console, options)
@@ -108,11 +119,20 @@ def why_not(console: Console, options: WhyNotOptions) -> AttemptsShown | Stop:
     return found_stop
 
 
-def _contrast(console: Console, attempts: PatternAttempts) -> Contrast | None:
+def _contrast(
+    console: Console, attempts: PatternAttempts, against: tuple[str, ...]
+) -> Contrast | None:
     """Compare a failure without a reason with the successes; None if there is no such failure."""
+    others: list[Example] = []
+    if against:
+        from actiondbg.recording.other_runs import examples
+
+        argv = console.live_session("Comparing with other runs").target.argv
+        with console.progress.shown():
+            others = examples(attempts.name, against, argv)
     try:
         with console.progress.shown():
-            return console.session.past.contrast(attempts)
+            return console.session.past.contrast(attempts, others)
     except NotRecorded as error:
         console.note(str(error))
         return None

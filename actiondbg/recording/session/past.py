@@ -13,7 +13,7 @@ import numpy.typing as npt
 from actiondbg import protocol
 from actiondbg.analysis.actions import ActionList, ListedAction, Window, state_of
 from actiondbg.analysis.attempts import Attempt, Group, PatternAttempts
-from actiondbg.analysis.contrast import Contrast, is_silent
+from actiondbg.analysis.contrast import Contrast, Example, is_silent
 from actiondbg.analysis.cycles import Applied, Cycle, find_cycle
 from actiondbg.analysis.history import Event, EventKind, History
 from actiondbg.analysis.pipeline import PASS_TAG
@@ -223,7 +223,9 @@ class RecordedPast:
         selected = location is not None or op_id is not None
         return RecordedAttempts(name, places, self._describe, selected)
 
-    def contrast(self, attempts: PatternAttempts) -> Contrast | None:
+    def contrast(
+        self, attempts: PatternAttempts, others: Sequence[Example] = ()
+    ) -> Contrast | None:
         """Return None if every failure has a reason.
 
         Raises:

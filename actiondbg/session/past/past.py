@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,7 +14,7 @@ import msgspec
 from actiondbg import protocol
 from actiondbg.analysis.actions import ActionList, ListedAction, Window
 from actiondbg.analysis.attempts import Attempts, PatternAttempts, attempts_of
-from actiondbg.analysis.contrast import Contrast
+from actiondbg.analysis.contrast import Contrast, Example
 from actiondbg.analysis.history import History, Unfinished, history_of
 from actiondbg.analysis.pipeline import PASS_TAG
 from actiondbg.breakpoints.condition import parse_condition
@@ -133,12 +133,15 @@ class Past:
         selected = location is not None or op_id is not None
         return msgspec.structs.replace(found, selected=selected)
 
-    def contrast(self, attempts: PatternAttempts) -> Contrast | None:
+    def contrast(
+        self, attempts: PatternAttempts, others: Sequence[Example] = ()
+    ) -> Contrast | None:
         """Compare a failure of a pattern without a reason with its successes, by a replay.
 
         Args:
             attempts: of the pattern, by ``why_not``; its newest failure without a reason is
                 compared with all attempts of the same pattern.
+            others: of other runs, by ``examples``.
 
         Returns:
             The differences; None if every failure has a reason.
@@ -147,8 +150,17 @@ class Past:
         if failure is None:
             return None
         every = self.why_not(attempts.name) if attempts.selected else attempts
-        examples = neighbourhoods.observe(self._replay, attempts.name, every.attempts)
-        return neighbourhoods.contrast(failure, examples)
+        own = neighbourhoods.observe(self._replay, attempts.name, every.attempts)
+        return neighbourhoods.contrast(failure, [*own, *others])
+
+    def examples(self, name: str, run: str) -> list[Example]:
+        """Return the successes of a pattern up to now, and its failures without a reason.
+
+        Args:
+            name: of the pattern, a glob.
+            run: the name of this run, for another session's ``contrast``.
+        """
+        return neighbourhoods.observe(self._replay, name, self.why_not(name).attempts, run)
 
     def explain(self, target: str | None = None) -> Explanation:
         """Explain why a dialect conversion failed, or why conversions left an operation.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,7 @@ import msgspec
 
 from actiondbg.analysis.actions import ActionList, ActionState, ListedAction
 from actiondbg.analysis.attempts import Attempt, Attempts, PatternAttempts
-from actiondbg.analysis.contrast import Contrast
+from actiondbg.analysis.contrast import Contrast, Example
 from actiondbg.analysis.history import Event, History
 from actiondbg.ir.diff import Diff
 from actiondbg.protocol import Change, Outcome, Statistic, ValueRef
@@ -115,7 +116,9 @@ class FakePast:
         self.calls.append(("why_not", name, location, op_id))
         return Attempts(name=name, attempts=self.attempts)
 
-    def contrast(self, attempts: PatternAttempts) -> Contrast | None:
+    def contrast(
+        self, attempts: PatternAttempts, others: Sequence[Example] = ()
+    ) -> Contrast | None:
         self.calls.append(("contrast", attempts.name))
         return self.compared
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -122,3 +123,95 @@ def test_a_recording_names_the_way(folds: str) -> None:
     done = subprocess.run([COMMAND, "open", *words], capture_output=True, text=True)
     assert "failed, and the pattern gave no reason" in done.stdout
     assert "Comparing failures with successes needs a running tool" in done.stderr
+
+
+# --- other runs ------------------------------------------------------------------------
+
+UNKNOWN = """\
+func.func @f(%p: i1, %x: i32, %y: i32) -> i32 {
+  %0 = scf.if %p -> i32 {
+    %k = arith.muli %x, %y : i32
+    scf.yield %k : i32
+  } else { scf.yield %y : i32 }
+  return %0 : i32
+}
+"""
+
+
+def why_not(*words: str) -> subprocess.CompletedProcess[str]:
+    """Ask about the pattern in an input in which it never succeeds."""
+    line = " ".join(["why-not", PATTERN, *words])
+    tool = ["mlir-opt", stock.write("unknown.mlir", UNKNOWN), "--canonicalize", "-o", "mine"]
+    batch = [COMMAND, "--batch", "-nx", "-ex", "run", "-ex", line, "--", *tool]
+    return subprocess.run(batch, capture_output=True, text=True)
+
+
+def record(source: str, text: str, to: str) -> None:
+    """Record a canonicalization; its output has gone when it is run again."""
+    tool = ["mlir-opt", stock.write(source, text), "--canonicalize", "-o", "theirs"]
+    subprocess.run([COMMAND, "record", "-o", to, "--", *tool], capture_output=True, check=True)
+    Path("theirs").unlink()
+
+
+def test_without_a_success_the_way_to_one_is_named(folds: str) -> None:
+    done = why_not()
+    assert "There is nothing to compare 1 failure without a reason with" in done.stdout
+    assert "Name another run with --against." in done.stdout
+
+
+def test_a_recording_is_run_again(folds: str) -> None:
+    record("conditions.mlir", CONDITIONS, "other.adbrec")
+    done = why_not("--against", "other.adbrec")
+    assert "  the operand is a constant: in all 2 successes and 0 of " in done.stdout, done.stderr
+    assert " in other; there" in done.stdout
+    assert not Path("theirs").exists() and Path("mine").exists()
+
+
+def test_a_folder_of_recordings(folds: str) -> None:
+    Path("runs").mkdir()
+    record("conditions.mlir", CONDITIONS, "runs/other.adbrec")
+    record("unknown.mlir", UNKNOWN, "runs/unknown.adbrec")
+    # A run without a success is not run again: its command would fail now.
+    Path("unknown.mlir").unlink()
+    done = why_not("--against", "runs")
+    assert "  the operand is a constant: in all 2 successes and 0 of " in done.stdout, done.stderr
+
+
+def test_another_input(folds: str) -> None:
+    done = why_not("--against", stock.write("conditions.mlir", CONDITIONS))
+    assert "  the operand is a constant: in all 2 successes and 0 of " in done.stdout, done.stderr
+    assert " in conditions.mlir; there" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["nowhere.mlir"], "There is no file 'nowhere.mlir' to compare with: name a recording"),
+        (["."], "There is no recording in the folder '.'"),
+        (["gone.adbrec"], "gone.adbrec"),
+    ],
+)
+def test_a_run_that_is_not_there(folds: str, words: list[str], message: str) -> None:
+    done = why_not("--against", *words)
+    assert done.returncode == 1
+    assert message in done.stderr and len(done.stderr.splitlines()) <= 2
+
+
+def test_a_recorded_command_that_cannot_run_again(folds: str) -> None:
+    Path("there").mkdir()
+    stock.write("conditions.mlir", CONDITIONS)
+    with Path("conditions.mlir").open() as source:
+        subprocess.run(
+            [COMMAND, "record", "-o", "piped.adbrec", "--", "mlir-opt", "--canonicalize"],
+            stdin=source,
+            capture_output=True,
+            check=True,
+        )
+    done = why_not("--against", "piped.adbrec")
+    assert "piped.adbrec cannot run again: it read its standard input" in done.stderr
+    tool = ["mlir-opt", "../conditions.mlir", "--canonicalize"]
+    record = [COMMAND, "record", "-o", "../moved.adbrec", "--", *tool]
+    subprocess.run(record, cwd="there", capture_output=True, check=True)
+    Path("there").rmdir()
+    done = why_not("--against", "moved.adbrec")
+    assert "cannot run again: its working directory" in done.stderr

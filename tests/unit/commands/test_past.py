@@ -131,8 +131,8 @@ def test_why_not_compares_a_failure_with_successes(stopped: Driver) -> None:
     assert len(stopped.do("why-not Fold --all").splitlines()) == 3
     past.compared = compared(None)
     assert stopped.do("why-not Fold").splitlines()[3:] == [
-        "Nothing can be said about 3 failures without a reason: no attempt of FoldA has succeeded "
-        "up to here."
+        "There is nothing to compare 3 failures without a reason with: no attempt of FoldA has "
+        "succeeded up to here. Name another run with --against."
     ]
 
 

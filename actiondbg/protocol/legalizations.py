@@ -16,7 +16,6 @@ class _Event(
     rename="camel",
     forbid_unknown_fields=True,
     kw_only=True,
-    frozen=True,
 ):
     """A line of the file."""
 

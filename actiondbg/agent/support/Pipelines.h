@@ -1,0 +1,36 @@
+//===- Pipelines.h - Pass pipelines that the agent runs ---------*- C++ -*-===//
+
+#ifndef ACTIONDBG_PIPELINES_H
+#define ACTIONDBG_PIPELINES_H
+
+#include "mlir/IR/Operation.h"
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace adbg {
+
+/// The number of pass managers of the tool that run now, one inside the other.
+extern unsigned runningPassManagers;
+
+/// Why a pipeline cannot run or failed: part of a sentence.
+using PipelineError = std::optional<std::string>;
+
+/// Parses a textual pipeline with the passes of the tool, such as
+/// `cse,func.func(canonicalize)`, for `root`. It may be written as the pipeline
+/// of `root`: `builtin.module(cse)`.
+PipelineError checkPipeline(mlir::Operation *root, llvm::StringRef pipeline);
+
+/// Runs a textual pipeline on `root`, which is isolated from above. Works at a
+/// stop inside a pass manager of the tool too. `forwards`: the diagnostics
+/// reach the tool's handlers, too; else only the first error is returned.
+PipelineError runPipeline(mlir::Operation *root, llvm::StringRef pipeline,
+                          bool forwards = false);
+
+/// Returns the arguments of the passes that the tool has registered. Redirects
+/// the standard output: call it in a fork.
+std::vector<std::string> registeredPasses();
+
+} // namespace adbg
+
+#endif // ACTIONDBG_PIPELINES_H

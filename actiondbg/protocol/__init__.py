@@ -8,6 +8,8 @@ from __future__ import annotations
 from actiondbg.protocol.messages import MAX_LINE as MAX_LINE
 from actiondbg.protocol.messages import VERSION as VERSION
 from actiondbg.protocol.messages import Backtrace as Backtrace
+from actiondbg.protocol.messages import BenefitChange as BenefitChange
+from actiondbg.protocol.messages import Census as Census
 from actiondbg.protocol.messages import Changes as Changes
 from actiondbg.protocol.messages import CloseLegalizations as CloseLegalizations
 from actiondbg.protocol.messages import CloseLog as CloseLog
@@ -19,6 +21,7 @@ from actiondbg.protocol.messages import Fork as Fork
 from actiondbg.protocol.messages import Forked as Forked
 from actiondbg.protocol.messages import Frames as Frames
 from actiondbg.protocol.messages import GetAction as GetAction
+from actiondbg.protocol.messages import GetCensus as GetCensus
 from actiondbg.protocol.messages import GetChanges as GetChanges
 from actiondbg.protocol.messages import GetContext as GetContext
 from actiondbg.protocol.messages import GetCursor as GetCursor
@@ -26,6 +29,7 @@ from actiondbg.protocol.messages import GetExcerpt as GetExcerpt
 from actiondbg.protocol.messages import GetHits as GetHits
 from actiondbg.protocol.messages import GetLinks as GetLinks
 from actiondbg.protocol.messages import GetNames as GetNames
+from actiondbg.protocol.messages import GetPasses as GetPasses
 from actiondbg.protocol.messages import GetPipeline as GetPipeline
 from actiondbg.protocol.messages import GetSkips as GetSkips
 from actiondbg.protocol.messages import GetStatistics as GetStatistics
@@ -46,6 +50,7 @@ from actiondbg.protocol.messages import R as R
 from actiondbg.protocol.messages import Request as Request
 from actiondbg.protocol.messages import Resume as Resume
 from actiondbg.protocol.messages import SelectFrame as SelectFrame
+from actiondbg.protocol.messages import SetAlternative as SetAlternative
 from actiondbg.protocol.messages import SetBreakpoints as SetBreakpoints
 from actiondbg.protocol.messages import SetOptions as SetOptions
 from actiondbg.protocol.messages import SetPlan as SetPlan
@@ -55,6 +60,8 @@ from actiondbg.protocol.messages import Skipping as Skipping
 from actiondbg.protocol.messages import Skips as Skips
 from actiondbg.protocol.messages import Statistics as Statistics
 from actiondbg.protocol.messages import Status as Status
+from actiondbg.protocol.messages import Tried as Tried
+from actiondbg.protocol.messages import TryPass as TryPass
 from actiondbg.protocol.messages import Units as Units
 from actiondbg.protocol.messages import WriteValueNames as WriteValueNames
 from actiondbg.protocol.notifications import NOTIFICATIONS as NOTIFICATIONS

@@ -392,6 +392,71 @@ class OpenLog(Request[Empty], omit_defaults=True):
     With ``neighbourhoods``, a hit before an action has the neighbourhood of its operation.
     """
 
+
+class BenefitChange(Message):
+    """Another benefit of the patterns that a glob matches; -1 is above all others."""
+
+    pattern: str
+    benefit: int
+
+
+class SetAlternative(Request[Empty]):
+    """Change what this fork does: benefits, and pipelines that run after the tool's.
+
+    ``report`` is a file for a ``Census`` of the final IR, written at the end of the fork.
+    """
+
+    method: ClassVar[str] = "alternative/set"
+    benefits: list[BenefitChange] = msgspec.field(default_factory=list[BenefitChange])
+    pipelines: list[str] = msgspec.field(default_factory=list[str])
+    report: str | None = None
+
+
+class Census(Message):
+    """The number of operations of each name, and the number of patterns applied so far."""
+
+    operations: dict[str, int]
+    applied: int
+
+
+class GetCensus(Request[Census]):
+    """The census of the IR at the stop."""
+
+    method: ClassVar[str] = "census"
+    result: ClassVar[type[Message]] = Census
+
+
+class GetPasses(Request[Names]):
+    """The passes that the tool has registered."""
+
+    method: ClassVar[str] = "passes"
+    result: ClassVar[type[Message]] = Names
+
+
+class Tried(Message):
+    """What a pass did to the IR of a fork.
+
+    ``pipeline`` is the pass with the nesting that it needs, ``counts`` the changes of each kind,
+    and ``error`` why it failed or cannot run, or None.
+    """
+
+    pipeline: str
+    changed: bool
+    counts: dict[str, int]
+    error: str | None
+
+
+class TryPass(Request[Tried]):
+    """Run a pass on the IR of this fork, with the nesting that it needs."""
+
+    method: ClassVar[str] = "pass/try"
+    result: ClassVar[type[Message]] = Tried
+    name: str
+
+
+class OpenLog(Request[Empty]):
+    """Write the hits of logging breakpoints into the file ``path``."""
+
     method: ClassVar[str] = "log/open"
     path: str
     neighbourhoods: bool = False

@@ -30,6 +30,8 @@ void EndReport::finishFiles() {
   engine.legalizations.flush();
   if (engine.skips.plan)
     engine.skips.plan->finish(engine.innermost, engine.position.ordinal);
+  if (engine.alternative)
+    engine.alternative->finish(engine.applied);
 }
 
 void EndReport::sendExit() {

@@ -8,6 +8,7 @@
 #include "engine/Position.h"
 #include "engine/StopLoop.h"
 #include "fork/Forks.h"
+#include "match/Alternative.h"
 #include "match/BreakpointHits.h"
 #include "match/Skips.h"
 #include "observe/ActionVerifier.h"
@@ -118,6 +119,10 @@ public:
   HitLog hitLog{stops};
   BreakpointHits breakpoints{observer, hitLog};
   Skips skips;
+  /// What this fork does otherwise than the tool; null in the tool.
+  std::unique_ptr<Alternative> alternative;
+  /// The number of patterns applied so far; unlike statistics, always counted.
+  uint64_t applied = 0;
   ActionVerifier verifier;
   ErasedUnits erasedUnits{observer};
   KnownNames knownNames;
@@ -135,6 +140,7 @@ public:
   bool wantsThreads = false;
 
 private:
+  friend class Attention;
   friend class Silence;
   static Engine &make();
   void attributeToFirst(const Frame &frame);
@@ -229,6 +235,18 @@ public:
   Silence()
       : engine(Engine::get()), outer(std::exchange(engine.silent, true)) {}
   ~Silence() { engine.silent = outer; }
+
+private:
+  Engine &engine;
+  bool outer;
+};
+
+/// Observes this thread within a Silence: actions that a request runs.
+class Attention {
+public:
+  Attention()
+      : engine(Engine::get()), outer(std::exchange(engine.silent, false)) {}
+  ~Attention() { engine.silent = outer; }
 
 private:
   Engine &engine;

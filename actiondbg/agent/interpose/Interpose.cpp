@@ -348,8 +348,12 @@ void freezePatterns(FrozenRewritePatternSet *self, RewritePatternSet &&patterns,
     // For completion, in interactive use.
     if (!engine.isObserving)
       for (const std::unique_ptr<RewritePattern> &pattern :
-           patterns.getNativePatterns())
+           patterns.getNativePatterns()) {
         engine.knownNames.addPattern(*pattern);
+        // A conversion ranks its patterns before an applicator sees them.
+        if (engine.alternative)
+          engine.alternative->setBenefit(*pattern);
+      }
   }
   next(self, std::move(patterns), disabled, enabled);
 }

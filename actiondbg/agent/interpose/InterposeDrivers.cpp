@@ -2,9 +2,11 @@
 
 #include "engine/Engine.h"
 #include "interpose/Interpose.h"
+#include "support/Pipelines.h"
 
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/Verifier.h"
+#include "mlir/Pass/PassManager.h"
 #include "mlir/Rewrite/PatternApplicator.h"
 #include "mlir/Transforms/DialectConversion.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
@@ -56,8 +58,10 @@ static void noteReturn(Returned returned) {
 /// The pattern matched; the driver may still reject its result.
 static LogicalResult noteSuccess(const Pattern &pattern, OnSuccess next) {
   noteReturn(Returned::Success);
-  if (!next || succeeded(next(pattern)))
+  if (!next || succeeded(next(pattern))) {
+    ++Engine::get().applied;
     return success();
+  }
   noteReturn(Returned::RolledBack);
   Frame *frame = Engine::get().innermost;
   if (frame && frame->kind == Kind::Pattern && frame->wantsReasons)
@@ -94,7 +98,38 @@ traced(Engine &engine, Operation *op, CanApply canApply, OnFailure onFailure,
   return result;
 }
 
+/// Whether a dialect conversion runs, whose applicators have a cost model of
+/// their own and are in use by several patterns at a time.
+static bool isConverting(const Engine &engine) {
+  const Frame *frame = engine.innermost;
+  return frame && (frame->isConversion() || frame->conversion);
+}
+
+static void orderByBenefit(PatternApplicator &applicator) {
+  applicator.applyCostModel(
+      [](const Pattern &pattern) { return pattern.getBenefit(); });
+}
+
 extern "C++" {
+
+using CostModel = llvm::function_ref<PatternBenefit(const Pattern &)>;
+
+ADBG_EXPORT void applyCostModel(PatternApplicator *self,
+                                CostModel model) __asm__(ADBG_COST_MODEL);
+void applyCostModel(PatternApplicator *self, CostModel model) {
+  static auto *next =
+      real<void(PatternApplicator *, CostModel)>(ADBG_COST_MODEL);
+  Engine &engine = Engine::get();
+  if (!engine.alternative || !engine.follows())
+    return next(self, model);
+  Alternative &alternative = *engine.alternative;
+  bool inConversion = isConverting(engine);
+  alternative.noteOrdered(self);
+  next(self, [&](const Pattern &pattern) {
+    alternative.setBenefit(pattern);
+    return alternative.benefitOf(pattern, model(pattern), inConversion);
+  });
+}
 
 ADBG_EXPORT LogicalResult matchAndRewrite(
     PatternApplicator *self, Operation *op, PatternRewriter &rewriter,
@@ -112,6 +147,9 @@ LogicalResult matchAndRewrite(PatternApplicator *self, Operation *op,
     return next(self, op, rewriter, canApply, onFailure, onSuccess);
   if (engine.skipsPatterns())
     return failure();
+  if (LLVM_UNLIKELY(engine.alternative != nullptr) && !isConverting(engine) &&
+      engine.alternative->isOutdated(self))
+    orderByBenefit(*self);
   OpBuilder::Listener *listener = rewriter.getListener();
   ReasonListener reasons(listener);
   rewriter.setListener(&reasons);
@@ -126,6 +164,28 @@ LogicalResult matchAndRewrite(PatternApplicator *self, Operation *op,
                    })
           : next(self, op, rewriter, canApply, onFailure, succeed);
   rewriter.setListener(listener);
+  return result;
+}
+
+//===----------------------------------------------------------------------===//
+// Pass managers
+//===----------------------------------------------------------------------===//
+
+ADBG_EXPORT LogicalResult runPasses(PassManager *self,
+                                    Operation *op) __asm__(ADBG_RUN_PASSES);
+LogicalResult runPasses(PassManager *self, Operation *op) {
+  static auto *next =
+      real<LogicalResult(PassManager *, Operation *)>(ADBG_RUN_PASSES);
+  Engine &engine = Engine::get();
+  if (engine.isObserving || !engine.follows())
+    return next(self, op);
+  ++runningPassManagers;
+  LogicalResult result = next(self, op);
+  // The tool may have been forked meanwhile, and this be an alternative.
+  if (--runningPassManagers || !engine.alternative || failed(result))
+    return result;
+  result = engine.alternative->append(op);
+  engine.alternative->count(op);
   return result;
 }
 

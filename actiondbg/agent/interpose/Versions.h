@@ -92,6 +92,10 @@
   "_ZN4mlir17PatternApplicator15matchAndRewriteEPNS_9OperationERNS_15"         \
   "PatternRewriterEN4llvm12function_refIFbRKNS_7PatternEEEENS6_IFvS9_EEENS6_"  \
   "IFNS5_13LogicalResultES9_EEE"
+#define ADBG_COST_MODEL                                                        \
+  "_ZN4mlir17PatternApplicator14applyCostModelEN4llvm12function_refIFNS_14"    \
+  "PatternBenefitERKNS_7PatternEEEE"
+#define ADBG_RUN_PASSES "_ZN4mlir11PassManager3runEPNS_9OperationE"
 #define ADBG_CONVERSION_REPLACE_VALUES                                         \
   "_ZN4mlir25ConversionPatternRewriter9replaceOpEPNS_9OperationENS_10"         \
   "ValueRangeE"

@@ -1,6 +1,7 @@
 //===- RequestTable.cpp - The table of requests ---------------------------===//
 
 #include "requests/RequestTable.h"
+#include "requests/Alternatives.h"
 #include "requests/Breakpoints.h"
 #include "requests/Control.h"
 #include "requests/Cursor.h"
@@ -66,6 +67,11 @@ static constexpr Entry requests[] = {
 
     {"fork", by<Fork>},
     {"settle", by<Settle>},
+    {"alternative/set", by<SetAlternative>},
+    {"census", by<GetCensus>},
+    {"passes", by<GetPasses>},
+    {"pass/try", by<TryPass>},
+
     {"native/prepare", by<PrepareNative>},
 };
 

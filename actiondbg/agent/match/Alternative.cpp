@@ -1,0 +1,108 @@
+//===- Alternative.cpp - What a fork does otherwise -----------------------===//
+
+#include "match/Alternative.h"
+#include "observe/PatternNames.h"
+#include "support/Pipelines.h"
+
+#include "mlir/IR/Diagnostics.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace mlir;
+using llvm::json::Object;
+
+namespace adbg {
+
+// The value above it means that a pattern cannot match.
+static constexpr unsigned short highestBenefit = 0xfffe;
+
+std::optional<BenefitChange> BenefitChange::parse(Fields &fields) {
+  BenefitChange change;
+  std::optional<Glob> pattern = Glob::parse(fields, "pattern");
+  if (!pattern)
+    fields.fail("the field '" + fields.nameOf("pattern") + "' is missing");
+  int64_t benefit = fields.integerOr("benefit", 0, -1);
+  change.isFirst = benefit < 0;
+  if (benefit > highestBenefit)
+    fields.fail("a benefit is at most " + llvm::Twine(highestBenefit));
+  if (!fields.done() || !pattern)
+    return std::nullopt;
+  change.pattern = std::move(*pattern);
+  change.benefit =
+      change.isFirst ? highestBenefit : static_cast<unsigned short>(benefit);
+  return change;
+}
+
+BenefitChange *Alternative::find(const Pattern &pattern) {
+  for (BenefitChange &one : benefits)
+    if (one.pattern.matchesName(nameOf(pattern)))
+      return &one;
+  return nullptr;
+}
+
+void Alternative::setBenefit(const Pattern &pattern) {
+  const BenefitChange *change = find(pattern);
+  if (change && !pattern.getBenefit().isImpossibleToMatch())
+    const_cast<PatternBenefit &>(pattern.benefit) =
+        PatternBenefit(change->benefit);
+}
+
+PatternBenefit Alternative::benefitOf(const Pattern &pattern,
+                                      PatternBenefit computed,
+                                      bool inConversion) {
+  const BenefitChange *change = find(pattern);
+  if (!change || computed.isImpossibleToMatch())
+    return computed;
+  setBenefit(pattern);
+  // The cost model of a conversion computes ranks, not benefits.
+  if (inConversion && !change->isFirst)
+    return computed;
+  return PatternBenefit(change->benefit);
+}
+
+LogicalResult Alternative::append(Operation *root) {
+  if (isAppending)
+    return success();
+  isAppending = true;
+  for (const std::string &pipeline : pipelines)
+    if (PipelineError error = runPipeline(root, pipeline, /*forwards=*/true)) {
+      isAppending = false;
+      return emitError(root->getLoc(), "the appended pipeline '")
+             << pipeline << "' failed: " << *error;
+    }
+  isAppending = false;
+  return success();
+}
+
+void countOperations(Operation *root, llvm::StringMap<int64_t> &counts) {
+  llvm::DenseMap<const void *, int64_t> byKey;
+  root->walk(
+      [&](Operation *op) { ++byKey[op->getName().getAsOpaquePointer()]; });
+  for (const auto &[key, count] : byKey)
+    counts[OperationName::getFromOpaquePointer(key).getStringRef()] += count;
+}
+
+void Alternative::count(Operation *root) {
+  if (!isAppending && !report.empty())
+    countOperations(root, operations);
+}
+
+Object asObject(const llvm::StringMap<int64_t> &counts) {
+  Object object;
+  for (const auto &entry : counts)
+    object[llvm::json::fixUTF8(entry.first())] = entry.second;
+  return object;
+}
+
+void Alternative::finish(uint64_t applied) {
+  if (report.empty())
+    return;
+  std::error_code error;
+  llvm::raw_fd_ostream os(report, error);
+  report.clear();
+  if (!error)
+    os << llvm::json::Value(Object{{"operations", asObject(operations)},
+                                   {"applied", int64_t(applied)}});
+}
+
+} // namespace adbg

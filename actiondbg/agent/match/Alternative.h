@@ -1,0 +1,77 @@
+//===- Alternative.h - What a fork does otherwise ---------------*- C++ -*-===//
+
+#ifndef ACTIONDBG_ALTERNATIVE_H
+#define ACTIONDBG_ALTERNATIVE_H
+
+#include "match/Glob.h"
+
+#include "mlir/IR/PatternMatch.h"
+#include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/StringMap.h"
+#include <memory>
+
+namespace mlir {
+class PatternApplicator;
+} // namespace mlir
+
+namespace adbg {
+
+/// Another benefit of the patterns of a name.
+struct BenefitChange {
+  Glob pattern;
+  unsigned short benefit = 0;
+  /// The highest benefit: such patterns are tried first, also in a conversion,
+  /// which orders by cost before it looks at benefits.
+  bool isFirst = false;
+  static std::optional<BenefitChange> parse(Fields &fields);
+};
+
+/// What a fork does otherwise than the tool, besides skips: the benefits of
+/// patterns, and pipelines that run after the tool's; and what it reports at
+/// its end.
+class Alternative {
+public:
+  std::vector<BenefitChange> benefits;
+  /// Run on the operation of each outermost pass manager after its passes.
+  std::vector<std::string> pipelines;
+  /// The file for the report; empty for none.
+  std::string report;
+
+  /// Sets the benefit of a pattern in the pattern itself, from which drivers
+  /// and applicators read it.
+  void setBenefit(const mlir::Pattern &pattern);
+  /// Returns the benefit of a pattern for an applicator, given that of its cost
+  /// model.
+  mlir::PatternBenefit benefitOf(const mlir::Pattern &pattern,
+                                 mlir::PatternBenefit computed,
+                                 bool inConversion);
+  /// Called when an applicator orders its patterns.
+  void noteOrdered(const mlir::PatternApplicator *one) { ordered.insert(one); }
+  /// Whether an applicator of a greedy driver ordered its patterns before this
+  /// alternative was set. Returns true once for each.
+  bool isOutdated(const mlir::PatternApplicator *one) {
+    return !benefits.empty() && ordered.insert(one).second;
+  }
+  /// Runs the pipelines after those of the tool; emits an error and fails where
+  /// one does.
+  mlir::LogicalResult append(mlir::Operation *root);
+  /// Counts the operations of the final IR.
+  void count(mlir::Operation *root);
+  /// Writes the report. `applied`: the number of patterns applied.
+  void finish(uint64_t applied);
+
+private:
+  BenefitChange *find(const mlir::Pattern &pattern);
+
+  llvm::DenseSet<const mlir::PatternApplicator *> ordered;
+  llvm::StringMap<int64_t> operations;
+  bool isAppending = false;
+};
+
+/// Adds the number of operations of each name in `root`, itself included.
+void countOperations(mlir::Operation *root, llvm::StringMap<int64_t> &counts);
+llvm::json::Object asObject(const llvm::StringMap<int64_t> &counts);
+
+} // namespace adbg
+
+#endif // ACTIONDBG_ALTERNATIVE_H

@@ -1,0 +1,134 @@
+//===- Alternatives.cpp - Requests about what a fork does otherwise -------===//
+
+#include "requests/Alternatives.h"
+#include "engine/Engine.h"
+#include "requests/InFork.h"
+#include "support/Pipelines.h"
+
+#include <set>
+
+using namespace mlir;
+using llvm::StringRef;
+using llvm::json::Object;
+
+namespace adbg {
+
+/// Returns the outermost operation around the stop; null outside of any action.
+static Operation *rootOf(const Engine &engine) {
+  Operation *root = nullptr;
+  for (const Frame *frame = engine.stops.selected; frame && !root;
+       frame = frame->parent)
+    root = frame->op();
+  while (root && root->getParentOp())
+    root = root->getParentOp();
+  return root;
+}
+
+static RequestError noIR() {
+  return RequestError(NotStopped,
+                      "there is no IR at this stop; stop before an action");
+}
+
+/// Refuses to change the tool itself.
+static std::optional<RequestError> refuseTool(const Engine &engine) {
+  Role role = engine.forks.role;
+  if (role == Role::Trial || role == Role::Replica)
+    return std::nullopt;
+  return RequestError(InvalidParams,
+                      "only a replica or a trial can be changed");
+}
+
+SetAlternativeArguments::SetAlternativeArguments(Fields &fields)
+    : alternative(std::make_unique<Alternative>()) {
+  fields.eachObject("benefits", [this](Fields &inner) {
+    if (std::optional<BenefitChange> one = BenefitChange::parse(inner))
+      alternative->benefits.push_back(std::move(*one));
+  });
+  alternative->pipelines = fields.texts("pipelines");
+  alternative->report = fields.textOr("report", "");
+}
+
+Answer<NoResult> SetAlternative::run(SetAlternativeArguments &arguments) {
+  if (std::optional<RequestError> error = refuseTool(engine))
+    return *error;
+  Operation *root = rootOf(engine);
+  if (!root && !arguments.alternative->pipelines.empty())
+    return noIR();
+  for (const std::string &pipeline : arguments.alternative->pipelines)
+    if (PipelineError error = checkPipeline(root, pipeline))
+      return RequestError(InvalidParams, *error);
+  engine.alternative = std::move(arguments.alternative);
+  return NoResult();
+}
+
+Answer<Object> GetCensus::run(NoArguments &) {
+  Operation *root = rootOf(engine);
+  if (!root)
+    return noIR();
+  llvm::StringMap<int64_t> counts;
+  countOperations(root, counts);
+  return Object{{"operations", asObject(counts)},
+                {"applied", int64_t(engine.applied)}};
+}
+
+Answer<Object> GetPasses::run(NoArguments &) {
+  return answerInFork([]() -> Answer<Object> {
+    llvm::json::Array names;
+    for (const std::string &name : registeredPasses())
+      names.push_back(llvm::json::fixUTF8(name));
+    return Object{{"names", std::move(names)}};
+  });
+}
+
+/// Returns a pass as pipelines for `root`: on `root` itself, and on the
+/// isolated operations right inside it, of which a pass may need one.
+static std::vector<std::string> nestingsOf(StringRef name, Operation *root) {
+  std::vector<std::string> found{name.str()};
+  std::set<std::string> seen;
+  for (Region &region : root->getRegions())
+    for (Operation &op : region.getOps())
+      if (isIsolated(&op) && op.getName().isRegistered())
+        seen.insert(op.getName().getStringRef().str());
+  for (const std::string &anchor : seen)
+    found.push_back(anchor + "(" + name.str() + ")");
+  return found;
+}
+
+Answer<Object> TryPass::run(TryPassArguments &arguments) {
+  if (std::optional<RequestError> error = refuseTool(engine))
+    return *error;
+  Operation *root = rootOf(engine);
+  if (!root || !engine.innermost)
+    return noIR();
+  // Counts what the pass changes as changes of the action of the stop.
+  engine.counts = true;
+  Frame &frame = *engine.innermost;
+  Attention attention;
+  uint64_t before = digest(root);
+  std::string pipeline;
+  PipelineError first;
+  for (const std::string &one : nestingsOf(arguments.name, root)) {
+    Tally old = frame.tally;
+    PipelineError error = runPipeline(root, one);
+    if (error && !first)
+      first = error;
+    if (error && StringRef(*error).contains("unable to schedule"))
+      continue;
+    Object counts;
+    for (unsigned kind = 0; kind < changeKinds; ++kind)
+      counts[textOf(ChangeKind(kind))] =
+          int64_t(frame.tally.counts[kind]) - int64_t(old.counts[kind]);
+    return Object{{"pipeline", one},
+                  {"changed", digest(root) != before},
+                  {"counts", std::move(counts)},
+                  {"error", error
+                                ? llvm::json::Value(llvm::json::fixUTF8(*error))
+                                : llvm::json::Value(nullptr)}};
+  }
+  return Object{{"pipeline", arguments.name},
+                {"changed", false},
+                {"counts", Object{}},
+                {"error", llvm::json::fixUTF8(first.value_or(""))}};
+}
+
+} // namespace adbg

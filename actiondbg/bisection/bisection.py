@@ -187,7 +187,7 @@ class Bisection(Closeable):
 
     def _pool(self, runner: TrialRunner) -> Pool:
         if self._make_pool is None or self._layout:  # workers have layouts of their own
-            return ThreadPool(self.frozen_tool, runner.run, self.task.jobs or 1)
+            return ThreadPool(self.frozen_tool.new_trial, runner.run, self.task.jobs or 1)
         return self._make_pool(self.task, self.frozen_tool.new_trial)
 
     def _search(self, evaluator: TrialEvaluator, runner: TrialRunner, pool: Pool) -> Result:

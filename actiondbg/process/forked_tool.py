@@ -107,17 +107,25 @@ class ForkedTool(Closeable):
             self._forks.forget(self)
             return released
 
-    def request(self, message: protocol.Request[R]) -> R:
+    def request(self, message: protocol.Request[R], seconds: float | None = None) -> R:
         """Send a request to the fork's agent, and wait for the reply.
+
+        Args:
+            message: the request.
+            seconds: to wait at most; None for no limit.
 
         Raises:
             NotStopped: the fork is closed.
             AgentError: the agent refused.
             ToolGone: the fork ended before it replied.
+            TimeoutError: there was no reply in time; the fork is closed.
         """
         with self._forks.held, self._process.talk() as client:
             try:
-                return client.request(message)
+                return client.request(message, seconds)
+            except TimeoutError:
+                self.close()
+                raise
             except ConnectionEnded as ended:
                 raise self._gone("The fork of the tool ended before it replied.") from ended
             except ProtocolError:
@@ -201,11 +209,12 @@ class ForkedTool(Closeable):
             return stop
         return self._resume(protocol.Resume(control=control, event=event, keep=keep))
 
-    def complete(self, seconds: float | None = None) -> Stop:
+    def complete(self, seconds: float | None = None, until: protocol.Until | None = None) -> Stop:
         """Run to the end, or to the next stop, such as one of a catch.
 
         Args:
             seconds: the limit for the whole run; None for no limit.
+            until: where to stop before the end; None for nowhere.
 
         Returns:
             The stop. At an exit, ``status`` is the exit status, negative for a signal, and -9 if
@@ -218,7 +227,7 @@ class ForkedTool(Closeable):
         """
         deadline = None if seconds is None else time.monotonic() + seconds
         with self._forks.held, self._process.talk() as client:
-            number = client.send(protocol.Resume(control="continue"))
+            number = client.send(protocol.Resume(control="continue", until=until))
             try:
                 stop = self._receive_stop(client, number, to_end=True, deadline=deadline)
                 self.stop = stop or self._wait_for_exit()

@@ -394,10 +394,10 @@ class OpenLog(Request[Empty], omit_defaults=True):
 
 
 class BenefitChange(Message):
-    """Another benefit of the patterns that a glob matches; -1 is above all others."""
+    """Another benefit of the patterns that a glob matches; None is above all others."""
 
     pattern: str
-    benefit: int
+    benefit: int | None
 
 
 class SetAlternative(Request[Empty]):
@@ -413,10 +413,16 @@ class SetAlternative(Request[Empty]):
 
 
 class Census(Message):
-    """The number of operations of each name, and the number of patterns applied so far."""
+    """The number of operations of each name, and the number of patterns applied so far.
+
+    ``rules`` has the number of actions that each skip rule matched, and ``benefits`` whether each
+    changed benefit found a pattern.
+    """
 
     operations: dict[str, int]
     applied: int
+    rules: list[int]
+    benefits: list[bool]
 
 
 class GetCensus(Request[Census]):

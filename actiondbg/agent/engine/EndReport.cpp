@@ -4,6 +4,7 @@
 #include "engine/Describe.h"
 #include "engine/Engine.h"
 #include "fork/CrashSignals.h"
+#include "requests/Alternatives.h"
 
 #include <algorithm>
 #include <cstring>
@@ -30,8 +31,7 @@ void EndReport::finishFiles() {
   engine.legalizations.flush();
   if (engine.skips.plan)
     engine.skips.plan->finish(engine.innermost, engine.position.ordinal);
-  if (engine.alternative)
-    engine.alternative->finish(engine.applied);
+  finishAlternative(engine);
 }
 
 void EndReport::sendExit() {

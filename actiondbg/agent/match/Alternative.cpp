@@ -6,7 +6,6 @@
 
 #include "mlir/IR/Diagnostics.h"
 #include "llvm/ADT/DenseMap.h"
-#include "llvm/Support/raw_ostream.h"
 
 using namespace mlir;
 using llvm::json::Object;
@@ -35,8 +34,10 @@ std::optional<BenefitChange> BenefitChange::parse(Fields &fields) {
 
 BenefitChange *Alternative::find(const Pattern &pattern) {
   for (BenefitChange &one : benefits)
-    if (one.pattern.matchesName(nameOf(pattern)))
+    if (one.pattern.matchesName(nameOf(pattern))) {
+      one.isUsed = true;
       return &one;
+    }
   return nullptr;
 }
 
@@ -94,15 +95,11 @@ Object asObject(const llvm::StringMap<int64_t> &counts) {
   return object;
 }
 
-void Alternative::finish(uint64_t applied) {
-  if (report.empty())
-    return;
-  std::error_code error;
-  llvm::raw_fd_ostream os(report, error);
-  report.clear();
-  if (!error)
-    os << llvm::json::Value(Object{{"operations", asObject(operations)},
-                                   {"applied", int64_t(applied)}});
+llvm::json::Array Alternative::describeUse() const {
+  llvm::json::Array all;
+  for (const BenefitChange &one : benefits)
+    all.push_back(one.isUsed);
+  return all;
 }
 
 } // namespace adbg

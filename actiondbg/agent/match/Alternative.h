@@ -23,6 +23,8 @@ struct BenefitChange {
   /// The highest benefit: such patterns are tried first, also in a conversion,
   /// which orders by cost before it looks at benefits.
   bool isFirst = false;
+  /// Whether a pattern had the name.
+  bool isUsed = false;
   static std::optional<BenefitChange> parse(Fields &fields);
 };
 
@@ -57,8 +59,9 @@ public:
   mlir::LogicalResult append(mlir::Operation *root);
   /// Counts the operations of the final IR.
   void count(mlir::Operation *root);
-  /// Writes the report. `applied`: the number of patterns applied.
-  void finish(uint64_t applied);
+  /// Whether each change of a benefit found a pattern.
+  llvm::json::Array describeUse() const;
+  const llvm::StringMap<int64_t> &finalOperations() const { return operations; }
 
 private:
   BenefitChange *find(const mlir::Pattern &pattern);

@@ -41,8 +41,10 @@ bool Skips::wants(const Frame &frame) {
     return false;
   for (SkipRule &rule : rules)
     if (rule.first <= ordinal && ordinal <= rule.last &&
-        rule.spec.matches(frame))
+        rule.spec.matches(frame)) {
+      ++rule.uses;
       return true;
+    }
   return false;
 }
 

@@ -12,6 +12,8 @@ namespace adbg {
 struct SkipRule {
   Spec spec;
   uint64_t first = 1, last = UINT64_MAX;
+  /// How many actions it matched in this process.
+  uint64_t uses = 0;
   static std::optional<SkipRule> parse(Fields &fields);
 };
 
@@ -48,6 +50,7 @@ public:
       done.push_back(frame.ordinal);
   }
   llvm::ArrayRef<uint64_t> skipped() const { return done; }
+  llvm::ArrayRef<SkipRule> standing() const { return rules; }
 
 private:
   std::vector<uint64_t> done, wanted, exempt;

@@ -5,6 +5,7 @@
 #include "requests/InFork.h"
 #include "support/Pipelines.h"
 
+#include "llvm/Support/raw_ostream.h"
 #include <set>
 
 using namespace mlir;
@@ -61,14 +62,38 @@ Answer<NoResult> SetAlternative::run(SetAlternativeArguments &arguments) {
   return NoResult();
 }
 
+static Object census(const Engine &engine,
+                     const llvm::StringMap<int64_t> &operations) {
+  llvm::json::Array rules;
+  for (const SkipRule &rule : engine.skips.standing())
+    rules.push_back(int64_t(rule.uses));
+  llvm::json::Array benefits;
+  if (engine.alternative)
+    benefits = engine.alternative->describeUse();
+  return Object{{"operations", asObject(operations)},
+                {"applied", int64_t(engine.applied)},
+                {"rules", std::move(rules)},
+                {"benefits", std::move(benefits)}};
+}
+
+void finishAlternative(Engine &engine) {
+  if (!engine.alternative || engine.alternative->report.empty())
+    return;
+  std::error_code error;
+  llvm::raw_fd_ostream os(engine.alternative->report, error);
+  engine.alternative->report.clear();
+  if (!error)
+    os << llvm::json::Value(
+        census(engine, engine.alternative->finalOperations()));
+}
+
 Answer<Object> GetCensus::run(NoArguments &) {
   Operation *root = rootOf(engine);
   if (!root)
     return noIR();
   llvm::StringMap<int64_t> counts;
   countOperations(root, counts);
-  return Object{{"operations", asObject(counts)},
-                {"applied", int64_t(engine.applied)}};
+  return census(engine, counts);
 }
 
 Answer<Object> GetPasses::run(NoArguments &) {
@@ -94,6 +119,12 @@ static std::vector<std::string> nestingsOf(StringRef name, Operation *root) {
   return found;
 }
 
+/// Whether a pass was refused because it runs on other operations.
+static bool needsNesting(StringRef error) {
+  return error.contains("unable to schedule pass") ||
+         error.contains("on a PassManager intended to run on");
+}
+
 Answer<Object> TryPass::run(TryPassArguments &arguments) {
   if (std::optional<RequestError> error = refuseTool(engine))
     return *error;
@@ -112,7 +143,7 @@ Answer<Object> TryPass::run(TryPassArguments &arguments) {
     PipelineError error = runPipeline(root, one);
     if (error && !first)
       first = error;
-    if (error && StringRef(*error).contains("unable to schedule"))
+    if (error && needsNesting(*error))
       continue;
     Object counts;
     for (unsigned kind = 0; kind < changeKinds; ++kind)

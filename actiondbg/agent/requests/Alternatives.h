@@ -22,6 +22,9 @@ protected:
   Answer<NoResult> run(SetAlternativeArguments &arguments) override;
 };
 
+/// Writes the census of the final IR, if this fork is to.
+void finishAlternative(Engine &engine);
+
 /// census: the operations of the IR by name, and the patterns applied so far.
 class GetCensus : public Request<NoArguments, llvm::json::Object> {
 public:

@@ -54,7 +54,7 @@ class TrialEvaluator:
         self.progress = progress
         self.seconds = seconds
         self._runner = runner
-        self._speculative: ThreadPool | None = None
+        self._speculative: ThreadPool[Trial, TrialResult] | None = None
 
     # --- making trials ---
 
@@ -139,7 +139,7 @@ class TrialEvaluator:
     def start_speculative(self, trial: Trial) -> None:
         """Start a trial that may be needed next, in parallel to the current one."""
         self.cancel_speculative()
-        self._speculative = ThreadPool(self.tool, self._run_without_errors)
+        self._speculative = ThreadPool(self.tool.new_trial, self._run_without_errors)
         self._speculative.submit(0, trial)
 
     def take_speculative(self, trial: Trial) -> TrialResult | None:
@@ -194,7 +194,7 @@ class TrialEvaluator:
         self, run: Callable[[Trial, RunningTrial], TrialResult], trial: Trial
     ) -> TrialResult:
         """Run a trial in a thread, so that Ctrl-C can cancel it."""
-        pool = ThreadPool(self.tool, run)
+        pool = ThreadPool(self.tool.new_trial, run)
         try:
             pool.submit(0, trial)
             return pool.wait()[1]

@@ -6,11 +6,13 @@ import contextlib
 import queue
 import threading
 from collections.abc import Callable
-from typing import Protocol
+from typing import Generic, Protocol, TypeVar
 
 from actiondbg.bisection.command_runner import Cancelled
-from actiondbg.bisection.trials.frozen_tool import FrozenTool
 from actiondbg.bisection.trials.trial import RunningTrial, Trial, TrialResult
+
+TaskT = TypeVar("TaskT")
+ResultT = TypeVar("ResultT")
 
 _JOIN_SECONDS = 5.0
 _POLL_SECONDS = 0.1
@@ -39,36 +41,36 @@ class Pool(Protocol):
         """End all trials."""
 
 
-class ThreadPool:
-    """A pool of threads in this process, over one frozen tool.
+class ThreadPool(Generic[TaskT, ResultT]):
+    """A pool of threads in this process.
 
     Args:
-        tool: the frozen tool.
+        new_trial: makes the directory of a trial.
         run: runs and judges one trial.
         jobs: how many trials run at a time.
     """
 
     def __init__(
         self,
-        tool: FrozenTool,
-        run: Callable[[Trial, RunningTrial], TrialResult],
+        new_trial: Callable[[], RunningTrial],
+        run: Callable[[TaskT, RunningTrial], ResultT],
         jobs: int = 1,
     ) -> None:
         self.jobs = jobs
-        self._tool = tool
+        self._new_trial = new_trial
         self._run = run
-        self._done: queue.SimpleQueue[tuple[int, RunningTrial, TrialResult | BaseException]]
+        self._done: queue.SimpleQueue[tuple[int, RunningTrial, ResultT | BaseException]]
         self._done = queue.SimpleQueue()
         self._running: dict[int, tuple[RunningTrial, threading.Thread]] = {}
         self._cancelled: list[threading.Thread] = []
 
-    def submit(self, number: int, trial: Trial) -> None:
-        running = self._tool.new_trial()
+    def submit(self, number: int, trial: TaskT) -> None:
+        running = self._new_trial()
         thread = threading.Thread(target=self._work, args=(number, trial, running), daemon=True)
         self._running[number] = running, thread
         thread.start()
 
-    def wait(self) -> tuple[int, TrialResult]:
+    def wait(self) -> tuple[int, ResultT]:
         while True:
             number, running, result = self._next()
             if number not in self._running or self._running[number][0] is not running:
@@ -79,7 +81,7 @@ class ThreadPool:
                 raise result
             return number, result
 
-    def _next(self) -> tuple[int, RunningTrial, TrialResult | BaseException]:
+    def _next(self) -> tuple[int, RunningTrial, ResultT | BaseException]:
         # A signal that another thread receives does not wake this one, so poll.
         while True:
             with contextlib.suppress(queue.Empty):
@@ -97,8 +99,8 @@ class ThreadPool:
             thread.join(_JOIN_SECONDS)  # a predicate in Python cannot be interrupted
         self._cancelled.clear()
 
-    def _work(self, number: int, trial: Trial, running: RunningTrial) -> None:
-        result: TrialResult | BaseException
+    def _work(self, number: int, trial: TaskT, running: RunningTrial) -> None:
+        result: ResultT | BaseException
         try:
             result = self._run(trial, running)
         except Cancelled as error:

@@ -1,0 +1,383 @@
+"""A run compared with alternatives, each in a fork of the same stop."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import weakref
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from actiondbg import protocol
+from actiondbg.bisection.oracles.oracle import Evidence, Oracle, OracleSetup, Predicate, make_oracle
+from actiondbg.bisection.trials.pool import ThreadPool
+from actiondbg.bisection.trials.trial import RunningTrial
+from actiondbg.bisection.verdict import Judgement, Verdict
+from actiondbg.breakpoints.resolution import resolve_spec
+from actiondbg.errors import NotStopped, UsageError
+from actiondbg.ir.diff import Diff, make_diff
+from actiondbg.process.forked_tool import ForkedTool
+from actiondbg.support.closeable import Closeable
+from actiondbg.support.scratch_directory import make_directory, remove_directory
+from actiondbg.tool.command_line import CommandLine, inspect_command_line
+from actiondbg.whatif.alternatives import (
+    Alternative,
+    Change,
+    ChangedBenefit,
+    DroppedPass,
+    PatternSwitch,
+    parse_alternatives,
+)
+from actiondbg.whatif.fork_run import RunEnd, check_pipelines, run_alternative, unmatched
+
+if TYPE_CHECKING:
+    from actiondbg.process.execution import Execution
+    from actiondbg.session.session import Session
+
+OnProgress = Callable[[int, int], None]
+
+
+class Row(msgspec.Struct, frozen=True, kw_only=True):
+    """One run.
+
+    Attributes:
+        alternative: what it does otherwise, as commands take it.
+        end: "exit", "until", or "timeout".
+        status: the exit status, negative for a signal; None without an exit.
+        message: one sentence about the end; None at ``until``.
+        actions: the number of actions of the whole run; None if unknown.
+        applied: the number of patterns applied in the whole run; None if unknown.
+        seconds: the time from the stop to the end.
+        operations: the number of operations of each name in the final IR; None if there is none, as
+            after a crash.
+        verdict: of the oracle; None without one.
+        reason: of the verdict.
+        unmatched: the changes for which there was no pattern or pass.
+    """
+
+    alternative: str
+    end: str
+    status: int | None
+    message: str | None
+    actions: int | None
+    applied: int | None
+    seconds: float
+    operations: dict[str, int] | None
+    verdict: Verdict | None = None
+    reason: str | None = None
+    unmatched: list[str] = []
+
+
+class Comparison(Closeable):
+    """The run as it is and its alternatives; close it to remove the final IR of each.
+
+    Attributes:
+        rows: the run as it is, then the alternatives in their order.
+        until: the pass after which the runs stopped, or None.
+        judged: whether an oracle judged the runs.
+    """
+
+    def __init__(
+        self, rows: list[Row], files: list[Path], directory: Path, until: str | None, judged: bool
+    ) -> None:
+        self.rows = rows
+        self.until = until
+        self.judged = judged
+        self._files = files
+        self._remove = weakref.finalize(self, remove_directory, directory)
+
+    def close(self) -> None:
+        """Remove the final IR of the runs."""
+        self._remove()
+
+    def differing(self) -> list[str]:
+        """Return the names of the operations whose numbers differ, sorted."""
+        counts = [row.operations for row in self.rows if row.operations is not None]
+        names = {name for each in counts for name in each}
+        return sorted(name for name in names if len({each.get(name, 0) for each in counts}) > 1)
+
+    def diff(self, number: int) -> Diff:
+        """Compare the final IR of an alternative with that of the run as it is.
+
+        Args:
+            number: of the alternative, from 1.
+
+        Raises:
+            UsageError: there is no such alternative, or its output is no text.
+        """
+        if not 0 < number < len(self.rows):
+            most = len(self.rows) - 1
+            raise UsageError(f"There is no alternative {number}: they have the numbers 1 to {most}.")
+        before, after = self._text(0), self._text(number)
+        diff = make_diff(before, after, {}, {})
+        return msgspec.structs.replace(diff, title=self.rows[number].alternative)
+
+    def final_ir(self, number: int) -> str:
+        """Return what the run wrote, or its IR at ``until``; see ``diff``. 0 is the run as it is."""
+        return self._text(number)
+
+    def as_json(self) -> dict[str, object]:
+        """Return the rows with stable keys."""
+        return {
+            "until": self.until,
+            "rows": [msgspec.to_builtins(row) for row in self.rows],
+            "differing": self.differing(),
+        }
+
+    def _text(self, number: int) -> str:
+        try:
+            return self._files[number].read_bytes().decode()
+        except UnicodeDecodeError as error:
+            raise UsageError(
+                "The tool writes binary output, which cannot be compared as IR: let it write text, "
+                "or stop the alternatives at a pass with --until."
+            ) from error
+        except FileNotFoundError:
+            return ""  # such as of a run that timed out
+
+
+def compare(
+    session: Session,
+    alternatives: Sequence[Alternative | str] | str,
+    *,
+    until: str | None = None,
+    oracle: Oracle | Predicate | str | None = None,
+    jobs: int = 1,
+    timeout: float | None = None,
+    progress: OnProgress | None = None,
+) -> Comparison:
+    """Run alternatives, and the run as it is, from the stop of a session; the session is unchanged.
+
+    Args:
+        session: a stopped one.
+        alternatives: objects, or texts such as ``"pattern:FoldX off; drop cse"``.
+        until: the name of the pass after whose next run the alternatives stop; None for the end.
+        oracle: judges the final IR, as in a bisection; a string is a command of the shell.
+        jobs: how many run at a time.
+        timeout: the limit for each in seconds; None for none.
+        progress: called with the numbers of the runs that have ended, and of all.
+
+    Raises:
+        NotStopped: the tool is not stopped.
+        UsageError: an alternative has a syntax error, names an unknown pass in a pipeline, or is
+            the only one and changes nothing; or the run as it is ends before ``until``.
+        OracleError: the oracle cannot judge.
+    """
+    wanted = _parsed(alternatives)
+    execution = session.execution
+    if execution is None or execution.state != "stopped":
+        raise NotStopped("Alternatives begin at a stop: start the tool, and stop it where they do.")
+    line = inspect_command_line(session.target.argv, session.target.directory)
+    _check_output(execution, line, session.target.directory)
+    directory = make_directory()
+    try:
+        judge = None if oracle is None else _Judge(make_oracle(oracle), session, line, directory)
+        with _freeze(execution, judge) as start:
+            check_pipelines(start, wanted)
+            runs = _Runs(execution, start, directory, line, until, timeout, judge)
+            made = runs.run([Alternative(), *wanted], jobs, progress)
+        rows, files = [row for row, _ in made], [file for _, file in made]
+        _check_rows(rows, until, session)
+        return Comparison(rows, files, directory, until, judge is not None)
+    except BaseException:
+        remove_directory(directory)
+        raise
+
+
+def _parsed(alternatives: Sequence[Alternative | str] | str) -> list[Alternative]:
+    given = [alternatives] if isinstance(alternatives, str) else alternatives
+    found: list[Alternative] = []
+    for one in given:
+        found += parse_alternatives(one) if isinstance(one, str) else [one]
+    if not found:
+        parse_alternatives("")  # raises
+    return found
+
+
+def _check_output(execution: Execution, line: CommandLine, cwd: Path | None) -> None:
+    """Refuse a tool that opens its output file later: each fork would overwrite it."""
+    if line.output is None:
+        return
+    name = line.argv[line.output].partition("=")[2] or line.argv[line.output]
+    target = os.path.realpath((cwd or Path.cwd()) / name)
+    folder = Path(f"/proc/{execution.pid}/fd")
+    try:
+        opened = {os.path.realpath(each) for each in folder.iterdir()}
+    except OSError:
+        return  # it has just ended, which a request will tell
+    if target not in opened and target != os.devnull:
+        raise UsageError(
+            f"The tool has not opened its output file {name!r} at this stop, so that alternatives "
+            "would overwrite it: leave -o out."
+        )
+
+
+def _freeze(execution: Execution, judge: _Judge | None) -> ForkedTool:
+    """Fork the stop; the fork is never resumed."""
+    start = execution.fork(protocol.Fork(role="checkpoint"))
+    try:
+        start.request(protocol.SetBreakpoints(breakpoints=judge.catches() if judge else []))
+    except BaseException:
+        start.close()
+        raise
+    return start
+
+
+def _check_rows(rows: list[Row], until: str | None, session: Session) -> None:
+    if until is not None and rows[0].end == "exit":
+        raise UsageError(
+            f"The run does not reach the end of a pass {until!r} from this stop: 'info passes' "
+            "lists the passes ahead."
+        )
+    if len(rows) == 2 and rows[1].unmatched:
+        raise UsageError(unmatched_sentence(rows[1].unmatched, session))
+
+
+def unmatched_sentence(changes: Sequence[str], session: Session) -> str:
+    """Return sentences about changes that changed nothing, with similar names."""
+    found = [one for each in changes for one in parse_alternatives(each)[0].changes]
+    return " ".join(_unmatched(change, session) for change in found)
+
+
+def _unmatched(change: Change, session: Session) -> str:
+    if isinstance(change, DroppedPass):
+        what, spec, verb = f"pass {change.name!r}", f"pass:{change.name}", "runs"
+    else:
+        assert isinstance(change, PatternSwitch | ChangedBenefit)
+        what, spec, verb = f"pattern {change.pattern!r}", f"pattern:{change.pattern}", "is tried"
+    pending = resolve_spec(spec, session.names).pending or ""
+    similar = pending.partition("; ")[2]
+    return f"No {what} {verb} from this stop on{'; ' if similar else ''}{similar or '.'}"
+
+
+class _Judge:
+    """An oracle, prepared for a session's tool."""
+
+    def __init__(
+        self, oracle: Oracle, session: Session, line: CommandLine, directory: Path
+    ) -> None:
+        folder = directory / "oracle"
+        folder.mkdir()
+        self._oracle = oracle
+        self._setup = OracleSetup(
+            tool=session.target.tool.path,
+            argv=session.target.argv,
+            input=line.input,
+            cwd=session.target.directory,
+            directory=folder,
+            seconds=None,
+        )
+        oracle.prepare(self._setup)
+
+    def catches(self) -> list[protocol.WireBreakpoint]:
+        """Return what the oracle catches."""
+        return [
+            protocol.WireBreakpoint(
+                id=id,
+                enabled=True,
+                temporary=False,
+                after=False,
+                ignore=0,
+                terms=[],
+                condition=None,
+                catch=catch,
+            )
+            for id, catch in enumerate(self._oracle.catches, 1)
+        ]
+
+    def judge(self, end: RunEnd, running: RunningTrial) -> Judgement:
+        """Judge a run by what was caught, by its end, or by its final IR."""
+        stop = end.caught or end.stop
+        if end.caught is None and stop is not None and stop.when != "exit":
+            if self._oracle.is_event:
+                return Judgement("good", "it did not happen")
+            return self._oracle.judge_output(end.output, running.commands, self._setup)
+        evidence = Evidence(end.output, end.errors, stop)
+        return self._oracle.judge(evidence, running.commands, self._setup)
+
+
+class _Runs:
+    """Runs alternatives in threads."""
+
+    def __init__(
+        self,
+        execution: Execution,
+        start: ForkedTool,
+        directory: Path,
+        line: CommandLine,
+        until: str | None,
+        seconds: float | None,
+        judge: _Judge | None,
+    ) -> None:
+        self._start = start
+        self._skips = execution.branches.request()
+        self._directory = directory
+        self._numbers = itertools.count()
+        self._names_output = line.output is not None
+        self._until = until
+        self._seconds = seconds
+        self._judge = judge
+
+    def run(
+        self, alternatives: list[Alternative], jobs: int, progress: OnProgress | None
+    ) -> list[tuple[Row, Path]]:
+        """Run all; return the rows and the files of the final IR, in the same order."""
+        pool = ThreadPool(self._new_trial, self._run, jobs)
+        found: dict[int, tuple[Row, Path]] = {}
+        waiting = list(enumerate(alternatives))[::-1]
+        count = 0
+        try:
+            while len(found) < len(alternatives):
+                while waiting and count - len(found) < jobs:
+                    number, alternative = waiting.pop()
+                    pool.submit(number, alternative)
+                    count += 1
+                number, result = pool.wait()
+                found[number] = result
+                if progress is not None:
+                    progress(len(found), len(alternatives))
+        finally:
+            pool.close()
+        return [found[number] for number in range(len(alternatives))]
+
+    def _new_trial(self) -> RunningTrial:
+        return RunningTrial(self._directory / f"w{next(self._numbers)}")
+
+    def _run(self, alternative: Alternative, running: RunningTrial) -> tuple[Row, Path]:
+        try:
+            end = run_alternative(
+                self._start,
+                self._skips,
+                alternative,
+                running,
+                names_output=self._names_output,
+                until=self._until,
+                seconds=self._seconds,
+            )
+            judged = None if self._judge is None else self._judge.judge(end, running)
+        finally:
+            running.close()
+        return _row(alternative, end, judged), end.output
+
+
+def _row(alternative: Alternative, end: RunEnd, judged: Judgement | None) -> Row:
+    stop = end.stop
+    is_end = stop is not None and stop.when == "exit"
+    return Row(
+        alternative=alternative.text,
+        end="timeout" if stop is None else "exit" if is_end else "until",
+        status=stop.status if stop is not None and is_end else None,
+        message=stop.message if stop is not None and is_end else None,
+        actions=end.actions,
+        applied=end.census.applied if end.census else None,
+        seconds=end.seconds,
+        operations=(end.census.operations or None) if end.census else None,
+        verdict=judged.verdict if judged else None,
+        reason=judged.reason if judged else None,
+        unmatched=[
+            Alternative((one,)).text for one in unmatched(alternative.changes, end.census)
+        ],
+    )

@@ -17,4 +17,5 @@ SUBCOMMANDS = {  # their modules
     "report": f"{_CLI}.report",
     "stat": f"{_CLI}.stat",
     "trace": f"{_CLI}.trace",
+    "whatif": f"{_CLI}.whatif",
 }

@@ -20,6 +20,7 @@ from actiondbg.breakpoints.resolution import resolve_spec
 from actiondbg.errors import NotStopped, UsageError
 from actiondbg.ir.diff import Diff, make_diff
 from actiondbg.process.forked_tool import ForkedTool
+from actiondbg.process.tool_process import is_shared
 from actiondbg.support.closeable import Closeable
 from actiondbg.support.scratch_directory import make_directory, remove_directory
 from actiondbg.tool.command_line import CommandLine, inspect_command_line
@@ -110,13 +111,13 @@ class Comparison(Closeable):
         """
         if not 0 < number < len(self.rows):
             most = len(self.rows) - 1
-            raise UsageError(f"There is no alternative {number}: they have the numbers 1 to {most}.")
+            raise UsageError(f"There is no alternative {number}: their numbers are 1 to {most}.")
         before, after = self._text(0), self._text(number)
         diff = make_diff(before, after, {}, {})
         return msgspec.structs.replace(diff, title=self.rows[number].alternative)
 
     def final_ir(self, number: int) -> str:
-        """Return what the run wrote, or its IR at ``until``; see ``diff``. 0 is the run as it is."""
+        """Return the final IR of a run, as ``diff`` compares it; 0 is the run as it is."""
         return self._text(number)
 
     def as_json(self) -> dict[str, object]:
@@ -177,7 +178,8 @@ def compare(
         judge = None if oracle is None else _Judge(make_oracle(oracle), session, line, directory)
         with _freeze(execution, judge) as start:
             check_pipelines(start, wanted)
-            runs = _Runs(execution, start, directory, line, until, timeout, judge)
+            shared = is_shared(session.target.streams.stdout)
+            runs = _Runs(execution, start, directory, line, shared, until, timeout, judge)
             made = runs.run([Alternative(), *wanted], jobs, progress)
         rows, files = [row for row, _ in made], [file for _, file in made]
         _check_rows(rows, until, session)
@@ -308,6 +310,7 @@ class _Runs:
         start: ForkedTool,
         directory: Path,
         line: CommandLine,
+        is_shared: bool,
         until: str | None,
         seconds: float | None,
         judge: _Judge | None,
@@ -317,6 +320,7 @@ class _Runs:
         self._directory = directory
         self._numbers = itertools.count()
         self._names_output = line.output is not None
+        self._is_shared = is_shared
         self._until = until
         self._seconds = seconds
         self._judge = judge
@@ -354,6 +358,7 @@ class _Runs:
                 alternative,
                 running,
                 names_output=self._names_output,
+                is_shared=self._is_shared,
                 until=self._until,
                 seconds=self._seconds,
             )
@@ -377,7 +382,5 @@ def _row(alternative: Alternative, end: RunEnd, judged: Judgement | None) -> Row
         operations=(end.census.operations or None) if end.census else None,
         verdict=judged.verdict if judged else None,
         reason=judged.reason if judged else None,
-        unmatched=[
-            Alternative((one,)).text for one in unmatched(alternative.changes, end.census)
-        ],
+        unmatched=[Alternative((one,)).text for one in unmatched(alternative.changes, end.census)],
     )

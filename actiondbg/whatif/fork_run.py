@@ -54,6 +54,7 @@ def run_alternative(
     running: RunningTrial,
     *,
     names_output: bool,
+    is_shared: bool,
     until: str | None,
     seconds: float | None,
 ) -> RunEnd:
@@ -65,15 +66,16 @@ def run_alternative(
         alternative: what the run does otherwise.
         running: owns the fork, and has the directory of its files.
         names_output: whether the command line names an output file.
+        is_shared: whether others write to the tool's stdout, so that its text up to the stop is not
+            the tool's.
         until: the pass after which the run stops, a glob; None for the end.
         seconds: the time limit; None for none.
     """
     stem, report = running.directory / "run", running.directory / "census.json"
     output, errors = stem.with_suffix(".output"), stem.with_suffix(".err")
     out = stem.with_suffix(".out")
-    fork = running.own(
-        start.fork("trial", stdout=str(out), stderr=str(errors), output=str(output))
-    )
+    fork = running.own(start.fork("trial", stdout=str(out), stderr=str(errors), output=str(output)))
+    copied = out.stat().st_size
     fork.request(skips_with(skips, alternative.changes))
     fork.request(request_of(alternative.changes, report))
     caught: Stop | None = None
@@ -98,6 +100,8 @@ def run_alternative(
         census = _read(report)
         actions = stop.actions
         output = output if names_output else out
+        if output is out and is_shared and copied:
+            out.write_bytes(out.read_bytes()[copied:])
     fork.close()
     return RunEnd(stop, caught, census, actions, taken, output, errors)
 
@@ -180,9 +184,7 @@ def _exempting(rule: protocol.SkipRule, pattern: str) -> protocol.SkipRule:
         protocol.Condition(call="~", args=[name, protocol.Condition(value=glob)])
         for glob in (pattern, f"*::{pattern}")
     ]
-    exempt = protocol.Condition(
-        call="and", args=[tag, protocol.Condition(call="or", args=named)]
-    )
+    exempt = protocol.Condition(call="and", args=[tag, protocol.Condition(call="or", args=named)])
     condition = protocol.Condition(call="not", args=[exempt])
     if rule.condition is not None:
         condition = protocol.Condition(call="and", args=[rule.condition, condition])

@@ -13,6 +13,7 @@ from actiondbg.commands.cli.child_process import print_compiling
 from actiondbg.commands.cli.line_parser import LineParser, MlirInclude, NoColor
 from actiondbg.commands.interpreter.options import Flag
 from actiondbg.commands.render.bisection import bisection_text, progress_display
+from actiondbg.commands.render.past import colored_line
 from actiondbg.commands.render.terminal.output import color_allowed
 from actiondbg.commands.shell.bisection import (
     BisectOptions,
@@ -23,8 +24,6 @@ from actiondbg.commands.shell.bisection import (
 )
 
 NOT_FOUND = 1  # exit code
-_OFF = "\x1b[39m"
-_COLORS = {"-": "\x1b[31m", "+": "\x1b[32m", "@": "\x1b[36m"}
 _EPILOG = """\
 examples:
   actiondbg bisect --test './judge.sh {}' -- mlir-opt in.mlir --canonicalize
@@ -91,10 +90,5 @@ def run(argv: list[str]) -> int:
     else:
         colored = not options.no_color and color_allowed() and sys.stdout.isatty()
         screen = shutil.get_terminal_size() if sys.stdout.isatty() else None
-        print(bisection_text(result, _paint if colored else str, screen))
+        print(bisection_text(result, colored_line if colored else str, screen))
     return 0 if result.found else NOT_FOUND
-
-
-def _paint(line: str) -> str:
-    on = _COLORS.get(line[:1])
-    return f"{on}{line}{_OFF}" if on else line

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from actiondbg.process.stop import Stop
     from actiondbg.session.debug_session import DebugSession
     from actiondbg.session.session import Session
+    from actiondbg.whatif.comparison import Comparison
 
 _LATE_SECONDS = 1.0  # before advice is printed after Ctrl-C
 _ADVICE = (
@@ -159,6 +160,7 @@ class Console:
         self.settings = Settings(self.live_session, has_tool=live is not None)
         self.displays = DisplayList()
         self.stop_context = StopContext()
+        self.comparison: Comparison | None = None  # of the latest 'whatif'
         self.shown_lines = ShownLines(session, lambda: self.settings.limit("elide"))
         self.quitting = False
         self.full_screen = False  # whether the shell reads lines in its full-screen view

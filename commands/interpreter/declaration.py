@@ -144,7 +144,8 @@ class Command:
         if rest is None or not isinstance(rest.marker, Rest):
             words = [word.text for word in split_words(text)]
             return options_from(self.options, self.parser().parse_args(words))
-        words, text = take_options(text, {each.option: each.takes_value for each in self.fields})
+        names = {name: each.takes_value for each in self.fields for name in each.names}
+        words, text = take_options(text, names)
         if rest.marker.required and not text:
             raise UsageError(f"{self.name}: an argument is missing; usage: {self.usage()}.")
         if self.fields and text.startswith("--"):

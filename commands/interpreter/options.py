@@ -212,6 +212,13 @@ class Field:
         return self.marker.name if isinstance(self.marker, Flag | Option) else ""
 
     @property
+    def names(self) -> tuple[str, ...]:
+        """Return the option and the short one; none for an argument."""
+        if isinstance(self.marker, Flag | Option):
+            return tuple(name for name in (self.marker.name, self.marker.short) if name)
+        return ()
+
+    @property
     def written(self) -> str:
         """Return the field as written in help, such as ``--count N``."""
         if isinstance(self.marker, Flag | Rest):

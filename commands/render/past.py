@@ -250,6 +250,12 @@ def _marked(sign: str, line: str, other: str | None, side: str = "") -> str:
     return f"{_COLORS[side or sign]}{sign}{text}{_OFF}"
 
 
+def colored_line(line: str) -> str:
+    """Return a line of a unified diff in colour, except an unchanged one."""
+    on = _COLORS.get(line[:1])
+    return f"{on}{line}{_OFF}" if on else line
+
+
 def paint_line(context: RenderContext, line: str) -> str:
     """Colour a line of a unified diff."""
     if line[:1] == " ":

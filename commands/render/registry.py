@@ -14,6 +14,7 @@ from actiondbg.commands.render import (
     stop,
     time_travel,
     units,
+    whatif,
 )
 from actiondbg.commands.render.ir import printed_ir
 from actiondbg.commands.render.renderer import RenderContext, Renderer
@@ -32,6 +33,7 @@ _TOPICS = (
     stop,
     time_travel,
     units,
+    whatif,
 )
 _RENDERERS = {each.kind: each for topic in _TOPICS for each in topic.RENDERERS}
 

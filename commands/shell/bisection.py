@@ -22,14 +22,15 @@ if TYPE_CHECKING:
     from actiondbg.session.session import Session
 
 
-def _seconds(text: str) -> float:
+def seconds(text: str) -> float:
+    """Parse a positive number of seconds."""
     try:
-        seconds = float(text)
+        found = float(text)
     except ValueError:
-        seconds = 0.0
-    if seconds <= 0:
+        found = 0.0
+    if found <= 0:
         raise argparse.ArgumentTypeError(f"{text!r} is not a positive number of seconds")
-    return seconds
+    return found
 
 
 def _tolerance(text: str) -> float:
@@ -46,10 +47,9 @@ BISECTION = Topic("Bisection")
 EntryResult = Literal["void", "i32", "i64", "f32"]
 
 
-class BisectOptions(Options):
-    """The options of ``bisect``, at the prompt and on the command line."""
+class OracleOptions(Options):
+    """The oracles, of which one is chosen at most, and the options of ``--compare``."""
 
-    # Oracles, of which exactly one is required.
     test: Annotated[
         str | None,
         Option(
@@ -128,6 +128,11 @@ class BisectOptions(Options):
             complete=completers.files,
         ),
     ] = None
+
+
+class BisectOptions(OracleOptions):
+    """The options of ``bisect``, at the prompt and on the command line."""
+
     # The search.
     mode: Annotated[
         Mode,
@@ -179,7 +184,7 @@ class BisectOptions(Options):
             "--timeout",
             "SECONDS",
             help="the time limit of a trial, and of the oracle",
-            parse=_seconds,
+            parse=seconds,
         ),
     ] = None
     repeat: Annotated[
@@ -318,24 +323,46 @@ def output_folder(options: BisectOptions) -> Path | None:
     return None if options.output is None else Path(options.output)
 
 
-def build_oracle(options: BisectOptions) -> Oracle:
+def build_oracle(options: OracleOptions) -> Oracle:
     """Return the oracle that the options select.
 
     Raises:
         UsageError: no oracle or several are selected.
     """
-    from actiondbg.bisection.oracles.oracle import Command, Crash, Diagnostic, FileCheck, Verify
-
     given = _given(options, _ORACLES)
     if len(given) != 1:
         names = ", ".join(_option_names(_ORACLES))
         what = f"{' and '.join(given)} were given" if given else "none was given"
         raise UsageError(f"bisect needs one oracle, but {what}: give one of {names}.")
+    return _build(options, given[0])
+
+
+def optional_oracle(options: OracleOptions) -> Oracle | None:
+    """Return the oracle that the options select, or None.
+
+    Raises:
+        UsageError: several are selected, or an option of one that is not.
+    """
+    given = _given(options, _ORACLES)
+    if len(given) > 1:
+        raise UsageError(f"{' and '.join(given)} exclude each other: give one of them.")
+    if given:
+        return _build(options, given[0])
+    compared = _given(options, _COMPARE_OPTIONS)
+    if compared:
+        raise UsageError(f"{compared[0]} is an option of --compare: give that too.")
+    return None
+
+
+def _build(options: OracleOptions, given: str) -> Oracle:
+    """Return the oracle of an option."""
+    from actiondbg.bisection.oracles.oracle import Command, Crash, Diagnostic, FileCheck, Verify
+
     if options.compare:
         return _build_compare(options)
     compared = _given(options, _COMPARE_OPTIONS)
     if compared:
-        raise UsageError(f"{compared[0]} is an option of --compare, but the oracle is {given[0]}.")
+        raise UsageError(f"{compared[0]} is an option of --compare, but the oracle is {given}.")
     if options.test is not None:
         return Command(options.test)
     if options.filecheck is not None:
@@ -350,19 +377,19 @@ def build_oracle(options: BisectOptions) -> Oracle:
 
 def _option_names(names: tuple[str, ...]) -> list[str]:
     """Return the command-line names of fields, such as --shared-libs."""
-    return [each.option for each in fields_of(BisectOptions) if each.name in names]
+    return [each.option for each in fields_of(OracleOptions) if each.name in names]
 
 
-def _given(options: BisectOptions, names: tuple[str, ...]) -> list[str]:
+def _given(options: OracleOptions, names: tuple[str, ...]) -> list[str]:
     """Return the command-line names of the fields that were given."""
     return [
         each.option
-        for each in fields_of(BisectOptions)
+        for each in fields_of(OracleOptions)
         if each.name in names and getattr(options, each.name) not in (None, False)
     ]
 
 
-def _build_compare(options: BisectOptions) -> Compare:
+def _build_compare(options: OracleOptions) -> Compare:
     from actiondbg.bisection.oracles.compare import Compare
 
     given = _CompareKeywords()

@@ -20,11 +20,12 @@ from actiondbg.commands.shell.scripts import SCRIPTS
 from actiondbg.commands.shell.skips import SKIPS
 from actiondbg.commands.shell.stack import STACK
 from actiondbg.commands.shell.time_travel import TIME_TRAVEL
+from actiondbg.commands.shell.whatif import WHATIF
 
 # The order of help and of docs/commands.md.
 TOPICS = (
     *(RUNNING, BREAKPOINTS, STACK, NATIVE, PRINTING, CURSOR, PAST, DISPLAYS, STATUS),
-    *(OUTCOMES, TIME_TRAVEL, SKIPS, BISECTION, SCRIPTS),
+    *(OUTCOMES, TIME_TRAVEL, SKIPS, WHATIF, BISECTION, SCRIPTS),
 )
 COMMANDS = CommandTable(TOPICS)
 

@@ -74,6 +74,13 @@ class ProgressLine:
             self._over = threading.Event()
         threading.Thread(target=self._tick, args=(self._over,), daemon=True).start()
 
+    def change(self, text: str) -> None:
+        """Show another text for the inner wait."""
+        if not self.shows:
+            return
+        with self._lock:
+            self._waits[-1].text = text
+
     def end(self) -> None:
         """End the inner wait, and erase its line."""
         if not self.shows:

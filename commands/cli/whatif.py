@@ -1,0 +1,134 @@
+"""``actiondbg whatif [options] -- TOOL ARGS...``."""
+
+from __future__ import annotations
+
+import json
+import signal
+import sys
+from typing import TYPE_CHECKING, Annotated
+
+from actiondbg.commands.cli.child_process import print_compiling
+from actiondbg.commands.cli.line_parser import LineParser, MlirInclude, NoColor
+from actiondbg.commands.interpreter import completers
+from actiondbg.commands.interpreter.options import Flag, Option
+from actiondbg.commands.render.past import colored_line
+from actiondbg.commands.render.terminal.output import color_allowed
+from actiondbg.commands.render.terminal.progress import ProgressLine
+from actiondbg.commands.render.whatif import comparison_lines, comparison_object
+from actiondbg.commands.shell.bisection import optional_oracle
+from actiondbg.commands.shell.whatif import ComparisonOptions, shown_comparison
+from actiondbg.errors import UsageError
+
+if TYPE_CHECKING:
+    from actiondbg.session.session import Session
+
+_EPILOG = """\
+examples:
+  actiondbg whatif -a 'drop cse' -a 'pattern:FoldX off' -- mlir-opt in.mlir --canonicalize --cse
+  actiondbg whatif -a "append 'canonicalize,cse'" --diff -- mlir-opt in.mlir --sccp
+  actiondbg whatif --at pass:cse -a 'drop cse and benefit FoldX 5' -j 2 -- mlir-opt in.mlir ...
+
+exit status: 0 success, 1 error, 2 bad usage, 3 the tool could not be started.
+docs/whatif.md explains alternatives and the table.
+"""
+
+
+class WhatifCommandLine(ComparisonOptions):
+    """The options of ``actiondbg whatif``."""
+
+    alternatives: Annotated[
+        tuple[str, ...],
+        Option(
+            "--alternative",
+            "TEXT",
+            help="what a run does otherwise: pattern:P off|on, drop PASS, append 'PIPELINE', "
+            "benefit P N; may be repeated",
+            short="-a",
+        ),
+    ] = ()
+    at: Annotated[
+        str | None,
+        Option(
+            "--at",
+            "SPEC",
+            help="where the alternatives begin: the first action that matches (#1)",
+            complete=completers.spec,
+        ),
+    ] = None
+    json: Annotated[bool, Flag("--json", help="print one JSON object")] = False
+    mlir_include: MlirInclude = None
+    no_color: NoColor = False
+
+
+def build_parser() -> LineParser[WhatifCommandLine]:
+    """Return the parser of the options; TOOL and its arguments are cut off before."""
+    return LineParser(
+        WhatifCommandLine,
+        "actiondbg whatif",
+        "[options] -a ALTERNATIVE -- TOOL ARGS...",
+        "Compare a run with others that do something otherwise.",
+        _EPILOG,
+    )
+
+
+def run(argv: list[str]) -> int:
+    """Run the command line after the word whatif; return the exit code.
+
+    Raises:
+        ActiondbgError: the runs cannot be compared.
+    """
+    parser = build_parser()
+    ours, tool = parser.split(argv)
+    options = parser.read(ours)
+    if not tool:
+        parser.error("the tool is missing: actiondbg whatif [options] -a TEXT -- TOOL ARGS...")
+    if not options.alternatives:
+        parser.error("an alternative is missing: give one with -a, such as -a 'drop cse'")
+    from actiondbg.session.session import launch
+
+    try:
+        with launch(tool, mlir_include=options.mlir_include, on_compile=print_compiling) as session:
+            _go(session, options.at)
+            _compare(session, options)
+    except KeyboardInterrupt:
+        print("actiondbg: Interrupted.", file=sys.stderr)
+        return 128 + signal.SIGINT
+    return 0
+
+
+def _go(session: Session, at: str | None) -> None:
+    """Run to the place where the alternatives begin."""
+    if at is None:
+        stop = session.start()
+    else:
+        session.breakpoints.add(at)
+        stop = session.run()
+    if stop.when == "exit":
+        message = (stop.message or "The tool ended.").rstrip(".")
+        why = "no action matches" if at is not None else "it has no actions"
+        raise UsageError(f"{message}, and {why}{f' {at!r}' if at else ''}: alternatives need one.")
+
+
+def _compare(session: Session, options: WhatifCommandLine) -> None:
+    from actiondbg.whatif.comparison import compare, unmatched_sentence
+
+    progress = ProgressLine(sys.stderr)
+    with progress.shown("... 0 runs"):
+        found = compare(
+            session,
+            options.alternatives,
+            until=options.until,
+            oracle=optional_oracle(options),
+            jobs=options.jobs,
+            timeout=options.timeout,
+            progress=lambda done, total: progress.change(f"... {done} of {total} runs,"),
+        )
+    with found:
+        shown = shown_comparison(
+            found, options, lambda changes: unmatched_sentence(changes, session)
+        )
+        if options.json:
+            print(json.dumps(comparison_object(shown), ensure_ascii=False))
+            return
+        colored = not options.no_color and color_allowed() and sys.stdout.isatty()
+        print("\n".join(comparison_lines(shown, colored_line if colored else str)))

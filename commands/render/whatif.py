@@ -1,0 +1,219 @@
+"""Comparisons of alternatives, and passes and patterns that could change the IR."""
+
+from __future__ import annotations
+
+import signal
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from actiondbg.commands.render.past import paint_line
+from actiondbg.commands.render.renderer import RenderContext, renders
+
+if TYPE_CHECKING:
+    from actiondbg.ir.diff import Diff
+    from actiondbg.whatif.applicable import ApplicablePattern, TriedPass
+    from actiondbg.whatif.comparison import Comparison, Row
+
+_MOST_OPERATIONS = 4  # names in a row
+_KINDS = ("inserted", "erased", "replaced", "modified", "moved")
+
+
+class ComparisonShown(msgspec.Struct):
+    """A comparison.
+
+    Attributes:
+        comparison: the runs.
+        all: whether all operations are shown whose numbers differ.
+        notes: sentences below the table.
+        diffs: of the alternatives, if they are wanted.
+    """
+
+    comparison: Comparison
+    all: bool
+    notes: list[str]
+    diffs: list[Diff]
+
+
+class ApplicableShown(msgspec.Struct):
+    """The passes that were tried; ``all`` of them, or those that would change the IR."""
+
+    tried: list[TriedPass]
+    all: bool
+
+
+class PatternsShown(msgspec.Struct):
+    """The patterns that a pass will apply."""
+
+    patterns: list[ApplicablePattern]
+
+
+# --- comparisons --------------------------------------------------------------------
+
+
+def comparison_text(comparison: Comparison, every: bool, notes: Sequence[str]) -> str:
+    """Return the table of a comparison, and the notes below it.
+
+    Args:
+        comparison: the runs.
+        every: list all operations whose numbers differ.
+        notes: sentences.
+    """
+    judged = ["verdict"] if comparison.judged else []
+    titles = ["", "actions", "applied", "time", "end", *judged, "operations", "alternative"]
+    base = comparison.rows[0]
+    cells = [
+        [str(number), *_cells(row, comparison.judged), *_counts(row, base), row.alternative]
+        for number, row in enumerate(comparison.rows)
+    ]
+    lines = _aligned([titles, *cells])
+    names = comparison.differing()
+    for number, row in enumerate(comparison.rows[1:], 1):
+        if text := _differences(row, base, names, every):
+            lines.append(f"Operations of {number}: {text}")
+    for number, row in enumerate(comparison.rows):
+        if row.reason is not None and row.verdict != "good":
+            lines.append(f"Verdict on {number}: {row.reason}")
+        if row.message is not None and row.status != 0:
+            lines.append(f"End of {number}: {row.message}")
+    return "\n".join([*lines, *(f"Note: {note}" for note in notes)])
+
+
+def _cells(row: Row, judged: bool) -> list[str]:
+    verdict = [row.verdict or ""] if judged else []
+    return [_number(row.actions), _number(row.applied), _time(row.seconds), _end(row), *verdict]
+
+
+def _end(row: Row) -> str:
+    if row.end == "timeout":
+        return "too late"
+    if row.status is None:
+        return "at the pass"
+    if row.status < 0:
+        return _signal(-row.status)
+    return f"status {row.status}"
+
+
+def _signal(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
+
+
+def _counts(row: Row, base: Row) -> list[str]:
+    if row.operations is None:
+        return ["?"]
+    total = sum(row.operations.values())
+    if row is base or base.operations is None:
+        return [f"{total:,}"]
+    difference = total - sum(base.operations.values())
+    return [f"{total:,} ({difference:+,})" if difference else f"{total:,}"]
+
+
+def _differences(row: Row, base: Row, names: list[str], every: bool) -> str:
+    """Return how many operations of each name there are more or less than in the run as it is."""
+    if row.operations is None or base.operations is None:
+        return ""
+    changes = {name: row.operations.get(name, 0) - base.operations.get(name, 0) for name in names}
+    found = sorted((name for name in names if changes[name]), key=lambda name: -abs(changes[name]))
+    shown = found if every else found[:_MOST_OPERATIONS]
+    text = ", ".join(f"{name} {changes[name]:+,}" for name in shown)
+    more = len(found) - len(shown)
+    return f"{text}, and {more} more names: --all lists them" if more else text
+
+
+def _number(count: int | None) -> str:
+    return "?" if count is None else f"{count:,}"
+
+
+def _time(seconds: float) -> str:
+    return f"{seconds:.1f} s" if seconds >= 1 else f"{seconds * 1000:.1f} ms"
+
+
+def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Return lines with cells aligned right, except the last, which is aligned left."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)][:-1]
+    return [
+        "  ".join([*(f"{cell:>{w}}" for cell, w in zip(row, widths, strict=False)), row[-1]])
+        for row in rows
+    ]
+
+
+def comparison_lines(shown: ComparisonShown, paint: Callable[[str], str] = str) -> list[str]:
+    """Return a comparison with its diffs as text; ``paint`` colours a line of a diff."""
+    lines = comparison_text(shown.comparison, shown.all, shown.notes).splitlines()
+    for number, diff in enumerate(shown.diffs, 1):
+        if diff.is_empty:
+            lines.append(f"Alternative {number}, {diff.title}, has the same final IR.")
+            continue
+        head = ("--- as it is", f"+++ alternative {number}, {diff.title}")
+        lines += (paint(line) for line in (*head, *diff.unified()))
+    return lines
+
+
+def _comparison_text(context: RenderContext, shown: ComparisonShown) -> str:
+    return "\n".join(comparison_lines(shown, lambda line: paint_line(context, line)))
+
+
+def comparison_object(shown: ComparisonShown) -> object:
+    """Return a comparison for JSON."""
+    found = shown.comparison.as_json()
+    if shown.diffs:
+        found["diffs"] = [diff.unified() for diff in shown.diffs]
+    return {**found, "notes": shown.notes}
+
+
+# --- what could change ----------------------------------------------------------------
+
+
+def _applicable_text(_: RenderContext, shown: ApplicableShown) -> str:
+    changing = [one for one in shown.tried if one.result == "changed"]
+    lines: list[str] = []
+    if changing:
+        kinds = [kind for kind in _KINDS if any(one.counts.get(kind) for one in changing)]
+        rows = [
+            [f"{one.changes:,}", *(f"{one.counts.get(kind, 0):,}" for kind in kinds), one.pipeline]
+            for one in changing
+        ]
+        lines = _aligned([["changes", *kinds, "pass"], *rows])
+    counts = Counter(one.result for one in shown.tried)
+    words = {
+        "changed": "would change the IR",
+        "unchanged": "would not",
+        "failed": "fail on it",
+        "crashed": "crash",
+        "timeout": "take too long",
+        "impossible": "cannot run on it",
+    }
+    parts = [f"{counts[key]:,} {text}" for key, text in words.items() if counts[key]]
+    rest = len(shown.tried) - len(changing)
+    more = "; --all lists the others" if rest and not shown.all else ""
+    lines.append(f"Of {len(shown.tried):,} passes, {', '.join(parts)}{more}.")
+    if shown.all:
+        lines += [_other_line(one) for one in shown.tried if one.result != "changed"]
+    return "\n".join(lines)
+
+
+def _other_line(one: TriedPass) -> str:
+    return f"  {one.name}: {one.result}{f': {one.reason}' if one.reason else ''}"
+
+
+def _patterns_text(_: RenderContext, shown: PatternsShown) -> str:
+    if not shown.patterns:
+        return "No pattern will succeed in this pass."
+    titles = ["applied", "attempts", "changes", "pattern"]
+    rows = [
+        [f"{one.succeeded:,}", f"{one.attempts:,}", f"{one.changes:,}", one.name]
+        for one in shown.patterns
+    ]
+    return "\n".join(_aligned([titles, *rows]))
+
+
+RENDERERS = (
+    renders(ComparisonShown, _comparison_text, comparison_object),
+    renders(ApplicableShown, _applicable_text),
+    renders(PatternsShown, _patterns_text),
+)

@@ -101,7 +101,7 @@ def _words(text: str) -> list[str]:
     lexer.whitespace_split = True
     lexer.commenters = ""
     try:
-        return list(lexer)
+        return [word.strip(";") or ";" for word in lexer]
     except ValueError as error:
         raise UsageError(f"A quote is not closed in {text!r}: close it.") from error
 

@@ -11,6 +11,7 @@ from actiondbg import protocol
 from actiondbg.analysis.pipeline import PASS_TAG
 from actiondbg.errors import NotStopped, ToolGone, UsageError
 from actiondbg.process.forked_tool import ForkedTool
+from actiondbg.whatif.fork_run import refusal
 
 if TYPE_CHECKING:
     from actiondbg.process.execution import Execution
@@ -177,7 +178,7 @@ def _try_pass(start: ForkedTool, name: str, seconds: float | None) -> TriedPass:
             name=name,
             pipeline=tried.pipeline,
             result="failed" if is_run else "impossible",
-            reason=tried.error,
+            reason=tried.error if is_run else refusal(tried.error),
         )
     if not tried.changed:
         return TriedPass(name=name, pipeline=tried.pipeline, result="unchanged")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -22,6 +23,8 @@ from actiondbg.whatif.alternatives import (
     DroppedPass,
     PatternSwitch,
 )
+
+_RESTRICTED = re.compile(r"pass '(.*)' restricted to '(.*?)' on a PassManager")
 
 
 class RunEnd(NamedTuple):
@@ -116,8 +119,18 @@ def check_pipelines(start: ForkedTool, alternatives: Sequence[Alternative]) -> N
             try:
                 fork.request(protocol.SetAlternative(pipelines=[pipeline]))
             except AgentError as error:
-                why = str(error).rstrip(".")
-                raise UsageError(f"The pipeline {pipeline!r} cannot be appended: {why}.") from error
+                raise UsageError(
+                    f"The pipeline {pipeline!r} cannot be appended: {refusal(str(error))}."
+                ) from error
+
+
+def refusal(message: str) -> str:
+    """Return why MLIR refuses a pipeline, without a final dot."""
+    restricted = _RESTRICTED.search(message)
+    if restricted is None:
+        return message.rstrip(".")
+    name, op = restricted.groups()
+    return f"{name} runs on {op} only, so write it as {op}(...)"
 
 
 def skips_with(skips: protocol.SetSkips, changes: Sequence[Change]) -> protocol.SetSkips:

@@ -132,6 +132,22 @@ def spec(typed: Typed) -> list[str] | None:
     return matching([*kinds, *names, *(["and", "if"] if typed.before else [])], word)
 
 
+def alternative(typed: Typed) -> list[str]:
+    """Complete what a run does otherwise, as ``whatif`` takes it."""
+    last = typed.before[-1] if typed.before else ";"
+    if last.startswith("pattern:"):
+        return matching(["off", "on"], typed.word)
+    if last == "drop":
+        return passes(typed)
+    if last == "benefit":
+        return patterns(typed)
+    if last == "and" or last.endswith(";") or last.startswith("-"):
+        names = [f"pattern:{name}" for name in _names(typed, "pattern")]
+        words = ["append", "benefit", "drop", *names]
+        return matching(words if typed.word else [*words[:3], "pattern:"], typed.word)
+    return matching(["and"], typed.word)
+
+
 def watched(typed: Typed) -> list[str]:
     """Complete the arguments of ``watch``."""
     word = typed.word

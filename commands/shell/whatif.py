@@ -58,7 +58,9 @@ class ComparisonOptions(OracleOptions):
 class WhatifOptions(ComparisonOptions):
     """The options of ``whatif``."""
 
-    text: Annotated[str, Rest("ALTERNATIVE[; ALTERNATIVE...]", required=True)]
+    text: Annotated[
+        str, Rest("ALTERNATIVE[; ALTERNATIVE...]", required=True, complete=completers.alternative)
+    ]
 
 
 @WHATIF.command(

@@ -185,7 +185,8 @@ LogicalResult runPasses(PassManager *self, Operation *op) {
   if (--runningPassManagers || !engine.alternative || failed(result))
     return result;
   result = engine.alternative->append(op);
-  engine.alternative->count(op);
+  if (succeeded(result))
+    engine.alternative->count(op);
   return result;
 }
 

@@ -122,6 +122,8 @@ static std::vector<std::string> nestingsOf(StringRef name, Operation *root) {
 /// Whether a pass was refused because it runs on other operations.
 static bool needsNesting(StringRef error) {
   return error.contains("unable to schedule pass") ||
+         (error.contains("trying to schedule pass '") &&
+          error.contains("on an unsupported operation")) ||
          error.contains("on a PassManager intended to run on");
 }
 

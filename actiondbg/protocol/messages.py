@@ -386,13 +386,6 @@ class SetPlan(Request[Empty]):
     keys: bool = False
 
 
-class OpenLog(Request[Empty], omit_defaults=True):
-    """Write the hits of logging breakpoints into the file ``path``.
-
-    With ``neighbourhoods``, a hit before an action has the neighbourhood of its operation.
-    """
-
-
 class BenefitChange(Message):
     """Another benefit of the patterns that a glob matches; None is above all others."""
 
@@ -460,8 +453,11 @@ class TryPass(Request[Tried]):
     name: str
 
 
-class OpenLog(Request[Empty]):
-    """Write the hits of logging breakpoints into the file ``path``."""
+class OpenLog(Request[Empty], omit_defaults=True):
+    """Write the hits of logging breakpoints into the file ``path``.
+
+    With ``neighbourhoods``, a hit before an action has the neighbourhood of its operation.
+    """
 
     method: ClassVar[str] = "log/open"
     path: str

@@ -4,6 +4,7 @@
 #include "engine/Describe.h"
 #include "fork/CrashSignals.h"
 #include "observe/Convergence.h"
+#include "support/AgentHeap.h"
 
 #include "llvm/Support/Signals.h"
 
@@ -49,6 +50,7 @@ void Engine::join() {
 }
 
 void Engine::makeCheckpoint() {
+  AgentHeap agentHeap;
   auto clock = [this] { return observer.ranFor(); };
   if (forks.checkpoints.isDue(position.event, clock()) &&
       forks.forkCheckpoint(position.event, clock, [this] { join(); }) == 0)
@@ -60,6 +62,15 @@ void Engine::makeCheckpoint() {
 //===----------------------------------------------------------------------===//
 
 void Engine::dispatch(Frame &frame, llvm::function_ref<void()> run) {
+  if (!begin(frame))
+    return;
+  if (!frame.skipped)
+    run();
+  finish(frame);
+}
+
+bool Engine::begin(Frame &frame) {
+  AgentHeap agentHeap;
   if (LLVM_UNLIKELY(position.event >= forks.checkpoints.nextCheck))
     makeCheckpoint();
   bool isAlert = mayStop();
@@ -67,7 +78,8 @@ void Engine::dispatch(Frame &frame, llvm::function_ref<void()> run) {
       skips.plan->skipsUncounted(frame, innermost, position.ordinal)) {
     ++position.ordinal;
     position.event += 2;
-    return knownNames.number(frame);
+    knownNames.number(frame);
+    return false;
   }
   Frame *parent = innermost;
   frame.parent = parent;
@@ -90,8 +102,11 @@ void Engine::dispatch(Frame &frame, llvm::function_ref<void()> run) {
       isAlert || counts || (skips.plan && skips.plan->isRecorded());
   observer.forgetFold();
   observer.begin(frame, counts);
-  if (!frame.skipped)
-    run();
+  return true;
+}
+
+void Engine::finish(Frame &frame) {
+  AgentHeap agentHeap;
   frame.over = true;
   ++position.event;
   observer.end(frame, counts);

@@ -159,6 +159,9 @@ private:
     return breakpoints.needsChanges() || stops.resumption.mayStop() ||
            verifier.isOn;
   }
+  /// Returns false if the action is skipped without a trace.
+  bool begin(Frame &frame);
+  void finish(Frame &frame);
   void before(Frame &frame);
   void after(Frame &frame);
   /// Whether events between two actions have to be checked.

@@ -5,6 +5,7 @@
 #include "engine/Engine.h"
 #include "engine/Neighbourhood.h"
 #include "requests/RequestTable.h"
+#include "support/AgentHeap.h"
 #include "support/JsonRpc.h"
 
 using namespace mlir;
@@ -20,6 +21,7 @@ static constexpr uint64_t mostChanges = 100;
 //===----------------------------------------------------------------------===//
 
 void StopLoop::stop(Frame &frame, const Notice &notice) {
+  AgentHeap agentHeap;
   select(frame.kind == Kind::None ? nullptr : &frame);
   connection.notify("stopped", describe(frame, notice, mostChanges));
   resumption = Resumption();
@@ -51,6 +53,7 @@ void StopLoop::setTargets(Frame &frame) {
 }
 
 void StopLoop::serve() {
+  AgentHeap agentHeap;
   int64_t since = Observer::now();
   isResumed = false;
   {
@@ -84,6 +87,7 @@ Object StopLoop::describe(const Frame &frame, const Notice &notice,
 
 void StopLoop::log(Frame &frame, const Notice &notice, bool withChanges,
                    bool withNeighbourhood, llvm::raw_ostream &os) {
+  AgentHeap agentHeap;
   int64_t since = Observer::now();
   select(&frame);
   Object hit = describe(frame, notice, withChanges ? mostChanges : 0);

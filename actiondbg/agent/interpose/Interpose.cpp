@@ -10,6 +10,7 @@
 #include "engine/Describe.h"
 #include "engine/Engine.h"
 #include "interpose/Versions.h"
+#include "support/AgentHeap.h"
 #include "support/Traits.h"
 
 #include "mlir/IR/MLIRContext.h"
@@ -104,6 +105,7 @@ static void endWithParent(pid_t parent) {
 
 /// Carries out the settings, at the first context.
 static void applySettings(MLIRContext *context) {
+  AgentHeap agentHeap;
   AgentSettings given = std::exchange(settings(), AgentSettings());
   bool observes =
       !given.record.path.empty() || !given.record.upstreamLog.empty();
@@ -133,6 +135,7 @@ static void attachTo(MLIRContext *context) {
   engine.wantsThreads |= context->isMultithreadingEnabled();
   if (!engine.isObserving)
     disable(context, true);
+  AgentHeap agentHeap;
   auto toolHandler = std::make_shared<Handler>();
   {
     std::lock_guard<std::mutex> lock(handlersMutex);
@@ -228,6 +231,7 @@ static thread_local Operation *folded = nullptr;
 /// Stores the result of a fold.
 static void noteFound(Frame &frame, Operation *op,
                       llvm::ArrayRef<OpFoldResult> results) {
+  AgentHeap agentHeap;
   Observer &observer = Engine::get().observer;
   frame.foldedId = observer.ids.of(op);
   if (results.empty()) {
@@ -344,6 +348,7 @@ void freezePatterns(FrozenRewritePatternSet *self, RewritePatternSet &&patterns,
           ADBG_FROZEN_PATTERNS);
   Engine &engine = Engine::get();
   if (engine.follows()) {
+    AgentHeap agentHeap;
     forgetNames();
     // For completion, in interactive use.
     if (!engine.isObserving)

@@ -2,6 +2,7 @@
 
 #include "engine/Engine.h"
 #include "interpose/Interpose.h"
+#include "support/AgentHeap.h"
 #include "support/Pipelines.h"
 
 #include "mlir/IR/Diagnostics.h"
@@ -28,6 +29,7 @@ struct ReasonListener : RewriterBase::ForwardingListener {
                      llvm::function_ref<void(Diagnostic &)> reasonOf) override {
     ForwardingListener::notifyMatchFailure(loc, reasonOf);
     Engine &engine = Engine::get();
+    AgentHeap agentHeap;
     if (engine.legalizations.isTracing()) {
       Diagnostic diagnostic(loc, DiagnosticSeverity::Remark);
       reasonOf(diagnostic);
@@ -64,6 +66,7 @@ static LogicalResult noteSuccess(const Pattern &pattern, OnSuccess next) {
   }
   noteReturn(Returned::RolledBack);
   Frame *frame = Engine::get().innermost;
+  AgentHeap agentHeap;
   if (frame && frame->kind == Kind::Pattern && frame->wantsReasons)
     Engine::get().reason(
         *frame, "rolled back: the pattern's result could not be legalized");
@@ -206,6 +209,7 @@ void convertWithMany(ConversionPatternRewriter *self, Operation *op,
           ADBG_CONVERSION_REPLACE_MANY);
   Engine &engine = Engine::get();
   if (engine.hasFrames() && engine.follows()) {
+    AgentHeap agentHeap;
     llvm::SmallVector<Value> all;
     for (llvm::ArrayRef<Value> group : values)
       all.append(group.begin(), group.end());
@@ -223,8 +227,10 @@ void convertWithValues(ConversionPatternRewriter *self, Operation *op,
       real<void(ConversionPatternRewriter *, Operation *, ValueRange)>(
           ADBG_CONVERSION_REPLACE_VALUES);
   Engine &engine = Engine::get();
-  if (engine.hasFrames() && engine.follows())
+  if (engine.hasFrames() && engine.follows()) {
+    AgentHeap agentHeap;
     engine.replaced(op, values);
+  }
   next(self, op, values);
 }
 
@@ -237,8 +243,10 @@ void convertWithOperation(ConversionPatternRewriter *self, Operation *op,
       real<void(ConversionPatternRewriter *, Operation *, Operation *)>(
           ADBG_CONVERSION_REPLACE_OP);
   Engine &engine = Engine::get();
-  if (engine.hasFrames() && engine.follows())
+  if (engine.hasFrames() && engine.follows()) {
+    AgentHeap agentHeap;
     engine.replaced(op, by->getResults());
+  }
   next(self, op, by);
 }
 
@@ -294,6 +302,7 @@ static void noteDiagnostic(const Diagnostic &diagnostic) {
   Engine &engine = Engine::get();
   if (!engine.follows())
     return;
+  AgentHeap agentHeap;
   // A diagnostic prints its operation, which the printer verifies first.
   if (engine.legalizations.isTracing() && !isVerifying)
     engine.legalizations.diagnosed(diagnostic);

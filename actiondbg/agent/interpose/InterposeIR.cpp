@@ -11,6 +11,7 @@
 #include "engine/Engine.h"
 #include "interpose/Interpose.h"
 #include "print/ValueKeys.h"
+#include "support/AgentHeap.h"
 
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/PatternMatch.h"
@@ -33,8 +34,10 @@ extern "C++" {
 
 static Operation *noteCreated(Operation *op) {
   Engine &engine = Engine::get();
-  if (engine.follows())
-    engine.observer.created(op);
+  if (!engine.follows())
+    return op;
+  AgentHeap agentHeap;
+  engine.observer.created(op);
   return op;
 }
 
@@ -85,6 +88,7 @@ static void noteEnd(Operation *op) {
   Engine &engine = Engine::get();
   if (!engine.follows())
     return;
+  AgentHeap agentHeap;
   if (engine.hasFrames()) {
     if (Operation *by = engine.observer.cseReplacement(op))
       engine.replaced(op, by->getResults(), /*isGuess=*/true);
@@ -136,8 +140,10 @@ ADBG_DECLARE(void, addOperation, ADBG_ADD_OPERATION, Operations *self,
   ADBG_NEXT(ADBG_ADD_OPERATION, void(Operations *, Operation *));
   next(self, op);
   Engine &engine = Engine::get();
-  if (engine.follows())
-    engine.observer.placed(op);
+  if (!engine.follows())
+    return;
+  AgentHeap agentHeap;
+  engine.observer.placed(op);
 }
 
 ADBG_DECLARE(void, transferOperations, ADBG_TRANSFER_OPERATIONS,
@@ -150,6 +156,7 @@ ADBG_DECLARE(void, transferOperations, ADBG_TRANSFER_OPERATIONS,
   Engine &engine = Engine::get();
   if (!engine.follows())
     return;
+  AgentHeap agentHeap;
   bool isElsewhere = self->getContainingBlock()->getParent() !=
                      other.getContainingBlock()->getParent();
   for (Operation &op : llvm::make_range(first, last))
@@ -162,8 +169,10 @@ static void noteMoved(Operation *op, llvm::function_ref<void()> move) {
   Region *region = block ? block->getParent() : nullptr;
   move();
   Engine &engine = Engine::get();
-  if (engine.follows())
-    engine.observer.moved(op, op->getBlock()->getParent() != region);
+  if (!engine.follows())
+    return;
+  AgentHeap agentHeap;
+  engine.observer.moved(op, op->getBlock()->getParent() != region);
 }
 
 ADBG_DECLARE(void, moveBefore, ADBG_MOVE_BEFORE, Operation *self,
@@ -192,8 +201,10 @@ ADBG_DECLARE(void, moveAfterIn, ADBG_MOVE_AFTER_IN, Operation *self,
 
 static void noteBlock(Block *block, ChangeKind kind) {
   Engine &engine = Engine::get();
-  if (engine.hasFrames() && engine.follows())
-    engine.observer.blockChanged(block, kind);
+  if (!engine.hasFrames() || !engine.follows())
+    return;
+  AgentHeap agentHeap;
+  engine.observer.blockChanged(block, kind);
 }
 
 ADBG_DECLARE(void, addBlock, ADBG_ADD_BLOCK, Blocks *self, Block *block) {
@@ -243,8 +254,10 @@ static void noteReplaced(Operation *op, ValueRange by,
                          llvm::function_ref<void()> replace) {
   Engine &engine = Engine::get();
   bool outer = isReplacing;
-  if (!outer && engine.hasFrames() && engine.follows())
+  if (!outer && engine.hasFrames() && engine.follows()) {
+    AgentHeap agentHeap;
     engine.replaced(op, by);
+  }
   isReplacing = true;
   replace();
   isReplacing = outer;
@@ -280,8 +293,10 @@ ADBG_DECLARE(void, finalizeModification, ADBG_FINALIZE_MODIFICATION,
              RewriterBase *self, Operation *op) {
   ADBG_NEXT(ADBG_FINALIZE_MODIFICATION, void(RewriterBase *, Operation *));
   Engine &engine = Engine::get();
-  if (engine.hasFrames() && engine.follows())
+  if (engine.hasFrames() && engine.follows()) {
+    AgentHeap agentHeap;
     engine.observer.modified(op);
+  }
   next(self, op);
 }
 

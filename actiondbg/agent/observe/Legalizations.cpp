@@ -6,6 +6,7 @@
 #include "observe/PatternNames.h"
 #include "observe/TypeConverters.h"
 #include "print/LinePrinter.h"
+#include "support/AgentHeap.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Rewrite/FrozenRewritePatternSet.h"
@@ -140,6 +141,7 @@ void Legalizations::beginConversion(const ConversionTarget &target,
                                     const FrozenRewritePatternSet &patterns,
                                     llvm::ArrayRef<Operation *> roots,
                                     bool isFull, uint64_t ordinal) {
+  AgentHeap agentHeap;
   if (!file)
     return;
   Conversion conversion{&target, &patterns, {}, {}};
@@ -163,6 +165,7 @@ void Legalizations::write(Conversion &conversion, StringRef text) {
 }
 
 void Legalizations::endConversion(bool isFailed) {
+  AgentHeap agentHeap;
   if (conversions.empty())
     return;
   Conversion conversion = std::move(conversions.back());
@@ -227,6 +230,7 @@ void Legalizations::add(Object event) {
 }
 
 void Legalizations::beginOperation(Operation *op) {
+  AgentHeap agentHeap;
   Conversion &conversion = conversions.back();
   if (conversion.open.empty()) {
     conversion.newest = op;
@@ -266,6 +270,7 @@ Array Legalizations::untried(const Conversion &conversion, Operation *op,
 }
 
 void Legalizations::endOperation(Operation *op, bool isLegalized) {
+  AgentHeap agentHeap;
   Conversion &conversion = conversions.back();
   endPattern(isLegalized ? "succeeded" : "failed");
   Object event{{"event", "operation-end"}, {"legalized", isLegalized}};
@@ -293,6 +298,7 @@ void Legalizations::endOperation(Operation *op, bool isLegalized) {
 
 void Legalizations::beginPattern(const Pattern &pattern, uint64_t ordinal,
                                  bool isRefused) {
+  AgentHeap agentHeap;
   Conversion &conversion = conversions.back();
   if (conversion.open.empty())
     return;
@@ -311,6 +317,7 @@ void Legalizations::beginPattern(const Pattern &pattern, uint64_t ordinal,
 }
 
 void Legalizations::endPattern(StringRef result) {
+  AgentHeap agentHeap;
   Conversion &conversion = conversions.back();
   if (conversion.open.empty() ||
       !std::exchange(conversion.open.back().isTrying, false))
@@ -324,6 +331,7 @@ void Legalizations::reason(const Diagnostic &diagnostic) {
 }
 
 void Legalizations::gaveReason(const Diagnostic &diagnostic) {
+  AgentHeap agentHeap;
   Conversion &conversion = conversions.back();
   if (!conversion.open.empty())
     conversion.open.back().hasSaidWhy = true;
@@ -331,6 +339,7 @@ void Legalizations::gaveReason(const Diagnostic &diagnostic) {
 }
 
 void Legalizations::diagnosed(const Diagnostic &diagnostic) {
+  AgentHeap agentHeap;
   Conversion &conversion = conversions.back();
   if (!conversion.open.empty() && conversion.open.back().isTrying) {
     reason(diagnostic); // what some patterns say instead
@@ -350,16 +359,17 @@ void Legalizations::diagnosed(const Diagnostic &diagnostic) {
 }
 
 void Legalizations::typeFailed(const TypeConverter &converter, Type type) {
+  AgentHeap agentHeap;
   Conversion &conversion = conversions.back();
   if (conversion.open.empty())
     return;
   Silence silence;
   conversion.open.back().hasSaidWhy = true;
   std::string name = nameOf(converter);
-  add(Object{{"event", "type"},
-             {"type", safe(textOf(type))},
-             {"converter",
-              name.empty() ? llvm::json::Value(nullptr) : safe(name)}});
+  add(Object{
+      {"event", "type"},
+      {"type", safe(textOf(type))},
+      {"converter", name.empty() ? llvm::json::Value(nullptr) : safe(name)}});
 }
 
 /// A conversion asks for the type of a value where its MLIR can: LLVM 22.
@@ -392,6 +402,7 @@ void Legalizations::tryOperandTypes(Operation *op, const Pattern &pattern) {
 }
 
 void Legalizations::failPattern(Operation *op, const Pattern &pattern) {
+  AgentHeap agentHeap;
   Conversion &conversion = conversions.back();
   if (!conversion.open.empty() && conversion.open.back().isTrying &&
       !conversion.open.back().hasSaidWhy)

@@ -55,7 +55,7 @@ static bool isDelicate(void *address) {
   Dl_info code, library, agent;
   if (!dladdr(address, &code) || !code.dli_fbase)
     return true;
-  dladdr(reinterpret_cast<void *>(&malloc), &library);
+  dladdr(reinterpret_cast<void *>(&::poll), &library);
   dladdr(reinterpret_cast<void *>(&endProcess), &agent);
   return code.dli_fbase == library.dli_fbase ||
          code.dli_fbase == agent.dli_fbase;

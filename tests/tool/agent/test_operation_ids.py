@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
 import actiondbg
 from actiondbg import errors
 from actiondbg.protocol import Change
+from scripts.benchmarks.inputs import PIPELINE, many_functions
 from tests.fakes import stock_tool as stock
 
 Launch = Callable[..., actiondbg.Session]
@@ -71,3 +73,24 @@ def test_the_context_after_an_action_has_living_units(launch: Launch) -> None:
     assert (unit.state, unit.name) == ("replaced", "arith.remsi")
     assert stop.cursor_id == unit.id != stop.id
     assert session.cursor.get().unit.id == stop.cursor_id
+
+
+def test_ids_do_not_depend_on_what_the_debugger_does(launch: Launch) -> None:
+    # A conversion creates operations in the order of addresses, so that each allocation counts.
+    source = str(many_functions(Path("many.mlir"), 200))
+    ids: list[int | None] = []
+    for spacing, way in ((0, "goto"), (0, "break"), (1, "break"), (1, "back")):
+        session = launch(f"--pass-pipeline={PIPELINE}", source=source)
+        session.timeline.checkpoints.spacing = spacing
+        session.start()
+        if way == "break":
+            session.breakpoints.add("#40030")
+            session.continue_()
+        elif way == "back":
+            session.breakpoints.add("pattern:No*", "depth > 1")
+            assert session.continue_().when == "exit"
+        stop = session.timeline.goto(40030)
+        assert (stop.name, stop.op) == ("llvm.insertvalue", "llvm.insertvalue")
+        ids.append(stop.id)
+        session.close()
+    assert ids[0] is not None and ids == ids[:1] * 4

@@ -1,0 +1,215 @@
+//===- AgentHeap.cpp - Memory of the agent's own --------------------------===//
+
+#include "support/AgentHeap.h"
+
+#include "llvm/Support/Compiler.h"
+#include "llvm/Support/MathExtras.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <dlfcn.h>
+#include <malloc.h>
+#include <sys/mman.h>
+#include <utility>
+
+extern "C" {
+// The C library's, which malloc and so on below stand in front of.
+void *__libc_malloc(size_t) noexcept;
+void __libc_free(void *) noexcept;
+void *__libc_calloc(size_t, size_t) noexcept;
+void *__libc_realloc(void *, size_t) noexcept;
+void *__libc_memalign(size_t, size_t) noexcept;
+}
+
+namespace adbg {
+
+namespace {
+
+/// Blocks of powers of two in reserved address space; freed ones are kept in a
+/// list for each size. The kernel maps a page at its first write.
+class BlockHeap {
+public:
+  /// Whether memory is of this heap. Called at each free of the tool.
+  LLVM_ATTRIBUTE_ALWAYS_INLINE bool owns(const void *memory) const {
+    return LLVM_UNLIKELY(reinterpret_cast<uintptr_t>(memory) - begin < size);
+  }
+
+  /// Returns null if there is no room.
+  void *take(size_t bytes, size_t alignment = sizeof(Header)) {
+    if (bytes > most / 2 || alignment > most / 4)
+      return nullptr;
+    size_t slack = alignment > sizeof(Header) ? alignment : 0;
+    unsigned log = llvm::Log2_64_Ceil(
+        std::max(bytes + sizeof(Header) + slack, 2 * sizeof(Header)));
+    uintptr_t block = takeBlock(log);
+    if (!block)
+      return nullptr;
+    uintptr_t memory = llvm::alignTo(block + sizeof(Header), alignment);
+    *headerOf(memory) = {log, memory - block};
+    return reinterpret_cast<void *>(memory);
+  }
+
+  size_t room(const void *memory) const {
+    const Header *header = headerOf(reinterpret_cast<uintptr_t>(memory));
+    return (size_t(1) << header->log) - header->offset;
+  }
+
+  void give(void *memory) {
+    Header *header = headerOf(reinterpret_cast<uintptr_t>(memory));
+    uintptr_t block = reinterpret_cast<uintptr_t>(memory) - header->offset;
+    unsigned log = header->log;
+    if (log >= largeLog) {
+      uintptr_t first = llvm::alignTo(block + sizeof(Free), pageSize);
+      uintptr_t last = llvm::alignDown(block + (uintptr_t(1) << log), pageSize);
+      madvise(reinterpret_cast<void *>(first), last - first, MADV_DONTNEED);
+    }
+    Lock lock(*this);
+    auto *free = reinterpret_cast<Free *>(block);
+    free->next = freed[log];
+    freed[log] = free;
+  }
+
+private:
+  /// Before the memory of each block.
+  struct Header {
+    uint64_t log;
+    uint64_t offset;
+  };
+  struct Free {
+    Free *next;
+  };
+  struct Lock {
+    explicit Lock(BlockHeap &heap) : heap(heap) {
+      while (heap.isLocked.test_and_set(std::memory_order_acquire)) {
+      }
+    }
+    ~Lock() { heap.isLocked.clear(std::memory_order_release); }
+    BlockHeap &heap;
+  };
+  static constexpr size_t most = size_t(1) << 36, pageSize = 4096;
+  static constexpr unsigned largeLog = 20;
+
+  static Header *headerOf(uintptr_t memory) {
+    return reinterpret_cast<Header *>(memory) - 1;
+  }
+
+  /// Reserves the address space; without any, all memory is the C library's.
+  void reserve() {
+    isReserved = true;
+    void *taken = mmap(nullptr, most, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (taken == MAP_FAILED)
+      return;
+    begin = next = reinterpret_cast<uintptr_t>(taken);
+    size = most;
+  }
+
+  uintptr_t takeBlock(unsigned log) {
+    Lock lock(*this);
+    if (LLVM_UNLIKELY(!isReserved))
+      reserve();
+    if (Free *free = freed[log]) {
+      freed[log] = free->next;
+      return reinterpret_cast<uintptr_t>(free);
+    }
+    uintptr_t bytes = uintptr_t(1) << log;
+    if (begin + size - next < bytes)
+      return 0;
+    return std::exchange(next, next + bytes);
+  }
+
+  uintptr_t begin = 0;
+  size_t size = 0;
+  uintptr_t next = 0;
+  bool isReserved = false;
+  std::atomic_flag isLocked = ATOMIC_FLAG_INIT;
+  Free *freed[64] = {};
+};
+
+// Constant-initialized: the tool allocates before any constructor has run.
+BlockHeap heap;
+
+} // namespace
+
+__thread unsigned AgentHeap::uses = 0;
+
+} // namespace adbg
+
+using adbg::AgentHeap;
+using adbg::heap;
+
+//===----------------------------------------------------------------------===//
+// The functions of the C library
+//===----------------------------------------------------------------------===//
+
+extern "C" {
+
+void *malloc(size_t bytes) {
+  if (AgentHeap::isUsed())
+    if (void *memory = heap.take(bytes))
+      return memory;
+  return __libc_malloc(bytes);
+}
+
+void free(void *memory) {
+  if (heap.owns(memory))
+    return heap.give(memory);
+  __libc_free(memory);
+}
+
+void *calloc(size_t count, size_t bytes) {
+  size_t all = 0;
+  if (AgentHeap::isUsed() && !__builtin_mul_overflow(count, bytes, &all))
+    if (void *memory = heap.take(all))
+      return memset(memory, 0, all);
+  return __libc_calloc(count, bytes);
+}
+
+void *realloc(void *memory, size_t bytes) {
+  if (!memory)
+    return malloc(bytes);
+  if (!heap.owns(memory))
+    return __libc_realloc(memory, bytes);
+  size_t room = heap.room(memory);
+  if (bytes <= room && bytes)
+    return memory;
+  void *larger = bytes ? malloc(bytes) : nullptr;
+  if (larger)
+    memcpy(larger, memory, room);
+  if (larger || !bytes)
+    heap.give(memory);
+  return larger;
+}
+
+void *memalign(size_t alignment, size_t bytes) {
+  if (AgentHeap::isUsed())
+    if (void *memory = heap.take(bytes, alignment))
+      return memory;
+  return __libc_memalign(alignment, bytes);
+}
+
+void *aligned_alloc(size_t alignment, size_t bytes) {
+  return memalign(alignment, bytes);
+}
+
+int posix_memalign(void **memory, size_t alignment, size_t bytes) {
+  if (!llvm::isPowerOf2_64(alignment) || alignment % sizeof(void *))
+    return EINVAL;
+  void *taken = memalign(alignment, bytes);
+  if (!taken)
+    return ENOMEM;
+  *memory = taken;
+  return 0;
+}
+
+size_t malloc_usable_size(void *memory) {
+  using Function = size_t (*)(void *);
+  static Function function =
+      reinterpret_cast<Function>(dlsym(RTLD_NEXT, "malloc_usable_size"));
+  return heap.owns(memory) ? heap.room(memory) : function(memory);
+}
+}

@@ -1,0 +1,32 @@
+//===- AgentHeap.h - Memory of the agent's own ------------------*- C++ -*-===//
+//
+// MLIR keeps tables by address, and iterates over some of them: the order in
+// which a dialect conversion creates operations, and so their ids, depends on
+// where the tool's memory lies. What the agent allocates differs between a run
+// and its replays, and must not move it.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ACTIONDBG_AGENTHEAP_H
+#define ACTIONDBG_AGENTHEAP_H
+
+namespace adbg {
+
+/// While one lives, the memory that this thread allocates comes from a heap
+/// apart from the tool's. Memory of both may be freed at any time.
+class AgentHeap {
+public:
+  AgentHeap() { ++uses; }
+  ~AgentHeap() { --uses; }
+  AgentHeap(const AgentHeap &) = delete;
+
+  static bool isUsed() { return __builtin_expect(uses != 0, 0); }
+
+private:
+  // The model needs no call, which could allocate.
+  __attribute__((tls_model("initial-exec"))) static __thread unsigned uses;
+};
+
+} // namespace adbg
+
+#endif // ACTIONDBG_AGENTHEAP_H

@@ -74,6 +74,7 @@ def _print_both(
         if skipped:
             return before, before, stop
         after = fork.advance(ordinal, "after")
+        fork.check_same()
         if after.outcome is not None and after.tag == "fold":
             _apply_fold(fork, after.outcome)
         return before, print_named(fork, root, new_file(), generic), stop

@@ -7,9 +7,12 @@ import signal
 from pathlib import Path
 from typing import Literal, TypeVar
 
+import msgspec
+
 from actiondbg import protocol
 from actiondbg.errors import AgentError, NoAnswer, NotStopped, ProtocolError, ToolGone
 from actiondbg.process.checkpoints import Automatic, Checkpoints, Frozen
+from actiondbg.process.divergence import run_differs
 from actiondbg.process.fork_owner import ForkOwner
 from actiondbg.process.fork_process import AdoptedFork
 from actiondbg.process.forked_tool import ForkedTool
@@ -73,6 +76,8 @@ class Execution:
         self._muted = False
         self._exited: protocol.Exited | None = None
         self._crashed: protocol.Crashed | None = None
+        self._retraced: tuple[int, list[int]] | None = None  # the timeline that it went back on
+        self._difference: protocol.Difference | None = None  # reported
 
     @property
     def pid(self) -> int:
@@ -208,6 +213,7 @@ class Execution:
             self.branches = branches
             self._running, self._muted = False, muted
             self._exited = self._crashed = None
+            self._retraced = self._timeline()
             self.request(protocol.Settle())
             self.checkpoints.accept(branches)
             self.checkpoints.settle()
@@ -313,11 +319,27 @@ class Execution:
             return
         message = decode_notification(incoming)
         if isinstance(message, protocol.Stopped):
-            self.stop = self.last = stop_of(message)
+            self.stop = self.last = self._compared(stop_of(message), message.difference)
             self._running = False
             self._update_checkpoints(client)
         elif not self._record_end(message):
             raise ProtocolError(f"The agent sent {incoming.method!r} while the tool ran.")
+
+    def _timeline(self) -> tuple[int, list[int]]:
+        return self.branches.current.number, self.branches.ordinals()
+
+    def _compared(self, stop: Stop, difference: protocol.Difference | None) -> Stop:
+        """Return a stop that reports a difference from what the run did before it went back.
+
+        On another branch, or with other skips, the run differs as the user wants it.
+        """
+        if difference is None or difference == self._difference:
+            return stop
+        if self._retraced != self._timeline():
+            return stop
+        self._difference = difference
+        messages = [stop.message, run_differs(difference)]
+        return msgspec.structs.replace(stop, message="\n".join(filter(None, messages)))
 
     def _update_checkpoints(self, client: Client) -> None:
         """Accept automatic checkpoints; at the first stop, have the tool make them."""
@@ -377,7 +399,9 @@ class Execution:
     def _set_exit(self, status: int | None) -> Stop:
         if status is None:
             status = self._reported_status()
-        self.stop = exit_of(status, self.hello is not None, self._exited, self._crashed)
+        stop = exit_of(status, self.hello is not None, self._exited, self._crashed)
+        last = self._crashed or self._exited
+        self.stop = self._compared(stop, last.difference if last else None)
         self._running = False
         return self.stop
 

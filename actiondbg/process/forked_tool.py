@@ -9,7 +9,8 @@ from collections.abc import Callable, Generator
 from typing import Literal, Protocol, TypeVar
 
 from actiondbg import protocol
-from actiondbg.errors import AgentError, ProtocolError, ToolGone
+from actiondbg.errors import AgentError, NoAnswer, ProtocolError, ToolGone
+from actiondbg.process.divergence import NONDETERMINISTIC, replay_differs
 from actiondbg.process.fork_process import ForkProcess
 from actiondbg.process.stop import Stop, exit_of, stop_of
 from actiondbg.protocol.client import Client, ConnectionEnded, decode_notification
@@ -55,6 +56,7 @@ class ForkedTool(Closeable):
             checkpoint, which is stopped just before the event after ``event``.
         exited: its agent's notification before a normal end, or None.
         crashed: its agent's notification before a crash, or None.
+        difference: the first action that differed from the run, in a replay up to here, or None.
     """
 
     def __init__(
@@ -64,6 +66,7 @@ class ForkedTool(Closeable):
         self.stop = stop
         self.exited: protocol.Exited | None = None
         self.crashed: protocol.Crashed | None = None
+        self.difference: protocol.Difference | None = None
         self._forks = forks
         self._process = process
 
@@ -131,6 +134,11 @@ class ForkedTool(Closeable):
             except ProtocolError:
                 self.close()
                 raise
+
+    def check_same(self) -> None:
+        """Raise NoAnswer if an action of this replay differed from the run."""
+        if self.difference is not None:
+            raise NoAnswer(f"{replay_differs(self.difference)} {NONDETERMINISTIC}")
 
     def fork(
         self,
@@ -286,6 +294,7 @@ class ForkedTool(Closeable):
                     continue
                 message = decode_notification(incoming)
                 if isinstance(message, protocol.Stopped):
+                    self.difference = message.difference
                     return stop_of(message)
                 self._record_end(message)
                 if not to_end:
@@ -300,6 +309,7 @@ class ForkedTool(Closeable):
             self.crashed = message
         else:
             raise ProtocolError("The agent of a fork sent hello twice.")
+        self.difference = message.difference
 
     def _wait_for_exit(self) -> Stop:
         """Wait for the end of the process, when its files are complete; return the stop."""
@@ -321,10 +331,10 @@ class ForkedTool(Closeable):
         elif self.exited is not None:
             count = self.exited.actions
             how = f"ended after {count} action{'' if count == 1 else 's'}"
-        return self._gone(
-            f"Replay diverged: the fork of the tool {how}, before it reached the same event. "
-            "The tool may be nondeterministic."
-        )
+        text = f"Replay diverged: the fork of the tool {how}, before it reached the same event."
+        if self.difference is not None:
+            text += f" {replay_differs(self.difference)}"
+        return self._gone(f"{text} {NONDETERMINISTIC}")
 
     def _gone(self, message: str) -> ToolGone:
         """Close the ended fork, and return the error."""

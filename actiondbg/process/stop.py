@@ -110,7 +110,9 @@ def with_skipping(stop: Stop | None, skipping: protocol.Skipping) -> Stop | None
 
 def stop_of(message: protocol.Stopped) -> Stop:
     """Return the stop of an agent's notification."""
-    return Stop(**msgspec.structs.asdict(message))
+    fields = msgspec.structs.asdict(message)
+    del fields["difference"]
+    return Stop(**fields)
 
 
 def exit_of(

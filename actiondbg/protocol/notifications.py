@@ -11,6 +11,7 @@ from actiondbg.protocol.types import (
     ActionRef,
     Change,
     Culprit,
+    Difference,
     Hits,
     Message,
     Outcome,
@@ -61,7 +62,7 @@ class Stopped(ActionRef, Message, kw_only=True):
 
     ``event`` is the newest event; ``nth`` is the action's number among those of its tag, from 1.
     ``changes`` are the first hundred of ``change_count``. ``unnamed`` is another name of a pattern
-    that has no debug name.
+    that has no debug name. In a replay of the run, ``difference`` is its first difference from it.
     """
 
     method: ClassVar[str] = "stopped"
@@ -80,6 +81,7 @@ class Stopped(ActionRef, Message, kw_only=True):
     message: str | None
     culprit: Culprit | None
     unnamed: str | None
+    difference: Difference | None = None
 
 
 class LoggedHit(Stopped, kw_only=True):
@@ -94,7 +96,10 @@ class LoggedHit(Stopped, kw_only=True):
 
 
 class Exited(Message):
-    """The tool is about to end normally, with this exit status; ``event`` is its newest event."""
+    """The tool is about to end normally, with this exit status; ``event`` is its newest event.
+
+    ``difference`` is as in ``Stopped``.
+    """
 
     method: ClassVar[str] = "exited"
     actions: int
@@ -102,13 +107,14 @@ class Exited(Message):
     written: Written
     event: int = 0
     hits: list[Hits] = msgspec.field(default_factory=list[Hits])
+    difference: Difference | None = None
 
 
 class Crashed(Message):
     """The tool is about to crash, in this action, or outside of any if ``ordinal`` is 0.
 
     ``event`` is its newest event; signal 0 is unknown. ``message`` is what the tool wrote about the
-    crash, such as a failed assertion, or None.
+    crash, such as a failed assertion, or None. ``difference`` is as in ``Stopped``.
     """
 
     method: ClassVar[str] = "crashed"
@@ -122,6 +128,7 @@ class Crashed(Message):
     message: str | None = None
     event: int = 0
     hits: list[Hits] = msgspec.field(default_factory=list[Hits])
+    difference: Difference | None = None
 
 
 NOTIFICATIONS: dict[str, type[Message]] = {

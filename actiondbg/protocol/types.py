@@ -193,6 +193,14 @@ class Change(Message):
     guess: bool
 
 
+class Difference(Message):
+    """The first action of a replay that differs from the run, and what each of them dispatched."""
+
+    ordinal: int
+    run: str
+    replay: str
+
+
 class Culprit(Message):
     """The action that a watch or a catch attributes its finding to."""
 

@@ -56,12 +56,15 @@ class Scout:
     def peek(self, event: int) -> Stop:
         """Return the stop at an event of the past."""
         with self.fork(self.nearest(event), []) as fork:
-            return fork.go(event)
+            stop = fork.go(event)
+            fork.check_same()
+            return stop
 
     def frames(self, event: int) -> list[protocol.Frame]:
         """Return the stack of actions at an event of the past."""
         with self.fork(self.nearest(event), []) as fork:
             fork.go(event)
+            fork.check_same()
             return fork.request(protocol.Backtrace()).frames
 
     def nearest(self, event: int) -> ForkedTool:

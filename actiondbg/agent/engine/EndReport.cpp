@@ -38,12 +38,14 @@ void EndReport::sendExit() {
   if (!engine.isAttached() || !engine.isConnected())
     return;
   finishFiles();
-  engine.connection.notify(
-      "exited", Object{{"actions", int64_t(engine.position.ordinal)},
-                       {"status", exitStatus & 0xff},
-                       {"event", int64_t(engine.position.event)},
-                       {"written", describeWritten()},
-                       {"hits", describeHits(engine.breakpoints.all())}});
+  engine.trace.end(engine.position.ordinal);
+  Object exited{{"actions", int64_t(engine.position.ordinal)},
+                {"status", exitStatus & 0xff},
+                {"event", int64_t(engine.position.event)},
+                {"written", describeWritten()},
+                {"hits", describeHits(engine.breakpoints.all())}};
+  engine.trace.describe(exited);
+  engine.connection.notify("exited", std::move(exited));
 }
 
 /// Runs `function` on a stack of its own: a signal handler's stack is too small
@@ -116,6 +118,7 @@ void EndReport::sendCrash() {
   crash["written"] = describeWritten();
   crash["event"] = int64_t(engine.position.event);
   crash["hits"] = describeHits(engine.breakpoints.all());
+  engine.trace.describe(crash);
   engine.connection.notify("crashed", std::move(crash));
 }
 

@@ -20,6 +20,7 @@ namespace adbg {
 void Engine::attach(const std::string &socket) {
   local.isHome = true;
   pid = getpid();
+  trace.begin();
   connection.open(socket);
   Connection::onForce = [] {
     if (local.isHome && first().follows())
@@ -36,6 +37,7 @@ void Engine::attach(const std::string &socket) {
 
 void Engine::abandon() {
   attached = false;
+  trace.forked(/*compares=*/false);
   RecordFile::abandon();
   UpstreamLog::abandon();
   connection.abandon();
@@ -53,7 +55,10 @@ void Engine::makeCheckpoint() {
   AgentHeap agentHeap;
   auto clock = [this] { return observer.ranFor(); };
   if (forks.checkpoints.isDue(position.event, clock()) &&
-      forks.forkCheckpoint(position.event, clock, [this] { join(); }) == 0)
+      forks.forkCheckpoint(position.event, clock, [this] {
+        trace.forked(/*compares=*/false);
+        join();
+      }) == 0)
     stops.serve();
 }
 
@@ -87,6 +92,7 @@ bool Engine::begin(Frame &frame) {
   frame.ordinal = ++position.ordinal;
   ++position.event;
   knownNames.number(frame);
+  trace.note(frame, observer.ids);
   frame.tally.first = observer.log.end();
   frame.tally.firstId = observer.ids.upcoming();
   if (parent)

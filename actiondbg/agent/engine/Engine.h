@@ -15,6 +15,7 @@
 #include "observe/ErasedUnits.h"
 #include "observe/KnownNames.h"
 #include "observe/Legalizations.h"
+#include "observe/RunTrace.h"
 #include "record/Recorder.h"
 #include "record/UpstreamLog.h"
 #include "support/Traits.h"
@@ -99,7 +100,11 @@ public:
   void stopInside();
   /// Forks this process; returns 0 in the child, which is at the same stop.
   pid_t fork(const ForkSettings &settings) {
-    return forks.fork(settings, [this] { join(); });
+    return forks.fork(settings, [&] {
+      // A fork that replaces the tool on its timeline is muted up to there.
+      trace.forked(settings.role == Role::Replica || settings.muted);
+      join();
+    });
   }
 
 private:
@@ -127,6 +132,7 @@ public:
   ErasedUnits erasedUnits{observer};
   KnownNames knownNames;
   Legalizations legalizations{observer.ids};
+  RunTrace trace;
   Forks forks{connection};
   EndReport end{*this};
 

@@ -82,6 +82,7 @@ Object StopLoop::describe(const Frame &frame, const Notice &notice,
   Object stop = describeStop(frame, notice, observer.log, inside, mostChanges);
   stop["event"] = int64_t(position.event);
   stop["cursorId"] = idOrNull(idOf(cursor));
+  engine.trace.describe(stop);
   return stop;
 }
 

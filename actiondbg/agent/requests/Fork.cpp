@@ -42,6 +42,7 @@ Answer<Object> Fork::run(ForkArguments &arguments) {
 
 Answer<NoResult> Settle::run(NoArguments &) {
   engine.forks.files.settle();
+  engine.trace.becomeRun(engine.position.ordinal);
   return NoResult();
 }
 

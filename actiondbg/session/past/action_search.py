@@ -151,8 +151,8 @@ def _go_on(fork: ForkedTool, limit: int) -> bool:
     except ToolGone:
         if fork.exited is None and fork.crashed is None:
             raise
-        return True
-    return False
+    fork.check_same()
+    return fork.is_closed
 
 
 def _await_ends(fork: ForkedTool) -> None:

@@ -138,12 +138,17 @@ class Replay:
 
 
 def replay_to(fork: ForkedTool, place: Place) -> None:
-    """Replay the run up to a place."""
+    """Replay the run up to a place.
+
+    Raises:
+        NoAnswer: an action on the way differed from the run.
+    """
     if not place.ordinal:
         return
     stop = fork.advance(place.ordinal, place.when)
     if place.ended and stop.depth:
         fork.resume("finish", stop.depth)
+    fork.check_same()
 
 
 def _place_of(stop: Stop) -> Place:

@@ -72,6 +72,7 @@ def _hits_in(fork: ForkedTool, bound: Hit, count: int) -> list[Hit]:
     found: list[Hit] = []
     if fork.event < bound.event:
         stop = fork.go(bound.event, keep=count)
+        fork.check_same()
         passed = fork.request(protocol.GetStatus()).passed
         found = [Hit(one.event, one.during) for one in passed]
         is_hit = bool(stop.breakpoints) or stop.reason == "verify"

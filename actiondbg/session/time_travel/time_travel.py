@@ -214,7 +214,9 @@ class TimeTravel:
             return event_before(ordinal, stop.depth)
         with self._fork_before(execution, ordinal) as fork:
             try:
-                return fork.advance(ordinal, when).event
+                event = fork.advance(ordinal, when).event
+                fork.check_same()
+                return event
             except ToolGone as gone:
                 place = f"end of #{ordinal}" if when == "after" else f"#{ordinal}"
                 raise UsageError(f"{_end_text(fork)}: there is no {place}.") from gone

@@ -142,6 +142,7 @@ def _advance(made: ForkedTool, event: int, inside: int) -> Stop:
     stop = made.go(event)
     for _ in range(inside):
         stop = made.resume("continue")
+    made.check_same()
     _check_arrival(stop, event, inside)
     return stop
 

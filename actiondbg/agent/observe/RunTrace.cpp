@@ -1,0 +1,171 @@
+//===- RunTrace.cpp - The actions of the run, for its replays -------------===//
+
+#include "observe/RunTrace.h"
+#include "engine/Describe.h"
+#include "observe/PatternNames.h"
+#include "support/Traits.h"
+
+#include <algorithm>
+#include <cstring>
+#include <sys/mman.h>
+
+using namespace mlir;
+using llvm::StringRef;
+
+namespace adbg {
+
+static constexpr StringRef endText = "the end of the tool";
+
+llvm::json::Value toJSON(const Difference &difference) {
+  return llvm::json::Object{{"ordinal", int64_t(difference.ordinal)},
+                            {"run", safe(difference.run)},
+                            {"replay", safe(difference.replay)}};
+}
+
+//===----------------------------------------------------------------------===//
+// The processes of the run
+//===----------------------------------------------------------------------===//
+
+void RunTrace::begin() {
+  void *taken = mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE,
+                     MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (taken == MAP_FAILED)
+    return;
+  shared = static_cast<Shared *>(taken);
+  use = Use::Write;
+  isComplete = true;
+}
+
+void RunTrace::forked(bool compares) {
+  isComplete = isComplete && use == Use::Write;
+  if (use == Use::Write)
+    found.reset();
+  use = compares && shared && !found ? Use::Compare : Use::None;
+}
+
+void RunTrace::becomeRun(uint64_t ordinal) {
+  if (!shared)
+    return;
+  // What it did before is known only if it has compared it.
+  if (use == Use::None && !isComplete)
+    shared->first = ordinal + 1;
+  shared->reached =
+      use == Use::Compare ? std::max(shared->count, shared->reached) : 0;
+  use = Use::Write;
+  isComplete = true;
+  found.reset();
+  shared->count = ordinal;
+  shared->isOver = false;
+}
+
+void RunTrace::end(uint64_t ordinal) {
+  bool isShorter = use == Use::Write     ? ordinal < shared->reached
+                   : use == Use::Compare ? holds(ordinal + 1)
+                                         : false;
+  if (use == Use::Write)
+    shared->isOver = true;
+  if (found || !isShorter)
+    return;
+  readNames();
+  found = {ordinal + 1, textOf(at(ordinal + 1)), endText.str()};
+}
+
+//===----------------------------------------------------------------------===//
+// Actions
+//===----------------------------------------------------------------------===//
+
+/// The operation is described apart from it.
+static std::string textOf(const Frame &frame) {
+  switch (frame.kind) {
+  case Kind::Pattern:
+  case Kind::Pass:
+    return (frame.tag() + " " + frame.name()).str();
+  default:
+    return frame.tag().str();
+  }
+}
+
+static std::string withOperation(std::string text, StringRef op, uint32_t id) {
+  if (!op.empty())
+    text += (" on " + op).str();
+  if (id)
+    text += (" @" + llvm::Twine(id)).str();
+  return text;
+}
+
+void RunTrace::compare(const Frame &frame, const Identities &ids) {
+  bool isMore = shared->isOver && frame.ordinal == shared->count + 1;
+  if (!isMore && !holds(frame.ordinal))
+    return;
+  Entry own = entryOf(frame, ids);
+  if (!isMore && own == at(frame.ordinal))
+    return;
+  readNames();
+  differ(frame, own, isMore ? endText.str() : textOf(at(frame.ordinal)));
+  use = Use::None;
+}
+
+void RunTrace::compareAgain(const Frame &frame, const Identities &ids) {
+  Entry own = entryOf(frame, ids);
+  if (own == at(frame.ordinal))
+    return;
+  differ(frame, own, textOf(at(frame.ordinal)));
+  shared->reached = 0;
+}
+
+void RunTrace::differ(const Frame &frame, const Entry &own, std::string run) {
+  Operation *op = frame.units.empty() ? nullptr : holderOf(frame.units[0]);
+  found = {frame.ordinal, std::move(run),
+           withOperation(adbg::textOf(frame),
+                         op ? op->getName().getStringRef() : "", own.id)};
+}
+
+std::string RunTrace::textOf(const Entry &entry) const {
+  return withOperation(texts[entry.name].str(), texts[entry.op], entry.id);
+}
+
+//===----------------------------------------------------------------------===//
+// Names
+//===----------------------------------------------------------------------===//
+
+uint16_t RunTrace::nameOf(const Frame &frame) {
+  auto number = [&] { return numberOf(adbg::textOf(frame)); };
+  switch (frame.kind) {
+  case Kind::Fold:
+    return fold ? fold : fold = number();
+  case Kind::Pattern:
+    return patterns.get(adbg::nameOf(*frame.pattern()), number);
+  default:
+    return number();
+  }
+}
+
+uint16_t RunTrace::nameOf(Operation *op) {
+  return operations.get(nameKeyOf(op),
+                        [&] { return numberOf(op->getName().getStringRef()); });
+}
+
+uint16_t RunTrace::numberOf(StringRef text) {
+  readNames();
+  auto entry = numbers.find(text);
+  if (entry != numbers.end())
+    return entry->second;
+  size_t room = sizeof(shared->names) - shared->nameBytes;
+  if (use != Use::Write || text.size() >= room || texts.size() > UINT16_MAX)
+    return 0;
+  memcpy(shared->names + shared->nameBytes, text.data(), text.size());
+  shared->nameBytes += text.size() + 1;
+  readNames();
+  return texts.size() - 1;
+}
+
+void RunTrace::readNames() {
+  while (readBytes < shared->nameBytes) {
+    StringRef text = shared->names + readBytes;
+    numbers.try_emplace(text, texts.size());
+    texts.push_back(text);
+    readBytes += text.size() + 1;
+  }
+}
+
+} // namespace adbg

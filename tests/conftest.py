@@ -120,7 +120,7 @@ def pattern_plugin(mlir_opt: str, shared_directory: Path) -> Path:
             flags = ["-fno-rtti"] if tool.path.is_relative_to(sys.prefix) else []
             flags += [f"-I{directory}" for directory in tool.headers]
             source = str(INPUTS / "pattern_plugin.cpp")
-            command = [*find_compiler().command, "-std=c++17", "-O1", "-fPIC", "-shared"]
+            command = [*find_compiler().command, "-std=c++17", "-O1", "-g", "-fPIC", "-shared"]
             subprocess.run([*command, *flags, source, "-o", str(library)], check=True)
     return library
 

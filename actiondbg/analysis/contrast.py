@@ -96,6 +96,11 @@ def is_silent(attempt: Attempt) -> bool:
     return attempt.outcome.result == "failed" and not attempt.outcome.reasons
 
 
+def silent_failure(attempts: Sequence[Attempt]) -> Attempt | None:
+    """Return the newest attempt that failed without a reason; None if there is none."""
+    return next((one for one in reversed(attempts) if is_silent(one)), None)
+
+
 def contrast_of(failure: Example, others: Iterable[Example]) -> Contrast:
     """Compare a failed attempt with other attempts of the pattern.
 

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from actiondbg.analysis.contrast import Contrast
     from actiondbg.analysis.history import Event, History
     from actiondbg.ir.diff import Diff, Row
+    from actiondbg.session.past.failure_return import FailureReturn
 
 _WIDTH = 160  # columns of a side-by-side diff in a file
 _OFF = "\x1b[39m"
@@ -37,12 +38,14 @@ class AttemptsShown(msgspec.Struct):
         each: whether each is listed.
         inside: whether the stop is inside an action, which may be an attempt that has not ended.
         contrast: of a failure without a reason; None if there is none.
+        returned: the place in the code where it returned; None if it was not asked for.
     """
 
     attempts: PatternAttempts
     each: bool
     inside: bool = False
     contrast: Contrast | None = None
+    returned: FailureReturn | None = None
 
 
 class HistoryShown(msgspec.Struct):
@@ -85,9 +88,12 @@ def attempts_text(_: RenderContext, shown: AttemptsShown) -> str:
     parts = [f"{counts[key]:,} {word}" for key, word in words.items() if counts[key]]
     head = f"{plural(len(found.attempts), 'attempt')} of {found.name}: {', '.join(parts)}"
     if shown.each:
-        return "\n".join([head, *(_attempt_line(each) for each in found.attempts)])
-    compared = [] if shown.contrast is None else _contrast_lines(shown.contrast)
-    return "\n".join([head, *_group_lines(found.grouped()), *compared])
+        each = (_attempt_line(one) for one in found.attempts)
+        return "\n".join([head, *each, *_return_lines(shown.returned)])
+    lines = [head, *_group_lines(found.grouped())]
+    if shown.contrast is not None:
+        lines += _contrast_lines(shown.contrast)
+    return "\n".join([*lines, *_return_lines(shown.returned)])
 
 
 def _place(attempt: Attempt) -> str:
@@ -149,6 +155,19 @@ def _contrast_lines(contrast: Contrast) -> list[str]:
         here = "" if difference.here is None else f" (here: {difference.here})"
         lines.append(f"  {difference.statement}{here}")
     return lines
+
+
+def _return_lines(found: FailureReturn | None) -> list[str]:
+    if found is None:
+        return []
+    head = f"{_place(found.attempt)} returned from {found.function}"
+    if found.line is not None:
+        place = f"{found.line.file}:{found.line.line}"
+        text = [] if found.line.text is None else [f"  {found.line.text}"]
+        return [f"{head}; its last condition is at {place}", *text]
+    after = f", after a call of {found.call}" if found.call else ""
+    where = f"; its last branch is at {found.branches[0]}" if found.branches else ""
+    return [f"{head}{where}{after}"]
 
 
 def _counted(count: int, noun: str) -> str:
@@ -311,6 +330,12 @@ def _attempts_object(shown: AttemptsShown) -> object:
             **msgspec.to_builtins(shown.contrast),
             "failure": shown.contrast.failure.ordinal,
             "nearest": None if shown.contrast.nearest is None else shown.contrast.nearest.ordinal,
+        },
+        "return": None
+        if shown.returned is None
+        else {
+            **msgspec.to_builtins(shown.returned),
+            "attempt": shown.returned.attempt.ordinal,
         },
         "groups": [
             {

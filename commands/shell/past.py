@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Annotated
 
+from actiondbg.analysis.contrast import silent_failure
 from actiondbg.commands.interpreter import completers, values
 from actiondbg.commands.interpreter.declaration import Topic
 from actiondbg.commands.interpreter.options import (
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from actiondbg.analysis.contrast import Contrast, Example
     from actiondbg.commands.interpreter.console import Console
     from actiondbg.process.stop import Stop
+    from actiondbg.session.past.failure_return import FailureReturn
 
 PAST = Topic("Past actions")
 _OPERATION = re.compile(r"cursor|@\d+|%\S+")
@@ -90,6 +92,14 @@ class WhyNotOptions(Options):
             complete=completers.files,
         ),
     ] = ()
+    native: Annotated[
+        bool,
+        Flag(
+            "--native",
+            help="find with gdb the last condition in the pattern's code before the newest failure "
+            "without a reason returned",
+        ),
+    ] = False
 
 
 @PAST.command("why-not", example="why-not AddIAddConstant cursor")
@@ -110,7 +120,8 @@ def why_not(console: Console, options: WhyNotOptions) -> AttemptsShown | Stop:
     ):  # "during": the tool may be crashing
         inside = stop is not None and stop.when == "during"
         compared = None if options.all else _contrast(console, found, options.against)
-        return AttemptsShown(found, options.all, inside, compared)
+        returned = _failure_return(console, found) if options.native else None
+        return AttemptsShown(found, options.all, inside, compared, returned)
     console.note(f"There was no attempt of {options.name} so far: continuing to the next.")
     found_stop = _next_attempt(console, options)
     if found_stop.when == "exit" and stop.ordinal:
@@ -136,6 +147,16 @@ def _contrast(
     except NotRecorded as error:
         console.note(str(error))
         return None
+
+
+def _failure_return(console: Console, attempts: PatternAttempts) -> FailureReturn:
+    """Find the place in the code where the newest failure without a reason returned."""
+    session = console.live_session("A native debugger")
+    failed = silent_failure(attempts.attempts)
+    if failed is None:
+        raise UsageError(f"No attempt of {attempts.name} here failed without a reason.")
+    with console.progress.shown():
+        return session.past.failure_return(failed)
 
 
 def _operation_id(console: Console, where: str | None) -> int | None:

@@ -67,9 +67,38 @@ struct Touch : PassWrapper<Touch, OperationPass<>> {
 };
 } // namespace
 
+// A pattern that fails in several places without a reason.
+namespace {
+struct Guarded : OpRewritePattern<Cast> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(Cast op, PatternRewriter &) const override {
+    if (op.getNumOperands() != 1)
+      return failure(); // not one operand
+    if (!op->hasAttr("open"))
+      return failure(); // not open
+    Operation *definer = op.getOperand(0).getDefiningOp();
+    if (!definer)
+      return failure(); // a block argument
+    op->removeAttr("open");
+    return success();
+  }
+};
+
+struct Guards : PassWrapper<Guards, OperationPass<>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(Guards)
+  StringRef getArgument() const override { return "guards"; }
+  void runOnOperation() override {
+    RewritePatternSet patterns(&getContext());
+    patterns.add<Guarded>(&getContext());
+    (void)applyPatternsGreedily(getOperation(), std::move(patterns));
+  }
+};
+} // namespace
+
 extern "C" PassPluginLibraryInfo mlirGetPassPluginInfo() {
   return {MLIR_PLUGIN_API_VERSION, "patterns", "1", [] {
             PassRegistration<Names>();
             PassRegistration<Touch>();
+            PassRegistration<Guards>();
           }};
 }

@@ -18,7 +18,6 @@ from actiondbg import protocol
 from actiondbg.errors import UsageError
 from actiondbg.process.forked_tool import ForkedTool
 from actiondbg.process.process_status import process_status
-from actiondbg.process.stop import Stop
 from actiondbg.session.executions import Executions
 from actiondbg.session.scout import Scout
 from actiondbg.support.executables import which
@@ -82,31 +81,61 @@ class NativeDebugger:
             NotStopped: the tool is not stopped.
             UsageError: the debugger is not installed, or could not attach.
         """
-        name, program = _find(debugger)
         stop = self._executions.stop
+        is_crash = stop is not None and stop.is_crash
         with self._scout.fork_tool() as fork:
-            output = None if terminal else self._executions.new_print()
-            if output is not None:
-                output.touch()
-            message = protocol.PrepareNative(output=terminal or str(output))
-            run = NativeRun(
-                debugger=name,
-                pid=fork.pid,
-                functions=fork.request(message).functions,
-                status=0,
-                output=None,
+            return debug_fork(
+                fork, self._executions, debugger, commands, terminal, on_start, is_crash=is_crash
             )
-            on_start(run)
-            argv = [program, *_arguments(run, stop, commands)]
-            try:
-                status, has_attached = _run(argv, fork, output)
-                text = None if output is None else output.read_text(errors="replace")
-            finally:
-                if output is not None:
-                    output.unlink(missing_ok=True)
-        if not has_attached:
-            raise UsageError(_refusal(run, text))
-        return msgspec.structs.replace(run, status=status, output=text)
+
+
+def debug_fork(
+    fork: ForkedTool,
+    executions: Executions,
+    debugger: Debugger | None = None,
+    commands: Sequence[str] = (),
+    terminal: str | None = None,
+    on_start: Callable[[NativeRun], None] = lambda _: None,
+    *,
+    is_crash: bool = False,
+) -> NativeRun:
+    """Attach a debugger to a fork; see ``NativeDebugger.attach``.
+
+    Args:
+        fork: of the tool, which ends with the debugger.
+        executions: the processes of the tool.
+        debugger: None for gdb, or lldb where there is no gdb.
+        commands: of the debugger, after which it ends.
+        terminal: the path of the terminal; None to run the commands only.
+        on_start: called before the debugger starts.
+        is_crash: whether the fork is stopped at a crash.
+
+    Raises:
+        UsageError: the debugger is not installed, or could not attach.
+    """
+    name, program = _find(debugger)
+    output = None if terminal else executions.new_print()
+    if output is not None:
+        output.touch()
+    try:
+        message = protocol.PrepareNative(output=terminal or str(output))
+        run = NativeRun(
+            debugger=name,
+            pid=fork.pid,
+            functions=fork.request(message).functions,
+            status=0,
+            output=None,
+        )
+        on_start(run)
+        argv = [program, *_arguments(run, is_crash, commands)]
+        status, has_attached = _run(argv, fork, output)
+        text = None if output is None else output.read_text(errors="replace")
+    finally:
+        if output is not None:
+            output.unlink(missing_ok=True)
+    if not has_attached:
+        raise UsageError(_refusal(run, text))
+    return msgspec.structs.replace(run, status=status, output=text)
 
 
 def _find(debugger: Debugger | None) -> tuple[Debugger, str]:
@@ -119,10 +148,9 @@ def _find(debugger: Debugger | None) -> tuple[Debugger, str]:
     raise UsageError(f"{' or '.join(names)} was not found: install it, or add its folder to PATH.")
 
 
-def _arguments(run: NativeRun, stop: Stop | None, commands: Sequence[str]) -> list[str]:
+def _arguments(run: NativeRun, is_crash: bool, commands: Sequence[str]) -> list[str]:
     """Return the arguments of the debugger."""
-    continues = bool(run.functions) or (stop is not None and stop.is_crash)
-    lines = ["continue"] if continues else []
+    lines = ["continue"] if run.functions or is_crash else []
     return (_gdb if run.debugger == "gdb" else _lldb)(run, lines, commands)
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import msgspec
 
 from actiondbg import protocol
-from actiondbg.analysis.attempts import Attempt, PatternAttempts, attempts_of
+from actiondbg.analysis.attempts import Attempt, attempts_of
 from actiondbg.analysis.contrast import Contrast, Example, contrast_of, is_silent, is_success
 from actiondbg.analysis.features import features_of
 from actiondbg.breakpoints.spec import attempt_terms
@@ -20,11 +20,6 @@ ANY = protocol.OutcomeFilter()
 _OBSERVED = 20_000  # newest attempts whose neighbourhoods are observed
 _COMPARED = 2_000  # newest successes, and failures, that are compared
 _AFTER, _BEFORE = 1, 2  # breakpoints
-
-
-def silent_failure(attempts: PatternAttempts) -> Attempt | None:
-    """Return the newest attempt that failed without a reason; None if there is none."""
-    return next((one for one in reversed(attempts.attempts) if is_silent(one)), None)
 
 
 def observe(

@@ -13,8 +13,8 @@ import msgspec
 
 from actiondbg import protocol
 from actiondbg.analysis.actions import ActionList, ListedAction, Window
-from actiondbg.analysis.attempts import Attempts, PatternAttempts, attempts_of
-from actiondbg.analysis.contrast import Contrast, Example
+from actiondbg.analysis.attempts import Attempt, Attempts, PatternAttempts, attempts_of
+from actiondbg.analysis.contrast import Contrast, Example, silent_failure
 from actiondbg.analysis.history import History, Unfinished, history_of
 from actiondbg.analysis.pipeline import PASS_TAG
 from actiondbg.breakpoints.condition import parse_condition
@@ -32,6 +32,7 @@ from actiondbg.session.inspection.cursor import Cursor
 from actiondbg.session.past import neighbourhoods
 from actiondbg.session.past.action_search import ActionSearch, Wanted
 from actiondbg.session.past.conversion_replay import ConversionReplay
+from actiondbg.session.past.failure_return import FailureReturn, find_return
 from actiondbg.session.past.pass_reproducer import (
     Reproducer,
     keep_in,
@@ -146,7 +147,7 @@ class Past:
         Returns:
             The differences; None if every failure has a reason.
         """
-        failure = neighbourhoods.silent_failure(attempts)
+        failure = silent_failure(attempts.attempts)
         if failure is None:
             return None
         every = self.why_not(attempts.name) if attempts.selected else attempts
@@ -180,6 +181,19 @@ class Past:
             return self._conversions.explain(target, glob=wanted.glob)
         id = self._cursor.operation_id(wanted)
         return self._conversions.explain(f"@{id}", id=id)
+
+    def failure_return(self, attempt: Attempt) -> FailureReturn:
+        """Find the place in the pattern's code from which an attempt returned, with gdb.
+
+        Args:
+            attempt: an attempt that has ended, by ``why_not``.
+
+        Raises:
+            UsageError: gdb is not installed, or could not attach.
+            NoAnswer: the pattern's function is not known, or could not be followed.
+        """
+        self._replay.check_past(attempt.ordinal, "after")
+        return find_return(self._executions, self._replay, attempt)
 
     def history(self, target: str = "cursor") -> History:
         """Return the history of an operation up to now.

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
+import msgspec
 import pytest
 
 import actiondbg
+from actiondbg.errors import UsageError
 from tests.fakes import stock_tool as stock
 from tests.fakes.silent_patterns import CASES, NOT_NAMED, Case
 from tests.paths import COMMAND
 
+needs_gdb = pytest.mark.skipif(not shutil.which("gdb"), reason="gdb is not installed")
 Launch = Callable[..., actiondbg.Session]
 
 CONDITIONS = """\
@@ -215,3 +219,73 @@ def test_a_recorded_command_that_cannot_run_again(folds: str) -> None:
     Path("there").rmdir()
     done = why_not("--against", "moved.adbrec")
     assert "cannot run again: its working directory" in done.stderr
+
+
+# --- the code that returned ------------------------------------------------------------
+
+GUARDED = """\
+func.func @f(%a: i32, %b: i32) -> (i64, i64, i64, i64) {
+  %0 = builtin.unrealized_conversion_cast %a, %b : i32, i32 to i64
+  %c = arith.constant 3 : i32
+  %1 = builtin.unrealized_conversion_cast %c : i32 to i64 {open}
+  %2 = builtin.unrealized_conversion_cast %c : i32 to i64
+  %3 = builtin.unrealized_conversion_cast %a : i32 to i64 {open}
+  return %0, %1, %2, %3 : i64, i64, i64, i64
+}
+"""
+
+
+@needs_gdb
+@pytest.mark.parametrize(
+    ("line", "condition"),
+    [
+        (2, "if (op.getNumOperands() != 1)"),
+        (5, 'if (!op->hasAttr("open"))'),
+        (6, "if (!definer)"),
+    ],
+)
+def test_the_last_condition_with_debug_information(
+    launch: Launch, pattern_plugin: Path, line: int, condition: str
+) -> None:
+    flags = [f"--load-pass-plugin={pattern_plugin}", "--pass-pipeline=builtin.module(guards)"]
+    session = launch(*flags, source=stock.write("guarded.mlir", GUARDED))
+    assert session.run().status == 0
+    attempt = session.past.why_not("Guarded", location=f"guarded.mlir:{line}").attempts[-1]
+    found = session.past.failure_return(attempt)
+    assert "Guarded::matchAndRewrite" in found.function
+    assert found.line is not None and found.line.text == condition
+    assert found.line.file.endswith("pattern_plugin.cpp")
+
+
+@needs_gdb
+def test_the_last_branch_without_debug_information(launch: Launch, mlir_opt: str) -> None:
+    session = launch(source=stock.write("unknown.mlir", UNKNOWN))
+    session.run()
+    failed = session.past.why_not(PATTERN).attempts[-1]
+    found = session.past.failure_return(failed)
+    assert found.line is None and found.call == "mlir::Value::getDefiningOp() const"
+    # Debian's library has no symbols of functions in anonymous namespaces.
+    name = "libMLIR" if mlir_opt.startswith("/usr") else f"{PATTERN}::matchAndRewrite"
+    assert name in found.function and name in found.branches[0]
+    assert session.stop is not None and session.stop.when == "exit"
+
+
+@needs_gdb
+def test_the_return_in_a_batch(folds: str) -> None:
+    done = why_not("--native")
+    assert "RemoveStaticCondition::matchAndRewrite; its last branch is at " in done.stdout
+    assert done.stdout.splitlines()[-1].endswith(
+        "after a call of mlir::Value::getDefiningOp() const"
+    )
+
+
+def test_a_return_needs_a_failure_and_gdb(folds: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    with actiondbg.launch(["mlir-opt", folds, "--canonicalize"]) as session:
+        session.run()
+        attempt = session.past.why_not("AddIAddConstant").attempts[0]
+        later = msgspec.structs.replace(attempt, ordinal=10_000)
+        with pytest.raises(UsageError, match="#10000 has not been dispatched"):
+            session.past.failure_return(later)
+        monkeypatch.setenv("PATH", str(Path.cwd()))
+        with pytest.raises(UsageError, match="gdb was not found: install it"):
+            session.past.failure_return(attempt)

@@ -13,13 +13,15 @@ from collections.abc import Iterable, Iterator, Sequence
 import msgspec
 
 from actiondbg.analysis.attempts import Attempt
-from actiondbg.analysis.features import Feature, Features, Relation, Value
+from actiondbg.analysis.features import TYPES, Feature, Features, Relation, Value
 
 _SHOWN = 3  # findings, and equivalent statements of each
 _DIFFERENCES = 5  # between the failure and the nearest success
 _LEAST = 0.5  # share of the successes in which a statement holds
 _THRESHOLDS = 12  # numbers with which the values of a feature are compared
 _FAR = (4, 2, 1)  # weights of features by distance
+# What a statement costs, in accuracy: the more may be said of its kind, the more evidence it needs.
+_DISTANCE, _COST, _VAGUE = 0.15, 0.05, 0.1
 
 
 class Example(msgspec.Struct, kw_only=True, frozen=True):
@@ -145,11 +147,22 @@ class _Statement(msgspec.Struct, frozen=True):
                 return isinstance(value, int) and value <= int(self.value)
 
     @property
-    def cost(self) -> tuple[int, int, int, str]:
-        """What is said of the operation itself, plainly, is preferred."""
+    def penalty(self) -> float:
+        """What is said of the operation itself, plainly, is preferred: it needs less evidence."""
         distance, cost = self.feature.cost
-        plain = self.relation != "is not" or not self.feature.has_value
-        return distance, cost, 0 if plain else 1, self.text
+        is_vague = self.relation == "is not" and self.feature.has_value
+        is_text = self.feature.aspect == "attribute" and isinstance(self.value, str)
+        return _DISTANCE * distance + _COST * cost + _VAGUE * is_vague + _DISTANCE * is_text
+
+    @property
+    def topic(self) -> object:
+        """The aspect for types and their parts; otherwise the statement."""
+        return self.feature.aspect if self.feature.aspect in TYPES else self
+
+    @property
+    def order(self) -> tuple[float, str]:
+        """The order of statements with the same evidence."""
+        return self.penalty, self.text
 
     @property
     def text(self) -> str:
@@ -163,7 +176,12 @@ class _Ranked(msgspec.Struct, frozen=True):
     held: int
     successes: int
     failures: int
-    score: float
+    accuracy: float
+
+    @property
+    def score(self) -> float:
+        """The balanced accuracy, less what the statement costs."""
+        return self.accuracy - self.statement.penalty
 
 
 def _findings(
@@ -174,12 +192,16 @@ def _findings(
     groups: dict[int, list[_Ranked]] = {}
     for one in _ranked(failure, successes, failures):
         groups.setdefault(one.held, []).append(one)
-    best = [sorted(group, key=lambda one: one.statement.cost) for group in groups.values()]
-    best.sort(key=lambda group: (-group[0].score, group[0].statement.cost))
-    if best and best[0][0].score == 1:
+    best = [sorted(group, key=lambda one: one.statement.order) for group in groups.values()]
+    best.sort(key=lambda group: (-group[0].score, group[0].statement.order))
+    if any(group[0].accuracy == 1 for group in best):
         # What holds in a part of the successes only explains less, and is no condition.
         best = [group for group in best if group[0].successes == len(successes)]
-    return [_finding(failure, group) for group in best[:_SHOWN]]
+    # One finding for each topic: the sizes of each operand would leave no place for another.
+    first: dict[object, list[_Ranked]] = {}
+    for group in best:
+        first.setdefault(group[0].statement.topic, group)
+    return [_finding(failure, group) for group in list(first.values())[:_SHOWN]]
 
 
 def _finding(failure: Example, group: list[_Ranked]) -> Finding:
@@ -275,7 +297,7 @@ def _differences(failure: Example, success: Example) -> list[Difference]:
         if (value := feature.of(success.features)) is not None
         and value != feature.of(failure.features)
     ]
-    statements.sort(key=lambda one: one.cost)
+    statements.sort(key=lambda one: one.order)
     return [
         Difference(statement=one.text, here=_here(one.feature, failure))
         for one in statements[:_DIFFERENCES]

@@ -35,7 +35,8 @@ class Aspect(NamedTuple):
     Attributes:
         phrase: of the value, "the rank of {s}"; or of the fact, "{s} is a constant".
         opposite: of the fact; empty where the feature has a value.
-        cost: of the claim: at the same evidence the cheaper aspect is preferred.
+        cost: of the claim: the less often patterns look at it, and the more values it may have,
+            the more evidence it needs.
     """
 
     phrase: str
@@ -57,39 +58,39 @@ ASPECTS = {
         "an operand of {s} is defined by {d}", "no operand of {s} is defined by {d}", 1
     ),
     "any-same": Aspect("two operands are the same value", "all operands are different values", 1),
-    "used-by": Aspect("{s} is used by {d}", "{s} is not used by {d}", 2),
-    "users": Aspect("all users of {s}", cost=1),
+    "used-by": Aspect("{s} is used by {d}", "{s} is not used by {d}", 3),
+    "users": Aspect("all users of {s}", cost=2),
     "local": Aspect("{s} is defined in the same block", "{s} is defined in another block", 2),
     "users-local": Aspect(
         "all users of {s} are in the same block", "a user of {s} is in another block", 2
     ),
     # attributes
-    "attribute": Aspect("the attribute {d} of {s}", cost=1),
+    "attribute": Aspect("the attribute {d} of {s}", cost=2),
     "has": Aspect("{s} has the attribute {d}", "{s} has no attribute {d}", 1),
     "identity": Aspect("{d} of {s} is an identity", "{d} of {s} is no identity", 1),
-    "fixed": Aspect("all of {d} of {s} are static", "{d} of {s} has a dynamic entry", 1),
-    "zeros": Aspect("all of {d} of {s} are 0", "not all of {d} of {s} are 0", 1),
-    "ones": Aspect("all of {d} of {s} are 1", "not all of {d} of {s} are 1", 1),
+    "fixed": Aspect("all of {d} of {s} are static", "{d} of {s} has a dynamic entry", 2),
+    "zeros": Aspect("all of {d} of {s} are 0", "not all of {d} of {s} are 0", 3),
+    "ones": Aspect("all of {d} of {s} are 1", "not all of {d} of {s} are 1", 3),
     "splat": Aspect("{d} of {s} is a splat", "{d} of {s} is no splat", 1),
     # types
     "static": Aspect("the shape of {s} is static", "the shape of {s} has a dynamic size", 1),
-    "rank": Aspect("the rank of {s}", cost=1),
+    "rank": Aspect("the rank of {s}", cost=2),
     "kind": Aspect("the kind of type of {s}", cost=2),
-    "element": Aspect("the element type of {s}", cost=2),
-    "type": Aspect("the type of {s}", cost=3),
+    "element": Aspect("the element type of {s}", cost=3),
+    "type": Aspect("the type of {s}", cost=6),
     "unit": Aspect("{s} has a size of 1", "{s} has no size of 1", 2),
-    "size": Aspect("size {d} of {s}", cost=3),
-    "last-size": Aspect("the last size of {s}", cost=3),
+    "size": Aspect("size {d} of {s}", cost=5),
+    "last-size": Aspect("the last size of {s}", cost=5),
     "layout": Aspect("{s} has a layout or memory space", "{s} has a plain layout", 2),
     "same-type": Aspect("the types of {s} and {d} are equal", "the types of {s} and {d} differ", 1),
     "same-shape": Aspect(
         "the shapes of {s} and {d} are equal", "the shapes of {s} and {d} differ", 2
     ),
-    "same-rank": Aspect("the ranks of {s} and {d} are equal", "the ranks of {s} and {d} differ", 2),
+    "same-rank": Aspect("the ranks of {s} and {d} are equal", "the ranks of {s} and {d} differ", 3),
     "same-element": Aspect(
         "the element types of {s} and {d} are equal",
         "the element types of {s} and {d} differ",
-        2,
+        3,
     ),
     # structure
     "name": Aspect("the name of {s}", cost=1),
@@ -113,11 +114,12 @@ ASPECTS = {
     "same-block": Aspect("the successors are the same block", "the successors differ", 0),
     "parent": Aspect("the parent of {s}", cost=2),
     "inside": Aspect("{s} is inside {d}", "{s} is not inside {d}", 2),
-    "previous": Aspect("the operation before it", cost=2),
-    "next": Aspect("the operation after it", cost=2),
+    "previous": Aspect("the operation before it", cost=4),
+    "next": Aspect("the operation after it", cost=4),
 }
 
 
+TYPES = {"kind", "element", "type", "rank", "size", "last-size", "unit", "static"}
 # Facts that are listed only where they hold.
 _LISTED = {"any-definer", "used-by", "has", "contains", "yields", "inside"}
 

@@ -94,4 +94,6 @@ def contrast(failure: Attempt, examples: Sequence[Example]) -> Contrast | None:
     mine = [one for one in mine if not one.succeeded and one.attempt.ordinal <= failure.ordinal]
     if not mine:
         return None
-    return contrast_of(mine[-1], [one for one in own if one is not mine[-1]])
+    observed = mine[-1]
+    others = [one for one in own if one is not observed]
+    return contrast_of(Example(attempt=failure, features=observed.features), others)

@@ -94,6 +94,12 @@ class NoAnswer(AgentError):
     code = -32006
 
 
+class EditRefused(AgentError):
+    """An edit is impossible: the IR does not parse or verify, or moves at this stop."""
+
+    code = -32007
+
+
 class OracleError(ActiondbgError):
     """The oracle of a bisection cannot judge: it cannot run, or its inputs are missing."""
 
@@ -104,7 +110,10 @@ class IRNotParsed(ActiondbgError):
 
 _BY_CODE: dict[int | None, type[AgentError]] = {
     cls.code: cls
-    for cls in (NotStopped, NoSuchUnit, UnitErased, ControlRefused, FileNotWritten, NoAnswer)
+    for cls in (
+        *(NotStopped, NoSuchUnit, UnitErased, ControlRefused, FileNotWritten, NoAnswer),
+        EditRefused,
+    )
 }
 
 

@@ -83,6 +83,7 @@ from actiondbg.protocol.types import Condition as Condition
 from actiondbg.protocol.types import Culprit as Culprit
 from actiondbg.protocol.types import Cursor as Cursor
 from actiondbg.protocol.types import Difference as Difference
+from actiondbg.protocol.types import Edit as Edit
 from actiondbg.protocol.types import Excerpt as Excerpt
 from actiondbg.protocol.types import Frame as Frame
 from actiondbg.protocol.types import Hits as Hits

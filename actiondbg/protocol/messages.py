@@ -14,6 +14,7 @@ from actiondbg.protocol.types import (
     Change,
     CheckpointOptions,
     Cursor,
+    Edit,
     Excerpt,
     Frame,
     Hits,
@@ -361,13 +362,17 @@ class Skipping(Message):
 
 
 class SetSkips(Request[Skipping]):
-    """Skip these actions when they are dispatched; rules do not skip those in ``applied``."""
+    """Skip these actions when they are dispatched; rules do not skip those in ``applied``.
+
+    The edits are applied when the run reaches their events; those of the current event at once.
+    """
 
     method: ClassVar[str] = "skips/set"
     result: ClassVar[type[Message]] = Skipping
     ordinals: list[int]
     rules: list[SkipRule] = msgspec.field(default_factory=list[SkipRule])
     applied: list[int] = msgspec.field(default_factory=list[int])
+    edits: list[Edit] = msgspec.field(default_factory=list[Edit])
 
 
 class SetPlan(Request[Empty]):

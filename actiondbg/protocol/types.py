@@ -315,6 +315,19 @@ class SkipRule(Message):
     last: int | None = None
 
 
+class Edit(Message):
+    """An edit of this timeline: the text in the file ``path``, or passes, for an operation.
+
+    ``event`` is where it is applied; ``generic`` is whether the text is in the generic form.
+    """
+
+    event: int
+    id: int
+    path: str | None = None
+    pipeline: str | None = None
+    generic: bool = False
+
+
 class Hits(Message):
     """The number of hits of a breakpoint in this run."""
 

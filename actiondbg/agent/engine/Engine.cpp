@@ -129,11 +129,21 @@ void Engine::before(Frame &frame) {
     between(frame, notice);
   innermost = &frame;
   stops.beginEvent();
+  if (LLVM_UNLIKELY(!editPlan.empty()))
+    edit(notice);
   if (skips.decide(frame, observer.ids))
     frame.skipped = true;
   stopBefore(frame, notice);
   skips.note(frame);
   planObservation(frame);
+}
+
+void Engine::edit(Notice &notice) {
+  std::string why = editPlan.apply(*this);
+  if (why.empty())
+    return;
+  notice.reason = "interrupt";
+  notice.message = "an edit of this timeline cannot be applied: " + why;
 }
 
 /// Attributes events up to here to the enclosing action.
@@ -174,13 +184,15 @@ void Engine::after(Frame &frame) {
   stops.beginEvent();
   if (skips.plan)
     skips.plan->over(frame, position.ordinal);
+  Notice notice;
+  if (LLVM_UNLIKELY(!editPlan.empty()))
+    edit(notice);
   bool isPlain = !looksBetween() && !breakpoints.catchesAny() &&
                  !stops.resumption.mayStop() &&
                  frame.rare().stopAfter.empty() &&
                  frame.rare().undecided.empty();
-  if (LLVM_LIKELY(isPlain))
+  if (LLVM_LIKELY(isPlain && notice.reason.empty()))
     return;
-  Notice notice;
   breakpoints.hitWatches(frame, notice);
   if (verifier.isOn && frame.changed())
     verify(frame, notice);

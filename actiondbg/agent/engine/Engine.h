@@ -3,6 +3,7 @@
 #ifndef ACTIONDBG_ENGINE_H
 #define ACTIONDBG_ENGINE_H
 
+#include "edit/EditPlan.h"
 #include "engine/EndReport.h"
 #include "engine/HitLog.h"
 #include "engine/Position.h"
@@ -54,6 +55,11 @@ public:
   bool isConnected() const { return getpid() == pid && connection.isOpen(); }
   /// Whether this thread's actions are observed now.
   bool follows() const { return attached && local.isHome && !silent; }
+  /// Whether this thread's operations are observed now: also while the agent
+  /// edits IR.
+  bool followsIR() const {
+    return attached && local.isHome && (!silent || LLVM_UNLIKELY(edits));
+  }
   /// Whether the agent itself runs MLIR code now, see Silence.
   bool isSilent() const { return silent; }
 
@@ -110,6 +116,8 @@ public:
 private:
   // Read at each action: they share a cache line.
   bool attached = false, silent = false;
+  /// Whether the agent edits IR now, see Editing.
+  bool edits = false;
   /// Whether recorded actions may be skipped.
   bool hasRules = false;
 
@@ -128,6 +136,7 @@ public:
   std::unique_ptr<Alternative> alternative;
   /// The number of patterns applied so far; unlike statistics, always counted.
   uint64_t applied = 0;
+  EditPlan editPlan;
   ActionVerifier verifier;
   ErasedUnits erasedUnits{observer};
   KnownNames knownNames;
@@ -148,6 +157,7 @@ public:
 private:
   friend class Attention;
   friend class Silence;
+  friend class Editing;
   static Engine &make();
   void attributeToFirst(const Frame &frame);
   void observe();
@@ -157,7 +167,7 @@ private:
   /// Whether the tool may stop.
   bool mayStop() const {
     return Connection::arrived || !breakpoints.empty() || skips.isSet() ||
-           stops.resumption.mayStop() || verifier.isOn;
+           stops.resumption.mayStop() || verifier.isOn || !editPlan.empty();
   }
   /// Whether the changes themselves may be requested when an action is over; a
   /// stop before an action does not show them.
@@ -174,6 +184,8 @@ private:
   bool looksBetween() const {
     return verifier.isOn || !observer.watches.empty();
   }
+  /// Applies the edits of this event; the notice reports one that fails.
+  void edit(Notice &notice);
   void between(Frame &frame, Notice &notice);
   /// `notice`: events before the action, if any.
   void stopBefore(Frame &frame, Notice &notice);
@@ -260,6 +272,27 @@ public:
 private:
   Engine &engine;
   bool outer;
+};
+
+/// Attributes changes to no action while the agent edits IR: operations get
+/// ids and lose them, and passes that run dispatch no actions.
+class Editing {
+public:
+  Editing()
+      : engine(Engine::get()),
+        innermost(std::exchange(engine.innermost, nullptr)) {
+    engine.edits = true;
+  }
+  ~Editing() {
+    engine.edits = false;
+    engine.innermost = innermost;
+    engine.observer.edited();
+  }
+
+private:
+  Silence silence;
+  Engine &engine;
+  Frame *innermost;
 };
 
 } // namespace adbg

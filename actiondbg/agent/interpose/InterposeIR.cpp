@@ -34,7 +34,7 @@ extern "C++" {
 
 static Operation *noteCreated(Operation *op) {
   Engine &engine = Engine::get();
-  if (!engine.follows())
+  if (!engine.followsIR())
     return op;
   AgentHeap agentHeap;
   engine.observer.created(op);
@@ -86,7 +86,7 @@ ADBG_DECLARE(Operation *, createFromRegions, ADBG_CREATE_REGIONS, Location loc,
 
 static void noteEnd(Operation *op) {
   Engine &engine = Engine::get();
-  if (!engine.follows())
+  if (!engine.followsIR())
     return;
   AgentHeap agentHeap;
   if (engine.hasFrames()) {
@@ -140,7 +140,7 @@ ADBG_DECLARE(void, addOperation, ADBG_ADD_OPERATION, Operations *self,
   ADBG_NEXT(ADBG_ADD_OPERATION, void(Operations *, Operation *));
   next(self, op);
   Engine &engine = Engine::get();
-  if (!engine.follows())
+  if (!engine.followsIR())
     return;
   AgentHeap agentHeap;
   engine.observer.placed(op);
@@ -154,7 +154,7 @@ ADBG_DECLARE(void, transferOperations, ADBG_TRANSFER_OPERATIONS,
                  Operations::op_iterator));
   next(self, other, first, last);
   Engine &engine = Engine::get();
-  if (!engine.follows())
+  if (!engine.followsIR())
     return;
   AgentHeap agentHeap;
   bool isElsewhere = self->getContainingBlock()->getParent() !=
@@ -169,7 +169,7 @@ static void noteMoved(Operation *op, llvm::function_ref<void()> move) {
   Region *region = block ? block->getParent() : nullptr;
   move();
   Engine &engine = Engine::get();
-  if (!engine.follows())
+  if (!engine.followsIR())
     return;
   AgentHeap agentHeap;
   engine.observer.moved(op, op->getBlock()->getParent() != region);

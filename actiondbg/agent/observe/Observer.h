@@ -41,6 +41,11 @@ public:
   void modified(mlir::Operation *op);
   void blockChanged(mlir::Block *block, ChangeKind kind);
   void diagnosed();
+  /// The agent itself has changed the IR.
+  void edited() {
+    digested = nullptr;
+    forgetFold();
+  }
 
   // The life of an action.
   /// `isCounted`: the action is added to the statistics, and a pass is checked

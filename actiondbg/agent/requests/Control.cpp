@@ -111,11 +111,22 @@ SetSkipsArguments::SetSkipsArguments(Fields &fields)
       rules.push_back(std::move(*rule));
   });
   applied = ordinals(fields, fields.array("applied"));
+  if (fields.optional("edits"))
+    fields.eachObject("edits", [this](Fields &inner) {
+      if (std::optional<Edit> edit = Edit::parse(inner))
+        edits.push_back(std::move(*edit));
+    });
 }
 
 Answer<Object> SetSkips::run(SetSkipsArguments &arguments) {
   engine.skips.set(std::move(arguments.wanted), std::move(arguments.rules),
                    std::move(arguments.applied));
+  engine.editPlan.set(std::move(arguments.edits));
+  std::string why = engine.stops.stoppedAt ? engine.editPlan.apply(engine) : "";
+  if (engine.stops.selected)
+    engine.stops.resetCursor();
+  if (!why.empty())
+    return RequestError(EditRefused, why);
   // Includes the action that the tool is stopped before.
   Frame *frame = engine.innermost;
   if (!engine.stops.isBeforeInnermost())

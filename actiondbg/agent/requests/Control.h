@@ -3,6 +3,7 @@
 #ifndef ACTIONDBG_REQUESTS_CONTROL_H
 #define ACTIONDBG_REQUESTS_CONTROL_H
 
+#include "edit/EditPlan.h"
 #include "engine/Resumption.h"
 #include "match/Skips.h"
 #include "requests/Request.h"
@@ -35,11 +36,12 @@ protected:
 struct SetSkipsArguments {
   std::vector<uint64_t> wanted, applied;
   std::vector<SkipRule> rules;
+  std::vector<Edit> edits;
   explicit SetSkipsArguments(Fields &fields);
 };
 
-/// skips/set: replaces the actions to skip; returns whether the action that the
-/// tool is stopped before is one of them.
+/// skips/set: replaces the actions to skip and the edits of this timeline;
+/// returns whether the action that the tool is stopped before is skipped.
 class SetSkips : public Request<SetSkipsArguments, llvm::json::Object> {
 public:
   using Request::Request;

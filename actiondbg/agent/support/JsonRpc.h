@@ -22,6 +22,7 @@ enum ErrorCode : int {
   ControlRefused = -32004,
   FileNotWritten = -32005,
   NoAnswer = -32006,
+  EditRefused = -32007,
 };
 
 /// The error that refuses a request.

@@ -139,7 +139,7 @@ class Answers:
 
     def _skips_set(self, params: dict[str, Any]) -> dict[str, Any]:
         self._to_skip = params["ordinals"]
-        assert set(params) == {"ordinals", "rules", "applied"}
+        assert set(params) == {"ordinals", "rules", "applied", "edits"}
         when, action = self._events[self._at] if self._at >= 0 else ("after", (0,))
         return {"skipped": action[0] in self._to_skip if when == "before" else None}
 

@@ -1,0 +1,234 @@
+//===- EditPlan.cpp - The edits of a timeline -----------------------------===//
+
+#include "edit/EditPlan.h"
+#include "edit/Splice.h"
+#include "engine/Engine.h"
+#include "interpose/Versions.h"
+#include "requests/IRPath.h"
+
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/IR/Verifier.h"
+#include "mlir/Parser/Parser.h"
+#include "mlir/Pass/Pass.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Pass/PassRegistry.h"
+#include "llvm/Support/MemoryBuffer.h"
+
+using namespace mlir;
+using llvm::StringRef;
+
+namespace adbg {
+
+/// The file name in the locations of edited lines.
+static constexpr llvm::StringLiteral editSource = "<edit>";
+
+std::optional<Edit> Edit::parse(Fields &fields) {
+  Edit edit;
+  edit.event = fields.integer("event", 1);
+  edit.id = fields.integer("id", 1);
+  edit.path = fields.textOr("path", "");
+  edit.pipeline = fields.textOr("pipeline", "");
+  edit.generic = fields.boolean("generic", false);
+  if (edit.path.empty() == edit.pipeline.empty())
+    fields.fail("an edit has either the field 'path' or the field 'pipeline'");
+  return fields.done() ? std::optional(std::move(edit)) : std::nullopt;
+}
+
+//===----------------------------------------------------------------------===//
+// Conditions
+//===----------------------------------------------------------------------===//
+
+/// Returns why an operation must not be changed now; empty if it may be. Pass
+/// managers tolerate changes around a pass of their own; a pass or a driver
+/// that is running holds pointers to operations.
+static std::string whyFixed(const Frame *frame, bool isInside,
+                            Operation *target) {
+  if (!frame || isInside || frame->kind != Kind::Pass)
+    return "IR can be edited only at a stop before or after a pass";
+  for (const Frame *around = frame->parent; around; around = around->parent)
+    if (!around->isAdaptor())
+      return "#" + std::to_string(around->ordinal) + " " + around->name() +
+             " is running, and holds operations of this IR";
+  Operation *op = frame->op();
+  if (!op || target->isProperAncestor(op))
+    return "a pass manager is iterating over the operations in this one";
+  return "";
+}
+
+/// Drops the cached analyses of an operation and of all operations in it.
+static void invalidateAnalyses(const Frame *frame, Operation *target) {
+  for (const Frame *at = frame; at; at = at->parent) {
+    Operation *op = at->op();
+    const auto &state = at->pass()->passState;
+    if (!op || !state || !op->isAncestor(target))
+      continue;
+    AnalysisManager manager = state->analysisManager;
+    // A running pass manager uses the analyses of the other operations.
+    if (at != frame)
+      manager = manager.nest(target);
+    manager.invalidate(mlir::detail::PreservedAnalyses());
+    return;
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Parsing and running
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// Collects the errors that MLIR reports, instead of the tool's handlers.
+class EditErrors {
+public:
+  explicit EditErrors(MLIRContext *context)
+      : handler(context, [this](Diagnostic &diagnostic) {
+          if (diagnostic.getSeverity() == DiagnosticSeverity::Error &&
+              first.empty())
+            first = placeOf(diagnostic) + diagnostic.str();
+          return success();
+        }) {}
+
+  std::string textOr(StringRef otherwise) const {
+    return first.empty() ? otherwise.str() : first;
+  }
+
+private:
+  static std::string placeOf(const Diagnostic &diagnostic) {
+    std::optional<FilePlace> place = asFilePlace(diagnostic.getLocation());
+    if (!place || place->file != editSource)
+      return "";
+    return "line " + std::to_string(place->line) + ", column " +
+           std::to_string(place->column) + ": ";
+  }
+
+  std::string first;
+  ScopedDiagnosticHandler handler;
+};
+
+/// Lets MLIR load dialects, which it does not while a pass manager runs.
+class LoadingDialects {
+public:
+  explicit LoadingDialects(MLIRContext *context) : context(context) {
+    context->exitMultiThreadedExecution();
+  }
+  ~LoadingDialects() { context->enterMultiThreadedExecution(); }
+
+private:
+  MLIRContext *context;
+};
+} // namespace
+
+static std::string replaceBy(StringRef text, Operation *target, bool generic) {
+  EditErrors errors(target->getContext());
+  Block block;
+  ParserConfig config(target->getContext(), /*verifyAfterParse=*/false);
+  LogicalResult parsed = failure();
+  {
+    LoadingDialects loading(target->getContext());
+    parsed = parseSourceString(text, &block, config, editSource);
+  }
+  if (failed(parsed))
+    return errors.textOr("the edited IR does not parse");
+  if (!llvm::hasSingleElement(block))
+    return "the edited IR must be one " +
+           target->getName().getStringRef().str() + ", and has " +
+           std::to_string(block.getOperations().size()) + " operations";
+  Operation *edited = &block.front();
+  if (edited->getName() != target->getName() ||
+      edited->getNumRegions() != target->getNumRegions() ||
+      edited->getNumResults() != target->getNumResults())
+    return "the edited IR must be one " +
+           target->getName().getStringRef().str() + ", and is one " +
+           edited->getName().getStringRef().str();
+  edited->remove();
+  std::string before;
+  llvm::raw_string_ostream os(before);
+  OpPrintingFlags flags;
+  if (generic)
+    flags.printGenericOpForm();
+  AsmState::LocationMap lines;
+  AsmState state(target, flags, &lines);
+  target->print(os, state);
+  Splice(before, lines, text, editSource).into(target, edited);
+  return "";
+}
+
+/// Returns the first message of the pipeline parser, without its place.
+static std::string pipelineError(StringRef text) {
+  StringRef line = text.split('\n').first;
+  size_t at = line.find("error: ");
+  if (at != StringRef::npos)
+    line = line.drop_front(at + strlen("error: "));
+  return line.empty()
+             ? "the pipeline cannot be parsed: check the options of its passes"
+             : line.str();
+}
+
+static std::string runPipelineOn(Operation *target, StringRef pipeline) {
+  EditErrors errors(target->getContext());
+  std::string why;
+  llvm::raw_string_ostream os(why);
+  PassManager manager(target->getName(), OpPassManager::Nesting::Implicit);
+  StringRef anchor = target->getName().getStringRef();
+  bool isAnchored = pipeline.starts_with((anchor + "(").str());
+  if (isAnchored) {
+    FailureOr<OpPassManager> parsed = parsePassPipeline(pipeline, os);
+    if (failed(parsed))
+      return pipelineError(why);
+    static_cast<OpPassManager &>(manager) = std::move(*parsed);
+  } else if (failed(parsePassPipeline(pipeline, manager, os))) {
+    return pipelineError(why);
+  }
+  LoadingDialects loading(target->getContext());
+  if (failed(manager.run(target)))
+    return errors.textOr("a pass failed without a message");
+  return "";
+}
+
+static std::string whyEditInvalid(Operation *op) {
+  EditErrors errors(op->getContext());
+  return succeeded(mlir::verify(op)) ? "" : errors.textOr("it does not verify");
+}
+
+static std::string applyEdit(Engine &engine, const Edit &edit) {
+  Operation *target = engine.observer.ids.find(edit.id);
+  if (!target)
+    return "there is no operation @" + std::to_string(edit.id);
+  std::string why = whyFixed(engine.innermost, engine.stops.inside, target);
+  if (!why.empty())
+    return why;
+  const Frame *frame = engine.innermost;
+  Editing editing;
+  // Other functions may be invalid at this place of the pipeline anyway.
+  Operation *checked = rootOf(target);
+  if (!whyEditInvalid(checked).empty())
+    checked = target;
+  if (edit.pipeline.empty()) {
+    auto text = llvm::MemoryBuffer::getFile(edit.path);
+    if (!text)
+      return "cannot read " + edit.path + ": " + text.getError().message();
+    why = replaceBy((*text)->getBuffer(), target, edit.generic);
+  } else {
+    why = runPipelineOn(target, edit.pipeline);
+  }
+  if (why.empty())
+    why = whyEditInvalid(checked);
+  invalidateAnalyses(frame, target);
+  return why;
+}
+
+std::string EditPlan::apply(Engine &engine) {
+  uint64_t now = engine.position.event;
+  size_t done = event == now ? applied : 0, seen = 0;
+  for (const Edit &edit : all) {
+    if (edit.event != now || seen++ < done)
+      continue;
+    std::string why = applyEdit(engine, edit);
+    if (!why.empty())
+      return why;
+    event = now;
+    applied = seen;
+  }
+  return "";
+}
+
+} // namespace adbg

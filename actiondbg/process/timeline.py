@@ -1,22 +1,37 @@
-"""The timelines of a run: branches, and the skipped actions of each."""
+"""The timelines of a run: branches, and the skipped actions and the edits of each."""
 
 from __future__ import annotations
 
 import copy
-import math
 from collections.abc import Iterable
 from typing import Literal
 
 import msgspec
 
 from actiondbg import protocol
-from actiondbg.process.stop import Stop
+from actiondbg.process.stop import Side, Stop
 
 
 class Skipped(protocol.ActionRef, kw_only=True, frozen=True):  # pyright: ignore[reportGeneralTypeIssues]
     """A skipped action; ``event`` is the number of the event before it."""
 
     event: int
+
+
+class Edited(protocol.ActionRef, kw_only=True, frozen=True):  # pyright: ignore[reportGeneralTypeIssues]
+    """An edit of the IR before or after an action.
+
+    Attributes:
+        when: "before" or "after" the action.
+        target: the edited IR: "@SYMBOL" or "module".
+        edit: as the agent gets it.
+        patch: the hunks of a unified diff of the printed text; none for passes.
+    """
+
+    when: Side
+    target: str
+    edit: protocol.Edit
+    patch: list[str] = msgspec.field(default_factory=list[str])
 
 
 class RuleSpan(msgspec.Struct, kw_only=True, frozen=True):
@@ -39,9 +54,11 @@ class Branch(msgspec.Struct, kw_only=True):
     Attributes:
         number: from 1.
         parent: the branch that it leaves; None for the first.
-        event: the event where it leaves its parent, before an action; 0 for the first.
-        ordinal: of the action that got another control there; 0 for the first.
+        event: the event where it leaves its parent; 0 for the first.
+        ordinal: of the action that got another control there, or at which the IR was edited; 0
+            for the first.
         skips: the actions that are skipped on it, in the order of the events.
+        edits: the edits on it, in the order of the events.
         applied: the actions that a standing rule matches, and that were applied.
         spans: the standing rules, in the order of the events.
         reached: its newest event.
@@ -54,11 +71,22 @@ class Branch(msgspec.Struct, kw_only=True):
     event: int = 0
     ordinal: int = 0
     skips: list[Skipped] = []
+    edits: list[Edited] = []
     applied: list[Skipped] = []
     spans: list[RuleSpan] = []
     reached: int = 0
     actions: int = 0
     ended: bool = False
+
+    @property
+    def begins_edited(self) -> bool:
+        """Whether an edit, and not a control, makes it differ from its parent."""
+        return any(one.edit.event == self.event for one in self.edits)
+
+    def holds(self, event: int, at_event: bool) -> bool:
+        """Return whether a position is behind its beginning; see ``Branches.owner``."""
+        at_beginning = event == self.event and (not at_event or self.begins_edited)
+        return self.event < event or at_beginning
 
 
 class Timeline(msgspec.Struct, kw_only=True, frozen=True):
@@ -115,16 +143,16 @@ class Branches:
         """
         found = self._all[0]
         for branch in self._path():
-            if branch.event < event or (branch.event == event and not at_event):
+            if branch.holds(event, at_event):
                 found = branch
         return found
 
     def holds(self, number: int, event: int, at_event: bool) -> bool:
         """Return whether a position on a branch is on the current timeline; see ``owner``."""
         path = self._path()
-        for branch, left in zip(path, [*(one.event for one in path[1:]), math.inf], strict=True):
+        for branch, leaving in zip(path, [*path[1:], None], strict=True):
             if branch.number == number:
-                return event < left or (event == left and at_event)
+                return leaving is None or not leaving.holds(event, at_event)
         return False
 
     # --- skips ---
@@ -136,7 +164,9 @@ class Branches:
         """
         found: list[Skipped] = []
         for branch in self._path():
-            found = [one for one in found if one.event < branch.event] + branch.skips
+            # An edit leaves the control at its event as it is.
+            newest = branch.event - (not branch.begins_edited)
+            found = [one for one in found if one.event <= newest] + branch.skips
         return found
 
     def ordinals(self) -> list[int]:
@@ -153,6 +183,7 @@ class Branches:
             ordinals=self.ordinals() if ordinals is None else sorted(ordinals),
             rules=self._rules(),
             applied=self._applied(),
+            edits=[one.edit for one in self.edits()],
         )
 
     def _applied(self) -> list[int]:
@@ -160,6 +191,29 @@ class Branches:
         for branch in self._path():
             found = [one for one in found if one.event < branch.event] + branch.applied
         return [one.ordinal for one in found]
+
+    # --- edits ---
+
+    def edits(self) -> list[Edited]:
+        """Return the edits of the current timeline, those ahead included, in their order."""
+        found: list[Edited] = []
+        for branch in self._path():
+            found = [one for one in found if one.edit.event <= branch.event] + branch.edits
+        return found
+
+    def edit(self, stop: Stop, edited: Edited) -> None:
+        """Begin a new branch with an edit at a stop; edits ahead do not apply to it."""
+        self._leave(stop)
+        self._current.edits = [edited]
+
+    def plan_edits(self, planned: Iterable[Edited]) -> None:
+        """Add edits ahead to the current branch."""
+        self._current.edits = [*self._current.edits, *planned]
+
+    def newest_edited(self) -> Branch | None:
+        """Return the newest branch of the current timeline that an edit began; None without one."""
+        edited = [branch for branch in self._path() if branch.begins_edited]
+        return edited[-1] if edited else None
 
     # --- standing rules ---
 

@@ -20,6 +20,7 @@ from actiondbg.session.agent_breakpoints import AgentBreakpoints
 from actiondbg.session.agent_options import AgentOptions
 from actiondbg.session.breakpoints import BreakpointList
 from actiondbg.session.control import ToolControl
+from actiondbg.session.edits.edits import Edits
 from actiondbg.session.executions import Executions
 from actiondbg.session.inspection.cursor import Cursor
 from actiondbg.session.inspection.named_access import NamedAccess
@@ -54,6 +55,7 @@ def launch(
     env: Mapping[str, str] | None = None,
     on_compile: OnCompile | None = None,
     skips: str | os.PathLike[str] | None = None,
+    edits: str | os.PathLike[str] | None = None,
     randomize: bool = False,
 ) -> Session:
     """Make a session; nothing runs yet.
@@ -70,15 +72,18 @@ def launch(
         on_compile: called before the agent is compiled, which takes some seconds; a function
             that it returns is called after it.
         skips: a file of ``skips.save``: its actions are skipped in each run.
+        edits: a file of ``edits.save``: its edits are applied in each run.
         randomize: whether the tool's addresses are random, so that runs may differ.
 
     Raises:
-        UsageError: the command line is empty, or the skips cannot be read.
+        UsageError: the command line is empty, or the skips or edits cannot be read.
     """
     program = Program(list(argv), mlir_include, cwd, env, on_compile, randomize)
     session = Session(program, Streams(stdin, stdout, stderr))
     if skips is not None:
         session.skips.load(skips)
+    if edits is not None:
+        session.edits.load(edits)
     return session
 
 
@@ -92,6 +97,7 @@ class Session(Closeable):
         target: the program, its tool, and the tool's output.
         breakpoints: breakpoints, watches and catches.
         skips: the skips of each run.
+        edits: the edits of the IR at stops.
         options: verification, counting, automatic checkpoints.
         stack: the stack of actions at the stop.
         cursor: the IR unit in view.
@@ -126,6 +132,15 @@ class Session(Closeable):
         replacement = ToolReplacement(executions, breakpoints, self.options)
         rules = SkipRules(executions, replacement.begin_branch, self.names)
         self.skips = SkipPlan(program, executions, breakpoints, scout, replay, rules)
+        self.edits = Edits(
+            program,
+            executions,
+            self.cursor,
+            scout,
+            replacement,
+            self.skips,
+            [self.stack.reset, self.ir.reset],
+        )
         inner_stops = InnerStops()
         updates = StopUpdates(
             executions,
@@ -138,6 +153,7 @@ class Session(Closeable):
                 self.names.update,
                 breakpoints.restore,
                 self.skips.update,
+                self.edits.update,
                 self.observers.notify,
             ],
         )
@@ -235,7 +251,8 @@ class Session(Closeable):
         self._table.forget_hits()
         self._values.clear()  # another input may be read now
         # Saved skips are located at the first stop.
-        control = "step" if self.skips.begin_run() else self._control
+        is_located = [self.skips.begin_run(), self.edits.begin_run()]
+        control = "step" if any(is_located) else self._control
         resume = protocol.Resume(control=control)
         rules = self.skips.rules
         options = self.options.launch(resume, self._agent_breakpoints.all(), rules.at_start())

@@ -99,9 +99,15 @@ class Cursor:
     @contextlib.contextmanager
     def at(self, place: str) -> Generator[protocol.Cursor]:
         """Move to a place within the block; see ``goto``."""
+        with self.kept():
+            yield self.goto(place)
+
+    @contextlib.contextmanager
+    def kept(self) -> Generator[None]:
+        """Move back, at the end of the block, to the unit of its beginning."""
         before = self.get()
         try:
-            yield self.goto(place)
+            yield
         finally:
             self._restore(before)
 

@@ -192,6 +192,29 @@ class TimeTravel:
             raise NoAnswer(f"Checkpoint {frozen.number} cannot be restored: its fork failed.")
         return stop
 
+    def undo_edit(self) -> Stop:
+        """Go to the event of the newest edit, on the branch without it.
+
+        Raises:
+            UsageError: no edit was made on this timeline.
+        """
+        execution = self._need_idle()
+        edited = execution.branches.newest_edited()
+        if edited is None or edited.parent is None:
+            raise UsageError("No edit was made on this timeline: there is nothing to undo.")
+        branches = execution.branches.save()
+        branches.switch(edited.parent)
+        here = execution.stop.event if execution.stop else edited.event
+        starts = [
+            one
+            for one in usable_for(execution, min(edited.event, here))
+            if branches.holds(one.branch, one.event, one.at_event)
+        ]
+        stop = self._go_from(starts, branches, edited.event)
+        if stop is None:
+            raise NoAnswer("The edit cannot be undone: the tool cannot be forked.")
+        return stop
+
     def _go_from(
         self, starts: list[Frozen], branches: Branches, event: int | None, inside: int = 0
     ) -> Stop | None:

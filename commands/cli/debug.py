@@ -78,6 +78,9 @@ class DebugOptions(StartupOptions):
             help="skip every action that matches SPEC, as 'set skip' does; may be repeated",
         ),
     ] = ()
+    edits: Annotated[
+        str | None, Option("--edits", "FILE", help="apply edits written by 'save edits'")
+    ] = None
     tool_stdout: Annotated[
         str | None, Option("--tool-stdout", "FILE", help="redirect the standard output of the tool")
     ] = None
@@ -165,6 +168,7 @@ def _debug(tool: list[str], options: DebugOptions) -> int:
         stderr="inherit",
         on_compile=lambda: show_compiling(session, progress),
         skips=options.skips,
+        edits=options.edits,
     )
     for text in options.skip:
         session.skips.rules.add(*split_spec_and_condition(text))

@@ -7,7 +7,7 @@ import msgspec
 from actiondbg.commands.render.renderer import RenderContext, renders
 from actiondbg.commands.render.units import describe
 from actiondbg.process.checkpoints import Automatic, Checkpoint
-from actiondbg.process.timeline import Branch, Skipped, Timeline
+from actiondbg.process.timeline import Branch, Edited, Skipped, Timeline
 from actiondbg.session.skip_rules import SkipRule
 
 _MOST_SKIPS = 5  # shown of a branch
@@ -78,13 +78,18 @@ def _branch(branch: Branch) -> str:
     if branch.parent is not None:
         reached = f"leaves branch {branch.parent} at #{branch.ordinal}, {reached}"
     skips = f"; skips {_skips(branch.skips)}" if branch.skips else ""
-    return f"branch {branch.number}: {reached}{skips}"
+    edits = f"; edits {_edits(branch.edits)}" if branch.edits else ""
+    return f"branch {branch.number}: {reached}{skips}{edits}"
 
 
 def _skips(skips: list[Skipped]) -> str:
     shown = [f"#{one.ordinal} {one.tag} ({one.name or 'nameless'})" for one in skips]
     more = len(shown) - _MOST_SKIPS
     return ", ".join(shown[:_MOST_SKIPS]) + (f" and {more} more" if more > 0 else "")
+
+
+def _edits(edits: list[Edited]) -> str:
+    return ", ".join(f"{one.target} {one.when} #{one.ordinal}" for one in edits)
 
 
 def _here(timeline: Timeline) -> str:
@@ -100,6 +105,8 @@ def _timeline_object(timeline: Timeline) -> object:
     found = msgspec.to_builtins(timeline)
     for branch in found["branches"]:
         del branch["spans"]  # as the agent has them
+        for edited in branch["edits"]:
+            del edited["edit"]["path"]
     return found
 
 

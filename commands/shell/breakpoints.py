@@ -271,7 +271,7 @@ def list_breakpoints(console: Console) -> Breakpoints:
 
 BREAKPOINTS.group(
     "save",
-    "Save the breakpoints or the skips to a file.",
+    "Save the breakpoints, the skips or the edits to a file.",
     example="save breakpoints my.adbg",
 )
 

@@ -171,7 +171,7 @@ def info_timeline(console: Console, _: NoOptions) -> Timeline:
 
 TIME_TRAVEL.group(
     "load",
-    "Load the skips that 'save skips' wrote.",
+    "Load the skips or the edits that 'save' wrote.",
     example="load skips my.skips",
     needs_tool=_SKIPS,
 )

@@ -11,6 +11,7 @@ from actiondbg.commands.shell.breakpoints import BREAKPOINTS
 from actiondbg.commands.shell.controls import RUNNING
 from actiondbg.commands.shell.cursor import CURSOR
 from actiondbg.commands.shell.displays import DISPLAYS
+from actiondbg.commands.shell.edits import EDITS
 from actiondbg.commands.shell.info import STATUS
 from actiondbg.commands.shell.ir import PRINTING
 from actiondbg.commands.shell.native import NATIVE
@@ -25,7 +26,7 @@ from actiondbg.commands.shell.whatif import WHATIF
 # The order of help and of docs/commands.md.
 TOPICS = (
     *(RUNNING, BREAKPOINTS, STACK, NATIVE, PRINTING, CURSOR, PAST, DISPLAYS, STATUS),
-    *(OUTCOMES, TIME_TRAVEL, SKIPS, WHATIF, BISECTION, SCRIPTS),
+    *(OUTCOMES, TIME_TRAVEL, SKIPS, EDITS, WHATIF, BISECTION, SCRIPTS),
 )
 COMMANDS = CommandTable(TOPICS)
 

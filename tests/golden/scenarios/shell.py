@@ -563,6 +563,53 @@ load bogus x
         session(FOLD, "run", "--skips missing.skips"),
     ),
     scenario(
+        "shell-edits",
+        session(
+            CRASH,
+            """\
+set reproducer-directory off
+edit-ir
+info edits
+start
+info edits
+save edits none.edits
+edit-ir
+edit-ir --from missing.mlir
+print module > same.mlir
+edit-ir module --from same.mlir
+apply-pass
+apply-pass 'no-such-pass'
+apply-pass 'cse,no-such-pass'
+apply-pass 'canonicalize'
+apply-pass 'canonicalize'
+undo-edit
+goto #12
+print module > wide.mlir
+!sed -i 's/4xi1/4xi8/' wide.mlir
+edit-ir module --from wide.mlir
+!sed -i 's/memref.store %arg1/%w = arith.extui %arg1 : i1 to i8 memref.store %w/' wide.mlir
+edit-ir module --from wide.mlir
+info edits
+info timeline
+save edits wide.edits
+!cat wide.edits
+step
+edit-ir
+apply-pass 'cse'
+continue
+undo-edit
+undo-edit
+load edits wide.edits
+load edits crash.mlir
+load edits missing.edits
+load edits
+run
+""",
+        ),
+        session(CRASH, "run\ninfo timeline", "--edits wide.edits"),
+        session(FOLD, "run\ncontinue", "--edits wide.edits"),
+    ),
+    scenario(
         "shell-displays-and-settings",
         session(
             FOLD,

@@ -43,6 +43,7 @@ def test_example_of_the_api(example: str) -> None:
         *_blocks("docs/time-travel.md", "text"),
         *(each for each in _blocks("docs/commands.md", "text") if each.startswith("$ ")),
         *_blocks("docs/crashes.md", "text"),
+        *_blocks("docs/edit.md", "text"),
     ],
 )
 def test_a_recorded_session(session: str) -> None:

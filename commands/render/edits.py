@@ -1,0 +1,74 @@
+"""The text of edits."""
+
+from __future__ import annotations
+
+import msgspec
+
+from actiondbg.commands.render.past import diff_object, unified_lines
+from actiondbg.commands.render.renderer import RenderContext, renders
+from actiondbg.process.timeline import Edited
+from actiondbg.session.edits.edits import Edition
+
+_CONTEXT = 3  # unchanged lines around a change
+
+
+class EditsShown(msgspec.Struct):
+    """The edits of a timeline."""
+
+    edits: list[Edited]
+
+
+def edition_text(context: RenderContext, edition: Edition) -> str:
+    """Return the text of ``edit-ir`` and ``apply-pass``."""
+    edited = edition.edited
+    where = f"{edited.when} #{edited.ordinal} {edited.name}"
+    end = f"Branch {edition.branch} begins with this edit of {edited.target} {where}."
+    return "\n".join([*unified_lines(context, edition.diff, _CONTEXT), end])
+
+
+def edits_text(_: RenderContext, shown: EditsShown) -> str:
+    """Return the text of ``info edits``."""
+    if not shown.edits:
+        return "There are no edits on this timeline."
+    return "\n".join(f"{number}: {_edit(one)}" for number, one in enumerate(shown.edits, 1))
+
+
+def _edit(edited: Edited) -> str:
+    what = f"passes {edited.edit.pipeline}" if edited.edit.pipeline else _size(edited.patch)
+    name = edited.name or "nameless"
+    return f"{edited.when} #{edited.ordinal} {edited.tag} ({name}) on {edited.target}: {what}"
+
+
+def _size(patch: list[str]) -> str:
+    added = sum(line.startswith("+") for line in patch)
+    removed = sum(line.startswith("-") for line in patch)
+    return f"{added} line{'s'[: added != 1]} added, {removed} removed"
+
+
+def edited_object(edited: Edited) -> dict[str, object]:
+    """Return an edit for JSON, without the file of the session's."""
+    return {
+        "ordinal": edited.ordinal,
+        "when": edited.when,
+        "tag": edited.tag,
+        "name": edited.name,
+        "event": edited.edit.event,
+        "target": edited.target,
+        "pipeline": edited.edit.pipeline,
+        "patch": edited.patch,
+    }
+
+
+def _edition_object(edition: Edition) -> object:
+    diff = diff_object(edition.diff, _CONTEXT)
+    return {"edit": edited_object(edition.edited), "branch": edition.branch, "diff": diff}
+
+
+def _edits_object(shown: EditsShown) -> object:
+    return [edited_object(one) for one in shown.edits]
+
+
+RENDERERS = (
+    renders(Edition, edition_text, _edition_object),
+    renders(EditsShown, edits_text, _edits_object),
+)

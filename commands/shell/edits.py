@@ -1,0 +1,159 @@
+"""Commands that edit the IR at a stop, and repeat edits in other runs."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from actiondbg.commands.interpreter import completers
+from actiondbg.commands.interpreter.declaration import Topic
+from actiondbg.commands.interpreter.options import (
+    Flag,
+    NoOptions,
+    Option,
+    Options,
+    Positional,
+    Rest,
+)
+from actiondbg.commands.render.edits import EditsShown
+from actiondbg.commands.render.info import Text
+from actiondbg.commands.shell.editor import edit_text
+from actiondbg.errors import EditRefused, UsageError
+
+if TYPE_CHECKING:
+    from actiondbg.commands.interpreter.console import Console
+    from actiondbg.process.stop import Stop
+    from actiondbg.session.edits.edits import EditableText, Edition, Edits, What
+
+EDITS = Topic("Editing IR")
+_EDITS = "Editing IR"
+_HEADING = 2  # comment lines above the text in the editor
+_LINE = re.compile(r"\b([Ll])ine (\d+)\b")
+
+
+class EditIROptions(Options):
+    """The options of ``edit-ir``."""
+
+    what: Annotated[
+        Literal["cursor", "function", "module"] | None,
+        Positional(
+            "cursor|function|module",
+            help="the IR to edit; by default the function of the cursor, or the module",
+        ),
+    ] = None
+    file: Annotated[
+        str | None,
+        Option(
+            "--from",
+            "FILE",
+            help="take the edited IR from FILE instead of an editor",
+            complete=completers.files,
+        ),
+    ] = None
+    generic: Annotated[bool, Flag("--generic", help="edit the generic form")] = False
+
+
+@EDITS.command("edit-ir", example="edit-ir function", needs_tool=_EDITS)
+def edit_ir(console: Console, options: EditIROptions) -> Edition | Text:
+    """Edit IR at a stop before or after a pass, in $VISUAL or $EDITOR, and go on with it. Values
+    have the printer's names. IR that does not parse or verify opens the editor again; an empty or
+    unchanged file changes nothing.
+    """
+    console.need_stop()
+    edits = console.live_session().edits
+    what: What | None = options.what
+    if what is None:
+        what = "module" if console.session.cursor.get().function is None else "function"
+    editable = edits.text(what, options.generic)
+    if options.file is None:
+        return _edit(console, edits, editable) or Text("Nothing was changed.")
+    edited = edits.apply_text(editable, editable.with_part(_read(options.file)))
+    return edited or Text("Nothing was changed.")
+
+
+def _read(file: str) -> str:
+    try:
+        return Path(file).expanduser().read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        why = error.strerror if isinstance(error, OSError) else "it is no text"
+        raise UsageError(f"{file!r} cannot be read ({why}): name another file.") from error
+
+
+def _edit(console: Console, edits: Edits, editable: EditableText) -> Edition | None:
+    """Open the editor until the text can be applied; return None if it was not changed."""
+    stop = console.session.stop
+    place = f"{stop.when} #{stop.ordinal} {stop.name}" if stop else ""
+    heading = f"{editable.target} {place}"
+    part = editable.part
+    while True:
+        help_line = "Save and leave the editor to apply; an empty or unchanged file: no edit."
+        text = edit_text(console, f"// {heading}\n// {help_line}\n{part}")
+        changed = "\n".join(text.split("\n")[_HEADING:]) if text.startswith("//") else text
+        if not changed.strip() or changed == part:
+            return None
+        try:
+            return edits.apply_text(editable, editable.with_part(changed))
+        except EditRefused as refused:
+            message = _in_editor(str(refused), editable)
+            if not console.interactive or console.json:
+                raise
+            console.note(message)
+            heading, part = f"error: {message}", changed
+
+
+def _in_editor(message: str, editable: EditableText) -> str:
+    """Return an error with the number of the line in the editor."""
+    shift = _HEADING - editable.first
+    return _LINE.sub(lambda match: f"{match[1]}ine {int(match[2]) + shift}", message, count=1)
+
+
+class ApplyPassOptions(Options):
+    """The options of ``apply-pass``."""
+
+    pipeline: Annotated[str, Rest("'PIPELINE'", required=True, complete=completers.passes)]
+
+
+@EDITS.command("apply-pass", example="apply-pass 'canonicalize,cse'", needs_tool=_EDITS)
+def apply_pass(console: Console, options: ApplyPassOptions) -> Edition | Text:
+    """Run passes on the operation of the pass at this stop, before or after that pass."""
+    console.need_stop()
+    text = options.pipeline.strip()
+    if len(text) > 1 and text[0] == text[-1] and text[0] in "'\"":
+        text = text[1:-1]
+    return console.live_session().edits.apply_pass(text) or Text("The passes change nothing.")
+
+
+@EDITS.command("undo-edit", example="undo-edit", needs_tool=_EDITS)
+def undo_edit(console: Console, _: NoOptions) -> Stop:
+    """Go back to where the newest edit was made, and to the timeline without it."""
+    return console.resume(console.live_session().timeline.undo_edit)
+
+
+@EDITS.subcommand("info", "edits", example="info edits", needs_tool=_EDITS)
+def info_edits(console: Console, _: NoOptions) -> EditsShown:
+    """List the edits of this timeline."""
+    console.need_stop()
+    return EditsShown(console.live_session().edits.all())
+
+
+class EditFileOptions(Options):
+    """The options of ``save edits`` and ``load edits``."""
+
+    file: Annotated[
+        str, Positional("FILE", help="the file of the edits", complete=completers.files)
+    ]
+
+
+@EDITS.subcommand("save", "edits", example="save edits my.edits", needs_tool=_EDITS)
+def save_edits(console: Console, options: EditFileOptions) -> Text:
+    """Write the edits of this timeline to a file, as patches, for 'load edits' and --edits."""
+    count = console.live_session().edits.save(options.file)
+    return Text(f"Saved {count} edit{'s'[: count != 1]} to {options.file}.")
+
+
+@EDITS.subcommand("load", "edits", example="load edits my.edits", needs_tool=_EDITS)
+def load_edits(console: Console, options: EditFileOptions) -> Text:
+    """Apply the edits of a file written by 'save edits', in this run and in later ones."""
+    count = console.live_session().edits.load(options.file)
+    return Text(f"Loaded {count} edit{'s'[: count != 1]} from {options.file}.")

@@ -35,8 +35,7 @@ static std::optional<RequestError> refuseTool(const Engine &engine) {
   Role role = engine.forks.role;
   if (role == Role::Trial || role == Role::Replica)
     return std::nullopt;
-  return RequestError(InvalidParams,
-                      "only a replica or a trial can be changed");
+  return RequestError(NoAnswer, "only a replica or a trial can be changed");
 }
 
 SetAlternativeArguments::SetAlternativeArguments(Fields &fields)

@@ -58,6 +58,8 @@ exit status: 0 all commands succeeded, 1 a command failed, 2 bad usage,
 3 the tool could not be started; with --return-child-result that of the tool.
 """
 
+_STDIN = 0  # which may be closed
+
 
 class DebugOptions(StartupOptions):
     """The options of ``actiondbg TOOL``."""
@@ -201,8 +203,16 @@ def show_compiling(session: Session, progress: ProgressLine) -> Callable[[], Non
     if not progress.shows:
         print(text, file=sys.stderr, flush=True)
         return None
+    from actiondbg.commands.render.terminal.echo import stop_echo
+
+    restore = stop_echo(_STDIN)
     progress.begin(text, late=0)
-    return progress.end
+
+    def end() -> None:
+        progress.end()
+        restore()
+
+    return end
 
 
 def _tool_stdout(options: DebugOptions) -> str | TextIO:

@@ -68,14 +68,15 @@ class ScreenTerminal:
         """Press keys."""
         self.child.send(keys)
 
-    def see(self, pattern: str, *, alternate: bool | None = None) -> str:
+    def see(self, pattern: str, *, alternate: bool | None = None, seconds: int = _SECONDS) -> str:
         """Wait until the screen shows a pattern; return its text.
 
         Args:
             pattern: a regular expression, in which ^ and $ match at lines.
             alternate: the screen that has to be shown; None for any.
+            seconds: to wait at most.
         """
-        deadline = time.monotonic() + _SECONDS
+        deadline = time.monotonic() + seconds
         while not (
             re.search(pattern, self.text, re.MULTILINE)
             and alternate in (None, self.screen.is_alternate)

@@ -182,7 +182,7 @@ def compare(
             runs = _Runs(execution, start, directory, line, shared, until, timeout, judge)
             made = runs.run([Alternative(), *wanted], jobs, progress)
         rows, files = [row for row, _ in made], [file for _, file in made]
-        _check_rows(rows, until, session)
+        _check_rows(rows, wanted, until, session)
         return Comparison(rows, files, directory, until, judge is not None)
     except BaseException:
         remove_directory(directory)
@@ -228,14 +228,17 @@ def _freeze(execution: Execution, judge: _Judge | None) -> ForkedTool:
     return start
 
 
-def _check_rows(rows: list[Row], until: str | None, session: Session) -> None:
+def _check_rows(
+    rows: list[Row], wanted: list[Alternative], until: str | None, session: Session
+) -> None:
     if until is not None and rows[0].end == "exit":
         raise UsageError(
             f"The run does not reach the end of a pass {until!r} from this stop: 'info passes' "
             "lists the passes ahead."
         )
-    if len(rows) == 2 and rows[1].unmatched:
-        raise UsageError(unmatched_sentence(rows[1].unmatched, session))
+    unused = rows[1].unmatched
+    if len(wanted) == 1 and unused and len(unused) == len(wanted[0].changes):
+        raise UsageError(unmatched_sentence(unused, session))
 
 
 def unmatched_sentence(changes: Sequence[str], session: Session) -> str:

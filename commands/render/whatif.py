@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from actiondbg.whatif.comparison import Comparison, Row
 
 _MOST_OPERATIONS = 4  # names in a row
+_TIME_WIDTH = 9  # the columns of tables of quick runs and of slow ones are alike
 _KINDS = ("inserted", "erased", "replaced", "modified", "moved")
 
 
@@ -62,7 +63,16 @@ def comparison_text(comparison: Comparison, every: bool, notes: Sequence[str]) -
         notes: sentences.
     """
     judged = ["verdict"] if comparison.judged else []
-    titles = ["", "actions", "applied", "time", "end", *judged, "operations", "alternative"]
+    titles = [
+        "",
+        "actions",
+        "applied",
+        f"{'time':>{_TIME_WIDTH}}",
+        "end",
+        *judged,
+        "operations",
+        "alternative",
+    ]
     base = comparison.rows[0]
     cells = [
         [str(number), *_cells(row, comparison.judged), *_counts(row, base), row.alternative]
@@ -130,7 +140,8 @@ def _number(count: int | None) -> str:
 
 
 def _time(seconds: float) -> str:
-    return f"{seconds:.1f} s" if seconds >= 1 else f"{seconds * 1000:.1f} ms"
+    text = f"{seconds:,.1f} s" if seconds >= 1 else f"{seconds * 1000:.1f} ms"
+    return f"{text:>{_TIME_WIDTH}}"
 
 
 def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:

@@ -21,6 +21,7 @@ from scripts.benchmarks import (
     overhead,
     recording,
     time_travel,
+    whatif,
 )
 
 
@@ -42,6 +43,7 @@ _MEASURES: dict[str, Measure] = {
     "memory": memory.measure,
     "back": time_travel.measure,
     "bisect": bisection.measure,
+    "whatif": whatif.measure,
     "recording": recording.measure,
 }
 

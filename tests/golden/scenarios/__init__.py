@@ -12,8 +12,8 @@ from scenarios.json_sessions import JSON
 from scenarios.recordings import QUERIES, RECORDINGS
 from scenarios.scenario import SUBCOMMANDS, Scenario, Step, documented_commands
 from scenarios.shell import SHELL
-from scenarios.subcommands import BISECTIONS, COMMAND_LINE
+from scenarios.subcommands import BISECTIONS, COMMAND_LINE, WHATIF
 
-SCENARIOS = (*COMMAND_LINE, *SHELL, *JSON, *RECORDINGS, *QUERIES, *BISECTIONS)
+SCENARIOS = (*COMMAND_LINE, *SHELL, *JSON, *RECORDINGS, *QUERIES, *BISECTIONS, *WHATIF)
 
 __all__ = ["SCENARIOS", "SUBCOMMANDS", "Scenario", "Step", "documented_commands"]

@@ -115,4 +115,15 @@ def documented_commands() -> list[str]:
     return names
 
 
-SUBCOMMANDS = ("bisect", "record", "log", "trace", "report", "stat", "query", "export", "open")
+SUBCOMMANDS = (
+    "bisect",
+    "whatif",
+    "record",
+    "log",
+    "trace",
+    "report",
+    "stat",
+    "query",
+    "export",
+    "open",
+)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from scenarios.scenario import (
     CRASH,
+    CSE,
     FOLD,
     NOT_CONVERGED,
     TENSOR,
@@ -740,5 +741,31 @@ info program
 """,
         ),
         line("ls found"),
+    ),
+    scenario(
+        "shell-whatif",
+        session(
+            CSE,
+            """\
+whatif drop cse
+start
+whatif pattern:AddIAddConstant off; drop cse; append 'convert-arith-to-llvm' --all
+whatif diff 1
+whatif diff 2
+whatif diff 9
+whatif drop canonicalize and benefit AddIAddConstant 3 --diff --test 'grep -q "constant 2" {}'
+whatif pattern:AddIAddConstant off --until canonicalize
+whatif drop csse
+whatif append 'affine-loop-tile'
+whatif append nonsense
+whatif pattern:AddIAddConstant
+whatif
+info applicable --patterns
+info applicable | tail -n 1
+break #11
+continue
+info applicable
+""",
+        ),
     ),
 )

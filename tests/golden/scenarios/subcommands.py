@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from scenarios.scenario import CRASH, FOLD, SUBCOMMANDS, TENSOR, line, scenario
+from scenarios.scenario import CRASH, CSE, FOLD, SUBCOMMANDS, TENSOR, line, scenario
 
 _TEST = "--test 'grep -q \"constant 2\" {}'"
 BISECTIONS = (
@@ -61,6 +61,24 @@ BISECTIONS = (
         line(f"actiondbg bisect --crash --resume -o none -- {FOLD}"),
         line("actiondbg bisect --crash -- no-such-tool in.mlir"),
         line("actiondbg bisect --crash -- true"),
+    ),
+)
+
+WHATIF = (
+    scenario(
+        "whatif",
+        line(f"actiondbg whatif -a 'pattern:AddIAddConstant off; drop cse' --diff -- {CSE}"),
+        line(f"actiondbg whatif --at pass:cse -a 'append sccp' --crash -j 2 -- {CSE}"),
+        line(f"actiondbg whatif --json -a 'drop cse' -- {CSE}"),
+    ),
+    scenario(
+        "whatif-errors",
+        line("actiondbg whatif"),
+        line(f"actiondbg whatif -- {CSE}"),
+        line(f"actiondbg whatif -a nonsense -- {CSE}"),
+        line(f"actiondbg whatif -a 'drop cse' --at pass:nonsense -- {CSE}"),
+        line(f"actiondbg whatif -a 'drop cse' --crash --verify -- {CSE}"),
+        line("actiondbg whatif -a 'drop cse' -- no-such-tool in.mlir"),
     ),
 )
 

@@ -141,15 +141,15 @@ def test_a_pattern_that_is_on_undoes_a_rule(launch: Launch, bare: Bare) -> None:
         assert found.final_ir(1) == bare("--canonicalize")
 
 
-def first_on_loop(session: actiondbg.Session, changes: str) -> list[str]:
-    """Return the patterns tried on the loop from the stop on, under an alternative."""
+def patterns_tried(session: actiondbg.Session, changes: str, op: str = "scf.while") -> list[str]:
+    """Return the patterns tried on operations of a name from the stop on, in an alternative."""
     execution = session.execution
     assert execution is not None
     alternative = whatif.parse_alternatives(changes)[0]
     until = protocol.Until(
         terms=[
             protocol.Term(kind="tag", glob="apply-pattern"),
-            protocol.Term(kind="op", glob="scf.while"),
+            protocol.Term(kind="op", glob=op),
         ],
         condition=None,
         within=False,
@@ -169,19 +169,43 @@ def test_a_forced_pattern_is_tried_first(mlir_opt: str, tmp_path: Path) -> None:
     source.write_text(LOOP)
     with actiondbg.launch([mlir_opt, str(source), "--canonicalize"]) as session:
         session.start()
-        tried = first_on_loop(session, "append cse")
+        tried = patterns_tried(session, "append cse")
         assert tried.index(FIRST) < tried.index(SECOND)
-        assert first_on_loop(session, f"pattern:{SECOND} on")[0] == SECOND
-        assert first_on_loop(session, f"benefit {SECOND} 100")[0] == SECOND
-        assert first_on_loop(session, f"benefit {FIRST} 0")[-1] == FIRST
+        assert patterns_tried(session, f"pattern:{SECOND} on")[0] == SECOND
+        assert patterns_tried(session, f"benefit {SECOND} 100")[0] == SECOND
+        assert patterns_tried(session, f"benefit {FIRST} 0")[-1] == FIRST
         # The driver has ordered its patterns already.
         session.breakpoints.add("tag:apply-pattern and op:scf.while")
         session.continue_()
-        rest = first_on_loop(session, f"pattern:{SECOND} on")
+        rest = patterns_tried(session, f"pattern:{SECOND} on")
         assert rest[rest.index(FIRST) + 1] == SECOND  # at the next visit of the loop
         with whatif.compare(session, f"pattern:{SECOND} on; benefit {SECOND} 65534") as found:
             assert all(row.status == 0 for row in found.rows)
             assert found.rows[1].actions == found.rows[2].actions
+
+
+def test_a_forced_pattern_is_tried_first_in_a_conversion(mlir_opt: str, tmp_path: Path) -> None:
+    source = tmp_path / "broadcast.mlir"
+    source.write_text(
+        "func.func @f(%a: f32) -> vector<3xf32> {\n"
+        "  %0 = vector.broadcast %a : f32 to vector<3xf32>\n"
+        "  return %0 : vector<3xf32>\n}\n"
+    )
+    first, second = (f"VectorBroadcastScalarTo{rank}Lowering" for rank in ("Nd", "LowRank"))
+    with actiondbg.launch([mlir_opt, str(source), "--convert-vector-to-llvm"]) as session:
+        session.start()
+
+        def order(changes: str) -> list[str]:
+            return [
+                name
+                for name in patterns_tried(session, changes, "vector.broadcast")
+                if name.startswith("VectorBroadcastScalar")
+            ]
+
+        assert order("append cse") == [first, second]
+        assert order(f"pattern:{second} on") == [second]
+        assert order(f"benefit {second} 9") == [second]
+        assert order(f"benefit {first} 0") == [second]
 
 
 # --- ends, oracles and limits ----------------------------------------------------------

@@ -401,13 +401,15 @@ class BenefitChange(Message):
 class SetAlternative(Request[Empty]):
     """Change what this fork does: benefits, and pipelines that run after the tool's.
 
-    ``report`` is a file for a ``Census`` of the final IR, written at the end of the fork.
+    ``report`` is a file for a ``Census`` of the final IR, written at the end of the fork, and
+    ``ir`` one for the IR after each outermost pass manager.
     """
 
     method: ClassVar[str] = "alternative/set"
     benefits: list[BenefitChange] = msgspec.field(default_factory=list[BenefitChange])
     pipelines: list[str] = msgspec.field(default_factory=list[str])
     report: str | None = None
+    ir: str | None = None
 
 
 class Census(Message):

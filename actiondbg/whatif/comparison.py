@@ -368,7 +368,7 @@ class _Runs:
             judged = None if self._judge is None else self._judge.judge(end, running)
         finally:
             running.close()
-        return _row(alternative, end, judged), end.output
+        return _row(alternative, end, judged), end.ir if end.ir.exists() else end.output
 
 
 def _row(alternative: Alternative, end: RunEnd, judged: Judgement | None) -> Row:

@@ -37,7 +37,8 @@ class RunEnd(NamedTuple):
             it, as after a crash.
         actions: the number of actions dispatched; None if unknown.
         seconds: the time from the stop to the end.
-        output: the file with the final IR: the tool's output, or the IR printed at ``until``.
+        output: the file of the tool's output, or of the IR printed at ``until``.
+        ir: the file with the final IR; there may be none, as after a crash.
         errors: the file of the tool's stderr.
     """
 
@@ -47,6 +48,7 @@ class RunEnd(NamedTuple):
     actions: int | None
     seconds: float
     output: Path
+    ir: Path
     errors: Path
 
 
@@ -76,11 +78,12 @@ def run_alternative(
     """
     stem, report = running.directory / "run", running.directory / "census.json"
     output, errors = stem.with_suffix(".output"), stem.with_suffix(".err")
+    ir = stem.with_suffix(".mlir")
     out = stem.with_suffix(".out")
     fork = running.own(start.fork("trial", stdout=str(out), stderr=str(errors), output=str(output)))
     copied = out.stat().st_size
     fork.request(skips_with(skips, alternative.changes))
-    fork.request(request_of(alternative.changes, report))
+    fork.request(request_of(alternative.changes, report, ir))
     caught: Stop | None = None
     census: protocol.Census | None = None
     actions: int | None = None
@@ -97,8 +100,8 @@ def run_alternative(
     if stop is not None and stop.when != "exit":
         census = fork.request(protocol.GetCensus())
         actions = fork.request(protocol.GetStatus()).ordinal
-        output = stem.with_suffix(".mlir")
-        fork.request(protocol.Print(what="module", path=str(output)))
+        output = ir
+        fork.request(protocol.Print(what="module", path=str(ir)))
     elif stop is not None:
         census = _read(report)
         actions = stop.actions
@@ -106,7 +109,7 @@ def run_alternative(
         if output is out and is_shared and copied:
             out.write_bytes(out.read_bytes()[copied:])
     fork.close()
-    return RunEnd(stop, caught, census, actions, taken, output, errors)
+    return RunEnd(stop, caught, census, actions, taken, output, ir, errors)
 
 
 def check_pipelines(start: ForkedTool, alternatives: Sequence[Alternative]) -> None:
@@ -143,11 +146,11 @@ def skips_with(skips: protocol.SetSkips, changes: Sequence[Change]) -> protocol.
     return msgspec.structs.replace(skips, rules=[*rules, *own])
 
 
-def request_of(changes: Sequence[Change], report: Path) -> protocol.SetAlternative:
+def request_of(changes: Sequence[Change], report: Path, ir: Path) -> protocol.SetAlternative:
     """Return the request that makes a fork change benefits, append pipelines and report."""
     benefits = [one for change in changes for one in _benefit(change)]
     return protocol.SetAlternative(
-        benefits=benefits, pipelines=_pipelines(changes), report=str(report)
+        benefits=benefits, pipelines=_pipelines(changes), report=str(report), ir=str(ir)
     )
 
 

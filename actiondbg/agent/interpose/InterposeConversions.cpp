@@ -35,10 +35,10 @@ using ConvertOne = LogicalResult(Operation *, const ConversionTarget &,
                                  const FrozenRewritePatternSet &,
                                  ConversionConfig);
 
-ADBG_EXPORT LogicalResult partialMany(
-    Roots roots, const ConversionTarget &target,
-    const FrozenRewritePatternSet &patterns,
-    ConversionConfig config) __asm__(ADBG_PARTIAL_CONVERSION_MANY);
+ADBG_EXPORT LogicalResult
+partialMany(Roots roots, const ConversionTarget &target,
+            const FrozenRewritePatternSet &patterns,
+            ConversionConfig config) __asm__(ADBG_PARTIAL_CONVERSION_MANY);
 LogicalResult partialMany(Roots roots, const ConversionTarget &target,
                           const FrozenRewritePatternSet &patterns,
                           ConversionConfig config) {
@@ -48,10 +48,10 @@ LogicalResult partialMany(Roots roots, const ConversionTarget &target,
   });
 }
 
-ADBG_EXPORT LogicalResult partialOne(
-    Operation *root, const ConversionTarget &target,
-    const FrozenRewritePatternSet &patterns,
-    ConversionConfig config) __asm__(ADBG_PARTIAL_CONVERSION);
+ADBG_EXPORT LogicalResult
+partialOne(Operation *root, const ConversionTarget &target,
+           const FrozenRewritePatternSet &patterns,
+           ConversionConfig config) __asm__(ADBG_PARTIAL_CONVERSION);
 LogicalResult partialOne(Operation *root, const ConversionTarget &target,
                          const FrozenRewritePatternSet &patterns,
                          ConversionConfig config) {
@@ -61,10 +61,10 @@ LogicalResult partialOne(Operation *root, const ConversionTarget &target,
   });
 }
 
-ADBG_EXPORT LogicalResult fullMany(
-    Roots roots, const ConversionTarget &target,
-    const FrozenRewritePatternSet &patterns,
-    ConversionConfig config) __asm__(ADBG_FULL_CONVERSION_MANY);
+ADBG_EXPORT LogicalResult
+fullMany(Roots roots, const ConversionTarget &target,
+         const FrozenRewritePatternSet &patterns,
+         ConversionConfig config) __asm__(ADBG_FULL_CONVERSION_MANY);
 LogicalResult fullMany(Roots roots, const ConversionTarget &target,
                        const FrozenRewritePatternSet &patterns,
                        ConversionConfig config) {
@@ -74,10 +74,10 @@ LogicalResult fullMany(Roots roots, const ConversionTarget &target,
   });
 }
 
-ADBG_EXPORT LogicalResult fullOne(
-    Operation *root, const ConversionTarget &target,
-    const FrozenRewritePatternSet &patterns,
-    ConversionConfig config) __asm__(ADBG_FULL_CONVERSION);
+ADBG_EXPORT LogicalResult
+fullOne(Operation *root, const ConversionTarget &target,
+        const FrozenRewritePatternSet &patterns,
+        ConversionConfig config) __asm__(ADBG_FULL_CONVERSION);
 LogicalResult fullOne(Operation *root, const ConversionTarget &target,
                       const FrozenRewritePatternSet &patterns,
                       ConversionConfig config) {
@@ -97,8 +97,8 @@ static void noteType(const TypeConverter &converter, Type type) {
     legalizations.typeFailed(converter, type);
 }
 
-ADBG_EXPORT Type
-convertType(const TypeConverter *self, Type type) __asm__(ADBG_CONVERT_TYPE);
+ADBG_EXPORT Type convertType(const TypeConverter *self,
+                             Type type) __asm__(ADBG_CONVERT_TYPE);
 Type convertType(const TypeConverter *self, Type type) {
   static auto *next =
       real<Type(const TypeConverter *, Type)>(ADBG_CONVERT_TYPE);
@@ -113,18 +113,17 @@ ADBG_EXPORT LogicalResult convertTypeToMany(
     llvm::SmallVectorImpl<Type> &results) __asm__(ADBG_CONVERT_TYPE_MANY);
 LogicalResult convertTypeToMany(const TypeConverter *self, Type type,
                                 llvm::SmallVectorImpl<Type> &results) {
-  static auto *next =
-      real<LogicalResult(const TypeConverter *, Type,
-                         llvm::SmallVectorImpl<Type> &)>(
-          ADBG_CONVERT_TYPE_MANY);
+  static auto *next = real<LogicalResult(const TypeConverter *, Type,
+                                         llvm::SmallVectorImpl<Type> &)>(
+      ADBG_CONVERT_TYPE_MANY);
   LogicalResult result = next(self, type, results);
   if (LLVM_UNLIKELY(failed(result)))
     noteType(*self, type);
   return result;
 }
 
-ADBG_EXPORT Type convertValueType(
-    const TypeConverter *self, Value value) __asm__(ADBG_CONVERT_VALUE_TYPE);
+ADBG_EXPORT Type convertValueType(const TypeConverter *self,
+                                  Value value) __asm__(ADBG_CONVERT_VALUE_TYPE);
 Type convertValueType(const TypeConverter *self, Value value) {
   static auto *next =
       real<Type(const TypeConverter *, Value)>(ADBG_CONVERT_VALUE_TYPE);
@@ -139,10 +138,9 @@ ADBG_EXPORT LogicalResult convertValueTypeToMany(
     llvm::SmallVectorImpl<Type> &results) __asm__(ADBG_CONVERT_VALUE_TYPE_MANY);
 LogicalResult convertValueTypeToMany(const TypeConverter *self, Value value,
                                      llvm::SmallVectorImpl<Type> &results) {
-  static auto *next =
-      real<LogicalResult(const TypeConverter *, Value,
-                         llvm::SmallVectorImpl<Type> &)>(
-          ADBG_CONVERT_VALUE_TYPE_MANY);
+  static auto *next = real<LogicalResult(const TypeConverter *, Value,
+                                         llvm::SmallVectorImpl<Type> &)>(
+      ADBG_CONVERT_VALUE_TYPE_MANY);
   LogicalResult result = next(self, value, results);
   if (LLVM_UNLIKELY(failed(result)))
     noteType(*self, value.getType());

@@ -188,8 +188,11 @@ LogicalResult runPasses(PassManager *self, Operation *op) {
   if (--runningPassManagers || !engine.alternative || failed(result))
     return result;
   result = engine.alternative->append(op);
-  if (succeeded(result))
-    engine.alternative->count(op);
+  if (succeeded(result)) {
+    Silence silence;
+    AgentHeap agentHeap;
+    engine.alternative->note(op);
+  }
   return result;
 }
 

@@ -6,6 +6,8 @@
 
 #include "mlir/IR/Diagnostics.h"
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/raw_ostream.h"
 
 using namespace mlir;
 using llvm::json::Object;
@@ -83,9 +85,21 @@ void countOperations(Operation *root, llvm::StringMap<int64_t> &counts) {
     counts[OperationName::getFromOpaquePointer(key).getStringRef()] += count;
 }
 
-void Alternative::count(Operation *root) {
-  if (!isAppending && !report.empty())
+void Alternative::note(Operation *root) {
+  if (isAppending)
+    return;
+  if (!report.empty())
     countOperations(root, operations);
+  if (ir.empty())
+    return;
+  // A tool may run several pass managers, one after another.
+  std::error_code error;
+  llvm::raw_fd_ostream os(ir, error, llvm::sys::fs::OF_Append);
+  if (error)
+    return;
+  root->print(os, OpPrintingFlags().assumeVerified());
+  os << '\n';
+  os.clear_error();
 }
 
 Object asObject(const llvm::StringMap<int64_t> &counts) {

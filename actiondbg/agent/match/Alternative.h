@@ -38,6 +38,8 @@ public:
   std::vector<std::string> pipelines;
   /// The file for the report; empty for none.
   std::string report;
+  /// The file for the final IR; empty for none.
+  std::string ir;
 
   /// Sets the benefit of a pattern in the pattern itself, from which drivers
   /// and applicators read it.
@@ -57,8 +59,9 @@ public:
   /// Runs the pipelines after those of the tool; emits an error and fails where
   /// one does.
   mlir::LogicalResult append(mlir::Operation *root);
-  /// Counts the operations of the final IR.
-  void count(mlir::Operation *root);
+  /// Counts the operations of the final IR, and prints it. Observe nothing
+  /// meanwhile.
+  void note(mlir::Operation *root);
   /// Whether each change of a benefit found a pattern.
   llvm::json::Array describeUse() const;
   const llvm::StringMap<int64_t> &finalOperations() const { return operations; }

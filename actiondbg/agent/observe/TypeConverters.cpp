@@ -43,10 +43,9 @@ const TypeConverter *converterOf(const Pattern &pattern) {
   if (!UnnamedPattern(pattern).vtable)
     return nullptr; // of PDL
   // The first member of ConversionPattern; something else in another class.
-  const char *end =
-      reinterpret_cast<const char *>(
-          static_cast<const RewritePattern *>(&pattern)) +
-      sizeof(RewritePattern);
+  const char *end = reinterpret_cast<const char *>(
+                        static_cast<const RewritePattern *>(&pattern)) +
+                    sizeof(RewritePattern);
   const void *member = wordAt(end);
   if (!member || !StringRef(classAt(wordAt(member))).ends_with("Converter"))
     return nullptr;

@@ -46,6 +46,7 @@ SetAlternativeArguments::SetAlternativeArguments(Fields &fields)
   });
   alternative->pipelines = fields.texts("pipelines");
   alternative->report = fields.textOr("report", "");
+  alternative->ir = fields.textOr("ir", "");
 }
 
 Answer<NoResult> SetAlternative::run(SetAlternativeArguments &arguments) {

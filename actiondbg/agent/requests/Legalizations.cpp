@@ -24,8 +24,7 @@ Answer<NoResult> CloseLegalizations::run(NoArguments &) {
   if (!engine.legalizations.isOpen())
     return RequestError(NoAnswer, "no legalizations are written");
   if (!engine.legalizations.close())
-    return RequestError(FileNotWritten,
-                        "writing the legalizations failed");
+    return RequestError(FileNotWritten, "writing the legalizations failed");
   return NoResult();
 }
 

@@ -132,6 +132,14 @@ def test_a_pattern_that_is_off_is_as_skipped(launch: Launch) -> None:
         assert found.final_ir(1) == session.target.output()
 
 
+def test_the_final_ir_needs_no_output(launch: Launch, bare: Bare) -> None:
+    session = launch("--canonicalize", "-o", os.devnull)
+    session.start()
+    with whatif.compare(session, f"{MERGE} off") as found:
+        assert found.final_ir(0) == bare("--canonicalize")
+        assert not found.diff(1).is_empty
+
+
 def test_a_pattern_that_is_on_undoes_a_rule(launch: Launch, bare: Bare) -> None:
     session = launch()
     session.skips.rules.add("pattern:AddI*")
@@ -157,7 +165,7 @@ def patterns_tried(session: actiondbg.Session, changes: str, op: str = "scf.whil
     tried: list[str] = []
     with execution.fork(protocol.Fork(role="replica")) as fork:
         fork.request(protocol.SetBreakpoints(breakpoints=[]))
-        fork.request(request_of(alternative.changes, Path(os.devnull)))
+        fork.request(request_of(alternative.changes, Path(os.devnull), Path(os.devnull)))
         while fork.complete(until=until).when != "exit":
             assert fork.stop is not None
             tried.append(fork.stop.name)

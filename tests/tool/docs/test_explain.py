@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.fakes.silent_patterns import CASES, NOT_NAMED
 from tests.paths import ROOT
 
 
@@ -43,3 +44,27 @@ def test_the_examples_of_the_page(block: str, mlir_opt: str) -> None:
     )
     assert run.stdout == said
     assert run.returncode == 0
+
+
+@pytest.mark.parametrize(
+    "block", [block for block in _blocks("text") if block.startswith("$ actiondbg --batch")]
+)
+def test_the_batches_of_the_page(block: str, mlir_opt: str) -> None:
+    line, _, said = block.partition("\n")
+    command = line.removeprefix("$ ").replace("mlir-opt", mlir_opt)
+    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+    environment = {**os.environ, "PATH": path}
+    run = subprocess.run(
+        command, shell=True, capture_output=True, text=True, check=True, env=environment
+    )
+    assert run.stdout == said
+
+
+def test_the_table_of_contrasts() -> None:
+    page = (ROOT / "docs" / "explain.md").read_text()
+    rows = re.findall(r"^\| `(.+?)` \| (.+?) \| (yes|after it|no) \|$", page, re.M)
+    assert [(name, condition) for name, condition, _ in rows] == [
+        (case.pattern.strip("*"), case.precondition) for case in CASES
+    ]
+    missed = [name for name, _, result in rows if result == "no"]
+    assert missed == [name.strip("*") for name in NOT_NAMED]

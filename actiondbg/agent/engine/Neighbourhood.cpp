@@ -79,9 +79,18 @@ template <typename Range> int64_t Neighbourhood::countOf(Range &&range) {
 
 Object Neighbourhood::describe(Operation *op, int levels) {
   Object attributes;
-  for (NamedAttribute one : op->getAttrDictionary())
-    attributes[safe(one.getName().getValue()).getAsString()->str()] =
-        safe(text(one.getValue()));
+  auto add = [&](StringAttr name, Attribute value) {
+    attributes[safe(name.getValue()).getAsString()->str()] = safe(text(value));
+  };
+  // Not the dictionary of all, nor the segment sizes: MLIR would make them, and
+  // the addresses of later attributes, by which it orders tables, would change.
+  for (NamedAttribute one : op->getRawDictionaryAttrs())
+    add(one.getName(), one.getValue());
+  if (op->getPropertiesStorageSize())
+    for (StringAttr name : op->getName().getAttributeNames())
+      if (!name.getValue().ends_with("SegmentSizes"))
+        if (auto value = op->getInherentAttr(name); value && *value)
+          add(name, *value);
   Array operands;
   if (levels > 0)
     for (mlir::Value operand : op->getOperands().take_front(most))

@@ -23,7 +23,11 @@ _AFTER, _BEFORE = 1, 2  # breakpoints
 
 
 def observe(
-    replay: Replay, name: str, every: Sequence[Attempt], run: str | None = None
+    replay: Replay,
+    name: str,
+    every: Sequence[Attempt],
+    failure: Attempt | None = None,
+    run: str | None = None,
 ) -> list[Example]:
     """Replay the run, and return the successes and silent failures of a pattern.
 
@@ -33,7 +37,12 @@ def observe(
         replay: replays the run.
         name: of the pattern, a glob.
         every: all attempts of it.
+        failure: the attempt that must be among them.
         run: the name of the run, if it is another one.
+
+    Raises:
+        NoAnswer: the replay differs from the run before the failure; attempts after a difference
+            are left out.
     """
     terms = attempt_terms(name, None)
     recent = None
@@ -50,19 +59,23 @@ def observe(
         logging(terms, condition=recent, id=_BEFORE),
     ]
     with replay.log_file() as log:
-        replay.log(breakpoints, replay.now(), log, neighbourhoods=True).close()
-        return _examples(name, log, run)
+        with replay.log(breakpoints, replay.now(), log, neighbourhoods=True) as fork:
+            end = None if fork.difference is None else fork.difference.ordinal
+            if end is not None and failure is not None and failure.ordinal >= end:
+                fork.check_same()
+        return _examples(name, log, run, end)
 
 
-def _examples(name: str, log: Path, run: str | None) -> list[Example]:
-    """Return the newest different examples of a log."""
+def _examples(name: str, log: Path, run: str | None, end: int | None) -> list[Example]:
+    """Return the newest different examples of a log, of actions before ``end``."""
     newest: dict[bool, deque[tuple[Attempt, Neighbourhood]]] = {
         result: deque(maxlen=_COMPARED) for result in (False, True)
     }
     met = set[tuple[int | None, bool, int]]()
     for attempt, around in _observed(name, log):
         succeeded = is_success(attempt)
-        if not succeeded and not is_silent(attempt):
+        is_other = not succeeded and not is_silent(attempt)
+        if is_other or (end is not None and attempt.ordinal >= end):
             continue
         key = attempt.id, succeeded, hash(msgspec.json.encode(around))
         if key not in met:

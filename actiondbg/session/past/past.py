@@ -151,7 +151,7 @@ class Past:
         if failure is None:
             return None
         every = self.why_not(attempts.name) if attempts.selected else attempts
-        own = neighbourhoods.observe(self._replay, attempts.name, every.attempts)
+        own = neighbourhoods.observe(self._replay, attempts.name, every.attempts, failure)
         return neighbourhoods.contrast(failure, [*own, *others])
 
     def examples(self, name: str, run: str) -> list[Example]:
@@ -161,7 +161,8 @@ class Past:
             name: of the pattern, a glob.
             run: the name of this run, for another session's ``contrast``.
         """
-        return neighbourhoods.observe(self._replay, name, self.why_not(name).attempts, run)
+        every = self.why_not(name).attempts
+        return neighbourhoods.observe(self._replay, name, every, run=run)
 
     def explain(self, target: str | None = None) -> Explanation:
         """Explain why a dialect conversion failed, or why conversions left an operation.

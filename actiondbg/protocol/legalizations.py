@@ -127,6 +127,42 @@ class ErrorReported(_Event, tag="diagnostic"):
     notes: list[Note]
 
 
+class Neighbour(msgspec.Struct, frozen=True, kw_only=True):
+    """An operation at a cast; ``converted`` if the conversion made it or legalized it."""
+
+    id: int | None
+    name: str
+    location: str | None
+    converted: bool
+
+
+class CastUnresolved(_Event, tag="unresolved"):
+    """The cast of which the error before tells, by its neighbours.
+
+    ``definer`` is the operation that gives the value, or of which it is an ``argument``; None if
+    the value was erased.
+    """
+
+    definer: Neighbour | None
+    argument: bool
+    users: list[Neighbour]
+
+
+class CastLeft(msgspec.Struct, frozen=True, kw_only=True):
+    """An ``unrealized_conversion_cast`` that a conversion left; ``made`` if it made it.
+
+    See ``CastUnresolved`` for the neighbours.
+    """
+
+    id: int | None
+    made: bool
+    source: list[str]
+    target: list[str]
+    definer: Neighbour | None
+    argument: bool
+    users: list[Neighbour]
+
+
 class OperationsLeft(_Event, tag="left"):
     """The number of operations of a name that a conversion left, and the id of the first."""
 
@@ -134,6 +170,7 @@ class OperationsLeft(_Event, tag="left"):
     legality: Legality
     count: int
     id: int | None
+    casts: list[CastLeft] = msgspec.field(default_factory=list[CastLeft])
 
 
 class Cut(_Event, tag="cut"):
@@ -151,6 +188,7 @@ LegalizationEvent = (
     | ReasonGiven
     | TypeFailed
     | ErrorReported
+    | CastUnresolved
     | OperationsLeft
     | Cut
 )

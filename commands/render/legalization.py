@@ -17,7 +17,7 @@ from actiondbg.commands.render.units import operation, wrapped
 if TYPE_CHECKING:
     from actiondbg.analysis.legalization.explanation import LeftGroup
     from actiondbg.analysis.legalization.tree import Conversion, Legalization, TriedPattern
-    from actiondbg.protocol.legalizations import TypeFailed
+    from actiondbg.protocol.legalizations import CastLeft, CastUnresolved, Neighbour, TypeFailed
 
 _LEGALITY = {
     "illegal": "the target marks it illegal",
@@ -53,7 +53,8 @@ def headline(found: Explanation) -> str:
         return f"{conversion_words(conversion)} failed: {cause.text}."
     first = cause.way[0].legalization
     place = f" at {first.location}" if first.location else ""
-    return f"{operation(first.id, first.op)}{place} was not legalized: {cause.text}."
+    was = "was being legalized" if first.legalized is None else "was not legalized"
+    return f"{operation(first.id, first.op)}{place} {was}: {cause.text}."
 
 
 def conversion_words(conversion: Conversion) -> str:
@@ -92,9 +93,11 @@ class _Text:
         lines.append(f"in {conversion_words(conversion)}")
         if conversion.failed is None:
             lines.append("which has not ended: this is what it tried up to now")
-        if conversion.legalizations and not conversion.legalizations[-1].legalized:
-            lines += self._legalization(conversion.legalizations[-1], cause, 1)
-        for around in found.blockers:
+        if cause.way:
+            lines += self._legalization(cause.way[0].legalization, cause, 1)
+        if conversion.unresolved is not None:
+            lines += _cast(conversion.unresolved)
+        for around in found.blockers if cause.way else []:
             lines.append(f"around it, {operation(around.id, around.op)} was left as well:")
             lines += self._legalization(around, cause_of(around), 1)
         for error in conversion.errors[:_MOST_ERRORS]:
@@ -168,6 +171,13 @@ class _Text:
                 what = f"{left.count:,} x {left.name}, first @{left.id}"
             lines.append(self._styled(f"{what}: left by {conversion_words(conversion)}", BOLD))
             lines.append(f"  {why}, so that no pattern was tried")
+            for cast in left.casts:
+                made = "made by it" if cast.made else "made before it"
+                types = f"{_list(cast.source)} to {_list(cast.target)}"
+                lines += [f"  {operation(cast.id, None)} from {types}, {made}:"]
+                lines += [f"  {line}" for line in _cast(cast)]
+            if left.casts and left.count > len(left.casts):
+                lines.append(f"  ... and {left.count - len(left.casts):,} more")
         return [*lines, *self._hints(found)]
 
     def _group(self, group: LeftGroup) -> Iterator[str]:
@@ -206,9 +216,31 @@ def legality_words(one: Legalization, is_full: bool) -> str:
     return _LEGALITY[one.legality or "unknown"]
 
 
+def _cast(cast: CastUnresolved | CastLeft) -> Iterator[str]:
+    """Describe the operations at a cast."""
+    if cast.definer is not None:
+        what = "an argument of" if cast.argument else "given by"
+        yield f"  the value is {what} {_neighbour(cast.definer)}"
+    for user in cast.users[:_MOST_USERS]:
+        yield f"  needed by {_neighbour(user)}"
+    if not cast.users:
+        yield "  needed by nothing"
+
+
+def _list(types: list[str]) -> str:
+    return ", ".join(types) or "nothing"
+
+
+def _neighbour(op: Neighbour) -> str:
+    place = f" at {op.location}" if op.location else ""
+    return f"{operation(op.id, op.name)}{place}, {'' if op.converted else 'not '}converted"
+
+
 def result_words(tried: TriedPattern) -> str:
     """Return the result of a pattern."""
     match tried.result:
+        case None:
+            return "was called, and did not return"
         case "rolled back":
             return "matched, and was rolled back"
         case "refused":

@@ -9,6 +9,7 @@
 #include "support/AgentHeap.h"
 
 #include "mlir/IR/BuiltinOps.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
 #include "mlir/Rewrite/FrozenRewritePatternSet.h"
 #include "mlir/Transforms/DialectConversion.h"
 #include <map>
@@ -23,7 +24,7 @@ namespace adbg {
 /// The most text of one operation's legalization, and the most operations
 /// around others, that are kept.
 static constexpr size_t mostText = size_t(8) << 20, mostAround = 256,
-                        mostUsers = 8;
+                        mostUsers = 8, mostCasts = 16;
 static constexpr int64_t mostNamed = 100000;
 
 bool WantedOperations::contains(Operation *op, uint32_t id) {
@@ -145,7 +146,9 @@ void Legalizations::beginConversion(const ConversionTarget &target,
   if (!file)
     return;
   Conversion conversion{&target, &patterns, {}, {}};
-  conversion.roots.append(roots.begin(), roots.end());
+  for (Operation *root : roots)
+    conversion.roots.push_back({root, ids.of(root)});
+  conversion.firstId = Engine::get().observer.ids.upcoming();
   const Frame *around = Engine::get().innermost;
   const Frame *pass = around ? around->passAround() : nullptr;
   conversion.head = Object{
@@ -173,11 +176,9 @@ void Legalizations::endConversion(bool isFailed) {
   if (!file)
     return;
   if (isFailed) {
-    Operation *around =
-        conversion.newest ? conversion.newest->getParentOp() : nullptr;
-    for (; around; around = around->getParentOp())
+    for (uint32_t parent : conversion.parents)
       for (const Kept &kept : conversion.around)
-        if (kept.op == around)
+        if (kept.id == parent)
           write(conversion, kept.text);
     write(conversion, conversion.text);
   } else {
@@ -187,34 +188,86 @@ void Legalizations::endConversion(bool isFailed) {
     *file << lineOf(Object{{"event", "conversion-end"}, {"failed", isFailed}});
 }
 
-/// Counts the wanted operations that a conversion left, by name.
+Object Legalizations::neighbour(const Conversion &conversion,
+                                Operation *op) const {
+  uint32_t id = ids.of(op);
+  bool isConverted =
+      id >= conversion.firstId || conversion.legalized.contains(id);
+  return Object{{"id", idOrNull(id)},
+                {"name", safe(op->getName().getStringRef())},
+                {"location", orNull(placeText(op->getLoc()))},
+                {"converted", isConverted}};
+}
+
+/// Adds the operation that gives the value of a cast, and those that need it.
+void Legalizations::addNeighbours(Object &event, const Conversion &conversion,
+                                  Operation *cast) const {
+  Array users;
+  for (Operation *user : cast->getUsers()) {
+    users.push_back(neighbour(conversion, user));
+    if (users.size() == mostUsers)
+      break;
+  }
+  event["users"] = std::move(users);
+  Value input = cast->getNumOperands() ? cast->getOperand(0) : Value();
+  Operation *definer = input ? input.getDefiningOp() : nullptr;
+  auto argument = dyn_cast_or_null<BlockArgument>(input);
+  if (argument)
+    definer = argument.getOwner()->getParentOp();
+  event["definer"] = definer ? llvm::json::Value(neighbour(conversion, definer))
+                             : llvm::json::Value(nullptr);
+  event["argument"] = bool(argument);
+}
+
+static Array textsOf(TypeRange types) {
+  Array texts;
+  for (Type type : types)
+    texts.push_back(safe(textOf(type)));
+  return texts;
+}
+
+/// Counts the wanted operations that a conversion left, by name, and describes
+/// the casts among them.
 void Legalizations::writeLeft(Conversion &conversion) {
   if (wanted.isEmpty())
     return;
   struct Left {
     int64_t count = 0;
     uint32_t first = 0;
+    Array casts;
   };
   std::map<OperationName, Left, bool (*)(OperationName, OperationName)> left(
       [](OperationName a, OperationName b) {
         return a.getStringRef() < b.getStringRef();
       });
-  for (Operation *root : conversion.roots)
-    root->walk([&](Operation *op) {
+  for (const Root &root : conversion.roots) {
+    if (ids.of(root.op) != root.id)
+      continue; // erased by a pattern
+    root.op->walk([&](Operation *op) {
       uint32_t id = ids.of(op);
       if (!wanted.contains(op, id))
         return;
       Left &one = left[op->getName()];
       if (!one.count++)
         one.first = id;
+      if (!isa<UnrealizedConversionCastOp>(op) || one.casts.size() == mostCasts)
+        return;
+      Object cast{{"id", idOrNull(id)},
+                  {"made", id >= conversion.firstId},
+                  {"source", textsOf(op->getOperandTypes())},
+                  {"target", textsOf(op->getResultTypes())}};
+      addNeighbours(cast, conversion, op);
+      one.casts.push_back(std::move(cast));
     });
-  for (const auto &[name, one] : left)
+  }
+  for (auto &[name, one] : left)
     write(conversion,
           lineOf(Object{{"event", "left"},
                         {"name", safe(name.getStringRef())},
                         {"legality", actionText(*conversion.target, name)},
                         {"count", one.count},
-                        {"id", idOrNull(one.first)}}));
+                        {"id", idOrNull(one.first)},
+                        {"casts", std::move(one.casts)}}));
 }
 
 //===----------------------------------------------------------------------===//
@@ -233,7 +286,7 @@ void Legalizations::beginOperation(Operation *op) {
   AgentHeap agentHeap;
   Conversion &conversion = conversions.back();
   if (conversion.open.empty()) {
-    conversion.newest = op;
+    conversion.parents.clear();
     conversion.text.clear();
     conversion.isCut = false;
   }
@@ -285,15 +338,20 @@ void Legalizations::endOperation(Operation *op, bool isLegalized) {
   }
   add(std::move(event));
   conversion.open.pop_back();
+  uint32_t id = ids.of(op);
+  if (isLegalized)
+    conversion.legalized.insert(id);
   if (!conversion.open.empty() || isLegalized)
     return;
-  uint32_t id = ids.of(op);
+  for (Operation *parent = op->getParentOp(); parent;
+       parent = parent->getParentOp())
+    conversion.parents.push_back(ids.of(parent));
   if (written < wanted.most && wanted.contains(op, id)) {
     ++written;
     write(conversion, conversion.text);
   }
   if (op->getNumRegions() && conversion.around.size() < mostAround)
-    conversion.around.push_back({op, conversion.text});
+    conversion.around.push_back({id, conversion.text});
 }
 
 void Legalizations::beginPattern(const Pattern &pattern, uint64_t ordinal,
@@ -356,6 +414,41 @@ void Legalizations::diagnosed(const Diagnostic &diagnostic) {
              {"text", safe(diagnostic.str())},
              {"location", orNull(placeText(diagnostic.getLocation()))},
              {"notes", std::move(notes)}});
+  writeUnresolved(diagnostic);
+}
+
+static std::string quoted(TypeRange types) {
+  std::string text = "(";
+  llvm::raw_string_ostream os(text);
+  llvm::interleaveComma(types, os,
+                        [&](Type type) { os << "'" << type << "'"; });
+  os << ")";
+  return text;
+}
+
+/// Finds the cast of which a diagnostic says that it was not resolved, and
+/// tells which of its neighbours were converted: one was, and one was not.
+void Legalizations::writeUnresolved(const Diagnostic &diagnostic) {
+  const Frame *around = Engine::get().innermost;
+  const Frame *pass = around ? around->passAround() : nullptr;
+  std::string message = diagnostic.str();
+  if (!pass || !pass->op() ||
+      !StringRef(message).contains("unresolved materialization"))
+    return;
+  UnrealizedConversionCastOp found;
+  pass->op()->walk([&](UnrealizedConversionCastOp cast) {
+    if (cast.getLoc() != diagnostic.getLocation() || cast->use_empty() ||
+        !StringRef(message).contains("from " + quoted(cast.getOperandTypes()) +
+                                     " to " + quoted(cast.getResultTypes())))
+      return WalkResult::advance();
+    found = cast;
+    return WalkResult::interrupt();
+  });
+  if (!found)
+    return;
+  Object event{{"event", "unresolved"}};
+  addNeighbours(event, conversions.back(), found);
+  add(std::move(event));
 }
 
 void Legalizations::typeFailed(const TypeConverter &converter, Type type) {
@@ -385,20 +478,30 @@ static bool isConvertible(const Converter &converter, Value value, long) {
   return succeeded(converter.convertType(value.getType(), types));
 }
 
-/// A conversion converts the types of the operands before it calls a pattern.
-/// If it cannot, it says so only with -debug, and through no function that is
-/// interposed: that is tried again.
-void Legalizations::tryOperandTypes(Operation *op, const Pattern &pattern) {
+/// A conversion converts the types of the operands before it calls a pattern,
+/// and a pattern for functions those of the signature. If that fails, it is
+/// said only with -debug, and by no function that is interposed: it is tried
+/// again.
+void Legalizations::tryTypes(Operation *op, const Pattern &pattern) {
   const TypeConverter *converter = converterOf(pattern);
   if (!converter)
     return;
   Silence silence;
   for (Value operand : op->getOperands()) {
-    if (operand && !isConvertible(*converter, operand, /*prefer=*/0)) {
-      typeFailed(*converter, operand.getType());
-      return;
-    }
+    if (operand && !isConvertible(*converter, operand, /*prefer=*/0))
+      return typeFailed(*converter, operand.getType());
   }
+  auto function = dyn_cast<FunctionOpInterface>(op);
+  if (!function)
+    return;
+  llvm::SmallVector<Type> converted;
+  for (TypeRange types : {TypeRange(function.getArgumentTypes()),
+                          TypeRange(function.getResultTypes())})
+    for (Type type : types) {
+      converted.clear();
+      if (failed(converter->convertType(type, converted)))
+        return typeFailed(*converter, type);
+    }
 }
 
 void Legalizations::failPattern(Operation *op, const Pattern &pattern) {
@@ -406,7 +509,7 @@ void Legalizations::failPattern(Operation *op, const Pattern &pattern) {
   Conversion &conversion = conversions.back();
   if (!conversion.open.empty() && conversion.open.back().isTrying &&
       !conversion.open.back().hasSaidWhy)
-    tryOperandTypes(op, pattern);
+    tryTypes(op, pattern);
   endPattern("failed");
 }
 

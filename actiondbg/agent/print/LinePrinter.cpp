@@ -62,7 +62,7 @@ std::string LinePrinter::hintOf(BlockArgument argument) {
   Region *region = argument.getOwner()->getParent();
   Operation *parent = region ? region->getParentOp() : nullptr;
   if (!parent)
-    return "";
+    return "arg"; // a conversion replaced the block by one with other types
   std::string hint = argument.getOwner()->isEntryBlock() ? "arg" : "";
   auto names = dyn_cast<OpAsmOpInterface>(parent);
   if (names && knownOf(parent).isCustom)

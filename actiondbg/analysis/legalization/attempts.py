@@ -37,7 +37,11 @@ def legalizations_of(attempts: Iterable[NestedAttempt]) -> list[Legalization]:
         if not siblings or siblings[-1].id != attempt.id:
             siblings.append(
                 Legalization(
-                    id=attempt.id, op=attempt.op or "", location=attempt.location, legality=None
+                    id=attempt.id,
+                    op=attempt.op or "",
+                    location=attempt.location,
+                    legality=None,
+                    legalized=False,
                 )
             )
         one = siblings[-1]

@@ -6,6 +6,7 @@ import re
 from typing import Literal, NamedTuple
 
 from actiondbg.analysis.legalization.tree import Conversion, Legalization, TriedPattern
+from actiondbg.protocol.legalizations import CastUnresolved, Neighbour
 
 CauseKind = Literal[
     "no pattern",
@@ -17,6 +18,7 @@ CauseKind = Literal[
     "generated",
     "materialization",
     "error",
+    "unfinished",
     "unknown",
 ]
 
@@ -69,7 +71,8 @@ def cause_of(legalization: Legalization) -> Cause:
             break
         way.append(Step(here, tried))
         here = inner
-    kind, text = _missing(here, tried)
+    maker = way[-2].tried if len(way) > 1 else None
+    kind, text = _missing(here, tried, maker)
     return Cause(kind, text, way, max(len(here.tried) - 1, 0))
 
 
@@ -77,15 +80,15 @@ def cause_of_failure(conversion: Conversion) -> Cause:
     """Return why a conversion failed."""
     for error in conversion.errors:
         if match := _MATERIALIZATION.search(error.text):
-            text = (
-                f"a value of type {_types(match['target'])} is still needed where only "
-                f"{_types(match['source'])} is left: no pattern converted its user"
-            )
+            source, target = _types(match["source"]), _types(match["target"])
+            text = _unresolved(source, target, conversion.unresolved)
             return Cause("materialization", text, [])
-    failed = [one for one in conversion.legalizations if not one.legalized]
+    failed = [one for one in conversion.legalizations if one.legalized is not True]
     reported = {
         match["op"] for error in conversion.errors if (match := _LEGALIZE.search(error.text))
     }
+    if failed and conversion.is_cut:
+        return Cause("unknown", "more was tried for it than is kept", [Step(failed[-1], None)])
     if failed and (not reported or failed[-1].op in reported):
         return cause_of(failed[-1])
     if conversion.errors:
@@ -106,8 +109,35 @@ def _types(text: str) -> str:
     return text.replace("'", "")
 
 
+def _unresolved(source: str, target: str, cast: CastUnresolved | None) -> str:
+    """Describe a cast by the neighbour that was not converted, where that is known."""
+    user = None if cast is None else next(iter(cast.users), None)
+    if cast is None or user is None:
+        return f"a value of type {target} is still needed where only {source or 'nothing'} is left"
+    definer = cast.definer
+    if definer is not None and user.converted and not definer.converted:
+        what = "an argument of " if cast.argument else ""
+        has = "is still of" if cast.argument else "still gives"
+        return (
+            f"{what}{_operation(definer)} was not converted, and {has} type {source} where "
+            f"{_operation(user)} needs {target}"
+        )
+    left = next((each for each in cast.users if not each.converted), None)
+    if left is None or (definer is not None and not definer.converted):
+        what = f"only {source} is left" if source else "the value was erased"
+        return f"{_operation(user)} needs type {target} where {what}"
+    now = f"of a value that is now {source}" if source else "of a value that was erased"
+    return f"{_operation(left)} was not converted, and still needs the type {target} {now}"
+
+
+def _operation(op: Neighbour) -> str:
+    return op.name if op.id is None else f"@{op.id} {op.name}"
+
+
 def rank(tried: TriedPattern) -> int:
     """Return how much a failure tells, 0 for most: how near the pattern came to its success."""
+    if tried.result is None:
+        return -1
     if tried.result == "rolled back":
         return 0
     if tried.types:
@@ -124,18 +154,23 @@ def _most_telling(tried: list[TriedPattern]) -> TriedPattern | None:
 
 def _not_legalized(tried: TriedPattern) -> Legalization | None:
     """Return the operation that a pattern generated and that could not be legalized."""
-    return next((each for each in reversed(tried.generated) if not each.legalized), None)
+    return next((each for each in reversed(tried.generated) if each.legalized is not True), None)
 
 
-def _missing(here: Legalization, tried: TriedPattern | None) -> tuple[CauseKind, str]:
+def _missing(
+    here: Legalization, tried: TriedPattern | None, maker: TriedPattern | None
+) -> tuple[CauseKind, str]:
+    """Return what is missing at the end of a way, for an operation that ``maker`` made."""
     if tried is None:
-        return _without_pattern(here)
+        return _without_pattern(here, maker)
     name = short_name(tried.name)
+    if tried.result is None:
+        return "unfinished", f"pattern {name} was called, and did not return"
     if tried.types:
         first = tried.types[0]
         by = first.converter or "its type converter"
         return "type", f"pattern {name} needs type {first.type}, which {by} does not convert"
-    reasons = [each for each in tried.reasons if not each.startswith("rolled back")]
+    reasons = [each.rstrip(".") for each in tried.reasons if not each.startswith("rolled back")]
     if tried.result == "rolled back":
         why = f": {'; '.join(reasons)}" if reasons else ""
         return "generated", f"what pattern {name} made could not be legalized{why}"
@@ -149,7 +184,9 @@ def _missing(here: Legalization, tried: TriedPattern | None) -> tuple[CauseKind,
     return "no reason", f"pattern {name} did not match, and gave no reason"
 
 
-def _without_pattern(here: Legalization) -> tuple[CauseKind, str]:
+def _without_pattern(here: Legalization, maker: TriedPattern | None) -> tuple[CauseKind, str]:
+    if here.legalized is None:
+        return "unfinished", f"the tool stopped before a pattern for {here.op} was called"
     for left_out in here.left_out:
         bad = [one for one in left_out.generates if one.legality in ("illegal", "unknown")]
         if bad:
@@ -163,5 +200,11 @@ def _without_pattern(here: Legalization) -> tuple[CauseKind, str]:
         return "no pattern", (
             f"no pattern for {here.op}, which is legal only if its types are: "
             f"{by} does not convert {first.type}"
+        )
+    if maker is not None:
+        refuses = "does not know" if here.illegal is False else "refuses"
+        return "no pattern", (
+            f"pattern {short_name(maker.name)} makes {here.op}, which the target {refuses}, and "
+            "for which there is no pattern"
         )
     return "no pattern", f"no pattern for {here.op}"

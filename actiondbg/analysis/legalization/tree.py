@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 import msgspec
 
 from actiondbg.protocol.legalizations import (
+    CastUnresolved,
     ConversionBegan,
     ConversionEnded,
     Cut,
@@ -35,7 +36,8 @@ class TriedPattern(msgspec.Struct, kw_only=True):
         benefit: as the pattern declares it; None where it is not recorded.
         ordinal: of its action; None if it was refused.
         result: "failed" if it did not match; "rolled back" if it matched, and what it made could
-            not be legalized; "refused" if it was being applied already; or "succeeded".
+            not be legalized; "refused" if it was being applied already; "succeeded"; or None if it
+            did not return: the tool stopped in it.
         reasons: why it did not match, in its own words.
         types: the types that its type converter does not convert, in the order in which it met
             them: the innermost first.
@@ -45,7 +47,7 @@ class TriedPattern(msgspec.Struct, kw_only=True):
     name: str
     benefit: int | None
     ordinal: int | None
-    result: TryResult = "failed"
+    result: TryResult | None = None
     reasons: list[str] = msgspec.field(default_factory=list[str])
     types: list[TypeFailed] = msgspec.field(default_factory=list[TypeFailed])
     generated: list[Legalization] = msgspec.field(default_factory=lambda: list[Legalization]())
@@ -62,7 +64,7 @@ class Legalization(msgspec.Struct, kw_only=True):
             not asked.
         illegal: whether the target refuses this one: False if it does not know it, None where it
             was not asked.
-        legalized: whether it was legalized.
+        legalized: whether it was legalized; None if the tool stopped before that was decided.
         text: the operation, in the generic form; None where it was not printed.
         tried: the patterns that were tried, in their order.
         left_out: patterns for the operation that the conversion does not try.
@@ -75,7 +77,7 @@ class Legalization(msgspec.Struct, kw_only=True):
     location: str | None
     legality: Legality | None
     illegal: bool | None = None
-    legalized: bool = False
+    legalized: bool | None = None
     text: str | None = None
     tried: list[TriedPattern] = msgspec.field(default_factory=list[TriedPattern])
     left_out: list[LeftOutPattern] = msgspec.field(default_factory=list[LeftOutPattern])
@@ -96,6 +98,7 @@ class Conversion(msgspec.Struct, kw_only=True, rename={"pass_name": "pass"}):
             conversion: operations around the one at which it failed, and that one, last.
         left: the operations that are asked for and that were there at its end, by name.
         errors: the errors that were reported while the newest operation was legalized.
+        unresolved: the cast for which the conversion failed in the end, or None.
         is_cut: whether too much was tried, and what came last is missing.
     """
 
@@ -107,6 +110,7 @@ class Conversion(msgspec.Struct, kw_only=True, rename={"pass_name": "pass"}):
     legalizations: list[Legalization] = msgspec.field(default_factory=list[Legalization])
     left: list[OperationsLeft] = msgspec.field(default_factory=list[OperationsLeft])
     errors: list[ErrorReported] = msgspec.field(default_factory=list[ErrorReported])
+    unresolved: CastUnresolved | None = None
     is_cut: bool = False
 
 
@@ -127,7 +131,7 @@ def read_conversions(
 
 
 _PatternEvent = PatternBegan | PatternEnded | ReasonGiven | TypeFailed
-_OfConversion = ConversionEnded | ErrorReported | OperationsLeft | Cut
+_OfConversion = ConversionEnded | ErrorReported | CastUnresolved | OperationsLeft | Cut
 _TreeEvent = ConversionBegan | OperationBegan | OperationEnded | _PatternEvent | _OfConversion
 
 
@@ -169,10 +173,14 @@ class _Tree:
                 newest.failed = event.failed
             case ErrorReported():
                 newest.errors.append(event)
+            case CastUnresolved():
+                newest.unresolved = newest.unresolved or event
             case OperationsLeft():
                 newest.left.append(event)
             case Cut():
                 newest.is_cut = True
+                for each in self._open:
+                    each.legalized = False
                 self._open, self._is_trying = [], []
 
     def _add_operation(self, event: OperationBegan | OperationEnded) -> None:

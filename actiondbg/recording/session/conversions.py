@@ -96,7 +96,8 @@ class RecordedConversions:
 
     def _without_attempt(self, found: Conversion, names: set[str]) -> Conversion:
         found.legalizations = [
-            Legalization(id=None, op=name, location=None, legality=None) for name in sorted(names)
+            Legalization(id=None, op=name, location=None, legality=None, legalized=False)
+            for name in sorted(names)
         ]
         return found
 

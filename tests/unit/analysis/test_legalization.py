@@ -163,6 +163,41 @@ def test_a_materialization_that_is_left() -> None:
     assert cause.text.startswith("a value of type index, index is still needed where only i32 is")
 
 
+def neighbour(name: str, converted: bool) -> Event:
+    return {"id": 4, "name": name, "location": None, "converted": converted}
+
+
+@pytest.mark.parametrize(
+    ("definer", "argument", "user", "text"),
+    [
+        (True, False, False, "@4 x.b was not converted, and still needs the type i8 of a value "),
+        (False, False, True, "@4 x.a was not converted, and still gives type i32 where @4 x.b n"),
+        (False, True, True, "an argument of @4 x.a was not converted, and is still of type i32 w"),
+        (True, False, True, "@4 x.b needs type i8 where only i32 is left"),
+    ],
+)
+def test_the_side_of_a_cast_that_was_not_converted(
+    definer: bool, argument: bool, user: bool, text: str
+) -> None:
+    message = "failed to legalize unresolved materialization from ('i32') to ('i8') that remained "
+    cast = {
+        "event": "unresolved",
+        "definer": neighbour("x.a", definer),
+        "argument": argument,
+        "users": [neighbour("x.b", user)],
+    }
+    legal = operation("x.a", legalized=True)
+    cause = cause_of_failure(read(*legal, error(f"{message}live after conversion"), cast))
+    assert cause.kind == "materialization" and cause.text.startswith(text)
+
+
+def test_what_a_pattern_makes_and_the_target_refuses() -> None:
+    conversion = read(*operation("x.a", *pattern("A", "rolled back", *operation("x.b"))))
+    assert cause_of_failure(conversion).text == (
+        "pattern A makes x.b, which the target refuses, and for which there is no pattern"
+    )
+
+
 def test_an_error_of_something_else() -> None:
     cause = cause_of_failure(read(*operation("x.a"), error("failed to legalize operation 'x.z'")))
     assert (cause.kind, cause.text) == ("error", "failed to legalize operation 'x.z'")
@@ -174,6 +209,10 @@ def test_a_conversion_that_has_not_ended() -> None:
     conversion = read(begin, *pattern("A", "failed")[:1], reason("in the middle"), failed=None)
     assert conversion.failed is None
     assert conversion.legalizations[0].tried[0].reasons == ["in the middle"]
+    cause = cause_of_failure(conversion)
+    assert (cause.kind, cause.text) == ("unfinished", "pattern A was called, and did not return")
+    cause = cause_of_failure(read(begin, failed=None))
+    assert cause.text == "the tool stopped before a pattern for x.a was called"
     assert Explanation(target=None, conversions=[conversion]).failed is conversion
 
 
@@ -183,6 +222,7 @@ def test_what_is_behind_a_cut_is_dropped() -> None:
     conversion = read(begin, *pattern("A", "failed"), cut, reason("lost"), end, failed=True)
     assert conversion.is_cut
     assert [one.name for one in conversion.legalizations[0].tried] == ["A"]
+    assert cause_of_failure(conversion).kind == "unknown"
 
 
 def test_operations_that_are_left_are_grouped() -> None:

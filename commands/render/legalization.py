@@ -240,7 +240,7 @@ def result_words(tried: TriedPattern) -> str:
     """Return the result of a pattern."""
     match tried.result:
         case None:
-            return "was called, and did not return"
+            return "was being applied when the tool stopped"
         case "rolled back":
             return "matched, and was rolled back"
         case "refused":

@@ -165,7 +165,7 @@ def _missing(
         return _without_pattern(here, maker)
     name = short_name(tried.name)
     if tried.result is None:
-        return "unfinished", f"pattern {name} was called, and did not return"
+        return "unfinished", f"pattern {name} was being applied when the tool stopped"
     if tried.types:
         first = tried.types[0]
         by = first.converter or "its type converter"

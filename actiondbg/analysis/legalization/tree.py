@@ -36,8 +36,8 @@ class TriedPattern(msgspec.Struct, kw_only=True):
         benefit: as the pattern declares it; None where it is not recorded.
         ordinal: of its action; None if it was refused.
         result: "failed" if it did not match; "rolled back" if it matched, and what it made could
-            not be legalized; "refused" if it was being applied already; "succeeded"; or None if it
-            did not return: the tool stopped in it.
+            not be legalized; "refused" if it was being applied already; "succeeded"; or None if
+            the tool stopped while it was being applied.
         reasons: why it did not match, in its own words.
         types: the types that its type converter does not convert, in the order in which it met
             them: the innermost first.

@@ -210,7 +210,10 @@ def test_a_conversion_that_has_not_ended() -> None:
     assert conversion.failed is None
     assert conversion.legalizations[0].tried[0].reasons == ["in the middle"]
     cause = cause_of_failure(conversion)
-    assert (cause.kind, cause.text) == ("unfinished", "pattern A was called, and did not return")
+    assert (cause.kind, cause.text) == (
+        "unfinished",
+        "pattern A was being applied when the tool stopped",
+    )
     cause = cause_of_failure(read(begin, failed=None))
     assert cause.text == "the tool stopped before a pattern for x.a was called"
     assert Explanation(target=None, conversions=[conversion]).failed is conversion

@@ -61,7 +61,7 @@ def main() -> int:
     faults = 0
     with tempfile.TemporaryDirectory() as directory:
         file = Path(directory) / "input.mlir"
-        while runs and sum(count for (_, fate), count in fates.items()) < options.count:
+        while runs and fates.total() < options.count:
             piece, words = chance.choice(runs)
             file.write_text(piece)
             # Passes around those of the test, so that more than one place can be edited.

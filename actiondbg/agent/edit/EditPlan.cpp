@@ -5,13 +5,13 @@
 #include "engine/Engine.h"
 #include "interpose/Versions.h"
 #include "requests/IRPath.h"
+#include "support/AgentHeap.h"
+#include "support/Pipelines.h"
 
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/Pass.h"
-#include "mlir/Pass/PassManager.h"
-#include "mlir/Pass/PassRegistry.h"
 #include "llvm/Support/MemoryBuffer.h"
 
 using namespace mlir;
@@ -108,9 +108,13 @@ private:
 class LoadingDialects {
 public:
   explicit LoadingDialects(MLIRContext *context) : context(context) {
-    context->exitMultiThreadedExecution();
+    for (unsigned i = 0; i < runningPassManagers; ++i)
+      context->exitMultiThreadedExecution();
   }
-  ~LoadingDialects() { context->enterMultiThreadedExecution(); }
+  ~LoadingDialects() {
+    for (unsigned i = 0; i < runningPassManagers; ++i)
+      context->enterMultiThreadedExecution();
+  }
 
 private:
   MLIRContext *context;
@@ -152,38 +156,6 @@ static std::string replaceBy(StringRef text, Operation *target, bool generic) {
   return "";
 }
 
-/// Returns the first message of the pipeline parser, without its place.
-static std::string pipelineError(StringRef text) {
-  StringRef line = text.split('\n').first;
-  size_t at = line.find("error: ");
-  if (at != StringRef::npos)
-    line = line.drop_front(at + strlen("error: "));
-  return line.empty()
-             ? "the pipeline cannot be parsed: check the options of its passes"
-             : line.str();
-}
-
-static std::string runPipelineOn(Operation *target, StringRef pipeline) {
-  EditErrors errors(target->getContext());
-  std::string why;
-  llvm::raw_string_ostream os(why);
-  PassManager manager(target->getName(), OpPassManager::Nesting::Implicit);
-  StringRef anchor = target->getName().getStringRef();
-  bool isAnchored = pipeline.starts_with((anchor + "(").str());
-  if (isAnchored) {
-    FailureOr<OpPassManager> parsed = parsePassPipeline(pipeline, os);
-    if (failed(parsed))
-      return pipelineError(why);
-    static_cast<OpPassManager &>(manager) = std::move(*parsed);
-  } else if (failed(parsePassPipeline(pipeline, manager, os))) {
-    return pipelineError(why);
-  }
-  LoadingDialects loading(target->getContext());
-  if (failed(manager.run(target)))
-    return errors.textOr("a pass failed without a message");
-  return "";
-}
-
 static std::string whyEditInvalid(Operation *op) {
   EditErrors errors(op->getContext());
   return succeeded(mlir::verify(op)) ? "" : errors.textOr("it does not verify");
@@ -198,6 +170,7 @@ static std::string applyEdit(Engine &engine, const Edit &edit) {
     return why;
   const Frame *frame = engine.innermost;
   Editing editing;
+  ToolHeap toolHeap;
   // Other functions may be invalid at this place of the pipeline anyway.
   Operation *checked = rootOf(target);
   if (!whyEditInvalid(checked).empty())
@@ -207,8 +180,8 @@ static std::string applyEdit(Engine &engine, const Edit &edit) {
     if (!text)
       return "cannot read " + edit.path + ": " + text.getError().message();
     why = replaceBy((*text)->getBuffer(), target, edit.generic);
-  } else {
-    why = runPipelineOn(target, edit.pipeline);
+  } else if (PipelineError error = runPipeline(target, edit.pipeline)) {
+    why = "the passes cannot be applied: " + *error;
   }
   if (why.empty())
     why = whyEditInvalid(checked);

@@ -20,11 +20,24 @@ public:
   ~AgentHeap() { --uses; }
   AgentHeap(const AgentHeap &) = delete;
 
+  friend class ToolHeap;
   static bool isUsed() { return __builtin_expect(uses != 0, 0); }
 
 private:
   // The model needs no call, which could allocate.
   __attribute__((tls_model("initial-exec"))) static __thread unsigned uses;
+};
+
+/// While one lives within an AgentHeap, memory comes from the tool's heap: that
+/// of IR which the agent creates for the tool.
+class ToolHeap {
+public:
+  ToolHeap() : uses(AgentHeap::uses) { AgentHeap::uses = 0; }
+  ~ToolHeap() { AgentHeap::uses = uses; }
+  ToolHeap(const ToolHeap &) = delete;
+
+private:
+  unsigned uses;
 };
 
 } // namespace adbg

@@ -10,6 +10,7 @@ import pytest
 
 import actiondbg
 from actiondbg import errors
+from actiondbg.process.stop import Stop
 from tests.fakes import stock_tool as stock
 from tests.paths import ROOT
 
@@ -35,6 +36,11 @@ def edit(session: actiondbg.Session, old: str, new: str) -> int:
     edition = session.edits.apply(text.replace(old, new))
     assert edition is not None
     return edition.branch
+
+
+def inserted(stop: Stop) -> list[int | None]:
+    """Return the ids of the operations that an action inserted."""
+    return [one.id for one in stop.changes if (one.kind, one.what) == ("inserted", "operation")]
 
 
 def module(session: actiondbg.Session, locations: bool = False) -> str:
@@ -95,6 +101,21 @@ def test_going_back_and_forth_repeats_the_edit(launch: Launch) -> None:
     assert module(session) == edited
     session.continue_()
     assert session.target.output() == output
+
+
+def test_ids_after_an_edit_are_the_same_in_replays(launch: Launch) -> None:
+    pipeline = "builtin.module(func.func(cse),inline,convert-arith-to-llvm,convert-func-to-llvm)"
+    session = launch(f"--pass-pipeline={pipeline}")
+    session.start()
+    session.timeline.goto(2)
+    edit(session, "arith.addi", "arith.muli")
+    seen = [session.next_change()]
+    while seen[-1].when != "exit":
+        seen.append(session.next_change())
+    made = {one.ordinal: inserted(one) for one in seen[:-1]}
+    assert sum(map(bool, made.values())) > 5
+    for ordinal, ids in made.items():
+        assert inserted(session.timeline.goto(ordinal, "after")) == ids
 
 
 def test_undo_leads_to_the_timeline_without_the_edit(launch: Launch) -> None:
@@ -238,7 +259,7 @@ def test_apply_pass_on_the_module(launch: Launch) -> None:
     ("pipeline", "message"),
     [
         ("no-such-pass", "'no-such-pass' does not refer to a registered pass"),
-        ("canonicalize{top-down=maybe}", "cannot be parsed"),
+        ("canonicalize{top-down=maybe}", "passes cannot be applied: it cannot be parsed"),
         ("builtin.module(cse)", "for builtin.module, and the pass at this stop runs on func.func"),
         ("finalize-memref-to-llvm", "restricted to 'builtin.module'"),
     ],

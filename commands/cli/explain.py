@@ -158,7 +158,7 @@ def _recorded(stack: ExitStack, path: str, options: ExplainOptions) -> Console:
 
 
 def _explain(console: Console, options: ExplainOptions) -> int:
-    from actiondbg.commands.render.legalization import (
+    from actiondbg.commands.render.legalization.text import (
         ExplanationShown,
         explanation_json,
         explanation_text,
@@ -172,7 +172,7 @@ def _explain(console: Console, options: ExplainOptions) -> int:
     else:
         print(explanation_text(console, shown))
     if options.html is not None:
-        from actiondbg.commands.render.legalization_page import explanation_page
+        from actiondbg.commands.render.legalization.page import explanation_page
 
         with writing(options.html):
             write_whole(options.html, explanation_page(found).encode())

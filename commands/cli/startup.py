@@ -16,7 +16,7 @@ from actiondbg.errors import LaunchError
 if TYPE_CHECKING:
     from actiondbg.commands.interpreter.console import Console
     from actiondbg.commands.interpreter.interpreter import Interpreter
-    from actiondbg.commands.shell.shell import Shell
+    from actiondbg.commands.shell.prompt.shell import Shell
 
 
 class Script(NamedTuple):
@@ -137,13 +137,13 @@ class _ShellLoader:
 
     @staticmethod
     def _import() -> None:
-        import_module("actiondbg.commands.shell.shell")
+        import_module("actiondbg.commands.shell.prompt.shell")
 
     def get(self) -> Shell:
         """Return the shell; the first call makes it."""
         if self._shell is None:
             self._thread.join()
-            from actiondbg.commands.shell.shell import Shell
+            from actiondbg.commands.shell.prompt.shell import Shell
 
             self._shell = Shell(self._console, self._interpreter)
         return self._shell

@@ -8,7 +8,6 @@ from actiondbg.commands.render import (
     breakpoints,
     edits,
     info,
-    legalization,
     native,
     outcomes,
     past,
@@ -18,6 +17,7 @@ from actiondbg.commands.render import (
     whatif,
 )
 from actiondbg.commands.render.ir import printed_ir
+from actiondbg.commands.render.legalization import text as legalization
 from actiondbg.commands.render.renderer import RenderContext, Renderer
 from actiondbg.commands.render.terminal.output import Redirect
 

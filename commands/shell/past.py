@@ -15,7 +15,7 @@ from actiondbg.commands.interpreter.options import (
     Positional,
     Rest,
 )
-from actiondbg.commands.render.legalization import ExplanationShown
+from actiondbg.commands.render.legalization.text import ExplanationShown
 from actiondbg.commands.render.past import AttemptsShown, DiffShown, HistoryShown
 from actiondbg.errors import NotRecorded, UsageError
 

@@ -42,7 +42,7 @@ from actiondbg.commands.shell.full_screen.transcript import Transcript, Transcri
 
 if TYPE_CHECKING:
     from actiondbg.commands.interpreter.console import Console
-    from actiondbg.commands.shell.termination import Termination
+    from actiondbg.commands.shell.prompt.termination import Termination
 
 _WIDE = 120  # columns from which stack and changes stand beside the IR
 _LEAST_SIDE = 44  # columns of them there

@@ -14,7 +14,7 @@ from actiondbg import cli
 from actiondbg.commands.cli import debug as debug_cli
 from actiondbg.commands.interpreter import help as manual
 from actiondbg.commands.interpreter.completion import candidates
-from actiondbg.commands.shell.history_file import HistoryFile
+from actiondbg.commands.shell.prompt.history_file import HistoryFile
 from actiondbg.commands.shell.topics import COMMANDS
 from tests.fakes.functions import returning
 from tests.fakes.session.driver import Driver

@@ -7,7 +7,7 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from actiondbg.analysis.legalization.cause import Cause, cause_of, short_name
-from actiondbg.commands.render.legalization import (
+from actiondbg.commands.render.legalization.text import (
     conversion_words,
     failed_type,
     headline,

@@ -18,8 +18,8 @@ import cmd2
 
 from actiondbg.commands.interpreter.declaration import Command
 from actiondbg.commands.interpreter.interpreter import Interpreter, Lines, split_command
-from actiondbg.commands.shell.history_file import HistoryFile, history_file
-from actiondbg.commands.shell.termination import Termination
+from actiondbg.commands.shell.prompt.history_file import HistoryFile, history_file
+from actiondbg.commands.shell.prompt.termination import Termination
 from actiondbg.commands.shell.topics import COMMANDS
 from actiondbg.support.interrupts import raise_interrupt
 

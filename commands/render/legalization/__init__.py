@@ -1,0 +1,1 @@
+"""Why a conversion failed, or left operations: text, JSON and HTML."""

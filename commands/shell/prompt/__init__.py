@@ -1,0 +1,1 @@
+"""The prompt: lines that are typed, and what ends it."""

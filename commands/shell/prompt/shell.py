@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from prompt_toolkit import PromptSession
 
     from actiondbg.commands.interpreter.console import Console
-    from actiondbg.commands.shell.full_screen.view import FullScreen
+    from actiondbg.commands.shell.prompt.full_screen.view import FullScreen
 
 PROMPT = "(actiondbg) "
 _HIDDEN = ["_eof", "_relative_run_script", "run_script", "run_pyscript", "shortcuts"]
@@ -106,7 +106,7 @@ class Shell(cmd2.Cmd):
         """Attach or detach the full-screen view, as ``tui`` asked."""
         if self.console.full_screen and self._full_screen is None:
             # Here, as it imports more of prompt_toolkit than the prompt does.
-            from actiondbg.commands.shell.full_screen.view import FullScreen
+            from actiondbg.commands.shell.prompt.full_screen.view import FullScreen
 
             self._full_screen = FullScreen(
                 self.console, self.main_session, PROMPT, self._termination

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from actiondbg.commands.shell.full_screen.transcript import Transcript, TranscriptStream
+from actiondbg.commands.shell.prompt.full_screen.transcript import Transcript, TranscriptStream
 
 
 def shown(transcript: Transcript, width: int = 10, height: int = 3) -> list[str]:

@@ -31,14 +31,14 @@ from prompt_toolkit.layout import (
 from prompt_toolkit.shortcuts import PromptSession
 from prompt_toolkit.widgets import SearchToolbar
 
-from actiondbg.commands.shell.full_screen.panes import (
+from actiondbg.commands.shell.prompt.full_screen.panes import (
     IRPane,
     PaneControl,
     changes_rows,
     headline,
     stack_rows,
 )
-from actiondbg.commands.shell.full_screen.transcript import Transcript, TranscriptStream
+from actiondbg.commands.shell.prompt.full_screen.transcript import Transcript, TranscriptStream
 
 if TYPE_CHECKING:
     from actiondbg.commands.interpreter.console import Console

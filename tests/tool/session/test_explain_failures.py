@@ -1,4 +1,4 @@
-"""The leaves of explanations of real failures, whose causes were read in MLIR's sources before."""
+"""The leaves of explanations of real failures of conversions."""
 
 from __future__ import annotations
 

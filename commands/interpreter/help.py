@@ -49,6 +49,7 @@ What to do, and the commands that do it; 'help COMMAND' describes each.
   see the IR there, go on by actions   print function, then step, next or finish
   see what an action did               info changes, diff
   leave out one rewrite                break pattern:FoldX, run, skip, continue
+  change the IR, and go on with it     goto canonicalize, edit-ir, continue
   why a pattern did not apply          why-not FoldX in.mlir:12
   which passes run, and change what    info pipeline
   which actions there are              info actions, info patterns

@@ -136,7 +136,8 @@ def _refused(commands: CommandTable, refusal: Refusal) -> list[str]:
     refused = [each.name for each in found if refusal(each) is not None]
     if not refused:
         return []
-    return [*textwrap.wrap(f"Not available here: {', '.join(refused)}.", _WIDTH), ""]
+    text = f"Not available here: {', '.join(refused)}."
+    return [*textwrap.wrap(text, _WIDTH, break_on_hyphens=False), ""]
 
 
 def _hanging(head: str, text: str, indent: int) -> list[str]:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from actiondbg.process.stop import Stop
     from actiondbg.session.edits.edits import EditableText, Edition, Edits, What
 
-EDITS = Topic("Editing IR")
+EDITS = Topic("What if")
 _EDITS = "Editing IR"
 _HEADING = 2  # comment lines above the text in the editor
 _LINE = re.compile(r"\b([Ll])ine (\d+)\b")

@@ -12,6 +12,7 @@ from actiondbg.analysis.actions import ActionList, ActionState, ListedAction
 from actiondbg.analysis.attempts import Attempt, Attempts, PatternAttempts
 from actiondbg.analysis.contrast import Contrast, Example
 from actiondbg.analysis.history import Event, History
+from actiondbg.analysis.legalization.explanation import Explanation
 from actiondbg.ir.diff import Diff
 from actiondbg.protocol import Change, Outcome, Statistic, ValueRef
 from actiondbg.session.past.pass_reproducer import Reproducer
@@ -115,6 +116,10 @@ class FakePast:
     def why_not(self, name: str, location: str | None = None, op_id: int | None = None) -> Attempts:
         self.calls.append(("why_not", name, location, op_id))
         return Attempts(name=name, attempts=self.attempts)
+
+    def explain(self, target: str | None = None) -> Explanation:
+        self.calls.append(("explain", target))
+        return Explanation(target=target, conversions=[])
 
     def contrast(
         self, attempts: PatternAttempts, others: Sequence[Example] = ()

@@ -197,7 +197,7 @@ def test_ids_are_shown(stopped: Driver) -> None:
     [
         ("why-not", "Fold", ["FoldA", "FoldB"]),
         ("why-not FoldA", "c", ["cursor"]),
-        ("why-not FoldA", "--n", ["--next"]),
+        ("why-not FoldA", "--n", ["--next", "--native"]),
         ("history", "c", ["cursor"]),
         ("catch", "d", ["diagnostic"]),
         ("catch failure", "cs", ["cse"]),

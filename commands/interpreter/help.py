@@ -57,6 +57,8 @@ What to do, and the commands that do it; 'help COMMAND' describes each.
   stop when an operation changes       watch cursor, then continue
   go back                              reverse-step, goto #17
   which rewrite breaks the output      bisect --test './judge.sh {}'
+  run it otherwise, and compare        whatif drop cse; pattern:FoldX off
+  what could change the IR now         info applicable
   debug the compiler's own code        native
 """
 

@@ -51,6 +51,7 @@ What to do, and the commands that do it; 'help COMMAND' describes each.
   leave out one rewrite                break pattern:FoldX, run, skip, continue
   change the IR, and go on with it     goto canonicalize, edit-ir, continue
   why a pattern did not apply          why-not FoldX in.mlir:12
+  why a conversion failed              catch failure, run, then explain
   which passes run, and change what    info pipeline
   which actions there are              info actions, info patterns
   where an operation comes from        cursor-goto in.mlir:12, then history

@@ -119,13 +119,13 @@
 #define ADBG_PARTIAL_CONVERSION                                                \
   "_ZN4mlir22applyPartialConversionEPNS_9OperationE" ADBG_CONVERSION_ARGUMENTS
 #define ADBG_PARTIAL_CONVERSION_MANY                                           \
-  "_ZN4mlir22applyPartialConversionEN4llvm8ArrayRefIPNS_9OperationEEE"         \
-  ADBG_CONVERSION_ARGUMENTS
+  "_ZN4mlir22applyPartialConversionEN4llvm8ArrayRefIPNS_"                      \
+  "9OperationEEE" ADBG_CONVERSION_ARGUMENTS
 #define ADBG_FULL_CONVERSION                                                   \
   "_ZN4mlir19applyFullConversionEPNS_9OperationE" ADBG_CONVERSION_ARGUMENTS
 #define ADBG_FULL_CONVERSION_MANY                                              \
-  "_ZN4mlir19applyFullConversionEN4llvm8ArrayRefIPNS_9OperationEEE"            \
-  ADBG_CONVERSION_ARGUMENTS
+  "_ZN4mlir19applyFullConversionEN4llvm8ArrayRefIPNS_"                         \
+  "9OperationEEE" ADBG_CONVERSION_ARGUMENTS
 #define ADBG_CONVERT_TYPE "_ZNK4mlir13TypeConverter11convertTypeENS_4TypeE"
 #define ADBG_CONVERT_TYPE_MANY                                                 \
   "_ZNK4mlir13TypeConverter11convertTypeENS_4TypeERN4llvm15SmallVectorImplI"   \

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from fnmatch import fnmatchcase
 
 import msgspec
 
@@ -56,13 +57,13 @@ class Explanation(msgspec.Struct, kw_only=True):
         return [] if self.failed is None else blockers(self.failed)
 
     def groups(self) -> list[LeftGroup]:
-        """Group the operations that conversions left by conversion, name and cause."""
+        """Group the operations of the target that conversions did not legalize by conversion, name
+        and cause.
+        """
         groups: list[LeftGroup] = []
         for conversion in self.conversions:
-            if conversion.failed is not False:
-                continue
             found: dict[tuple[str, str], list[tuple[Legalization, Cause]]] = {}
-            for one in conversion.legalizations:
+            for one in self._wanted(conversion):
                 cause = cause_of(one)
                 found.setdefault((one.op, cause.text), []).append((one, cause))
             groups += [
@@ -75,6 +76,18 @@ class Explanation(msgspec.Struct, kw_only=True):
                 for members in found.values()
             ]
         return groups
+
+    def _wanted(self, conversion: Conversion) -> list[Legalization]:
+        """Return the operations of the target; that at which a conversion failed comes twice."""
+        kind, _, glob = (self.target or "").rpartition(":")
+        found: list[Legalization] = []
+        seen: set[int] = set()
+        for one in conversion.legalizations:
+            is_wanted = fnmatchcase(one.op, glob) if kind else f"@{one.id}" == self.target
+            if is_wanted and one.id not in seen:
+                found.append(one)
+                seen |= {one.id} if one.id is not None else set()
+        return found
 
     def never_tried(self) -> list[tuple[Conversion, OperationsLeft]]:
         """Return the names of operations that a conversion left without trying any pattern."""

@@ -159,9 +159,10 @@ class _Text:
         groups, untried = found.groups(), found.never_tried()
         lines: list[str] = []
         if not groups and not untried:
+            lines.append(f"No dialect conversion up to now had {found.target} to legalize.")
             if found.failed is not None:
-                return [f"No conversion that succeeded left {found.target}.", *self.failure(found)]
-            return [f"No dialect conversion up to now had {found.target} to legalize."]
+                lines.append("One failed: 'explain' without an operation says why.")
+            return lines
         for group in groups:
             lines += self._group(group)
         for conversion, left in untried:
@@ -186,7 +187,9 @@ class _Text:
         what = f"{operation(first.id, first.op)}{place}"
         if group.count > 1:
             what = f"{group.count:,} x {first.op}, first {operation(first.id, None)}{place}"
-        yield self._styled(f"{what}: left by {conversion_words(group.conversion)}", BOLD)
+        failed = ", which failed" if group.conversion.failed else ""
+        by = f"{conversion_words(group.conversion)}{failed}"
+        yield self._styled(f"{what}: left by {by}", BOLD)
         yield f"  {group.cause.text}"
         yield from self._legalization(first, group.cause, 1)
 

@@ -12,8 +12,8 @@ from scenarios.json_sessions import JSON
 from scenarios.recordings import QUERIES, RECORDINGS
 from scenarios.scenario import SUBCOMMANDS, Scenario, Step, documented_commands
 from scenarios.shell import SHELL
-from scenarios.subcommands import BISECTIONS, COMMAND_LINE, WHATIF
+from scenarios.subcommands import BISECTIONS, COMMAND_LINE, EXPLAIN, WHATIF
 
-SCENARIOS = (*COMMAND_LINE, *SHELL, *JSON, *RECORDINGS, *QUERIES, *BISECTIONS, *WHATIF)
+SCENARIOS = (*COMMAND_LINE, *SHELL, *JSON, *RECORDINGS, *QUERIES, *BISECTIONS, *EXPLAIN, *WHATIF)
 
 __all__ = ["SCENARIOS", "SUBCOMMANDS", "Scenario", "Step", "documented_commands"]

@@ -13,6 +13,7 @@ MIXED = (
     "symbol-dce,inline,canonicalize,sccp)'"
 )
 CRASH = "mlir-opt crash.mlir --canonicalize --finalize-memref-to-llvm"
+VECTOR = "mlir-opt vector.mlir --convert-arith-to-spirv"
 TENSOR = "mlir-opt tensor.mlir --allow-unregistered-dialect --one-shot-bufferize"
 NOT_CONVERGED = (
     "mlir-opt fold.mlir "

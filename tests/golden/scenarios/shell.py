@@ -8,6 +8,7 @@ from scenarios.scenario import (
     FOLD,
     NOT_CONVERGED,
     TENSOR,
+    VECTOR,
     documented_commands,
     line,
     scenario,
@@ -562,6 +563,27 @@ load bogus x
         ),
         session(FOLD, "run\ninfo timeline", "--skips my.skips"),
         session(FOLD, "run", "--skips missing.skips"),
+    ),
+    scenario(
+        "shell-explain",
+        session(
+            VECTOR,
+            """\
+catch failure
+start
+explain
+explain op:arith.muli
+continue
+explain
+explain --all
+explain @3
+explain op:nothing.*
+explain op:
+explain nonsense
+continue
+explain
+""",
+        ),
     ),
     scenario(
         "shell-edits",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from scenarios.scenario import CRASH, CSE, FOLD, SUBCOMMANDS, TENSOR, line, scenario
+from scenarios.scenario import CRASH, CSE, FOLD, SUBCOMMANDS, TENSOR, VECTOR, line, scenario
 
 _TEST = "--test 'grep -q \"constant 2\" {}'"
 BISECTIONS = (
@@ -64,6 +64,19 @@ BISECTIONS = (
     ),
 )
 
+EXPLAIN = (
+    scenario(
+        "explain",
+        line(f"actiondbg explain -- {VECTOR}"),
+        line(f"actiondbg explain --left 'op:arith.*' -- {VECTOR}"),
+        line(f"actiondbg explain --json -- {VECTOR}"),
+        line(f"actiondbg record -q -o vector.adbrec -- {VECTOR}"),
+        line("actiondbg explain vector.adbrec"),
+        line("actiondbg explain"),
+        line(f"actiondbg explain --left nonsense -- {VECTOR}"),
+        line(f"actiondbg explain -- {FOLD}"),
+    ),
+)
 WHATIF = (
     scenario(
         "whatif",

@@ -17,9 +17,11 @@ Event = dict[str, Any]
 DECODER = msgspec.json.Decoder(LegalizationEvent)
 
 
-def operation(name: str, *inside: Event, legalized: bool = False, **end: Any) -> list[Event]:
+def operation(
+    name: str, *inside: Event, legalized: bool = False, id: int = 7, **end: Any
+) -> list[Event]:
     """The events of an operation, with those of its patterns inside."""
-    begin = {"event": "operation", "id": 7, "name": name, "location": "a.mlir:2:3"}
+    begin = {"event": "operation", "id": id, "name": name, "location": "a.mlir:2:3"}
     fields: Event = {"illegal": True, "text": f'"{name}"()', **end}
     return [
         begin | {"legality": "illegal"},
@@ -230,9 +232,10 @@ def test_what_is_behind_a_cut_is_dropped() -> None:
 
 def test_operations_that_are_left_are_grouped() -> None:
     same = operation("x.a", *pattern("A", "failed", reason("no")))
-    other = operation("x.a", *pattern("A", "failed", reason("never")))
+    again = operation("x.a", *pattern("A", "failed", reason("no")), id=8)
+    other = operation("x.a", *pattern("A", "failed", reason("never")), id=9)
     left = {"event": "left", "name": "x.b", "legality": "legal", "count": 3, "id": 9}
-    conversion = read(*same, *other, *same, left, failed=False)
+    conversion = read(*same, *other, *again, left, failed=False)
     found = Explanation(target="op:x.*", conversions=[conversion])
     assert found.failed is None and found.cause is None and found.blockers == []
     assert [(group.count, group.cause.text) for group in found.groups()] == [
@@ -240,6 +243,16 @@ def test_operations_that_are_left_are_grouped() -> None:
         (1, "pattern A did not match: never"),
     ]
     assert [left.name for _, left in found.never_tried()] == ["x.b"]
+
+
+def test_wanted_operations_of_a_failed_conversion_are_told_once() -> None:
+    wanted = operation("x.a", *pattern("A", "failed", reason("no")))
+    other = operation("y.b", *pattern("B", "failed"), id=8)
+    conversion = read(*wanted, *other, *wanted)
+    for target, count in (("op:x.*", 1), ("@7", 1), ("op:z.*", 0), ("@9", 0)):
+        found = Explanation(target=target, conversions=[conversion])
+        assert len(found.groups()) == count, target
+    assert Explanation(target="op:x.*", conversions=[conversion]).groups()[0].count == 1
 
 
 def test_operations_around_that_were_tried_block() -> None:

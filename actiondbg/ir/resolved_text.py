@@ -12,13 +12,14 @@ from __future__ import annotations
 import re
 import sys
 from array import array
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
 
 from actiondbg.ir.value_names import NamedKeys, ValueNames, hint_of
 
 _NAME = r"%(?:[.-]*+[\w$]++)++"  # without the #1 of a use and the :2 of a definition
 NAMES = re.compile(_NAME)
+NUMBERED_ARGUMENT = re.compile(r"%arg\d+")
 # Each alternative begins with a distinct character, so that re skips fast to the next match.
 _TOKEN = re.compile(
     rf"(?P<name>{_NAME})"
@@ -102,12 +103,29 @@ class ResolvedText:
         return bool(self._defines[value]) or (opens and self.text.startswith((": ", " = "), end))
 
     def walked(self) -> list[int]:
-        """Return the values in the agent's order: an operation's arguments before what is in it."""
+        """Return the values in the agent's order: an operation's arguments before what is in it.
+
+        The printer numbers the arguments of a block in order, whatever the order in which an
+        operation prints them: gpu.launch does not keep it.
+        """
         places = {
             value: float(value) if self._defines[value] == _RESULT else self._opened[region] - 0.5
             for value, region in self.regions.items()
         }
-        return sorted(self.regions, key=lambda value: (places[value], value))
+        ordered = sorted(self.regions, key=lambda value: (places[value], value))
+        arguments: defaultdict[int, list[int]] = defaultdict(list)
+        for value in ordered:
+            if not self._defines[value] and NUMBERED_ARGUMENT.fullmatch(self.names[value]):
+                arguments[self.regions[value]].append(value)
+        by_number = {
+            region: iter(sorted(values, key=lambda value: int(self.names[value][len("%arg") :])))
+            for region, values in arguments.items()
+        }
+        numbered = {value for values in arguments.values() for value in values}
+        return [
+            next(by_number[self.regions[value]]) if value in numbered else value
+            for value in ordered
+        ]
 
     def renamed(self, names: Mapping[int, str]) -> str:
         """Return the text with another name for each value."""

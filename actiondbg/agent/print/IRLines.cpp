@@ -2,6 +2,7 @@
 
 #include "print/IRLines.h"
 #include "engine/Describe.h"
+#include "support/Traits.h"
 
 using namespace mlir;
 using llvm::json::Object;
@@ -29,10 +30,11 @@ const PrintedRegion *IRLines::regionAround(Operation *parent, Region *region,
   return nullptr;
 }
 
-/// Whether an implicit terminator is left out.
+/// Whether an implicit terminator is left out: in the first block of a region.
 bool IRLines::isElided(Operation *op) {
   Region *region = op->getParentRegion();
-  if (!region || !region->getParentOp() || op->getNextNode())
+  if (!region || !region->getParentOp() || op->getNextNode() ||
+      !op->getBlock()->isEntryBlock() || !isTerminator(op))
     return false;
   unsigned index;
   const PrintedRegion *around =
@@ -165,9 +167,19 @@ LinePlace IRLines::previous(LinePlace place) {
 
 int64_t IRLines::depthOf(const LinePlace &place) {
   int64_t depth = 0;
-  Operation *op = place.label ? place.label->getParentOp() : place.op;
-  for (Operation *each = op->getParentOp(); each; each = each->getParentOp())
+  unsigned index;
+  Region *region =
+      place.label ? place.label->getParent() : place.op->getParentRegion();
+  if (place.label) // as its operation
+    --depth;
+  if (!place.label && place.part)
+    depth += printed(place.op).regions[place.part - 1].indent;
+  for (; region && region->getParentOp(); region = region->getParentRegion()) {
     ++depth;
+    if (const PrintedRegion *around =
+            regionAround(region->getParentOp(), region, index))
+      depth += around->indent;
+  }
   return depth;
 }
 

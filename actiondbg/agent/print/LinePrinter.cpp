@@ -2,6 +2,7 @@
 
 #include "print/LinePrinter.h"
 #include "engine/Describe.h"
+#include "support/Traits.h"
 
 #include "mlir/IR/AffineExpr.h"
 #include "mlir/IR/AffineMap.h"
@@ -73,6 +74,26 @@ std::string LinePrinter::hintOf(BlockArgument argument) {
   return hint;
 }
 
+void LinePrinter::shadowRegionArgs(Region &region, ValueRange names) {
+  for (auto [argument, name] : llvm::zip(region.getArguments(), names))
+    if (name && name != argument)
+      shadows[argument] = name;
+}
+
+Value LinePrinter::shadowOf(BlockArgument argument) {
+  Operation *parent = argument.getOwner()->getParentOp();
+  // Only isolated operations may shadow; functions have no operands.
+  if (!parent || !parent->getNumOperands() || !isIsolated(parent))
+    return nullptr;
+  if (shadowing.insert(parent).second) {
+    LinePrinter printer(parent->getContext(), ids, style);
+    printer.shadowing = shadowing;
+    printer.print(parent);
+    shadows.insert(printer.shadows.begin(), printer.shadows.end());
+  }
+  return shadows.lookup(argument);
+}
+
 void LinePrinter::printOperand(Value value) { printOperand(value, os); }
 
 void LinePrinter::printOperand(Value value, llvm::raw_ostream &to) {
@@ -81,6 +102,8 @@ void LinePrinter::printOperand(Value value, llvm::raw_ostream &to) {
     return;
   }
   if (auto argument = dyn_cast<BlockArgument>(value)) {
+    if (Value shadow = shadowOf(argument))
+      return printOperand(shadow, to);
     Block *block = argument.getOwner();
     return writeKey(to, keyOf(ids, argument), block->getParent(),
                     hintOf(argument));
@@ -188,7 +211,8 @@ void LinePrinter::printCustomOrGenericOp(Operation *op) {
   if (!print)
     return printGenericOp(op);
   StringRef name = op->getName().getStringRef();
-  name.consume_front((defaultDialect(op) + ".").str());
+  if (name.count('.') == 1)
+    name.consume_front((defaultDialect(op) + ".").str());
   os << name;
   print(op, *this);
 }
@@ -243,8 +267,9 @@ void LinePrinter::printRegion(Region &region, bool printEntryBlockArgs,
   os << "{";
   printed.parts.push_back(std::move(text));
   text.clear();
-  printed.regions.push_back(
-      {&region, printEntryBlockArgs, printBlockTerminators, printEmptyBlock});
+  printed.regions.push_back({&region, printEntryBlockArgs,
+                             printBlockTerminators, printEmptyBlock,
+                             indent / 2});
   os << "}";
 }
 
@@ -314,8 +339,19 @@ llvm::LogicalResult LinePrinter::pushCyclicPrinting(const void *) {
 
 void LinePrinter::printFloat(const llvm::APFloat &value) {
   llvm::SmallString<32> digits;
-  value.toString(digits, /*FormatPrecision=*/6, /*FormatMaxPadding=*/0,
-                 /*TruncateZero=*/false);
+  if (value.isFinite()) {
+    value.toString(digits, /*FormatPrecision=*/6, /*FormatMaxPadding=*/0,
+                   /*TruncateZero=*/false);
+    if (!llvm::APFloat(value.getSemantics(), digits).bitwiseIsEqual(value)) {
+      digits.clear();
+      value.toString(digits);
+    }
+  }
+  if (!digits.str().contains('.')) {
+    digits.clear();
+    value.bitcastToAPInt().toString(digits, /*Radix=*/16, /*Signed=*/false,
+                                    /*formatAsCLiteral=*/true);
+  }
   os << digits;
 }
 

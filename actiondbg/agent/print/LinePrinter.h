@@ -13,6 +13,7 @@
 #include "mlir/IR/OpImplementation.h"
 #include "print/ValueKeys.h"
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/SmallPtrSet.h"
 
 namespace adbg {
 
@@ -20,6 +21,8 @@ namespace adbg {
 struct PrintedRegion {
   mlir::Region *region;
   bool hasEntryArguments, hasTerminators, hasEmptyBlock;
+  /// By how many levels it is indented more than the operation.
+  unsigned indent;
 };
 
 /// The text of an operation, cut at its regions: there is one part more than
@@ -84,8 +87,7 @@ public:
   void printRegion(mlir::Region &region, bool printEntryBlockArgs = true,
                    bool printBlockTerminators = true,
                    bool printEmptyBlock = false) override;
-  // The arguments keep their own names.
-  void shadowRegionArgs(mlir::Region &, mlir::ValueRange) override {}
+  void shadowRegionArgs(mlir::Region &region, mlir::ValueRange names) override;
   void printAffineMapOfSSAIds(mlir::AffineMapAttr map,
                               mlir::ValueRange operands) override;
   void printAffineExprOfSSAIds(mlir::AffineExpr expression,
@@ -121,7 +123,12 @@ private:
   };
   const Known &knownOf(mlir::Operation *op);
   std::string hintOf(mlir::BlockArgument argument);
+  mlir::Value shadowOf(mlir::BlockArgument argument);
   llvm::DenseMap<mlir::Operation *, Known> known;
+  /// The value whose name an argument is printed with: emitc.expression prints
+  /// its arguments as its operands.
+  llvm::DenseMap<mlir::Value, mlir::Value> shadows;
+  llvm::SmallPtrSet<mlir::Operation *, 4> shadowing;
 };
 
 } // namespace adbg

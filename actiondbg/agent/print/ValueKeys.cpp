@@ -122,8 +122,10 @@ bool isSmall(Operation *scope, int64_t most) {
               .wasInterrupted();
 }
 
-void writeNames(const Identities &ids, Operation *scope, AsmState &state,
-                llvm::raw_ostream &os) {
+bool writeNames(const Identities &ids, Operation *scope, AsmState &state,
+                llvm::raw_ostream &os,
+                llvm::function_ref<bool(Operation *)> printsRegions) {
+  bool leavesOut = false;
   auto write = [&](Value value, const std::string &key, std::string *last) {
     std::string name;
     llvm::raw_string_ostream named(name);
@@ -148,13 +150,20 @@ void writeNames(const Identities &ids, Operation *scope, AsmState &state,
     std::string group;
     for (OpResult result : op->getResults())
       write(result, keyOf(ids, result), &group);
-    if (op->getNumRegions())
-      enter(scopeOf(op));
+    if (!op->getNumRegions())
+      return WalkResult::advance();
+    if (printsRegions && !printsRegions(op)) {
+      leavesOut = true;
+      return WalkResult::skip();
+    }
+    enter(scopeOf(op));
     for (Region &region : op->getRegions())
       for (Block &block : region)
         for (BlockArgument argument : block.getArguments())
           write(argument, keyOf(ids, argument), nullptr);
+    return WalkResult::advance();
   });
+  return leavesOut;
 }
 
 } // namespace adbg

@@ -74,9 +74,12 @@ bool isSmall(mlir::Operation *scope, int64_t most);
 
 /// Writes the printer's names and the keys of the values in `scope`, one a
 /// line; a line `@12` before those of an inner scope, and of the outer one
-/// again.
-void writeNames(const Identities &ids, mlir::Operation *scope,
-                mlir::AsmState &state, llvm::raw_ostream &os);
+/// again. Leaves out what is in regions of operations for which `printsRegions`
+/// returns false, and returns whether there are any.
+bool writeNames(
+    const Identities &ids, mlir::Operation *scope, mlir::AsmState &state,
+    llvm::raw_ostream &os,
+    llvm::function_ref<bool(mlir::Operation *)> printsRegions = nullptr);
 
 } // namespace adbg
 

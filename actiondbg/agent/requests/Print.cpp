@@ -8,7 +8,7 @@
 #include "requests/Print.h"
 #include "engine/Describe.h"
 #include "engine/Engine.h"
-#include "print/ValueKeys.h"
+#include "print/LinePrinter.h"
 #include "requests/IRPath.h"
 #include "requests/InFork.h"
 
@@ -113,8 +113,13 @@ static void writeNamesTo(const std::string &path, const Identities &ids,
   llvm::raw_fd_ostream os(path, error, llvm::sys::fs::OF_None);
   if (error)
     return;
-  writeNames(ids, root, state, os);
-  if (numbered != root) {
+  LinePrinter printer(root->getContext(), ids, LineStyle());
+  bool generic = state.getPrinterFlags().shouldPrintGenericOpForm();
+  // Named operations of linalg do not print their bodies.
+  bool leavesOut = writeNames(ids, root, state, os, [&](Operation *op) {
+    return generic || !printer.print(op).regions.empty();
+  });
+  if (numbered != root || leavesOut) {
     os << "=\n";
     writeNames(ids, numbered, state, os);
   }

@@ -15,6 +15,7 @@ struct TraitIDs {
   TypeID constantLike = TypeID::get<OpTrait::ConstantLike>();
   TypeID symbolTable = TypeID::get<OpTrait::SymbolTable>();
   TypeID isolated = TypeID::get<OpTrait::IsIsolatedFromAbove>();
+  TypeID terminator = TypeID::get<OpTrait::IsTerminator>();
 };
 } // namespace
 
@@ -38,7 +39,7 @@ static TypeID idOf(llvm::StringRef spelling) {
 #define ADBG_IDS(SPELL)                                                        \
   TraitIDs {                                                                   \
     idOf(SPELL("ConstantLike")), idOf(SPELL("SymbolTable")),                   \
-        idOf(SPELL("IsIsolatedFromAbove"))                                     \
+        idOf(SPELL("IsIsolatedFromAbove")), idOf(SPELL("IsTerminator"))        \
   }
 
 bool findTraits(MLIRContext *context) {
@@ -63,6 +64,10 @@ bool isSymbolTable(Operation *op) {
 
 bool isIsolated(Operation *op) {
   return op->getName().hasTrait(traitIDs().isolated);
+}
+
+bool isTerminator(Operation *op) {
+  return op->getName().hasTrait(traitIDs().terminator);
 }
 
 } // namespace adbg

@@ -28,6 +28,7 @@ inline const void *nameKeyOf(mlir::Operation *op) {
 bool isConstantLike(mlir::OperationName name);
 bool isSymbolTable(mlir::Operation *op);
 bool isIsolated(mlir::Operation *op);
+bool isTerminator(mlir::Operation *op);
 
 /// Cached properties of an operation name.
 struct NameFacts {

@@ -80,8 +80,10 @@ class ValueNames:
         if name is not None and not scope:  # its operation is in no block for a while
             return name
         here = self._scopes.setdefault(scope, _Scope())
-        if name is not None and key in here.keys.get(name, ()):
-            return name
+        if known := here.names.get(key):
+            # Time travel leads back to the scope that it had left.
+            self._names[key] = known
+            return known
         if name is None or name in here.keys:
             name = here.unused(hint)
         self._give(here, key, name)
@@ -124,10 +126,12 @@ class _Scope:
 
     def __init__(self) -> None:
         self.keys: defaultdict[str, list[str]] = defaultdict(list)
+        self.names: dict[str, str] = {}  # by key
         self._next = {"%": 0, "%arg": 0}  # above all numbers of these names
 
     def add(self, key: str, name: str) -> None:
         self.keys[name].append(key)
+        self.names[key] = name
         if match := _NUMBERED.fullmatch(name):
             stem = f"%{match[1] or ''}"
             self._next[stem] = max(self._next[stem], int(match[2]) + 1)

@@ -207,16 +207,27 @@ static void noteBlock(Block *block, ChangeKind kind) {
   engine.observer.blockChanged(block, kind);
 }
 
+static void numberBlock(Block *block) {
+  if (!Engine::get().followsIR())
+    return;
+  AgentHeap agentHeap;
+  BlockKeys::all().added(block);
+}
+
 ADBG_DECLARE(void, addBlock, ADBG_ADD_BLOCK, Blocks *self, Block *block) {
   ADBG_NEXT(ADBG_ADD_BLOCK, void(Blocks *, Block *));
   next(self, block);
+  numberBlock(block);
   noteBlock(block, ChangeKind::Inserted);
 }
 
 ADBG_DECLARE(void, removeBlock, ADBG_REMOVE_BLOCK, Blocks *self, Block *block) {
   ADBG_NEXT(ADBG_REMOVE_BLOCK, void(Blocks *, Block *));
   noteBlock(block, ChangeKind::Erased);
-  BlockKeys::all().removed(block);
+  if (Engine::get().followsIR()) {
+    AgentHeap agentHeap;
+    BlockKeys::all().removed(block);
+  }
   next(self, block);
 }
 
@@ -237,8 +248,10 @@ ADBG_DECLARE(void, cloneInto, ADBG_CLONE_INTO, Region *self, Region *other,
             void(Region *, Region *, Region::iterator, IRMapping &));
   next(self, other, place, mapping);
   for (Block &block : *self)
-    if (Block *clone = mapping.lookupOrNull(&block))
+    if (Block *clone = mapping.lookupOrNull(&block)) {
+      numberBlock(clone);
       noteBlock(clone, ChangeKind::Inserted);
+    }
 }
 
 //===----------------------------------------------------------------------===//

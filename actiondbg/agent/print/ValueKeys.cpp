@@ -73,7 +73,9 @@ static std::string placeOf(const Identities &ids, Block *block) {
 StringRef BlockKeys::of(const Identities &ids, Block *block) {
   auto [entry, isNew] = keys.try_emplace(block);
   if (isNew) {
-    entry->second = placeOf(ids, block);
+    uint32_t number = numbers.lookup(block);
+    entry->second =
+        number ? ("/" + llvm::Twine(number)).str() : placeOf(ids, block);
     // The block that was there before may have moved away.
     while (!blocks.try_emplace(entry->second, block).second)
       entry->second += "'";
@@ -98,6 +100,9 @@ void BlockKeys::forget(Block *block) {
 
 IRUnit findKey(const Identities &ids, Operation *root, StringRef key) {
   StringRef owner = key.rsplit('.').first;
+  // In a replay nobody has asked for the key yet.
+  if (owner.contains('/') && !BlockKeys::all().find(owner))
+    BlockKeys::all().keep(ids, root);
   if (Block *block = BlockKeys::all().find(owner))
     return block->getParentOp() && root->isAncestor(block->getParentOp())
                ? IRUnit(block)

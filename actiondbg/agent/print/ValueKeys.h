@@ -29,14 +29,23 @@ struct ResultGroup {
 llvm::SmallVector<ResultGroup, 2> resultGroups(mlir::Operation *op,
                                                bool isPrintable);
 
-/// The keys of blocks whose arguments were shown: the place of each at that
-/// time, which is the same in each run, unlike its address. A block keeps its
-/// key when it moves to another operation.
+/// The keys of blocks: the number of each insertion of a new block, which is
+/// the same in each run and each replay, unlike its address. A block keeps its
+/// key when it moves to another operation. Nothing is recorded by it, so that
+/// recordings, which have threads, number no blocks.
 class BlockKeys {
 public:
   static BlockKeys &all();
 
-  /// Returns `12/1/0` for block 0 of region 1 of operation @12.
+  /// Called when a new block is inserted into a region.
+  void added(mlir::Block *block) {
+    if (!Identities::canFind())
+      return;
+    removed(block); // of a block that was freed unseen
+    numbers[block] = ++last;
+  }
+  /// Returns `/7` for block 7; `12/1/0` for block 0 of region 1 of operation
+  /// @12, if its insertion was not observed.
   llvm::StringRef of(const Identities &ids, mlir::Block *block);
   /// Returns the block with a key, or null.
   mlir::Block *find(llvm::StringRef key) const { return blocks.lookup(key); }
@@ -47,17 +56,22 @@ public:
   void removed(mlir::Block *block) {
     if (LLVM_UNLIKELY(!keys.empty()))
       forget(block);
+    if (!numbers.empty())
+      numbers.erase(block);
   }
 
 private:
   void forget(mlir::Block *block);
 
+  llvm::DenseMap<mlir::Block *, uint32_t> numbers;
+  uint32_t last = 0;
+  /// Of blocks whose arguments were shown.
   llvm::DenseMap<mlir::Block *, std::string> keys;
   llvm::StringMap<mlir::Block *> blocks;
 };
 
 /// Identifies a value for its life: `12.0` is result 0 of operation @12,
-/// `12/1/0.2` argument 2 of a block, see BlockKeys.
+/// `/7.2` argument 2 of a block, see BlockKeys.
 std::string keyOf(const Identities &ids, mlir::OpResult result);
 std::string keyOf(const Identities &ids, mlir::BlockArgument argument);
 

@@ -5,6 +5,7 @@
 #include "engine/Engine.h"
 #include "requests/IRPath.h"
 #include "requests/IRSearch.h"
+#include "requests/InFork.h"
 
 #include "llvm/ADT/SetVector.h"
 
@@ -15,7 +16,7 @@ using Json = llvm::json::Value;
 
 namespace adbg {
 
-static Object describeCursor(const Engine &engine) {
+static Object describeCursorHere(const Engine &engine) {
   Operation *op = holderOf(engine.stops.cursor);
   Operation *function = op ? functionAround(op) : nullptr;
   return Object{
@@ -23,6 +24,10 @@ static Object describeCursor(const Engine &engine) {
       {"function", function ? Json(llvm::json::fixUTF8(symbolName(function)))
                             : Json(nullptr)},
       {"path", pathTo(engine.stops.cursor, rootOf(op))}};
+}
+
+static Answer<Object> describeCursor(const Engine &engine) {
+  return answerInFork([&] { return describeCursorHere(engine); });
 }
 
 static RequestError noCursor(const Engine &engine) {
@@ -72,11 +77,13 @@ GetLinksArguments::GetLinksArguments(Fields &fields)
 Answer<Object> GetLinks::run(GetLinksArguments &arguments) {
   if (!engine.stops.cursor)
     return noCursor(engine);
-  llvm::json::Array units;
-  for (Operation *op :
-       linksOf(engine.stops.cursor, arguments.direction == "users"))
-    units.push_back(describeUnit(IRUnit(op)));
-  return Object{{"units", std::move(units)}};
+  return answerInFork([&] {
+    llvm::json::Array units;
+    for (Operation *op :
+         linksOf(engine.stops.cursor, arguments.direction == "users"))
+      units.push_back(describeUnit(IRUnit(op)));
+    return Object{{"units", std::move(units)}};
+  });
 }
 
 //===----------------------------------------------------------------------===//

@@ -91,10 +91,7 @@ Answer<Object> GetExcerpt::run(ExcerptArguments &arguments) {
   if (!unit)
     return RequestError(UnitErased, "there is no IR unit at this stop");
   const Identities &ids = engine.observer.ids;
-  // In the middle of a rewrite IR may be incomplete.
-  if (engine.stops.inside)
-    return answerInFork([&] { return describeExcerpt(arguments, ids, unit); });
-  return describeExcerpt(arguments, ids, unit);
+  return answerInFork([&] { return describeExcerpt(arguments, ids, unit); });
 }
 
 ValueNamesArguments::ValueNamesArguments(Fields &fields)

@@ -9,8 +9,10 @@
 namespace adbg {
 
 /// Computes an answer in a fork of the tool, whose memory is freed at once; IR
-/// that crashes or hangs its printer does not affect the tool. The answer is
-/// computed here if there can be no fork.
+/// that crashes or hangs its printer does not affect the tool. Printing makes
+/// attributes, which would move what the tool allocates later: a replay, in
+/// which nothing is printed, would then differ. The answer is computed here if
+/// there can be no fork.
 Answer<llvm::json::Object>
 answerInFork(llvm::function_ref<Answer<llvm::json::Object>()> compute);
 

@@ -3,6 +3,7 @@
 #include "requests/Stack.h"
 #include "engine/Describe.h"
 #include "engine/Engine.h"
+#include "requests/InFork.h"
 
 #include "mlir/Pass/Pass.h"
 
@@ -23,11 +24,13 @@ static int64_t indexOf(const Engine &engine, const Frame *wanted) {
 }
 
 Answer<Object> GetBacktrace::run(NoArguments &) {
-  llvm::json::Array frames;
-  int64_t index = 0;
-  for (const Frame *frame = engine.innermost; frame; frame = frame->parent)
-    frames.push_back(describeFrame(*frame, index++));
-  return Object{{"frames", std::move(frames)}};
+  return answerInFork([this] {
+    llvm::json::Array frames;
+    int64_t index = 0;
+    for (const Frame *frame = engine.innermost; frame; frame = frame->parent)
+      frames.push_back(describeFrame(*frame, index++));
+    return Object{{"frames", std::move(frames)}};
+  });
 }
 
 Answer<Object> SelectFrame::run(SelectFrameArguments &arguments) {
@@ -38,7 +41,7 @@ Answer<Object> SelectFrame::run(SelectFrameArguments &arguments) {
                             ": there are " +
                             llvm::Twine(indexOf(engine, nullptr)) + ", from 0");
   engine.stops.select(frame);
-  return describeFrame(*frame, arguments.index);
+  return answerInFork([&] { return describeFrame(*frame, arguments.index); });
 }
 
 Answer<Object> GetAction::run(NoArguments &) {
@@ -47,13 +50,16 @@ Answer<Object> GetAction::run(NoArguments &) {
   int64_t index = indexOf(engine, engine.stops.selected);
   // A stop is inside the actions around the innermost one.
   bool inside = engine.stops.inside || index > 0;
-  return describeAction(*engine.stops.selected, index, inside);
+  return answerInFork(
+      [&] { return describeAction(*engine.stops.selected, index, inside); });
 }
 
 Answer<Object> GetContext::run(NoArguments &) {
   if (!engine.stops.selected)
     return noAction();
-  return Object{{"units", describeUnits(*engine.stops.selected)}};
+  return answerInFork([this] {
+    return Object{{"units", describeUnits(*engine.stops.selected)}};
+  });
 }
 
 Answer<Object> GetChanges::run(GetChangesArguments &arguments) {

@@ -58,7 +58,7 @@ def show_all(session: actiondbg.Session, most: int) -> dict[int, Lines]:
 def test_names_are_the_same_after_time_travel(launch: Launch, flags: tuple[str, ...]) -> None:
     """Blocks move from one operation to another, and functions change their names' scope."""
     session = launch(*flags, UNKNOWN, source=LOOPS)
-    before = show_all(session, 150)
+    before = show_all(session, 400)
     places = random.Random(7)
     for _ in range(12):
         stop = session.timeline.goto(places.randrange(2, max(before) // 2))

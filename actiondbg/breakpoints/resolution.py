@@ -9,7 +9,7 @@ from __future__ import annotations
 import difflib
 import os
 import re
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
@@ -249,7 +249,7 @@ def _clause(what: str, near: str | None, names: Vocabulary) -> str:
     return f"{what} is {where}" + (f"; did you mean {near}?" if near else "")
 
 
-def _nearest(glob: str, kinds: Iterable[Kind], names: Vocabulary) -> str | None:
+def _nearest(glob: str, kinds: Sequence[Kind], names: Vocabulary) -> str | None:
     """Return the known name that is most like a glob, with its kind; None if none is like it."""
     stem = glob.strip("*").lower()
     # It keeps an index of the second text, which is the same for all names.
@@ -262,7 +262,20 @@ def _nearest(glob: str, kinds: Iterable[Kind], names: Vocabulary) -> str | None:
             likeness -= _LESS_FOR_PART * is_part
             if likeness > best[0]:
                 best = likeness, f"{kind}:{name}"
-    return best[1] or None
+    return best[1] or _beginning(stem, kinds, names)
+
+
+def _beginning(stem: str, kinds: Sequence[Kind], names: Vocabulary) -> str | None:
+    """Return the shortest known name that begins with a text of some length."""
+    if len(stem) < _SHORT:
+        return None
+    found = [
+        (len(name), f"{kind}:{name}")
+        for kind in kinds
+        for name, spelling, _ in _candidates(kind, names)
+        if spelling.startswith(stem)
+    ]
+    return min(found, default=(0, None))[1]
 
 
 def _candidates(kind: Kind, names: Vocabulary) -> Iterator[tuple[str, str, bool]]:

@@ -133,6 +133,11 @@ def _change(words: list[str]) -> Change:
         raise UsageError(f"{shlex.join(words)!r} is no alternative: put the pipeline into quotes.")
     if first == "benefit" and len(rest) == 2:
         return ChangedBenefit(_glob(rest[0].removeprefix(_PATTERN)), _benefit(rest[1]))
+    if first.startswith("#"):
+        raise UsageError(
+            f"{shlex.join(words)!r} is no alternative: to leave out one action, 'goto {first}' and "
+            "'skip'."
+        )
     raise UsageError(f"{shlex.join(words)!r} is no alternative: give one of {FORMS}.")
 
 

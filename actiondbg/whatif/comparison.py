@@ -250,12 +250,14 @@ def unmatched_sentence(changes: Sequence[str], session: Session) -> str:
 def _unmatched(change: Change, session: Session) -> str:
     if isinstance(change, DroppedPass):
         what, spec, verb = f"pass {change.name!r}", f"pass:{change.name}", "runs"
+        listing = "'info pipeline' lists the passes."
     else:
         assert isinstance(change, PatternSwitch | ChangedBenefit)
         what, spec, verb = f"pattern {change.pattern!r}", f"pattern:{change.pattern}", "is tried"
+        listing = "'info applicable --patterns' lists those of a pass."
     pending = resolve_spec(spec, session.names).pending or ""
     similar = pending.partition("; ")[2]
-    return f"No {what} {verb} from this stop on{'; ' if similar else ''}{similar or '.'}"
+    return f"No {what} {verb} from this stop on{f'; {similar}' if similar else f'. {listing}'}"
 
 
 class _Judge:

@@ -72,7 +72,7 @@ class WhyNotOptions(Options):
     where: Annotated[
         str | None,
         Positional(
-            "FILE:LINE|cursor|@ID",
+            "FILE:LINE|cursor|@ID|%SSA",
             help="only attempts on operations of this location, or on this operation",
             complete=completers.places,
         ),
@@ -160,9 +160,11 @@ def _failure_return(console: Console, attempts: PatternAttempts) -> FailureRetur
 
 
 def _operation_id(console: Console, where: str | None) -> int | None:
-    """Return the id of an operation given as cursor or @ID; None for a location."""
+    """Return the id of an operation given as cursor, @ID or %SSA; None for a location."""
     if where == "cursor":
         return _cursor_id(console)
+    if where is not None and where.startswith("%"):
+        return console.session.cursor.operation_id(where)
     return values.operation_id(where) if where is not None and where.startswith("@") else None
 
 

@@ -198,6 +198,12 @@ class _Text:
     def _hints(self, found: Explanation) -> Iterator[str]:
         if self._hidden:
             yield self._styled(f"{plural(self._hidden, 'other pattern')}: --all shows them", DIM)
+        if found.target is None and found.cause is not None and found.cause.kind == "no reason":
+            yield self._styled(
+                "At a stop, why-not compares with attempts that matched, and --native finds the last "
+                "condition.",
+                DIM,
+            )
         if any(each.full is None for each in found.conversions):
             yield self._styled(
                 "A recording does not tell of types and of what the target says: explain a run.",

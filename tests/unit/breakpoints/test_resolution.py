@@ -127,8 +127,12 @@ def test_an_input_with_any_name_is_a_file() -> None:
             "cononicalize",
             "nothing named 'cononicalize' is known yet; did you mean pass:canonicalize?",
         ),
+        (
+            "pattern:Fold",
+            "no pattern 'Fold' is known yet; did you mean pattern:mlir::cf::FoldBr<A, B>?",
+        ),
         ("addi", "nothing named 'addi' is known yet; did you mean op:arith.addi?"),
-        ("AddIAdd", "nothing named 'AddIAdd' is known yet"),
+        ("AddIAdd", "nothing named 'AddIAdd' is known yet; did you mean pattern:AddIAddConstant?"),
         ("zzz and main", "nothing named 'zzz' is known yet"),
         (
             "FodlBr*",

@@ -47,6 +47,7 @@ def test_the_run_as_it_is_has_no_changes() -> None:
         ("pattern:FoldX maybe", "is no alternative"),
         ("pattern: off", "The name is missing"),
         ("FoldX off", "is no alternative"),
+        ("#17 off", "is no alternative: to leave out one action, 'goto #17' and 'skip'."),
         ("drop", "is no alternative"),
         ("drop cse sccp", "is no alternative"),
         ("append canonicalize, cse", "put the pipeline into quotes"),

@@ -200,7 +200,7 @@ class _Text:
             yield self._styled(f"{plural(self._hidden, 'other pattern')}: --all shows them", DIM)
         if found.target is None and found.cause is not None and found.cause.kind == "no reason":
             yield self._styled(
-                "At a stop, why-not compares with attempts that matched, and --native finds the last "
+                "At a stop, why-not compares with attempts that matched; --native finds the last "
                 "condition.",
                 DIM,
             )

@@ -249,7 +249,7 @@ def test_messages_are_broken_at_words(terminal: Callable[..., Terminal]) -> None
     shell = terminal()
     shell.ready()
     rows = shell.do("info").splitlines()
-    assert {"checkpoints,", "timeline."} <= {word for row in rows for word in row.split()}
+    assert {"checkpoints,", "applicable."} <= {word for row in rows for word in row.split()}
     assert max(map(len, rows)) <= 120
 
 

@@ -145,7 +145,9 @@ void Legalizations::beginConversion(const ConversionTarget &target,
   AgentHeap agentHeap;
   if (!file)
     return;
-  Conversion conversion{&target, &patterns, {}, {}};
+  Conversion conversion;
+  conversion.target = &target;
+  conversion.patterns = &patterns;
   for (Operation *root : roots)
     conversion.roots.push_back({root, ids.of(root)});
   conversion.firstId = Engine::get().observer.ids.upcoming();

@@ -98,8 +98,8 @@ private:
     uint32_t id;
   };
   struct Conversion {
-    const mlir::ConversionTarget *target;
-    const mlir::FrozenRewritePatternSet *patterns;
+    const mlir::ConversionTarget *target = nullptr;
+    const mlir::FrozenRewritePatternSet *patterns = nullptr;
     llvm::SmallVector<Root, 2> roots;
     llvm::json::Object head;
     std::string names;

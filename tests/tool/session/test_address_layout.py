@@ -62,12 +62,22 @@ def printed(tool: str, source: str, *options: str) -> set[str]:
     return {last_printed(run.stdout) for run in runs}
 
 
+def differs(tool: str, source: str, *options: str) -> bool:
+    """Whether the outputs of the debugged tool differ: often after a few runs, seldom after 12."""
+    found: set[str] = set()
+    for _ in range(5):
+        found |= printed(tool, source, *options)
+        if len(found) > 1:
+            return True
+    return False
+
+
 def test_a_bug_that_depends_on_addresses_is_the_same_in_each_run(
     mlir_opt: str, branches: str
 ) -> None:
     assert len(printed(mlir_opt, branches)) == 1
-    assert len(printed(mlir_opt, branches, "--randomize")) > 1
-    assert len(printed(mlir_opt, branches, "-ex", "set disable-randomization off")) > 1
+    assert differs(mlir_opt, branches, "--randomize")
+    assert differs(mlir_opt, branches, "-ex", "set disable-randomization off")
 
 
 def test_recordings_of_it_have_the_same_actions(mlir_opt: str, branches: str) -> None:

@@ -21,10 +21,10 @@ using llvm::json::Object;
 
 namespace adbg {
 
-/// The most text of one operation's legalization, and the most operations
+/// The most events of one operation's legalization, and the most operations
 /// around others, that are kept.
-static constexpr size_t mostText = size_t(8) << 20, mostAround = 256,
-                        mostUsers = 8, mostCasts = 16;
+static constexpr size_t mostEvents = 100000, mostAround = 256, mostUsers = 8,
+                        mostCasts = 16;
 static constexpr int64_t mostNamed = 100000;
 
 bool WantedOperations::contains(Operation *op, uint32_t id) {
@@ -48,7 +48,7 @@ std::error_code Legalizations::open(const std::string &path,
 bool Legalizations::close() {
   // A conversion that has not ended: the tool may be about to crash in it.
   for (Conversion &conversion : conversions)
-    write(conversion, conversion.text);
+    write(conversion, linesOf(conversion.events));
   conversions.clear();
   file->flush();
   bool isWritten = !file->has_error();
@@ -159,7 +159,9 @@ void Legalizations::beginConversion(const ConversionTarget &target,
       {"full", isFull},
       {"pass", pass ? safe(pass->name()) : llvm::json::Value(nullptr)},
       {"function", pass ? safe(pass->function()) : llvm::json::Value(nullptr)}};
-  conversion.names = namesIn(roots, ids);
+  // A conversion that fails leaves all values as they are.
+  if (!wanted.isEmpty())
+    conversion.names = namesIn(roots, ids);
   conversions.push_back(std::move(conversion));
 }
 
@@ -182,7 +184,7 @@ void Legalizations::endConversion(bool isFailed) {
       for (const Kept &kept : conversion.around)
         if (kept.id == parent)
           write(conversion, kept.text);
-    write(conversion, conversion.text);
+    write(conversion, linesOf(conversion.events));
   } else {
     writeLeft(conversion);
   }
@@ -276,12 +278,23 @@ void Legalizations::writeLeft(Conversion &conversion) {
 // In a conversion
 //===----------------------------------------------------------------------===//
 
-void Legalizations::add(Object event) {
+void Legalizations::add(Event event) {
   Conversion &conversion = conversions.back();
-  if (conversion.text.size() < mostText)
-    conversion.text += lineOf(std::move(event));
+  if (conversion.events.size() < mostEvents)
+    conversion.events.push_back(std::move(event));
   else if (!std::exchange(conversion.isCut, true))
-    conversion.text += lineOf(Object{{"event", "cut"}});
+    conversion.events.push_back([] { return Object{{"event", "cut"}}; });
+}
+
+void Legalizations::add(Object event) {
+  add([event = std::move(event)] { return event; });
+}
+
+std::string Legalizations::linesOf(std::vector<Event> &events) {
+  std::string lines;
+  for (Event &event : events)
+    lines += lineOf(event());
+  return lines;
 }
 
 void Legalizations::beginOperation(Operation *op) {
@@ -289,15 +302,18 @@ void Legalizations::beginOperation(Operation *op) {
   Conversion &conversion = conversions.back();
   if (conversion.open.empty()) {
     conversion.parents.clear();
-    conversion.text.clear();
+    conversion.events.clear();
     conversion.isCut = false;
   }
   conversion.open.emplace_back();
-  add(Object{{"event", "operation"},
-             {"id", idOrNull(ids.of(op))},
-             {"name", safe(op->getName().getStringRef())},
-             {"location", orNull(placeText(op->getLoc()))},
-             {"legality", actionText(*conversion.target, op->getName())}});
+  add([target = conversion.target, id = ids.of(op), name = op->getName(),
+       location = op->getLoc()] {
+    return Object{{"event", "operation"},
+                  {"id", idOrNull(id)},
+                  {"name", safe(name.getStringRef())},
+                  {"location", orNull(placeText(location))},
+                  {"legality", actionText(*target, name)}};
+  });
 }
 
 /// Lists the patterns for an operation that were not tried: the conversion
@@ -328,17 +344,19 @@ void Legalizations::endOperation(Operation *op, bool isLegalized) {
   AgentHeap agentHeap;
   Conversion &conversion = conversions.back();
   endPattern(isLegalized ? "succeeded" : "failed");
-  Object event{{"event", "operation-end"}, {"legalized", isLegalized}};
-  if (!isLegalized) {
+  if (isLegalized) {
+    add([] { return Object{{"event", "operation-end"}, {"legalized", true}}; });
+  } else {
     Silence silence;
+    Object event{{"event", "operation-end"}, {"legalized", false}};
     event["untried"] = untried(conversion, op, conversion.open.back());
     // Types that fail to convert now are those that legality asks for.
     event["illegal"] = conversion.target->isIllegal(op);
     event["text"] = safe(textOf(op, ids));
     if (isa<UnrealizedConversionCastOp>(op))
       event["users"] = usersOf(op, ids);
+    add(std::move(event));
   }
-  add(std::move(event));
   conversion.open.pop_back();
   uint32_t id = ids.of(op);
   if (isLegalized)
@@ -350,10 +368,10 @@ void Legalizations::endOperation(Operation *op, bool isLegalized) {
     conversion.parents.push_back(ids.of(parent));
   if (written < wanted.most && wanted.contains(op, id)) {
     ++written;
-    write(conversion, conversion.text);
+    write(conversion, linesOf(conversion.events));
   }
   if (op->getNumRegions() && conversion.around.size() < mostAround)
-    conversion.around.push_back({id, conversion.text});
+    conversion.around.push_back({id, linesOf(conversion.events)});
 }
 
 void Legalizations::beginPattern(const Pattern &pattern, uint64_t ordinal,
@@ -367,11 +385,13 @@ void Legalizations::beginPattern(const Pattern &pattern, uint64_t ordinal,
   open.tried.push_back(&pattern);
   open.isTrying = true;
   open.hasSaidWhy = false;
-  add(Object{{"event", "pattern"},
-             {"name", safe(nameOf(pattern))},
-             {"benefit", pattern.getBenefit().getBenefit()},
-             {"ordinal", isRefused ? llvm::json::Value(nullptr)
-                                   : llvm::json::Value(int64_t(ordinal))}});
+  add([&pattern, ordinal, isRefused] {
+    return Object{{"event", "pattern"},
+                  {"name", safe(nameOf(pattern))},
+                  {"benefit", pattern.getBenefit().getBenefit()},
+                  {"ordinal", isRefused ? llvm::json::Value(nullptr)
+                                        : llvm::json::Value(int64_t(ordinal))}};
+  });
   if (isRefused)
     endPattern("refused");
 }
@@ -382,7 +402,9 @@ void Legalizations::endPattern(StringRef result) {
   if (conversion.open.empty() ||
       !std::exchange(conversion.open.back().isTrying, false))
     return;
-  add(Object{{"event", "pattern-end"}, {"result", result}});
+  add([result] {
+    return Object{{"event", "pattern-end"}, {"result", result}};
+  });
 }
 
 void Legalizations::reason(const Diagnostic &diagnostic) {

@@ -15,6 +15,7 @@
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/PatternMatch.h"
 #include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/FunctionExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
@@ -80,6 +81,10 @@ public:
   void typeFailed(const mlir::TypeConverter &converter, mlir::Type type);
 
 private:
+  /// Makes an event. Most are dropped, so that they are described only when
+  /// they are written.
+  using Event = llvm::unique_function<llvm::json::Object()>;
+
   /// An operation that is being legalized.
   struct Open {
     llvm::SmallVector<const mlir::Pattern *, 4> tried;
@@ -98,13 +103,16 @@ private:
     uint32_t id;
   };
   struct Conversion {
+    Conversion() = default;
+    Conversion(Conversion &&) = default;
+
     const mlir::ConversionTarget *target = nullptr;
     const mlir::FrozenRewritePatternSet *patterns = nullptr;
     llvm::SmallVector<Root, 2> roots;
     llvm::json::Object head;
     std::string names;
     /// What was tried for the newest operation that no pattern generated.
-    std::string text;
+    std::vector<Event> events;
     /// The operations around it, if it was not legalized.
     llvm::SmallVector<uint32_t, 8> parents;
     std::vector<Kept> around;
@@ -115,7 +123,9 @@ private:
     bool isCut = false, hasHead = false;
   };
 
+  void add(Event event);
   void add(llvm::json::Object event);
+  static std::string linesOf(std::vector<Event> &events);
   void reason(const mlir::Diagnostic &diagnostic);
   void tryTypes(mlir::Operation *op, const mlir::Pattern &pattern);
   void writeUnresolved(const mlir::Diagnostic &diagnostic);

@@ -15,10 +15,10 @@
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/PatternMatch.h"
 #include "llvm/ADT/DenseSet.h"
-#include "llvm/ADT/FunctionExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
+#include <functional>
 #include <memory>
 
 namespace mlir {
@@ -83,7 +83,7 @@ public:
 private:
   /// Makes an event. Most are dropped, so that they are described only when
   /// they are written.
-  using Event = llvm::unique_function<llvm::json::Object()>;
+  using Event = std::function<llvm::json::Object()>;
 
   /// An operation that is being legalized.
   struct Open {
@@ -103,9 +103,6 @@ private:
     uint32_t id;
   };
   struct Conversion {
-    Conversion() = default;
-    Conversion(Conversion &&) = default;
-
     const mlir::ConversionTarget *target = nullptr;
     const mlir::FrozenRewritePatternSet *patterns = nullptr;
     llvm::SmallVector<Root, 2> roots;

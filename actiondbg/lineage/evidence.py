@@ -1,0 +1,24 @@
+"""What shows that one operation was made from another."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+
+class Evidence(StrEnum):
+    """What shows that one operation was made from another; all but LOCATION are exact."""
+
+    REPLACED = "replaced"  # the rewriter reported the replacement
+    CREATED = "created"  # inserted by the application of a pattern to the other
+    CLONED = "cloned"
+    FOLDED = "folded"  # the constant that the other folded to
+    MERGED = "merged"  # replaced by an equivalent operation
+    REWRITTEN = "rewritten"  # inserted by the application of a pattern that erased the other
+    SYMBOL = "symbol"  # the other refers to the symbol that it defines
+    SAME = "same"  # the same operation, printed by one tool and parsed by the next
+    LOCATION = "location"  # their source ranges overlap
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether the compiler showed it; False for a comparison of locations."""
+        return self is not Evidence.LOCATION

@@ -1,0 +1,141 @@
+"""The interface of a lineage, whatever it is made from: a recording, a live session or dumps."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple, Protocol
+
+from actiondbg.lineage.evidence import Evidence
+from actiondbg.lineage.stage import Operation, Stage
+
+
+class Step(NamedTuple):
+    """One operation made from another.
+
+    Args:
+        evidence: what shows it.
+        source: the number of the earlier operation.
+        target: the number of the later operation; the same if it was modified or moved.
+        ordinal: the action that did it; None if no action is known.
+    """
+
+    evidence: Evidence
+    source: int
+    target: int
+    ordinal: int | None = None
+
+
+class Trace(NamedTuple):
+    """An operation that tracking reached, and the steps to it, in the order of time."""
+
+    operation: Operation
+    steps: tuple[Step, ...]
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether each step was shown by the compiler."""
+        return all(step.evidence.is_exact for step in self.steps)
+
+
+class Loss(NamedTuple):
+    """An operation without heirs.
+
+    Args:
+        node: its number.
+        why: ``folded``, ``merged``, ``dead`` (it had no uses) or ``erased``.
+        ordinal: the action that erased it; None if no action is known.
+    """
+
+    node: int
+    why: str
+    ordinal: int | None = None
+
+
+class Tracking(NamedTuple):
+    """What operations became, or came from.
+
+    Args:
+        traces: one for each operation of the other stage, in the order of its text.
+        losses: where a way ended.
+    """
+
+    traces: tuple[Trace, ...]
+    losses: tuple[Loss, ...] = ()
+
+    @property
+    def operations(self) -> list[Operation]:
+        """The operations that were reached."""
+        return [trace.operation for trace in self.traces]
+
+
+class Relation(NamedTuple):
+    """Which operations of a stage became which of another: parallel columns.
+
+    Args:
+        sources: indices in the earlier stage.
+        targets: indices in the later stage.
+        exact: whether each step between the two was shown by the compiler.
+    """
+
+    sources: Sequence[int]
+    targets: Sequence[int]
+    exact: Sequence[bool]
+
+
+class Node(NamedTuple):
+    """An operation of the lineage, at any time; text columns are empty if unknown.
+
+    Args:
+        number: its number; of a recorded run the operation id.
+        name: its name.
+        location: the text of its source location.
+        function: the symbol of the function around it.
+    """
+
+    number: int
+    name: str
+    location: str = ""
+    function: str = ""
+
+
+class Lineage(Protocol):
+    """The operations from which each operation was made, and those that it became."""
+
+    @property
+    def stages(self) -> Sequence[Stage]:
+        """The stages, in the order of time: at least the input and the output."""
+        ...
+
+    def track(
+        self,
+        operations: Iterable[Operation],
+        to: Stage,
+        *,
+        exact: bool = False,
+        nested: bool = False,
+    ) -> Tracking:
+        """Track operations of one stage to another, forward or back.
+
+        Args:
+            operations: operations of one stage.
+            to: the other stage, later or earlier.
+            exact: leave out what only locations show.
+            nested: track the operations in their regions too.
+        """
+        ...
+
+    def relate(self, source: Stage, target: Stage, *, exact: bool = False) -> Relation:
+        """Return which operations of a stage became which of a later one."""
+        ...
+
+    def steps(self, *, exact: bool = False) -> Iterator[Step]:
+        """Iterate over all steps, in the order of time."""
+        ...
+
+    def node(self, number: int) -> Node:
+        """Describe an operation; raises KeyError for an unknown number."""
+        ...
+
+    def action(self, ordinal: int) -> str:
+        """Name an action as users write it, such as ``pattern:FuseX`` or ``pass:cse``."""
+        ...

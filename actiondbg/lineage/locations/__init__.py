@@ -1,0 +1,4 @@
+"""Source locations: their text as a tree, and the sets of ranges that they cover.
+
+May import: errors, support.
+"""

@@ -1,0 +1,181 @@
+"""Stages: the operations of one IR, in the order of its text."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TypeVar
+
+from actiondbg.lineage.locations.location import Location
+
+Key = TypeVar("Key")
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """An operation of a stage."""
+
+    stage: Stage
+    index: int
+
+    @property
+    def node(self) -> int:
+        """Its number in the lineage; the operation id, as in ``@12``, of a recorded run."""
+        return self.stage.nodes[self.index]
+
+    @property
+    def name(self) -> str:
+        """Its name, such as ``linalg.matmul``."""
+        return self.stage.names[self.index]
+
+    @property
+    def result(self) -> str:
+        """The name of its first result, such as ``%3`` (of ``%3:2``); empty without results."""
+        return self.stage.results[self.index]
+
+    @property
+    def symbol(self) -> str:
+        """The symbol that it defines, without the ``@``; empty for none."""
+        return self.stage.symbols.get(self.index, "")
+
+    @property
+    def location(self) -> Location:
+        """Its source location."""
+        return self.stage.locations[self.index]
+
+    @property
+    def line(self) -> int:
+        """The line of the stage's text on which it begins, from 1."""
+        return self.stage.lines[self.index]
+
+    @property
+    def parent(self) -> Operation | None:
+        """The operation around it."""
+        parent = self.stage.parents[self.index]
+        return None if parent < 0 else Operation(self.stage, parent)
+
+    @property
+    def children(self) -> list[Operation]:
+        """The operations directly in its regions."""
+        return [Operation(self.stage, child) for child in self.stage.children(self.index)]
+
+    @property
+    def text(self) -> str:
+        """Its lines in the stage's text, those of its regions included."""
+        return self.stage.text_of(self.index)
+
+    def __str__(self) -> str:
+        return self.text
+
+    def __repr__(self) -> str:
+        return f"<{self.name} {self.result} line {self.line} of {self.stage.name}>"
+
+
+@dataclass(eq=False)
+class Stage:
+    """The operations of one IR: a dump, or a snapshot of a recorded run.
+
+    Args:
+        name: what users call it, such as ``input``, ``after cse #17`` or ``B.mlir``.
+        text: the IR.
+        nodes: of each operation, in the order of the text (an operation before those in its
+            regions), its number in the lineage.
+        names: their names.
+        parents: of each, the index of the operation around it; -1 for none.
+        lines: the line on which each begins, from 1; ascending.
+        last_lines: the line on which each ends, its regions included.
+        results: the name of the first result of each; empty for none.
+        symbols: by index, the symbols that operations define, without the ``@``.
+        symbol_uses: by index, the symbols to which operations refer, as written without the
+            ``@``: ``kernels::f`` for ``@kernels::@f``.
+        locations: the source location of each.
+    """
+
+    name: str
+    text: str
+    nodes: Sequence[int]
+    names: Sequence[str]
+    parents: Sequence[int]
+    lines: Sequence[int]
+    last_lines: Sequence[int]
+    results: Sequence[str]
+    symbols: dict[int, str]
+    symbol_uses: dict[int, tuple[str, ...]]
+    locations: Sequence[Location]
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def __iter__(self) -> Iterator[Operation]:
+        return (Operation(self, index) for index in range(len(self)))
+
+    def __getitem__(self, index: int) -> Operation:
+        return Operation(self, range(len(self))[index])
+
+    @cached_property
+    def text_lines(self) -> list[str]:
+        """The lines of the text."""
+        return self.text.split("\n")
+
+    @cached_property
+    def _index_of_node(self) -> dict[int, int]:
+        return {node: index for index, node in enumerate(self.nodes)}
+
+    @cached_property
+    def _by_name(self) -> dict[str, list[int]]:
+        return _grouped(self.names)
+
+    @cached_property
+    def _by_result(self) -> dict[str, list[int]]:
+        return _grouped(self.results)
+
+    @cached_property
+    def _children(self) -> dict[int, list[int]]:
+        return _grouped(self.parents)
+
+    def of_node(self, node: int) -> Operation | None:
+        """Return the operation with a number in the lineage."""
+        index = self._index_of_node.get(node)
+        return None if index is None else Operation(self, index)
+
+    def named(self, name: str) -> list[Operation]:
+        """Return the operations with a name such as ``linalg.matmul``."""
+        return [Operation(self, index) for index in self._by_name.get(name, ())]
+
+    def with_result(self, value: str) -> list[Operation]:
+        """Return the operations whose first result has a name such as ``%3``."""
+        return [Operation(self, index) for index in self._by_result.get(value, ())]
+
+    def with_symbol(self, symbol: str) -> list[Operation]:
+        """Return the operations that define a symbol, given without the ``@``."""
+        return [Operation(self, index) for index, one in self.symbols.items() if one == symbol]
+
+    def on_line(self, line: int) -> list[Operation]:
+        """Return the operations that begin on a line of the text, from 1."""
+        first = bisect_right(self.lines, line - 1)
+        last = bisect_right(self.lines, line)
+        return [Operation(self, index) for index in range(first, last)]
+
+    def children(self, index: int) -> Sequence[int]:
+        """Return the indices of the operations directly in the regions of one; -1: outermost."""
+        return self._children.get(index, ())
+
+    def nested(self, index: int) -> range:
+        """Return the indices of an operation and of all in its regions."""
+        end = index + 1
+        while end < len(self) and self.parents[end] >= index:
+            end += 1
+        return range(index, end)
+
+    def text_of(self, index: int) -> str:
+        """Return the lines of an operation."""
+        return "\n".join(self.text_lines[self.lines[index] - 1 : self.last_lines[index]])
+
+
+def _grouped(keys: Sequence[Key]) -> dict[Key, list[int]]:
+    groups: dict[Key, list[int]] = {}
+    for index, key in enumerate(keys):
+        groups.setdefault(key, []).append(index)
+    return groups

@@ -12,7 +12,7 @@ class Evidence(StrEnum):
     CREATED = "created"  # inserted by the application of a pattern to the other
     CLONED = "cloned"
     FOLDED = "folded"  # the constant that the other folded to
-    MERGED = "merged"  # replaced by an equivalent operation
+    MERGED = "merged"  # its uses were given to an operation that was there before
     REWRITTEN = "rewritten"  # inserted by the application of a pattern that erased the other
     SYMBOL = "symbol"  # the other refers to the symbol that it defines
     SAME = "same"  # the same operation, printed by one tool and parsed by the next
@@ -22,3 +22,6 @@ class Evidence(StrEnum):
     def is_exact(self) -> bool:
         """Whether the compiler showed it; False for a comparison of locations."""
         return self is not Evidence.LOCATION
+
+
+EVIDENCES = tuple(Evidence)  # by code, as tables of edges hold it

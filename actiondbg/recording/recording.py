@@ -20,12 +20,13 @@ from actiondbg.recording.tables.lazy_table import LazyTable
 from actiondbg.recording.tables.operations import OperationTable
 from actiondbg.recording.tables.rows import ActionRows
 from actiondbg.recording.tables.snapshots import IRTexts, Snapshot, SnapshotTable
+from actiondbg.recording.tables.stages import LinkTable, RecordedStage, StageTable
 
 
 class Recording:
     """The tables of a recording, each column read on first use and cached.
 
-    docs/recordings.md describes them: actions, changes, operations, reasons and ir.
+    docs/recordings.md describes them: actions, changes, operations, reasons, links and ir.
     """
 
     def __init__(self, file: RecordingFile) -> None:
@@ -34,6 +35,7 @@ class Recording:
         strings = StringTables(file, self._rows.threads)
         definitions = Definitions(self._rows, strings)
         describer = OperationDescriptions(definitions, strings)
+        self._stages = StageTable(self._rows, strings, definitions, IRTexts(file))
         changes = ChangeTable(self._rows, definitions, describer)
         reasons = ReasonTable(self._rows, strings)
         self._texts = IRTexts(file)
@@ -44,6 +46,7 @@ class Recording:
             "changes": changes.table(),
             "operations": OperationTable(definitions, describer, changes).table(),
             "reasons": reasons.table(),
+            "links": LinkTable(self._rows).table(),
             "ir": self._snapshots.table(),
         }
 
@@ -122,6 +125,11 @@ class Recording:
     def snapshots(self, ordinal: int) -> list[Snapshot]:
         """Return the recorded IR around an action; nothing for an action without changes."""
         return self._snapshots.of(ordinal)
+
+    @cached_property
+    def stages(self) -> list[RecordedStage]:
+        """The IR at the ends of the run: with ``record --lineage``, else nothing."""
+        return self._stages.stages()
 
     def _table(self, name: str) -> LazyTable:
         if name not in self.tables:

@@ -22,7 +22,7 @@ from actiondbg.commands.cli.line_parser import (
     Randomize,
     Skip,
 )
-from actiondbg.commands.interpreter.options import Option, Options
+from actiondbg.commands.interpreter.options import Flag, Option, Options
 from actiondbg.recording.capture.recorder import (
     IRDetail,
     RecordedRun,
@@ -76,6 +76,10 @@ class RecordOptions(Options):
             help="count events in each action; see actiondbg stat",
         ),
     ] = None
+    lineage: Annotated[
+        bool,
+        Flag("--lineage", help="record from which operation each was made; see actiondbg track"),
+    ] = False
     quiet: Quiet = False
     mlir_include: MlirInclude = None
     randomize: Randomize = False
@@ -113,6 +117,7 @@ def run(argv: list[str]) -> int:
         output,
         ir=options.ir,
         events=options.events.split(",") if options.events else (),
+        lineage=options.lineage,
         mlir_include=options.mlir_include,
         randomize=options.randomize,
         skip=options.skip,

@@ -18,6 +18,7 @@
 #include "observe/Legalizations.h"
 #include "observe/RunTrace.h"
 #include "record/Recorder.h"
+#include "record/Stages.h"
 #include "record/UpstreamLog.h"
 #include "support/Traits.h"
 #include <unistd.h>
@@ -224,6 +225,8 @@ inline void Engine::enter(Frame &frame, NameFacts *folded) {
   if (LLVM_LIKELY(parent)) {
     frame.depth = parent->depth + 1;
     frame.conversion = parent->isConversion() ? parent : parent->conversion;
+  } else if (LLVM_UNLIKELY(Recorder::followsLineage()) && op) {
+    Stages::reached(op, *observer.recorder);
   }
   // Operations that other threads created so far are not this pass's. With a
   // single thread, operation ids are the same as when debugging.

@@ -60,6 +60,7 @@ __attribute__((constructor)) static void takeEnvironment() {
                        takeVariable("ACTIONDBG_UPSTREAM_LOG"),
                        takeVariable("ACTIONDBG_RECORD_IR"),
                        takeVariable("ACTIONDBG_RECORD_EVENTS"),
+                       takeVariable("ACTIONDBG_RECORD_LINEAGE"),
                        takeVariable("ACTIONDBG_RECORD_SKIPS")};
   std::string parent = takeVariable("ACTIONDBG_RECORD_PARENT");
   settings().parent = static_cast<pid_t>(strtol(parent.c_str(), nullptr, 10));

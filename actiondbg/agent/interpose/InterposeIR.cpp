@@ -32,7 +32,11 @@ extern "C++" {
 // Creation and destruction of operations
 //===----------------------------------------------------------------------===//
 
+/// The latest copy that was reported.
+static thread_local Operation *lastCloned = nullptr;
+
 static Operation *noteCreated(Operation *op) {
+  lastCloned = nullptr; // it may have been where `op` is
   Engine &engine = Engine::get();
   if (!engine.followsIR())
     return op;
@@ -84,11 +88,53 @@ ADBG_DECLARE(Operation *, createFromRegions, ADBG_CREATE_REGIONS, Location loc,
                           properties, successors, regions));
 }
 
+// One of these functions may call another, through the PLT or not: only the
+// innermost one that is observed reports the copy.
+static Operation *noteCloned(Operation *from, Operation *to) {
+  Engine &engine = Engine::get();
+  if (to == lastCloned || !engine.followsIR())
+    return to;
+  // MLIR's own Operation.cpp creates it without a call that is observed.
+  noteCreated(to);
+  AgentHeap agentHeap;
+  engine.observer.cloned(from, to);
+  lastCloned = to;
+  return to;
+}
+
+ADBG_DECLARE(Operation *, cloneOperation, ADBG_CLONE, Operation *self,
+             Operation::CloneOptions options) {
+  ADBG_NEXT(ADBG_CLONE, Operation * (Operation *, Operation::CloneOptions));
+  return noteCloned(self, next(self, options));
+}
+
+ADBG_DECLARE(Operation *, cloneMapped, ADBG_CLONE_MAPPED, Operation *self,
+             IRMapping &mapping, Operation::CloneOptions options) {
+  ADBG_NEXT(ADBG_CLONE_MAPPED,
+            Operation * (Operation *, IRMapping &, Operation::CloneOptions));
+  return noteCloned(self, next(self, mapping, options));
+}
+
+ADBG_DECLARE(Operation *, cloneWithoutRegions, ADBG_CLONE_BARE,
+             Operation *self) {
+  ADBG_NEXT(ADBG_CLONE_BARE, Operation * (Operation *));
+  return noteCloned(self, next(self));
+}
+
+ADBG_DECLARE(Operation *, cloneMappedWithoutRegions, ADBG_CLONE_BARE_MAPPED,
+             Operation *self, IRMapping &mapping) {
+  ADBG_NEXT(ADBG_CLONE_BARE_MAPPED, Operation * (Operation *, IRMapping &));
+  return noteCloned(self, next(self, mapping));
+}
+
 static void noteEnd(Operation *op) {
   Engine &engine = Engine::get();
   if (!engine.followsIR())
     return;
   AgentHeap agentHeap;
+  if (LLVM_UNLIKELY(Recorder::followsLineage()) && !engine.hasFrames() &&
+      !op->getBlock())
+    Stages::ending(op, *engine.observer.recorder);
   if (engine.hasFrames()) {
     if (Operation *by = engine.observer.cseReplacement(op))
       engine.replaced(op, by->getResults(), /*isGuess=*/true);

@@ -79,6 +79,12 @@
   "_ZN4mlir6Region9cloneIntoEPS0_N4llvm14ilist_iteratorINS2_12ilist_detail12"  \
   "node_optionsINS_5BlockELb" ADBG_NODE_CHECKS                                 \
   "ELb0EvLb0EvEELb0ELb0EEERNS_9IRMappingE"
+#define ADBG_CLONE "_ZN4mlir9Operation5cloneENS0_12CloneOptionsE"
+#define ADBG_CLONE_MAPPED                                                      \
+  "_ZN4mlir9Operation5cloneERNS_9IRMappingENS0_12CloneOptionsE"
+#define ADBG_CLONE_BARE "_ZN4mlir9Operation19cloneWithoutRegionsEv"
+#define ADBG_CLONE_BARE_MAPPED                                                 \
+  "_ZN4mlir9Operation19cloneWithoutRegionsERNS_9IRMappingE"
 #define ADBG_TRANSFER_OPERATIONS ADBG_TRANSFER("9Operation")
 #define ADBG_TRANSFER_BLOCKS ADBG_TRANSFER("5Block")
 #define ADBG_REPLACE_USES_VALUES                                               \

@@ -3,6 +3,7 @@
 #include "observe/Observer.h"
 #include "observe/CseReplacement.h"
 #include "record/Recorder.h"
+#include "record/Stages.h"
 #include "record/UpstreamLog.h"
 #include "support/Traits.h"
 
@@ -177,8 +178,9 @@ void Observer::replaced(Operation *op, ValueRange by, bool isGuess) {
   llvm::SmallVector<ValueName, 4> names;
   Operation *next = nullptr;
   for (Value value : by) {
-    // A recording names only the first.
-    if (!value || !needsReplacements() || (!isDetailed && !names.empty()))
+    // A recording names only the first, unless it follows lineage.
+    if (!value || !needsReplacements() ||
+        (!isDetailed && !names.empty() && !Recorder::followsLineage()))
       continue;
     if (names.empty())
       next = value.getDefiningOp();
@@ -190,8 +192,16 @@ void Observer::replaced(Operation *op, ValueRange by, bool isGuess) {
   if (!innermost)
     return;
   uint32_t id = ids.of(op);
-  add(ChangeKind::Replaced, op, id, id >= innermost->tally.firstId,
-      Detail{/*isBlock=*/false, isGuess, names});
+  Detail detail{/*isBlock=*/false, isGuess, names};
+  add(ChangeKind::Replaced, op, id, id >= innermost->tally.firstId, detail);
+  if (recorder && Recorder::followsLineage())
+    recorder->replacements(
+        {ChangeKind::Replaced, op, id, ordinalNow(), detail});
+}
+
+void Observer::cloned(Operation *from, Operation *to) {
+  if (innermost && recorder && Recorder::followsLineage())
+    recorder->link(LinkKind::Cloned, ordinalNow(), ids.of(to), ids.of(from));
 }
 
 Operation *Observer::cseReplacement(Operation *op) const {
@@ -303,6 +313,8 @@ void Observer::returnOf(Frame &frame) {
     const auto &state = frame.pass()->passState;
     bool isFailed = state && state->irAndPassFailed.getInt();
     frame.returned = isFailed ? Returned::Failure : Returned::Success;
+    if (isFailed)
+      Stages::failed();
   } else if (frame.kind >= Kind::Iteration) {
     // Upstream does not expose the result; each failure emits an error.
     frame.returned = frame.isConversion() && frame.errors ? Returned::Failure

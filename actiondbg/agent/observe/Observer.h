@@ -38,6 +38,8 @@ public:
   /// Returns the operation by which the CSE pass replaces `op`, if that pass is
   /// the innermost action; otherwise null.
   mlir::Operation *cseReplacement(mlir::Operation *op) const;
+  /// `from` was copied to `to`.
+  void cloned(mlir::Operation *from, mlir::Operation *to);
   void modified(mlir::Operation *op);
   void blockChanged(mlir::Block *block, ChangeKind kind);
   void diagnosed();

@@ -10,6 +10,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "engine/Engine.h"
+#include "record/Stages.h"
 
 #include "llvm/Support/CrashRecoveryContext.h"
 #include <mutex>
@@ -89,6 +90,12 @@ void Recorder::wakeIn(int64_t nanoseconds) {
   timer_settime(timer, 0, &once, nullptr);
 }
 
+unsigned Recorder::newThread() {
+  Recorders &others = recorders();
+  std::lock_guard<std::mutex> lock(others.mutex);
+  return others.threads++;
+}
+
 void Recorder::enlist() {
   Recorders &others = recorders();
   std::lock_guard<std::mutex> lock(others.mutex);
@@ -164,6 +171,7 @@ void Recorder::finish(int status) {
   if (!isOn())
     return;
   flushEverywhere();
+  Stages::finish();
   char text[64];
   snprintf(text, sizeof(text), "{\"ended\":\"exit\",\"status\":%d}", status);
   writeEnd(text);

@@ -14,7 +14,8 @@ namespace adbg {
 
 static_assert(sizeof(ActionRow) == 20 && sizeof(LocationRow) == 20 &&
               sizeof(PatchRow) == 16 && sizeof(ReasonRow) == 8 &&
-              sizeof(IRRow) == 24 && sizeof(ChunkHeader) == 64);
+              sizeof(IRRow) == 24 && sizeof(StageRow) == 24 &&
+              sizeof(ChunkHeader) == 64);
 
 volatile int RecordFile::fd = -1;
 

@@ -29,7 +29,10 @@ enum class SectionKind : uint16_t {
   Texts,
   IR,
   Samples,
-  End
+  End,
+  Links,
+  Stages,
+  StageOperations
 };
 
 /// The kind of thing that a string names.
@@ -65,6 +68,13 @@ struct IRRow {
   uint32_t row, operation;
   uint64_t before, after;
 };
+struct StageRow {
+  uint32_t thread, row, kind, isGeneric;
+  uint64_t text;
+};
+
+/// How one operation was made from another, where no change reports it.
+enum class LinkKind : uint8_t { Cloned, Replaced, ReplacedByArgument };
 
 /// Creates a file for appending, on a descriptor above those that a tool may
 /// rely on. Returns a negative number on failure.
@@ -175,6 +185,9 @@ public:
   static bool isOpen() { return fd >= 0; }
   /// Stops writing: this process is a fork of the tool.
   static void abandon() { fd = -1; }
+  /// The file's descriptor; `resume` continues writing in a fork.
+  static int descriptor() { return fd; }
+  static void resume(int descriptor) { fd = descriptor; }
   /// Writes a chunk. Allocates nothing and is async-signal-safe.
   static void write(ChunkHeader header, llvm::ArrayRef<Part> parts);
 

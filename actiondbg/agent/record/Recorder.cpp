@@ -54,9 +54,10 @@ void Recorder::flush() {
     texts = ir->texts.section.part();
     irs = ir->rows.part();
   }
-  RecordFile::write(header, {actions, strings.part(), locations.part(),
-                             operations.part(), patches.part(), changes.part(),
-                             reasons.part(), texts, irs, samples.part()});
+  RecordFile::write(header,
+                    {actions, strings.part(), locations.part(),
+                     operations.part(), patches.part(), changes.part(),
+                     reasons.part(), texts, irs, samples.part(), links.part()});
   firstRow += count;
   count = 0;
   for (Section *one : {&strings, &locations, &patches, &reasons, &samples})
@@ -65,13 +66,13 @@ void Recorder::flush() {
     ir->texts.section.clear();
     ir->rows.clear();
   }
-  operations.restart();
-  changes.restart();
+  for (PackedSection *one : {&operations, &changes, &links})
+    one->restart();
 }
 
 bool Recorder::isPending() const {
   return count || patches.count || changes.count || reasons.count ||
-         samples.count || (ir && ir->rows.count);
+         samples.count || links.count || (ir && ir->rows.count);
 }
 
 void Recorder::beginChunk() {
@@ -88,7 +89,7 @@ void Recorder::patch(PatchRow row) {
 bool Recorder::isLarge() const {
   size_t bytes = strings.bytes.size() + changes.bytes.size() +
                  operations.bytes.size() + samples.bytes.size() +
-                 (ir ? ir->texts.section.bytes.size() : 0);
+                 links.bytes.size() + (ir ? ir->texts.section.bytes.size() : 0);
   return count && bytes > mostBytes;
 }
 
@@ -209,6 +210,25 @@ uint32_t Recorder::describeNew(Operation *op) {
 //===----------------------------------------------------------------------===//
 // Actions
 //===----------------------------------------------------------------------===//
+
+void Recorder::link(LinkKind kind, uint64_t ordinal, uint32_t id,
+                    uint32_t from) {
+  Busy busy(*this);
+  links.pack({int64_t(ordinal - 1), int64_t(id)},
+             {uint64_t(kind), PackedSection::zigzag(int64_t(from) - id)});
+}
+
+void Recorder::replacements(const Changed &change) {
+  llvm::ArrayRef<ValueName> by = change.detail.by;
+  uint32_t last = 0;
+  for (const ValueName &value : by) {
+    bool isRecorded = &value == by.begin() && !value.isArgument;
+    if (value.id && value.id != last && !isRecorded)
+      link(value.isArgument ? LinkKind::ReplacedByArgument : LinkKind::Replaced,
+           change.ordinal, value.id, change.id);
+    last = value.id;
+  }
+}
 
 void Recorder::dropLastChange() {
   Busy busy(*this);

@@ -21,6 +21,8 @@ struct RecordSettings {
   /// Paths of the files; empty for none.
   std::string path, upstreamLog;
   std::string ir, events;
+  /// Not empty if the lineage of operations is recorded.
+  std::string lineage;
   /// Standing skip rules as JSON, as in skips/set; empty for none.
   std::string skips;
 };
@@ -140,6 +142,19 @@ public:
     changes.pack({int64_t(change.ordinal - 1), int64_t(change.id)},
                  {code, by, result});
   }
+  /// Records how an operation was made from another.
+  void link(LinkKind kind, uint64_t ordinal, uint32_t id, uint32_t from);
+  /// Records the operations, after the first, by which one is replaced.
+  void replacements(const Changed &change);
+  /// Whether the lineage of operations is recorded: clones, all replacements,
+  /// and the IR at the beginning and the end.
+  static bool followsLineage() { return wantsLineage; }
+  /// Returns the number of a new thread, with strings of its own.
+  static unsigned newThread();
+  /// The thread's number and the row of its latest action.
+  std::pair<unsigned, uint64_t> place() const {
+    return {thread, firstRow + count};
+  }
   /// Invalidates the cached function of each block.
   void forgetPlaces() { ++places; }
   /// Removes the latest change: it was undone.
@@ -240,6 +255,7 @@ private:
   static void onEnd(int number, siginfo_t *info, void *context);
 
   static RecordedIR wantedIR;
+  static bool wantsLineage;
 
   /// Marks the buffers as inconsistent while it lives.
   struct Busy {
@@ -274,7 +290,7 @@ private:
       reasons{SectionKind::Reasons, sizeof(ReasonRow)},
       samples{SectionKind::Samples, 0};
   PackedSection operations{SectionKind::Operations},
-      changes{SectionKind::Changes};
+      changes{SectionKind::Changes}, links{SectionKind::Links};
 
   std::vector<Dictionary> dictionaries;
   /// Caches for 8 MiB of locations and 2 MiB of names.

@@ -14,6 +14,7 @@ using llvm::StringRef;
 namespace adbg {
 
 RecordedIR Recorder::wantedIR = RecordedIR::None;
+bool Recorder::wantsLineage = false;
 
 static llvm::json::Array commandLine() {
   llvm::json::Array words;
@@ -27,7 +28,7 @@ static llvm::json::Array commandLine() {
   return words;
 }
 
-static std::string headerText(bool isThreaded, StringRef ir) {
+static std::string headerText(bool isThreaded, const RecordSettings &settings) {
   llvm::json::Array events;
   for (unsigned i = 0; i < Counters::size(); ++i)
     events.push_back(Counters::name(i));
@@ -42,7 +43,8 @@ static std::string headerText(bool isThreaded, StringRef ir) {
       {"argv", commandLine()},
       {"cwd", safe(getcwd(directory, sizeof(directory)) ? directory : "")},
       {"started", time.tv_sec * 1000000000ll + time.tv_nsec},
-      {"ir", ir.empty() ? "none" : ir},
+      {"ir", settings.ir.empty() ? "none" : settings.ir},
+      {"lineage", !settings.lineage.empty()},
       {"events", std::move(events)},
       {"threads", isThreaded}});
   return text;
@@ -50,7 +52,7 @@ static std::string headerText(bool isThreaded, StringRef ir) {
 
 bool Recorder::start(const RecordSettings &settings, bool isThreaded) {
   Counters::configure(settings.events);
-  std::string header = headerText(isThreaded, settings.ir);
+  std::string header = headerText(isThreaded, settings);
   if (!RecordFile::begin(settings.path.c_str(), header)) {
     llvm::errs() << "actiondbg: " << settings.path << " cannot be written ("
                  << strerror(errno) << "): name another file\n";
@@ -59,6 +61,7 @@ bool Recorder::start(const RecordSettings &settings, bool isThreaded) {
   wantedIR = settings.ir == "function"  ? RecordedIR::Function
              : settings.ir == "changed" ? RecordedIR::Changed
                                         : RecordedIR::None;
+  wantsLineage = !settings.lineage.empty();
   // Covers fatal signals that the agent does not handle itself.
   llvm::sys::AddSignalHandler([](void *) { crash(); }, nullptr);
   handleEndSignals();

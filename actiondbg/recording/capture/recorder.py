@@ -111,6 +111,7 @@ def start_recording(
     *,
     ir: IRDetail = "none",
     events: Sequence[str] = (),
+    lineage: bool = False,
     mlir_include: str | os.PathLike[str] | None = None,
     stdin: Redirection = None,
     stdout: Redirection = None,
@@ -132,6 +133,7 @@ def start_recording(
             "function" (the functions around them) or "none".
         events: the names of the events to count at each action, or ``["default"]``; see
             docs/stat.md.
+        lineage: whether to record what docs/lineage.md needs.
         mlir_include: the tool's MLIR headers, if the search does not find them.
         stdin: a path, a file or its descriptor; None for ours.
         stdout: as ``stdin``.
@@ -150,7 +152,7 @@ def start_recording(
         LaunchError: the tool cannot be started, or a file cannot be opened.
     """
     program = Program(list(argv), mlir_include, cwd, env, on_compile, randomize)
-    variables = _agent_environment(output, ir, events, upstream_log)
+    variables = _agent_environment(output, ir, events, lineage, upstream_log)
     if skip:
         variables["ACTIONDBG_RECORD_SKIPS"] = _encoded_rules(skip)
     agent = program.agent()
@@ -180,6 +182,7 @@ def _agent_environment(
     output: str | os.PathLike[str] | None,
     ir: IRDetail,
     events: Sequence[str],
+    lineage: bool,
     upstream_log: str | os.PathLike[str] | None,
 ) -> dict[str, str]:
     """Return the environment variables that configure the agent."""
@@ -187,6 +190,8 @@ def _agent_environment(
     if output is not None:
         variables["ACTIONDBG_RECORD"] = os.path.realpath(output)
         variables["ACTIONDBG_RECORD_IR"] = ir
+        if lineage:
+            variables["ACTIONDBG_RECORD_LINEAGE"] = "on"
         if events:
             # Imported on demand: trying the events needs ctypes.
             from actiondbg.recording.statistics.event_probe import choose

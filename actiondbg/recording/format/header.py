@@ -24,6 +24,7 @@ class Header:
         ir: the recorded IR: "none", "changed" or "function".
         events: the names of the counters read at each action.
         threads: whether the tool's own threading was on.
+        lineage: whether the lineage of operations was recorded.
     """
 
     argv: tuple[str, ...] = ()
@@ -35,6 +36,7 @@ class Header:
     ir: str = "none"
     events: tuple[str, ...] = ()
     threads: bool = False
+    lineage: bool = False
 
 
 @dataclass(frozen=True)
@@ -73,6 +75,7 @@ def parse_header(payload: bytes) -> Header:
         ir=_text(fields.get("ir", "none")),
         events=_words(fields.get("events")),
         threads=bool(fields.get("threads", False)),
+        lineage=bool(fields.get("lineage", False)),
     )
 
 

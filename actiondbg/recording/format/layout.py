@@ -21,6 +21,7 @@ LAYOUTS: dict[int, np.dtype[Any]] = {
     Kind.PATCHES: _layout(row="u4", outcome="u1", flags="u1", pad="u2", duration="u8"),
     Kind.REASONS: _layout(row="u4", reason="u4"),
     Kind.IR: _layout(row="u4", operation="u4", before="u8", after="u8"),
+    Kind.STAGES: _layout(thread="u4", row="u4", kind="u4", generic="u4", text="u8"),
 }
 
 
@@ -28,6 +29,8 @@ LAYOUTS: dict[int, np.dtype[Any]] = {
 PACKED: dict[int, tuple[tuple[str, ...], int]] = {
     Kind.OPERATIONS: (("row", "operation", "location", "function", "name"), 4),
     Kind.CHANGES: (("row", "operation", "code", "by", "by_result"), 2),
+    Kind.LINKS: (("row", "operation", "kind", "source"), 2),
+    Kind.STAGE_OPERATIONS: (("operation", "parent", "line", "location", "name"), 4),
 }
 
 
@@ -43,6 +46,7 @@ def layout_of(kind: int, events: int) -> np.dtype[Any]:
     return LAYOUTS[kind]
 
 
+LINK_KINDS = ("cloned", "replaced", "replaced by argument")
 OUTCOMES = ("unfinished", "succeeded", "unchanged", "failed", "skipped")
 UNFINISHED = 0
 FOLDS = ("in-place", "constants", "values", "constants and values")

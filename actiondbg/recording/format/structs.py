@@ -38,6 +38,9 @@ class Kind(IntEnum):
     IR = 10
     SAMPLES = 11
     END = 12
+    LINKS = 13
+    STAGES = 14
+    STAGE_OPERATIONS = 15
 
 
 class Space(IntEnum):

@@ -1,0 +1,218 @@
+//===- Stages.cpp - The IR at the ends of a recorded run ------------------===//
+
+#include "record/Stages.h"
+#include "engine/Engine.h"
+#include "fork/QuietFork.h"
+#include "support/AgentHeap.h"
+#include "support/Locations.h"
+
+#include "mlir/IR/AsmState.h"
+#include <csignal>
+#include <mutex>
+#include <poll.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+
+using namespace mlir;
+using llvm::StringRef;
+
+namespace adbg {
+
+namespace {
+enum class StageKind : uint32_t { Input, Output };
+
+/// The stages of all threads.
+struct Known {
+  std::mutex mutex;
+  /// The ids of the operations without a parent whose input is recorded.
+  llvm::DenseSet<uint32_t> roots;
+  /// Descriptors of the processes that write stages.
+  std::vector<int> writers;
+  bool hasFailure = false;
+};
+
+/// Writes one stage; lives in a fork of the tool.
+class StageWriter {
+public:
+  StageWriter(Operation *root, StageRow row, unsigned thread)
+      : root(root), row(row), thread(thread) {
+    for (unsigned space = 0; space < spaces; ++space)
+      dictionaries.emplace_back(static_cast<Space>(space));
+  }
+  void write(bool isGeneric);
+
+private:
+  void add(Operation *op, unsigned line);
+  uint32_t numberOf(Location location);
+  uint32_t of(Space space, StringRef text) {
+    return dictionaries[static_cast<unsigned>(space)].of(text, strings);
+  }
+
+  Operation *root;
+  StageRow row;
+  unsigned thread;
+  Identities &ids = Identities::all();
+  std::vector<Dictionary> dictionaries;
+  llvm::DenseMap<Location, uint32_t> numbers;
+  llvm::DenseMap<OperationName, uint32_t> names;
+  Section strings{SectionKind::Strings, 0},
+      locations{SectionKind::Locations, sizeof(LocationRow)};
+  PackedSection operations{SectionKind::StageOperations};
+};
+} // namespace
+
+static Known &known() {
+  // Never destroyed: the tool may end in static destructors.
+  static auto *known = new Known;
+  return *known;
+}
+
+//===----------------------------------------------------------------------===//
+// Writing
+//===----------------------------------------------------------------------===//
+
+uint32_t StageWriter::numberOf(Location location) {
+  uint32_t &number = numbers[location];
+  if (number)
+    return number;
+  number = numbers.size();
+  LocationRow row{number, 0, 0, 0, 0};
+  if (std::optional<FilePlace> place = firstPlace(location)) {
+    row.file = of(Space::File, place->file.getValue());
+    row.line = place->line;
+    row.column = place->column;
+  }
+  if (!isPoint(location) && !isa<UnknownLoc>(location)) {
+    std::string text;
+    llvm::raw_string_ostream os(text);
+    location.print(os);
+    row.text = of(Space::Location, text);
+  }
+  uint32_t written = row.id;
+  locations.add(row);
+  return written;
+}
+
+void StageWriter::add(Operation *op, unsigned line) {
+  uint32_t &name = names[op->getName()];
+  if (!name)
+    name = of(Space::Operation, op->getName().getStringRef());
+  Operation *parent = op->getParentOp();
+  operations.pack({int64_t(ids.of(op)), parent ? int64_t(ids.of(parent)) : 0,
+                   int64_t(line), int64_t(numberOf(op->getLoc()))},
+                  {name});
+}
+
+void StageWriter::write(bool isGeneric) {
+  // A verifier would wait for threads that this fork does not have.
+  OpPrintingFlags flags;
+  flags.assumeVerified().elideLargeElementsAttrs(16).elideLargeResourceString(
+      64);
+  if (isGeneric)
+    flags.printGenericOpForm();
+  AsmState::LocationMap places;
+  std::string text;
+  {
+    llvm::raw_string_ostream os(text);
+    AsmState state(root, flags, &places);
+    root->print(os, state);
+  }
+  unsigned line = 1;
+  root->walk<WalkOrder::PreOrder>([&](Operation *op) {
+    // Operations that a custom form leaves out stay on the line before.
+    auto place = places.find(op);
+    if (place != places.end())
+      line = place->second.first;
+    add(op, line);
+  });
+  Texts texts;
+  row.text = texts.of(text);
+  row.isGeneric = isGeneric;
+  Section stage{SectionKind::Stages, sizeof(StageRow)};
+  stage.add(row);
+  ChunkHeader header;
+  header.thread = thread;
+  RecordFile::write(header,
+                    {strings.part(), locations.part(), texts.section.part(),
+                     stage.part(), operations.part()});
+}
+
+/// Prints in a fork of its own, so that IR whose custom form cannot be printed
+/// is printed in the generic one.
+static void writeInForks(StageWriter &writer, bool isValid, int file) {
+  // LLVM's signal handlers would remove the files that the tool is writing.
+  for (int fatal : {SIGSEGV, SIGABRT, SIGBUS, SIGILL, SIGFPE, SIGTERM, SIGINT})
+    signal(fatal, SIG_DFL);
+  RecordFile::resume(file);
+  pid_t child = isValid ? fork() : -1;
+  if (child == 0) {
+    RecordFile::resume(file);
+    writer.write(/*isGeneric=*/false);
+    _exit(0);
+  }
+  int status = 1;
+  while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  if (child < 0 || status != 0)
+    writer.write(/*isGeneric=*/true);
+  _exit(0);
+}
+
+static void write(Operation *root, StageKind kind, const Recorder &recorder) {
+  auto [thread, row] = recorder.place();
+  StageRow stage{thread, static_cast<uint32_t>(row),
+                 static_cast<uint32_t>(kind), 0, 0};
+  bool isValid = !known().hasFailure;
+  unsigned own = Recorder::newThread();
+  int file = RecordFile::descriptor();
+  pid_t child = forkQuietly();
+  if (child == 0) {
+    // Another thread may have held the lock of the agent's heap.
+    ToolHeap toolHeap;
+    StageWriter writer(root, stage, own);
+    writeInForks(writer, isValid, file);
+  }
+  if (child < 0)
+    return;
+  int descriptor = syscall(SYS_pidfd_open, child, 0);
+  if (descriptor >= 0)
+    known().writers.push_back(descriptor);
+}
+
+//===----------------------------------------------------------------------===//
+// The stages of a run
+//===----------------------------------------------------------------------===//
+
+void Stages::reached(Operation *op, const Recorder &recorder) {
+  while (Operation *parent = op->getParentOp())
+    op = parent;
+  AgentHeap agentHeap;
+  std::lock_guard<std::mutex> lock(known().mutex);
+  uint32_t id = Identities::all().of(op);
+  if (id && known().roots.insert(id).second)
+    write(op, StageKind::Input, recorder);
+}
+
+void Stages::ending(Operation *op, const Recorder &recorder) {
+  std::lock_guard<std::mutex> lock(known().mutex);
+  if (known().roots.erase(Identities::all().of(op)))
+    write(op, StageKind::Output, recorder);
+}
+
+void Stages::failed() {
+  if (!Recorder::followsLineage())
+    return;
+  std::lock_guard<std::mutex> lock(known().mutex);
+  known().hasFailure = true;
+}
+
+void Stages::finish() {
+  for (int writer : std::exchange(known().writers, {})) {
+    struct pollfd ended = {writer, POLLIN, 0};
+    while (poll(&ended, 1, -1) < 0 && errno == EINTR) {
+    }
+    close(writer);
+  }
+}
+
+} // namespace adbg

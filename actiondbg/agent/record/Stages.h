@@ -1,0 +1,30 @@
+//===- Stages.h - The IR at the ends of a recorded run ----------*- C++ -*-===//
+
+#ifndef ACTIONDBG_STAGES_H
+#define ACTIONDBG_STAGES_H
+
+#include "mlir/IR/Operation.h"
+
+namespace adbg {
+
+class Recorder;
+
+/// Records the IR before the first action and after the last one, operation by
+/// operation, with their ids. Forks of the tool print it, so that the tool goes
+/// on, and nothing of it changes.
+class Stages {
+public:
+  /// Called when an outermost action begins at `op`.
+  static void reached(mlir::Operation *op, const Recorder &recorder);
+  /// Called when an operation without a parent is about to be destroyed,
+  /// outside of actions.
+  static void ending(mlir::Operation *op, const Recorder &recorder);
+  /// A pass failed: the IR need not be valid.
+  static void failed();
+  /// Waits until all stages are written: the tool exits.
+  static void finish();
+};
+
+} // namespace adbg
+
+#endif // ACTIONDBG_STAGES_H

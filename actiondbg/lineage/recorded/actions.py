@@ -1,0 +1,87 @@
+"""The actions of a recorded run, as columns by ordinal."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from actiondbg.recording.format.arrow import Bools, Ints
+from actiondbg.recording.recording import Recording
+
+_COLUMNS = ("ordinal", "parent", "tag", "name", "operation", "outcome", "rolled_back")
+
+
+class RecordedActions:
+    """Columns of the actions, indexed by ordinal; index 0 stands for no action."""
+
+    def __init__(self, recording: Recording) -> None:
+        self._table: Any = recording.table("actions", _COLUMNS)
+        ordinals = self._numbers("ordinal")
+        self.size = int(ordinals.max(initial=0)) + 1
+        self._ordinals = ordinals
+
+    def _numbers(self, name: str) -> Ints:
+        return self._table[name].fill_null(0).to_numpy().astype(np.int64)
+
+    def _placed(self, values: Ints) -> Ints:
+        column = np.zeros(self.size, values.dtype)
+        column[self._ordinals] = values
+        return column
+
+    def _flags(self, name: str, word: str) -> Bools:
+        return self._placed((self._words(name) == word).astype(np.bool_)).astype(np.bool_)
+
+    def _words(self, name: str) -> Any:
+        return np.array(self._table[name].to_pylist(), object)
+
+    @cached_property
+    def parents(self) -> Ints:
+        """The ordinal of the action around each; 0 for none."""
+        return self._placed(self._numbers("parent"))
+
+    @cached_property
+    def operations(self) -> Ints:
+        """The operation of each; 0 for none."""
+        return self._placed(self._numbers("operation"))
+
+    @cached_property
+    def is_fold(self) -> Bools:
+        """Whether each is a fold."""
+        return self._flags("tag", "fold")
+
+    @cached_property
+    def is_undone(self) -> Bools:
+        """Whether the changes of each were undone, or those of an action around it."""
+        rolled = self._table["rolled_back"].to_numpy(zero_copy_only=False).astype(np.bool_)
+        undone = self._placed(rolled).astype(np.bool_)
+        return self._inherited(undone)
+
+    @cached_property
+    def patterns(self) -> Ints:
+        """The innermost application of a pattern that each is or is in, in its pass; 0 for none."""
+        ordinals = np.arange(self.size)
+        found = np.where(self._flags("tag", "apply-pattern"), ordinals, 0)
+        ends = (found > 0) | self._flags("tag", "pass-execution")
+        at = ordinals
+        while True:
+            up = np.where(ends[at], at, self.parents[at])
+            if (up == at).all():
+                return found[at]
+            at = up
+
+    def _inherited(self, flags: Bools) -> Bools:
+        while True:
+            wider = flags | flags[self.parents]
+            wider[0] = False
+            if (wider == flags).all():
+                return flags
+            flags = wider
+
+    def name(self, ordinal: int) -> str:
+        """Return the name of an action as users write it, such as ``pattern:FuseX``."""
+        row = int(np.searchsorted(self._ordinals, ordinal))
+        tag, name = (str(self._table[column][row].as_py()) for column in ("tag", "name"))
+        words = {"apply-pattern": "pattern", "pass-execution": "pass", "fold": "fold"}
+        return f"{words.get(tag, tag)}:{name}"

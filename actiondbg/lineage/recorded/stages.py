@@ -1,0 +1,108 @@
+"""The stages of a recorded run."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from itertools import chain
+
+import numpy as np
+
+from actiondbg.lineage.locations.location import Location
+from actiondbg.lineage.stage import Stage
+from actiondbg.recording.format.arrow import Ints
+from actiondbg.recording.tables.stages import RecordedStage
+
+_RESULT = re.compile(r"\s*(%[\w$.-]+)")
+_SYMBOL = re.compile(r'@(?:"([^"]*)"|([\w$.-]+))((?:::@(?:"[^"]*"|[\w$.-]+))*)')
+_DEFINES = re.compile(r"(?:^|[._])(?:func|global|module|executable|variant|export|template)$")
+
+
+def stage_of(name: str, parts: Sequence[RecordedStage]) -> Stage:
+    """Return the stage of all modules that a run began with, or ended with.
+
+    Args:
+        name: the stage's name.
+        parts: one for each module, in order.
+    """
+    offsets = np.cumsum([0, *(part.text.count("\n") + 1 for part in parts)]).tolist()
+    lines: list[int] = []
+    for part, offset in zip(parts, offsets, strict=False):
+        lines += (part.lines + offset).tolist()
+    nodes = list(chain.from_iterable(part.operations.tolist() for part in parts))
+    names = list(chain.from_iterable(part.names for part in parts))
+    known: dict[str, Location] = {}
+    stage = Stage(
+        name=name,
+        text="\n".join(part.text for part in parts),
+        nodes=nodes,
+        names=names,
+        parents=_parents(parts),
+        lines=lines,
+        last_lines=[],
+        results=[],
+        symbols={},
+        symbol_uses={},
+        locations=[
+            known.setdefault(text, Location(text))
+            for text in chain.from_iterable(part.locations for part in parts)
+        ],
+    )
+    _read_lines(stage)
+    return stage
+
+
+def _parents(parts: Sequence[RecordedStage]) -> list[int]:
+    """Return the index of the operation around each; -1 for none."""
+    parents: list[int] = []
+    for part in parts:
+        first = len(parents)
+        places = {int(id): first + at for at, id in enumerate(part.operations.tolist())}
+        parents += [places.get(parent, -1) for parent in part.parents.tolist()]
+    return parents
+
+
+def _read_lines(stage: Stage) -> None:
+    """Add what the text shows: where operations end, results and symbols."""
+    lines = stage.text_lines
+    stage.last_lines = _last_lines(stage)
+    results = [""] * len(stage)
+    before = 0
+    for index, (name, number) in enumerate(zip(stage.names, stage.lines, strict=True)):
+        if number == before:
+            continue  # the custom form leaves it out
+        before = number
+        line = lines[number - 1]
+        if found := _RESULT.match(line):
+            results[index] = found[1]
+        if "@" in line:
+            _read_symbols(stage, index, name, line)
+    stage.results = results
+
+
+def _read_symbols(stage: Stage, index: int, name: str, line: str) -> None:
+    found = [(one[1] or one[2]) + one[3].replace("@", "") for one in _SYMBOL.finditer(line)]
+    if found and _DEFINES.search(name):
+        stage.symbols[index] = found.pop(0)
+    if found:
+        stage.symbol_uses[index] = tuple(found)
+
+
+def _last_lines(stage: Stage) -> list[int]:
+    """Return the line on which each operation ends: that of the brace that closes its regions."""
+    lines = stage.text_lines
+    first: Ints = np.asarray(stage.lines)
+    last: Ints = first.copy()
+    parents = stage.parents
+    for index in range(len(stage) - 1, -1, -1):
+        if last[index] > first[index]:
+            line = lines[int(first[index]) - 1]
+            indent = line[: len(line) - len(line.lstrip())]
+            end = int(last[index])
+            while end < len(lines) and not lines[end].startswith(indent + "}"):
+                end += 1
+            last[index] = min(end + 1, len(lines))
+        parent = parents[index]
+        if parent >= 0:
+            last[parent] = max(last[parent], last[index])
+    return last.tolist()

@@ -1,0 +1,138 @@
+"""The IR at the ends of a recorded run, and links between its operations."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+
+from actiondbg.recording.format.arrow import WORD, Ints, int_array, pa, word_array
+from actiondbg.recording.format.file import RecordingFile
+from actiondbg.recording.format.items import Items
+from actiondbg.recording.format.layout import LINK_KINDS
+from actiondbg.recording.format.packed import unzigzag
+from actiondbg.recording.format.strings import StringTables
+from actiondbg.recording.format.structs import Kind, Space
+from actiondbg.recording.tables.changes import ActionItems
+from actiondbg.recording.tables.definitions import Definitions
+from actiondbg.recording.tables.lazy_table import LazyTable
+from actiondbg.recording.tables.rows import ActionRows
+from actiondbg.recording.tables.snapshots import IRTexts
+
+_KINDS: tuple[Literal["input", "output"], ...] = ("input", "output")
+
+
+@dataclass(frozen=True, eq=False)
+class RecordedStage:
+    """The IR of one module at an end of the run; one value per operation, in order of the text.
+
+    Args:
+        kind: "input", before the first action, or "output", after the last one.
+        text: the IR, with large constants elided.
+        is_generic: whether the text is in the generic form, as it could not be printed otherwise.
+        operations: the operation ids.
+        parents: the id of the operation around each; 0 for none.
+        lines: the line of each, from 1.
+        names: the name of each.
+        locations: the text of the location of each.
+    """
+
+    kind: Literal["input", "output"]
+    text: str
+    is_generic: bool
+    operations: Ints
+    parents: Ints
+    lines: Ints
+    names: list[str]
+    locations: list[str]
+
+
+class StageTable:
+    """The stages of a recording, in the order in which the run reached them."""
+
+    def __init__(
+        self, rows: ActionRows, strings: StringTables, definitions: Definitions, texts: IRTexts
+    ) -> None:
+        self._file: RecordingFile = rows.file
+        self._threads = rows.threads
+        self._strings = strings
+        self._locations = definitions.locations
+        self._texts = texts
+        self._items = Items(rows.file, Kind.STAGE_OPERATIONS, rows.threads)
+        self._stages = Items(rows.file, Kind.STAGES, rows.threads)
+
+    def stages(self) -> list[RecordedStage]:
+        """Return the stages: all inputs, then all outputs."""
+        kinds = self._stages.field("kind")
+        # One section of operations follows each stage, in a chunk of its own.
+        made = [self._stage(index) for index in range(len(kinds))]
+        return sorted(made, key=lambda stage: _KINDS.index(stage.kind))
+
+    def _stage(self, index: int) -> RecordedStage:
+        chunk, _ = self._stages.sections[index]
+        starts = np.cumsum([0, *(section.count for _, section in self._items.sections)])
+        at = next(i for i, (own, _) in enumerate(self._items.sections) if own is chunk)
+        part = slice(int(starts[at]), int(starts[at + 1]))
+        names = self._strings[Space.OPERATION].texts
+        return RecordedStage(
+            kind=_KINDS[int(self._stages.field("kind")[index])],
+            text=self._texts[int(self._stages.field("text")[index])],
+            is_generic=bool(self._stages.field("generic")[index]),
+            operations=self._items.field("operation")[part],
+            parents=self._items.field("parent")[part],
+            lines=self._items.field("line")[part],
+            names=[names[place] for place in self._names[part].tolist()],
+            locations=[self._location_texts[place] for place in self._places[part].tolist()],
+        )
+
+    @cached_property
+    def _names(self) -> Ints:
+        places = self._strings[Space.OPERATION].places
+        return self._items.resolve(self._items.field("name"), places)
+
+    @cached_property
+    def _places(self) -> Ints:
+        return self._items.resolve(self._items.field("location"), self._locations.places)
+
+    @cached_property
+    def _location_texts(self) -> list[str]:
+        """The text of each location of the recording, and of none."""
+        whole = [*self._strings[Space.LOCATION].texts, ""]  # the last one for none, at -1
+        files = [*self._strings[Space.FILE].texts, ""]
+        places = self._locations
+        columns = (places.texts, places.files, places.lines, places.columns)
+        rows = np.stack([column.astype(np.int64) for column in columns], axis=1)
+        found = [
+            self._location_text(whole[int(text)], files[int(file)], int(line), int(column))
+            for text, file, line, column in rows
+        ]
+        return [*found, "unknown"]
+
+    @staticmethod
+    def _location_text(whole: str, file: str, line: int, column: int) -> str:
+        if whole.startswith("loc(") and whole.endswith(")"):
+            return whole[4:-1]
+        return whole or (f'"{file}":{line}:{column}' if file else "unknown")
+
+
+class LinkTable(ActionItems):
+    """How operations were made from others, where no change reports it."""
+
+    def __init__(self, rows: ActionRows) -> None:
+        super().__init__(rows, Kind.LINKS)
+
+    def table(self) -> LazyTable:
+        """Return the table."""
+        return LazyTable(
+            [
+                ("ordinal", pa.int64(), lambda: int_array(self.ordinals, pa.int64())),
+                ("kind", WORD, lambda: word_array(self.field("kind").astype(np.int32), LINK_KINDS)),
+                ("operation", pa.int64(), lambda: int_array(self.field("operation"), pa.int64())),
+                ("source", pa.int64(), lambda: int_array(self._sources(), pa.int64())),
+            ]
+        )
+
+    def _sources(self) -> Ints:
+        return self.field("operation") + unzigzag(self.field("source"))

@@ -13,6 +13,7 @@ from actiondbg.protocol.messages import Census as Census
 from actiondbg.protocol.messages import Changes as Changes
 from actiondbg.protocol.messages import CloseLegalizations as CloseLegalizations
 from actiondbg.protocol.messages import CloseLog as CloseLog
+from actiondbg.protocol.messages import CloseRecording as CloseRecording
 from actiondbg.protocol.messages import Control as Control
 from actiondbg.protocol.messages import Count as Count
 from actiondbg.protocol.messages import CountOperations as CountOperations
@@ -43,6 +44,7 @@ from actiondbg.protocol.messages import NativeFunction as NativeFunction
 from actiondbg.protocol.messages import NativeFunctions as NativeFunctions
 from actiondbg.protocol.messages import OpenLegalizations as OpenLegalizations
 from actiondbg.protocol.messages import OpenLog as OpenLog
+from actiondbg.protocol.messages import OpenRecording as OpenRecording
 from actiondbg.protocol.messages import Pipeline as Pipeline
 from actiondbg.protocol.messages import PrepareNative as PrepareNative
 from actiondbg.protocol.messages import Print as Print

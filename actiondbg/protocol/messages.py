@@ -493,6 +493,22 @@ class CloseLegalizations(Request[Empty]):
     method: ClassVar[str] = "legalizations/close"
 
 
+class OpenRecording(Request[Empty]):
+    """Record the actions from now on, with their lineage, into the file ``path``.
+
+    For a fork that is at the beginning of the run.
+    """
+
+    method: ClassVar[str] = "recording/open"
+    path: str
+
+
+class CloseRecording(Request[Empty]):
+    """End the recording, with the IR as it is now."""
+
+    method: ClassVar[str] = "recording/close"
+
+
 class CountOperations(Request[Count]):
     """Count the operations of a name, in the module or in the cursor's function."""
 

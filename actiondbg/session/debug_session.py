@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Protocol
 
 from actiondbg import protocol
@@ -87,6 +89,8 @@ class PastView(Protocol):
     ) -> Contrast | None: ...
 
     def history(self, target: str = "cursor") -> History: ...
+
+    def recorded(self) -> AbstractContextManager[Path]: ...
 
     def diff(self, ordinal: int | None = None, module: bool = False) -> Diff: ...
 

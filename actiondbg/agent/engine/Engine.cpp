@@ -79,7 +79,7 @@ bool Engine::begin(Frame &frame) {
   if (LLVM_UNLIKELY(position.event >= forks.checkpoints.nextCheck))
     makeCheckpoint();
   bool isAlert = mayStop();
-  if (LLVM_UNLIKELY(skips.plan != nullptr) && !isAlert &&
+  if (LLVM_UNLIKELY(skips.plan != nullptr) && !isAlert && !observer.recorder &&
       skips.plan->skipsUncounted(frame, innermost, position.ordinal)) {
     ++position.ordinal;
     position.event += 2;
@@ -104,11 +104,21 @@ bool Engine::begin(Frame &frame) {
     innermost = &frame;
   }
   observer.isDetailed = isAlert && needsChanges();
-  observer.isTallied =
-      isAlert || counts || (skips.plan && skips.plan->isRecorded());
+  observer.isTallied = isAlert || counts || observer.recorder ||
+                       (skips.plan && skips.plan->isRecorded());
   observer.forgetFold();
   observer.begin(frame, counts);
+  if (LLVM_UNLIKELY(observer.recorder != nullptr))
+    recordBegin(frame);
   return true;
+}
+
+void Engine::recordBegin(Frame &frame) {
+  Operation *op = frame.units.empty() ? nullptr : holderOf(frame.units[0]);
+  if (op && !frame.parent && Recorder::followsLineage())
+    Stages::reached(op, *observer.recorder);
+  NameFacts *folded = frame.kind == Kind::Fold ? &names.of(op) : nullptr;
+  observer.recorder->begin(frame, frame.kind, op, folded);
 }
 
 void Engine::finish(Frame &frame) {
@@ -116,6 +126,8 @@ void Engine::finish(Frame &frame) {
   frame.over = true;
   ++position.event;
   observer.end(frame, counts);
+  if (LLVM_UNLIKELY(observer.recorder != nullptr))
+    observer.recorder->end(frame, Observer::now());
   if (LLVM_UNLIKELY(mayStop() || skips.plan || !frame.rare().stopAfter.empty()))
     after(frame);
   if (frame.kind == Kind::Pass && !frame.isAdaptor())

@@ -41,6 +41,12 @@ public:
   /// Records the actions of all threads from now on, without stops. Returns
   /// false if the files cannot be written.
   static bool startObserving(const RecordSettings &settings, bool isThreaded);
+  /// Records the actions of this process from now on, beside the stops: of a
+  /// fork that is at the beginning of the run. Returns false if the file cannot
+  /// be written.
+  bool beginRecording(const RecordSettings &settings);
+  /// Ends that recording, with the IR as it is now.
+  void endRecording();
   /// True if actions are recorded without stops.
   bool isObserving = false;
   /// Called when the thread ends.
@@ -78,7 +84,7 @@ public:
   }
   /// Whether every further pattern is skipped, whatever its place.
   bool skipsPatterns() const {
-    return skips.plan && !mayStop() &&
+    return skips.plan && !mayStop() && !observer.recorder &&
            skips.plan->skipsAllUncounted(innermost, position.ordinal);
   }
 
@@ -179,6 +185,7 @@ private:
   /// Returns false if the action is skipped without a trace.
   bool begin(Frame &frame);
   void finish(Frame &frame);
+  void recordBegin(Frame &frame);
   void before(Frame &frame);
   void after(Frame &frame);
   /// Whether events between two actions have to be checked.

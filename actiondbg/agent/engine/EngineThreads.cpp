@@ -78,6 +78,26 @@ bool Engine::startObserving(const RecordSettings &settings, bool isThreaded) {
   return true;
 }
 
+bool Engine::beginRecording(const RecordSettings &settings) {
+  if (!Recorder::start(settings, /*isThreaded=*/false))
+    return false;
+  recorder = std::make_unique<Recorder>(observer.ids, names);
+  observer.recorder = recorder.get();
+  return true;
+}
+
+void Engine::endRecording() {
+  Frame *outermost = innermost;
+  while (outermost && outermost->parent)
+    outermost = outermost->parent;
+  Operation *root = outermost ? outermost->op() : nullptr;
+  while (root && root->getParentOp())
+    root = root->getParentOp();
+  if (root && Recorder::followsLineage())
+    Stages::ending(root, *recorder);
+  Recorder::finish(0);
+}
+
 /// Attributes an outermost action of this thread to the action of the first
 /// thread, which waits for it.
 void Engine::attributeToFirst(const Frame &frame) {

@@ -10,6 +10,7 @@
 #include "requests/Legalizations.h"
 #include "requests/Native.h"
 #include "requests/Print.h"
+#include "requests/Recording.h"
 #include "requests/Stack.h"
 #include "requests/Status.h"
 
@@ -39,6 +40,8 @@ static constexpr Entry requests[] = {
     {"log/close", by<CloseLog>},
     {"legalizations/open", by<OpenLegalizations>},
     {"legalizations/close", by<CloseLegalizations>},
+    {"recording/open", by<OpenRecording>},
+    {"recording/close", by<CloseRecording>},
 
     {"resume", by<Resume>},
     {"skips/get", by<GetSkips>},

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import contextlib
+from collections.abc import Generator, Sequence
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args, overload
 
 import msgspec
@@ -249,6 +251,11 @@ class RecordedPast:
         patterns = self._actions.is_tag("apply-pattern")
         places = np.flatnonzero(patterns & (self._actions.numbers("operation") == id))
         return conversions.explain(self._here, f"@{id}", places)
+
+    @contextlib.contextmanager
+    def recorded(self) -> Generator[Path]:
+        """Yield the path of the recording."""
+        yield Path(self._recording.path)
 
     def history(self, target: str = "cursor") -> History:
         """Return the history of an operation up to now; see ``Past.history``."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -33,6 +33,7 @@ from actiondbg.session.past import neighbourhoods
 from actiondbg.session.past.action_search import ActionSearch, Wanted
 from actiondbg.session.past.conversion_replay import ConversionReplay
 from actiondbg.session.past.failure_return import FailureReturn, find_return
+from actiondbg.session.past.lineage_replay import record_replay
 from actiondbg.session.past.pass_reproducer import (
     Reproducer,
     keep_in,
@@ -221,6 +222,13 @@ class Past:
         if op is None and not lines and all(each.change.id != id for each in unfinished):
             raise NoSuchUnit(f"There is no operation @{id} in this run up to now.")
         return history_of(id, op or "", lines, unfinished, begun)
+
+    @contextlib.contextmanager
+    def recorded(self) -> Generator[Path]:
+        """Yield the path of a recording of the run up to now, with its lineage; removed then."""
+        with self._replay.log_file() as path:
+            record_replay(self._replay, path)
+            yield path
 
     def diff(self, ordinal: int | None = None, module: bool = False) -> Diff:
         """Compare the IR before an action with the IR after it.

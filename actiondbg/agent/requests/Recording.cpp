@@ -1,0 +1,28 @@
+//===- Recording.cpp - Requests that record a replay ----------------------===//
+
+#include "requests/Recording.h"
+#include "engine/Engine.h"
+
+namespace adbg {
+
+Answer<NoResult> OpenRecording::run(OpenRecordingArguments &arguments) {
+  if (engine.forks.role == Role::Tool || engine.position.ordinal)
+    return RequestError(NoAnswer,
+                        "only a fork at the beginning of the run is recorded");
+  RecordSettings settings;
+  settings.path = arguments.path;
+  settings.lineage = "on";
+  if (!engine.beginRecording(settings))
+    return RequestError(FileNotWritten, "cannot write " + arguments.path +
+                                            ": " + strerror(errno));
+  return NoResult();
+}
+
+Answer<NoResult> CloseRecording::run(NoArguments &) {
+  if (!Recorder::isOn())
+    return RequestError(NoAnswer, "nothing is recorded");
+  engine.endRecording();
+  return NoResult();
+}
+
+} // namespace adbg

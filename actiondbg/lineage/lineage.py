@@ -38,12 +38,13 @@ class Trace(NamedTuple):
 
 
 class Loss(NamedTuple):
-    """An operation without heirs.
+    """An operation without heirs, or, tracked back, without origin.
 
     Args:
         node: its number.
-        why: ``folded``, ``merged``, ``dead`` (it had no uses) or ``erased``.
-        ordinal: the action that erased it; None if no action is known.
+        why: ``folded``, ``merged``, ``dead`` (it had no uses) or ``erased``; ``inserted`` of an
+            operation that an action made from no other.
+        ordinal: the action that erased or inserted it; None if no action is known.
     """
 
     node: int
@@ -138,4 +139,8 @@ class Lineage(Protocol):
 
     def action(self, ordinal: int) -> str:
         """Name an action as users write it, such as ``pattern:FuseX`` or ``pass:cse``."""
+        ...
+
+    def pass_of(self, ordinal: int) -> int | None:
+        """Return the ordinal of the pass around an action, itself for a pass; None for none."""
         ...

@@ -1,0 +1,277 @@
+"""How many operations of each kind became operations of which kinds, stage by stage."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from typing import NamedTuple, Protocol
+
+import numpy as np
+
+from actiondbg.errors import UsageError
+from actiondbg.lineage.lineage import Lineage, Loss
+from actiondbg.lineage.questions.groups import name_matches, operations_of_kind
+from actiondbg.lineage.questions.reasons import Reasons
+from actiondbg.lineage.stage import Stage
+
+MOST_KINDS = 14  # a column
+
+_UNKNOWN = "no trace"
+
+
+class Kind(NamedTuple):
+    """A kind of operation in a column.
+
+    Args:
+        column: the index of the column.
+        name: the kind; or why operations became nothing.
+        value: the operations of the input that it stands for; fractions of those that became
+            several kinds.
+        is_lost: whether the name is a reason.
+    """
+
+    column: int
+    name: str
+    value: float
+    is_lost: bool = False
+
+
+class Flow(NamedTuple):
+    """The operations of one kind that became another.
+
+    Args:
+        source: the index of the earlier kind.
+        target: the index of the later kind.
+        value: the operations of the input that it stands for.
+    """
+
+    source: int
+    target: int
+    value: float
+
+
+@dataclass(frozen=True)
+class Flows:
+    """Kinds in columns, and the flows between neighbouring columns.
+
+    Args:
+        columns: the names of the stages.
+        kinds: by column, then by value.
+        flows: between them.
+    """
+
+    columns: tuple[str, ...]
+    kinds: tuple[Kind, ...]
+    flows: tuple[Flow, ...]
+
+
+_Key = tuple[str, bool]  # the name of a kind, or of a reason; whether it is a reason
+_Level = dict[_Key, float]
+_Link = dict[tuple[_Key, _Key], float]
+
+
+def flows(
+    lineage: Lineage,
+    glob: str = "*",
+    *,
+    after: Sequence[str] = (),
+    exact: bool = False,
+    most: int = MOST_KINDS,
+) -> Flows:
+    """Return the flows from the kinds of the input to those of the output.
+
+    Each operation of the input counts as one. Where it became several operations, it is divided
+    evenly among their kinds, and among the operations of each kind.
+
+    Args:
+        lineage: the operations.
+        glob: of the kinds of the input.
+        after: globs of passes, such as ``tosa-to-linalg``, or names of stages, in the order of
+            time; each makes a column.
+        exact: leave out what only locations show.
+        most: the most kinds of a column; the others are added up.
+
+    Raises:
+        UsageError: nothing matches a glob.
+    """
+    operations = operations_of_kind(lineage.stages[0], glob)
+    reasons = Reasons(lineage, exact=exact)
+    hops = _hops(lineage, reasons, after, exact)
+    losses = reasons.losses(operations, lineage.stages[-1])
+    masses = {one.node: 1.0 for one in operations}
+    name_of = _Names(lineage)
+    levels: list[_Level] = [defaultdict(float)]
+    for node, mass in masses.items():
+        levels[0][name_of(node), False] += mass
+    links: list[_Link] = []
+    for hop in hops:
+        link: _Link = defaultdict(float)
+        following: dict[int, float] = defaultdict(float)
+        for node, mass in masses.items():
+            start = (name_of(node), False)
+            kinds: dict[str, list[int]] = defaultdict(list)
+            for target in hop.reached(node, losses):
+                kinds[name_of(target)].append(target)
+            if not kinds:
+                link[start, (reasons.forward(node, losses).why or _UNKNOWN, True)] += mass
+            for kind, targets in kinds.items():
+                link[start, (kind, False)] += mass / len(kinds)
+                for target in targets:
+                    following[target] += mass / len(kinds) / len(targets)
+        links.append(link)
+        level: _Level = defaultdict(float)
+        for (_, end), value in link.items():
+            level[end] += value
+        levels.append(level)
+        masses = following
+    titles = (lineage.stages[0].name, *(hop.title for hop in hops))
+    return _collected(titles, levels, links, most)
+
+
+class _Names:
+    """The names of operations at any time, looked up once."""
+
+    def __init__(self, lineage: Lineage) -> None:
+        self._lineage = lineage
+        self._names: dict[int, str] = {}
+
+    def __call__(self, node: int) -> str:
+        if node not in self._names:
+            self._names[node] = self._lineage.node(node).name
+        return self._names[node]
+
+
+class _Hop(Protocol):
+    """The way from one column to the next."""
+
+    @property
+    def title(self) -> str:
+        """The title of the later column."""
+        ...
+
+    def reached(self, node: int, losses: Mapping[int, Loss]) -> Sequence[int]:
+        """Return what an operation of the earlier column became in the later one."""
+        ...
+
+
+class _StageHop:
+    """The way from one stage to a later one."""
+
+    def __init__(self, lineage: Lineage, source: Stage, target: Stage, exact: bool) -> None:
+        self._lineage = lineage
+        self._source = source
+        self._target = target
+        self._exact = exact
+        self.title = target.name
+
+    def reached(self, node: int, losses: Mapping[int, Loss]) -> Sequence[int]:
+        return self._related.get(node, ())
+
+    @cached_property
+    def _related(self) -> dict[int, list[int]]:
+        relation = self._lineage.relate(self._source, self._target, exact=self._exact)
+        related: dict[int, list[int]] = {}
+        for source, target in zip(relation.sources, relation.targets, strict=True):
+            number = self._target.nodes[target]
+            related.setdefault(self._source.nodes[source], []).append(number)
+        return related
+
+
+class _PassHop:
+    """The way to the end of a pass, or from there to the output, by the steps in between."""
+
+    def __init__(
+        self, reasons: Reasons, title: str, since: int | None, until: int | None, target: Stage
+    ) -> None:
+        self._reasons = reasons
+        self._since = since
+        self._until = until
+        self._target = target
+        self.title = title
+
+    def reached(self, node: int, losses: Mapping[int, Loss]) -> Sequence[int]:
+        alive = self._reasons.ways.alive(node, self._since, self._until)
+        if self._until is None:
+            return [one for one in alive if self._target.of_node(one) is not None]
+        return [one for one in alive if not self._is_lost(losses.get(one))]
+
+    def _is_lost(self, loss: Loss | None) -> bool:
+        if loss is None or loss.ordinal is None or self._until is None:
+            return False
+        return loss.ordinal <= self._until
+
+
+def _hops(lineage: Lineage, reasons: Reasons, after: Sequence[str], exact: bool) -> list[_Hop]:
+    """Return the ways between the columns.
+
+    Raises:
+        UsageError: a word matches no stage and no pass.
+    """
+    first, *between, last = lineage.stages
+    if not after:
+        return [_StageHop(lineage, first, last, exact)]
+    by_name = {stage.name: stage for stage in between}
+    if all(word in by_name for word in after):
+        chosen = [first, *(by_name[word] for word in after), last]
+        return [_StageHop(lineage, one, other, exact) for one, other in pairwise(chosen)]
+    hops: list[_Hop] = []
+    since = None
+    for word in after:
+        until = _end_of(word, lineage, reasons)
+        hops.append(_PassHop(reasons, f"after {word}", since, until, last))
+        since = until
+    return [*hops, _PassHop(reasons, last.name, since, None, last)]
+
+
+def _end_of(word: str, lineage: Lineage, reasons: Reasons) -> int:
+    """Return the last action of the last pass that matches a glob."""
+    glob = word.removeprefix("pass:")
+    passes: dict[str, None] = {}
+    found = -1
+    for ordinal in map(int, np.unique(reasons.ways.ordinals)):
+        around = lineage.pass_of(ordinal) if ordinal >= 0 else None
+        if around is None:
+            continue
+        name = lineage.action(around).removeprefix("pass:")
+        passes[name] = None
+        if name_matches(name, glob):
+            found = ordinal
+    if found >= 0:
+        return found
+    stages = [stage.name for stage in lineage.stages[1:-1]]
+    names = ", ".join([*stages, *passes]) or "none"
+    raise UsageError(
+        f"No stage and no pass that changed an operation matches {word!r}: there are {names}."
+    )
+
+
+def _collected(
+    titles: Sequence[str], levels: Sequence[_Level], links: Sequence[_Link], most: int
+) -> Flows:
+    """Return the flows with the small kinds of each column added up."""
+    kinds: list[Kind] = []
+    places: list[dict[_Key, int]] = []
+    for column, level in enumerate(levels):
+        named = sorted((key for key in level if not key[1]), key=lambda key: (-level[key], key))
+        lost = sorted((key for key in level if key[1]), key=lambda key: (-level[key], key))
+        shown, rest = (named, []) if len(named) <= most else (named[: most - 1], named[most - 1 :])
+        place: dict[_Key, int] = {}
+        for key in shown:
+            place[key] = len(kinds)
+            kinds.append(Kind(column, key[0], level[key]))
+        if rest:
+            place |= dict.fromkeys(rest, len(kinds))
+            kinds.append(Kind(column, f"{len(rest)} other kinds", sum(level[one] for one in rest)))
+        for key in lost:
+            place[key] = len(kinds)
+            kinds.append(Kind(column, key[0], level[key], is_lost=True))
+        places.append(place)
+    totals: dict[tuple[int, int], float] = defaultdict(float)
+    for column, link in enumerate(links):
+        for (start, end), value in link.items():
+            totals[places[column][start], places[column + 1][end]] += value
+    found = (Flow(start, end, value) for (start, end), value in sorted(totals.items()))
+    return Flows(tuple(titles), tuple(kinds), tuple(found))

@@ -1,0 +1,172 @@
+"""Operations of one kind, grouped by whether they became another kind."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from actiondbg.errors import UsageError
+from actiondbg.lineage.lineage import Lineage, Loss
+from actiondbg.lineage.questions.parting import Parting, Signs, ways_part
+from actiondbg.lineage.stage import Operation, Stage
+from actiondbg.support.globs import check_glob, glob_matches
+
+
+@dataclass(frozen=True)
+class Fate:
+    """What some operations became instead of the kind asked for.
+
+    Args:
+        kinds: the kinds, sorted; empty if they became nothing.
+        why: for operations that became nothing, why, such as ``folded``; empty if unknown.
+        operations: those that did.
+        parting: where their ways leave those that became the kind; None if nothing differs.
+    """
+
+    kinds: tuple[str, ...]
+    why: str
+    operations: tuple[Operation, ...]
+    parting: Parting | None
+
+
+@dataclass(frozen=True)
+class Groups:
+    """Operations grouped by whether they became a kind.
+
+    Args:
+        kind: the glob of their names.
+        wanted: the glob of the names that they became, or not.
+        became: those that did.
+        fates: the others, by what they became instead; the largest group first.
+    """
+
+    kind: str
+    wanted: str
+    became: tuple[Operation, ...]
+    fates: tuple[Fate, ...]
+
+    @property
+    def others(self) -> list[Operation]:
+        """The operations that did not become the kind, in the order of the text."""
+        found = [operation for fate in self.fates for operation in fate.operations]
+        return sorted(found, key=lambda one: one.index)
+
+
+def operations_of_kind(stage: Stage, glob: str) -> list[Operation]:
+    """Return the operations whose names match a glob.
+
+    Raises:
+        UsageError: no operation matches.
+    """
+    found = [operation for operation in stage if name_matches(operation.name, glob)]
+    if not found:
+        raise UsageError(
+            f"No operation of {stage.name} matches {glob!r}: its most frequent are "
+            f"{frequent_kinds(stage)}."
+        )
+    return found
+
+
+def name_matches(name: str, glob: str) -> bool:
+    """Whether the name of an operation matches a glob."""
+    return name == glob or glob_matches(glob, name)
+
+
+def frequent_kinds(stage: Stage, most: int = 5) -> str:
+    """Return the most frequent names of a stage as a list for a message."""
+    counts = Counter(stage.names).most_common(most)
+    return ", ".join(f"{name} ({count})" for name, count in counts) or "none"
+
+
+def groups(lineage: Lineage, kind: str, wanted: str, *, exact: bool = False) -> Groups:
+    """Group the operations of a kind in the input by whether they became another kind.
+
+    An operation counts as having become a kind if it was that kind at any time: the output may
+    be lowered further.
+
+    Args:
+        lineage: the operations.
+        kind: a glob of names, such as ``tosa.conv2d``.
+        wanted: a glob of names, such as ``linalg.matmul``.
+        exact: leave out what only locations show.
+
+    Raises:
+        UsageError: no operation matches ``kind``, or a glob is invalid.
+    """
+    for glob in (kind, wanted):
+        check_glob(glob, glob, 0)
+    operations = operations_of_kind(lineage.stages[0], kind)
+    fates = Fates(lineage, exact=exact)
+    became: list[Operation] = []
+    others: dict[tuple[tuple[str, ...], str], list[Operation]] = {}
+    for operation in operations:
+        ever = fates.ever(operation)
+        if any(name_matches(name, wanted) for name in ever):
+            became.append(operation)
+        else:
+            others.setdefault(fates.instead(operation, wanted), []).append(operation)
+    largest_first = sorted(others.items(), key=lambda item: -len(item[1]))
+    return Groups(
+        kind,
+        wanted,
+        tuple(became),
+        tuple(
+            Fate(kinds, why, tuple(those), ways_part(lineage, became, those, signs=fates.signs))
+            for (kinds, why), those in largest_first
+        ),
+    )
+
+
+class Fates:
+    """What operations of the input were at any time.
+
+    Args:
+        lineage: the operations.
+        exact: leave out what only locations show.
+    """
+
+    def __init__(self, lineage: Lineage, *, exact: bool = False) -> None:
+        self._lineage = lineage
+        self._exact = exact
+        self.signs = Signs(lineage, exact=exact)
+
+    def ever(self, operation: Operation) -> frozenset[str]:
+        """Return the kinds that an operation became at any time, itself excluded."""
+        return self.signs.kinds(operation)
+
+    def instead(self, operation: Operation, wanted: str) -> tuple[tuple[str, ...], str]:
+        """Return the kinds that tell what an operation became, or why it became nothing.
+
+        They are those of the dialect of the wanted kind at any time, or else those of the output.
+        """
+        dialect, dot, _ = wanted.partition(".")
+        ever = self.ever(operation)
+        kin = {name for name in ever if dot and name.startswith(f"{dialect}.")}
+        kinds = kin or self._final.get(operation.index, set())
+        if kinds:
+            return tuple(sorted(kinds)), ""
+        loss = self._loss(operation)
+        return (), loss.why if loss is not None else ""
+
+    @cached_property
+    def _final(self) -> Mapping[int, set[str]]:
+        first, last = self._lineage.stages[0], self._lineage.stages[-1]
+        return kinds_by_source(self._lineage, first, last, exact=self._exact)
+
+    def _loss(self, operation: Operation) -> Loss | None:
+        output = self._lineage.stages[-1]
+        losses = self._lineage.track([operation], output, exact=self._exact).losses
+        return max(losses, key=lambda loss: loss.ordinal or 0, default=None)
+
+
+def kinds_by_source(
+    lineage: Lineage, source: Stage, target: Stage, *, exact: bool = False
+) -> dict[int, set[str]]:
+    """Return the kinds that each operation of a stage became in a later one, by its index."""
+    kinds: dict[int, set[str]] = {}
+    relation = lineage.relate(source, target, exact=exact)
+    for one, other in zip(relation.sources, relation.targets, strict=True):
+        kinds.setdefault(int(one), set()).add(target.names[other])
+    return kinds

@@ -1,0 +1,85 @@
+"""What the operations of each kind became."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+
+from actiondbg.lineage.lineage import Lineage
+from actiondbg.lineage.questions.reasons import Reasons
+from actiondbg.lineage.stage import Stage
+from actiondbg.support.globs import glob_matches
+
+
+@dataclass(frozen=True)
+class KindRow:
+    """What the operations of one kind became.
+
+    Args:
+        kind: their name.
+        count: their number.
+        became: by kind, how many of them became one or more operations of it; the most first.
+        lost: by reason, how many of them became nothing; an empty reason is unknown.
+    """
+
+    kind: str
+    count: int
+    became: dict[str, int]
+    lost: dict[str, int]
+
+
+def kind_rows(
+    lineage: Lineage,
+    glob: str = "*",
+    *,
+    source: Stage | None = None,
+    target: Stage | None = None,
+    exact: bool = False,
+    reasons: Reasons | None = None,
+) -> list[KindRow]:
+    """Return what the operations of each kind became, the most frequent kinds first.
+
+    Args:
+        lineage: the operations.
+        glob: of the kinds.
+        source: the earlier stage, by default the input.
+        target: the later stage, by default the output.
+        exact: leave out what only locations show.
+        reasons: why operations became nothing, if they were computed before.
+    """
+    source = source or lineage.stages[0]
+    target = target or lineage.stages[-1]
+    reasons = reasons or Reasons(lineage, exact=exact)
+    became = kinds_by_source(lineage, source, target, exact=exact)
+    chosen = {kind for kind in set(source.names) if kind == glob or glob_matches(glob, kind)}
+    indices = [index for index, name in enumerate(source.names) if name in chosen]
+    lost = [source[index] for index in indices if index not in became]
+    why = reasons.of_sources(lost, target)
+    kinds: dict[str, Counter[str]] = {}
+    losses: dict[str, Counter[str]] = {}
+    for index in indices:
+        if index in became:
+            kinds.setdefault(source.names[index], Counter()).update(became[index])
+        else:
+            losses.setdefault(source.names[index], Counter())[why[index].why] += 1
+    counts = Counter(source.names[index] for index in indices)
+    return [
+        KindRow(
+            kind,
+            count,
+            dict(kinds.get(kind, Counter[str]()).most_common()),
+            dict(losses.get(kind, Counter[str]()).most_common()),
+        )
+        for kind, count in sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+    ]
+
+
+def kinds_by_source(
+    lineage: Lineage, source: Stage, target: Stage, *, exact: bool = False
+) -> dict[int, set[str]]:
+    """Return the kinds that each operation of a stage became in a later one, by its index."""
+    kinds: dict[int, set[str]] = {}
+    relation = lineage.relate(source, target, exact=exact)
+    for one, other in zip(relation.sources, relation.targets, strict=True):
+        kinds.setdefault(int(one), set()).add(target.names[other])
+    return kinds

@@ -1,0 +1,230 @@
+"""Where the ways of two groups of operations part."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from functools import cached_property
+from typing import NamedTuple
+
+from actiondbg.lineage.lineage import Lineage, Step
+from actiondbg.lineage.questions.kinds import kinds_by_source
+from actiondbg.lineage.questions.ways import Ways
+from actiondbg.lineage.stage import Operation
+
+_NEARLY = 0.95  # of the best difference: an earlier sign is preferred
+
+
+class Sign(NamedTuple):
+    """Something that happened on the way of an operation.
+
+    Args:
+        where: the pass, such as ``pass:canonicalize``, or the name of a stage; empty if the
+            action was in no pass.
+        action: the action, such as ``pattern:FuseX``; empty for a stage.
+        kind: the kind of operation that it made; empty for any.
+    """
+
+    where: str
+    action: str
+    kind: str = ""
+
+
+class Example(NamedTuple):
+    """An operation of the group that has the sign, and the step that shows it.
+
+    Args:
+        operation: of the input.
+        step: None if the sign is a stage.
+    """
+
+    operation: Operation
+    step: Step | None
+
+
+class Parting(NamedTuple):
+    """The first difference between the ways of two groups.
+
+    Args:
+        sign: what happened to one group, and not to the other.
+        ordinal: the first action of the sign; None for a stage.
+        pass_ordinal: the pass around it; None for a stage, or an action in no pass.
+        count_a: the operations of the first group with the sign.
+        size_a: the operations of the first group.
+        count_b: those of the second group with the sign.
+        size_b: the operations of the second group.
+        examples: some operations with the sign.
+    """
+
+    sign: Sign
+    ordinal: int | None
+    pass_ordinal: int | None
+    count_a: int
+    size_a: int
+    count_b: int
+    size_b: int
+    examples: tuple[Example, ...]
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether the sign alone separates the two groups."""
+        return abs(self.count_a * self.size_b - self.count_b * self.size_a) == (
+            self.size_a * self.size_b
+        )
+
+
+class _Seen(NamedTuple):
+    time: int
+    step: Step | None
+
+
+class Signs:
+    """The signs on the ways of operations of the input; computed once for each.
+
+    Args:
+        lineage: the operations. Without actions, the kinds at each stage are the signs.
+        exact: leave out what only locations show.
+    """
+
+    def __init__(self, lineage: Lineage, *, exact: bool = False) -> None:
+        self.lineage = lineage
+        self._exact = exact
+        self._signs: dict[int, dict[Sign, _Seen]] = {}
+        self._kinds: dict[int, frozenset[str]] = {}
+
+    @cached_property
+    def ways(self) -> Ways:
+        """The steps of the lineage."""
+        return Ways(self.lineage, exact=self._exact)
+
+    def of(self, operation: Operation) -> dict[Sign, _Seen]:
+        """Return the signs of an operation of the input, each with its first occurrence."""
+        self._read(operation)
+        return self._signs[operation.index]
+
+    def kinds(self, operation: Operation) -> frozenset[str]:
+        """Return the kinds that an operation of the input became at any time."""
+        self._read(operation)
+        return self._kinds[operation.index]
+
+    def _read(self, operation: Operation) -> None:
+        if operation.index in self._signs:
+            return
+        read = self._from_steps if self.ways.has_actions else self._from_stages
+        signs, kinds = read(operation)
+        self._signs[operation.index] = signs
+        self._kinds[operation.index] = frozenset(kinds)
+
+    def _from_steps(self, operation: Operation) -> tuple[dict[Sign, _Seen], set[str]]:
+        way = self.ways.forward(operation.node)
+        signs: dict[Sign, _Seen] = {}
+        for step in way.steps:
+            if step.ordinal is None:
+                continue
+            where, action = self.place(step.ordinal)
+            seen = _Seen(step.ordinal, step)
+            signs.setdefault(Sign(where, action), seen)
+            if step.source != step.target:
+                signs.setdefault(Sign(where, action, self._name(step.target)), seen)
+        kinds = {self._name(node) for node in way.nodes if node != operation.node}
+        output = self.lineage.stages[-1]
+        final = output.of_node(operation.node)
+        return signs, kinds | ({final.name} if final is not None else set())
+
+    def _from_stages(self, operation: Operation) -> tuple[dict[Sign, _Seen], set[str]]:
+        signs: dict[Sign, _Seen] = {}
+        every: set[str] = set()
+        for time, kinds_of in enumerate(self._by_stage, start=1):
+            kinds = kinds_of.get(operation.index, set())
+            name = self.lineage.stages[time].name
+            for kind in kinds or {""}:
+                signs[Sign(name, "", kind or "nothing")] = _Seen(time, None)
+            every |= kinds
+        return signs, every
+
+    @cached_property
+    def _by_stage(self) -> list[dict[int, set[str]]]:
+        """For each later stage, the kinds that each operation of the input became in it."""
+        first, *later = self.lineage.stages
+        return [kinds_by_source(self.lineage, first, stage, exact=self._exact) for stage in later]
+
+    def place(self, ordinal: int) -> tuple[str, str]:
+        """Return the pass around an action and the action, as users write them."""
+        if ordinal not in self._places:
+            around = self.lineage.pass_of(ordinal)
+            where = self.lineage.action(around) if around is not None else ""
+            self._places[ordinal] = where, self.lineage.action(ordinal)
+        return self._places[ordinal]
+
+    @cached_property
+    def _places(self) -> dict[int, tuple[str, str]]:
+        return {}
+
+    def _name(self, node: int) -> str:
+        if node not in self._names:
+            self._names[node] = self.lineage.node(node).name
+        return self._names[node]
+
+    @cached_property
+    def _names(self) -> dict[int, str]:
+        return {}
+
+
+def ways_part(
+    lineage: Lineage,
+    group_a: Sequence[Operation],
+    group_b: Sequence[Operation],
+    *,
+    exact: bool = False,
+    signs: Signs | None = None,
+    examples: int = 3,
+) -> Parting | None:
+    """Find the pass or pattern at which the ways of two groups part.
+
+    It is the sign that the shares of the groups with it differ most by; the earliest of those
+    that differ nearly as much.
+
+    Args:
+        lineage: the operations.
+        group_a: operations of the first stage.
+        group_b: other operations of the first stage.
+        exact: leave out what only locations show.
+        signs: of the lineage, if they were computed before.
+        examples: the number of examples.
+
+    Returns:
+        The difference; None if a group is empty, or nothing differs.
+    """
+    if not group_a or not group_b:
+        return None
+    signs = signs or Signs(lineage, exact=exact)
+    counts_a, counts_b = (
+        Counter(s for one in group for s in signs.of(one)) for group in (group_a, group_b)
+    )
+    first: dict[Sign, int] = {}
+    for operation in (*group_a, *group_b):
+        for sign, seen in signs.of(operation).items():
+            first[sign] = min(seen.time, first.get(sign, seen.time))
+    shares = {
+        sign: abs(counts_a[sign] / len(group_a) - counts_b[sign] / len(group_b)) for sign in first
+    }
+    best = max(shares.values(), default=0.0)
+    if best == 0:
+        return None
+    enough = [sign for sign, share in shares.items() if share >= _NEARLY * best]
+    # Of simultaneous signs, prefer what happened to what it made.
+    sign = min(enough, key=lambda one: (first[one], one))
+    in_a = counts_a[sign] / len(group_a) > counts_b[sign] / len(group_b)
+    having = [one for one in (group_a if in_a else group_b) if sign in signs.of(one)]
+    is_stage = not sign.action
+    ordinal = None if is_stage else first[sign]
+    return Parting(
+        sign,
+        ordinal,
+        None if ordinal is None else lineage.pass_of(ordinal),
+        counts_a[sign],
+        len(group_a),
+        counts_b[sign],
+        len(group_b),
+        tuple(Example(one, signs.of(one)[sign].step) for one in having[:examples]),
+    )

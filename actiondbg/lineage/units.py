@@ -1,0 +1,199 @@
+"""Units of generated code: loop nests, functions, dispatches and globals answer for operations."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from functools import cache
+from typing import Literal
+
+from actiondbg.lineage.lineage import Tracking
+from actiondbg.lineage.stage import Operation, Stage
+
+Level = Literal["operation", "loop", "function", "dispatch"]
+
+_LOOPS = {  # by dialect
+    "scf": frozenset({"for", "forall", "parallel", "while"}),
+    "affine": frozenset({"for", "parallel"}),
+    "omp": frozenset({"wsloop", "parallel", "loop_nest", "target", "teams"}),
+    "acc": frozenset({"loop", "parallel", "kernels"}),
+    "fir": frozenset({"do_loop", "iterate_while", "do_concurrent"}),
+    "emitc": frozenset({"for"}),
+    "gpu": frozenset({"launch"}),
+}
+_NO_NESTS = frozenset({"yield", "index"})  # of linalg
+_FUNCTIONS = frozenset({"func", "ml_program.subgraph", "util.initializer"})
+_GLOBALS = frozenset({"spirv.GlobalVariable", "cir.global"})
+_EXECUTABLES = frozenset({"hal.executable", "flow.executable", "stream.executable", "gpu.func"})
+_KERNEL = re.compile(
+    r"\b(?:gpu\.kernel|nvvm\.kernel|rocdl\.kernel|(?:amdgpu|ptx|spir)_kernelcc"
+    r"|spirv\.entry_point_abi)\b"
+)
+_PRIVATE = re.compile(r"\bprivate\b")
+
+
+def is_loop(operation: Operation) -> bool:
+    """Whether an operation is a loop, or an operation of linalg, which stands for a nest."""
+    dialect, _, name = operation.name.partition(".")
+    if dialect == "linalg":
+        return name not in _NO_NESTS
+    return name in _LOOPS.get(dialect, ())
+
+
+def is_function(operation: Operation) -> bool:
+    """Whether an operation is a function, of any dialect."""
+    return operation.name.endswith(".func") or operation.name in _FUNCTIONS
+
+
+def is_global(operation: Operation) -> bool:
+    """Whether an operation is a global variable or constant, of any dialect."""
+    return operation.name.endswith(".global") or operation.name in _GLOBALS
+
+
+def is_dispatch(operation: Operation) -> bool:
+    """Whether an operation is a kernel, or an executable around kernels."""
+    if operation.name in _EXECUTABLES:
+        return True
+    if not is_function(operation):
+        return False
+    lines = operation.stage.text_lines
+    first = lines[operation.line - 1]
+    if operation.name == "tt.func":
+        return not _PRIVATE.search(first)
+    # The generic form has discardable attributes behind the regions.
+    last = lines[operation.stage.last_lines[operation.index] - 1]
+    return bool(_KERNEL.search(first) or _KERNEL.search(last))
+
+
+def units_of(stage: Stage, level: Level) -> list[int]:
+    """Return the unit of each operation of a stage.
+
+    Args:
+        stage: the operations.
+        level: ``operation``: each is its own unit. ``loop``: the outermost loop around it.
+            ``function``: the function. ``dispatch``: the kernel or executable. An operation
+            outside loops and dispatches belongs to its function, and one outside functions to
+            the global around it.
+
+    Returns:
+        For each operation the index of its unit; -1 for an operation, such as a module, outside
+        all units.
+    """
+    if level == "operation":
+        return list(range(len(stage)))
+    functions = _outermost(stage, lambda one: is_function(one) or is_global(one))
+    if level == "function":
+        return functions
+    inner = _outermost(stage, is_loop if level == "loop" else is_dispatch)
+    return [one if one >= 0 else around for one, around in zip(inner, functions, strict=True)]
+
+
+def unit_label(stage: Stage, unit: int) -> str:
+    """Name a unit as users find it again: by its symbol, or its function and line."""
+    if unit < 0:
+        return ""
+    operation = stage[unit]
+    if operation.symbol:
+        return f"@{operation.symbol}"
+    around = function_of(operation)
+    inside = f" in {around}" if around else ""
+    return f"{operation.name}{inside} line {operation.line}"
+
+
+def function_of(operation: Operation) -> str:
+    """Return the symbol, with the ``@``, of the function or global around an operation."""
+    around: Operation | None = operation
+    while around is not None:
+        if around.symbol and (is_function(around) or is_global(around)):
+            return f"@{around.symbol}"
+        around = around.parent
+    return ""
+
+
+def roll_up(operations: Iterable[Operation], level: Level) -> list[Operation]:
+    """Return the units that answer for operations, in the order of the text.
+
+    A loop that is one of the operations answers for those inside it, even if a loop that is not
+    one of them is around both: only the outermost loop made from a matmul answers for it. An
+    operation outside all units of the level answers only where none is inside one.
+
+    Args:
+        operations: of one stage.
+        level: see ``units_of``.
+    """
+    given = list(operations)
+    if level == "operation" or not given:
+        return given
+    stage = given[0].stage
+    is_unit = _test_of(stage, level)
+    chosen = {operation.index for operation in given}
+    found = {_answering(operation.index, stage, chosen, is_unit) for operation in given}
+    found.discard(-1)
+    if found:
+        return [Operation(stage, index) for index in sorted(found)]
+    return roll_up(given, "function") if level == "dispatch" else given
+
+
+def rolled_up(tracking: Tracking, level: Level) -> Tracking:
+    """Return a tracking whose traces lead to units; see ``roll_up``."""
+    if level == "operation" or not tracking.traces:
+        return tracking
+    stage = tracking.traces[0].operation.stage
+    units = {unit.index for unit in roll_up(tracking.operations, level)}
+    # An exact trace shows more than one by locations, and a short one is easier to read.
+    first: dict[int, tuple[bool, int, int]] = {}
+    for place, trace in enumerate(tracking.traces):
+        unit = _nearest(trace.operation.index, stage, units)
+        key = (not trace.is_exact, len(trace.steps), place)
+        if unit >= 0 and (unit not in first or key < first[unit]):
+            first[unit] = key
+    traces = (
+        tracking.traces[place]._replace(operation=Operation(stage, unit))
+        for unit, (_, _, place) in sorted(first.items())
+    )
+    return tracking._replace(traces=tuple(traces))
+
+
+def _test_of(stage: Stage, level: Level) -> Callable[[int], bool]:
+    """Return whether the operation with an index is a unit, computed once for each."""
+    tests: dict[Level, Callable[[Operation], bool]] = {
+        "loop": lambda one: is_loop(one) or is_global(one),
+        "function": lambda one: is_function(one) or is_global(one),
+        "dispatch": is_dispatch,
+    }
+    test = tests[level]
+
+    @cache
+    def is_unit(index: int) -> bool:
+        return test(Operation(stage, index))
+
+    return is_unit
+
+
+def _answering(index: int, stage: Stage, chosen: set[int], is_unit: Callable[[int], bool]) -> int:
+    """Return the outermost unit around an operation: one of those chosen, or any; -1 for none."""
+    mine = any_unit = -1
+    while index >= 0:
+        if is_unit(index):
+            any_unit = index
+            if index in chosen:
+                mine = index
+        index = stage.parents[index]
+    return mine if mine >= 0 else any_unit
+
+
+def _nearest(index: int, stage: Stage, units: set[int]) -> int:
+    while index >= 0 and index not in units:
+        index = stage.parents[index]
+    return index
+
+
+def _outermost(stage: Stage, is_unit: Callable[[Operation], bool]) -> list[int]:
+    """Return for each operation the outermost unit around it, or -1."""
+    units: list[int] = []
+    for operation, parent in zip(stage, stage.parents, strict=True):
+        around = units[parent] if parent >= 0 else -1
+        if around < 0 and is_unit(operation):
+            around = operation.index
+        units.append(around)
+    return units

@@ -1,0 +1,1 @@
+"""A lineage made by hand."""

@@ -143,13 +143,13 @@ def convolutions(fused: int = 3, others: int = 4, folded: int = 1) -> FakeLineag
     other_of = range(fused + 1, fused + others + 1)
     sources = [f'    {at} tosa.conv2d %{at} loc("model.mlir":{at}:5)' for at in all_of]
     head = (
-        '1000 builtin.module loc("model.mlir":90:1)\n'
-        '  1001 func.func @main loc("model.mlir":91:1)\n'
+        '91000 builtin.module loc("model.mlir":90:1)\n'
+        '  91001 func.func @main loc("model.mlir":91:1)\n'
     )
     first = written_stage("input", head + "\n".join(sources))
-    targets = [f'    {100 + at} linalg.matmul loc("model.mlir":{at}:5)' for at in fused_of]
-    targets += [f"    {200 + at} linalg.conv_2d loc(unknown)" for at in other_of]
-    targets += ["    900 tensor.empty"]
+    targets = [f'    {10000 + at} linalg.matmul loc("model.mlir":{at}:5)' for at in fused_of]
+    targets += [f"    {20000 + at} linalg.conv_2d loc(unknown)" for at in other_of]
+    targets += ["    90000 tensor.empty"]
     last = written_stage("output", head + "\n".join(targets))
     actions = {1: "pass:canonicalize", 2: "pattern:FoldConv", 10: "pass:decompose"}
     actions |= {
@@ -158,9 +158,9 @@ def convolutions(fused: int = 3, others: int = 4, folded: int = 1) -> FakeLineag
         21: "pattern:MatmulConverter",
     }
     actions |= {22: "pattern:ConvConverter"}
-    steps = [replaced(at, 300 + at, 11) for at in fused_of]
-    steps += [replaced(300 + at, 100 + at, 21) for at in fused_of]
-    steps += [replaced(at, 200 + at, 22) for at in other_of]
-    nodes = [Node(300 + at, "tosa.matmul", f'"model.mlir":{at}:5') for at in fused_of]
+    steps = [replaced(at, 30000 + at, 11) for at in fused_of]
+    steps += [replaced(30000 + at, 10000 + at, 21) for at in fused_of]
+    steps += [replaced(at, 20000 + at, 22) for at in other_of]
+    nodes = [Node(30000 + at, "tosa.matmul", f'"model.mlir":{at}:5') for at in fused_of]
     losses = [Loss(at, "folded", 2) for at in all_of[fused + others :]]
-    return FakeLineage([first, last], steps, actions, [*losses, Loss(900, "inserted", 22)], nodes)
+    return FakeLineage([first, last], steps, actions, [*losses, Loss(90000, "inserted", 22)], nodes)

@@ -40,7 +40,7 @@ def test_ways_part_at_the_first_difference() -> None:
     assert (parting.count_a, parting.size_a, parting.count_b, parting.size_b) == (3, 3, 0, 4)
     assert parting.is_complete
     assert [example.operation.node for example in parting.examples] == [1, 2, 3]
-    assert parting.examples[0].step == Step(Evidence.REPLACED, 1, 301, 11)
+    assert parting.examples[0].step == Step(Evidence.REPLACED, 1, 30001, 11)
 
 
 def test_ways_of_stages_part_at_a_stage() -> None:
@@ -114,7 +114,7 @@ def test_matrix() -> None:
     ]
     assert [(one.operation.node, one.reason.why, one.action) for one in found.orphans] == [
         (8, "folded", "pattern:FoldConv"),
-        (900, "inserted", "pattern:ConvConverter"),
+        (90000, "inserted", "pattern:ConvConverter"),
     ]
     assert unexplained(found) == []
 

@@ -1,0 +1,181 @@
+"""The picture of a tracking as SVG, for Graphviz, and as a page."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from html import escape
+
+from actiondbg.lineage.pictures.drawing import Drawing, shortened, text_width
+from actiondbg.lineage.pictures.graph import Box, Edge, Picture
+from actiondbg.lineage.pictures.page import page, table
+
+_MARGIN, _LINE, _GAP = 16.0, 15.0, 14.0
+_HEAD = 64.0  # height of the titles
+_LEAST = 40.0  # width between columns
+_LONGEST = 44  # characters of a text in a box or at an edge
+
+
+def picture_svg(picture: Picture) -> str:
+    """Return a picture as an SVG document."""
+    return _Layout(picture).svg()
+
+
+def picture_dot(picture: Picture) -> str:
+    """Return a picture as a graph for Graphviz's ``dot``."""
+    lines = [
+        f"digraph {_quoted(picture.title)} {{",
+        "  rankdir=LR;",
+        "  node [shape=box, fontname=monospace];",
+    ]
+    for column, title in enumerate(picture.columns):
+        lines.append(f"  subgraph cluster_{column} {{ label={_quoted(title)};")
+        for at, box in enumerate(picture.boxes):
+            if box.column == column:
+                label = "\n".join(part for part in (box.title, box.detail) if part)
+                style = {"lost": ", color=red", "end": ", penwidth=2"}.get(box.kind, "")
+                lines.append(f"    n{at} [label={_quoted(label)}{style}];")
+        lines.append("  }")
+    for edge in picture.edges:
+        style = "" if edge.is_exact else ", style=dashed"
+        lines.append(f"  n{edge.source} -> n{edge.target} [label={_quoted(edge.label)}{style}];")
+    return "\n".join((*lines, "}\n"))
+
+
+def picture_page(picture: Picture) -> str:
+    """Return a picture as an HTML page, with its operations and steps as tables."""
+    boxes = picture.boxes
+    parts = [
+        f"<p>{escape(picture.note)}</p>" if picture.note else "",
+        "<p class=quiet>Green: the operations asked for, and those reached. Red: where a way "
+        "ended. Dashed: shown by source locations alone.</p>",
+        f'<div class="wide">{picture_svg(picture)}</div>',
+        "<h2>Operations</h2>",
+        table(
+            ("stage or pass", "operation", "location, or why its way ended"),
+            ((picture.columns[box.column], box.title, box.detail) for box in boxes),
+        ),
+        "<h2>Steps</h2>",
+        table(
+            ("from", "to", "evidence and action"),
+            (
+                (boxes[edge.source].title, boxes[edge.target].title, edge.label)
+                for edge in picture.edges
+            ),
+        ),
+    ]
+    return page(f"Lineage of {picture.title}", "\n".join(part for part in parts if part))
+
+
+class _Layout:
+    """The places of boxes and edges."""
+
+    def __init__(self, picture: Picture) -> None:
+        self._picture = picture
+        self._incoming: dict[int, list[str]] = defaultdict(list)
+        for edge in picture.edges:
+            labels = self._incoming[edge.target]
+            if edge.label not in labels:
+                labels.append(edge.label)
+        self._heights = [
+            max(2 if box.detail else 1, len(self._incoming[at])) * _LINE + 10
+            for at, box in enumerate(picture.boxes)
+        ]
+        self._lefts, self._widths, self._width = self._columns()
+        self._tops, self._height = self._rows()
+
+    def _columns(self) -> tuple[list[float], list[float], float]:
+        """Return the left side and the width of each column, and the width of all."""
+        lefts: list[float] = []
+        widths: list[float] = []
+        x = _MARGIN
+        for column, title in enumerate(self._picture.columns):
+            boxes = [at for at, box in enumerate(self._picture.boxes) if box.column == column]
+            labels = [label for at in boxes for label in self._incoming[at]]
+            longest = max((text_width(shortened(one, _LONGEST)) for one in labels), default=0)
+            if column:
+                x += longest + _LEAST
+            texts = [text for at in boxes for text in self._picture.boxes[at][1:3]]
+            # The title of a column may be above the labels to the left of its boxes.
+            width = max(text_width(shortened(one, _LONGEST)) for one in (*texts, title)) + 16
+            lefts.append(x)
+            widths.append(width)
+            x += width
+        return lefts, widths, x + _MARGIN
+
+    def _rows(self) -> tuple[list[float], float]:
+        """Return the top of each box, and the height of all: near the boxes before it."""
+        boxes, edges = self._picture.boxes, self._picture.edges
+        tops = [0.0] * len(boxes)
+        lowest = _HEAD
+        for column in range(len(self._picture.columns)):
+            members = [at for at, box in enumerate(boxes) if box.column == column]
+            wished = {at: _wish(at, edges, boxes, tops, self._heights) for at in members}
+            y = _HEAD
+            for at in sorted(members, key=lambda one: (wished[one], one)):
+                tops[at] = y = max(y, min(wished[at], y + 400) - self._heights[at] / 2)
+                y += self._heights[at] + _GAP
+            lowest = max(lowest, y)
+        return tops, lowest + _MARGIN
+
+    def svg(self) -> str:
+        drawing = Drawing()
+        drawing.text(_MARGIN, 20, f"Lineage of {self._picture.title}")
+        if self._picture.note:
+            drawing.text(_MARGIN, 36, self._picture.note, kind="quiet")
+        for left, title in zip(self._lefts, self._picture.columns, strict=True):
+            drawing.text(left, _HEAD - 10, shortened(title, _LONGEST), kind="quiet")
+        for edge in self._picture.edges:
+            self._draw_edge(drawing, edge)
+        for at, box in enumerate(self._picture.boxes):
+            self._draw_box(drawing, at, box)
+        note = text_width(self._picture.note) + 2 * _MARGIN
+        return drawing.svg(
+            max(self._width, note), self._height, f"Lineage of {self._picture.title}"
+        )
+
+    def _draw_box(self, drawing: Drawing, at: int, box: Box) -> None:
+        x, y = self._lefts[box.column], self._tops[at]
+        hint = "\n".join(part for part in (box.title, box.detail) if part)
+        width = self._widths[box.column]
+        drawing.rectangle(x, y, width, self._heights[at], kind=box.kind, hint=hint)
+        drawing.text(x + 8, y + 17, shortened(box.title, _LONGEST), kind="mono")
+        if box.detail:
+            detail = shortened(box.detail, _LONGEST)
+            drawing.text(x + 8, y + 17 + _LINE, detail, kind="mono quiet")
+        for place, label in enumerate(self._incoming[at]):
+            row = y + 5 + _LINE * (place + 0.5)
+            drawing.text(x - 8, row - 3, shortened(label, _LONGEST), kind="quiet", anchor="end")
+
+    def _draw_edge(self, drawing: Drawing, edge: Edge) -> None:
+        boxes = self._picture.boxes
+        source, target = boxes[edge.source], boxes[edge.target]
+        x0 = self._lefts[source.column] + self._widths[source.column]
+        y0 = self._tops[edge.source] + self._heights[edge.source] / 2
+        x1 = self._lefts[target.column]
+        place = self._incoming[edge.target].index(edge.label)
+        y1 = self._tops[edge.target] + 5 + _LINE * (place + 0.5)
+        kind = "edge" if edge.is_exact else "edge guess"
+        straight = x1 - min(text_width(shortened(edge.label, _LONGEST)) + 12, max(x1 - x0, 0))
+        drawing.curve(x0, y0, straight, y1, kind=kind, hint=edge.label)
+        drawing.curve(straight, y1, x1, y1, kind=kind, hint=edge.label)
+
+
+def _wish(
+    at: int,
+    edges: tuple[Edge, ...],
+    boxes: tuple[Box, ...],
+    tops: list[float],
+    heights: list[float],
+) -> float:
+    """Return where the middle of a box would be best: at the mean of the boxes before it."""
+    before = [
+        tops[edge.source] + heights[edge.source] / 2
+        for edge in edges
+        if edge.target == at and boxes[edge.source].column < boxes[at].column
+    ]
+    return sum(before) / len(before) if before else _HEAD
+
+
+def _quoted(text: str) -> str:
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+    return f'"{escaped}"'

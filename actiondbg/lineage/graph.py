@@ -112,6 +112,10 @@ class LineageGraph:
         """Whether anything was made from an operation."""
         return bool(len(self._forward.edges_at(node)))
 
+    def has_origins(self, node: int) -> bool:
+        """Whether an operation was made from anything."""
+        return bool(len(self._back.edges_at(node)))
+
     def reach(self, start: int, *, back: bool) -> dict[int, int]:
         """Return all operations that a way leads to.
 

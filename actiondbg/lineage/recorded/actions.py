@@ -63,12 +63,20 @@ class RecordedActions:
         """The innermost application of a pattern that each is or is in, in its pass; 0 for none."""
         ordinals = np.arange(self.size)
         found = np.where(self._flags("tag", "apply-pattern"), ordinals, 0)
-        ends = (found > 0) | self._flags("tag", "pass-execution")
-        at = ordinals
+        return found[self._enclosing((found > 0) | self._flags("tag", "pass-execution"))]
+
+    @cached_property
+    def passes(self) -> Ints:
+        """The innermost pass that each is or is in; 0 for none."""
+        return self._enclosing(self._flags("tag", "pass-execution"))
+
+    def _enclosing(self, ends: Bools) -> Ints:
+        """Return the innermost action among some that each is or is in; 0 for none."""
+        at = np.arange(self.size)
         while True:
             up = np.where(ends[at], at, self.parents[at])
             if (up == at).all():
-                return found[at]
+                return at
             at = up
 
     def _inherited(self, flags: Bools) -> Bools:

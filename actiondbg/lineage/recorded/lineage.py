@@ -65,6 +65,10 @@ class RecordedLineage:
         """Name an action as users write it, such as ``pattern:FuseX`` or ``pass:cse``."""
         return self._actions.name(ordinal)
 
+    def pass_of(self, ordinal: int) -> int | None:
+        """Return the ordinal of the pass around an action, itself for a pass; None for none."""
+        return int(self._actions.passes[ordinal]) or None
+
     @cached_property
     def _table(self) -> Any:
         columns = ("operation", "op", "function", "location", "file", "line", "col", "erased_by")
@@ -180,8 +184,9 @@ class RecordedLineage:
                     known = traces.get(one.index)
                     if known is None or len(way) < len(known.steps):
                         traces[one.index] = Trace(one, way)
-                if not reached and not back:
-                    losses |= {end: self._loss(end) for end in self._ends(graph, found)}
+                if not reached:
+                    ends = self._ends(graph, found, back=back)
+                    losses |= {end: self._start(end) if back else self._loss(end) for end in ends}
         return Tracking(tuple(traces[at] for at in sorted(traces)), tuple(losses.values()))
 
     def relate(self, source: Stage, target: Stage, *, exact: bool = False) -> Relation:
@@ -203,9 +208,14 @@ class RecordedLineage:
         return Relation(rows.tolist(), columns.tolist(), np.isin(keys, known).tolist())
 
     @staticmethod
-    def _ends(graph: LineageGraph, found: dict[int, int]) -> list[int]:
-        """Return the operations that nothing was made from."""
-        return [node for node in found if not graph.has_heirs(node)]
+    def _ends(graph: LineageGraph, found: dict[int, int], *, back: bool) -> list[int]:
+        """Return the operations that nothing was made from, or that were made from nothing."""
+        has_more = graph.has_origins if back else graph.has_heirs
+        return [node for node in found if not has_more(node)]
+
+    def _start(self, node: int) -> Loss:
+        row = self._rows.get(node)
+        return Loss(node, "inserted", int(self._created[row]) or None if row is not None else None)
 
     def _loss(self, node: int) -> Loss:
         row = self._rows.get(node)

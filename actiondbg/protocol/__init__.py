@@ -49,6 +49,7 @@ from actiondbg.protocol.messages import Pipeline as Pipeline
 from actiondbg.protocol.messages import PrepareNative as PrepareNative
 from actiondbg.protocol.messages import Print as Print
 from actiondbg.protocol.messages import R as R
+from actiondbg.protocol.messages import RecordStage as RecordStage
 from actiondbg.protocol.messages import Request as Request
 from actiondbg.protocol.messages import Resume as Resume
 from actiondbg.protocol.messages import SelectFrame as SelectFrame

@@ -503,8 +503,14 @@ class OpenRecording(Request[Empty]):
     path: str
 
 
+class RecordStage(Request[Empty]):
+    """Add the IR as it is now to the recording."""
+
+    method: ClassVar[str] = "recording/stage"
+
+
 class CloseRecording(Request[Empty]):
-    """End the recording, with the IR as it is now."""
+    """End the recording."""
 
     method: ClassVar[str] = "recording/close"
 

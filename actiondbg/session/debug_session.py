@@ -23,6 +23,7 @@ from actiondbg.session.inspection.cursor import Cursor
 from actiondbg.session.inspection.outcome import Outcome
 from actiondbg.session.inspection.stack import Stack
 from actiondbg.session.inspection.stopped_ir import StoppedIR
+from actiondbg.session.past.lineage_replay import End
 
 if TYPE_CHECKING:
     from actiondbg.analysis.cycles import Cycle
@@ -90,7 +91,7 @@ class PastView(Protocol):
 
     def history(self, target: str = "cursor") -> History: ...
 
-    def recorded(self) -> AbstractContextManager[Path]: ...
+    def recorded(self, end: End = "now") -> AbstractContextManager[Path]: ...
 
     def diff(self, ordinal: int | None = None, module: bool = False) -> Diff: ...
 

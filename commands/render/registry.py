@@ -13,6 +13,7 @@ from actiondbg.commands.render import (
     past,
     stop,
     time_travel,
+    tracking,
     units,
     whatif,
 )
@@ -34,6 +35,7 @@ _TOPICS = (
     printed_ir,
     stop,
     time_travel,
+    tracking,
     units,
     whatif,
 )

@@ -14,6 +14,7 @@ from actiondbg.commands.shell.displays import DISPLAYS
 from actiondbg.commands.shell.edits import EDITS
 from actiondbg.commands.shell.info import STATUS
 from actiondbg.commands.shell.ir import PRINTING
+from actiondbg.commands.shell.lineage import LINEAGE
 from actiondbg.commands.shell.native import NATIVE
 from actiondbg.commands.shell.outcomes import OUTCOMES
 from actiondbg.commands.shell.past import PAST
@@ -25,7 +26,7 @@ from actiondbg.commands.shell.whatif import WHATIF
 
 # The order of help and of docs/commands.md.
 TOPICS = (
-    *(RUNNING, BREAKPOINTS, STACK, NATIVE, PRINTING, CURSOR, PAST, DISPLAYS, STATUS),
+    *(RUNNING, BREAKPOINTS, STACK, NATIVE, PRINTING, CURSOR, PAST, LINEAGE, DISPLAYS, STATUS),
     *(OUTCOMES, TIME_TRAVEL, SKIPS, EDITS, WHATIF, BISECTION, SCRIPTS),
 )
 COMMANDS = CommandTable(TOPICS)

@@ -45,8 +45,9 @@ public:
   /// fork that is at the beginning of the run. Returns false if the file cannot
   /// be written.
   bool beginRecording(const RecordSettings &settings);
-  /// Ends that recording, with the IR as it is now.
-  void endRecording();
+  /// Adds the IR as it is now to that recording. Returns false outside of
+  /// actions.
+  bool recordStage();
   /// True if actions are recorded without stops.
   bool isObserving = false;
   /// Called when the thread ends.

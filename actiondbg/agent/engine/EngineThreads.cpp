@@ -86,16 +86,16 @@ bool Engine::beginRecording(const RecordSettings &settings) {
   return true;
 }
 
-void Engine::endRecording() {
+bool Engine::recordStage() {
   Frame *outermost = innermost;
   while (outermost && outermost->parent)
     outermost = outermost->parent;
   Operation *root = outermost ? outermost->op() : nullptr;
   while (root && root->getParentOp())
     root = root->getParentOp();
-  if (root && Recorder::followsLineage())
-    Stages::ending(root, *recorder);
-  Recorder::finish(0);
+  if (root)
+    Stages::between(root, *recorder);
+  return root;
 }
 
 /// Attributes an outermost action of this thread to the action of the first

@@ -19,7 +19,7 @@ using llvm::StringRef;
 namespace adbg {
 
 namespace {
-enum class StageKind : uint32_t { Input, Output };
+enum class StageKind : uint32_t { Input, Output, Between };
 
 /// The stages of all threads.
 struct Known {
@@ -197,6 +197,11 @@ void Stages::ending(Operation *op, const Recorder &recorder) {
   std::lock_guard<std::mutex> lock(known().mutex);
   if (known().roots.erase(Identities::all().of(op)))
     write(op, StageKind::Output, recorder);
+}
+
+void Stages::between(Operation *op, const Recorder &recorder) {
+  std::lock_guard<std::mutex> lock(known().mutex);
+  write(op, StageKind::Between, recorder);
 }
 
 void Stages::failed() {

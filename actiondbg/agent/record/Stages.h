@@ -19,6 +19,8 @@ public:
   /// Called when an operation without a parent is about to be destroyed,
   /// outside of actions.
   static void ending(mlir::Operation *op, const Recorder &recorder);
+  /// Records the IR as it is now; `op` has no parent.
+  static void between(mlir::Operation *op, const Recorder &recorder);
   /// A pass failed: the IR need not be valid.
   static void failed();
   /// Waits until all stages are written: the tool exits.

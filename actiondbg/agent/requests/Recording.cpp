@@ -18,10 +18,18 @@ Answer<NoResult> OpenRecording::run(OpenRecordingArguments &arguments) {
   return NoResult();
 }
 
+Answer<NoResult> RecordStage::run(NoArguments &) {
+  if (!Recorder::isOn())
+    return RequestError(NoAnswer, "nothing is recorded");
+  if (!engine.recordStage())
+    return RequestError(NoAnswer, "there is no IR outside of actions");
+  return NoResult();
+}
+
 Answer<NoResult> CloseRecording::run(NoArguments &) {
   if (!Recorder::isOn())
     return RequestError(NoAnswer, "nothing is recorded");
-  engine.endRecording();
+  Recorder::finish(0);
   return NoResult();
 }
 

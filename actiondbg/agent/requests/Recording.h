@@ -21,6 +21,15 @@ protected:
   Answer<NoResult> run(OpenRecordingArguments &arguments) override;
 };
 
+/// recording/stage: adds the IR as it is now.
+class RecordStage : public Request<NoArguments, NoResult> {
+public:
+  using Request::Request;
+
+protected:
+  Answer<NoResult> run(NoArguments &) override;
+};
+
 /// recording/close
 class CloseRecording : public Request<NoArguments, NoResult> {
 public:

@@ -41,6 +41,7 @@ static constexpr Entry requests[] = {
     {"legalizations/open", by<OpenLegalizations>},
     {"legalizations/close", by<CloseLegalizations>},
     {"recording/open", by<OpenRecording>},
+    {"recording/stage", by<RecordStage>},
     {"recording/close", by<CloseRecording>},
 
     {"resume", by<Resume>},

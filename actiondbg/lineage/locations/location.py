@@ -1,8 +1,10 @@
-"""The text of a source location as a tree."""
+"""The text of a source location, and the ranges that it names."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+
+from actiondbg.lineage.locations.source_range import SourceRange, ranges_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,6 +17,11 @@ class Location:
     """
 
     text: str
+
+    @property
+    def ranges(self) -> frozenset[SourceRange]:
+        """The source ranges that it names: of fused locations and of call sites, all."""
+        return ranges_of(self.text)
 
 
 UNKNOWN = Location("unknown")

@@ -11,11 +11,13 @@ import numpy as np
 from actiondbg.errors import NotRecorded
 from actiondbg.lineage.evidence import Evidence
 from actiondbg.lineage.graph import Edges, LineageGraph
-from actiondbg.lineage.lineage import Loss, Node, Relation, Step, Trace, Tracking
+from actiondbg.lineage.lineage import Loss, Node, Relation, Step, Tracking
 from actiondbg.lineage.recorded.actions import RecordedActions
 from actiondbg.lineage.recorded.edges import EdgeBuilder
+from actiondbg.lineage.recorded.location_edges import LocationEdges
 from actiondbg.lineage.recorded.stages import stage_of
 from actiondbg.lineage.stage import Operation, Stage
+from actiondbg.lineage.tracker import Tracker
 from actiondbg.recording.format.arrow import Ints
 from actiondbg.recording.recording import Recording
 
@@ -40,14 +42,21 @@ class RecordedLineage:
 
     # --- stages and nodes ---
 
-    @cached_property
+    @property
     def stages(self) -> Sequence[Stage]:
-        """The input and, unless the tool ended before it destroyed its IR, the output."""
+        """The input, those of stops, and the output, unless the tool ended in another way."""
+        return self._stages
+
+    @cached_property
+    def _stages(self) -> Sequence[Stage]:
         made: list[Stage] = []
+        recorded = self._recording.stages
         for kind in ("input", "output"):
-            parts = [stage for stage in self._recording.stages if stage.kind == kind]
+            parts = [stage for stage in recorded if stage.kind == kind]
             if parts:
                 made.append(stage_of(kind, parts))
+        between = [stage for stage in recorded if stage.kind == "between"]
+        made[1:1] = [stage_of(f"after #{stage.actions}", [stage]) for stage in between]
         return made
 
     def node(self, number: int) -> Node:
@@ -105,19 +114,26 @@ class RecordedLineage:
     # --- edges ---
 
     @cached_property
-    def _codes(self) -> Ints:
-        """The location of each operation id, as a code; -1 for an unknown one."""
-        known: dict[str, int] = {"unknown": -1}
+    def _locations(self) -> tuple[Ints, list[str]]:
+        """The location of each operation id, as a code, -1 for an unknown one; the texts."""
+        known: dict[str, int] = {}
         codes = np.full(self._count, -1, np.int64)
         for number, text in self._texts.items():
-            codes[number] = known.setdefault(text, len(known))
-        return codes
+            if text != "unknown":
+                codes[number] = known.setdefault(text, len(known))
+        return codes, list(known)
 
     @cached_property
     def graph(self) -> LineageGraph:
         """All edges."""
-        edges = EdgeBuilder(self._recording, self._actions, self._codes).edges()
-        return LineageGraph(Edges.joined([edges, *self._symbol_edges(edges)]), self._count)
+        codes, texts = self._locations
+        edges = EdgeBuilder(self._recording, self._actions, codes).edges()
+        edges = Edges.joined([edges, *self._symbol_edges(edges)])
+        made = np.flatnonzero(self._created > 0)
+        located = LocationEdges(self.stages[0], codes, texts).edges(
+            self._numbers[made], self._created[made], edges
+        )
+        return LineageGraph(Edges.joined([edges, located]), self._count)
 
     def _symbol_edges(self, edges: Edges) -> Iterator[Edges]:
         """Symbols that the run made, such as hoisted globals, from the operations that use them."""
@@ -155,10 +171,7 @@ class RecordedLineage:
 
     def steps(self, *, exact: bool = False) -> Iterator[Step]:
         """Iterate over all steps, in the order of time."""
-        return self._graph(exact).steps()
-
-    def _graph(self, exact: bool) -> LineageGraph:
-        return self.graph.exact if exact else self.graph
+        return self._tracker.graph(exact).steps()
 
     def track(
         self,
@@ -169,55 +182,25 @@ class RecordedLineage:
         nested: bool = False,
     ) -> Tracking:
         """Track operations of one stage to another, forward or back."""
-        graph = self._graph(exact)
-        traces: dict[int, Trace] = {}
-        losses: dict[int, Loss] = {}
-        for operation in operations:
-            back = self.stages.index(to) < self.stages.index(operation.stage)
-            inner = operation.stage.nested(operation.index) if nested else (operation.index,)
-            for index in inner:
-                node = operation.stage.nodes[index]
-                found = graph.reach(node, back=back)
-                reached = [one for number in found if (one := to.of_node(number))]
-                for one in reached:
-                    way = graph.way(found, one.node, back=back)
-                    known = traces.get(one.index)
-                    if known is None or len(way) < len(known.steps):
-                        traces[one.index] = Trace(one, way)
-                if not reached:
-                    ends = self._ends(graph, found, back=back)
-                    losses |= {end: self._start(end) if back else self._loss(end) for end in ends}
-        return Tracking(tuple(traces[at] for at in sorted(traces)), tuple(losses.values()))
+        return self._tracker.track(operations, to, exact=exact, nested=nested)
 
     def relate(self, source: Stage, target: Stage, *, exact: bool = False) -> Relation:
         """Return which operations of a stage became which of a later one."""
-        starts = np.asarray(source.nodes, np.int64)
-        places = np.full(self._count, -1, np.int64)
-        places[np.asarray(target.nodes, np.int64)] = np.arange(len(target))
+        return self._tracker.relate(source, target, exact=exact)
 
-        def pairs(graph: LineageGraph) -> tuple[Ints, Ints]:
-            rows, nodes = graph.pairs(starts)
-            kept = places[nodes] >= 0
-            return rows[kept], places[nodes[kept]]
+    @cached_property
+    def _tracker(self) -> Tracker:
+        return Tracker(self.graph, self.stages, self.loss)
 
-        sure = pairs(self.graph.exact)
-        if exact:
-            return Relation(sure[0].tolist(), sure[1].tolist(), [True] * len(sure[0]))
-        rows, columns = pairs(self.graph)
-        keys, known = (one[0] * len(target) + one[1] for one in ((rows, columns), sure))
-        return Relation(rows.tolist(), columns.tolist(), np.isin(keys, known).tolist())
-
-    @staticmethod
-    def _ends(graph: LineageGraph, found: dict[int, int], *, back: bool) -> list[int]:
-        """Return the operations that nothing was made from, or that were made from nothing."""
-        has_more = graph.has_origins if back else graph.has_heirs
-        return [node for node in found if not has_more(node)]
+    def loss(self, node: int, back: bool) -> Loss:
+        """Describe an operation that nothing was made from, or, back, that has no origin."""
+        return self._start(node) if back else self._end(node)
 
     def _start(self, node: int) -> Loss:
         row = self._rows.get(node)
         return Loss(node, "inserted", int(self._created[row]) or None if row is not None else None)
 
-    def _loss(self, node: int) -> Loss:
+    def _end(self, node: int) -> Loss:
         row = self._rows.get(node)
         ordinal = self._table["erased_by"][row].as_py() if row is not None else None
         if ordinal is None:

@@ -33,6 +33,7 @@ from actiondbg.recording.session.descriptions import ActionDescriptions
 from actiondbg.recording.session.position import Position
 from actiondbg.session.debug_session import StatisticKind
 from actiondbg.session.inspection.cursor import Cursor
+from actiondbg.session.past.lineage_replay import End
 
 if TYPE_CHECKING:
     from actiondbg.analysis.legalization.explanation import Explanation
@@ -253,8 +254,8 @@ class RecordedPast:
         return conversions.explain(self._here, f"@{id}", places)
 
     @contextlib.contextmanager
-    def recorded(self) -> Generator[Path]:
-        """Yield the path of the recording."""
+    def recorded(self, end: End = "now") -> Generator[Path]:
+        """Yield the path of the recording, of the whole run; see ``Past.recorded``."""
         yield Path(self._recording.path)
 
     def history(self, target: str = "cursor") -> History:

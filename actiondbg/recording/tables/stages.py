@@ -21,7 +21,8 @@ from actiondbg.recording.tables.lazy_table import LazyTable
 from actiondbg.recording.tables.rows import ActionRows
 from actiondbg.recording.tables.snapshots import IRTexts
 
-_KINDS: tuple[Literal["input", "output"], ...] = ("input", "output")
+StageKind = Literal["input", "output", "between"]
+_KINDS: tuple[StageKind, ...] = ("input", "output", "between")
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,7 +30,8 @@ class RecordedStage:
     """The IR of one module at an end of the run; one value per operation, in order of the text.
 
     Args:
-        kind: "input", before the first action, or "output", after the last one.
+        kind: "input", before the first action, "output", after the last one, or "between".
+        actions: the number of actions that had begun.
         text: the IR, with large constants elided.
         is_generic: whether the text is in the generic form, as it could not be printed otherwise.
         operations: the operation ids.
@@ -39,7 +41,8 @@ class RecordedStage:
         locations: the text of the location of each.
     """
 
-    kind: Literal["input", "output"]
+    kind: StageKind
+    actions: int
     text: str
     is_generic: bool
     operations: Ints
@@ -64,13 +67,13 @@ class StageTable:
         self._stages = Items(rows.file, Kind.STAGES, rows.threads)
 
     def stages(self) -> list[RecordedStage]:
-        """Return the stages: all inputs, then all outputs."""
-        kinds = self._stages.field("kind")
-        # One section of operations follows each stage, in a chunk of its own.
-        made = [self._stage(index) for index in range(len(kinds))]
-        return sorted(made, key=lambda stage: _KINDS.index(stage.kind))
+        """Return the stages: all inputs, those between, and all outputs."""
+        made = [self._stage(index) for index in range(self._stages.count)]
+        order = ("input", "between", "output")
+        return sorted(made, key=lambda stage: (order.index(stage.kind), stage.actions))
 
     def _stage(self, index: int) -> RecordedStage:
+        # A stage and the section of its operations are in a chunk of their own.
         chunk, _ = self._stages.sections[index]
         starts = np.cumsum([0, *(section.count for _, section in self._items.sections)])
         at = next(i for i, (own, _) in enumerate(self._items.sections) if own is chunk)
@@ -78,6 +81,7 @@ class StageTable:
         names = self._strings[Space.OPERATION].texts
         return RecordedStage(
             kind=_KINDS[int(self._stages.field("kind")[index])],
+            actions=int(self._stages.field("row")[index]),
             text=self._texts[int(self._stages.field("text")[index])],
             is_generic=bool(self._stages.field("generic")[index]),
             operations=self._items.field("operation")[part],

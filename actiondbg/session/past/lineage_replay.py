@@ -1,25 +1,43 @@
-"""A replay that records the run up to now, with the lineage of its operations."""
+"""A replay that records the run, with the lineage of its operations."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Literal
 
 from actiondbg import protocol
-from actiondbg.session.past.replay import Replay, replay_to
+from actiondbg.errors import UsageError
+from actiondbg.session.past.replay import Place, Replay, replay_to
+
+End = int | Literal["now", "end"]  # of a recorded replay: after an action, here, of the run
 
 
-def record_replay(replay: Replay, path: Path) -> None:
-    """Replay the run up to now, and record it.
+def record_replay(replay: Replay, path: Path, end: End) -> None:
+    """Replay the run, and record it with the IR at this stop and at the end of the replay.
 
     Args:
         replay: replays the run.
         path: the recording, which is written anew.
+        end: the ordinal of the action after which the replay ends; "now" for this stop, "end" for
+            the end of the run.
 
     Raises:
         NotStopped: the tool runs or was not started.
         NoAnswer: the run cannot be replayed.
+        UsageError: the action is before this stop.
     """
+    now = replay.now()
+    if isinstance(end, int) and end < now.ordinal:
+        raise UsageError(f"The action #{end} is before this stop, at #{now.ordinal}.")
     with replay.fork() as fork:
         fork.request(protocol.OpenRecording(path=str(path)))
-        replay_to(fork, replay.now())
+        replay_to(fork, now)
+        if now.ordinal:
+            fork.request(protocol.RecordStage())
+        if end == "end":
+            fork.complete()
+            return fork.check_same()
+        if end != "now":
+            replay_to(fork, Place(end, "after"))
+            fork.request(protocol.RecordStage())
         fork.request(protocol.CloseRecording())

@@ -33,7 +33,7 @@ from actiondbg.session.past import neighbourhoods
 from actiondbg.session.past.action_search import ActionSearch, Wanted
 from actiondbg.session.past.conversion_replay import ConversionReplay
 from actiondbg.session.past.failure_return import FailureReturn, find_return
-from actiondbg.session.past.lineage_replay import record_replay
+from actiondbg.session.past.lineage_replay import End, record_replay
 from actiondbg.session.past.pass_reproducer import (
     Reproducer,
     keep_in,
@@ -224,10 +224,18 @@ class Past:
         return history_of(id, op or "", lines, unfinished, begun)
 
     @contextlib.contextmanager
-    def recorded(self) -> Generator[Path]:
-        """Yield the path of a recording of the run up to now, with its lineage; removed then."""
+    def recorded(self, end: End = "now") -> Generator[Path]:
+        """Yield the path of a recording of this run with its lineage, by a replay; removed then.
+
+        Args:
+            end: the ordinal of the action after which it ends; "now" for this stop, "end" for the
+                end of the run.
+
+        Raises:
+            UsageError: the action is before this stop.
+        """
         with self._replay.log_file() as path:
-            record_replay(self._replay, path)
+            record_replay(self._replay, path, end)
             yield path
 
     def diff(self, ordinal: int | None = None, module: bool = False) -> Diff:

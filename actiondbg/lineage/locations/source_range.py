@@ -1,0 +1,121 @@
+"""Source ranges, and those that the text of a location names."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import NamedTuple
+
+_WHOLE_LINE = (1 << 20) - 1  # beyond the last column of any line
+
+# What a location names: a file position, or the metadata of fused locations, which is skipped.
+_STRING = r'"(?:[^"\\]|\\.)*+"'
+_PART = re.compile(
+    rf'"(?P<file>(?:[^"\\]|\\.)*+)":(?P<line>\d+):(?P<column>\d+)'
+    r"(?:\s+to\s+(?P<end_line>\d+)?:(?P<end_column>\d+))?"
+    rf"|{_STRING}|(?P<metadata>\bfused\s*<)|(?P<alias>\#[\w$.-]+)"
+)
+_ANGLE = re.compile(rf"{_STRING}|->|[<>]")
+_ESCAPE = re.compile(r"\\([0-9A-Fa-f]{2}|.)")
+
+
+class SourceRange(NamedTuple):
+    """A range of a source file; both ends belong to it.
+
+    Args:
+        file: the path as the location has it.
+        line: the first line, from 1; 0 if it is unknown: the range then overlaps nothing.
+        column: the first column, from 1; 0 for the whole line.
+        end_line: the last line.
+        end_column: the last column; 0 for the whole line.
+    """
+
+    file: str
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+
+    @property
+    def start(self) -> int:
+        """The first position as a number that grows with line and column."""
+        return self.line << 20 | min(self.column, _WHOLE_LINE)
+
+    @property
+    def end(self) -> int:
+        """The last position, as ``start``."""
+        return self.end_line << 20 | min(self.end_column or _WHOLE_LINE, _WHOLE_LINE)
+
+    @property
+    def is_known(self) -> bool:
+        """Whether the line is known."""
+        return self.line > 0
+
+    def meets(self, other: SourceRange) -> bool:
+        """Whether the positions overlap; the files are not compared."""
+        return (
+            self.is_known and other.is_known and self.start <= other.end and other.start <= self.end
+        )
+
+    def __str__(self) -> str:
+        start = f"{self.file}:{self.line}:{self.column}"
+        if (self.end_line, self.end_column) == (self.line, self.column):
+            return start
+        return f"{start}-{self.end_line}:{self.end_column}"
+
+
+class NamedRanges(NamedTuple):
+    """What the text of a location names: source ranges, and aliases of other locations."""
+
+    ranges: frozenset[SourceRange]
+    aliases: tuple[str, ...]
+
+
+def named_ranges(text: str) -> NamedRanges:
+    """Return the ranges and the aliases in the text of a location.
+
+    Fused locations and both ends of a call site are all named, and so is the location of a name.
+    The parts are found without a parser, so that deep chains of call sites need no recursion.
+    """
+    ranges: list[SourceRange] = []
+    aliases: list[str] = []
+    at = 0
+    while match := _PART.search(text, at):
+        at = match.end()
+        if match["metadata"]:
+            at = _metadata_end(text, at)
+        elif match["alias"]:
+            aliases.append(match["alias"])
+        elif match["line"]:
+            ranges.append(_range(match))
+    return NamedRanges(frozenset(ranges), tuple(aliases))
+
+
+@lru_cache(maxsize=1 << 16)
+def ranges_of(text: str) -> frozenset[SourceRange]:
+    """Return the source ranges of a location's text, without those of its aliases."""
+    return named_ranges(text).ranges
+
+
+def _range(match: re.Match[str]) -> SourceRange:
+    line, column = int(match["line"]), int(match["column"])
+    end_line, end_column = line, column
+    if match["end_column"] is not None:
+        end_column = int(match["end_column"])
+        end_line = int(match["end_line"] or line)
+    return SourceRange(_unescaped(match["file"]), line, column, end_line, end_column)
+
+
+def _unescaped(text: str) -> str:
+    if "\\" not in text:
+        return text
+    return _ESCAPE.sub(lambda one: chr(int(one[1], 16)) if len(one[1]) == 2 else one[1], text)
+
+
+def _metadata_end(text: str, at: int) -> int:
+    depth = 1
+    for match in _ANGLE.finditer(text, at):
+        depth += {"<": 1, ">": -1}.get(match.group(), 0)
+        if not depth:
+            return match.end()
+    return len(text)

@@ -1,0 +1,163 @@
+"""Commands that track operations: what they became, and what they came from."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from actiondbg.commands.interpreter import completers
+from actiondbg.commands.interpreter.declaration import Topic
+from actiondbg.commands.interpreter.options import Flag, Option, Options, Positional
+from actiondbg.commands.render.tracking import PictureWritten
+from actiondbg.errors import UsageError
+
+if TYPE_CHECKING:
+    from actiondbg.commands.interpreter.console import Console
+    from actiondbg.lineage.answer import Direction, TrackAnswer
+    from actiondbg.lineage.live import SessionLineage
+    from actiondbg.lineage.stage import Operation, Stage
+    from actiondbg.session.past.lineage_replay import End
+
+LINEAGE = Topic("Lineage")
+
+
+class LineageOptions(Options):
+    """The options of all commands about lineage."""
+
+    target: Annotated[
+        str,
+        Positional(
+            "cursor|@ID|%SSA|@SYMBOL|FILE:LINE",
+            help="the operation",
+            complete=completers.places,
+        ),
+    ] = "cursor"
+    exact: Annotated[
+        bool, Flag("--exact", help="leave out what only source locations show")
+    ] = False
+    nested: Annotated[
+        bool, Flag("--nested", help="track the operations inside a function, too")
+    ] = False
+
+
+class TrackOptions(LineageOptions):
+    """The options of ``track``."""
+
+    to: Annotated[
+        str,
+        Option(
+            "--to",
+            "#N|PASS|end",
+            help="track up to the end of this action, of the next run of this pass, or of the run "
+            "(the default)",
+            complete=completers.passes,
+        ),
+    ] = "end"
+
+
+@LINEAGE.command("track", example="track @12 --to cse")
+def track(console: Console, options: TrackOptions) -> TrackAnswer:
+    """List the operations that an operation became, and the actions on the way."""
+    found = _open(console, _end(console, options.to))
+    return _answer(found, options, found.here, found.last, "forward")
+
+
+@LINEAGE.command("track-back", example="track-back %3")
+def track_back(console: Console, options: LineageOptions) -> TrackAnswer:
+    """List the operations of the input from which an operation was made, and the actions on the
+    way.
+    """
+    found = _open(console, "now")
+    return _answer(found, options, found.last, found.first, "back")
+
+
+@LINEAGE.command("related", example="related cursor")
+def related(console: Console, options: LineageOptions) -> TrackAnswer:
+    """List the operations at this stop that have an origin in common with an operation."""
+    found = _open(console, "now")
+    return _answer(found, options, found.last, found.last, "related")
+
+
+class PictureOptions(TrackOptions):
+    """The options of ``lineage``."""
+
+    dot: Annotated[
+        Path | None,
+        Option("--dot", "FILE", help="write a graph for graphviz", parse=Path),
+    ] = None
+    svg: Annotated[
+        Path | None, Option("--svg", "FILE", help="write a picture", parse=Path)
+    ] = None
+    html: Annotated[
+        Path | None, Option("--html", "FILE", help="write a page with the picture", parse=Path)
+    ] = None
+
+
+@LINEAGE.command("lineage", example="lineage @12 --svg lineage.svg")
+def lineage(console: Console, options: PictureOptions) -> PictureWritten:
+    """Draw what an operation came from and became: from the input to the end of the run."""
+    from actiondbg.lineage.answer import has_body
+    from actiondbg.lineage.pictures.graph import picture
+    from actiondbg.lineage.pictures.graph_formats import picture_dot, picture_page, picture_svg
+    from actiondbg.support.atomic_write import write_whole
+
+    formats = (
+        (options.dot, picture_dot),
+        (options.svg, picture_svg),
+        (options.html, picture_page),
+    )
+    if not any(path for path, _ in formats):
+        raise UsageError("The file is missing: give --svg FILE, --html FILE or --dot FILE.")
+    found = _open(console, _end(console, options.to))
+    sources = found.operations(options.target, found.here)
+    nested = options.nested or has_body(sources)
+    back = found.lineage.track(sources, found.first, exact=options.exact, nested=nested)
+    onward = found.lineage.track(sources, found.last, exact=options.exact, nested=nested)
+    both = onward._replace(traces=(*back.traces, *onward.traces))
+    drawn = picture(found.lineage, sources, both)
+    written: list[str] = []
+    for path, write in formats:
+        if path is not None:
+            write_whole(path, write(drawn).encode())
+            written.append(str(path))
+    return PictureWritten(written, len(drawn.boxes), drawn.note)
+
+
+def _open(console: Console, end: End) -> SessionLineage:
+    from actiondbg.lineage.live import SessionLineage
+
+    with console.progress.shown():
+        return SessionLineage(console.session, end)
+
+
+def _answer(
+    found: SessionLineage,
+    options: LineageOptions,
+    source: Stage,
+    to: Stage,
+    direction: Direction,
+) -> TrackAnswer:
+    from actiondbg.lineage import answer
+
+    operations: list[Operation] = found.operations(options.target, source)
+    if direction == "related":
+        tracking = answer.related(found.lineage, operations, exact=options.exact)
+    else:
+        nested = options.nested or answer.has_body(operations)
+        tracking = found.lineage.track(operations, to, exact=options.exact, nested=nested)
+    return answer.answer(found.lineage, operations, to, tracking, direction)
+
+
+def _end(console: Console, to: str) -> End:
+    """Return the end that ``--to`` names; of a pass, the run that ends next."""
+    if to == "end":
+        return "end"
+    digits = to.removeprefix("#")
+    if digits.isdecimal():
+        return int(digits)
+    from actiondbg.analysis.pipeline import find_pass
+
+    runs = console.session.past.passes()
+    if "#" not in to:
+        runs = [run for run in runs if run.state != "over"]
+    return find_pass(runs, to)

@@ -70,6 +70,11 @@ class RecordedLineage:
                 return Node(number, operation.name, operation.location.text)
         raise KeyError(number)
 
+    @property
+    def action_count(self) -> int:
+        """The number of actions."""
+        return self._actions.size - 1
+
     def action(self, ordinal: int) -> str:
         """Name an action as users write it, such as ``pattern:FuseX`` or ``pass:cse``."""
         return self._actions.name(ordinal)

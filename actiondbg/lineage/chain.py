@@ -1,0 +1,156 @@
+"""The lineage of a chain of tools, joined by the IR that one prints and the next parses."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from difflib import SequenceMatcher
+from functools import cached_property
+
+import numpy as np
+
+from actiondbg.errors import UsageError
+from actiondbg.lineage.evidence import Evidence
+from actiondbg.lineage.graph import Edges, LineageGraph
+from actiondbg.lineage.lineage import Loss, Node, Relation, Step, Tracking
+from actiondbg.lineage.recorded.lineage import RecordedLineage
+from actiondbg.lineage.stage import Operation, Stage
+from actiondbg.lineage.tracker import Tracker
+
+
+class ChainLineage:
+    """The lineage over several runs; operations and actions are numbered through.
+
+    Args:
+        runs: the lineage of each run, in order.
+        names: the name of each tool.
+
+    Raises:
+        UsageError: a tool printed other IR than the next one parsed.
+    """
+
+    def __init__(self, runs: Sequence[RecordedLineage], names: Sequence[str]) -> None:
+        self._runs = runs
+        self._names = names
+        self._first_nodes = np.cumsum([0, *(run.graph.count for run in runs)]).tolist()
+        self._first_ordinals = np.cumsum([0, *(run.action_count for run in runs)]).tolist()
+        self._stages = [
+            _numbered(stage, f"{stage.name} of {name}", first)
+            for run, name, first in zip(runs, names, self._first_nodes, strict=False)
+            for stage in run.stages
+        ]
+
+    @property
+    def stages(self) -> Sequence[Stage]:
+        """The stages of all runs."""
+        return self._stages
+
+    def node(self, number: int) -> Node:
+        """Describe an operation; raises KeyError for an unknown number."""
+        run = self._run_of(number, self._first_nodes)
+        found = self._runs[run].node(number - self._first_nodes[run])
+        return found._replace(number=number)
+
+    def action(self, ordinal: int) -> str:
+        """Name an action, with its tool."""
+        run = self._run_of(ordinal - 1, self._first_ordinals)
+        own = ordinal - self._first_ordinals[run]
+        return f"{self._runs[run].action(own)} (#{own} of {self._names[run]})"
+
+    def pass_of(self, ordinal: int) -> int | None:
+        """Return the ordinal of the pass around an action, itself for a pass; None for none."""
+        run = self._run_of(ordinal - 1, self._first_ordinals)
+        first = self._first_ordinals[run]
+        found = self._runs[run].pass_of(ordinal - first)
+        return None if found is None else found + first
+
+    def steps(self, *, exact: bool = False) -> Iterator[Step]:
+        """Iterate over all steps, in the order of time."""
+        return self._tracker.graph(exact).steps()
+
+    def track(
+        self,
+        operations: Iterable[Operation],
+        to: Stage,
+        *,
+        exact: bool = False,
+        nested: bool = False,
+    ) -> Tracking:
+        """Track operations of one stage to another, forward or back."""
+        return self._tracker.track(operations, to, exact=exact, nested=nested)
+
+    def relate(self, source: Stage, target: Stage, *, exact: bool = False) -> Relation:
+        """Return which operations of a stage became which of a later one."""
+        return self._tracker.relate(source, target, exact=exact)
+
+    @cached_property
+    def graph(self) -> LineageGraph:
+        """All edges, those between the tools included."""
+        parts: list[Edges] = []
+        for at, run in enumerate(self._runs):
+            first, edges = self._first_nodes[at], run.graph.edges
+            ordinals = np.where(edges.ordinals > 0, edges.ordinals + self._first_ordinals[at], 0)
+            parts.append(
+                Edges(edges.sources + first, edges.targets + first, edges.evidence, ordinals)
+            )
+            if at:
+                parts.append(self._joint(at))
+        return LineageGraph(Edges.joined(parts), self._first_nodes[-1])
+
+    @cached_property
+    def _tracker(self) -> Tracker:
+        return Tracker(self.graph, self.stages, self._loss)
+
+    def _loss(self, node: int, back: bool) -> Loss:
+        run = self._run_of(node, self._first_nodes)
+        first = self._first_nodes[run]
+        found = self._runs[run].loss(node - first, back)
+        ordinal = found.ordinal and found.ordinal + self._first_ordinals[run]
+        return found._replace(node=node, ordinal=ordinal)
+
+    @staticmethod
+    def _run_of(number: int, firsts: Sequence[int]) -> int:
+        return int(np.searchsorted(firsts[1:-1], number, side="right"))
+
+    def _joint(self, at: int) -> Edges:
+        """Return the edges from what one tool printed to what the next one parsed."""
+        printed, parsed = self._runs[at - 1].stages[-1], self._runs[at].stages[0]
+        if printed.name != "output":
+            raise UsageError(
+                f"{self._names[at - 1]} ended before its IR was complete: its output is unknown."
+            )
+        pairs = aligned(printed.names, parsed.names)
+        if not len(pairs):
+            raise UsageError(
+                f"{self._names[at]} parsed other IR than {self._names[at - 1]} printed: they have "
+                "no operation in common."
+            )
+        sources = np.asarray(printed.nodes, np.int64)[pairs[:, 0]] + self._first_nodes[at - 1]
+        targets = np.asarray(parsed.nodes, np.int64)[pairs[:, 1]] + self._first_nodes[at]
+        return Edges.of(sources, targets, Evidence.SAME, np.zeros(len(pairs), np.int64))
+
+
+def aligned(printed: Sequence[str], parsed: Sequence[str]) -> np.ndarray[tuple[int, int]]:
+    """Return the indices of the operations that two lists of names have in common, in pairs."""
+    if list(printed) == list(parsed):
+        indices = np.arange(len(printed))
+        return np.stack([indices, indices], axis=1)
+    blocks = SequenceMatcher(None, printed, parsed, autojunk=False).get_matching_blocks()
+    pairs = [(block.a + k, block.b + k) for block in blocks for k in range(block.size)]
+    return np.array(pairs, np.int64).reshape(-1, 2)
+
+
+def _numbered(stage: Stage, name: str, first: int) -> Stage:
+    """Return a stage with another name, its operations numbered from ``first`` on."""
+    return Stage(
+        name=name,
+        text=stage.text,
+        nodes=[node + first for node in stage.nodes],
+        names=stage.names,
+        parents=stage.parents,
+        lines=stage.lines,
+        last_lines=stage.last_lines,
+        results=stage.results,
+        symbols=stage.symbols,
+        symbol_uses=stage.symbol_uses,
+        locations=stage.locations,
+    )

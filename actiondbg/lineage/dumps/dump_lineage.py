@@ -1,0 +1,183 @@
+"""The lineage between dumps of IR: operations whose source ranges overlap."""
+
+from __future__ import annotations
+
+from array import array
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
+
+from actiondbg.errors import UsageError
+from actiondbg.lineage.evidence import Evidence
+from actiondbg.lineage.lineage import Loss, Node, Relation, Step, Trace, Tracking
+from actiondbg.lineage.locations.location_index import LocationIndex
+from actiondbg.lineage.locations.source_files import FileRemap
+from actiondbg.lineage.locations.source_range import SourceRange
+from actiondbg.lineage.stage import Operation, Stage
+
+
+class DumpLineage:
+    """Operations of dumps, tracked from any stage to any other by their source ranges.
+
+    Args:
+        stages: in the order of time; the numbers of their operations are distinct.
+        remap: names of source files that others replace.
+    """
+
+    def __init__(self, stages: Sequence[Stage], remap: FileRemap | None = None) -> None:
+        self._stages = tuple(stages)
+        self._remap = remap or FileRemap()
+        self._indices: dict[int, LocationIndex] = {}
+        self._firsts = [stage.nodes[0] if len(stage) else 0 for stage in self._stages]
+
+    @property
+    def stages(self) -> Sequence[Stage]:
+        """The dumps, in the order of time."""
+        return self._stages
+
+    def index(self, stage: Stage) -> LocationIndex:
+        """Return the index of the locations of a stage; it is made once."""
+        found = self._indices.get(id(stage))
+        if found is None:
+            found = self._indices[id(stage)] = LocationIndex(stage.locations, self._remap)
+        return found
+
+    def overlapping(self, ranges: Iterable[SourceRange], stage: Stage) -> list[Operation]:
+        """Return the operations of a stage whose ranges overlap the given ones, in its order."""
+        return [Operation(stage, one) for one in sorted(self.index(stage).overlapping(ranges))]
+
+    def track(
+        self,
+        operations: Iterable[Operation],
+        to: Stage,
+        *,
+        exact: bool = False,
+        nested: bool = False,
+    ) -> Tracking:
+        """Track operations of one stage to another, forward or back, by overlapping ranges.
+
+        Args:
+            operations: operations of one stage.
+            to: the other stage, or the same one for the operations of the same source.
+            exact: leave out what only locations show, which is all.
+            nested: track the operations in their regions too.
+        """
+        steps: dict[int, list[Step]] = {}
+        losses: list[Loss] = []
+        for operation in operations:
+            reached = set[int]() if exact else self._reached(operation, to, nested)
+            for index in reached:
+                steps.setdefault(index, []).append(self._step(operation, to, index))
+            if not reached:
+                losses.append(Loss(operation.node, self._why_lost(operation, nested)))
+        return Tracking(
+            tuple(Trace(Operation(to, index), tuple(steps[index])) for index in sorted(steps)),
+            tuple(losses),
+        )
+
+    def _reached(self, operation: Operation, to: Stage, nested: bool) -> set[int]:
+        return self.index(to).overlapping(self._ranges(operation, nested))
+
+    def _ranges(self, operation: Operation, nested: bool) -> set[SourceRange]:
+        stage = operation.stage
+        asked = stage.nested(operation.index) if nested else (operation.index,)
+        index = self.index(stage)
+        return {one for each in asked for one in index.ranges(each)}
+
+    def _step(self, operation: Operation, to: Stage, index: int) -> Step:
+        asked, reached = operation.node, to.nodes[index]
+        if self._place(operation.stage) > self._place(to):
+            asked, reached = reached, asked
+        return Step(Evidence.LOCATION, asked, reached)
+
+    def _place(self, stage: Stage) -> int:
+        return next((at for at, one in enumerate(self._stages) if one is stage), -1)
+
+    def _why_lost(self, operation: Operation, nested: bool) -> str:
+        known = any(one.is_known for one in self._ranges(operation, nested))
+        return "unmatched" if known else "unlocated"
+
+    def relate(self, source: Stage, target: Stage, *, exact: bool = False) -> Relation:
+        """Return which operations of a stage overlap which of a later one."""
+        sources, targets = array("q"), array("q")
+        if not exact:
+            from_index, to_index = self.index(source), self.index(target)
+            known: dict[frozenset[SourceRange], list[int]] = {}
+            for at in range(len(source)):
+                ranges = from_index.ranges(at)
+                found = known.get(ranges)
+                if found is None:
+                    found = known[ranges] = sorted(to_index.overlapping(ranges))
+                sources.extend([at] * len(found))
+                targets.extend(found)
+        return Relation(sources, targets, [False] * len(sources))
+
+    def steps(self, *, exact: bool = False) -> Iterator[Step]:
+        """Iterate over the steps from each dump to the next."""
+        for source, target in pairwise(self._stages):
+            relation = self.relate(source, target, exact=exact)
+            for at, to in zip(relation.sources, relation.targets, strict=True):
+                yield Step(Evidence.LOCATION, source.nodes[at], target.nodes[to])
+
+    def node(self, number: int) -> Node:
+        """Describe an operation; raises KeyError for an unknown number."""
+        at = bisect_right(self._firsts, number) - 1
+        operation = self._stages[at].of_node(number) if at >= 0 else None
+        if operation is None:
+            raise KeyError(number)
+        function = operation.parent
+        while function and function.name.rpartition(".")[2] != "func":
+            function = function.parent
+        symbol = function.symbol if function else ""
+        return Node(number, operation.name, operation.location.text, symbol)
+
+    def action(self, ordinal: int) -> str:
+        """Name an action; dumps have none, so that each number raises KeyError."""
+        raise KeyError(ordinal)
+
+    def unused_remap(self) -> str:
+        """Return a sentence about names of the remap that no location has; empty if all are."""
+        for stage in self._stages:
+            self.index(stage)
+        unused = self._remap.unused()
+        if not unused:
+            return ""
+        files = _listed(
+            dict.fromkeys(one for stage in self._stages for one in self.index(stage).files)
+        )
+        return f"The remap of {unused[0]!r} matches no location: the locations are in {files}."
+
+    def check_order(self) -> None:
+        """Check that each dump overlaps the first one.
+
+        Raises:
+            UsageError: the locations of a dump overlap none of the first dump.
+        """
+        first = self._stages[0]
+        for stage in self._stages[1:]:
+            if not self._is_related(first, stage):
+                raise UsageError(self._unrelated(first, stage))
+
+    def _is_related(self, first: Stage, stage: Stage) -> bool:
+        small, large = sorted((first, stage), key=len)
+        from_index, to_index = self.index(small), self.index(large)
+        return any(to_index.overlapping(from_index.ranges(at)) for at in range(len(small)))
+
+    def _unrelated(self, first: Stage, stage: Stage) -> str:
+        files, others = self.index(first).files, self.index(stage).files
+        if not others:
+            return (
+                f"{stage.name} has no source locations: print it with --mlir-print-debuginfo, "
+                "so that its operations can be tracked."
+            )
+        return (
+            f"No location of {stage.name} overlaps one of {first.name}: those of {stage.name} are "
+            f"in {_listed(others)}, those of {first.name} in {_listed(files)}. Give the stages in "
+            "the order of the compilation, or --remap OLD=NEW for files that are the same."
+        )
+
+
+def _listed(files: Iterable[str]) -> str:
+    found = list(files)
+    more = f" and {len(found) - 3} more" if len(found) > 3 else ""
+    return (", ".join(repr(one) for one in found[:3]) or "no file") + more

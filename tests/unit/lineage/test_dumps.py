@@ -1,0 +1,174 @@
+"""The lineage between dumps: by overlapping source ranges."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from actiondbg.errors import UsageError
+from actiondbg.lineage.dumps.dump_files import read_dumps
+from actiondbg.lineage.dumps.dump_lineage import DumpLineage
+from actiondbg.lineage.evidence import Evidence
+from actiondbg.lineage.lineage import Loss, Step
+
+INPUT = """func.func @f(%a: i32) -> i32 {
+  %0 = t.add %a, %a : i32
+  %1 = t.mul %0, %a : i32
+  %2 = t.dead %0 : i32
+  return %1 : i32
+}
+"""
+LOWERED = """func.func @f(%a: i32) -> i32 {
+  %0 = l.loop %a : i32 {
+    l.yield %a : i32 loc("in.mlir":2:8)
+  } loc(fused["in.mlir":2:8, "in.mlir":3:8])
+  return %0 : i32 loc("dir/in.mlir":5:3)
+} loc("in.mlir":1:1)
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "in.mlir").write_text(INPUT)
+    (tmp_path / "low.mlir").write_text(LOWERED)
+    return tmp_path
+
+
+def lineage(*files: str) -> DumpLineage:
+    return read_dumps(files).lineage
+
+
+def test_operations_are_tracked_there_and_back(folder: Path) -> None:
+    found = lineage("in.mlir", "low.mlir")
+    source, target = found.stages
+    add, mul = source.with_result("%0")[0], source.with_result("%1")[0]
+    there = found.track([add, mul], target)
+    assert [operation.name for operation in there.operations] == ["l.loop", "l.yield"]
+    loop = there.traces[0]
+    assert loop.steps == (
+        Step(Evidence.LOCATION, add.node, loop.operation.node),
+        Step(Evidence.LOCATION, mul.node, loop.operation.node),
+    )
+    assert not loop.is_exact
+    back = found.track([loop.operation], source)
+    assert [operation.name for operation in back.operations] == ["t.add", "t.mul"]
+    assert back.traces[1].steps == (Step(Evidence.LOCATION, mul.node, loop.operation.node),)
+    assert found.track([add], target, exact=True).traces == ()
+
+
+def test_losses_say_why(folder: Path) -> None:
+    found = lineage("in.mlir", "low.mlir")
+    source, target = found.stages
+    dead = source.with_result("%2")[0]
+    assert found.track([dead], target).losses == (Loss(dead.node, "unmatched"),)
+    unlocated = read_dumps(["low.mlir", "in.mlir"]).lineage
+    assert unlocated.track(unlocated.stages[0].named("l.loop"), unlocated.stages[1]).losses == ()
+
+
+def test_nested_operations_are_tracked_on_request(folder: Path) -> None:
+    found = lineage("in.mlir", "low.mlir")
+    source, target = found.stages
+    function = source.with_symbol("f")
+    alone = found.track(function, target).operations
+    assert [operation.name for operation in alone] == ["func.func"]
+    nested = found.track(function, target, nested=True).operations
+    assert [operation.name for operation in nested] == [
+        "func.func",
+        "l.loop",
+        "l.yield",
+        "func.return",
+    ]
+
+
+def test_relations_hold_each_pair_once(folder: Path) -> None:
+    found = lineage("in.mlir", "low.mlir")
+    source, target = found.stages
+    relation = found.relate(source, target)
+    pairs = {
+        (source.names[at], target.names[to])
+        for at, to in zip(relation.sources, relation.targets, strict=True)
+    }
+    assert pairs == {
+        ("func.func", "func.func"),
+        ("t.add", "l.loop"),
+        ("t.add", "l.yield"),
+        ("t.mul", "l.loop"),
+        ("func.return", "func.return"),
+    }
+    assert len(relation.sources) == len(pairs)
+    assert not any(relation.exact)
+    assert {(step.source, step.target) for step in found.steps()} == {
+        (source.nodes[at], target.nodes[to])
+        for at, to in zip(relation.sources, relation.targets, strict=True)
+    }
+    assert list(found.steps(exact=True)) == []
+
+
+def test_each_stage_is_tracked_directly_to_the_one_asked_for(folder: Path) -> None:
+    (folder / "last.mlir").write_text('t.final loc("in.mlir":4:8)\n')
+    found = lineage("in.mlir", "low.mlir", "last.mlir")
+    source, _, last = found.stages
+    dead = source.with_result("%2")
+    # The stage between has nothing of it.
+    assert [operation.name for operation in found.track(dead, last).operations] == ["t.final"]
+    assert found.track(last, source).operations == dead
+
+
+def test_nodes_are_numbered_over_all_stages(folder: Path) -> None:
+    found = lineage("in.mlir", "low.mlir")
+    loop = found.stages[1].named("l.loop")[0]
+    assert found.node(loop.node).name == "l.loop"
+    assert found.node(loop.node).function == "f"
+    assert found.node(0).location == '"in.mlir":1:1'
+    for number in (-1, 1000):
+        with pytest.raises(KeyError):
+            found.node(number)
+
+
+def test_remap_and_its_placeholders(folder: Path) -> None:
+    (folder / "low.mlir").write_text('l.op loc("<stdin>":2:8)\n')
+    found = lineage("in.mlir", "low.mlir")
+    with pytest.raises(UsageError, match=r"'<stdin>', those of in.mlir in 'in.mlir'"):
+        found.check_order()
+    found = read_dumps(["in.mlir", "low.mlir"], remap=["<stdin>=%i"]).lineage
+    found.check_order()
+    source, target = found.stages
+    assert found.track(source.with_result("%0"), target).operations == [target[0]]
+
+
+@pytest.mark.parametrize(
+    ("files", "remap", "message"),
+    [
+        (["none.mlir"], (), "'none.mlir' cannot be read: No such file or directory."),
+        (["."], (), "'.' cannot be read: Is a directory."),
+        (["empty"], (), "empty has no operations: is it the text of an IR?"),
+        (["code"], (), "'code' is bytecode: print it as text with mlir-opt."),
+        (
+            ["in.mlir", "low.mlir"],
+            ("x.mlir=y.mlir",),
+            "The remap of 'x.mlir' matches no location: the locations are in 'in.mlir', ",
+        ),
+        (["in.mlir"], ("x.mlir",), "Invalid remap 'x.mlir': write OLD=NEW, two names of files."),
+        (["in.mlir"], ("%t=x.mlir",), "Invalid remap '=x.mlir': write OLD=NEW"),
+    ],
+)
+def test_unusable_dumps(
+    folder: Path, files: list[str], remap: tuple[str, ...], message: str
+) -> None:
+    (folder / "empty").write_text("// nothing\n")
+    (folder / "code").write_bytes(b"ML\xefR\x06")
+    with pytest.raises(UsageError) as raised:
+        read_dumps(files, remap=remap)
+    assert str(raised.value).startswith(message)
+
+
+def test_dumps_without_locations(folder: Path) -> None:
+    (folder / "low.mlir").write_text("t.op loc(unknown)\n")
+    with pytest.raises(UsageError, match=r"low.mlir has no source locations: print it with"):
+        lineage("in.mlir", "low.mlir").check_order()
+    # A dump without any location has its own lines, which are none of the input.
+    (folder / "low.mlir").write_text("t.op\n")
+    with pytest.raises(UsageError, match=r"No location of low.mlir overlaps one of in.mlir"):
+        lineage("in.mlir", "low.mlir").check_order()

@@ -26,6 +26,7 @@ START_INSIDE = re.compile(rf'{_RESULTS}(?=(?:"[^"\\\n]+"\s*\(|[A-Za-z_][\w$]*\.[
 LABEL = re.compile(rf"\^{_ID}")
 ALIAS = re.compile(rf"(?P<name>[#!]{_ID})\s*=\s*")
 LOCATION = re.compile(r"loc\s*\(")
+ASSIGNS = re.compile(r":|\s*=")
 WORD = re.compile(r"[A-Za-z_]\w*")
 BLANK = re.compile(r"[ \t\r]*")
 SPACE = re.compile(r"(?:\s+|//[^\n]*+)*+")

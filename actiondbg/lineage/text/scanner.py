@@ -226,10 +226,9 @@ class _Scanner:
             return True
         if len(self._stack) == 1:
             return name in grammar.BUILTIN
-        following = self._text[match.end() : match.end() + 1]
         if name in grammar.CONTINUES and self._current >= 0:
             return False
-        if following in ("=", ":"):
+        if grammar.ASSIGNS.match(self._text, match.end()):
             return False
         column = begin - self._text.rfind("\n", 0, begin) - 1
         return self._current < 0 or column <= self._top.indent or name in grammar.BARE

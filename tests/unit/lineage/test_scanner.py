@@ -314,3 +314,28 @@ module @m attributes {a = "}"} {
     counts = [len(scan(text[:end], "cut", partial=True).stage) for end in range(len(text) + 1)]
     assert counts[-1] == 5
     assert max(counts) == 5
+
+
+def test_wrapped_attributes_and_types_continue_the_operation() -> None:
+    found = stage("""
+func.func @f(%a: i32) {
+  %0 = linalg.generic {maps = [#map]} ins(%a : i32) outs(%a : i32)
+  attrs = {ukernel = #x<"y">,
+  config = #x<{workgroup = [1]}>} {
+  ^bb0(%in: i32):
+    linalg.yield %in : i32
+  }
+  %1 = "t.op"(%a) : (i32) -> tensor<16xf32, #x.encoding<index = 0,
+  element_types = [f32],
+  sizes = [14, 14]>> loc("a":1:1)
+  return
+}
+""")
+    assert list(found.names) == [
+        "func.func",
+        "linalg.generic",
+        "linalg.yield",
+        "t.op",
+        "func.return",
+    ]
+    assert found[3].location.text == '"a":1:1'

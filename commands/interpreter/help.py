@@ -54,7 +54,8 @@ What to do, and the commands that do it; 'help COMMAND' describes each.
   why a conversion failed              catch failure, run, then explain
   which passes run, and change what    info pipeline
   which actions there are              info actions, info patterns
-  where an operation comes from        cursor-goto in.mlir:12, then history
+  what happened to an operation        cursor-goto in.mlir:12, then history
+  what it came from, and became        track-back, track
   stop when an operation changes       watch cursor, then continue
   go back                              reverse-step, goto #17
   which rewrite breaks the output      bisect --test './judge.sh {}'

@@ -15,13 +15,14 @@ from actiondbg.commands.interpreter.stop_display import run_display
 from actiondbg.commands.render.info import Display, Displayed, Displays
 from actiondbg.commands.shell.breakpoints import parse_numbers
 from actiondbg.commands.shell.controls import RUNNING
+from actiondbg.commands.shell.ir import PRINTING
 from actiondbg.errors import UsageError
 
 if TYPE_CHECKING:
     from actiondbg.commands.interpreter.console import Console
     from actiondbg.commands.interpreter.recording_console import Declared
 
-DISPLAYS = Topic("Displays")
+DISPLAYS = Topic(PRINTING.category)
 _REFUSED = ("commands", "display", "py", "quit", "shell", "source", "undisplay")
 
 

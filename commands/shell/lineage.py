@@ -9,6 +9,7 @@ from actiondbg.commands.interpreter import completers
 from actiondbg.commands.interpreter.declaration import Topic
 from actiondbg.commands.interpreter.options import Flag, Option, Options, Positional
 from actiondbg.commands.render.tracking import PictureWritten
+from actiondbg.commands.shell.past import PAST
 from actiondbg.errors import UsageError
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from actiondbg.lineage.stage import Operation, Stage
     from actiondbg.session.past.lineage_replay import End
 
-LINEAGE = Topic("Lineage")
+LINEAGE = Topic(PAST.category)
 
 
 class LineageOptions(Options):
@@ -32,9 +33,9 @@ class LineageOptions(Options):
             complete=completers.places,
         ),
     ] = "cursor"
-    exact: Annotated[
-        bool, Flag("--exact", help="leave out what only source locations show")
-    ] = False
+    exact: Annotated[bool, Flag("--exact", help="leave out what only source locations show")] = (
+        False
+    )
     nested: Annotated[
         bool, Flag("--nested", help="track the operations inside a function, too")
     ] = False
@@ -85,9 +86,7 @@ class PictureOptions(TrackOptions):
         Path | None,
         Option("--dot", "FILE", help="write a graph for graphviz", parse=Path),
     ] = None
-    svg: Annotated[
-        Path | None, Option("--svg", "FILE", help="write a picture", parse=Path)
-    ] = None
+    svg: Annotated[Path | None, Option("--svg", "FILE", help="write a picture", parse=Path)] = None
     html: Annotated[
         Path | None, Option("--html", "FILE", help="write a page with the picture", parse=Path)
     ] = None

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import contextlib
+from collections.abc import Generator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +14,10 @@ from actiondbg.analysis.attempts import Attempt, Attempts, PatternAttempts
 from actiondbg.analysis.contrast import Contrast, Example
 from actiondbg.analysis.history import Event, History
 from actiondbg.analysis.legalization.explanation import Explanation
+from actiondbg.errors import NoAnswer
 from actiondbg.ir.diff import Diff
 from actiondbg.protocol import Change, Outcome, Statistic, ValueRef
+from actiondbg.session.past.lineage_replay import End
 from actiondbg.session.past.pass_reproducer import Reproducer
 
 BEFORE = "func.func @main() {\n  %0 = test.a\n  return\n}\n"
@@ -93,6 +96,11 @@ class FakePast:
         self.compared: Contrast | None = None
         self.reproducer_fails: Exception | type[BaseException] | None = None
         self.lived = History(id=7, op="arith.addi", events=[], made_from=[], became=[])
+
+    @contextlib.contextmanager
+    def recorded(self, end: End = "now") -> Generator[Path]:
+        raise NoAnswer(f"A fake session has no recording up to {end}.")
+        yield  # pyright: ignore[reportUnreachable]
 
     def statistics(self, kind: str | None = None) -> list[Statistic]:
         self.calls.append(("statistics", kind))

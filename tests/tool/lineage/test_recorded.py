@@ -1,0 +1,237 @@
+"""The lineage of real runs: recorded, at a stop, and over a chain of tools."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import actiondbg
+from actiondbg.errors import NotRecorded
+from actiondbg.lineage.chain import ChainLineage
+from actiondbg.lineage.lineage import Tracking
+from actiondbg.lineage.live import SessionLineage
+from actiondbg.lineage.recorded.lineage import RecordedLineage
+from actiondbg.recording import open_recording
+from actiondbg.recording.capture.recorder import record, start_recording
+
+CONSTANTS = """\
+func.func @fold(%x: i32) -> i32 {
+  %c1 = arith.constant 1 : i32
+  %c2 = arith.constant 2 : i32
+  %a = arith.addi %x, %c1 : i32
+  %b = arith.addi %a, %c2 : i32
+  %d = arith.muli %b, %b : i32
+  %e = arith.muli %b, %b : i32
+  %f = arith.addi %d, %e : i32
+  %dead = arith.subi %x, %c1 : i32
+  return %f : i32
+}
+"""
+FUSED = """\
+#id = affine_map<(d0) -> (d0)>
+func.func @chain(%x: tensor<8xf32>) -> tensor<8xf32> {
+  %init = tensor.empty() : tensor<8xf32>
+  %y = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]}
+      ins(%x : tensor<8xf32>) outs(%init : tensor<8xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    %c = arith.constant 1.5 : f32
+    %0 = arith.addf %in, %c : f32
+    linalg.yield %0 : f32
+  } -> tensor<8xf32>
+  %z = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]}
+      ins(%y : tensor<8xf32>) outs(%init : tensor<8xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    %c = arith.constant 2.5 : f32
+    %0 = arith.mulf %in, %c : f32
+    linalg.yield %0 : f32
+  } -> tensor<8xf32>
+  return %z : tensor<8xf32>
+}
+"""
+GLOBAL = """\
+func.func @load(%i: index) -> f32 {
+  %c = arith.constant dense<[1.0, 2.0, 3.0]> : tensor<3xf32>
+  %v = tensor.extract %c[%i] : tensor<3xf32>
+  return %v : f32
+}
+"""
+BUFFERIZE = "--one-shot-bufferize=bufferize-function-boundaries"
+
+
+@pytest.fixture(autouse=True)
+def _in_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def lineage_of(tool: str, source: str, *args: str, **how: Any) -> RecordedLineage:
+    Path("in.mlir").write_text(source)
+    done = record([tool, "in.mlir", *args, "-o", "out.mlir"], "run.adbrec", lineage=True, **how)
+    assert done.status == 0 and done.path is not None
+    return RecordedLineage(open_recording(done.path))
+
+
+def ways(tracking: Tracking) -> list[tuple[str, list[str]]]:
+    """Return the name of each operation that was reached, and the evidence on the way."""
+    return [
+        (trace.operation.name, [str(step.evidence) for step in trace.steps])
+        for trace in tracking.traces
+    ]
+
+
+def from_line(lineage: RecordedLineage, line: int, **how: bool) -> Tracking:
+    """Track the operations of a line of the input."""
+    first = lineage.stages[0]
+    operations = [one for one in first if one.location.text.startswith(f'"in.mlir":{line}:')]
+    assert operations
+    return lineage.track(operations, lineage.stages[-1], **how)
+
+
+def test_the_output_is_that_of_the_tool(mlir_opt: str) -> None:
+    lineage = lineage_of(mlir_opt, FUSED, "--linalg-fuse-elementwise-ops", "--canonicalize")
+    whole = ["in.mlir", "--linalg-fuse-elementwise-ops", "--canonicalize"]
+    plain = subprocess.run([mlir_opt, *whole], capture_output=True, text=True, check=True)
+    assert Path("out.mlir").read_text() == plain.stdout
+    assert lineage.stages[-1].text.strip() == plain.stdout.strip()
+
+
+def test_each_operation_of_a_stage_is_on_its_line(mlir_opt: str) -> None:
+    first, last = lineage_of(mlir_opt, FUSED, "--convert-linalg-to-loops", BUFFERIZE).stages
+    for stage in (first, last):
+        for operation in stage:
+            name = operation.name.removeprefix("builtin.").removeprefix("func.")
+            assert name in operation.text.split("\n")[0] or "yield" in name, operation
+        assert [one.name for one in stage.with_symbol("chain")] == ["func.func"]
+
+
+def test_what_a_pattern_made_of_its_root(mlir_opt: str) -> None:
+    lineage = lineage_of(mlir_opt, CONSTANTS, "--canonicalize", "--cse")
+    found = from_line(lineage, 5)  # (x + 1) + 2
+    assert ways(found) == [("arith.constant", ["created"]), ("arith.addi", ["replaced"])]
+    actions = {lineage.action(step.ordinal or 0) for one in found.traces for step in one.steps}
+    assert {action.rpartition("::")[2] for action in actions} == {"AddIAddConstant"}
+
+
+def test_an_equal_operation_is_merged(mlir_opt: str) -> None:
+    lineage = lineage_of(mlir_opt, CONSTANTS, "--cse")
+    assert ways(from_line(lineage, 7)) == [("arith.muli", ["merged"])]
+    assert ways(from_line(lineage, 6)) == [("arith.muli", [])]
+
+
+def test_an_operation_without_heirs_names_the_action_that_erased_it(mlir_opt: str) -> None:
+    lineage = lineage_of(mlir_opt, CONSTANTS, "--cse")
+    [loss] = from_line(lineage, 9).losses
+    assert loss.why == "dead" and lineage.action(loss.ordinal or 0) == "pass:cse"
+    assert lineage.node(loss.node).name == "arith.subi"
+
+
+def test_fused_bodies_are_cloned(mlir_opt: str) -> None:
+    lineage = lineage_of(mlir_opt, FUSED, "--linalg-fuse-elementwise-ops")
+    assert ("arith.addf", ["cloned"]) in ways(from_line(lineage, 8, exact=True))
+    generic = lineage.stages[0].named("linalg.generic")[0]
+    last = lineage.stages[-1]
+    assert not lineage.track([generic], last, exact=True).traces
+    inside = lineage.track([generic], last, exact=True, nested=True)
+    assert {one.name for one in inside.operations} >= {"arith.constant", "arith.addf"}
+
+
+def test_a_hoisted_global_leads_back_to_its_constant(mlir_opt: str) -> None:
+    lineage = lineage_of(mlir_opt, GLOBAL, BUFFERIZE)
+    first, last = lineage.stages
+    [made] = last.named("memref.global")
+    back = lineage.track([made], first, exact=False)
+    assert "arith.constant" in [one.name for one in back.operations]
+
+
+def test_locations_show_what_a_pass_made_without_a_pattern(mlir_opt: str) -> None:
+    lineage = lineage_of(mlir_opt, FUSED, BUFFERIZE)
+    generic = lineage.stages[0].named("linalg.generic")[0]
+    found = lineage.track([generic], lineage.stages[-1])
+    assert "linalg.generic" in [one.name for one in found.operations]
+    assert not all(trace.is_exact for trace in found.traces)
+    sure = lineage.track([generic], lineage.stages[-1], exact=True)
+    assert "linalg.generic" not in [one.name for one in sure.operations]
+
+
+def test_relate_agrees_with_track(mlir_opt: str) -> None:
+    lineage = lineage_of(mlir_opt, FUSED, "--linalg-fuse-elementwise-ops", BUFFERIZE)
+    first, last = lineage.stages
+    for exact in (False, True):
+        relation = lineage.relate(first, last, exact=exact)
+        pairs = set(zip(relation.sources, relation.targets, strict=True))
+        tracked = {
+            (source.index, one.index)
+            for source in first
+            for one in lineage.track([source], last, exact=exact).operations
+        }
+        assert pairs == tracked
+
+
+def test_a_stop_and_a_recording_give_the_same_answers(
+    launch: Callable[..., actiondbg.Session], mlir_opt: str
+) -> None:
+    args = ("--linalg-fuse-elementwise-ops", "--canonicalize", "--mlir-disable-threading")
+    recorded = lineage_of(mlir_opt, FUSED, *args)
+    session = launch(*args, source=str(Path("in.mlir")))
+    session.breakpoints.add("pattern:FuseElementwiseOps")
+    session.run()
+    live = SessionLineage(session, "end")
+    assert [one.name for one in live.lineage.stages][1].startswith("after #")
+    assert live.last.nodes == recorded.stages[-1].nodes
+    assert live.last.text == recorded.stages[-1].text
+    for ours, theirs in zip(recorded.stages[0], live.first, strict=True):
+        here = recorded.track([ours], recorded.stages[-1])
+        there = live.lineage.track([theirs], live.last)
+        assert ways(here) == ways(there)
+
+
+def test_a_killed_run_has_the_lineage_up_to_then(mlir_opt: str) -> None:
+    functions = (CONSTANTS.replace("@fold", f"@f{n}") for n in range(20_000))
+    Path("in.mlir").write_text("\n".join(functions))
+    argv = [mlir_opt, "in.mlir", "--canonicalize", "--cse", "-o", "out.mlir"]
+    with start_recording(argv, "run.adbrec", lineage=True) as running:
+        while Path("run.adbrec").stat().st_size < 1 << 20:
+            assert running.poll(0.01) is None
+        os.kill(running.process.pid, signal.SIGKILL)
+        done = running.wait()
+    assert done.status == -signal.SIGKILL and done.path is not None
+    deadline = time.monotonic() + 60  # the fork that prints the input goes on
+    while not open_recording(done.path).stages and time.monotonic() < deadline:
+        time.sleep(0.1)
+    lineage = RecordedLineage(open_recording(done.path))
+    assert [stage.name for stage in lineage.stages] == ["input"]
+    assert {str(step.evidence) for step in lineage.steps()} >= {"replaced"}
+
+
+def test_a_chain_of_tools_is_joined_by_its_ir(mlir_opt: str) -> None:
+    Path("in.mlir").write_text(CONSTANTS)
+    first = record([mlir_opt, "in.mlir", "--canonicalize"], "1.adbrec", lineage=True, stdout="1")
+    second = record(
+        [mlir_opt, "--convert-arith-to-llvm"], "2.adbrec", lineage=True, stdin="1", stdout="2"
+    )
+    runs = [RecordedLineage(open_recording(one.path or "")) for one in (first, second)]
+    chain = ChainLineage(runs, ["one", "two"])
+    assert [stage.name for stage in chain.stages] == [
+        "input of one", "output of one", "input of two", "output of two",
+    ]  # fmt: skip
+    start, end = chain.stages[0], chain.stages[-1]
+    [added] = [one for one in start if one.location.text.startswith('"in.mlir":5:')]
+    found = chain.track([added], end, exact=True)
+    assert ("llvm.add", ["replaced", "same", "replaced"]) in ways(found)
+    last = found.traces[-1].steps[-1]
+    assert "of two" in chain.action(last.ordinal or 0)
+    [back] = chain.track(end.named("llvm.mul")[:1], start, exact=True).traces
+    assert back.operation.name == "arith.muli"
+
+
+def test_a_recording_without_lineage_names_the_way_to_record_it(mlir_opt: str) -> None:
+    Path("in.mlir").write_text(CONSTANTS)
+    done = record([mlir_opt, "in.mlir", "--cse"], "run.adbrec", stdout=os.devnull)
+    with pytest.raises(NotRecorded, match="actiondbg record --lineage"):
+        RecordedLineage(open_recording(done.path or ""))

@@ -132,9 +132,6 @@ static void noteEnd(Operation *op) {
   if (!engine.followsIR())
     return;
   AgentHeap agentHeap;
-  if (LLVM_UNLIKELY(Recorder::followsLineage()) && !engine.hasFrames() &&
-      !op->getBlock())
-    Stages::ending(op, *engine.observer.recorder);
   if (engine.hasFrames()) {
     if (Operation *by = engine.observer.cseReplacement(op))
       engine.replaced(op, by->getResults(), /*isGuess=*/true);
@@ -144,12 +141,18 @@ static void noteEnd(Operation *op) {
 }
 
 /// Whether to leak an operation: a top-level operation that is destroyed
-/// outside of actions has been written by then, and a trial ends sooner without
-/// destroying it.
+/// outside of actions has been written by then. A trial ends sooner without
+/// destroying it, and a fork that prints it shares its memory.
 static bool isLeaked(Operation *op) {
   Engine &engine = Engine::get();
-  return engine.forks.role == Role::Trial && engine.follows() &&
-         !engine.hasFrames() && !op->getBlock();
+  if (!engine.follows() || engine.hasFrames() || op->getBlock())
+    return false;
+  if (engine.forks.role == Role::Trial)
+    return true;
+  if (LLVM_LIKELY(!Recorder::followsLineage()))
+    return false;
+  AgentHeap agentHeap;
+  return Stages::ending(op, *engine.observer.recorder);
 }
 
 ADBG_DECLARE(void, destroyOperation, ADBG_DESTROY, Operation *self) {

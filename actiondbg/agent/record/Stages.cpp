@@ -193,10 +193,12 @@ void Stages::reached(Operation *op, const Recorder &recorder) {
     write(op, StageKind::Input, recorder);
 }
 
-void Stages::ending(Operation *op, const Recorder &recorder) {
+bool Stages::ending(Operation *op, const Recorder &recorder) {
   std::lock_guard<std::mutex> lock(known().mutex);
-  if (known().roots.erase(Identities::all().of(op)))
-    write(op, StageKind::Output, recorder);
+  if (!known().roots.erase(Identities::all().of(op)))
+    return false;
+  write(op, StageKind::Output, recorder);
+  return true;
 }
 
 void Stages::between(Operation *op, const Recorder &recorder) {

@@ -17,8 +17,8 @@ public:
   /// Called when an outermost action begins at `op`.
   static void reached(mlir::Operation *op, const Recorder &recorder);
   /// Called when an operation without a parent is about to be destroyed,
-  /// outside of actions.
-  static void ending(mlir::Operation *op, const Recorder &recorder);
+  /// outside of actions. Returns whether it was recorded.
+  static bool ending(mlir::Operation *op, const Recorder &recorder);
   /// Records the IR as it is now; `op` has no parent.
   static void between(mlir::Operation *op, const Recorder &recorder);
   /// A pass failed: the IR need not be valid.

@@ -6,16 +6,22 @@ the command line; a bare number a line of the only input.
 
 from __future__ import annotations
 
-import difflib
 import os
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal, Protocol
 
 from actiondbg.breakpoints.spec import Piece, location_spec, parse_pieces, parse_spec
+from actiondbg.breakpoints.suggestions import (
+    NamesOfKind,
+    last_component,
+    similar_file,
+    similar_name,
+)
 from actiondbg.protocol import ActionRef, Term
-from actiondbg.support.globs import glob_matches, is_literal
+from actiondbg.support.globs import compiled_glob, is_literal
 
 Kind = Literal["pattern", "pass", "op", "func", "tag"]
 
@@ -35,10 +41,6 @@ _NOUNS: dict[str, str] = {
     "func": "function",
     "tag": "tag",
 }
-_LIKENESS = 0.75  # of a name that is suggested
-_SHORT, _LIKENESS_OF_SHORT = 4, 0.6  # a slip in a short name changes much of it
-_LIKENESS_OF_PART = 0.8  # of the last component of a name
-_LESS_FOR_PART = 0.01  # a whole name comes before a part that is as like
 _PLAIN = re.compile(r"[\w./+-]*[A-Za-z_./][\w./+-]*")  # a path that needs no quotes before a line
 _ANONYMOUS = re.compile(r"\(anonymous namespace\)::|\{anonymous\}::")
 
@@ -186,27 +188,23 @@ def _is_known(kind: Kind, glob: str, names: Vocabulary) -> bool:
     """Return whether a glob matches a known name, as the agent matches it; see ``Glob``."""
     if _is_whole_name(kind, glob, names):
         return True
-    scoped = [_ANONYMOUS.sub("", name) for name in names.get(kind) if "::" in name]
-    return _matches_any(glob, (*scoped, *map(_last_component, scoped)))
+    return _matches_any(glob, [part for name in names.get(kind) for part in _parts(name)])
+
+
+# Of many names: each is looked up for every name of a SPEC.
+@lru_cache(maxsize=1 << 14)
+def _parts(name: str) -> tuple[str, ...]:
+    """Return the parts of a C++ name that stand for it."""
+    if "::" not in name:
+        return ()
+    plain = _ANONYMOUS.sub("", name)
+    return plain, last_component(plain)
 
 
 def _matches_any(glob: str, names: Collection[str]) -> bool:
     if is_literal(glob):
         return glob in names
-    return any(name == glob or glob_matches(glob, name) for name in names)
-
-
-def _last_component(name: str) -> str:
-    """Return the part after the last :: outside of template arguments, as the agent does.
-
-    A function canonicalize keeps its class: many operations have one, and a pass has the name.
-    """
-    nesting = start = before = 0
-    for at, character in enumerate(name):
-        nesting += (character == "<") - (character == ">")
-        if nesting == 0 and name.startswith("::", at):
-            before, start = start, at + 2
-    return name[before if name[start:] == "canonicalize" else start :]
+    return glob in names or any(map(compiled_glob(glob).fullmatch, names))
 
 
 # --- names that are not known -----------------------------------------------------------
@@ -238,10 +236,10 @@ def _unknown_file(path: str, names: Vocabulary) -> str | None:
         return None
     # Locations may name any file: only what looks like a slip is reported.
     basenames = {os.path.basename(file): file for file in inputs}
-    near = difflib.get_close_matches(os.path.basename(path), basenames, 1, _LIKENESS)
-    if not near or near[0] == path:
+    near = similar_file(os.path.basename(path), list(basenames))
+    if near is None or near == path:
         return None
-    return f"the input is not {path!r}; did you mean {near[0]}?"
+    return f"the input is not {path!r}; did you mean {near}?"
 
 
 def _clause(what: str, near: str | None, names: Vocabulary) -> str:
@@ -251,45 +249,9 @@ def _clause(what: str, near: str | None, names: Vocabulary) -> str:
 
 def _nearest(glob: str, kinds: Sequence[Kind], names: Vocabulary) -> str | None:
     """Return the known name that is most like a glob, with its kind; None if none is like it."""
-    stem = glob.strip("*").lower()
-    # It keeps an index of the second text, which is the same for all names.
-    matcher = difflib.SequenceMatcher(None, "", stem, autojunk=False)
-    best = (_LIKENESS_OF_SHORT if len(stem) <= _SHORT else _LIKENESS), ""
+    known: list[NamesOfKind] = []
     for kind in kinds:
-        for name, spelling, is_part in _candidates(kind, names):
-            short = spelling[: len(stem) + 1] if glob.endswith("*") else spelling
-            likeness = _likeness(matcher, short, max(best[0], _LIKENESS_OF_PART * is_part))
-            likeness -= _LESS_FOR_PART * is_part
-            if likeness > best[0]:
-                best = likeness, f"{kind}:{name}"
-    return best[1] or _beginning(stem, kinds, names)
-
-
-def _beginning(stem: str, kinds: Sequence[Kind], names: Vocabulary) -> str | None:
-    """Return the shortest known name that begins with a text of some length."""
-    if len(stem) < _SHORT:
-        return None
-    found = [
-        (len(name), f"{kind}:{name}")
-        for kind in kinds
-        for name, spelling, _ in _candidates(kind, names)
-        if spelling.startswith(stem)
-    ]
-    return min(found, default=(0, None))[1]
-
-
-def _candidates(kind: Kind, names: Vocabulary) -> Iterator[tuple[str, str, bool]]:
-    """Yield names, what a user may write for them, and whether that is a part of it."""
-    for name in (*names.get(kind), *(names.options() if kind == "pass" else ())):
-        yield name, name.lower(), False
-        last = _last_component(name) if "::" in name else name.rpartition(".")[2]
-        if last != name:
-            yield name, last.lower(), True
-
-
-def _likeness(matcher: difflib.SequenceMatcher[str], other: str, least: float) -> float:
-    """Return how alike two texts are, from 0 to 1; 0 if it is at most ``least``."""
-    matcher.set_seq1(other)
-    if matcher.real_quick_ratio() <= least or matcher.quick_ratio() <= least:
-        return 0.0
-    return matcher.ratio()
+        known.append(NamesOfKind(kind, names.get(kind)))
+        if kind == "pass":
+            known.append(NamesOfKind(kind, names.options()))
+    return similar_name(glob, known)

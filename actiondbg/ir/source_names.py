@@ -16,9 +16,10 @@ _MAX_BYTES = 4 << 20  # of a file; the rest is not searched
 _COMMENT = re.compile(rb"//[^\n]*")
 _STRING = re.compile(rb'"(?:[^"\\\n]|\\.)*"')
 _GENERIC = re.compile(rb'"([A-Za-z_][\w$-]*(?:\.[\w$-]+)+)"\s*[(<]')
-_OPERATION = re.compile(rb"(?<![\w.$!#@%^:\"-])[a-z_][\w$]*(?:\.[\w$]+)+(?![\w.$]|\s*=)")
-_FUNCTION = re.compile(rb"\bfunc(?:tion)?\s[^@\n(]*@(?:\"([^\"\n]+)\"|([\w$.-]+))")
-_SYMBOL = re.compile(rb'\bsym_name\s*=\s*"([^"\n]+)"')
+# What comes before a name is checked after its beginning: a search for a letter or a text is fast.
+_OPERATION = re.compile(rb"[a-z_](?<![\w.$!#@%^:\"-].)[\w$]*+(?:\.[\w$]+)++(?![\w.$]|\s*=)")
+_FUNCTION = re.compile(rb"func(?<!\wfunc)(?:tion)?\s[^@\n(]*@(?:\"([^\"\n]+)\"|([\w$.-]+))")
+_SYMBOL = re.compile(rb'sym_name(?<!\wsym_name)\s*=\s*"([^"\n]+)"')
 
 
 class SourceNames(NamedTuple):

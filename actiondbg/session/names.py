@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import re
+from functools import lru_cache
 from pathlib import Path
 
 from actiondbg import protocol
@@ -48,17 +49,18 @@ class SessionNames:
                 the stop; without a stop, those in the text of the input.
         """
         if kind == "func":
-            names = self._asked(kind) if self.is_current else self._of_source().functions
-            return sorted(names)
+            if self.is_current:
+                return sorted(self._asked(kind))
+            return list(_sorted((), self._of_source().functions))
         known = self._load()
         if known is not None and self.is_current:
             known.add(kind, self._asked(kind))
-        names = set(known.get(kind) if known is not None else ())
+        names = known.get(kind) if known is not None else ()
         if kind == "op":
-            names |= self._of_source().operations
+            names = _sorted(names, self._of_source().operations)
         if kind == "tag":
-            names |= _TAGS
-        return sorted(names)
+            names = _sorted(names, _TAGS)
+        return list(names)
 
     def learn(self) -> None:
         """Store the names and the hit counts of a stopped agent, before the tool is ended."""
@@ -136,6 +138,12 @@ class SessionNames:
                 return None
             self._known = KnownNames(f"{tool.path}\0{tool.build_id}")
         return self._known
+
+
+# Of the same sets again and again: each lookup of a name searches some of them.
+@lru_cache(maxsize=8)
+def _sorted(names: tuple[str, ...], more: frozenset[str]) -> tuple[str, ...]:
+    return tuple(sorted(more.union(names)))
 
 
 def _stamp(file: Path) -> tuple[Path, int, int]:

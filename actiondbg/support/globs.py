@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
 from actiondbg.errors import UsageError
 
@@ -58,7 +59,13 @@ def escape_glob(text: str) -> str:
 
 def glob_matches(glob: str, text: str) -> bool:
     """Return whether a valid glob matches a whole text, as in the agent."""
-    return re.fullmatch(glob_regex(glob), text, re.DOTALL) is not None
+    return compiled_glob(glob).fullmatch(text) is not None
+
+
+@lru_cache(maxsize=256)
+def compiled_glob(glob: str) -> re.Pattern[str]:
+    """Return the regular expression of a valid glob, for matches of whole texts."""
+    return re.compile(glob_regex(glob), re.DOTALL)
 
 
 def glob_regex(glob: str) -> str:

@@ -30,12 +30,15 @@ class KnownNames:
         digest = hashlib.sha256(key.encode(errors="surrogateescape")).hexdigest()[:24]
         self._file = cache_directory() / f"names-{digest}.json"
         self._names: dict[NameKind, set[str]] = {kind: set() for kind in KINDS}
+        self._sorted: dict[NameKind, tuple[str, ...]] = {}
         self._changed = False
         self._load()
 
-    def get(self, kind: NameKind) -> list[str]:
+    def get(self, kind: NameKind) -> tuple[str, ...]:
         """Return the known names of a kind, sorted."""
-        return sorted(self._names[kind])
+        if kind not in self._sorted:
+            self._sorted[kind] = tuple(sorted(self._names[kind]))
+        return self._sorted[kind]
 
     def add(self, kind: NameKind, names: Iterable[str]) -> None:
         """Add names."""
@@ -44,6 +47,7 @@ class KnownNames:
             if name and name not in known and len(known) < _MAX_NAMES and len(name) <= _MAX_LENGTH:
                 known.add(name)
                 self._changed = True
+                self._sorted.pop(kind, None)
 
     def save(self) -> None:
         """Write new names to the cache, merged with those of other sessions; by rename.
@@ -68,6 +72,7 @@ class KnownNames:
         if not isinstance(content, dict):
             return
         stored = cast("dict[str, Any]", content)
+        self._sorted.clear()
         for kind in KINDS:
             names = stored.get(kind)
             if isinstance(names, list):

@@ -244,7 +244,7 @@ void Engine::stop(Frame &frame, const Notice &notice) {
 void Engine::stopBefore(Frame &frame, Notice &notice) {
   Resumption &resumption = stops.resumption;
   bool isInterrupted = stops.isInterrupted();
-  llvm::ArrayRef<Breakpoint *> candidates;
+  llvm::ArrayRef<Candidate> candidates;
   if (!breakpoints.empty())
     candidates = breakpoints.candidatesFor(frame);
   if (LLVM_LIKELY(candidates.empty() && !isInterrupted &&

@@ -116,12 +116,10 @@ StringRef Frame::shortName() const {
 }
 
 StringRef Frame::function() const {
-  std::optional<StringRef> &made = needRare().function;
-  if (!made) {
-    StringAttr name = symbolAround(op());
-    made = name ? name.getValue() : StringRef();
-  }
-  return *made;
+  if (!hasFunction)
+    functionName = symbolAround(op());
+  hasFunction = true;
+  return functionName ? functionName.getValue() : StringRef();
 }
 
 llvm::ArrayRef<StringRef> Frame::labels() const {
@@ -163,8 +161,6 @@ Operation *Frame::opOfUnit(size_t index) const {
     return erased->by;
   return holderOf(units[index]);
 }
-
-Operation *Frame::op() const { return units.empty() ? nullptr : opOfUnit(0); }
 
 std::string withoutAnonymous(StringRef name) {
   std::string result;

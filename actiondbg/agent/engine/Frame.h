@@ -79,7 +79,6 @@ struct Rare {
   /// For a pass: its number among the runs of this pass, from 1.
   uint64_t run = 0;
   std::optional<std::string> name;
-  std::optional<llvm::StringRef> function;
 };
 
 /// One dispatched action. Lives on the stack of the thread that runs it;
@@ -205,13 +204,16 @@ struct Frame {
   const ErasedUnit *erasedUnit(size_t index) const;
   /// The operation of the action's first unit (the parent of a region, block or
   /// value) or its replacement; null if none is alive.
-  mlir::Operation *op() const;
+  LLVM_ATTRIBUTE_ALWAYS_INLINE mlir::Operation *op() const;
   /// The operation of any of the units.
   mlir::Operation *opOfUnit(size_t index) const;
 
 private:
   static const Rare &none;
   mutable std::unique_ptr<Rare> made;
+  // Breakpoints may need it for each action.
+  mutable mlir::StringAttr functionName;
+  mutable bool hasFunction = false;
 };
 
 /// Returns the operation name with a key.
@@ -230,6 +232,12 @@ LLVM_ATTRIBUTE_ALWAYS_INLINE mlir::Operation *
 holderOf(const mlir::IRUnit &unit) {
   auto *op = llvm::dyn_cast_if_present<mlir::Operation *>(unit);
   return LLVM_LIKELY(op) ? op : holderOfOther(unit);
+}
+
+inline mlir::Operation *Frame::op() const {
+  if (LLVM_UNLIKELY(units.empty()))
+    return nullptr;
+  return LLVM_LIKELY(!made) ? holderOf(units[0]) : opOfUnit(0);
 }
 
 /// Returns the nearest operation around `op`, or `op` itself, that has a symbol

@@ -78,11 +78,13 @@ static bool isHitAfter(const Frame &frame, Breakpoint &one) {
          (!one.outcome || one.outcome->matches(frame, /*own=*/false));
 }
 
-void BreakpointHits::hitBefore(Frame &frame, llvm::ArrayRef<Breakpoint *> found,
+void BreakpointHits::hitBefore(Frame &frame, llvm::ArrayRef<Candidate> found,
                                Notice &notice) {
-  for (Breakpoint *maybe : found) {
-    Breakpoint &one = *maybe;
-    Results results = one.enabled ? one.spec.resultsOfRest(frame) : noResult;
+  for (const Candidate &candidate : found) {
+    Breakpoint &one = *candidate.breakpoint;
+    if (!one.enabled)
+      continue;
+    Results results = one.spec.resultsFor(frame, candidate.open);
     if (!results)
       continue;
     if (one.after || one.isAboutOutcome())

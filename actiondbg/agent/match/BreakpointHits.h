@@ -34,13 +34,13 @@ public:
   /// Whether the outcome of an action needs its reasons.
   bool needReasons(const Frame &frame) const;
 
-  /// Returns the breakpoints that match the names of an action.
-  llvm::ArrayRef<Breakpoint *> candidatesFor(const Frame &frame) {
+  /// Returns the breakpoints that may match an action, by its names.
+  llvm::ArrayRef<Candidate> candidatesFor(const Frame &frame) {
     return candidates.of(frame, breakpoints);
   }
   /// Finds hits before an action, and notes the breakpoints that are evaluated
   /// at its end.
-  void hitBefore(Frame &frame, llvm::ArrayRef<Breakpoint *> candidates,
+  void hitBefore(Frame &frame, llvm::ArrayRef<Candidate> candidates,
                  Notice &notice);
   /// Notes the breakpoints for the end of an action that were set since it
   /// began.

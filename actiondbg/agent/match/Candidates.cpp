@@ -9,8 +9,8 @@ using namespace mlir;
 
 namespace adbg {
 
-llvm::ArrayRef<Breakpoint *>
-Candidates::of(const Frame &frame, std::vector<Breakpoint> &breakpoints) {
+llvm::ArrayRef<Candidate> Candidates::of(const Frame &frame,
+                                         std::vector<Breakpoint> &breakpoints) {
   if (slots.empty())
     slots.resize(1024);
   unsigned now = namesEpoch();
@@ -27,10 +27,12 @@ Candidates::of(const Frame &frame, std::vector<Breakpoint> &breakpoints) {
       slot.epoch == now)
     return slot.found;
   slot = Slot{isWhole ? tag : nullptr, name, opName, now, {}};
-  for (Breakpoint &one : breakpoints)
-    if (one.enabled && !one.watch && !one.catches &&
-        one.spec.matchesNames(frame))
-      slot.found.push_back(&one);
+  for (Breakpoint &one : breakpoints) {
+    if (!one.enabled || one.watch || one.catches)
+      continue;
+    if (std::optional<Spec::Terms> open = one.spec.openTerms(frame))
+      slot.found.push_back({&one, std::move(*open)});
+  }
   return slot.found;
 }
 

@@ -7,15 +7,21 @@
 
 namespace adbg {
 
-/// The breakpoints whose terms by name match, cached for each combination of
-/// tag, pattern name and operation name: most actions match none, which one
-/// lookup shows.
+/// A breakpoint that may match, and its terms that the names leave open.
+struct Candidate {
+  Breakpoint *breakpoint;
+  Spec::Terms open;
+};
+
+/// The breakpoints that may match by name, cached for each combination of tag,
+/// pattern name and operation name: most actions match none, which one lookup
+/// shows.
 class Candidates {
 public:
   /// Clears the cache: the breakpoints have changed.
   void forget() { slots.clear(); }
-  llvm::ArrayRef<Breakpoint *> of(const Frame &frame,
-                                  std::vector<Breakpoint> &breakpoints);
+  llvm::ArrayRef<Candidate> of(const Frame &frame,
+                               std::vector<Breakpoint> &breakpoints);
 
 private:
   struct Slot {
@@ -23,7 +29,7 @@ private:
     const char *name = nullptr;
     const char *op = nullptr;
     unsigned epoch = 0;
-    std::vector<Breakpoint *> found;
+    std::vector<Candidate> found;
   };
   std::vector<Slot> slots;
 };

@@ -94,7 +94,6 @@ Condition::Operand Condition::value(const Frame &frame,
                                     const Moment &moment) const {
   auto number = [](int64_t value) { return Operand{false, value, {}}; };
   auto text = [](StringRef value) { return Operand{true, 0, value}; };
-  Operation *op = frame.op();
   switch (node) {
   case Node::Text:
     return text(this->text);
@@ -118,14 +117,16 @@ Condition::Operand Condition::value(const Frame &frame,
   }
   case Node::Outcome:
     return text(textOf(moment.result));
-  case Node::Op:
+  case Node::Op: {
+    Operation *op = frame.op();
     return text(op ? op->getName().getStringRef() : "");
+  }
   case Node::Func:
     return text(frame.function());
   case Node::Line:
   case Node::File: {
     std::optional<FilePlace> place;
-    if (op)
+    if (Operation *op = frame.op())
       place = firstPlace(op->getLoc());
     if (node == Node::Line)
       return number(place ? place->line : 0);

@@ -28,16 +28,22 @@ bool Term::matchesFile(StringAttr file) {
 
 bool Term::matchesPlace(Location loc) {
   std::optional<FilePlace> place = asFilePlace(loc);
-  if (!place || !matchesFile(place->file))
+  if (!place || (line && (place->lastLine < line || place->line > lastLine)))
     return false;
-  if (line && (place->lastLine < line || place->line > lastLine))
-    return false;
-  return !column || place->column == column;
+  return (!column || place->column == column) && matchesFile(place->file);
 }
 
 bool Term::matchesLocation(Location loc) {
-  return visitLocations(loc,
-                        [this](Location inner) { return matchesPlace(inner); });
+  return last.get(loc.getAsOpaquePointer(), [&] {
+    return visitLocations(
+        loc, [this](Location inner) { return matchesPlace(inner); });
+  });
+}
+
+bool Term::matchesFunction(const Frame &frame) {
+  StringRef function = frame.function();
+  return !function.empty() &&
+         last.get(function.data(), [&] { return glob->matches(function); });
 }
 
 static bool matchesPass(Glob &glob, const Pass *pass) {
@@ -63,41 +69,45 @@ bool Term::matchesAround(const Frame &frame) {
   return false;
 }
 
-bool Term::matches(const Frame &frame) {
+Term::NameMatch Term::matchNames(const Frame &frame) {
+  auto matchesOp = [&] {
+    Operation *op = frame.op();
+    return op && glob->matches(op->getName().getStringRef());
+  };
+  auto decided = [](bool isMatch) {
+    return isMatch ? NameMatch::Yes : NameMatch::No;
+  };
   switch (about) {
-  case About::Ordinal:
-    return frame.ordinal == static_cast<uint64_t>(ordinal);
   case About::Tag:
-    return glob->matches(frame.tag());
+    return decided(glob->matches(frame.tag()));
   case About::Pattern:
-    return matchesPattern(*glob, frame);
+    return decided(matchesPattern(*glob, frame));
   case About::Pass:
-    return matchesPass(*glob, frame.pass());
-  case About::Name:
-    if (glob->matches(frame.tag()) || matchesPass(*glob, frame.pass()) ||
-        matchesPattern(*glob, frame))
-      return true;
-    break;
-  case About::In:
-    return matchesAround(frame);
+    return decided(matchesPass(*glob, frame.pass()));
   case About::Fold:
-    if (frame.kind != Kind::Fold)
-      return false;
-    break;
+    return decided(frame.kind == Kind::Fold && matchesOp());
+  case About::Op:
+    return decided(matchesOp());
+  case About::Name:
+    // It may still be the name of the function.
+    return glob->matches(frame.tag()) || matchesPass(*glob, frame.pass()) ||
+                   matchesPattern(*glob, frame) || matchesOp()
+               ? NameMatch::Yes
+               : NameMatch::Open;
   default:
-    break;
+    return NameMatch::Open;
   }
+}
+
+bool Term::matchesOpen(const Frame &frame) {
+  if (about == About::Ordinal)
+    return frame.ordinal == static_cast<uint64_t>(ordinal);
+  if (about == About::In)
+    return matchesAround(frame);
+  if (about != About::Location)
+    return matchesFunction(frame);
   Operation *op = frame.op();
-  if (!op)
-    return false;
-  if (about == About::Location)
-    return matchesLocation(op->getLoc());
-  bool isOp =
-      about != About::Func && glob->matches(op->getName().getStringRef());
-  if (isOp || about == About::Op || about == About::Fold)
-    return isOp;
-  StringRef function = frame.function();
-  return !function.empty() && glob->matches(function);
+  return op && matchesLocation(op->getLoc());
 }
 
 std::optional<Term> Term::parse(Fields &fields) {
@@ -140,16 +150,21 @@ std::optional<Term> Term::parse(Fields &fields) {
 // Specs
 //===----------------------------------------------------------------------===//
 
-bool Spec::matchesNames(const Frame &frame) {
-  for (Term &term : terms)
-    if (term.isByName() && !term.matches(frame))
-      return false;
-  return true;
+std::optional<Spec::Terms> Spec::openTerms(const Frame &frame) {
+  Terms open;
+  for (Term &term : terms) {
+    Term::NameMatch match = term.matchNames(frame);
+    if (match == Term::NameMatch::No)
+      return std::nullopt;
+    if (match == Term::NameMatch::Open)
+      open.push_back(&term);
+  }
+  return open;
 }
 
-Results Spec::resultsOfRest(const Frame &frame) {
-  for (Term &term : terms)
-    if (!term.isByName() && !term.matches(frame))
+Results Spec::resultsFor(const Frame &frame, llvm::ArrayRef<Term *> open) {
+  for (Term *term : open)
+    if (!term->matchesOpen(frame))
       return noResult;
   ++matched;
   return condition ? condition->resultsFor(frame, matched) : anyResult;

@@ -12,12 +12,13 @@ namespace adbg {
 class Term {
 public:
   static std::optional<Term> parse(Fields &fields);
-  bool matches(const Frame &frame);
   bool isFasterThan(const Term &other) const { return about < other.about; }
-  /// Whether the match depends on tag, pattern name and operation name only.
-  bool isByName() const {
-    return about != About::Ordinal && about < About::Name;
-  }
+  /// Whether a term matches by the tag, the pattern name and the operation name
+  /// of an action, or needs more than these.
+  enum class NameMatch : uint8_t { No, Yes, Open };
+  NameMatch matchNames(const Frame &frame);
+  /// Whether a term matches that the names leave open.
+  bool matchesOpen(const Frame &frame);
 
 private:
   // From cheapest to most expensive to evaluate.
@@ -34,6 +35,7 @@ private:
     Func
   };
   bool matchesAround(const Frame &frame);
+  bool matchesFunction(const Frame &frame);
   bool matchesLocation(mlir::Location loc);
   bool matchesPlace(mlir::Location loc);
   bool matchesFile(mlir::StringAttr file);
@@ -45,6 +47,8 @@ private:
   /// The number of the run of the pass around; 0 for any.
   uint64_t nth = 0;
   Memo<bool> knownFiles;
+  /// Of locations or functions: consecutive actions are often about the same.
+  LastAnswer<bool> last;
 };
 
 /// The SPEC of a breakpoint: terms and a condition, all of which must hold. The
@@ -56,20 +60,18 @@ struct Spec {
   uint64_t matched = 0;
 
   static std::optional<Spec> parse(Fields &fields);
-  bool matches(const Frame &frame) {
-    return matchesNames(frame) && matchesRest(frame);
-  }
-  /// Evaluates the terms by name.
-  bool matchesNames(const Frame &frame);
-  /// Evaluates the other terms and the condition.
-  bool matchesRest(const Frame &frame) {
-    return resultsOfRest(frame) != noResult;
-  }
-  /// The same; returns the results of the action for which the condition holds.
-  Results resultsOfRest(const Frame &frame);
+  using Terms = llvm::SmallVector<Term *, 2>;
+  /// Returns the terms that the names of an action leave open; nullopt if
+  /// another one does not match.
+  std::optional<Terms> openTerms(const Frame &frame);
+  /// Evaluates the open terms and the condition; returns the results of the
+  /// action for which the condition holds.
+  Results resultsFor(const Frame &frame, llvm::ArrayRef<Term *> open);
   Results resultsFor(const Frame &frame) {
-    return matchesNames(frame) ? resultsOfRest(frame) : noResult;
+    std::optional<Terms> open = openTerms(frame);
+    return open ? resultsFor(frame, *open) : noResult;
   }
+  bool matches(const Frame &frame) { return resultsFor(frame) != noResult; }
   /// Whether a match can only be decided after the action.
   bool isAboutOutcome() const {
     return condition && condition->isAboutOutcome();

@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <atomic>
 #include <memory>
+#include <type_traits>
+#include <utility>
 
 namespace adbg {
 
@@ -80,9 +82,14 @@ private:
   }
   /// Returns the slot of a cached name; null if there is none.
   static Slot *known(Slot *first, const void *begin, size_t size) {
-    for (Slot *slot = first; slot != first + ways; ++slot)
-      if (slot->isOf(begin, size) && slot->epoch)
-        return slot;
+    for (Slot *slot = first; slot != first + ways; ++slot) {
+      if (!slot->isOf(begin, size) || !slot->epoch)
+        continue;
+      // The next lookup finds it at once. A text must keep its address.
+      if constexpr (std::is_trivially_copyable_v<Answer>)
+        return std::swap(*first, *slot), first;
+      return slot;
+    }
     return nullptr;
   }
   /// Inserts a slot at the front and evicts the oldest.
@@ -150,6 +157,26 @@ private:
   }
 
   std::unique_ptr<Slot[]> slots;
+};
+
+/// The latest answer about an object that a context owns, by its address.
+template <typename Answer> class LastAnswer {
+public:
+  template <typename Compute>
+  LLVM_ATTRIBUTE_ALWAYS_INLINE Answer get(const void *key, Compute compute) {
+    unsigned now = contextsEpoch();
+    if (LLVM_UNLIKELY((key != lastKey) | (epoch != now))) {
+      answer = compute();
+      lastKey = key;
+      epoch = now;
+    }
+    return answer;
+  }
+
+private:
+  const void *lastKey = nullptr;
+  unsigned epoch = 0;
+  Answer answer = Answer();
 };
 
 } // namespace adbg

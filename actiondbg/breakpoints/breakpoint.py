@@ -9,7 +9,7 @@ from typing import Any, Literal
 from actiondbg import protocol
 from actiondbg.breakpoints.condition import parse_condition, uses_field
 from actiondbg.breakpoints.outcome_filter import parse_outcome
-from actiondbg.breakpoints.resolution import ActionNames, Vocabulary, resolve_spec
+from actiondbg.breakpoints.resolution import ActionNames, UnresolvedNames, Vocabulary, resolve_spec
 from actiondbg.breakpoints.spec import parse_spec
 from actiondbg.errors import UsageError
 
@@ -33,8 +33,7 @@ class Breakpoint:
         watch: the target of a watch, or None.
         catch: the event of a catch, or None.
         predicate: called with each stop; where it returns False, the tool resumes.
-        pending: a clause about the names of the SPEC that are not known, until they are or until
-            the breakpoint is hit; None if all are.
+        unresolved: the names of the SPEC that may not be known, until the breakpoint is hit.
     """
 
     id: int
@@ -51,7 +50,7 @@ class Breakpoint:
     watch: protocol.Watch | None = None
     catch: protocol.Catch | None = None
     predicate: Callable[[Any], bool] | None = None
-    pending: str | None = None
+    unresolved: UnresolvedNames | None = field(default=None, repr=False, compare=False)
     _terms: list[protocol.Term] = field(default_factory=list[protocol.Term], repr=False)
     _parsed: protocol.Condition | None = field(default=None, repr=False)
     _outcome: protocol.OutcomeFilter | None = field(default=None, repr=False)
@@ -71,10 +70,18 @@ class Breakpoint:
             return "watch"
         return "breakpoint" if self.catch is None else "catch"
 
+    @property
+    def pending(self) -> str | None:
+        """A clause about the names of the SPEC that are not known; None if all are.
+
+        They are looked up at the first use after the breakpoint was set or resolved.
+        """
+        return None if self.unresolved is None else self.unresolved.clause
+
     def resolve(self, names: Vocabulary) -> bool:
         """Look up the names of a pending SPEC again; return whether its meaning has changed."""
         resolved = resolve_spec(self.spec, names)
-        self.pending = resolved.pending
+        self.unresolved = resolved.unresolved
         if resolved.spec == self.spec:
             return False
         self._terms, self.spec = parse_spec(resolved.spec), resolved.spec
@@ -87,7 +94,7 @@ class Breakpoint:
             Whether its meaning has changed.
         """
         changed = self.resolve(ActionNames(action))
-        self.pending = None  # it was hit, by whatever name
+        self.unresolved = None  # it was hit, by whatever name
         return changed
 
     def set_condition(self, text: str | None) -> None:

@@ -9,9 +9,8 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
-from functools import lru_cache
-from typing import Literal, Protocol
+from functools import cached_property, lru_cache
+from typing import Literal, NamedTuple, Protocol
 
 from actiondbg.breakpoints.spec import Piece, location_spec, parse_pieces, parse_spec
 from actiondbg.breakpoints.suggestions import (
@@ -101,17 +100,35 @@ class ActionNames:
         return []
 
 
-@dataclass(frozen=True)
-class Resolved:
+class UnresolvedNames:
+    """Names of a SPEC that may not be known: only the clause about them needs a long search.
+
+    Args:
+        terms: those without a meaning of their own.
+        names: the known names.
+    """
+
+    def __init__(self, terms: Sequence[tuple[Piece, Term]], names: Vocabulary) -> None:
+        self._terms = terms
+        self._names = names
+
+    @cached_property
+    def clause(self) -> str | None:
+        """What is not known, and names like that; None if all are known at the first use."""
+        clauses = (_unknown(piece, term, self._names) for piece, term in self._terms)
+        return "; ".join(filter(None, clauses)) or None
+
+
+class Resolved(NamedTuple):
     """A SPEC whose names are looked up.
 
     Attributes:
         spec: the SPEC, in which each bare name that is known has its kind.
-        pending: a clause about the names that are not known, and names like them; None if all are.
+        unresolved: the other names.
     """
 
     spec: str
-    pending: str | None = None
+    unresolved: UnresolvedNames
 
 
 def resolve_spec(text: str, names: Vocabulary) -> Resolved:
@@ -122,17 +139,17 @@ def resolve_spec(text: str, names: Vocabulary) -> Resolved:
             file.
     """
     parts: list[str] = []
-    unknown: list[str] = []
+    unresolved: list[tuple[Piece, Term]] = []
     end = 0
     for piece, term in parse_pieces(text):
         meaning = _meaning(piece, term, names)
-        if meaning is None and (why := _unknown(piece, term, names)):
-            unknown.append(why)
+        if meaning is None:
+            unresolved.append((piece, term))
         parts += [text[end : piece.offset], piece.raw if meaning is None else meaning]
         end = piece.offset + len(piece.raw)
     spec = "".join([*parts, text[end:]]).strip()
     parse_spec(spec)  # the meanings may contradict each other
-    return Resolved(spec, "; ".join(unknown) or None)
+    return Resolved(spec, UnresolvedNames(unresolved, names))
 
 
 # --- names ------------------------------------------------------------------------------

@@ -112,7 +112,7 @@ class BreakpointList:
             after=after,
             outcome=outcome,
             predicate=predicate,
-            pending=resolved.pending,
+            unresolved=resolved.unresolved,
         )
         return self._add(new)
 

@@ -255,7 +255,7 @@ def _unmatched(change: Change, session: Session) -> str:
         assert isinstance(change, PatternSwitch | ChangedBenefit)
         what, spec, verb = f"pattern {change.pattern!r}", f"pattern:{change.pattern}", "is tried"
         listing = "'info applicable --patterns' lists those of a pass."
-    pending = resolve_spec(spec, session.names).pending or ""
+    pending = resolve_spec(spec, session.names).unresolved.clause or ""
     similar = pending.partition("; ")[2]
     return f"No {what} {verb} from this stop on{f'; {similar}' if similar else f'. {listing}'}"
 

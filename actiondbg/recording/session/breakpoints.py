@@ -221,8 +221,8 @@ class RecordedBreakpoints:
         Returns:
             The stop; at the end with the breakpoints that were never hit.
         """
-        for one in self._table.pending():
-            if one.id in stop.breakpoints:
+        for one in self._table.all():
+            if one.id in stop.breakpoints and one.pending is not None:
                 one.meet(stop)
         self._table.remove_temporary(stop.breakpoints)
         return with_never_hit(stop, self._table) if stop.when == "exit" else stop

@@ -61,6 +61,10 @@ class Vocabulary(Protocol):
         """Return the known names of a kind."""
         ...
 
+    def may_have(self, kind: Kind, name: str) -> bool:
+        """Whether a name may be among those of a kind: faster than a search of all."""
+        ...
+
     def options(self) -> list[str]:
         """Return the words of the command line that may name passes."""
         ...
@@ -90,6 +94,10 @@ class ActionNames:
         """Return the name of a kind, if the action has one."""
         name = self._names[kind]
         return [] if name is None else [name]
+
+    def may_have(self, kind: Kind, name: str) -> bool:
+        """Return whether the action has a name of the kind."""
+        return self._names[kind] is not None
 
     def options(self) -> list[str]:
         """Return no words."""
@@ -198,6 +206,8 @@ def _is_whole_name(kind: Kind, glob: str, names: Vocabulary) -> bool:
     """Return whether a glob matches a known name from its beginning to its end."""
     if kind == "pass" and glob in names.options():
         return True
+    if is_literal(glob) and not names.may_have(kind, glob):
+        return False
     return _matches_any(glob, names.get(kind))
 
 
@@ -205,6 +215,8 @@ def _is_known(kind: Kind, glob: str, names: Vocabulary) -> bool:
     """Return whether a glob matches a known name, as the agent matches it; see ``Glob``."""
     if _is_whole_name(kind, glob, names):
         return True
+    if kind not in ("pattern", "pass"):
+        return False  # only C++ names have components
     return _matches_any(glob, [part for name in names.get(kind) for part in _parts(name)])
 
 

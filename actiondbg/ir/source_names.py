@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from functools import cached_property
 from pathlib import Path
-from typing import NamedTuple
 
 _MAX_BYTES = 4 << 20  # of a file; the rest is not searched
 
@@ -22,29 +22,41 @@ _FUNCTION = re.compile(rb"func(?<!\wfunc)(?:tion)?\s[^@\n(]*@(?:\"([^\"\n]+)\"|(
 _SYMBOL = re.compile(rb'sym_name(?<!\wsym_name)\s*=\s*"([^"\n]+)"')
 
 
-class SourceNames(NamedTuple):
-    """The names in source text.
+class SourceNames:
+    """The names in the text of files, searched at their first use.
 
-    Attributes:
-        operations: names with a dialect, such as arith.addi.
-        functions: symbols of functions.
+    Args:
+        files: one that cannot be read has no names.
     """
 
-    operations: frozenset[str]
-    functions: frozenset[str]
+    def __init__(self, files: Iterable[Path]) -> None:
+        self._texts = [_text(file) for file in files]
 
+    def may_have(self, name: str) -> bool:
+        """Whether a name is anywhere in the text, even as a part of another."""
+        return any(name.encode(errors="replace") in text for text in self._texts)
 
-def source_names(files: Iterable[Path]) -> SourceNames:
-    """Return the names in files; one that cannot be read has none."""
-    operations: set[bytes] = set()
-    functions: set[bytes] = set()
-    for file in files:
-        text = _COMMENT.sub(b"", _text(file))
-        functions.update(quoted or plain for quoted, plain in _FUNCTION.findall(text))
-        functions.update(_SYMBOL.findall(text))
-        operations.update(_GENERIC.findall(text))
-        operations.update(_OPERATION.findall(_STRING.sub(b'""', text)))
-    return SourceNames(_decoded(operations), _decoded(functions))
+    @cached_property
+    def operations(self) -> frozenset[str]:
+        """Names with a dialect, such as arith.addi."""
+        found: set[bytes] = set()
+        for text in self._code:
+            found.update(_GENERIC.findall(text))
+            found.update(_OPERATION.findall(_STRING.sub(b'""', text)))
+        return _decoded(found)
+
+    @cached_property
+    def functions(self) -> frozenset[str]:
+        """Symbols of functions."""
+        found: set[bytes] = set()
+        for text in self._code:
+            found.update(quoted or plain for quoted, plain in _FUNCTION.findall(text))
+            found.update(_SYMBOL.findall(text))
+        return _decoded(found)
+
+    @cached_property
+    def _code(self) -> list[bytes]:
+        return [_COMMENT.sub(b"", text) for text in self._texts]
 
 
 def _text(file: Path) -> bytes:

@@ -10,12 +10,12 @@ from pathlib import Path
 from actiondbg import protocol
 from actiondbg.breakpoints.resolution import Kind
 from actiondbg.errors import ActiondbgError, LaunchError
-from actiondbg.ir.source_names import SourceNames, source_names
+from actiondbg.ir.source_names import SourceNames
 from actiondbg.process.stop import Stop
 from actiondbg.session.agent_breakpoints import AgentBreakpoints
 from actiondbg.session.executions import Executions
 from actiondbg.tool.command_line import CommandLine, inspect_command_line
-from actiondbg.tool.known_names import KINDS, KnownNames
+from actiondbg.tool.known_names import KINDS, KnownNames, NameKind
 
 _LEARN_SECONDS = 1.0  # names are a convenience: they must not delay the end of a session
 STDIN = "<stdin>"  # as MLIR names it in locations
@@ -52,15 +52,19 @@ class SessionNames:
             if self.is_current:
                 return sorted(self._asked(kind))
             return list(_sorted((), self._of_source().functions))
-        known = self._load()
-        if known is not None and self.is_current:
-            known.add(kind, self._asked(kind))
-        names = known.get(kind) if known is not None else ()
+        names = self._of_tool(kind)
         if kind == "op":
             names = _sorted(names, self._of_source().operations)
         if kind == "tag":
             names = _sorted(names, _TAGS)
         return list(names)
+
+    def may_have(self, kind: Kind, name: str) -> bool:
+        """Whether a name may be among those of a kind, without a search of the input for all."""
+        source = self._of_source()
+        if kind == "func":
+            return self.is_current or source.may_have(name)
+        return kind != "op" or source.may_have(name) or name in self._of_tool(kind)
 
     def learn(self) -> None:
         """Store the names and the hit counts of a stopped agent, before the tool is ended."""
@@ -114,6 +118,15 @@ class SessionNames:
 
     # --- helpers ---
 
+    def _of_tool(self, kind: NameKind) -> tuple[str, ...]:
+        """Return the names that the tool has dispatched, in this run and in earlier ones."""
+        known = self._load()
+        if known is None:
+            return ()
+        if self.is_current:
+            known.add(kind, self._asked(kind))
+        return known.get(kind)
+
     def _asked(self, kind: Kind) -> list[str]:
         return self._executions.ask(protocol.GetNames(kind=kind)).names
 
@@ -127,7 +140,7 @@ class SessionNames:
         files = [folder / each for each in self._command_line().inputs]
         stats = [_stamp(each) for each in files]
         if self._source is None or self._source[0] != stats:
-            self._source = stats, source_names(files)
+            self._source = stats, SourceNames(files)
         return self._source[1]
 
     def _load(self) -> KnownNames | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import weakref
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from actiondbg import protocol
 from actiondbg.breakpoints.breakpoint import BreakpointTable
@@ -30,7 +31,6 @@ from actiondbg.session.inspection.stack import Stack
 from actiondbg.session.inspection.stopped_ir import StoppedIR
 from actiondbg.session.names import SessionNames
 from actiondbg.session.observers import ObserverList
-from actiondbg.session.past.past import Past
 from actiondbg.session.past.replay import Replay
 from actiondbg.session.scout import Scout
 from actiondbg.session.skip_plan import SkipPlan
@@ -42,6 +42,9 @@ from actiondbg.session.time_travel.tool_replacement import ToolReplacement
 from actiondbg.support.closeable import Closeable
 from actiondbg.tool import OnCompile
 from actiondbg.tool.program import Program
+
+if TYPE_CHECKING:
+    from actiondbg.session.past.past import Past
 
 
 def launch(
@@ -126,9 +129,10 @@ class Session(Closeable):
         self.names = SessionNames(executions, breakpoints)
         self.breakpoints = BreakpointList(self._table, breakpoints, self.cursor, self.names)
         self.observers = ObserverList(executions, breakpoints, self.names)
-        replay, scout = Replay(executions), Scout(executions, self.options)
+        self._past: Past | None = None
+        self._replay = replay = Replay(executions)
+        scout = Scout(executions, self.options)
         self.native = NativeDebugger(executions, scout)
-        self.past = Past(program, executions, self.cursor, values, replay, self.names)
         replacement = ToolReplacement(executions, breakpoints, self.options)
         rules = SkipRules(executions, replacement.begin_branch, self.names)
         self.skips = SkipPlan(program, executions, breakpoints, scout, replay, rules)
@@ -171,6 +175,18 @@ class Session(Closeable):
         )
         # No collaborator refers to the session: its last reference releases it.
         self._release = weakref.finalize(self, executions.release)
+
+    @property
+    def past(self) -> Past:
+        """Queries about the run, answered by a replay."""
+        if self._past is None:
+            # Its analyses are imported at the first query: a run needs none of them.
+            from actiondbg.session.past.past import Past
+
+            executions, values = self._executions, self._values
+            program, replay = executions.program, self._replay
+            self._past = Past(program, executions, self.cursor, values, replay, self.names)
+        return self._past
 
     def close(self) -> None:
         """End the tool, and remove the session's files."""

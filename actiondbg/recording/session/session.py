@@ -288,6 +288,10 @@ class RecordedNames:
         there = np.bincount(names.codes[actions.is_tag(_TAGS[kind])])
         return sorted(names.values[int(code)] for code in np.flatnonzero(there))
 
+    def may_have(self, kind: Kind, name: str) -> bool:
+        """Return True: the names of a kind are at hand."""
+        return True
+
 
 class _Scratch:
     """The directory of the printed IR, made when it is first needed."""

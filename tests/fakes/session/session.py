@@ -205,6 +205,9 @@ class FakeNames:
             "func": ["main"],
         }[kind]
 
+    def may_have(self, kind: str, name: str) -> bool:
+        return name in self.get(kind)
+
 
 class FakeObservers:
     """Callbacks, which no action calls."""

@@ -24,6 +24,9 @@ class Names:
     def get(self, kind: Kind) -> list[str]:
         return self.names.get(kind, [])
 
+    def may_have(self, kind: Kind, name: str) -> bool:
+        return any(name in known for known in self.get(kind))
+
     def options(self) -> list[str]:
         return self.words
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from actiondbg.ir.source_names import source_names
+from actiondbg.ir.source_names import SourceNames
 
 _TEXT = """\
 // func.func @comment and arith.subi
@@ -25,14 +25,16 @@ module attributes {dlti.spec = "math.sin", tf.x} {
 
 def test_operations_and_functions_are_found(tmp_path: Path) -> None:
     (tmp_path / "in.mlir").write_text(_TEXT)
-    found = source_names([tmp_path / "in.mlir", tmp_path / "missing"])
+    found = SourceNames([tmp_path / "in.mlir", tmp_path / "missing"])
     assert found.functions == {"odd name", "g", "main", "kernel"}
     wanted = {"func.func", "llvm.func", "arith.addi", "arith.muli", "linalg.generic", "gpu.func"}
     assert wanted <= found.operations
     assert not found.operations & {"arith.subi", "math.sin", "llvm.ptr", "arith.overflow"}
     assert "dlti.spec" not in found.operations
+    assert found.may_have("odd name") and not found.may_have("arith.divsi")
 
 
 def test_bytecode_has_none(tmp_path: Path) -> None:
     (tmp_path / "in.mlirbc").write_bytes(b"ML\xefR\x0d\x00\xff" + bytes(range(256)))
-    assert source_names([tmp_path / "in.mlirbc"]) == (frozenset(), frozenset())
+    found = SourceNames([tmp_path / "in.mlirbc"])
+    assert (found.operations, found.functions) == (frozenset(), frozenset())

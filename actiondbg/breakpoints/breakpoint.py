@@ -11,6 +11,7 @@ from actiondbg.breakpoints.condition import parse_condition, uses_field
 from actiondbg.breakpoints.outcome_filter import parse_outcome
 from actiondbg.breakpoints.resolution import ActionNames, UnresolvedNames, Vocabulary, resolve_spec
 from actiondbg.breakpoints.spec import parse_spec
+from actiondbg.breakpoints.watch import catch_spec
 from actiondbg.errors import UsageError
 
 
@@ -138,6 +139,14 @@ class Breakpoint:
             watch=self.watch,
             catch=self.catch,
         )
+
+
+def catches_on_wire(catches: Iterable[protocol.Catch]) -> list[protocol.WireBreakpoint]:
+    """Return catches for the wire, with ids from 1."""
+    return [
+        Breakpoint(id, catch_spec(catch), catch=catch).on_wire()
+        for id, catch in enumerate(catches, 1)
+    ]
 
 
 class BreakpointTable:

@@ -16,6 +16,7 @@ from actiondbg.bisection.oracles.oracle import Evidence, Oracle, OracleSetup, Pr
 from actiondbg.bisection.trials.pool import ThreadPool
 from actiondbg.bisection.trials.trial import RunningTrial
 from actiondbg.bisection.verdict import Judgement, Verdict
+from actiondbg.breakpoints.breakpoint import catches_on_wire
 from actiondbg.breakpoints.resolution import resolve_spec
 from actiondbg.errors import NotStopped, UsageError
 from actiondbg.ir.diff import Diff, make_diff
@@ -281,19 +282,7 @@ class _Judge:
 
     def catches(self) -> list[protocol.WireBreakpoint]:
         """Return what the oracle catches."""
-        return [
-            protocol.WireBreakpoint(
-                id=id,
-                enabled=True,
-                temporary=False,
-                after=False,
-                ignore=0,
-                terms=[],
-                condition=None,
-                catch=catch,
-            )
-            for id, catch in enumerate(self._oracle.catches, 1)
-        ]
+        return catches_on_wire(self._oracle.catches)
 
     def judge(self, end: RunEnd, running: RunningTrial) -> Judgement:
         """Judge a run by what was caught, by its end, or by its final IR."""

@@ -15,6 +15,7 @@ from actiondbg import protocol
 from actiondbg.bisection.command_runner import Cancelled
 from actiondbg.bisection.oracles.oracle import Evidence
 from actiondbg.bisection.trials.trial import RunningTrial, Trial
+from actiondbg.breakpoints.breakpoint import catches_on_wire
 from actiondbg.errors import ActiondbgError, LaunchError, ToolGone
 from actiondbg.process.execution import Execution, start_execution
 from actiondbg.process.fork_owner import ForkOwner
@@ -106,7 +107,7 @@ class FrozenTool(Closeable):
     ) -> None:
         self._line = line
         self.directory = directory
-        self._breakpoints = [_breakpoint(id, catch) for id, catch in enumerate(catches, 1)]
+        self._breakpoints = catches_on_wire(catches)
         self._held = HeldInterrupts()
         self._forks = ForkOwner(directory, self._held)
         self._numbers = itertools.count()
@@ -237,16 +238,3 @@ class FrozenTool(Closeable):
 def _fork(tool: ForkedTool, role: protocol.Role, stem: Path) -> ForkedTool:
     """Fork a process with copies of the files that the tool has written so far."""
     return tool.fork(role, stdout=f"{stem}.out", stderr=f"{stem}.err", output=f"{stem}.output")
-
-
-def _breakpoint(id: int, catch: protocol.Catch) -> protocol.WireBreakpoint:
-    return protocol.WireBreakpoint(
-        id=id,
-        enabled=True,
-        temporary=False,
-        after=False,
-        ignore=0,
-        terms=[],
-        condition=None,
-        catch=catch,
-    )

@@ -1,8 +1,10 @@
-"""The style of actiondbg's HTML pages; colours follow the reader's light or dark setting."""
+"""actiondbg's HTML pages; their colours follow the reader's light or dark setting."""
 
 from __future__ import annotations
 
-PAGE_STYLE = """\
+from html import escape
+
+_STYLE = """\
 :root {
   --text: #1f2328; --ground: #ffffff; --soft: #f6f8fa; --line: #d1d9e0; --quiet: #59636e;
   --old: #ffebe9; --new: #dafbe1; --old-mark: #ffc1ba; --new-mark: #9be9a8;
@@ -40,4 +42,32 @@ details { margin: .5rem 0; } summary { cursor: pointer; }
 mark { color: inherit; border-radius: 2px; }
 td.old mark { background: var(--old-mark); } td.new mark { background: var(--new-mark); }
 label { margin-right: 1rem; }
+"""
+
+
+def html_page(title: str, style: str, body: str, *, head: str = "") -> str:
+    """Return a self-contained page.
+
+    Args:
+        title: plain text.
+        style: CSS, which follows that of all pages.
+        body: HTML.
+        head: further elements of the head, each on its line.
+    """
+    return f"""\
+<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+{head}<title>{escape(title)}</title>
+<style>
+{_STYLE}{style}
+</style>
+</head>
+<body>
+{body}
+</body>
+</html>
 """

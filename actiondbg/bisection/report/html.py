@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from actiondbg.bisection.report import content
 from actiondbg.bisection.report.content import Report, Text
 from actiondbg.ir.html import Piece, marks, pieces, sides, token_colors
-from actiondbg.support.html_page import PAGE_STYLE
+from actiondbg.support.html_page import html_page
 
 if TYPE_CHECKING:
     from actiondbg.ir.diff import Diff, Row
@@ -45,24 +45,7 @@ def html_report(report: Report) -> str:
         _section("Files", _table((), [(_code(name), escape(what)) for name, what in report.files])),
     ]
     body = "\n".join(part for part in parts if part)
-    return f"""\
-<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<title>{escape(f"{words} {name}")}</title>
-<style>
-{PAGE_STYLE}{_STYLE}
-{token_colors()}
-</style>
-</head>
-<body>
-{body}
-</body>
-</html>
-"""
+    return html_page(f"{words} {name}", f"{_STYLE}\n{token_colors()}", body)
 
 
 def _section(title: str, body: str) -> str:

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from importlib.resources import files
 
-from actiondbg.support.html_page import PAGE_STYLE
+from actiondbg.support.html_page import html_page
 
 _STYLE = """\
 .wide { overflow-x: auto; }
@@ -46,24 +46,15 @@ def page(
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     allowed = f"script-src 'sha256-{digest}'" if scripts else "script-src 'none'"
     policy = f"default-src 'none'; style-src 'unsafe-inline'; {allowed}"
-    parts = [
-        "<!DOCTYPE html>",
-        f"<!--\n{notice.strip()}\n-->" if notice else "",
-        '<html lang="en">\n<head>\n<meta charset="utf-8">',
-        '<meta name="viewport" content="width=device-width, initial-scale=1">',
-        '<meta name="color-scheme" content="light dark">',
-        f'<meta http-equiv="Content-Security-Policy" content="{policy}">',
-        '<meta name="generator" content="actiondbg lineage">',
-        f"<title>{escape(title)}</title>",
-        f"<style>\n{PAGE_STYLE}{_STYLE}{style}</style>\n</head>\n<body>",
-        f"<h1>{escape(title)}</h1>",
-        body,
-    ]
+    head = f"<!--\n{notice.strip()}\n-->\n" if notice else ""
+    head += f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
+    head += '<meta name="generator" content="actiondbg lineage">\n'
+    parts = [f"<h1>{escape(title)}</h1>", body]
     if data is not None:
         parts.append(f'<script type="application/json" id="data">{_as_script(data)}</script>')
     if scripts:
         parts.append(f"<script>{script}</script>")
-    return "\n".join(part for part in (*parts, "</body>\n</html>\n") if part)
+    return html_page(title, _STYLE + style, "\n".join(filter(None, parts)), head=head)
 
 
 def asset(name: str) -> str:

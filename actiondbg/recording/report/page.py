@@ -17,7 +17,7 @@ from actiondbg.recording.report.content import Content, content_of
 from actiondbg.recording.report.groups import OUTCOMES
 from actiondbg.recording.report.limits import SIZE, Limits
 from actiondbg.recording.report.overview import Source
-from actiondbg.support.html_page import PAGE_STYLE
+from actiondbg.support.html_page import html_page
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -54,11 +54,9 @@ def report_page(recording: Recording, size: float = SIZE, *, is_kept: bool = Tru
 def _page(content: Content) -> str:
     script = "\n".join(_asset(f"{name}.js") for name in _SCRIPTS)
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    return Template(_asset("page.html")).substitute(
-        hash=f"sha256-{digest}",
-        title=escape(f"actiondbg: {content.title}"),
-        heading=f"actiondbg: {escape(content.title)}",
-        style=f"{PAGE_STYLE}{_asset('style.css')}{token_colors()}",
+    title = f"actiondbg: {content.title}"
+    body = Template(_asset("page.html")).substitute(
+        heading=escape(title),
         command=escape(_short(content.command)),
         facts=_facts(content.facts),
         counts=_counts(content),
@@ -68,6 +66,8 @@ def _page(content: Content) -> str:
         run=_as_script(content.run),
         script=script,
     )
+    head = Template(_asset("head.html")).substitute(hash=f"sha256-{digest}")
+    return html_page(title, _asset("style.css") + token_colors(), body.rstrip(), head=head)
 
 
 def _asset(name: str) -> str:

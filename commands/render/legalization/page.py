@@ -16,7 +16,7 @@ from actiondbg.commands.render.legalization.text import (
 )
 from actiondbg.commands.render.units import operation
 from actiondbg.ir.html import pieces, token_colors
-from actiondbg.support.html_page import PAGE_STYLE
+from actiondbg.support.html_page import html_page
 
 if TYPE_CHECKING:
     from actiondbg.analysis.legalization.explanation import Explanation
@@ -38,25 +38,8 @@ def explanation_page(found: Explanation) -> str:
         title, body = headline(found), _failure(found)
     else:
         title, body = f"Why conversions left {found.target}", _left(found)
-    return f"""\
-<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<title>{escape(title)}</title>
-<style>
-{PAGE_STYLE}{_STYLE}
-{token_colors()}
-</style>
-</head>
-<body>
-<h1>{escape(title)}</h1>
-{body}
-</body>
-</html>
-"""
+    heading = f"<h1>{escape(title)}</h1>"
+    return html_page(title, f"{_STYLE}\n{token_colors()}", f"{heading}\n{body}")
 
 
 def _failure(found: Explanation) -> str:

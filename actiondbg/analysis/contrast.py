@@ -148,7 +148,10 @@ class _Statement(msgspec.Struct, frozen=True):
 
     @property
     def penalty(self) -> float:
-        """What is said of the operation itself, plainly, is preferred: it needs less evidence."""
+        """A penalty for statements about distant operations, and for vague or costly ones.
+
+        Of two statements with the same evidence, the one with the smaller penalty comes first.
+        """
         distance, cost = self.feature.cost
         is_vague = self.relation == "is not" and self.feature.has_value
         is_text = self.feature.aspect == "attribute" and isinstance(self.value, str)

@@ -125,7 +125,7 @@ _LISTED = {"any-definer", "used-by", "has", "contains", "yields", "inside"}
 
 
 class Feature(NamedTuple):
-    """What is observed: an aspect of a subject; ``distance`` is the one from the operation."""
+    """An aspect of a subject that is ``distance`` steps away from the operation of the pattern."""
 
     aspect: str
     subject: str
@@ -204,7 +204,8 @@ class _Collector:
 
     Args:
         subject: the words for the operation.
-        distance: of the operation from the one that the pattern was applied to.
+        distance: the number of steps to it from the operation of the pattern; a step leads to the
+            operation that defines an operand, for example.
     """
 
     def __init__(self, subject: str, distance: int) -> None:

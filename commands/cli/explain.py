@@ -28,7 +28,7 @@ examples:
   actiondbg explain --left 'op:memref.*' -- mlir-opt in.mlir --finalize-memref-to-llvm
   actiondbg explain --html why.html -- mlir-opt in.mlir --convert-to-llvm
 
-The errors of the tool go to stderr; what it writes to stdout is dropped.
+The stderr of the tool is shown, its stdout is not.
 
 exit status: 0 something was explained; 1 no conversion failed, none left such operations, or an
 error; 2 bad usage; 3 the tool could not be started. docs/explain.md explains the output.

@@ -96,12 +96,12 @@ def whatif(console: Console, options: WhatifOptions) -> ComparisonShown:
 def shown_comparison(
     found: Comparison, options: ComparisonOptions, sentence: Callable[[list[str]], str]
 ) -> ComparisonShown:
-    """Return what is shown of a comparison.
+    """Select the rows and diffs of a comparison to show, and add the notes about it.
 
     Args:
         found: the comparison.
         options: what to show.
-        sentence: tells about changes that changed nothing.
+        sentence: returns the note about changes without effect.
     """
     notes = [sentence(row.unmatched) for row in found.rows if row.unmatched]
     diffs = [found.diff(number) for number in range(1, len(found.rows))] if options.diff else []

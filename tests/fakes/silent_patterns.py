@@ -27,7 +27,8 @@ class Case(NamedTuple):
     source: str
 
 
-# Of two conditions that a failure must meet, other failures hide the one that it does not.
+# Patterns whose precondition the contrast does not find. It has two parts: other failures violate
+# only the first one, so that no statement about the second one separates failures from successes.
 NOT_NAMED = {"*FuseElementwiseOps"}
 
 _CANONICALIZE = ("--canonicalize",)

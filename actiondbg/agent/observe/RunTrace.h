@@ -62,8 +62,8 @@ public:
 
 private:
   enum class Use : uint8_t { None, Write, Compare };
-  /// A name is a number in the list of names; 0 stands for any that is not in
-  /// it.
+  /// `name` and `op` are indices in the list of names. Index 0 means that the
+  /// list has no room for the name.
   struct Entry {
     uint16_t name, op;
     uint32_t id;

@@ -52,7 +52,7 @@ def printed_lines(session: actiondbg.Session) -> tuple[list[str], bool]:
 
 def differences(session: actiondbg.Session, printed_first: bool) -> list[tuple[str, str]] | None:
     """Return the lines that differ; None if MLIR prints the module in generic form."""
-    if printed_first:  # whoever comes first gives the values their names
+    if printed_first:  # the first printer assigns the names of the values, the other reuses them
         (theirs, generic), ours = printed_lines(session), our_lines(session)
     else:
         ours, (theirs, generic) = our_lines(session), printed_lines(session)

@@ -70,12 +70,13 @@ class LeftOutPattern(msgspec.Struct, frozen=True, kw_only=True):
     generates: list[NamedLegality]
 
 
-class User(msgspec.Struct, frozen=True, kw_only=True):
-    """An operation that uses a result."""
+class Neighbour(msgspec.Struct, frozen=True, kw_only=True):
+    """An operation at a cast; ``converted`` if the conversion has made it or legalized it."""
 
     id: int | None
     name: str
     location: str | None
+    converted: bool
 
 
 class OperationEnded(_Event, tag="operation-end"):
@@ -90,7 +91,7 @@ class OperationEnded(_Event, tag="operation-end"):
     illegal: bool | None = None
     text: str | None = None
     untried: list[LeftOutPattern] = msgspec.field(default_factory=list[LeftOutPattern])
-    users: list[User] = msgspec.field(default_factory=list[User])
+    users: list[Neighbour] = msgspec.field(default_factory=list[Neighbour])
 
 
 class PatternBegan(_Event, tag="pattern"):
@@ -125,15 +126,6 @@ class ErrorReported(_Event, tag="diagnostic"):
     text: str
     location: str | None
     notes: list[Note]
-
-
-class Neighbour(msgspec.Struct, frozen=True, kw_only=True):
-    """An operation at a cast; ``converted`` if the conversion made it or legalized it."""
-
-    id: int | None
-    name: str
-    location: str | None
-    converted: bool
 
 
 class CastUnresolved(_Event, tag="unresolved"):

@@ -100,18 +100,6 @@ static std::string textOf(Operation *op, const Identities &ids) {
   return LinePrinter(op->getContext(), ids, style).print(op).parts.front();
 }
 
-static Array usersOf(Operation *op, const Identities &ids) {
-  Array users;
-  for (Operation *user : op->getUsers()) {
-    users.push_back(Object{{"id", idOrNull(ids.of(user))},
-                           {"name", safe(user->getName().getStringRef())},
-                           {"location", orNull(placeText(user->getLoc()))}});
-    if (users.size() == mostUsers)
-      break;
-  }
-  return users;
-}
-
 /// Returns the names of the values before a conversion: at its end some are
 /// gone.
 static std::string namesIn(llvm::ArrayRef<Operation *> roots,
@@ -203,16 +191,21 @@ Object Legalizations::neighbour(const Conversion &conversion,
                 {"converted", isConverted}};
 }
 
+Array Legalizations::users(const Conversion &conversion,
+                           Operation *cast) const {
+  Array all;
+  for (Operation *user : cast->getUsers()) {
+    all.push_back(neighbour(conversion, user));
+    if (all.size() == mostUsers)
+      break;
+  }
+  return all;
+}
+
 /// Adds the operation that gives the value of a cast, and those that need it.
 void Legalizations::addNeighbours(Object &event, const Conversion &conversion,
                                   Operation *cast) const {
-  Array users;
-  for (Operation *user : cast->getUsers()) {
-    users.push_back(neighbour(conversion, user));
-    if (users.size() == mostUsers)
-      break;
-  }
-  event["users"] = std::move(users);
+  event["users"] = users(conversion, cast);
   Value input = cast->getNumOperands() ? cast->getOperand(0) : Value();
   Operation *definer = input ? input.getDefiningOp() : nullptr;
   auto argument = dyn_cast_or_null<BlockArgument>(input);
@@ -354,7 +347,7 @@ void Legalizations::endOperation(Operation *op, bool isLegalized) {
     event["illegal"] = conversion.target->isIllegal(op);
     event["text"] = safe(textOf(op, ids));
     if (isa<UnrealizedConversionCastOp>(op))
-      event["users"] = usersOf(op, ids);
+      event["users"] = users(conversion, op);
     add(std::move(event));
   }
   conversion.open.pop_back();

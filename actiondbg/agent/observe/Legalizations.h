@@ -128,6 +128,8 @@ private:
   void writeUnresolved(const mlir::Diagnostic &diagnostic);
   void addNeighbours(llvm::json::Object &event, const Conversion &conversion,
                      mlir::Operation *cast) const;
+  llvm::json::Array users(const Conversion &conversion,
+                          mlir::Operation *cast) const;
   llvm::json::Object neighbour(const Conversion &conversion,
                                mlir::Operation *op) const;
   void write(Conversion &conversion, llvm::StringRef text);

@@ -15,6 +15,7 @@ from actiondbg.protocol.legalizations import (
     LeftOutPattern,
     Legality,
     LegalizationEvent,
+    Neighbour,
     OperationBegan,
     OperationEnded,
     OperationsLeft,
@@ -23,7 +24,6 @@ from actiondbg.protocol.legalizations import (
     ReasonGiven,
     TryResult,
     TypeFailed,
-    User,
     ValuesNamed,
 )
 
@@ -82,7 +82,7 @@ class Legalization(msgspec.Struct, kw_only=True):
     tried: list[TriedPattern] = msgspec.field(default_factory=list[TriedPattern])
     left_out: list[LeftOutPattern] = msgspec.field(default_factory=list[LeftOutPattern])
     types: list[TypeFailed] = msgspec.field(default_factory=list[TypeFailed])
-    users: list[User] = msgspec.field(default_factory=list[User])
+    users: list[Neighbour] = msgspec.field(default_factory=list[Neighbour])
 
 
 class Conversion(msgspec.Struct, kw_only=True, rename={"pass_name": "pass"}):

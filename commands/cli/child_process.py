@@ -9,10 +9,14 @@ from collections.abc import Callable, Generator
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from actiondbg.commands.render.terminal.echo import stop_echo
 from actiondbg.commands.render.terminal.progress import ProgressLine
 
 if TYPE_CHECKING:
     from actiondbg.recording.capture.recorder import RecordedRun, RecordingProcess
+
+_STDIN = 0  # which may be closed
+_COMPILING = "Compiling the agent ..."
 
 
 def print_notice(sentence: str) -> None:
@@ -53,17 +57,27 @@ def print_ending(done: RecordedRun, is_whole: bool, detail: str = "") -> None:
 
 def print_compiling() -> None:
     """Print on stderr that the agent is being compiled, which takes some seconds."""
-    print("Compiling the agent ...", file=sys.stderr, flush=True)
+    print(_COMPILING, file=sys.stderr, flush=True)
 
 
-def show_compiling() -> Callable[[], None] | None:
-    """Show that the agent is being compiled; return the end of that, if it is to be called."""
-    line = ProgressLine(sys.stderr)
+def show_compiling(progress: ProgressLine | None = None) -> Callable[[], None] | None:
+    """Show that the agent is being compiled; return the end of that, if it is to be called.
+
+    Args:
+        progress: the line to show it on; None for another one.
+    """
+    line = ProgressLine(sys.stderr) if progress is None else progress
     if not line.shows:
         print_compiling()
         return None
-    line.begin("Compiling the agent ...", late=0)
-    return line.end
+    restore = stop_echo(_STDIN)
+    line.begin(_COMPILING, late=0)
+
+    def end() -> None:
+        line.end()
+        restore()
+
+    return end
 
 
 def signal_name(number: int) -> str:

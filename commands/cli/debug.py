@@ -5,14 +5,13 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TextIO
 
 from actiondbg import __version__
 from actiondbg.breakpoints.spec import split_spec_and_condition
 from actiondbg.commands import SUBCOMMANDS
-from actiondbg.commands.cli.child_process import exit_code
+from actiondbg.commands.cli.child_process import exit_code, show_compiling
 from actiondbg.commands.cli.line_parser import (
     LineParser,
     MlirInclude,
@@ -30,7 +29,6 @@ from actiondbg.errors import LaunchError
 from actiondbg.support.executables import which
 
 if TYPE_CHECKING:
-    from actiondbg.commands.render.terminal.progress import ProgressLine
     from actiondbg.session.session import Session
 
 _EPILOG = """\
@@ -57,8 +55,6 @@ subcommands, each with --help:
 exit status: 0 all commands succeeded, 1 a command failed, 2 bad usage,
 3 the tool could not be started; with --return-child-result that of the tool.
 """
-
-_STDIN = 0  # which may be closed
 
 
 class DebugOptions(StartupOptions):
@@ -168,7 +164,7 @@ def _debug(tool: list[str], options: DebugOptions) -> int:
         stdin=os.devnull if reads_stdin(options) else None,
         stdout=_tool_stdout(options),
         stderr="inherit",
-        on_compile=lambda: show_compiling(session, progress),
+        on_compile=lambda: show_compiling(progress),
         skips=options.skips,
         edits=options.edits,
     )
@@ -195,24 +191,6 @@ def _check_tool(session: Session) -> None:
 
     if not is_driver(session.target.argv):  # which needs the arguments that run may give
         _ = session.target.tool
-
-
-def show_compiling(session: Session, progress: ProgressLine) -> Callable[[], None] | None:
-    """Show that the agent is being compiled; return the end of that, if it is to be called."""
-    text = f"Compiling the agent for LLVM {session.target.tool.llvm} ..."
-    if not progress.shows:
-        print(text, file=sys.stderr, flush=True)
-        return None
-    from actiondbg.commands.render.terminal.echo import stop_echo
-
-    restore = stop_echo(_STDIN)
-    progress.begin(text, late=0)
-
-    def end() -> None:
-        progress.end()
-        restore()
-
-    return end
 
 
 def _tool_stdout(options: DebugOptions) -> str | TextIO:

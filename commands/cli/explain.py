@@ -109,7 +109,7 @@ def _check(options: ExplainOptions, tool: list[str]) -> None:
 
 def _run(stack: ExitStack, tool: list[str], options: ExplainOptions) -> Console:
     """Run a tool to its first failure, or to its end if operations were left."""
-    from actiondbg.commands.cli.debug import show_compiling
+    from actiondbg.commands.cli.child_process import show_compiling
     from actiondbg.commands.interpreter.console import Console
     from actiondbg.commands.render.terminal.progress import ProgressLine
     from actiondbg.session.session import launch
@@ -121,7 +121,7 @@ def _run(stack: ExitStack, tool: list[str], options: ExplainOptions) -> Console:
         randomize=options.randomize,
         stdout=os.devnull,
         stderr="inherit",
-        on_compile=lambda: show_compiling(session, progress),
+        on_compile=lambda: show_compiling(progress),
     )
     stack.enter_context(session)
     console = Console(

@@ -7,7 +7,7 @@ import signal
 import sys
 from typing import TYPE_CHECKING, Annotated
 
-from actiondbg.commands.cli.child_process import print_compiling
+from actiondbg.commands.cli.child_process import show_compiling
 from actiondbg.commands.cli.line_parser import LineParser, MlirInclude, NoColor
 from actiondbg.commands.interpreter import completers
 from actiondbg.commands.interpreter.options import Flag, Option
@@ -87,7 +87,7 @@ def run(argv: list[str]) -> int:
     from actiondbg.session.session import launch
 
     try:
-        with launch(tool, mlir_include=options.mlir_include, on_compile=print_compiling) as session:
+        with launch(tool, mlir_include=options.mlir_include, on_compile=show_compiling) as session:
             _go(session, options.at)
             _compare(session, options)
     except KeyboardInterrupt:

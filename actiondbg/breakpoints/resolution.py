@@ -173,7 +173,7 @@ def _meaning(piece: Piece, term: Term, names: Vocabulary) -> str | None:
     if not glob.strip("*"):
         return f"tag:{glob}"
     # A whole name first: a pass is not hidden by a function pattern ns::Op::canonicalize.
-    for matches in (_is_whole_name, _is_known):
+    for matches in (_is_whole_name, _is_part):
         for kind in _ORDER:
             if matches(kind, glob, names):
                 return f"{kind}:{piece.raw}"
@@ -213,10 +213,13 @@ def _is_whole_name(kind: Kind, glob: str, names: Vocabulary) -> bool:
 
 def _is_known(kind: Kind, glob: str, names: Vocabulary) -> bool:
     """Return whether a glob matches a known name, as the agent matches it; see ``Glob``."""
-    if _is_whole_name(kind, glob, names):
-        return True
+    return _is_whole_name(kind, glob, names) or _is_part(kind, glob, names)
+
+
+def _is_part(kind: Kind, glob: str, names: Vocabulary) -> bool:
+    """Return whether a glob matches a part of a known C++ name that stands for it."""
     if kind not in ("pattern", "pass"):
-        return False  # only C++ names have components
+        return False
     return _matches_any(glob, [part for name in names.get(kind) for part in _parts(name)])
 
 

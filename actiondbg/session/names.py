@@ -61,10 +61,9 @@ class SessionNames:
 
     def may_have(self, kind: Kind, name: str) -> bool:
         """Whether a name may be among those of a kind, without a search of the input for all."""
-        source = self._of_source()
         if kind == "func":
-            return self.is_current or source.may_have(name)
-        return kind != "op" or source.may_have(name) or name in self._of_tool(kind)
+            return self.is_current or self._of_source().may_have(name)
+        return kind != "op" or self._of_source().may_have(name) or name in self._of_tool(kind)
 
     def learn(self) -> None:
         """Store the names and the hit counts of a stopped agent, before the tool is ended."""

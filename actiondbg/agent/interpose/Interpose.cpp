@@ -278,6 +278,7 @@ dispatchFold(Operation *op, FoldResults &results, Fold fold) {
   Engine &engine = Engine::get();
   if (!engine.follows())
     return fold();
+  engine.observer.ids.prefetch(op);
   NameFacts &name = engine.names.of(op);
   if (name.isConstant)
     return fold();

@@ -56,6 +56,12 @@ public:
   /// Returns the id of an operation; 0 if it has none.
   uint32_t of(mlir::Operation *op) const { return entryOf(op) >> bits; }
 
+  /// Loads the id of an operation into the cache, some time before it is read.
+  LLVM_ATTRIBUTE_ALWAYS_INLINE void prefetch(const mlir::Operation *op) const {
+    if (isCached(op))
+      __builtin_prefetch(&local.table->numbers[slotOf(op)]);
+  }
+
   /// Returns the live operation with an id, or null. Searches all tables.
   mlir::Operation *find(uint32_t id) const;
   /// The id of the next operation of this thread.

@@ -17,5 +17,6 @@ SUBCOMMANDS = {  # their modules
     "report": f"{_CLI}.report",
     "stat": f"{_CLI}.stat",
     "trace": f"{_CLI}.trace",
+    "track": f"{_CLI}.track",
     "whatif": f"{_CLI}.whatif",
 }

@@ -43,7 +43,8 @@ class Loss(NamedTuple):
     Args:
         node: its number.
         why: ``folded``, ``merged``, ``dead`` (it had no uses) or ``erased``; ``inserted`` of an
-            operation that an action made from no other.
+            operation that an action made from no other. Between dumps ``unlocated`` (it has no
+            source location) or ``unmatched`` (no location of the other dump overlaps its own).
         ordinal: the action that erased or inserted it; None if no action is known.
     """
 

@@ -50,6 +50,7 @@ subcommands, each with --help:
   trace     write a trace for Perfetto, Chrome or Tracy
   report    write an HTML page about a run
   stat      measure the cost of actions
+  track     track operations from an IR to a later one, and back
   whatif    compare a run with others that do something otherwise
 
 exit status: 0 all commands succeeded, 1 a command failed, 2 bad usage,

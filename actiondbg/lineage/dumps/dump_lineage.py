@@ -135,6 +135,10 @@ class DumpLineage:
         """Name an action; dumps have none, so that each number raises KeyError."""
         raise KeyError(ordinal)
 
+    def pass_of(self, ordinal: int) -> int | None:
+        """Return the pass around an action; dumps have none."""
+        return None
+
     def unused_remap(self) -> str:
         """Return a sentence about names of the remap that no location has; empty if all are."""
         for stage in self._stages:

@@ -26,7 +26,7 @@ class DumpLineage:
 
     def __init__(self, stages: Sequence[Stage], remap: FileRemap | None = None) -> None:
         self._stages = tuple(stages)
-        self._remap = remap or FileRemap()
+        self.remap = remap or FileRemap()
         self._indices: dict[int, LocationIndex] = {}
         self._firsts = [stage.nodes[0] if len(stage) else 0 for stage in self._stages]
 
@@ -39,7 +39,7 @@ class DumpLineage:
         """Return the index of the locations of a stage; it is made once."""
         found = self._indices.get(id(stage))
         if found is None:
-            found = self._indices[id(stage)] = LocationIndex(stage.locations, self._remap)
+            found = self._indices[id(stage)] = LocationIndex(stage.locations, self.remap)
         return found
 
     def overlapping(self, ranges: Iterable[SourceRange], stage: Stage) -> list[Operation]:
@@ -143,7 +143,7 @@ class DumpLineage:
         """Return a sentence about names of the remap that no location has; empty if all are."""
         for stage in self._stages:
             self.index(stage)
-        unused = self._remap.unused()
+        unused = self.remap.unused()
         if not unused:
             return ""
         files = _listed(

@@ -1,0 +1,117 @@
+"""Functions over the operations of dumps for a Python shell: tracked, shrunk to parents, shown."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from actiondbg.errors import UsageError
+from actiondbg.lineage.dumps.operation_index import IndexedOperation, OperationIndex
+from actiondbg.lineage.dumps.source_ranges import SourceRanges
+
+Tracked = IndexedOperation | SourceRanges | str | Sequence[IndexedOperation] | None
+
+RULE = "-" * 40
+_LOCATION = re.compile(r'\s*\bloc\((?:[^()"]|"(?:[^"\\]|\\.)*+"|\([^()]*+\))*+\)[ \t]*$', re.M)
+
+
+def track_ops(
+    ops: Tracked, index: OperationIndex, use_combined_src: bool = False
+) -> list[IndexedOperation]:
+    """Return the operations of a dump whose source overlaps that of others.
+
+    Args:
+        ops: operations, one, source ranges or None.
+        index: the dump to track to.
+        use_combined_src: compare the sources of the operations in their regions too.
+    """
+    if ops is None:
+        return []
+    if isinstance(ops, SourceRanges | str):
+        return index.get_ops_by_src_range(ops)
+    found: dict[IndexedOperation, None] = {}
+    for op in _operations(ops):
+        ranges = op.get_combined_src() if use_combined_src else op.src_rng
+        found |= dict.fromkeys(index.get_ops_by_src_range(ranges))
+    return list(found)
+
+
+def shrink_to_parents(ops: Iterable[IndexedOperation]) -> list[IndexedOperation]:
+    """Leave out the operations that are in the regions of others."""
+    found = list(ops)
+    given = set(found)
+    return [op for op in found if not any(parent in given for parent in _around(op))]
+
+
+def shrink_to_children(ops: Iterable[IndexedOperation]) -> list[IndexedOperation]:
+    """Leave out the operations that have others in their regions."""
+    found = list(ops)
+    outer = {parent for op in found for parent in _around(op)}
+    return [op for op in found if op not in outer]
+
+
+def shown_ops(ops: Tracked) -> str:
+    """Return the text of operations: of one without its location, of several with theirs."""
+    if ops is None or isinstance(ops, SourceRanges | str):
+        return str(ops)
+    found = sorted(shrink_to_parents(_operations(ops)), key=lambda op: op.src_rng)
+    if len(found) == 1:
+        return _LOCATION.sub("", _dedented(found[0].text))
+    return f"\n{RULE}\n".join(_dedented(op.text) for op in found) or "[]"
+
+
+def shown_source(ops: Tracked) -> str:
+    """Return the text of the sources of operations, each once.
+
+    Raises:
+        UsageError: a file cannot be read.
+    """
+    if ops is None:
+        return ""
+    if isinstance(ops, SourceRanges | str):
+        ranges = {SourceRanges.from_str(ops) if isinstance(ops, str) else ops}
+    else:
+        ranges = {op.src_rng for op in _operations(ops)}
+    known = sorted(one for one in ranges if not one.is_unknown)
+    return f"\n{RULE}\n".join(one.get_content() for one in known)
+
+
+def described_ops(ops: Tracked, content: bool = False) -> str:
+    """Return the names and the source of operations, with the text of the source on request."""
+    lines: list[str] = []
+    for op in _operations(ops):
+        lines += [
+            f"{op.op_name} {op.ssa_name}".rstrip(),
+            f"  unique id: {op.unique_id}",
+            f"  source:    {op.src_rng}",
+        ]
+        if content:
+            lines += [f"  | {line}" for line in op.src_rng.get_content().split("\n")]
+    return "\n".join(lines)
+
+
+def _operations(ops: Tracked) -> Sequence[IndexedOperation]:
+    """Return a list of operations.
+
+    Raises:
+        UsageError: it is none.
+    """
+    found = [ops] if isinstance(ops, IndexedOperation) else ops
+    if not isinstance(found, list | tuple):
+        raise UsageError(f"Expected operations of an index, got {ops!r}.")
+    for op in found:
+        if not isinstance(op, IndexedOperation):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise UsageError(f"Expected operations of an index, got {op!r}.")
+    return found
+
+
+def _around(op: IndexedOperation) -> Iterable[IndexedOperation]:
+    parent = op.parent
+    while parent is not None:
+        yield parent
+        parent = parent.parent
+
+
+def _dedented(text: str) -> str:
+    indent = len(text) - len(text.lstrip(" "))
+    return "\n".join(line.removeprefix(" " * indent) for line in text.split("\n"))

@@ -1,0 +1,192 @@
+"""The Python shell of ``actiondbg track``: functions over the operations of dumps."""
+
+from __future__ import annotations
+
+import ast
+import code
+import contextlib
+import sys
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from actiondbg.commands import FAILED
+from actiondbg.commands.shell.prompt.history_file import HistoryFile, history_file
+from actiondbg.errors import ActiondbgError
+from actiondbg.lineage.dumps import index_functions
+from actiondbg.lineage.dumps.index_functions import Tracked
+from actiondbg.lineage.dumps.operation_index import IndexedOperation, OperationIndex
+from actiondbg.lineage.dumps.source_ranges import SourceRanges
+
+if TYPE_CHECKING:
+    from actiondbg.lineage.dumps.dump_lineage import DumpLineage
+
+Operations = list[IndexedOperation]
+
+
+def run_shell(lineage: DumpLineage) -> int:
+    """Run a Python shell over dumps; return the exit code.
+
+    At a terminal it reads lines until ``exit()`` or the end of input; from a pipe it runs all
+    statements, and ends at the first that fails.
+    """
+    names = shell_names([OperationIndex(lineage, stage) for stage in lineage.stages])
+    if sys.stdin.isatty():
+        _Console(names).interact(_banner(lineage), exitmsg="")
+        return 0
+    return _run_all(sys.stdin.read(), names)
+
+
+def _banner(lineage: DumpLineage) -> str:
+    stages = ", ".join(f"{stage.name} ({len(stage)} operations)" for stage in lineage.stages)
+    return f"{stages}\nA Python shell: info lists its functions; exit() or Ctrl-D leaves it."
+
+
+class Info:
+    """A text that is shown by its name alone."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    def __call__(self) -> None:
+        """Print the text."""
+        print(self._text)
+
+    def __repr__(self) -> str:
+        return self._text
+
+
+class Helper(Info):
+    """``help``: of a function its own text, of everything else Python's."""
+
+    def __call__(self, *about: object) -> None:
+        """Print the help of an object; without one, the functions."""
+        if not about:
+            return super().__call__()
+        return help(about[0])
+
+
+def shell_names(indices: list[OperationIndex]) -> dict[str, Any]:
+    """Return what the shell defines, by name.
+
+    Args:
+        indices: of the stages; the first is the input.
+    """
+    first, last = indices[0], indices[-1] if len(indices) > 1 else None
+
+    def track_back(ops: Tracked) -> Operations:
+        """Return the operations of the input that operations of a later stage came from.
+
+        The sources of the operations in their regions are compared too.
+        """
+        return index_functions.track_ops(ops, first, use_combined_src=True)
+
+    def related(ops: Tracked) -> Operations:
+        """Return the operations of the input with the source of others."""
+        return index_functions.track_ops(ops, first)
+
+    def show(ops: Tracked) -> None:
+        """Print operations."""
+        print(index_functions.shown_ops(ops))
+
+    def src(ops: Tracked) -> None:
+        """Print the source lines of operations."""
+        print(index_functions.shown_source(ops))
+
+    def dump_infos(ops: Tracked, content: bool = False) -> None:
+        """Print the names and the sources of operations; with content=True the source's text."""
+        print(index_functions.described_ops(ops, content))
+
+    functions: list[Callable[..., object]] = [
+        track_back,
+        related,
+        show,
+        src,
+        dump_infos,
+        index_functions.track_ops,
+        index_functions.shrink_to_parents,
+        index_functions.shrink_to_children,
+    ]
+    if last is not None:
+
+        def track(ops: Tracked, to: OperationIndex = last) -> Operations:
+            """Return the operations of a later stage, by default the last, that others became."""
+            return index_functions.track_ops(ops, to)
+
+        functions.insert(0, track)
+    text = _info(functions, indices)
+    return {
+        **{function.__name__: function for function in functions},
+        "op_index": first,
+        "track_op_index": last,
+        "op_indices": indices,
+        "SourceRanges": SourceRanges,
+        "info": Info(text),
+        "help": Helper(text),
+    }
+
+
+def _info(functions: list[Callable[..., object]], indices: list[OperationIndex]) -> str:
+    lines = ["functions, each with help(NAME):"]
+    for function in functions:
+        first = (function.__doc__ or "").strip().split("\n")[0]
+        lines.append(f"  {function.__name__:18} {first}")
+    lines += ["", "stages:", f"  {'op_index':18} {indices[0]!r}"]
+    if len(indices) > 1:
+        lines.append(f"  {'track_op_index':18} {indices[-1]!r}")
+    if len(indices) > 2:
+        lines.append(f"  {'op_indices':18} all {len(indices)}, in order")
+    lines += [
+        "",
+        "An index has get_ops_by_name('%0'), get_ops_by_type('linalg.matmul'),",
+        "get_ops_by_src_loc('a.mlir:3:5'), get_ops_by_src_range('a.mlir:3:1-9:1') and get_op(ID).",
+        "An operation has op_name, ssa_name, src_rng, unique_id, parent and children.",
+    ]
+    return "\n".join(lines)
+
+
+class _Console(code.InteractiveConsole):
+    """The shell at a terminal, with a history and completion."""
+
+    def __init__(self, names: dict[str, Any]) -> None:
+        super().__init__(names, "<track>")
+        self._history = HistoryFile(history_file().with_name("track-history"))
+        with contextlib.suppress(ImportError):  # a Python without readline has neither
+            import readline
+            import rlcompleter
+
+            for line in self._history.load():
+                readline.add_history(line)
+            readline.set_completer(rlcompleter.Completer(names).complete)
+            readline.parse_and_bind("tab: complete")
+
+    def raw_input(self, prompt: str = "") -> str:
+        line = super().raw_input(prompt)
+        self._history.append(line)
+        return line
+
+    def showtraceback(self) -> None:
+        error = sys.exc_info()[1]
+        if isinstance(error, ActiondbgError):
+            self.write(f"{error}\n")
+        else:
+            super().showtraceback()
+
+
+def _run_all(source: str, names: dict[str, Any]) -> int:
+    """Run statements; the values of expressions are printed, as a shell does."""
+    try:
+        statements = ast.parse(source, "<stdin>").body
+    except SyntaxError as error:
+        print(f"actiondbg: line {error.lineno} is no Python: {error.msg}.", file=sys.stderr)
+        return FAILED
+    for statement in statements:
+        compiled = compile(ast.Interactive([statement]), "<stdin>", "single")
+        try:
+            exec(compiled, names)
+        except ActiondbgError:
+            raise
+        except Exception as error:
+            where = f"line {statement.lineno} of standard input"
+            print(f"actiondbg: {where}: {type(error).__name__}: {error}", file=sys.stderr)
+            return FAILED
+    return 0

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from itertools import combinations
 from pathlib import Path
 from typing import NamedTuple
 
 from actiondbg.errors import UsageError
 from actiondbg.lineage.dumps.dump_lineage import DumpLineage
-from actiondbg.lineage.locations.source_files import FileRemap, parse_remap
+from actiondbg.lineage.locations.source_files import FileRemap, parse_remap, same_file
 from actiondbg.lineage.stage import Stage
 from actiondbg.lineage.text.scanner import ScannedText, scan
 
@@ -38,8 +39,9 @@ def read_dumps(
     pairs = [parse_remap(_with_placeholders(one, files)) for one in remap]
     stages: list[Stage] = []
     notes: list[str] = []
+    own = _own_files(files)
     for file in files:
-        scanned = _read(file, sum(map(len, stages)), partial)
+        scanned = _read(file, own[file], sum(map(len, stages)), partial)
         stages.append(scanned.stage)
         notes.extend([scanned.note] if scanned.note else [])
     lineage = DumpLineage(stages, FileRemap(pairs))
@@ -49,12 +51,21 @@ def read_dumps(
     return DumpFiles(lineage, tuple(notes))
 
 
-def _read(file: str, first_node: int, partial: bool) -> ScannedText:
+def _own_files(files: Sequence[str]) -> dict[str, str]:
+    """Return the file that the locations of each dump without locations name."""
+    own = {file: "<stdin>" if file == "-" else file for file in files}
+    if any(same_file(one, two) for one, two in combinations(own.values(), 2) if one != two):
+        # a.mlir is the end of b/a.mlir, but not the same file.
+        own = {
+            file: name if file == "-" else str(Path(name).absolute()) for file, name in own.items()
+        }
+    return own
+
+
+def _read(file: str, own_file: str, first_node: int, partial: bool) -> ScannedText:
     text = _text(file)
     name = "standard input" if file == "-" else file
-    scanned = scan(
-        text, name, file="<stdin>" if file == "-" else file, first_node=first_node, partial=partial
-    )
+    scanned = scan(text, name, file=own_file, first_node=first_node, partial=partial)
     if not len(scanned.stage):
         raise UsageError(f"{name} has no operations: is it the text of an IR?")
     return scanned

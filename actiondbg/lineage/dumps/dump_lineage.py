@@ -11,7 +11,7 @@ from actiondbg.errors import UsageError
 from actiondbg.lineage.evidence import Evidence
 from actiondbg.lineage.lineage import Loss, Node, Relation, Step, Trace, Tracking
 from actiondbg.lineage.locations.location_index import LocationIndex
-from actiondbg.lineage.locations.source_files import FileRemap
+from actiondbg.lineage.locations.source_files import FileRemap, same_file
 from actiondbg.lineage.locations.source_range import SourceRange
 from actiondbg.lineage.stage import Operation, Stage
 
@@ -152,15 +152,25 @@ class DumpLineage:
         return f"The remap of {unused[0]!r} matches no location: the locations are in {files}."
 
     def check_order(self) -> None:
-        """Check that each dump overlaps the first one.
+        """Check that each dump overlaps the first one, and was not made before it.
 
         Raises:
-            UsageError: the locations of a dump overlap none of the first dump.
+            UsageError: the locations of a dump overlap none of the first dump, or those of an
+                earlier dump are in a later one.
         """
         first = self._stages[0]
         for stage in self._stages[1:]:
+            if self._names(first, stage.name) and not self._names(stage, first.name):
+                raise UsageError(
+                    f"The stages are in the wrong order: the locations of {first.name} are in "
+                    f"{stage.name}, from which it was made. Give {stage.name} first."
+                )
             if not self._is_related(first, stage):
                 raise UsageError(self._unrelated(first, stage))
+
+    def _names(self, stage: Stage, file: str) -> bool:
+        """Whether locations of a stage are in a file."""
+        return any(same_file(one, file) for one in self.index(stage).files)
 
     def _is_related(self, first: Stage, stage: Stage) -> bool:
         small, large = sorted((first, stage), key=len)
@@ -169,7 +179,7 @@ class DumpLineage:
 
     def _unrelated(self, first: Stage, stage: Stage) -> str:
         files, others = self.index(first).files, self.index(stage).files
-        if not others:
+        if all(same_file(one, stage.name) for one in others):  # none, or its own lines
             return (
                 f"{stage.name} has no source locations: print it with --mlir-print-debuginfo, "
                 "so that its operations can be tracked."

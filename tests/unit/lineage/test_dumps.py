@@ -170,5 +170,27 @@ def test_dumps_without_locations(folder: Path) -> None:
         lineage("in.mlir", "low.mlir").check_order()
     # A dump without any location has its own lines, which are none of the input.
     (folder / "low.mlir").write_text("t.op\n")
+    with pytest.raises(UsageError, match=r"low.mlir has no source locations: print it with"):
+        lineage("in.mlir", "low.mlir").check_order()
+    (folder / "low.mlir").write_text('t.op loc("in.mlir":40:1)\n')
     with pytest.raises(UsageError, match=r"No location of low.mlir overlaps one of in.mlir"):
         lineage("in.mlir", "low.mlir").check_order()
+
+
+def test_stages_in_the_wrong_order(folder: Path) -> None:
+    lineage("in.mlir", "low.mlir").check_order()
+    with pytest.raises(UsageError) as raised:
+        lineage("low.mlir", "in.mlir").check_order()
+    assert str(raised.value) == (
+        "The stages are in the wrong order: the locations of low.mlir are in in.mlir, from which "
+        "it was made. Give in.mlir first."
+    )
+
+
+def test_files_of_one_name_in_two_folders_are_distinct(folder: Path) -> None:
+    (folder / "made").mkdir()
+    (folder / "made" / "in.mlir").write_text(INPUT)
+    with pytest.raises(UsageError, match=r"made/in.mlir has no source locations"):
+        lineage("in.mlir", "made/in.mlir").check_order()
+    (folder / "made" / "in.mlir").write_text(LOWERED)
+    lineage("in.mlir", "made/in.mlir").check_order()

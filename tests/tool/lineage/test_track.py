@@ -1,0 +1,232 @@
+"""``actiondbg track`` over dumps of real tools."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.paths import COMMAND
+
+CONVOLUTIONS = """builtin.module {
+  func.func @two(
+      %image: tensor<1x4x4x1xf32>, %kernel: tensor<1x1x1x1xf32>
+  ) -> (tensor<1x4x4x1xf32>, tensor<1x4x4x1xf32>) {
+    %room0 = tensor.empty() : tensor<1x4x4x1xf32>
+    %room1 = tensor.empty() : tensor<1x4x4x1xf32>
+
+    %first = linalg.conv_2d_nhwc_hwcf
+      {dilations = dense<1> : vector<2xi64>, strides = dense<1> : vector<2xi64>}
+      ins(%image, %kernel : tensor<1x4x4x1xf32>, tensor<1x1x1x1xf32>)
+      outs(%room0 : tensor<1x4x4x1xf32>) -> tensor<1x4x4x1xf32>
+
+    %second = linalg.conv_2d_nhwc_hwcf
+      {dilations = dense<1> : vector<2xi64>, strides = dense<1> : vector<2xi64>}
+      ins(%image, %kernel : tensor<1x4x4x1xf32>, tensor<1x1x1x1xf32>)
+      outs(%room1 : tensor<1x4x4x1xf32>) -> tensor<1x4x4x1xf32>
+    return %first, %second : tensor<1x4x4x1xf32>, tensor<1x4x4x1xf32>
+  }
+}
+"""
+LOWERED = """func.func @two() {
+  %flat = test.collapse loc("model/two.mlir":8:14)
+  %product = linalg.matmul loc("model/two.mlir":8:14)
+  %kept = linalg.conv_2d_nhwc_hwcf loc("model/two.mlir":13:15)
+  return
+}
+"""
+QUESTION = """
+len(op_index.get_ops_by_type("linalg.conv_2d_nhwc_hwcf"))
+became, stayed = [], []
+for op in op_index.get_ops_by_type("linalg.conv_2d_nhwc_hwcf"):
+    (became if any(o.op_name == "linalg.matmul" for o in track(op)) else stayed).append(op)
+[o.ssa_name for o in became]
+[o.ssa_name for o in stayed]
+show(track(became))
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "two.mlir").write_text(CONVOLUTIONS)
+    (tmp_path / "low.mlir").write_text(LOWERED)
+    return tmp_path
+
+
+def track(*args: str, statements: str = "") -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [COMMAND, "track", *args], input=statements, capture_output=True, text=True, check=False
+    )
+
+
+DUMPS = ("--input", "two.mlir", "--then", "low.mlir")
+
+
+def test_question_about_all_convolutions_in_the_python_shell(folder: Path) -> None:
+    words = ("--input-mlir", "two.mlir", "--track-mlir", "low.mlir")
+    run = track(*words, "--src-remap-list", "%i=model/two.mlir", statements=QUESTION)
+    assert run.stderr == ""
+    # The names are those that MLIR prints: the file has %first and %second.
+    assert (
+        run.stdout
+        == """2
+['%2']
+['%3']
+%flat = test.collapse loc("model/two.mlir":8:14)
+----------------------------------------
+%product = linalg.matmul loc("model/two.mlir":8:14)
+"""
+    )
+
+
+def test_tracked_there_and_back(folder: Path) -> None:
+    run = track(*DUMPS, "--from", "%first", "--from", "two.mlir:8")
+    became = """two.mlir:8: %first = linalg.conv_2d_nhwc_hwcf
+  became 2 operations of low.mlir, by location:
+  low.mlir:2: %flat = test.collapse loc("model/two.mlir":8:14)
+  low.mlir:3: %product = linalg.matmul loc("model/two.mlir":8:14)
+"""
+    assert run.stdout == 2 * became
+    run = track(*DUMPS, "--back", "--from", "linalg.*")
+    assert (
+        run.stdout
+        == """low.mlir:3: %product = linalg.matmul loc("model/two.mlir":8:14)
+  came from 1 operation of two.mlir, by location:
+  two.mlir:8: %first = linalg.conv_2d_nhwc_hwcf
+low.mlir:4: %kept = linalg.conv_2d_nhwc_hwcf loc("model/two.mlir":13:15)
+  came from 1 operation of two.mlir, by location:
+  two.mlir:13: %second = linalg.conv_2d_nhwc_hwcf
+"""
+    )
+
+
+def test_arguments_stand_for_the_operation_around_them(folder: Path) -> None:
+    run = track(*DUMPS, "--from", "%kernel", "--nested")
+    assert run.stdout.startswith("two.mlir:2: func.func @two(\n  became 3 operations of low.mlir")
+
+
+def test_json_has_the_steps(folder: Path) -> None:
+    run = track(*DUMPS, "--from", "%second", "--json")
+    (answer,) = map(json.loads, run.stdout.splitlines())
+    assert answer["operation"]["location"] == '"two.mlir":13:15'
+    (reached,) = answer["operations"]
+    assert reached["name"] == "linalg.conv_2d_nhwc_hwcf"
+    assert reached["steps"] == [
+        {
+            "evidence": "location",
+            "source": answer["operation"]["node"],
+            "target": reached["node"],
+            "ordinal": None,
+        }
+    ]
+    lost = json.loads(track(*DUMPS, "--from", "%room0", "--json").stdout)
+    assert [loss["why"] for loss in lost["losses"]] == ["unmatched"]
+
+
+def test_related_operations_of_one_dump(folder: Path) -> None:
+    run = track("--input", "low.mlir", "--related", "--from", "%flat")
+    assert "shares its source with 2 operations of low.mlir" in run.stdout
+
+
+@pytest.mark.parametrize(
+    ("args", "status", "message"),
+    [
+        ((), 2, "give one input: actiondbg track --input A.mlir --then B.mlir"),
+        (("--input", "two.mlir", "--from", "%first"), 2, "a later stage is missing"),
+        ((*DUMPS, "--back", "--related", "--from", "%first"), 2, "exclude each other"),
+        ((*DUMPS, "--from", "%none"), 1, "No operation of two.mlir defines %none."),
+        ((*DUMPS, "--from", "@none"), 1, "No operation of two.mlir defines the symbol @none."),
+        (
+            (*DUMPS, "--from", "tosa.conv_2d_nhwc_hwcf"),
+            1,
+            "Did you mean linalg.conv_2d_nhwc_hwcf?",
+        ),
+        ((*DUMPS, "--from", "other.mlir:3"), 1, "its locations are in 'two.mlir'."),
+        (
+            (*DUMPS, "--from", "%first", "--to", "3"),
+            1,
+            "'3' is not one stage of two.mlir, low.mlir",
+        ),
+        ((*DUMPS, "--from", "%first", "--remap", "x=y"), 1, "The remap of 'x' matches no location"),
+        (("--input", "low.mlir", "--then", "two.mlir", "--from", "%flat"), 1, "the wrong order"),
+        (
+            ("--input", "no.mlir", "--then", "low.mlir", "--from", "%a"),
+            1,
+            "'no.mlir' cannot be read",
+        ),
+        (
+            ("--input", "cut.mlir", "--then", "low.mlir", "--from", "%first"),
+            1,
+            "cut.mlir does not parse: on line 4, the '{' is not closed; --partial uses what can",
+        ),
+    ],
+)
+def test_errors_are_one_sentence(
+    folder: Path, args: tuple[str, ...], status: int, message: str
+) -> None:
+    (folder / "cut.mlir").write_text(CONVOLUTIONS.partition("return")[0])
+    run = track(*args)
+    assert run.returncode == status
+    assert message in run.stderr
+    assert "Traceback" not in run.stderr
+    assert len(run.stderr.splitlines()) == (1 if status == 1 else 2)
+
+
+def test_partial_uses_the_rest_of_a_dump(folder: Path) -> None:
+    (folder / "two.mlir").write_text(CONVOLUTIONS.partition("return")[0])
+    run = track(*DUMPS, "--partial", "--from", "%first")
+    assert run.returncode == 0
+    assert "became 2 operations" in run.stdout
+    assert run.stderr == (
+        "actiondbg: 2 places of two.mlir could not be read, the first on line 4: "
+        "the '{' is not closed.\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("statements", "message"),
+    [
+        ("show(", "actiondbg: line 1 is no Python: '(' was never closed."),
+        ("1\n\n1/0", "actiondbg: line 3 of standard input: ZeroDivisionError: division by zero"),
+        ("track(3)", "actiondbg: Expected operations of an index, got 3."),
+        ("track([3])", "actiondbg: Expected operations of an index, got 3."),
+        ("track('x')", "actiondbg: Invalid source range 'x': write FILE:LINE:COLUMN or"),
+        (
+            "src(SourceRanges.from_str('no.mlir:1:1'))",
+            "actiondbg: The source 'no.mlir' cannot be read: No such file or directory.",
+        ),
+    ],
+)
+def test_statement_that_fails_ends_the_shell(folder: Path, statements: str, message: str) -> None:
+    run = track(*DUMPS, statements=f"{statements}\nprint('not reached')\n")
+    assert run.returncode == 1
+    assert run.stderr.startswith(message)
+    assert len(run.stderr.splitlines()) == 1
+    assert "not reached" not in run.stdout
+
+
+def test_three_stages_in_the_python_shell(folder: Path) -> None:
+    (folder / "last.mlir").write_text('t.last loc("two.mlir":8:14)\n')
+    run = track(
+        *DUMPS,
+        "--then",
+        "last.mlir",
+        statements="""
+op = op_index.get_ops_by_name("%first")[0]
+[o.op_name for o in track(op)]
+[o.op_name for o in track(op, op_indices[1])]
+[o.op_name for o in track_back(track(op))]
+op.src_rng.overlaps(track(op)[0].src_rng), op.src_rng
+""",
+    )
+    assert (
+        run.stdout
+        == """['t.last']
+['test.collapse', 'linalg.matmul']
+['linalg.conv_2d_nhwc_hwcf']
+(True, <two.mlir:8:14>)
+"""
+    )

@@ -67,9 +67,9 @@ def test_a_session_and_its_history(state: Path) -> None:
 
     process = start(state)
     process.send("\x1b[A")  # up
-    process.expect("1 / 0")
-    process.sendintr()
-    process.expect(">>> ")
+    process.expect("shrink_to_parents\\(\\[\\]\\)")
+    process.sendline("")
+    process.expect("\\[\\]\r\n>>> ")
     process.sendline("exit()")
     process.expect(pexpect.EOF)
     process.close()

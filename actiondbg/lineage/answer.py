@@ -17,20 +17,26 @@ class AnsweredOperation(msgspec.Struct, kw_only=True):
     """An operation of a stage.
 
     Attributes:
-        id: its number; of a recorded run the operation id.
+        node: its number; of a recorded run the operation id.
         name: its name.
+        result: the name of its first result; empty for none.
+        symbol: the symbol that it defines; empty for none.
+        function: the innermost symbol around it; empty for none.
+        stage: the name of the stage.
         line: the line of the stage's text on which it begins, from 1.
-        text: the first of its lines.
+        text: that line.
         location: the text of its source location.
-        function: the symbol of the function around it; None for none.
     """
 
-    id: int
+    node: int
     name: str
+    result: str
+    symbol: str
+    function: str
+    stage: str
     line: int
     text: str
     location: str
-    function: str | None
 
 
 class AnsweredStep(msgspec.Struct, kw_only=True):
@@ -69,14 +75,14 @@ class AnsweredLoss(msgspec.Struct, kw_only=True):
     """A way that ended.
 
     Attributes:
-        id: the number of the operation.
+        node: the number of the operation.
         name: its name.
-        why: ``folded``, ``merged``, ``dead``, ``erased``, or ``inserted`` for one without origin.
+        why: see ``actiondbg.lineage.lineage.Loss``.
         ordinal: the action that erased or inserted it; None if no action is known.
         action: its name; None likewise.
     """
 
-    id: int
+    node: int
     name: str
     why: str
     ordinal: int | None
@@ -87,17 +93,19 @@ class TrackAnswer(msgspec.Struct, kw_only=True):
     """What operations became, came from, or are related to.
 
     Attributes:
-        direction: which of these.
         of: the operations that were tracked.
+        direction: what is asked about them.
         stage: the name of the stage of the answer.
-        traces: the operations of that stage.
-        losses: where ways ended, if nothing was reached.
+        recorded: whether operations are numbered by their ids, as a run was recorded.
+        operations: those of that stage that were reached.
+        losses: where ways ended.
     """
 
-    direction: Direction
     of: list[AnsweredOperation]
+    direction: Direction
     stage: str
-    traces: list[AnsweredTrace]
+    recorded: bool
+    operations: list[AnsweredTrace]
     losses: list[AnsweredLoss]
 
 
@@ -118,10 +126,11 @@ def answer(
         direction: forward, back, or to the operations with the same origin.
     """
     return TrackAnswer(
-        direction=direction,
         of=[describe(one) for one in operations],
+        direction=direction,
         stage=to.name,
-        traces=[_trace(lineage, one) for one in tracking.traces],
+        recorded=lineage.is_recorded,
+        operations=[_trace(lineage, one) for one in tracking.traces],
         losses=[_loss(lineage, one) for one in tracking.losses],
     )
 
@@ -130,21 +139,23 @@ def describe(operation: Operation) -> AnsweredOperation:
     """Return an operation as it is shown."""
     line = operation.stage.text_lines[operation.line - 1]
     return AnsweredOperation(
-        id=operation.node,
+        node=operation.node,
         name=operation.name,
+        result=operation.result,
+        symbol=operation.symbol,
+        function=_symbol_around(operation),
+        stage=operation.stage.name,
         line=operation.line,
         text=line.strip(),
         location=operation.location.text,
-        function=function_around(operation),
     )
 
 
-def function_around(operation: Operation) -> str | None:
-    """Return the symbol of the innermost function, or other symbol, around an operation."""
+def _symbol_around(operation: Operation) -> str:
     around = operation.parent
     while around is not None and not around.symbol:
         around = around.parent
-    return around.symbol if around else None
+    return around.symbol if around else ""
 
 
 def has_body(operations: Iterable[Operation]) -> bool:
@@ -182,7 +193,7 @@ def _step(lineage: Lineage, step: Step) -> AnsweredStep:
 
 def _loss(lineage: Lineage, loss: Loss) -> AnsweredLoss:
     return AnsweredLoss(
-        id=loss.node,
+        node=loss.node,
         name=lineage.node(loss.node).name,
         why=loss.why,
         ordinal=loss.ordinal,

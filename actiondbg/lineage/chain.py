@@ -44,6 +44,11 @@ class ChainLineage:
         """The stages of all runs."""
         return self._stages
 
+    @property
+    def is_recorded(self) -> bool:
+        """Whether a run was recorded: operations have ids, and actions are known."""
+        return True
+
     def node(self, number: int) -> Node:
         """Describe an operation; raises KeyError for an unknown number."""
         run = self._run_of(number, self._first_nodes)

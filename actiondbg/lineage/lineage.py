@@ -108,6 +108,11 @@ class Lineage(Protocol):
         """The stages, in the order of time: at least the input and the output."""
         ...
 
+    @property
+    def is_recorded(self) -> bool:
+        """Whether a run was recorded: operations have ids, and actions are known."""
+        ...
+
     def track(
         self,
         operations: Iterable[Operation],

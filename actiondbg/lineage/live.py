@@ -6,7 +6,9 @@ import re
 from typing import TYPE_CHECKING
 
 from actiondbg.errors import NoSuchUnit, UsageError
+from actiondbg.lineage.locations.location_index import LocationIndex
 from actiondbg.lineage.recorded.lineage import RecordedLineage
+from actiondbg.lineage.selection import select
 from actiondbg.lineage.stage import Operation, Stage
 from actiondbg.recording import open_recording
 
@@ -14,7 +16,7 @@ if TYPE_CHECKING:
     from actiondbg.session.debug_session import DebugSession
     from actiondbg.session.past.lineage_replay import End
 
-_PLACE = re.compile(r"(?P<file>.+?):(?P<line>\d+)(?::(?P<column>\d+))?")
+_ID = re.compile(r"@\d+")
 
 
 class SessionLineage:
@@ -52,20 +54,15 @@ class SessionLineage:
 
         Args:
             target: "cursor", an id such as "@12", an SSA name at the stop such as "%3", a symbol
-                such as "@main", or FILE:LINE.
-            stage: where symbols and lines are looked up.
+                such as "@main", FILE:LINE, or the name of operations.
+            stage: where symbols, lines and names are looked up.
 
         Raises:
             NoSuchUnit: there is no such operation.
         """
-        if target == "cursor" or target.startswith("%") or re.fullmatch(r"@\d+", target):
+        if target == "cursor" or target.startswith("%") or _ID.fullmatch(target):
             return [self._by_id(target, stage)]
-        if target.startswith("@"):
-            found = stage.with_symbol(target[1:])
-            if not found:
-                raise NoSuchUnit(f"No operation defines {target} in the IR {stage.name}.")
-            return found
-        return operations_at(stage, target)
+        return select(stage, target, LocationIndex(stage.locations))
 
     def _by_id(self, target: str, stage: Stage) -> Operation:
         digits = target[1:]
@@ -73,40 +70,7 @@ class SessionLineage:
         for one in (stage, *self.lineage.stages):
             if found := one.of_node(id):
                 return found
+        names = ", ".join(one.name for one in self.lineage.stages)
         raise NoSuchUnit(
-            f"@{id} is in none of the IR {', '.join(one.name for one in self.lineage.stages)}: "
-            "stop where it exists, and track it there."
+            f"@{id} is in none of the IR {names}: stop where it exists, and track it there."
         )
-
-
-def operations_at(stage: Stage, place: str) -> list[Operation]:
-    """Return the operations with a source location.
-
-    Args:
-        stage: the operations.
-        place: FILE:LINE or FILE:LINE:COLUMN; of the file, the last components are enough.
-
-    Raises:
-        UsageError: the text is no place.
-        NoSuchUnit: there is no such operation.
-    """
-    parsed = _PLACE.fullmatch(place)
-    if parsed is None:
-        raise UsageError(
-            f"{place!r} is no operation: give cursor, an id such as @12, an SSA name such as %3, a "
-            "symbol such as @main, or FILE:LINE."
-        )
-    end, line, column = parsed["file"], int(parsed["line"]), parsed["column"]
-    found = [
-        Operation(stage, index)
-        for index, location in enumerate(stage.locations)
-        if any(
-            (one.file == end or one.file.endswith("/" + end))
-            and one.line <= line <= one.end_line
-            and column in (None, str(one.column))
-            for one in location.ranges
-        )
-    ]
-    if not found:
-        raise NoSuchUnit(f"No operation of the IR {stage.name} has a location at {place}.")
-    return found

@@ -2,19 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+
 import msgspec
 
 from actiondbg.commands.render.renderer import RenderContext, renders
 from actiondbg.lineage.answer import (
     AnsweredLoss,
     AnsweredOperation,
+    AnsweredStep,
     AnsweredTrace,
     TrackAnswer,
 )
 
-_VERBS = {"forward": "became", "back": "came from", "related": "shares an origin with"}
-_DIM, _BOLD, _OFF = "\x1b[2m", "\x1b[1m", "\x1b[0m"
-_INDENT = "    "
+_VERBS = {"forward": "became", "back": "came from", "related": "shares its source with"}
+_WHY = {
+    "unlocated": "it has no source location",
+    "unmatched": "no source location there overlaps its own",
+    "folded": "was folded",
+    "merged": "was merged",
+    "dead": "was erased as dead",
+    "erased": "was erased",
+    "inserted": "was made from no other operation",
+}
+_DIM, _OFF = "\x1b[2m", "\x1b[0m"
+_MOST = 100  # columns of a line of IR where no terminal limits it
 
 
 class PictureWritten(msgspec.Struct):
@@ -33,83 +45,72 @@ class PictureWritten(msgspec.Struct):
 
 def answer_text(context: RenderContext, found: TrackAnswer) -> str:
     """Return the text of ``track``, ``track-back`` and ``related``."""
-    lines = answer_lines(found, context.width, colored=context.colored)
-    return "\n".join(lines)
+    return "\n".join(answer_lines(found, context.width, colored=context.colored))
 
 
-def answer_lines(found: TrackAnswer, width: int | None, *, colored: bool) -> list[str]:
-    """Return what tracking found in lines.
+def answer_lines(found: TrackAnswer, width: int | None = None, *, colored: bool) -> Iterator[str]:
+    """Yield what tracking found in lines: the operations, then those that they became or came from.
 
     Args:
         found: the answer.
-        width: the columns to which lines of IR are cut; None for whole lines.
+        width: the columns of the terminal; None for none.
         colored: whether escape sequences set colours.
     """
-    count = len(found.traces)
-    what = f"{count:,} operation{'' if count == 1 else 's'} of the IR {found.stage}"
+    for one in found.of:
+        yield _operation_line(one, found.recorded, width)
+    verb, count = _VERBS[found.direction], len(found.operations)
     if not count:
-        what = f"nothing in the IR {found.stage}"
-    lines = [f"{_subject(found.of)} {_VERBS[found.direction]} {what}{':' if count else '.'}"]
-    for trace in found.traces:
-        lines += _trace_lines(trace, width, colored)
-    if not count:
-        lines += [f"  {_loss(loss)}" for loss in found.losses]
-    return lines
+        yield f"  {verb} nothing in {found.stage}{_why(found.losses)}"
+        return
+    noun = "1 operation" if count == 1 else f"{count:,} operations"
+    by = "" if found.recorded else f", by {_evidence(found.operations)}"
+    yield f"  {verb} {noun} of {found.stage}{by}:"
+    for trace in found.operations:
+        yield f"  {_operation_line(trace.operation, found.recorded, width)}"
+        for line in _ways(trace) if found.recorded else ():
+            text = f"    {_cut(line, width and width - 4)}"
+            yield f"{_DIM}{text}{_OFF}" if colored else text
 
 
-def _subject(of: list[AnsweredOperation]) -> str:
-    if len(of) == 1:
-        one = of[0]
-        place = "" if one.location == "unknown" else f" at {_place(one.location)}"
-        return f"@{one.id} {one.name}{place}"
-    return f"{len(of):,} operations"
+def _operation_line(one: AnsweredOperation, has_id: bool, width: int | None) -> str:
+    id = f"@{one.node} " if has_id else ""
+    head = f"{id}{one.stage}:{one.line}: "
+    return head + _cut(one.text, _MOST if width is None else width - len(head) - 2)
 
 
-def _place(location: str) -> str:
-    return location.replace('"', "")
+def _cut(text: str, width: int | None) -> str:
+    return text if width is None or len(text) <= width else f"{text[: max(width, 8) - 3]}..."
 
 
-def _trace_lines(trace: AnsweredTrace, width: int | None, colored: bool) -> list[str]:
-    operation = trace.operation
-    function = f" of @{operation.function}" if operation.function else ""
-    head = f"  @{operation.id} line {operation.line}{function}"
-    bold, dim, off = (_BOLD, _DIM, _OFF) if colored else ("", "", "")
-    text = operation.text
-    if width is not None and len(text) > width - len(_INDENT):
-        text = text[: width - len(_INDENT) - 3] + "..."
-    lines = [f"{bold}{head}{off}", f"{_INDENT}{text}"]
-    lines += [f"{_INDENT}{dim}{one}{off}" for one in _ways(trace, width)]
-    return lines
+def _evidence(traces: Sequence[AnsweredTrace]) -> str:
+    return ", ".join(dict.fromkeys(step.evidence for one in traces for step in one.steps))
 
 
-def _ways(trace: AnsweredTrace, width: int | None) -> list[str]:
-    if not trace.steps:
-        return ["the same operation"]
-    lines: list[str] = []
-    for step in trace.steps:
-        how = f"@{step.target} {step.evidence}"
-        if step.evidence in ("merged", "symbol"):
-            how = f"@{step.source} {step.evidence} into @{step.target}"
-        if step.evidence == "location":
-            how = f"@{step.target} has a location of @{step.source}"
-        elif step.ordinal is not None:
-            how += f" by #{step.ordinal} {step.action}"
-        if width is not None and len(how) > width - len(_INDENT):
-            how = how[: width - len(_INDENT) - 3] + "..."
-        lines.append(how)
-    return lines
+def _ways(trace: AnsweredTrace) -> list[str]:
+    return [_way(step) for step in trace.steps] or ["the same operation"]
 
 
-def _loss(loss: AnsweredLoss) -> str:
-    ways = {
-        "folded": "was folded",
-        "merged": "was merged",
-        "dead": "was erased as dead",
-        "erased": "was erased",
-        "inserted": "was made from no other operation",
-    }
-    by = f" by #{loss.ordinal} {loss.action}" if loss.ordinal is not None else ""
-    return f"@{loss.id} {loss.name} {ways[loss.why]}{by}."
+def _way(step: AnsweredStep) -> str:
+    if step.evidence == "location":
+        return f"@{step.target} has a location of @{step.source}"
+    if step.evidence == "same":
+        return f"@{step.source} printed, @{step.target} parsed"
+    how = f"@{step.target} {step.evidence}"
+    if step.evidence in ("merged", "symbol"):
+        how = f"@{step.source} {step.evidence} into @{step.target}"
+    return how if step.ordinal is None else f"{how} by #{step.ordinal} {step.action}"
+
+
+def _why(losses: Sequence[AnsweredLoss]) -> str:
+    """Return why nothing was reached, by the losses: of recorded operations, each in a line."""
+    known = [loss for loss in losses if loss.why not in ("unlocated", "unmatched")]
+    if not known:
+        return f": {_WHY[losses[0].why]}." if losses else "."
+    lines = ["."]
+    for loss in known:
+        by = f" by #{loss.ordinal} {loss.action}" if loss.ordinal is not None else ""
+        lines.append(f"  @{loss.node} {loss.name} {_WHY[loss.why]}{by}.")
+    return "\n".join(lines)
 
 
 def picture_text(_: RenderContext, written: PictureWritten) -> str:
@@ -119,7 +120,4 @@ def picture_text(_: RenderContext, written: PictureWritten) -> str:
     return f"Wrote {', '.join(written.files)}: {boxes}.{note}"
 
 
-RENDERERS = [
-    renders(TrackAnswer, answer_text),
-    renders(PictureWritten, picture_text),
-]
+RENDERERS = (renders(TrackAnswer, answer_text), renders(PictureWritten, picture_text))

@@ -35,6 +35,11 @@ class DumpLineage:
         """The dumps, in the order of time."""
         return self._stages
 
+    @property
+    def is_recorded(self) -> bool:
+        """Whether a run was recorded: dumps know of no actions."""
+        return False
+
     def index(self, stage: Stage) -> LocationIndex:
         """Return the index of the locations of a stage; it is made once."""
         found = self._indices.get(id(stage))

@@ -59,6 +59,11 @@ class RecordedLineage:
         made[1:1] = [stage_of(f"after #{stage.actions}", [stage]) for stage in between]
         return made
 
+    @property
+    def is_recorded(self) -> bool:
+        """Whether a run was recorded: operations have ids, and actions are known."""
+        return True
+
     def node(self, number: int) -> Node:
         """Describe an operation; raises KeyError for an unknown number."""
         row = self._rows.get(number)

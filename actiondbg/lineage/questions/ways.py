@@ -8,13 +8,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from actiondbg.lineage.evidence import Evidence
+from actiondbg.lineage.evidence import EVIDENCES, Evidence
 from actiondbg.lineage.lineage import Lineage, Step
 from actiondbg.recording.format.arrow import Bools, Ints
 
-_EVIDENCES = tuple(Evidence)
 _ENDS = frozenset((Evidence.REPLACED, Evidence.FOLDED, Evidence.MERGED, Evidence.REWRITTEN))
-_CODES = {evidence: code for code, evidence in enumerate(_EVIDENCES)}
+_CODES = {evidence: code for code, evidence in enumerate(EVIDENCES)}
+
+_SYMBOL = _CODES[Evidence.SYMBOL]
 
 
 class Way(NamedTuple):
@@ -62,7 +63,7 @@ class Ways:
         """Return the step in a row."""
         ordinal = int(self.ordinals[row])
         return Step(
-            _EVIDENCES[self.codes[row]],
+            EVIDENCES[self.codes[row]],
             int(self.sources[row]),
             int(self.targets[row]),
             None if ordinal < 0 else ordinal,
@@ -126,7 +127,9 @@ class Ways:
             one = queue.popleft()
             since = reached[one]
             for row in map(int, index.get(one, ())):
-                when = int(times[row]) * sign
+                # An operation may refer to a symbol that was made before it.
+                is_symbol = self.codes[row] == _SYMBOL
+                when = since if is_symbol else int(times[row]) * sign
                 if not since <= when <= last:
                     continue
                 rows.add(row)

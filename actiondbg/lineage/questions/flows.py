@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -14,12 +14,11 @@ import numpy as np
 from actiondbg.errors import UsageError
 from actiondbg.lineage.lineage import Lineage, Loss
 from actiondbg.lineage.questions.groups import name_matches, operations_of_kind
+from actiondbg.lineage.questions.kinds import COMMON_KINDS
 from actiondbg.lineage.questions.reasons import Reasons
 from actiondbg.lineage.stage import Stage
 
 MOST_KINDS = 14  # a column
-
-_UNKNOWN = "no trace"
 
 
 class Kind(NamedTuple):
@@ -84,7 +83,8 @@ def flows(
     """Return the flows from the kinds of the input to those of the output.
 
     Each operation of the input counts as one. Where it became several operations, it is divided
-    evenly among their kinds, and among the operations of each kind.
+    evenly among their kinds, and among the operations of each kind; those inside others of them,
+    and constants and the like, count only if there is nothing else.
 
     Args:
         lineage: the operations.
@@ -103,6 +103,8 @@ def flows(
     losses = reasons.losses(operations, lineage.stages[-1])
     masses = {one.node: 1.0 for one in operations}
     name_of = _Names(lineage)
+    # What is missing in the output of a run was erased.
+    unknown = "erased" if reasons.ways.has_actions else "no trace"
     levels: list[_Level] = [defaultdict(float)]
     for node, mass in masses.items():
         levels[0][name_of(node), False] += mass
@@ -115,8 +117,9 @@ def flows(
             kinds: dict[str, list[int]] = defaultdict(list)
             for target in hop.reached(node, losses):
                 kinds[name_of(target)].append(target)
+            kinds = {kind: kinds[kind] for kind in kinds.keys() - COMMON_KINDS} or kinds
             if not kinds:
-                link[start, (reasons.forward(node, losses).why or _UNKNOWN, True)] += mass
+                link[start, (reasons.forward(node, losses).why or unknown, True)] += mass
             for kind, targets in kinds.items():
                 link[start, (kind, False)] += mass / len(kinds)
                 for target in targets:
@@ -175,9 +178,13 @@ class _StageHop:
         relation = self._lineage.relate(self._source, self._target, exact=self._exact)
         related: dict[int, list[int]] = {}
         for source, target in zip(relation.sources, relation.targets, strict=True):
-            number = self._target.nodes[target]
-            related.setdefault(self._source.nodes[source], []).append(number)
-        return related
+            related.setdefault(int(source), []).append(target)
+        numbers = self._target.nodes
+        return {
+            self._source.nodes[source]: [numbers[target] for target in outermost]
+            for source, targets in related.items()
+            if (outermost := _outermost(self._target, targets))
+        }
 
 
 class _PassHop:
@@ -195,13 +202,31 @@ class _PassHop:
     def reached(self, node: int, losses: Mapping[int, Loss]) -> Sequence[int]:
         alive = self._reasons.ways.alive(node, self._since, self._until)
         if self._until is None:
-            return [one for one in alive if self._target.of_node(one) is not None]
+            found = (self._target.of_node(one) for one in alive)
+            inner = _outermost(self._target, [one.index for one in found if one is not None])
+            return [self._target.nodes[index] for index in inner]
         return [one for one in alive if not self._is_lost(losses.get(one))]
 
     def _is_lost(self, loss: Loss | None) -> bool:
         if loss is None or loss.ordinal is None or self._until is None:
             return False
         return loss.ordinal <= self._until
+
+
+def _outermost(stage: Stage, indices: Iterable[int]) -> list[int]:
+    """Return those of some operations that are in none of the others, in the order of the text."""
+    given = sorted(indices)
+    chosen = set(given)
+    return [index for index in given if not _is_inside(stage, index, chosen)]
+
+
+def _is_inside(stage: Stage, index: int, chosen: set[int]) -> bool:
+    parent = stage.parents[index]
+    while parent >= 0:
+        if parent in chosen:
+            return True
+        parent = stage.parents[parent]
+    return False
 
 
 def _hops(lineage: Lineage, reasons: Reasons, after: Sequence[str], exact: bool) -> list[_Hop]:

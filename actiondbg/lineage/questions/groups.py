@@ -9,6 +9,7 @@ from functools import cached_property
 
 from actiondbg.errors import UsageError
 from actiondbg.lineage.lineage import Lineage, Loss
+from actiondbg.lineage.questions.kinds import COMMON_KINDS, kinds_by_source
 from actiondbg.lineage.questions.parting import Parting, Signs, ways_part
 from actiondbg.lineage.stage import Operation, Stage
 from actiondbg.support.globs import check_glob, glob_matches
@@ -113,7 +114,12 @@ def groups(lineage: Lineage, kind: str, wanted: str, *, exact: bool = False) -> 
         wanted,
         tuple(became),
         tuple(
-            Fate(kinds, why, tuple(those), ways_part(lineage, became, those, signs=fates.signs))
+            Fate(
+                kinds,
+                why,
+                tuple(those),
+                ways_part(lineage, became, those, signs=fates.signs, wanted=wanted),
+            )
             for (kinds, why), those in largest_first
         ),
     )
@@ -142,9 +148,9 @@ class Fates:
         They are those of the dialect of the wanted kind at any time, or else those of the output.
         """
         dialect, dot, _ = wanted.partition(".")
-        ever = self.ever(operation)
-        kin = {name for name in ever if dot and name.startswith(f"{dialect}.")}
-        kinds = kin or self._final.get(operation.index, set())
+        kin = {name for name in self.ever(operation) if dot and name.startswith(f"{dialect}.")}
+        final = self._final.get(operation.index, set())
+        kinds = kin - COMMON_KINDS or final - COMMON_KINDS or final
         if kinds:
             return tuple(sorted(kinds)), ""
         loss = self._loss(operation)
@@ -159,14 +165,3 @@ class Fates:
         output = self._lineage.stages[-1]
         losses = self._lineage.track([operation], output, exact=self._exact).losses
         return max(losses, key=lambda loss: loss.ordinal or 0, default=None)
-
-
-def kinds_by_source(
-    lineage: Lineage, source: Stage, target: Stage, *, exact: bool = False
-) -> dict[int, set[str]]:
-    """Return the kinds that each operation of a stage became in a later one, by its index."""
-    kinds: dict[int, set[str]] = {}
-    relation = lineage.relate(source, target, exact=exact)
-    for one, other in zip(relation.sources, relation.targets, strict=True):
-        kinds.setdefault(int(one), set()).add(target.names[other])
-    return kinds

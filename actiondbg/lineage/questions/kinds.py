@@ -3,12 +3,26 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from actiondbg.lineage.lineage import Lineage
 from actiondbg.lineage.questions.reasons import Reasons
 from actiondbg.lineage.stage import Stage
 from actiondbg.support.globs import glob_matches
+
+# What many operations become beside the operation that does the work.
+COMMON_KINDS = frozenset(
+    (
+        "arith.constant",
+        "linalg.fill",
+        "linalg.index",
+        "linalg.yield",
+        "llvm.mlir.constant",
+        "tensor.empty",
+        "tensor.yield",
+    )
+)
 
 
 @dataclass(frozen=True)
@@ -67,11 +81,15 @@ def kind_rows(
         KindRow(
             kind,
             count,
-            dict(kinds.get(kind, Counter[str]()).most_common()),
-            dict(losses.get(kind, Counter[str]()).most_common()),
+            _most_first(kinds.get(kind, {})),
+            _most_first(losses.get(kind, {})),
         )
         for kind, count in sorted(counts.items(), key=lambda item: (-item[1], item[0]))
     ]
+
+
+def _most_first(counts: Mapping[str, int]) -> dict[str, int]:
+    return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
 
 
 def kinds_by_source(

@@ -17,6 +17,9 @@ from actiondbg.lineage.units import Level, unit_label, units_of
 from actiondbg.recording.format.arrow import Bools, Ints
 from actiondbg.support.globs import check_glob, glob_matches
 
+# Dumps show that locations are unknown, or that none overlaps; that explains nothing.
+_UNEXPLAINED = frozenset(("", "unmatched", "unlocated"))
+
 
 class Orphan(NamedTuple):
     """An operation without a counterpart.
@@ -34,7 +37,7 @@ class Orphan(NamedTuple):
     @property
     def is_explained(self) -> bool:
         """Whether the reason is known."""
-        return bool(self.reason.why)
+        return self.reason.why not in _UNEXPLAINED
 
 
 @dataclass(frozen=True)
@@ -164,7 +167,16 @@ def _orphans(
     for operation in operations:
         reason = reasons[operation.index]
         if reason.ordinal is not None and reason.ordinal not in actions:
-            actions[reason.ordinal] = lineage.action(reason.ordinal)
+            actions[reason.ordinal] = _action(lineage, reason.ordinal)
         action = actions[reason.ordinal] if reason.ordinal is not None else ""
         found.append(Orphan(operation, reason, action))
     return tuple(found)
+
+
+def _action(lineage: Lineage, ordinal: int) -> str:
+    """Name an action; of one that is no pattern, such as an iteration, the pass around it."""
+    name = lineage.action(ordinal)
+    around = lineage.pass_of(ordinal)
+    if around is None or name.startswith(("pattern:", "fold:")):
+        return name
+    return lineage.action(around)

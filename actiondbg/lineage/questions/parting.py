@@ -11,6 +11,7 @@ from actiondbg.lineage.lineage import Lineage, Step
 from actiondbg.lineage.questions.kinds import kinds_by_source
 from actiondbg.lineage.questions.ways import Ways
 from actiondbg.lineage.stage import Operation
+from actiondbg.support.globs import glob_matches
 
 _NEARLY = 0.95  # of the best difference: an earlier sign is preferred
 
@@ -177,6 +178,7 @@ def ways_part(
     *,
     exact: bool = False,
     signs: Signs | None = None,
+    wanted: str = "",
     examples: int = 3,
 ) -> Parting | None:
     """Find the pass or pattern at which the ways of two groups part.
@@ -190,6 +192,7 @@ def ways_part(
         group_b: other operations of the first stage.
         exact: leave out what only locations show.
         signs: of the lineage, if they were computed before.
+        wanted: a glob of kinds; of simultaneous signs, one that made such a kind is preferred.
         examples: the number of examples.
 
     Returns:
@@ -212,8 +215,12 @@ def ways_part(
     if best == 0:
         return None
     enough = [sign for sign, share in shares.items() if share >= _NEARLY * best]
-    # Of simultaneous signs, prefer what happened to what it made.
-    sign = min(enough, key=lambda one: (first[one], one))
+
+    def order(one: Sign) -> tuple[int, bool, Sign]:
+        is_wanted = bool(wanted and one.kind) and glob_matches(wanted, one.kind)
+        return first[one], not is_wanted, one
+
+    sign = min(enough, key=order)
     in_a = counts_a[sign] / len(group_a) > counts_b[sign] / len(group_b)
     having = [one for one in (group_a if in_a else group_b) if sign in signs.of(one)]
     is_stage = not sign.action

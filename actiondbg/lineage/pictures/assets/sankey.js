@@ -2,7 +2,9 @@
   const { columns, nodes, links } = JSON.parse(document.getElementById("data").textContent);
   const place = document.getElementById("sankey");
   const drawn = place.querySelector("svg");
-  const [margin, head, bar, label] = [16, 52, 14, 260];
+  const [margin, head, bar] = [16, 52, 14];
+  const longest = Math.max(...nodes.map((one) => one.name.length));
+  const label = Math.max(120, longest * 7 + 60);
   const width = Math.max(place.clientWidth, drawn.width.baseVal.value);
   const most = Math.max(...columns.map((_, at) => nodes.filter((one) => one.column === at).length));
   const height = Math.max(560, most * 26 + head);

@@ -10,6 +10,7 @@ SUBCOMMANDS = {  # their modules
     "bisect": f"{_CLI}.bisect",
     "explain": f"{_CLI}.explain",
     "export": f"{_CLI}.export",
+    "lineage": f"{_CLI}.lineage",
     "log": f"{_CLI}.log",
     "open": f"{_CLI}.open",
     "query": f"{_CLI}.query",

@@ -154,6 +154,22 @@ def rolled_up(tracking: Tracking, level: Level) -> Tracking:
     return tracking._replace(traces=tuple(traces))
 
 
+def outermost(stage: Stage, indices: Iterable[int]) -> list[int]:
+    """Return those of some operations that are in none of the others, in the order of the text."""
+    given = sorted(indices)
+    chosen = set(given)
+    return [index for index in given if not _is_inside(stage, index, chosen)]
+
+
+def _is_inside(stage: Stage, index: int, chosen: set[int]) -> bool:
+    parent = stage.parents[index]
+    while parent >= 0:
+        if parent in chosen:
+            return True
+        parent = stage.parents[parent]
+    return False
+
+
 def _test_of(stage: Stage, level: Level) -> Callable[[int], bool]:
     """Return whether the operation with an index is a unit, computed once for each."""
     tests: dict[Level, Callable[[Operation], bool]] = {

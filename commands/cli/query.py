@@ -19,6 +19,8 @@ from actiondbg.recording.overwrite import check_overwritten
 from actiondbg.support.atomic_write import open_whole
 
 if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
     from actiondbg.recording.query.results import Write
 
 AnswerFormat = Literal["table", "csv", "json", "parquet"]
@@ -79,32 +81,50 @@ def run(argv: list[str]) -> int:
     parser = build_parser()
     options = parser.read_intermixed(argv)
     need_packages("actiondbg query")
-    from actiondbg.recording.query.execution import ask
     from actiondbg.recording.query.sources import open_sources
 
     paths, sql = _split(options.words)
-    format = options.format or _format_of(options.output)
     if options.output is not None:
         try:
             check_overwritten(options.output, paths)
         except UsageError as error:
             parser.error(str(error))
-    on_terminal = format == "table" and options.output is None and sys.stdout.isatty()
-    if format == "parquet" and options.output is None and sys.stdout.isatty():
-        raise UsageError("Parquet cannot be printed on a terminal: name a file with -o.")
     sources = open_sources(paths, partial=options.partial)
     for sentence in sources.sentences():
         print(f"actiondbg: {sentence}", file=sys.stderr)
     with contextlib.closing(sources.connect()) as database:
-        if on_terminal:
-            from actiondbg.commands.render.query import show_table
-
-            _print_omission(ask(database, sql, show_table))
-        else:
-            with _output(options.output) as out:
-                write = _writer(format)
-                ask(database, sql, lambda reader: write(reader, out))
+        print_answer(database, sql, options.format, options.output)
     return 0
+
+
+def print_answer(
+    database: DuckDBPyConnection, sql: str, format: AnswerFormat | None, output: Path | None
+) -> None:
+    """Answer a query on standard output, or in a file.
+
+    Args:
+        database: with the tables.
+        sql: the query.
+        format: of the answer; None: by the suffix of ``output``, or else a table.
+        output: the file; None for standard output.
+
+    Raises:
+        ActiondbgError: the query fails, or the file cannot be written.
+    """
+    from actiondbg.recording.query.execution import ask
+
+    chosen = format or _format_of(output)
+    on_terminal = output is None and sys.stdout.isatty()
+    if chosen == "parquet" and on_terminal:
+        raise UsageError("Parquet cannot be printed on a terminal: name a file with -o.")
+    if chosen == "table" and on_terminal:
+        from actiondbg.commands.render.query import show_table
+
+        _print_omission(ask(database, sql, show_table))
+        return
+    with _output(output) as out:
+        write = _writer(chosen)
+        ask(database, sql, lambda reader: write(reader, out))
 
 
 def _split(words: Sequence[str]) -> tuple[list[str], str]:

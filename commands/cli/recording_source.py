@@ -43,6 +43,8 @@ def open_source(
     randomize: bool = False,
     skip: Sequence[str] = (),
     modules: Sequence[str] = (),
+    lineage: bool = False,
+    stdout: str | None = None,
 ) -> Generator[Source]:
     """Open a recording, or record a tool to a file that is deleted at the end of the block.
 
@@ -56,6 +58,8 @@ def open_source(
         randomize: whether the tool's addresses are random.
         skip: SPECs of actions to skip.
         modules: modules to import while the tool runs.
+        lineage: record from which operation each was made.
+        stdout: the path to which the tool writes; None for our standard output.
 
     Raises:
         ActiondbgError: the recording cannot be read, or nothing was recorded.
@@ -72,6 +76,8 @@ def open_source(
             mlir_include=mlir_include,
             randomize=randomize,
             skip=skip,
+            lineage=lineage,
+            stdout=stdout,
             on_compile=show_compiling,
         )
         with forward_interrupts(started) as running:

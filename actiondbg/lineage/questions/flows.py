@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -17,6 +17,7 @@ from actiondbg.lineage.questions.groups import name_matches, operations_of_kind
 from actiondbg.lineage.questions.kinds import COMMON_KINDS
 from actiondbg.lineage.questions.reasons import Reasons
 from actiondbg.lineage.stage import Stage
+from actiondbg.lineage.units import outermost
 
 MOST_KINDS = 14  # a column
 
@@ -181,9 +182,9 @@ class _StageHop:
             related.setdefault(int(source), []).append(target)
         numbers = self._target.nodes
         return {
-            self._source.nodes[source]: [numbers[target] for target in outermost]
+            self._source.nodes[source]: [numbers[target] for target in outer]
             for source, targets in related.items()
-            if (outermost := _outermost(self._target, targets))
+            if (outer := outermost(self._target, targets))
         }
 
 
@@ -203,7 +204,7 @@ class _PassHop:
         alive = self._reasons.ways.alive(node, self._since, self._until)
         if self._until is None:
             found = (self._target.of_node(one) for one in alive)
-            inner = _outermost(self._target, [one.index for one in found if one is not None])
+            inner = outermost(self._target, [one.index for one in found if one is not None])
             return [self._target.nodes[index] for index in inner]
         return [one for one in alive if not self._is_lost(losses.get(one))]
 
@@ -211,22 +212,6 @@ class _PassHop:
         if loss is None or loss.ordinal is None or self._until is None:
             return False
         return loss.ordinal <= self._until
-
-
-def _outermost(stage: Stage, indices: Iterable[int]) -> list[int]:
-    """Return those of some operations that are in none of the others, in the order of the text."""
-    given = sorted(indices)
-    chosen = set(given)
-    return [index for index in given if not _is_inside(stage, index, chosen)]
-
-
-def _is_inside(stage: Stage, index: int, chosen: set[int]) -> bool:
-    parent = stage.parents[index]
-    while parent >= 0:
-        if parent in chosen:
-            return True
-        parent = stage.parents[parent]
-    return False
 
 
 def _hops(lineage: Lineage, reasons: Reasons, after: Sequence[str], exact: bool) -> list[_Hop]:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from actiondbg.lineage.lineage import Lineage
 from actiondbg.lineage.questions.reasons import Reasons
 from actiondbg.lineage.stage import Stage
+from actiondbg.lineage.units import outermost
 from actiondbg.support.globs import glob_matches
 
 # What many operations become beside the operation that does the work.
@@ -53,6 +54,8 @@ def kind_rows(
 ) -> list[KindRow]:
     """Return what the operations of each kind became, the most frequent kinds first.
 
+    Operations inside others that the same operation became are left out.
+
     Args:
         lineage: the operations.
         glob: of the kinds.
@@ -93,11 +96,22 @@ def _most_first(counts: Mapping[str, int]) -> dict[str, int]:
 
 
 def kinds_by_source(
-    lineage: Lineage, source: Stage, target: Stage, *, exact: bool = False
+    lineage: Lineage, source: Stage, target: Stage, *, exact: bool = False, nested: bool = False
 ) -> dict[int, set[str]]:
-    """Return the kinds that each operation of a stage became in a later one, by its index."""
-    kinds: dict[int, set[str]] = {}
+    """Return the kinds that each operation of a stage became in a later one, by its index.
+
+    Args:
+        lineage: the operations.
+        source: the earlier stage.
+        target: the later stage.
+        exact: leave out what only locations show.
+        nested: count operations inside others that the same operation became, too.
+    """
+    related: dict[int, list[int]] = {}
     relation = lineage.relate(source, target, exact=exact)
     for one, other in zip(relation.sources, relation.targets, strict=True):
-        kinds.setdefault(int(one), set()).add(target.names[other])
-    return kinds
+        related.setdefault(int(one), []).append(int(other))
+    return {
+        index: {target.names[one] for one in (those if nested else outermost(target, those))}
+        for index, those in related.items()
+    }

@@ -147,7 +147,10 @@ class Signs:
     def _by_stage(self) -> list[dict[int, set[str]]]:
         """For each later stage, the kinds that each operation of the input became in it."""
         first, *later = self.lineage.stages
-        return [kinds_by_source(self.lineage, first, stage, exact=self._exact) for stage in later]
+        return [
+            kinds_by_source(self.lineage, first, stage, exact=self._exact, nested=True)
+            for stage in later
+        ]
 
     def place(self, ordinal: int) -> tuple[str, str]:
         """Return the pass around an action and the action, as users write them."""

@@ -48,6 +48,7 @@ class Ways:
         self.codes, self.sources, self.targets, self.ordinals = (
             np.ascontiguousarray(column) for column in table.T
         )
+        self._known_times: dict[int, int] = {}
         # All steps of an action are simultaneous; a step without an action is alone.
         self._times = np.cumsum(_changed(self.ordinals) | (self.ordinals < 0))
 
@@ -104,7 +105,10 @@ class Ways:
 
     def _time_of(self, ordinal: int) -> int:
         """Return the time of the last step up to an action; -1 for none."""
-        return int(self._times[(self.ordinals >= 0) & (self.ordinals <= ordinal)].max(initial=-1))
+        if ordinal not in self._known_times:
+            before = (self.ordinals >= 0) & (self.ordinals <= ordinal)
+            self._known_times[ordinal] = int(self._times[before].max(initial=-1))
+        return self._known_times[ordinal]
 
     def _walk(
         self, node: int, index: dict[int, Ints], ends: Ints, sign: int, first: int, last: int

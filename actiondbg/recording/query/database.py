@@ -85,6 +85,16 @@ def connect(
     return database
 
 
+def on_demand(table: LazyTable, rows: int) -> object:
+    """Return an object to register with DuckDB: a query builds only the columns that it uses.
+
+    Args:
+        table: builds the columns.
+        rows: the estimated number of rows, for the query planner.
+    """
+    return _OnDemandTable(table, rows)
+
+
 def open_database(recording: Recording) -> duckdb.DuckDBPyConnection:
     """Return an in-memory DuckDB database with the tables of one recording as views.
 

@@ -1,0 +1,214 @@
+"""A lineage as a DuckDB database whose columns are built on demand."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property
+from typing import Any
+
+import duckdb
+import numpy as np
+
+from actiondbg.lineage.evidence import EVIDENCES
+from actiondbg.lineage.lineage import Lineage
+from actiondbg.lineage.questions.ways import Ways
+from actiondbg.lineage.stage import Stage
+from actiondbg.lineage.units import Level, function_of, unit_label, units_of
+from actiondbg.recording.format.arrow import (
+    WORD,
+    Array,
+    Ints,
+    bool_array,
+    int_array,
+    pa,
+    word_array,
+)
+from actiondbg.recording.query.database import on_demand
+from actiondbg.recording.tables.lazy_table import LazyTable
+
+TABLES = ("input", "output", "lineage", "steps")
+
+
+def open_database(
+    lineage: Lineage, level: Level = "function", *, exact: bool = False
+) -> duckdb.DuckDBPyConnection:
+    """Return an in-memory DuckDB database with the tables of a lineage.
+
+    Args:
+        lineage: the operations.
+        level: of the column ``unit``.
+        exact: leave out what only locations show.
+    """
+    database = duckdb.connect(":memory:")
+    # Otherwise a query could read our Python variables as tables.
+    database.execute("SET python_enable_replacements = false")
+    first, last = lineage.stages[0], lineage.stages[-1]
+    tables = {
+        "input": (_stage_table(first, level), len(first)),
+        "output": (_stage_table(last, level), len(last)),
+        "lineage": (_Relations(lineage, exact).table(), max(len(first), len(last))),
+        "steps": (_Steps(lineage, exact).table(), len(first)),
+    }
+    for name, (table, rows) in tables.items():
+        database.register(name, on_demand(table, rows))
+    return database
+
+
+def _stage_table(stage: Stage, level: Level) -> LazyTable:
+    """Return the table of the operations of a stage."""
+    places = _Places(stage)
+    text = pa.string()
+    return LazyTable(
+        [
+            ("node", pa.int64(), lambda: _ints(stage.nodes)),
+            ("name", WORD, lambda: _words(stage.names)),
+            ("result", text, lambda: _texts(stage.results)),
+            ("symbol", text, lambda: _texts(_sparse(stage.symbols, len(stage)))),
+            ("line", pa.int64(), lambda: _ints(stage.lines)),
+            ("location", WORD, lambda: _words([one.text for one in stage.locations])),
+            ("file", WORD, lambda: _words(places.files)),
+            ("source_line", pa.int64(), lambda: places.lines),
+            ("function", WORD, lambda: _words(_functions(stage))),
+            ("unit", WORD, lambda: _words(_units(stage, level))),
+        ]
+    )
+
+
+class _Places:
+    """The first source line of each operation."""
+
+    def __init__(self, stage: Stage) -> None:
+        self._stage = stage
+
+    @cached_property
+    def _ranges(self) -> list[tuple[str, int]]:
+        """Of each operation, the file and the line; an empty file and 0 if unknown."""
+        known: dict[str, tuple[str, int]] = {}
+        for location in self._stage.locations:
+            if location.text not in known:
+                ranges = ((one.file, one.line) for one in location.ranges if one.is_known)
+                known[location.text] = min(ranges, default=("", 0))
+        return [known[location.text] for location in self._stage.locations]
+
+    @property
+    def files(self) -> list[str]:
+        return [file for file, _ in self._ranges]
+
+    @property
+    def lines(self) -> Array:
+        lines = np.array([line for _, line in self._ranges], np.int64)
+        return int_array(lines, pa.int64(), lines == 0)
+
+
+class _Relations:
+    """The table of the operations of the output made from each operation of the input."""
+
+    def __init__(self, lineage: Lineage, exact: bool) -> None:
+        self._lineage = lineage
+        self._exact = exact
+
+    def table(self) -> LazyTable:
+        """Return the table."""
+        number = pa.int64()
+        return LazyTable(
+            [
+                ("source", number, lambda: int_array(self._columns[0], number)),
+                ("target", number, lambda: int_array(self._columns[1], number)),
+                ("exact", pa.bool_(), lambda: bool_array(self._columns[2].astype(np.bool_))),
+            ]
+        )
+
+    @cached_property
+    def _columns(self) -> tuple[Ints, Ints, Ints]:
+        first, last = self._lineage.stages[0], self._lineage.stages[-1]
+        relation = self._lineage.relate(first, last, exact=self._exact)
+        return (
+            np.asarray(first.nodes, np.int64)[np.asarray(relation.sources, np.int64)],
+            np.asarray(last.nodes, np.int64)[np.asarray(relation.targets, np.int64)],
+            np.asarray(relation.exact, np.int64),
+        )
+
+
+class _Steps:
+    """The table of the steps."""
+
+    def __init__(self, lineage: Lineage, exact: bool) -> None:
+        self._lineage = lineage
+        self._exact = exact
+
+    def table(self) -> LazyTable:
+        """Return the table."""
+        number = pa.int64()
+        return LazyTable(
+            [
+                ("evidence", WORD, self._evidence),
+                ("source", number, lambda: int_array(self._ways.sources, number)),
+                ("target", number, lambda: int_array(self._ways.targets, number)),
+                ("source_name", WORD, lambda: self._names(self._ways.sources)),
+                ("target_name", WORD, lambda: self._names(self._ways.targets)),
+                ("ordinal", number, lambda: _ordinals(self._ways.ordinals)),
+                ("action", WORD, lambda: self._described(self._lineage.action)),
+                ("pass", WORD, lambda: self._described(self._pass)),
+            ]
+        )
+
+    @cached_property
+    def _ways(self) -> Ways:
+        return Ways(self._lineage, exact=self._exact)
+
+    def _evidence(self) -> Array:
+        return word_array(self._ways.codes, [str(one) for one in EVIDENCES])
+
+    def _names(self, nodes: Ints) -> Array:
+        numbers, places = np.unique(nodes, return_inverse=True)
+        names = [self._lineage.node(int(number)).name for number in numbers]
+        return _repeated(names, places)
+
+    def _pass(self, ordinal: int) -> str:
+        around = self._lineage.pass_of(ordinal)
+        return self._lineage.action(around) if around is not None else ""
+
+    def _described(self, describe: Callable[[int], str]) -> Array:
+        ordinals, places = np.unique(self._ways.ordinals, return_inverse=True)
+        texts = [describe(int(one)) if one >= 0 else "" for one in ordinals]
+        return _repeated(texts, places)
+
+
+def _functions(stage: Stage) -> list[str]:
+    units = units_of(stage, "function")
+    labels = {unit: function_of(stage[unit]) if unit >= 0 else "" for unit in set(units)}
+    return [labels[unit] for unit in units]
+
+
+def _units(stage: Stage, level: Level) -> list[str]:
+    units = units_of(stage, level)
+    labels = {unit: unit_label(stage, unit) for unit in set(units)}
+    return [labels[unit] for unit in units]
+
+
+def _sparse(values: dict[int, str], count: int) -> list[str]:
+    return [values.get(index, "") for index in range(count)]
+
+
+def _ints(values: Sequence[int]) -> Array:
+    return int_array(np.asarray(values, np.int64), pa.int64())
+
+
+def _ordinals(values: Ints) -> Array:
+    return int_array(values, pa.int64(), values < 0)
+
+
+def _texts(values: Iterable[str]) -> Array:
+    """Return an array of strings; null for empty ones."""
+    return pa.array([value or None for value in values], type=pa.string())
+
+
+def _repeated(words: list[str], places: Ints) -> Array:
+    """Return an array of the words at some places; null for empty ones."""
+    return _words(words[int(place)] for place in places)
+
+
+def _words(values: Iterable[str]) -> Array:
+    """Return an array of strings that repeat; null for empty ones."""
+    any_array: Any = pa.array([value or None for value in values], type=pa.string())
+    return any_array.dictionary_encode()

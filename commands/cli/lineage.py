@@ -1,0 +1,370 @@
+"""``actiondbg lineage [options] SOURCE ["SQL"]``."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from actiondbg.commands import FAILED
+from actiondbg.commands.cli.line_parser import (
+    LineParser,
+    MlirInclude,
+    Partial,
+    file_or_stdout,
+    names_recording,
+)
+from actiondbg.commands.cli.lineage_source import Dumps, Remap, opened_lineage
+from actiondbg.commands.cli.query import AnswerFormat, print_answer
+from actiondbg.commands.interpreter.error_text import writing
+from actiondbg.commands.interpreter.options import Flag, Option, Options, Positional
+from actiondbg.errors import UsageError
+from actiondbg.lineage.units import Level
+from actiondbg.recording.dependencies import need_packages
+from actiondbg.recording.overwrite import check_overwritten
+from actiondbg.support.atomic_write import write_whole
+
+if TYPE_CHECKING:
+    from actiondbg.commands.render.lineage import LineageNames
+    from actiondbg.lineage.lineage import Lineage
+    from actiondbg.lineage.questions.reasons import Reasons
+
+_LISTING = """\
+SELECT table_name AS "table", column_name AS "column", data_type AS "type"
+FROM information_schema.columns
+WHERE table_name IN ('input', 'output', 'lineage', 'steps')
+ORDER BY list_position(['input', 'output', 'lineage', 'steps'], table_name), ordinal_position"""
+_EPILOG = """\
+examples:
+  actiondbg lineage run.adbrec --kind tosa.conv2d --became linalg.matmul
+  actiondbg lineage run.adbrec --kinds 'tosa.*' --sankey kinds.html --after tosa-to-linalg
+  actiondbg lineage run.adbrec --matrix matrix.html --fail-on-orphan --allow-orphan arith.constant
+  actiondbg lineage run.adbrec --loss --fail-on-loss
+  actiondbg lineage --input a.mlir --then b.mlir "select name, count(*) from output group by name"
+  actiondbg lineage --kinds '*' -- mlir-opt in.mlir --canonicalize
+
+SOURCE is a recording of 'actiondbg record --lineage', a tool with its arguments after --, or dumps
+given by --input and --then. Without a question or SQL, the tables for SQL are listed.
+
+exit status: 0 success; 1 an error, an unexplained orphan with --fail-on-orphan, or a lost location
+with --fail-on-loss; 2 bad usage; 3 the tool could not be started. docs/lineage.md explains the
+answers.
+"""
+
+
+class LineageOptions(Options):
+    """The options of ``actiondbg lineage``."""
+
+    words: Annotated[
+        tuple[str, ...], Positional("RUN.adbrec", help="a recording, then SQL if it is asked")
+    ] = ()
+    dumps: Dumps = ()
+    remap: Remap = ()
+    kinds: Annotated[
+        str | None,
+        Option("--kinds", "GLOB", help="show what the operations of each kind became"),
+    ] = None
+    kind: Annotated[
+        str | None,
+        Option("--kind", "GLOB", help="group the operations of a kind; needs --became"),
+    ] = None
+    became: Annotated[
+        str | None,
+        Option("--became", "GLOB", help="by whether they became this kind at any time"),
+    ] = None
+    sankey: Annotated[
+        Path | None,
+        Option("--sankey", "FILE", help="draw how kinds became others (.html, .svg)", parse=Path),
+    ] = None
+    after: Annotated[
+        tuple[str, ...],
+        Option("--after", "PASS", help="also show the kinds after a pass; may be repeated"),
+    ] = ()
+    matrix: Annotated[
+        Path | None,
+        Option(
+            "--matrix",
+            "FILE",
+            help="write the traceability matrix (.html, .csv, .parquet)",
+            parse=Path,
+        ),
+    ] = None
+    level: Annotated[
+        Level, Option("--level", help="the units of the matrix and of the column unit")
+    ] = "function"
+    orphans: Annotated[
+        bool, Flag("--orphans", help="summarise the operations without trace or origin")
+    ] = False
+    fail_on_orphan: Annotated[
+        bool, Flag("--fail-on-orphan", help="exit with status 1 if an orphan is unexplained")
+    ] = False
+    allow_orphan: Annotated[
+        tuple[str, ...],
+        Option("--allow-orphan", "GLOB", help="operations that may be orphans; may be repeated"),
+    ] = ()
+    loss: Annotated[
+        bool, Flag("--loss", help="show which actions drop or blur source locations")
+    ] = False
+    fail_on_loss: Annotated[
+        bool, Flag("--fail-on-loss", help="exit with status 1 if a source location is lost")
+    ] = False
+    exact: Annotated[bool, Flag("--exact", help="leave out what only source locations show")] = (
+        False
+    )
+    tables: Annotated[bool, Flag("--tables", help="list the tables for SQL")] = False
+    format: Annotated[
+        AnswerFormat | None,
+        Option("--format", help="of an answer to SQL; by default from the suffix of FILE"),
+    ] = None
+    output: Annotated[
+        Path | None,
+        Option(
+            "--output",
+            "FILE",
+            help="write the answer to SQL to a file",
+            short="-o",
+            parse=file_or_stdout,
+        ),
+    ] = None
+    all: Annotated[bool, Flag("--all", help="list everything, not only the first of each")] = False
+    json: Annotated[bool, Flag("--json", help="print one JSON object")] = False
+    partial: Partial = False
+    mlir_include: MlirInclude = None
+
+    @property
+    def asks_orphans(self) -> bool:
+        """Whether the matrix is needed."""
+        return self.matrix is not None or self.orphans or self.fail_on_orphan
+
+    @property
+    def asks_loss(self) -> bool:
+        """Whether lost locations are needed."""
+        return self.loss or self.fail_on_loss
+
+    @property
+    def is_question(self) -> bool:
+        """Whether anything but SQL is asked."""
+        asked = (self.kinds, self.kind, self.sankey)
+        return any(one is not None for one in asked) or self.asks_orphans or self.asks_loss
+
+
+def build_parser() -> LineParser[LineageOptions]:
+    """Return the parser of the command line."""
+    return LineParser(
+        LineageOptions,
+        "actiondbg lineage",
+        '[options] (RUN.adbrec | --input A.mlir --then B.mlir) ["SQL"] | [options] -- TOOL ARGS...',
+        "Answer questions about what the operations of a program became.",
+        _EPILOG,
+    )
+
+
+def run(argv: list[str]) -> int:
+    """Run the command line after the word lineage; return the exit code.
+
+    Raises:
+        ActiondbgError: the source cannot be read, or a question is wrong.
+    """
+    parser = build_parser()
+    at = argv.index("--") if "--" in argv else len(argv)
+    options, tool = parser.read_intermixed(argv[:at]), argv[at + 1 :]
+    try:
+        source, sql = _split(options, tool)
+        _check(options, [*source, *options.dumps], sql)
+    except UsageError as error:
+        parser.error(str(error))
+    need_packages("actiondbg lineage")
+    with opened_lineage(
+        source,
+        options.dumps,
+        remap=options.remap,
+        partial=options.partial,
+        mlir_include=options.mlir_include,
+    ) as lineage:
+        if options.is_question:
+            return _Answers(lineage, options).give()
+        from actiondbg.lineage.questions.tables import open_database
+
+        database = open_database(lineage, options.level, exact=options.exact)
+        with contextlib.closing(database):
+            print_answer(database, sql or _LISTING, options.format, options.output)
+    return 0
+
+
+def _split(options: LineageOptions, tool: list[str]) -> tuple[list[str], str]:
+    """Split the words into the source and the SQL; both may be empty.
+
+    Raises:
+        UsageError: there are more words.
+    """
+    words = list(options.words)
+    source = tool
+    if not tool and words and (names_recording(words) or not options.dumps):
+        source = [words.pop(0)]
+        if not names_recording(source):
+            raise UsageError(
+                f"{source[0]!r} is no recording: name one, a tool after '--', or dumps with "
+                "--input A.mlir --then B.mlir."
+            )
+    if len(words) > 1:
+        raise UsageError(f"{words[1]!r} is one word too many: quote the SQL as one word.")
+    sql = words[0] if words else ""
+    return source, sys.stdin.read() if sql == "-" else sql
+
+
+def _check(options: LineageOptions, sources: Sequence[str], sql: str) -> None:
+    """Raise UsageError for options that do not fit together."""
+    if (options.kind is None) != (options.became is None):
+        raise UsageError("--kind and --became belong together: give both, or --kinds GLOB.")
+    if sql and (options.is_question or options.tables):
+        raise UsageError("SQL and another question are given: ask one after the other.")
+    if sql and options.json:
+        raise UsageError("--json is for questions: use --format json with SQL.")
+    if options.after and options.sankey is None:
+        raise UsageError("--after adds a column to a picture: give --sankey FILE too.")
+    if options.allow_orphan and not options.asks_orphans:
+        raise UsageError("--allow-orphan needs --orphans, --fail-on-orphan or --matrix FILE.")
+    _check_file(options.sankey, (".html", ".svg"), sources)
+    _check_file(options.matrix, (".html", ".csv", ".parquet"), sources)
+    if options.output is not None:
+        check_overwritten(options.output, sources)
+
+
+def _check_file(path: Path | None, suffixes: Sequence[str], sources: Sequence[str]) -> None:
+    if path is None:
+        return
+    if path.suffix not in suffixes:
+        raise UsageError(
+            f"{str(path)!r} has no known suffix: name a file with {' or '.join(suffixes)}."
+        )
+    if not path.absolute().parent.is_dir():
+        raise UsageError(f"{str(path)!r} cannot be written: its directory does not exist.")
+    check_overwritten(path, sources)
+
+
+class _Answers:
+    """Answers the questions of a command line, as text or as one JSON object."""
+
+    def __init__(self, lineage: Lineage, options: LineageOptions) -> None:
+        from actiondbg.lineage.questions.reasons import Reasons
+
+        self._lineage = lineage
+        self._options = options
+        self._reasons: Reasons = Reasons(lineage, exact=options.exact)
+        self._object: dict[str, object] = {}
+        self._is_first = True
+
+    def give(self) -> int:
+        """Print the answers; return the exit code."""
+        options = self._options
+        status = 0
+        if options.kinds is not None:
+            self._kinds(options.kinds)
+        if options.kind is not None and options.became is not None:
+            self._groups(options.kind, options.became)
+        if options.sankey is not None:
+            self._sankey(options.sankey)
+        if options.asks_orphans:
+            status |= self._orphans()
+        if options.asks_loss:
+            status |= self._losses()
+        if options.json:
+            print(json.dumps(self._object, ensure_ascii=False))
+        return status
+
+    @property
+    def _names(self) -> LineageNames:
+        from actiondbg.commands.render.lineage import LineageNames
+
+        return LineageNames(self._lineage, has_ids=self._reasons.ways.has_actions)
+
+    def _put(self, key: str, answer: object, lines: Callable[[], Iterable[str]]) -> None:
+        """Print an answer, or add it to the JSON object."""
+        if self._options.json:
+            self._object[key] = answer
+            return
+        if not self._is_first:
+            print()
+        self._is_first = False
+        for line in lines():
+            print(line)
+
+    def _kinds(self, glob: str) -> None:
+        from actiondbg.commands.render.lineage import kinds_lines, kinds_object
+        from actiondbg.lineage.questions.groups import operations_of_kind
+        from actiondbg.lineage.questions.kinds import kind_rows
+
+        operations_of_kind(self._lineage.stages[0], glob)
+        exact, every = self._options.exact, self._options.all
+        rows = kind_rows(self._lineage, glob, exact=exact, reasons=self._reasons)
+        self._put("kinds", kinds_object(rows), lambda: kinds_lines(rows, every))
+
+    def _groups(self, kind: str, became: str) -> None:
+        from actiondbg.commands.render.lineage import groups_lines, groups_object
+        from actiondbg.lineage.questions.groups import groups
+
+        found = groups(self._lineage, kind, became, exact=self._options.exact)
+        every = self._options.all
+        self._put("groups", groups_object(found), lambda: groups_lines(found, self._names, every))
+
+    def _sankey(self, path: Path) -> None:
+        from actiondbg.lineage.pictures.sankey import flows_title, sankey_page, sankey_svg
+        from actiondbg.lineage.questions.flows import flows
+
+        options = self._options
+        glob = options.kinds or options.kind or "*"
+        found = flows(self._lineage, glob, after=options.after, exact=options.exact)
+        draw = sankey_page if path.suffix == ".html" else sankey_svg
+        self._write(path, draw(found, flows_title(found)))
+
+    def _write(self, path: Path, content: str | bytes) -> None:
+        data = content if isinstance(content, bytes) else content.encode(errors="replace")
+        with writing(path):
+            write_whole(path, data)
+
+    def _orphans(self) -> int:
+        from actiondbg.commands.render.lineage import matrix_lines, matrix_object
+        from actiondbg.lineage.questions.matrix import matrix, unexplained
+
+        options = self._options
+        found = matrix(self._lineage, options.level, exact=options.exact, reasons=self._reasons)
+        left = unexplained(found, options.allow_orphan)
+        if options.matrix is not None:
+            self._write_matrix(options.matrix, found, left)
+        self._put(
+            "matrix",
+            matrix_object(found, left),
+            lambda: matrix_lines(found, left, self._names, options.all),
+        )
+        return FAILED if left and options.fail_on_orphan else 0
+
+    def _write_matrix(self, path: Path, matrix: Any, left: Any) -> None:
+        if path.suffix == ".html":
+            from actiondbg.lineage.pictures.matrix_page import matrix_page
+
+            self._write(path, matrix_page(matrix, left))
+            return
+        from actiondbg.lineage.questions.matrix_table import matrix_table
+        from actiondbg.recording.query.results import FORMATS
+        from actiondbg.support.atomic_write import open_whole
+
+        with writing(path), open_whole(path) as out:
+            FORMATS[path.suffix.removeprefix(".")](matrix_table(matrix).to_reader(), out)
+
+    def _losses(self) -> int:
+        from actiondbg.commands.render.lineage import losses_lines, losses_object
+        from actiondbg.lineage.questions.location_loss import location_losses
+
+        if len(self._reasons.ways) and not self._reasons.ways.has_actions:
+            raise UsageError(
+                "Dumps do not show which action made an operation: ask a recording of "
+                "record --lineage for lost locations."
+            )
+        rows = location_losses(self._lineage)
+        every = self._options.all
+        self._put("losses", losses_object(rows), lambda: losses_lines(rows, self._names, every))
+        is_lossy = any(row.dropped or row.blurred for row in rows)
+        return FAILED if is_lossy and self._options.fail_on_loss else 0

@@ -1,0 +1,348 @@
+"""Answers to questions about a lineage."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from actiondbg.lineage.lineage import Lineage, Node, Step
+    from actiondbg.lineage.questions.groups import Fate, Groups
+    from actiondbg.lineage.questions.kinds import KindRow
+    from actiondbg.lineage.questions.location_loss import LossRow
+    from actiondbg.lineage.questions.matrix import Matrix, Orphan
+    from actiondbg.lineage.questions.parting import Parting
+    from actiondbg.lineage.stage import Operation
+
+# What dumps show of operations without a counterpart.
+_REASONS = {
+    "unmatched": "no location overlaps",
+    "unlocated": "no location is known",
+    "": "unexplained",
+}
+MOST = 10  # operations, kinds or reasons that are listed
+
+Object = dict[str, object]
+
+
+class LineageNames:
+    """How operations and actions of a lineage are shown.
+
+    Args:
+        lineage: the operations.
+        has_ids: whether their numbers are operation ids.
+    """
+
+    def __init__(self, lineage: Lineage, *, has_ids: bool) -> None:
+        self._lineage = lineage
+        self._has_ids = has_ids
+
+    def operation(self, operation: Operation) -> str:
+        """Return how an operation of a stage is listed."""
+        line = f"line {operation.line}"
+        first = f"@{operation.node}" if self._has_ids else line
+        result = f" {operation.result}" if operation.result else ""
+        symbol = f" @{operation.symbol}" if operation.symbol else ""
+        place = place_of(operation.location.text) or (line if self._has_ids else "")
+        return f"{first} {operation.name}{result}{symbol}{f' at {place}' if place else ''}"
+
+    def step(self, step: Step) -> str:
+        """Return what a step did to its source."""
+        target = self._lineage.node(step.target)
+        shown = f"@{step.target} {target.name}" if self._has_ids else target.name
+        if step.source == step.target:
+            return f"{step.evidence}{self._by(step.ordinal)}"
+        return f"{step.evidence}: {shown}{self._by(step.ordinal)}"
+
+    def node(self, node: Node) -> str:
+        """Return an operation at any time, with its location."""
+        shown = f"@{node.number} {node.name}" if self._has_ids else node.name
+        return f"{shown} loc({node.location or 'unknown'})"
+
+    def _by(self, ordinal: int | None) -> str:
+        return f" (#{ordinal} {self._lineage.action(ordinal)})" if ordinal is not None else ""
+
+
+def place_of(location: str) -> str:
+    """Return a location as FILE:LINE:COL; an empty text for an unknown one."""
+    if location in ("", "unknown"):
+        return ""
+    return location.replace('"', "")
+
+
+# --- groups -------------------------------------------------------------------------
+
+
+def groups_lines(groups: Groups, names: LineageNames, every: bool) -> Iterator[str]:
+    """Yield the groups of operations that became a kind, and that did not.
+
+    Args:
+        groups: the answer.
+        names: of its operations.
+        every: list all operations.
+    """
+    total = len(groups.became) + len(groups.others)
+    yield (
+        f"{total:,} {groups.kind}: {len(groups.became):,} became {groups.wanted}, "
+        f"{len(groups.others):,} did not."
+    )
+    if groups.became:
+        yield ""
+        yield f"Became {groups.wanted} ({len(groups.became):,}):"
+        yield from _operations(groups.became, names, every)
+    for fate in groups.fates:
+        yield ""
+        yield f"{_fate_title(fate)} ({len(fate.operations):,}):"
+        yield from _operations(fate.operations, names, every)
+        if groups.became:
+            yield from _parting_lines(fate, groups, names)
+
+
+def _fate_title(fate: Fate) -> str:
+    if fate.kinds:
+        return f"Became {_listed(fate.kinds)} instead"
+    return f"Became nothing: {_REASONS.get(fate.why, fate.why)}"
+
+
+def _operations(operations: Sequence[Operation], names: LineageNames, every: bool) -> Iterator[str]:
+    shown = operations if every else operations[:MOST]
+    yield from (f"  {names.operation(operation)}" for operation in shown)
+    if len(operations) > len(shown):
+        yield f"  and {len(operations) - len(shown):,} more (--all lists them)"
+
+
+def _parting_lines(fate: Fate, groups: Groups, names: LineageNames) -> Iterator[str]:
+    parting = fate.parting
+    if parting is None:
+        yield "  Nothing on their ways differs from those that did."
+        return
+    yield f"  Their ways part {parting_place(parting)}:"
+    yield (
+        f"    it is on the way of {parting.count_a:,} of the {parting.size_a:,} that became "
+        f"{groups.wanted}, and of {parting.count_b:,} of these {parting.size_b:,}"
+    )
+    for example in parting.examples[:1]:
+        what = f": {names.step(example.step)}" if example.step is not None else ""
+        yield f"    such as {names.operation(example.operation)}{what}"
+
+
+def parting_place(parting: Parting) -> str:
+    """Return where ways part, as the end of a sentence."""
+    sign = parting.sign
+    if parting.ordinal is None:
+        return f"in {sign.where}, at {sign.kind}"
+    made = f", which made {sign.kind}" if sign.kind else ""
+    inside = ""
+    if sign.where and parting.pass_ordinal != parting.ordinal:
+        inside = f" in {sign.where} #{parting.pass_ordinal}"
+    return f"at {sign.action} #{parting.ordinal}{inside}{made}"
+
+
+def groups_object(groups: Groups) -> Object:
+    """Return groups as JSON."""
+    return {
+        "kind": groups.kind,
+        "wanted": groups.wanted,
+        "became": [operation_object(one) for one in groups.became],
+        "others": [
+            {
+                "kinds": fate.kinds,
+                "reason": fate.why or None,
+                "operations": [operation_object(one) for one in fate.operations],
+                "parting": None if fate.parting is None else _parting_object(fate.parting),
+            }
+            for fate in groups.fates
+        ],
+    }
+
+
+def _parting_object(parting: Parting) -> Object:
+    return {
+        "pass": parting.sign.where or None,
+        "passOrdinal": parting.pass_ordinal,
+        "action": parting.sign.action or None,
+        "ordinal": parting.ordinal,
+        "kind": parting.sign.kind or None,
+        "became": [parting.count_a, parting.size_a],
+        "others": [parting.count_b, parting.size_b],
+        "examples": [
+            {
+                "operation": operation_object(example.operation),
+                "step": None if example.step is None else step_object(example.step),
+            }
+            for example in parting.examples
+        ],
+    }
+
+
+def operation_object(operation: Operation) -> Object:
+    """Return an operation of a stage as JSON."""
+    return {
+        "node": operation.node,
+        "name": operation.name,
+        "result": operation.result or None,
+        "symbol": operation.symbol or None,
+        "line": operation.line,
+        "location": operation.location.text,
+    }
+
+
+def step_object(step: Step) -> Object:
+    """Return a step as JSON."""
+    return {
+        "evidence": str(step.evidence),
+        "source": step.source,
+        "target": step.target,
+        "ordinal": step.ordinal,
+    }
+
+
+# --- kinds --------------------------------------------------------------------------
+
+
+def kinds_lines(rows: Sequence[KindRow], every: bool) -> Iterator[str]:
+    """Yield a line for each kind; ``every``: all kinds that its operations became."""
+    width = max((len(row.kind) for row in rows), default=0)
+    digits = max((len(f"{row.count:,}") for row in rows), default=0)
+    for row in rows:
+        became = [f"{kind} {count:,}" for kind, count in row.became.items()]
+        shown = became if every else became[:MOST]
+        more = [f"and {len(became) - len(shown)} more"] if len(became) > len(shown) else []
+        lost = [f"{_REASONS.get(why, why)} {count:,}" for why, count in row.lost.items()]
+        parts = "; ".join(", ".join(part) for part in ([*shown, *more], lost) if part)
+        yield f"{row.kind:<{width}}  {row.count:>{digits},} -> {parts}"
+
+
+def kinds_object(rows: Iterable[KindRow]) -> list[Object]:
+    """Return the kinds as JSON."""
+    return [
+        {
+            "kind": row.kind,
+            "count": row.count,
+            "became": row.became,
+            "lost": {why or "unexplained": count for why, count in row.lost.items()},
+        }
+        for row in rows
+    ]
+
+
+# --- the matrix ---------------------------------------------------------------------
+
+
+def matrix_lines(
+    matrix: Matrix, unexplained: Sequence[Orphan], names: LineageNames, every: bool
+) -> Iterator[str]:
+    """Yield a summary of a matrix, and the unexplained orphans."""
+    source, target = matrix.source, matrix.target
+    yield (
+        f"{len(source) - len(matrix.lost):,} of {len(source):,} operations of {source.name} are "
+        f"in {target.name}; {len(target) - len(matrix.unfounded):,} of its {len(target):,} have "
+        "an origin."
+    )
+    yield from _reasons("Without a trace", matrix.lost, every)
+    yield from _reasons("Without an origin", matrix.unfounded, every)
+    if not unexplained:
+        yield "There is no unexplained orphan."
+        return
+    count = len(unexplained)
+    yield f"{count:,} unexplained orphan{'s'[: count != 1]}:"
+    shown = unexplained if every else unexplained[:MOST]
+    for orphan in shown:
+        operation = orphan.operation
+        yield f"  {operation.stage.name}: {names.operation(operation)}"
+    if count > len(shown):
+        yield f"  and {count - len(shown):,} more (--all lists them)"
+
+
+def _reasons(title: str, orphans: Sequence[Orphan], every: bool) -> Iterator[str]:
+    from actiondbg.lineage.questions.matrix import reason_counts
+
+    counts = reason_counts(orphans).most_common()
+    if not counts:
+        return
+    yield f"{title}: {len(orphans):,}"
+    shown = counts if every else counts[:MOST]
+    for (why, action), count in shown:
+        yield f"  {count:,} {_REASONS.get(why, why)}{f' by {action}' if action else ''}"
+    if len(counts) > len(shown):
+        yield f"  and {len(counts) - len(shown):,} more reasons (--all lists them)"
+
+
+def matrix_object(matrix: Matrix, unexplained: Sequence[Orphan]) -> Object:
+    """Return the summary of a matrix as JSON."""
+    return {
+        "level": matrix.level,
+        "input": len(matrix.source),
+        "output": len(matrix.target),
+        "units": len(matrix.units),
+        "lost": _reason_objects(matrix.lost),
+        "unfounded": _reason_objects(matrix.unfounded),
+        "unexplained": [
+            {"stage": one.operation.stage.name, **operation_object(one.operation)}
+            for one in unexplained
+        ],
+    }
+
+
+def _reason_objects(orphans: Sequence[Orphan]) -> list[Object]:
+    from actiondbg.lineage.questions.matrix import reason_counts
+
+    return [
+        {"reason": why or None, "action": action or None, "count": count}
+        for (why, action), count in reason_counts(orphans).most_common()
+    ]
+
+
+# --- lost locations -----------------------------------------------------------------
+
+
+def losses_lines(rows: Sequence[LossRow], names: LineageNames, every: bool) -> Iterator[str]:
+    """Yield the actions that made operations whose locations say less than their origins."""
+    made = sum(row.made for row in rows)
+    lossy = [row for row in rows if row.dropped or row.blurred]
+    dropped, blurred = sum(row.dropped for row in rows), sum(row.blurred for row in rows)
+    yield (
+        f"Of {made:,} operations made from others, {dropped:,} have an unknown location, and "
+        f"{blurred:,} one that lacks a source range of an origin."
+    )
+    if not lossy:
+        return
+    yield ""
+    yield f"{'made':>8}  {'dropped':>8}  {'blurred':>8}  by"
+    for row in lossy if every else lossy[:MOST]:
+        inside = f" in {row.where}" if row.where and row.where != row.action else ""
+        yield f"{row.made:>8,}  {row.dropped:>8,}  {row.blurred:>8,}  {row.action}{inside}"
+        for loss in row.examples[: None if every else 1]:
+            origins = ", ".join(map(names.node, loss.origins[:MOST]))
+            yield f"{'':>30}#{loss.ordinal}: {names.node(loss.node)} from {origins}"
+    if len(lossy) > MOST and not every:
+        yield f"and {len(lossy) - MOST:,} more (--all lists them)"
+
+
+def losses_object(rows: Iterable[LossRow]) -> list[Object]:
+    """Return the losses of locations as JSON."""
+    return [
+        {
+            "pass": row.where or None,
+            "action": row.action,
+            "made": row.made,
+            "dropped": row.dropped,
+            "blurred": row.blurred,
+            "examples": [
+                {
+                    "kind": loss.kind,
+                    "ordinal": loss.ordinal,
+                    "operation": loss.node._asdict(),
+                    "origins": [origin._asdict() for origin in loss.origins],
+                }
+                for loss in row.examples
+            ],
+        }
+        for row in rows
+    ]
+
+
+def _listed(words: Sequence[str], most: int = MOST) -> str:
+    """Return some words as a list."""
+    more = f" and {len(words) - most} more" if len(words) > most else ""
+    return ", ".join(words[:most]) + more

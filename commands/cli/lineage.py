@@ -198,7 +198,7 @@ def _split(options: LineageOptions, tool: list[str]) -> tuple[list[str], str]:
     """Split the words into the source and the SQL; both may be empty.
 
     Raises:
-        UsageError: there are more words.
+        UsageError: the source is missing, or there are more words.
     """
     words = list(options.words)
     source = tool
@@ -211,6 +211,11 @@ def _split(options: LineageOptions, tool: list[str]) -> tuple[list[str], str]:
             )
     if len(words) > 1:
         raise UsageError(f"{words[1]!r} is one word too many: quote the SQL as one word.")
+    if not source and not options.dumps:
+        raise UsageError(
+            "The source is missing: name a recording of record --lineage, a tool after '--', or "
+            "dumps with --input A.mlir --then B.mlir."
+        )
     sql = words[0] if words else ""
     return source, sys.stdin.read() if sql == "-" else sql
 

@@ -38,14 +38,14 @@ def opened_lineage(
     """Open a lineage.
 
     Args:
-        words: a recording, or a tool with its arguments; empty if there are dumps.
+        words: a recording, or a tool with its arguments; empty if, and only if, there are dumps.
         dumps: files of IR, in the order of the compilation.
         remap: ``OLD=NEW`` names of source files, for dumps.
         partial: use what can be read of a damaged recording or dump.
         mlir_include: the include directory of the tool's MLIR.
 
     Raises:
-        ActiondbgError: the source is missing, or cannot be read.
+        ActiondbgError: the source cannot be read.
     """
     if dumps:
         from actiondbg.lineage.dumps.dump_lineage import DumpLineage
@@ -62,11 +62,6 @@ def opened_lineage(
             opened.lineage.check_order()
         yield opened.lineage
         return
-    if not words:
-        raise UsageError(
-            "The source is missing: name a recording of record --lineage, a tool after '--', or "
-            "dumps with --input A.mlir --then B.mlir."
-        )
     if remap:
         raise UsageError("--remap is for dumps: a recording knows its operations.")
     from actiondbg.commands.cli.recording_source import open_source

@@ -14,12 +14,6 @@ if TYPE_CHECKING:
     from actiondbg.lineage.questions.parting import Parting
     from actiondbg.lineage.stage import Operation
 
-# What dumps show of operations without a counterpart.
-_REASONS = {
-    "unmatched": "no location overlaps",
-    "unlocated": "no location is known",
-    "": "unexplained",
-}
 MOST = 10  # operations, kinds or reasons that are listed
 
 Object = dict[str, object]
@@ -99,9 +93,11 @@ def groups_lines(groups: Groups, names: LineageNames, every: bool) -> Iterator[s
 
 
 def _fate_title(fate: Fate) -> str:
+    from actiondbg.lineage.questions.reasons import reason_text
+
     if fate.kinds:
         return f"Became {_listed(fate.kinds)} instead"
-    return f"Became nothing: {_REASONS.get(fate.why, fate.why)}"
+    return f"Became nothing: {reason_text(fate.why)}"
 
 
 def _operations(operations: Sequence[Operation], names: LineageNames, every: bool) -> Iterator[str]:
@@ -202,13 +198,15 @@ def step_object(step: Step) -> Object:
 
 def kinds_lines(rows: Sequence[KindRow], every: bool) -> Iterator[str]:
     """Yield a line for each kind; ``every``: all kinds that its operations became."""
+    from actiondbg.lineage.questions.reasons import reason_text
+
     width = max((len(row.kind) for row in rows), default=0)
     digits = max((len(f"{row.count:,}") for row in rows), default=0)
     for row in rows:
         became = [f"{kind} {count:,}" for kind, count in row.became.items()]
         shown = became if every else became[:MOST]
         more = [f"and {len(became) - len(shown)} more"] if len(became) > len(shown) else []
-        lost = [f"{_REASONS.get(why, why)} {count:,}" for why, count in row.lost.items()]
+        lost = [f"{reason_text(why)} {count:,}" for why, count in row.lost.items()]
         parts = "; ".join(", ".join(part) for part in ([*shown, *more], lost) if part)
         yield f"{row.kind:<{width}}  {row.count:>{digits},} -> {parts}"
 
@@ -256,6 +254,7 @@ def matrix_lines(
 
 def _reasons(title: str, orphans: Sequence[Orphan], every: bool) -> Iterator[str]:
     from actiondbg.lineage.questions.matrix import reason_counts
+    from actiondbg.lineage.questions.reasons import reason_text
 
     counts = reason_counts(orphans).most_common()
     if not counts:
@@ -263,7 +262,7 @@ def _reasons(title: str, orphans: Sequence[Orphan], every: bool) -> Iterator[str
     yield f"{title}: {len(orphans):,}"
     shown = counts if every else counts[:MOST]
     for (why, action), count in shown:
-        yield f"  {count:,} {_REASONS.get(why, why)}{f' by {action}' if action else ''}"
+        yield f"  {count:,} {reason_text(why)}{f' by {action}' if action else ''}"
     if len(counts) > len(shown):
         yield f"  and {len(counts) - len(shown):,} more reasons (--all lists them)"
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from actiondbg.lineage.pictures.page import asset, facts, page, table
 from actiondbg.lineage.questions.matrix import Matrix, Orphan, reason_counts
+from actiondbg.lineage.questions.reasons import reason_text
 from actiondbg.lineage.stage import Stage
 
 _LONGEST = 160  # characters of a location
@@ -51,7 +52,7 @@ def _reasons(title: str, orphans: Sequence[Orphan]) -> Iterable[str]:
     if not orphans:
         return ()
     rows = [
-        (why or "unexplained", action, count)
+        (reason_text(why), action, count)
         for (why, action), count in reason_counts(orphans).most_common(_MOST_REASONS)
     ]
     return f"<h2>{title}</h2>", table(("reason", "action", "operations"), rows)
@@ -79,7 +80,7 @@ def _orphans(orphans: Sequence[Orphan], words: _Words) -> list[tuple[int, int, i
     return [
         (
             one.operation.index,
-            words.code(one.reason.why or "unexplained"),
+            words.code(reason_text(one.reason.why)),
             one.reason.ordinal or 0,
             words.code(one.action),
         )

@@ -15,7 +15,7 @@ from actiondbg.errors import UsageError
 from actiondbg.lineage.lineage import Lineage, Loss
 from actiondbg.lineage.questions.groups import name_matches, operations_of_kind
 from actiondbg.lineage.questions.kinds import COMMON_KINDS
-from actiondbg.lineage.questions.reasons import Reasons
+from actiondbg.lineage.questions.reasons import Reasons, reason_text
 from actiondbg.lineage.stage import Stage
 from actiondbg.lineage.units import outermost
 
@@ -120,7 +120,8 @@ def flows(
                 kinds[name_of(target)].append(target)
             kinds = {kind: kinds[kind] for kind in kinds.keys() - COMMON_KINDS} or kinds
             if not kinds:
-                link[start, (reasons.forward(node, losses).why or unknown, True)] += mass
+                why = reasons.forward(node, losses).why
+                link[start, (reason_text(why) if why else unknown, True)] += mass
             for kind, targets in kinds.items():
                 link[start, (kind, False)] += mass / len(kinds)
                 for target in targets:

@@ -59,8 +59,9 @@ def operations_of_kind(stage: Stage, glob: str) -> list[Operation]:
     """Return the operations whose names match a glob.
 
     Raises:
-        UsageError: no operation matches.
+        UsageError: no operation matches, or the glob is invalid.
     """
+    check_glob(glob, glob, 0)
     found = [operation for operation in stage if name_matches(operation.name, glob)]
     if not found:
         raise UsageError(
@@ -96,8 +97,7 @@ def groups(lineage: Lineage, kind: str, wanted: str, *, exact: bool = False) -> 
     Raises:
         UsageError: no operation matches ``kind``, or a glob is invalid.
     """
-    for glob in (kind, wanted):
-        check_glob(glob, glob, 0)
+    check_glob(wanted, wanted, 0)
     operations = operations_of_kind(lineage.stages[0], kind)
     fates = Fates(lineage, exact=exact)
     became: list[Operation] = []

@@ -25,6 +25,18 @@ class Reason(NamedTuple):
 
 UNEXPLAINED = Reason("")
 
+_TEXTS = {
+    "": "unexplained",
+    # What dumps show of operations without a counterpart.
+    "unmatched": "no location overlaps",
+    "unlocated": "no location is known",
+}
+
+
+def reason_text(why: str) -> str:
+    """Return a reason as it is shown."""
+    return _TEXTS.get(why, why)
+
 
 class Reasons:
     """The reasons for missing counterparts, looked up for many operations at once.

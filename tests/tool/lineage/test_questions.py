@@ -1,0 +1,130 @@
+"""Questions about what a recorded run, or one that is run for them, made of its operations."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from actiondbg.lineage.questions.groups import groups
+from actiondbg.lineage.questions.matrix import matrix, unexplained
+from actiondbg.lineage.questions.ways import Ways
+from actiondbg.lineage.recorded.lineage import RecordedLineage
+from actiondbg.recording import open_recording
+from actiondbg.recording.capture.recorder import record
+from tests.fakes import command_line
+from tests.paths import ROOT
+
+INPUT = ROOT / "examples" / "convolutions.mlir"
+PIPELINE = "builtin.module(func.func(tosa-to-linalg-named,tosa-to-linalg),canonicalize,cse)"
+
+
+@pytest.fixture(scope="module")
+def recording(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The example, lowered by the package's mlir-opt."""
+    path = tmp_path_factory.mktemp("lineage") / "run.adbrec"
+    tool = ["mlir-opt", str(INPUT), f"--pass-pipeline={PIPELINE}"]
+    done = record(tool, path, lineage=True, stdout=os.devnull)
+    assert done.status == 0
+    yield str(path)
+
+
+@pytest.fixture
+def recorded(recording: str) -> RecordedLineage:
+    return RecordedLineage(open_recording(recording))
+
+
+def lineage(*words: str, status: int = 0) -> str:
+    done = command_line.run("lineage", *words)
+    assert done.returncode == status, done.stderr
+    return done.stdout
+
+
+def test_which_convolutions_were_padded_and_what_parted_their_ways(recording: str) -> None:
+    answer = lineage(recording, "--kind", "tosa.conv2d", "--became", "tensor.pad")
+    assert answer.startswith("3 tosa.conv2d: 2 became tensor.pad, 1 did not.\n")
+    assert "Became linalg.conv_2d_nhwc_fhwc, linalg.generic instead (1):" in answer
+    where = "in pass:tosa-to-linalg-named #2, which made tensor.pad:"
+    assert "pattern:ConvConverter" in answer and where in answer
+    assert "of 2 of the 2 that became tensor.pad, and of 0 of these 1" in answer
+
+
+def test_the_python_function_answers_too(recorded: RecordedLineage) -> None:
+    found = groups(recorded, "tosa.conv2d", "tensor.pad")
+    assert [one.line for one in found.became] == [7, 8]
+    parting = found.fates[0].parting
+    assert parting is not None and parting.is_complete
+    assert recorded.action(parting.ordinal or 0).startswith("pattern:ConvConverter")
+
+
+def test_kinds_of_a_run_without_a_recording() -> None:
+    tool = ["mlir-opt", str(INPUT), f"--pass-pipeline={PIPELINE}"]
+    answer = json.loads(lineage("--kinds", "tosa.*", "--json", "--", *tool))
+    rows: dict[str, Any] = {row["kind"]: row for row in answer["kinds"]}
+    assert rows["tosa.conv2d"]["became"]["linalg.conv_2d_nhwc_fhwc"] == 3
+    assert rows["tosa.const"] == {
+        "kind": "tosa.const",
+        "count": 4,
+        "became": {"tosa.const": 3},
+        "lost": {"dead": 1},
+    }
+
+
+def test_the_matrix_has_no_unexplained_orphan(recorded: RecordedLineage) -> None:
+    found = matrix(recorded)
+    assert unexplained(found) == []
+    assert [orphan.reason.why for orphan in found.lost] == ["dead"]
+    assert int(found.counts.sum()) == len(recorded.relate(*recorded.stages).sources)
+
+
+def test_an_orphan_fails(recording: str, tmp_path: Path) -> None:
+    assert "no unexplained orphan" in lineage(recording, "--fail-on-orphan")
+    first, last = tmp_path / "a.mlir", tmp_path / "b.mlir"
+    first.write_text('"test.a"() : () -> ()\n')
+    last.write_text('"test.a"() : () -> () loc("a.mlir":1:1)\n"test.b"() : () -> ()\n')
+    words = ("--input", str(first), "--then", str(last), "--fail-on-orphan")
+    assert "1 unexplained orphan:" in lineage(*words, status=1)
+
+
+def test_the_pattern_that_drops_locations(recording: str) -> None:
+    answer = json.loads(lineage(recording, "--loss", "--json", "--fail-on-loss", status=1))
+    worst = answer["losses"][0]
+    assert worst["action"].startswith("pattern:ConvConverter")
+    assert worst["pass"] == "pass:tosa-to-linalg-named"
+    assert (worst["dropped"], worst["blurred"]) == (9, 0)
+    assert worst["examples"][0]["operation"]["location"] == "unknown"
+
+
+def test_kinds_after_a_pass(recording: str, tmp_path: Path) -> None:
+    page = tmp_path / "kinds.html"
+    lineage(recording, "--sankey", str(page), "--kinds", "tosa.*", "--after", "*-named")
+    text = page.read_text()
+    assert "after *-named" in text and "linalg.conv_2d_nhwc_fhwc" in text
+    done = command_line.run("lineage", recording, "--sankey", str(page), "--after", "none")
+    assert "there are tosa-to-linalg-named, tosa-to-linalg" in done.stderr
+
+
+def test_sql_over_steps(recording: str) -> None:
+    sql = (
+        "select action, count(*) as n from steps where target_name = 'tensor.pad' "
+        "and pass = 'pass:tosa-to-linalg-named' and evidence = 'created' group by action"
+    )
+    (row,) = json.loads(lineage(recording, sql, "--format", "json"))
+    assert row["action"].startswith("pattern:ConvConverter") and row["n"] == 2
+
+
+def test_walking_the_steps_agrees_with_the_relation(recorded: RecordedLineage) -> None:
+    first, last = recorded.stages
+    ways = Ways(recorded)
+    walked = {
+        (operation.index, found.index)
+        for operation in first
+        for node in ways.forward(operation.node).nodes
+        if (found := last.of_node(node)) is not None
+    }
+    relation = recorded.relate(first, last)
+    assert walked == set(zip(relation.sources, relation.targets, strict=True))

@@ -1,0 +1,123 @@
+"""Pictures of lineages: they are complete, well-formed and say what they summarise."""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ET
+
+import pytest
+
+pytest.importorskip("duckdb")
+
+from actiondbg.lineage.pictures.graph import Picture, picture
+from actiondbg.lineage.pictures.graph_formats import picture_dot, picture_page, picture_svg
+from actiondbg.lineage.pictures.matrix_page import matrix_page
+from actiondbg.lineage.pictures.sankey import flows_title, sankey_page, sankey_svg
+from actiondbg.lineage.questions.flows import flows
+from actiondbg.lineage.questions.matrix import matrix, unexplained
+from tests.fakes.lineage.lineage import FakeLineage, convolutions, written_stage
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def drawn(lineage: FakeLineage, kind: str = "tosa.conv2d") -> Picture:
+    operations = lineage.stages[0].named(kind)
+    return picture(lineage, operations, lineage.track(operations, lineage.stages[-1]))
+
+
+def test_the_picture_of_a_few_operations() -> None:
+    found = drawn(convolutions(1, 1, 1))
+    assert found.columns == ("input", "pass:decompose #10", "pass:tosa-to-linalg #20")
+    boxes = [(box.column, box.title, box.detail, box.kind) for box in found.boxes]
+    assert boxes == [
+        (0, "@1 tosa.conv2d", "model.mlir:1:5", "end"),
+        (0, "@2 tosa.conv2d", "model.mlir:2:5", "end"),
+        (0, "@3 tosa.conv2d", "folded by #2 pattern:FoldConv", "lost"),
+        (1, "@30001 tosa.matmul", "model.mlir:1:5", "box"),
+        (2, "@10001 linalg.matmul", "model.mlir:1:5", "end"),
+        (2, "@20002 linalg.conv_2d", "", "end"),
+    ]
+    assert [(edge.source, edge.target, edge.label) for edge in found.edges] == [
+        (0, 3, "replaced #11 pattern:ConvIsMatmul"),
+        (3, 4, "replaced #21 pattern:MatmulConverter"),
+        (1, 5, "replaced #22 pattern:ConvConverter"),
+    ]
+    assert found.note == ""
+
+
+def test_many_operations_are_summarised() -> None:
+    found = drawn(convolutions(40, 30, 5))
+    assert [box.title for box in found.boxes] == [
+        *("70 x tosa.conv2d", "5 x tosa.conv2d", "40 x tosa.matmul"),
+        *("40 x linalg.matmul", "30 x linalg.conv_2d"),
+    ]
+    assert "185 operations are drawn as 5 boxes" in found.note
+    assert found.note in picture_svg(found)
+
+
+def test_the_svg_shows_all_boxes_and_edges() -> None:
+    found = drawn(convolutions(2, 2, 1))
+    root = ET.fromstring(picture_svg(found))
+    texts = {element.text for element in root.iter(f"{SVG}text")}
+    assert {box.title for box in found.boxes} <= texts
+    assert {edge.label for edge in found.edges} <= texts
+    assert len(list(root.iter(f"{SVG}rect"))) == len(found.boxes)
+    width, height = float(root.attrib["width"]), float(root.attrib["height"])
+    for box in root.iter(f"{SVG}rect"):
+        x, y, wide, high = (float(box.attrib[name]) for name in ("x", "y", "width", "height"))
+        assert x >= 0 and x + wide <= width and y >= 0 and y + high <= height
+
+
+def test_boxes_do_not_overlap() -> None:
+    root = ET.fromstring(picture_svg(drawn(convolutions(12, 12, 2))))
+    boxes = [
+        tuple(float(box.attrib[name]) for name in ("x", "y", "height"))
+        for box in root.iter(f"{SVG}rect")
+    ]
+    for x, y, height in boxes:
+        below = [other for other in boxes if other[0] == x and other[1] > y]
+        assert all(y + height <= other[1] for other in below)
+
+
+def test_names_are_escaped() -> None:
+    first = written_stage("a<b", '1 a.x loc("<&>.mlir":1:1)')
+    lineage = FakeLineage([first, written_stage("out", "1 a.x")], [])
+    found = drawn(lineage, "a.x")
+    ET.fromstring(picture_svg(found))
+    assert "<&>" not in picture_page(found)
+    assert picture_dot(found).count('"') % 2 == 0
+
+
+def test_dot_names_each_box_and_edge() -> None:
+    found = drawn(convolutions(1, 1, 1))
+    text = picture_dot(found)
+    assert text.count("[label=") == len(found.boxes) + len(found.edges)
+    assert 'n0 -> n3 [label="replaced #11 pattern:ConvIsMatmul"];' in text
+
+
+def test_the_sankey_diagram() -> None:
+    found = flows(convolutions(3, 4, 1), "tosa.conv2d", after=["decompose"])
+    title = flows_title(found)
+    assert title == "What 8 operations became: input to after decompose to output"
+    root = ET.fromstring(sankey_svg(found, title))
+    texts = [element.text for element in root.iter(f"{SVG}text")]
+    for label in ("tosa.conv2d 8", "tosa.matmul 3", "folded 1", "linalg.conv_2d 4"):
+        assert label in texts
+    widths = [float(path.attrib["style"].rpartition(":")[2]) for path in root.iter(f"{SVG}path")]
+    assert len(widths) == len(found.flows)
+    assert sorted(widths) == pytest.approx(
+        sorted(520 / 8 * flow.value for flow in found.flows), 0.01
+    )
+
+
+def test_the_page_of_flows_has_the_licence_of_its_script() -> None:
+    found = flows(convolutions())
+    page = sankey_page(found, flows_title(found))
+    assert "Copyright 2015, Mike Bostock" in page
+    assert "http://" not in page.replace("http://www.w3.org/2000/svg", "")
+
+
+def test_the_page_of_a_matrix_names_each_orphan() -> None:
+    found = matrix(convolutions())
+    page = matrix_page(found, unexplained(found))
+    for word in ("folded", "pattern:FoldConv", "tensor.empty", "@main"):
+        assert word in page

@@ -7,7 +7,9 @@ FAILED, NOT_STARTED = 1, 3  # exit codes
 
 _CLI = "actiondbg.commands.cli"
 SUBCOMMANDS = {  # their modules
+    "annotate": f"{_CLI}.annotate",
     "bisect": f"{_CLI}.bisect",
+    "cost": f"{_CLI}.cost",
     "explain": f"{_CLI}.explain",
     "export": f"{_CLI}.export",
     "lineage": f"{_CLI}.lineage",

@@ -53,6 +53,8 @@ subcommands, each with --help:
   stat      measure the cost of actions
   track     track operations from an IR to a later one, and back
   whatif    compare a run with others that do something otherwise
+  annotate  print the final module with the origin of each operation
+  cost      join a run-time profile with the lineage of a program
 
 exit status: 0 all commands succeeded, 1 a command failed, 2 bad usage,
 3 the tool could not be started; with --return-child-result that of the tool.

@@ -12,8 +12,18 @@ from scenarios.json_sessions import JSON
 from scenarios.recordings import QUERIES, RECORDINGS
 from scenarios.scenario import SUBCOMMANDS, Scenario, Step, documented_commands
 from scenarios.shell import SHELL
-from scenarios.subcommands import BISECTIONS, COMMAND_LINE, EXPLAIN, WHATIF
+from scenarios.subcommands import BISECTIONS, COMMAND_LINE, COST, EXPLAIN, WHATIF
 
-SCENARIOS = (*COMMAND_LINE, *SHELL, *JSON, *RECORDINGS, *QUERIES, *BISECTIONS, *EXPLAIN, *WHATIF)
+SCENARIOS = (
+    *COMMAND_LINE,
+    *SHELL,
+    *JSON,
+    *RECORDINGS,
+    *QUERIES,
+    *BISECTIONS,
+    *EXPLAIN,
+    *WHATIF,
+    *COST,
+)
 
 __all__ = ["SCENARIOS", "SUBCOMMANDS", "Scenario", "Step", "documented_commands"]

@@ -127,4 +127,6 @@ SUBCOMMANDS = (
     "query",
     "export",
     "open",
+    "annotate",
+    "cost",
 )

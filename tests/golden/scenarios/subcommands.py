@@ -95,6 +95,31 @@ WHATIF = (
     ),
 )
 
+COST = (
+    scenario(
+        "annotate",
+        line(f"actiondbg record -q --lineage -o cse.adbrec -- {CSE}"),
+        line("actiondbg annotate cse.adbrec"),
+        line("actiondbg annotate cse.adbrec --loc-only --level function"),
+        line("actiondbg annotate cse.adbrec --origin output -o own.mlir && cat own.mlir"),
+        line("actiondbg annotate cse.adbrec --at cse"),
+        line("actiondbg annotate cse.adbrec --origin output"),
+        line("actiondbg annotate"),
+    ),
+    scenario(
+        "cost",
+        line(f"actiondbg record -q --lineage -o cse.adbrec -- {CSE}"),
+        line("""echo '{"fold.mlir:8": 0.7, "fold.mlir:7": 0.2, "printf": 0.1}' > times.json"""),
+        line("actiondbg cost times.json cse.adbrec"),
+        line("actiondbg cost times.json cse.adbrec --all"),
+        line("actiondbg cost times.json cse.adbrec --json"),
+        line("""echo '{"main.c:8": 0.7}' | actiondbg cost - cse.adbrec"""),
+        line("echo nothing | actiondbg cost - cse.adbrec"),
+        line("actiondbg cost missing.json cse.adbrec"),
+        line("actiondbg cost times.json"),
+    ),
+)
+
 COMMAND_LINE = (
     scenario(
         "command-line-help",

@@ -142,7 +142,7 @@ def test_each_subcommand_is_a_module_of_two_functions(name: str) -> None:
 
 
 def test_help_lists_the_subcommands() -> None:
-    listed = re.findall(r"^  (\w+)   +\S", debug.build_parser().epilog or "", re.M)
+    listed = re.findall(r"^  (\w+)  +\S", debug.build_parser().epilog or "", re.M)
     assert sorted(listed) == sorted(cli.SUBCOMMANDS)
 
 

@@ -1,0 +1,204 @@
+"""``actiondbg annotate [options] SOURCE``."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from actiondbg.commands.cli.line_parser import LineParser, Partial, file_or_stdout
+from actiondbg.commands.cli.lineage_source import open_chosen, with_tool
+from actiondbg.commands.interpreter.error_text import writing
+from actiondbg.commands.interpreter.options import Flag, Option, Options, Positional
+from actiondbg.errors import UsageError
+from actiondbg.recording.dependencies import need_packages
+from actiondbg.recording.overwrite import check_overwritten
+from actiondbg.support.atomic_write import write_whole
+
+if TYPE_CHECKING:
+    from actiondbg.lineage.lineage import Lineage
+    from actiondbg.lineage.stage import Operation, Stage
+
+Level = Literal["operation", "outermost", "function"]
+
+_ENDS = ("input", "output")  # the stages of every run
+_EPILOG = """\
+examples:
+  actiondbg annotate run.adbrec -o annotated.mlir
+  actiondbg annotate run.adbrec --loc-only -o annotated.mlir
+  actiondbg annotate run.adbrec --origin output --loc-only -o snapshot.mlir
+  actiondbg annotate --origin cse --snapshot cse.mlir -o final.mlir -- mlir-opt in.mlir --cse ...
+  actiondbg annotate --input a.mlir --then b.mlir --then c.mlir --origin b.mlir --snapshot s.mlir
+
+exit status: 0 success, 1 error, 2 bad usage. docs/lineage.md explains how perf and Tracy use it.
+"""
+
+
+class AnnotateOptions(Options):
+    """The options of ``actiondbg annotate``."""
+
+    recording: Annotated[
+        str | None, Positional("RUN.adbrec", help="made with actiondbg record --lineage")
+    ] = None
+    input: Annotated[
+        tuple[Path, ...], Option("--input", "FILE", help="the input, of dumps", parse=Path)
+    ] = ()
+    then: Annotated[
+        tuple[Path, ...],
+        Option("--then", "FILE", help="a later dump; may be repeated", parse=Path),
+    ] = ()
+    output: Annotated[
+        Path | None,
+        Option(
+            "--output",
+            "FILE",
+            help="the annotated module; the standard output by default",
+            short="-o",
+            parse=file_or_stdout,
+        ),
+    ] = None
+    at: Annotated[
+        str | None,
+        Option("--at", "STAGE", help="the module to annotate: a pass, #N or a file; the last"),
+    ] = None
+    origin: Annotated[
+        str | None,
+        Option("--origin", "STAGE", help="where origins are looked up; the first stage"),
+    ] = None
+    snapshot: Annotated[
+        Path | None,
+        Option(
+            "--snapshot",
+            "FILE",
+            help="write the module of --origin as well, and let locations point to its lines",
+            parse=Path,
+        ),
+    ] = None
+    level: Annotated[
+        Level,
+        Option("--level", help="origins: operations, the outermost around them, or functions"),
+    ] = "operation"
+    exact: Annotated[bool, Flag("--exact", help="leave out what only locations show")] = False
+    loc_only: Annotated[bool, Flag("--loc-only", help="set locations, add no comments")] = False
+    comments_only: Annotated[
+        bool, Flag("--comments-only", help="add comments, leave locations as they are")
+    ] = False
+    partial: Partial = False
+
+
+def build_parser() -> LineParser[AnnotateOptions]:
+    """Return the parser of the command line."""
+    return LineParser(
+        AnnotateOptions,
+        "actiondbg annotate",
+        "[options] (RUN.adbrec | --input A.mlir --then B.mlir... | -- TOOL ARGS...)",
+        "Print the final module with the origin of each operation, as a comment and a location.",
+        _EPILOG,
+    )
+
+
+def run(argv: list[str]) -> int:
+    """Run the command line after the word annotate; return the exit code.
+
+    Raises:
+        ActiondbgError: the lineage cannot be read, or a file cannot be written.
+    """
+    parser = build_parser()
+    ours, tool = with_tool(argv)
+    options = parser.read_intermixed(ours)
+    if options.loc_only and options.comments_only:
+        parser.error("--loc-only and --comments-only exclude each other")
+    need_packages("actiondbg annotate")
+
+    try:
+        lineage = _opened(options, tool)
+        _annotate(lineage, options, has_tool=bool(tool))
+    except UsageError as error:
+        parser.error(str(error))
+    return 0
+
+
+def _opened(options: AnnotateOptions, tool: list[str]) -> Lineage:
+    """Open the lineage; that of a tool has a stage after the pass that an option names."""
+    named = [*{one for one in (options.at, options.origin) if one not in (None, *_ENDS)}]
+    if tool and len(named) > 1:
+        raise UsageError("One of --at and --origin can be an action of a tool: record the other.")
+    after = named[0] if tool and named else None
+    return open_chosen(
+        options.recording,
+        (*options.input, *options.then),
+        tool,
+        partial=options.partial,
+        after=after,
+    )
+
+
+def _annotate(lineage: Lineage, options: AnnotateOptions, *, has_tool: bool) -> None:
+    from actiondbg.lineage.annotation import Annotation
+    from actiondbg.lineage.stage_choice import chosen_stage
+
+    stages = lineage.stages
+
+    def chosen(text: str | None, default: Stage) -> Stage:
+        if text is not None and has_tool and text not in _ENDS:
+            return next(one for one in stages if one not in (stages[0], stages[-1]))
+        return default if text is None else chosen_stage(stages, text)
+
+    stage, origin = chosen(options.at, stages[-1]), chosen(options.origin, stages[0])
+    if stages.index(origin) > stages.index(stage):
+        raise UsageError(f"{origin.name!r} is later than {stage.name!r}: origins are earlier.")
+    file = _file_of_origins(stage, origin, options)
+    annotation = Annotation(
+        lineage, stage, origin, raised=_raised(options.level), exact=options.exact
+    )
+    text = annotation.text(
+        comments=not options.loc_only, locations=not options.comments_only, file=file
+    )
+    if options.snapshot is not None:
+        _write(options.snapshot, origin.text)
+    if options.output is None:
+        sys.stdout.write(_ended(text))
+    else:
+        _write(options.output, text)
+
+
+def _file_of_origins(stage: Stage, origin: Stage, options: AnnotateOptions) -> str | None:
+    """Return the file to whose lines locations point; None: they are those of the origins."""
+    for file in (options.output, options.snapshot):
+        if file is not None:
+            check_overwritten(file)
+    if options.snapshot is not None:
+        return str(options.snapshot)
+    if origin is not stage:
+        return None
+    if options.output is None:
+        raise UsageError("The locations point into the output itself: name a file with -o.")
+    return str(options.output)
+
+
+def _raised(level: Level) -> Callable[[Operation], Operation]:
+    """Return what maps an origin to the one that is shown for it."""
+    from actiondbg.lineage.performance.cost import outermost
+    from actiondbg.lineage.stage import Operation
+
+    def function_around(operation: Operation) -> Operation:
+        around: Operation | None = operation
+        while around is not None and not around.symbol:
+            around = around.parent
+        return around or operation
+
+    if level == "function":
+        return function_around
+    if level == "outermost":
+        return lambda one: Operation(one.stage, outermost(one.stage, one.index))
+    return lambda operation: operation
+
+
+def _write(path: Path, text: str) -> None:
+    with writing(path):
+        write_whole(path, _ended(text).encode())
+
+
+def _ended(text: str) -> str:
+    return text if text.endswith("\n") else f"{text}\n"

@@ -1,0 +1,142 @@
+"""``actiondbg cost [options] PROFILE SOURCE``."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from actiondbg.commands.cli.line_parser import LineParser, Partial
+from actiondbg.commands.cli.lineage_source import open_chosen, with_tool
+from actiondbg.commands.interpreter.error_text import writing
+from actiondbg.commands.interpreter.options import Flag, Option, Options, Positional
+from actiondbg.commands.interpreter.values import positive
+from actiondbg.errors import UsageError
+from actiondbg.recording.dependencies import need_packages
+from actiondbg.recording.overwrite import check_overwritten
+from actiondbg.support.atomic_write import write_whole
+
+if TYPE_CHECKING:
+    from actiondbg.lineage.lineage import Lineage
+    from actiondbg.lineage.stage import Stage
+
+_EPILOG = """\
+examples:
+  perf script -F event,period,ip,sym,srcline | actiondbg cost - run.adbrec
+  actiondbg cost tracy.csv run.adbrec --html cost.html
+  actiondbg cost perf.txt run.adbrec --module snapshot.mlir
+  actiondbg cost dispatches.csv --input model.mlir --then final.mlir
+
+A profile is the output of perf script, Tracy's CSV export, a CSV of dispatches, or a JSON object
+of functions or FILE:LINE to times.
+
+exit status: 0 success, 1 error, such as a profile of another program, 2 bad usage.
+docs/lineage.md explains how time is attributed.
+"""
+
+
+class CostOptions(Options):
+    """The options of ``actiondbg cost``."""
+
+    profile: Annotated[
+        Path, Positional("PROFILE", help="the profile; - for standard input", parse=Path)
+    ]
+    recording: Annotated[
+        str | None, Positional("RUN.adbrec", help="made with actiondbg record --lineage")
+    ] = None
+    input: Annotated[
+        tuple[Path, ...], Option("--input", "FILE", help="the input, of dumps", parse=Path)
+    ] = ()
+    then: Annotated[
+        tuple[Path, ...],
+        Option("--then", "FILE", help="a later dump; may be repeated", parse=Path),
+    ] = ()
+    module: Annotated[
+        tuple[str, ...],
+        Option(
+            "--module",
+            "FILE[=STAGE]",
+            help="debug info points to the lines of FILE, a module of the last or another stage, "
+            "as annotate writes it",
+        ),
+    ] = ()
+    top: Annotated[
+        int,
+        Option(
+            "--top", "N", help="the operations above the listing; 20 by default", parse=positive
+        ),
+    ] = 20
+    all: Annotated[bool, Flag("--all", help="list the lines without time too")] = False
+    json: Annotated[bool, Flag("--json", help="print one JSON object")] = False
+    html: Annotated[
+        Path | None, Option("--html", "FILE", help="write an HTML page as well", parse=Path)
+    ] = None
+    partial: Partial = False
+
+
+def build_parser() -> LineParser[CostOptions]:
+    """Return the parser of the command line."""
+    return LineParser(
+        CostOptions,
+        "actiondbg cost",
+        "[options] PROFILE (RUN.adbrec | --input A.mlir --then B.mlir... | -- TOOL ARGS...)",
+        "Print the run-time cost of each operation of the input: a profile joined with a lineage.",
+        _EPILOG,
+    )
+
+
+def run(argv: list[str]) -> int:
+    """Run the command line after the word cost; return the exit code.
+
+    Raises:
+        ActiondbgError: the profile or the lineage cannot be read, or they do not belong together.
+    """
+    parser = build_parser()
+    ours, tool = with_tool(argv)
+    options = parser.read_intermixed(ours)
+    need_packages("actiondbg cost")
+    from actiondbg.commands.render.lineage.cost import cost_lines, cost_object, cost_page
+    from actiondbg.lineage.performance.cost import attribute
+    from actiondbg.lineage.performance.profiles.file import read_profile
+
+    try:
+        if options.html is not None:
+            check_overwritten(options.html)
+        dumps = (*options.input, *options.then)
+        lineage = open_chosen(options.recording, dumps, tool, partial=options.partial)
+        profile = read_profile(options.profile)
+        cost = attribute(profile, lineage, _modules(lineage, options.module))
+    except UsageError as error:
+        parser.error(str(error))
+    if options.json:
+        print(json.dumps(cost_object(cost), ensure_ascii=False))
+    else:
+        for line in cost_lines(cost, top=options.top, whole=options.all):
+            print(line)
+    if options.html is not None:
+        with writing(options.html):
+            write_whole(options.html, cost_page(cost).encode(errors="replace"))
+    return 0
+
+
+def _modules(lineage: Lineage, given: tuple[str, ...]) -> dict[str, Stage]:
+    """Return the stages of the options ``--module``, by file.
+
+    Raises:
+        UsageError: there is no such stage, or the file is another module.
+    """
+    from actiondbg.lineage.annotation import is_annotated
+    from actiondbg.lineage.stage_choice import chosen_stage
+
+    modules: dict[str, Stage] = {}
+    for text in given:
+        file, _, name = text.partition("=")
+        stage = chosen_stage(lineage.stages, name) if name else lineage.stages[-1]
+        # A profile of another machine may name a file that is not here.
+        if Path(file).is_file() and not is_annotated(stage, Path(file).read_text(errors="replace")):
+            raise UsageError(
+                f"{file!r} is not the module {stage.name!r} of this lineage: write it anew with "
+                "actiondbg annotate, and compile it again."
+            )
+        modules[file] = stage
+    return modules

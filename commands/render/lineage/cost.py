@@ -1,0 +1,272 @@
+"""The cost of operations of the input, as a listing, as JSON and as an HTML page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from html import escape
+from itertools import islice
+from typing import NamedTuple
+
+from actiondbg.ir.html import pieces, token_colors
+from actiondbg.lineage.performance.cost import Cost
+from actiondbg.lineage.performance.source_lines import SourceLines, source_lines
+from actiondbg.lineage.stage import Operation
+from actiondbg.support.html_page import PAGE_STYLE
+
+_SHOWN = 0.0005  # the least part of the whole that is not 0.0 %
+_PLACES = 5  # places of time without an operation that are named
+_KINDS = 5  # kinds of operations above the table
+_WIDTH = 160  # characters of a line that are shown
+_SCALES = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0}
+_STYLE = """\
+td.number { text-align: right; white-space: nowrap; }
+table.listing { width: 100%; border: 1px solid var(--line); } table.listing td { border: 0; }
+table.listing td { padding: 0 .6rem; font-family: ui-monospace, monospace; font-size: 13px; }
+table.listing td.code { white-space: pre-wrap; overflow-wrap: anywhere; width: 100%; }
+.quiet { color: var(--quiet); }
+"""
+
+
+class ListedLine(NamedTuple):
+    """A line of the listing.
+
+    Args:
+        number: from 1.
+        text: the line.
+        total: the time of the operations that begin on it.
+        own: the same without that of the operations in their regions.
+    """
+
+    number: int
+    text: str
+    total: float
+    own: float
+
+
+def listed_lines(cost: Cost, source: SourceLines) -> list[ListedLine]:
+    """Return the lines of the input, each with its times."""
+    total, own = [0.0] * (len(source.lines) + 1), [0.0] * (len(source.lines) + 1)
+    for index, time in cost.total.items():
+        number = source.of.get(index, 0)
+        around = cost.stage.parents[index]
+        # An operation around another one on the same line has its time already.
+        if number < len(total) and (around < 0 or source.of.get(around) != number):
+            total[number] += time
+    for index, time in cost.own.items():
+        # What the custom form leaves out has no line of its own.
+        while index >= 0 and index not in source.of:
+            index = cost.stage.parents[index]
+        number = source.of.get(index, 0)
+        if number < len(own):
+            own[number] += time
+    return [
+        ListedLine(number, line, total[number], own[number])
+        for number, line in enumerate(source.lines, 1)
+    ]
+
+
+def cost_lines(cost: Cost, *, top: int, whole: bool) -> Iterator[str]:
+    """Iterate over the lines of the text.
+
+    Args:
+        cost: the cost.
+        top: how many of the operations that cost most are listed first.
+        whole: list the lines without time too.
+    """
+    source = source_lines(cost.stage)
+    yield headline(cost, source)
+    yield ""
+    for name, count, time in cost.kinds()[:_KINDS]:
+        words = f"{count:,} operation{'s'[: count != 1]}"
+        yield f"{_time(cost, time):>10}  {_part(cost, time):>6}  {name}, {words}"
+    yield ""
+    hottest = cost.hottest()
+    yield f"{'time':>10}  {'part':>6}  operation"
+    for operation, time in hottest[:top]:
+        yield f"{_time(cost, time):>10}  {_part(cost, time):>6}  {described(operation)}"
+    if len(hottest) > top:
+        rest = sum(time for _, time in hottest[top:])
+        words = f"{len(hottest) - top:,} more operations"
+        yield f"{_time(cost, rest):>10}  {_part(cost, rest):>6}  {words}"
+    yield from _left_lines(cost)
+    yield ""
+    yield f"{'total':>6}  {'own':>6}  {'line':>6}  {source.name}"
+    yield from _listing(cost, listed_lines(cost, source), whole)
+
+
+def _listing(cost: Cost, lines: Iterable[ListedLine], whole: bool) -> Iterator[str]:
+    for line in lines:
+        if whole or cost.share(line.total) >= _SHOWN:
+            times = f"{_part(cost, line.total):>6}  {_part(cost, line.own):>6}"
+            yield f"{times}  {line.number:>6}  {_cut(line.text)}".rstrip()
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _WIDTH else f"{text[: _WIDTH - 3]}..."
+
+
+def headline(cost: Cost, source: SourceLines) -> str:
+    """Return the sentence about the whole."""
+    profile = cost.profile
+    measured = sum(entry.occurrences for entry in profile.entries)
+    samples = f" in {measured:,} samples" if profile.format == "perf script" else ""
+    count = len(cost.own)
+    return (
+        f"{profile.format}: {_time(cost, profile.time)}{samples}, of which "
+        f"{_part(cost, cost.attributed)} belong to {count:,} operation{'s'[: count != 1]} of "
+        f"{source.name}."
+    )
+
+
+def _left_lines(cost: Cost) -> Iterator[str]:
+    for reason, places in cost.left.items():
+        time = sum(places.values())
+        yield f"{_time(cost, time):>10}  {_part(cost, time):>6}  {reason} ({_some(places)})"
+
+
+def _some(places: Mapping[str, float]) -> str:
+    most = sorted(places.items(), key=lambda item: -item[1])
+    names = [name for name, _ in islice(most, _PLACES)]
+    return ", ".join(names) + (", ..." if len(most) > _PLACES else "")
+
+
+def described(operation: Operation) -> str:
+    """Return the result, name and place of an operation."""
+    name = f"@{operation.symbol}" if operation.symbol else operation.result
+    location = operation.location.text
+    place = f"line {operation.line}" if location == "unknown" else location.replace('"', "")
+    return " ".join(filter(None, (operation.name, name, place)))
+
+
+def _part(cost: Cost, time: float) -> str:
+    share = cost.share(time)
+    return f"{share * 100:.1f} %" if share >= _SHOWN else ""
+
+
+def _time(cost: Cost, time: float) -> str:
+    unit = cost.profile.unit
+    scale = _SCALES.get(unit)
+    if scale is None:
+        return f"{time:,.0f} {unit}"
+    seconds = time * scale
+    for name, size in (("s", 1.0), ("ms", 1e-3), ("us", 1e-6)):
+        if float(f"{seconds / size:.3g}") >= 1:
+            return f"{seconds / size:.3g} {name}"
+    return f"{seconds / 1e-9:.3g} ns"
+
+
+def cost_object(cost: Cost) -> dict[str, object]:
+    """Return the cost for JSON."""
+    source = source_lines(cost.stage)
+    return {
+        "format": cost.profile.format,
+        "unit": cost.profile.unit,
+        "time": cost.profile.time,
+        "attributed": cost.attributed,
+        "file": source.name,
+        "kinds": [
+            {"name": name, "operations": count, "time": time} for name, count, time in cost.kinds()
+        ],
+        "operations": [
+            {
+                "node": cost.stage.nodes[index],
+                "name": cost.stage.names[index],
+                "result": cost.stage.results[index],
+                "location": cost.stage.locations[index].text,
+                "line": source.of.get(index),
+                "total": total,
+                "own": cost.own.get(index, 0.0),
+                "occurrences": cost.counts.get(index, 0),
+            }
+            for index, total in sorted(cost.total.items(), key=lambda item: (-item[1], item[0]))
+        ],
+        "left": [
+            {"reason": reason, "time": sum(places.values()), "places": places}
+            for reason, places in cost.left.items()
+        ],
+    }
+
+
+def cost_page(cost: Cost) -> str:
+    """Return the HTML page: the section alone."""
+    return f"""\
+<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>Cost of {escape(source_lines(cost.stage).name)}</title>
+<style>
+{PAGE_STYLE}{_STYLE}
+{token_colors()}
+</style>
+</head>
+<body>
+{cost_section(cost)}
+</body>
+</html>
+"""
+
+
+def cost_section(cost: Cost) -> str:
+    """Return the section of a page: the operations that cost most, and the listing."""
+    source = source_lines(cost.stage)
+    rows = [
+        _row((_time(cost, time), _part(cost, time)), f"<code>{escape(described(operation))}</code>")
+        for operation, time in cost.hottest()
+        if cost.share(time) >= _SHOWN
+    ]
+    for reason, places in cost.left.items():
+        time = sum(places.values())
+        what = f'<span class="quiet">{escape(f"{reason} ({_some(places)})")}</span>'
+        rows.append(_row((_time(cost, time), _part(cost, time)), what))
+    kinds = [
+        _row((_time(cost, time), _part(cost, time), f"{count:,}"), f"<code>{escape(name)}</code>")
+        for name, count, time in cost.kinds()
+        if cost.share(time) >= _SHOWN
+    ]
+    listing = [
+        _listed(cost, line)
+        for line in listed_lines(cost, source)
+        if cost.share(line.total) >= _SHOWN
+    ]
+    return f"""\
+<h1>Cost of <code>{escape(source.name)}</code></h1>
+<p>{escape(headline(cost, source))}</p>
+<table>
+<tr><th>time</th><th>part</th><th>operations</th><th>kind</th></tr>
+{chr(10).join(kinds)}
+</table>
+<h2>Operations</h2>
+<table>
+<tr><th>time</th><th>part</th><th>operation</th></tr>
+{chr(10).join(rows)}
+</table>
+<h2>Listing</h2>
+<table class="listing hl">
+<tr><th>total</th><th>own</th><th>line</th><th></th></tr>
+{chr(10).join(listing)}
+</table>
+"""
+
+
+def _row(numbers: tuple[str, ...], what: str) -> str:
+    cells = "".join(f'<td class="number">{number}</td>' for number in numbers)
+    return f"<tr>{cells}<td>{what}</td></tr>"
+
+
+def _listed(cost: Cost, line: ListedLine) -> str:
+    share = cost.share(line.own) * 100
+    # The longer the own time, the wider the bar behind the line.
+    bar = f' style="background: linear-gradient(90deg, var(--old) {share:.1f}%, transparent 0)"'
+    code = "".join(
+        f'<span class="{name}">{escape(piece)}</span>' if name else escape(piece)
+        for name, piece in pieces(_cut(line.text))
+    )
+    return (
+        f'<tr><td class="number">{_part(cost, line.total)}</td>'
+        f'<td class="number">{_part(cost, line.own)}</td>'
+        f'<td class="number quiet">{line.number}</td>'
+        f'<td class="code"{bar if share >= 0.1 else ""}>{code}</td></tr>'
+    )

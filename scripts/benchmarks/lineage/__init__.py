@@ -1,0 +1,1 @@
+"""How right and how fast lineages are; see scripts/bench-lineage."""

@@ -3,7 +3,8 @@
 
 void layers(float *x, float *a, float *b, float *hidden, float *out);
 
-static float x[128 * 256], a[256 * 256], b[256 * 16], hidden[128 * 256], out[128 * 16];
+static float x[128 * 256], a[256 * 256], b[256 * 16], hidden[128 * 256],
+    out[128 * 16];
 
 int main(void) {
   for (int i = 0; i < 256 * 256; ++i)

@@ -1,5 +1,6 @@
-// A sampling timer for programs that perf cannot sample: linked to a program (with -no-pie), it
-// writes where the program is, 1000 times per second of its processor time, to samples.txt.
+// A sampling timer for programs that perf cannot sample: linked to a program
+// (with -no-pie), it writes where the program is, 1000 times per second of its
+// processor time, to samples.txt.
 #define _GNU_SOURCE
 #include <signal.h>
 #include <stdio.h>
@@ -13,7 +14,8 @@ static volatile int count;
 static void sample(int signal, siginfo_t *info, void *context) {
   (void)signal, (void)info;
   if (count < MOST)
-    samples[count++] = (void *)((ucontext_t *)context)->uc_mcontext.gregs[REG_RIP];
+    samples[count++] =
+        (void *)((ucontext_t *)context)->uc_mcontext.gregs[REG_RIP];
 }
 
 static void set_timer(int microseconds) {
@@ -22,7 +24,8 @@ static void set_timer(int microseconds) {
 }
 
 __attribute__((constructor)) static void start(void) {
-  struct sigaction action = {.sa_sigaction = sample, .sa_flags = SA_SIGINFO | SA_RESTART};
+  struct sigaction action = {.sa_sigaction = sample,
+                             .sa_flags = SA_SIGINFO | SA_RESTART};
   sigaction(SIGPROF, &action, NULL);
   set_timer(1000);
 }

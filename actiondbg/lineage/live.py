@@ -13,8 +13,7 @@ from actiondbg.lineage.stage import Operation, Stage
 from actiondbg.recording import open_recording
 
 if TYPE_CHECKING:
-    from actiondbg.session.debug_session import DebugSession
-    from actiondbg.session.past.lineage_replay import End
+    from actiondbg.session.debug_session import DebugSession, End
 
 _ID = re.compile(r"@\d+")
 

@@ -23,7 +23,6 @@ from actiondbg.session.inspection.cursor import Cursor
 from actiondbg.session.inspection.outcome import Outcome
 from actiondbg.session.inspection.stack import Stack
 from actiondbg.session.inspection.stopped_ir import StoppedIR
-from actiondbg.session.past.lineage_replay import End
 
 if TYPE_CHECKING:
     from actiondbg.analysis.cycles import Cycle
@@ -31,6 +30,7 @@ if TYPE_CHECKING:
     from actiondbg.ir.diff import Diff
     from actiondbg.session.observers import Observer
 
+End = int | Literal["now", "end"]  # of a recorded replay: after an action, here, of the run
 StatisticKind = Literal["pattern", "pass", "fold"]
 
 

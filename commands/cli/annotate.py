@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from actiondbg.commands.cli.line_parser import LineParser, Partial, file_or_stdout
-from actiondbg.commands.cli.lineage_source import open_chosen, with_tool
+from actiondbg.commands.cli.lineage_source import opened_lineage, split_tool
 from actiondbg.commands.interpreter.error_text import writing
 from actiondbg.commands.interpreter.options import Flag, Option, Options, Positional
 from actiondbg.errors import UsageError
@@ -105,33 +105,29 @@ def run(argv: list[str]) -> int:
         ActiondbgError: the lineage cannot be read, or a file cannot be written.
     """
     parser = build_parser()
-    ours, tool = with_tool(argv)
+    ours, tool = split_tool(argv)
     options = parser.read_intermixed(ours)
     if options.loc_only and options.comments_only:
         parser.error("--loc-only and --comments-only exclude each other")
     need_packages("actiondbg annotate")
 
     try:
-        lineage = _opened(options, tool)
-        _annotate(lineage, options, has_tool=bool(tool))
+        source = [options.recording] if options.recording else tool
+        after = _stage_of_tool(options) if tool else None
+        dumps = [*map(str, (*options.input, *options.then))]
+        with opened_lineage(source, dumps, partial=options.partial, after=after) as lineage:
+            _annotate(lineage, options, has_tool=bool(tool))
     except UsageError as error:
         parser.error(str(error))
     return 0
 
 
-def _opened(options: AnnotateOptions, tool: list[str]) -> Lineage:
-    """Open the lineage; that of a tool has a stage after the pass that an option names."""
+def _stage_of_tool(options: AnnotateOptions) -> str | None:
+    """Return the action after which an option needs a stage."""
     named = [*{one for one in (options.at, options.origin) if one not in (None, *_ENDS)}]
-    if tool and len(named) > 1:
+    if len(named) > 1:
         raise UsageError("One of --at and --origin can be an action of a tool: record the other.")
-    after = named[0] if tool and named else None
-    return open_chosen(
-        options.recording,
-        (*options.input, *options.then),
-        tool,
-        partial=options.partial,
-        after=after,
-    )
+    return named[0] if named else None
 
 
 def _annotate(lineage: Lineage, options: AnnotateOptions, *, has_tool: bool) -> None:

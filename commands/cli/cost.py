@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from actiondbg.commands.cli.line_parser import LineParser, Partial
-from actiondbg.commands.cli.lineage_source import open_chosen, with_tool
+from actiondbg.commands.cli.lineage_source import opened_lineage, split_tool
 from actiondbg.commands.interpreter.error_text import writing
 from actiondbg.commands.interpreter.options import Flag, Option, Options, Positional
 from actiondbg.commands.interpreter.values import positive
@@ -92,7 +92,7 @@ def run(argv: list[str]) -> int:
         ActiondbgError: the profile or the lineage cannot be read, or they do not belong together.
     """
     parser = build_parser()
-    ours, tool = with_tool(argv)
+    ours, tool = split_tool(argv)
     options = parser.read_intermixed(ours)
     need_packages("actiondbg cost")
     from actiondbg.commands.render.lineage.cost import cost_lines, cost_object, cost_page
@@ -102,10 +102,11 @@ def run(argv: list[str]) -> int:
     try:
         if options.html is not None:
             check_overwritten(options.html)
-        dumps = (*options.input, *options.then)
-        lineage = open_chosen(options.recording, dumps, tool, partial=options.partial)
+        dumps = [*map(str, (*options.input, *options.then))]
+        source = [options.recording] if options.recording else tool
         profile = read_profile(options.profile)
-        cost = attribute(profile, lineage, _modules(lineage, options.module))
+        with opened_lineage(source, dumps, partial=options.partial) as lineage:
+            cost = attribute(profile, lineage, _modules(lineage, options.module))
     except UsageError as error:
         parser.error(str(error))
     if options.json:

@@ -17,7 +17,7 @@ from actiondbg.commands.cli.line_parser import (
     file_or_stdout,
     names_recording,
 )
-from actiondbg.commands.cli.lineage_source import Dumps, Remap, opened_lineage
+from actiondbg.commands.cli.lineage_source import Dumps, Remap, opened_lineage, split_tool
 from actiondbg.commands.cli.query import AnswerFormat, print_answer
 from actiondbg.commands.interpreter.error_text import writing
 from actiondbg.commands.interpreter.options import Flag, Option, Options, Positional
@@ -28,7 +28,7 @@ from actiondbg.recording.overwrite import check_overwritten
 from actiondbg.support.atomic_write import write_whole
 
 if TYPE_CHECKING:
-    from actiondbg.commands.render.lineage import LineageNames
+    from actiondbg.commands.render.lineage.questions import LineageNames
     from actiondbg.lineage.lineage import Lineage
     from actiondbg.lineage.questions.reasons import Reasons
 
@@ -169,8 +169,8 @@ def run(argv: list[str]) -> int:
         ActiondbgError: the source cannot be read, or a question is wrong.
     """
     parser = build_parser()
-    at = argv.index("--") if "--" in argv else len(argv)
-    options, tool = parser.read_intermixed(argv[:at]), argv[at + 1 :]
+    ours, tool = split_tool(argv)
+    options = parser.read_intermixed(ours)
     try:
         source, sql = _split(options, tool)
         _check(options, [*source, *options.dumps], sql)
@@ -282,7 +282,7 @@ class _Answers:
 
     @property
     def _names(self) -> LineageNames:
-        from actiondbg.commands.render.lineage import LineageNames
+        from actiondbg.commands.render.lineage.questions import LineageNames
 
         return LineageNames(self._lineage, has_ids=self._reasons.ways.has_actions)
 
@@ -298,7 +298,7 @@ class _Answers:
             print(line)
 
     def _kinds(self, glob: str) -> None:
-        from actiondbg.commands.render.lineage import kinds_lines, kinds_object
+        from actiondbg.commands.render.lineage.questions import kinds_lines, kinds_object
         from actiondbg.lineage.questions.groups import operations_of_kind
         from actiondbg.lineage.questions.kinds import kind_rows
 
@@ -308,7 +308,7 @@ class _Answers:
         self._put("kinds", kinds_object(rows), lambda: kinds_lines(rows, every))
 
     def _groups(self, kind: str, became: str) -> None:
-        from actiondbg.commands.render.lineage import groups_lines, groups_object
+        from actiondbg.commands.render.lineage.questions import groups_lines, groups_object
         from actiondbg.lineage.questions.groups import groups
 
         found = groups(self._lineage, kind, became, exact=self._options.exact)
@@ -331,7 +331,7 @@ class _Answers:
             write_whole(path, data)
 
     def _orphans(self) -> int:
-        from actiondbg.commands.render.lineage import matrix_lines, matrix_object
+        from actiondbg.commands.render.lineage.questions import matrix_lines, matrix_object
         from actiondbg.lineage.questions.matrix import matrix, unexplained
 
         options = self._options
@@ -360,7 +360,7 @@ class _Answers:
             FORMATS[path.suffix.removeprefix(".")](matrix_table(matrix).to_reader(), out)
 
     def _losses(self) -> int:
-        from actiondbg.commands.render.lineage import losses_lines, losses_object
+        from actiondbg.commands.render.lineage.questions import losses_lines, losses_object
         from actiondbg.lineage.questions.location_loss import location_losses
 
         if len(self._reasons.ways) and not self._reasons.ways.has_actions:

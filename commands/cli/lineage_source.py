@@ -1,19 +1,23 @@
-"""The lineage that a subcommand reads: of a recording, of a run of a tool, or of dumps."""
+"""The lineage that a subcommand reads: of a recording, of dumps, or of tools that it runs."""
 
 from __future__ import annotations
 
 import os
 import sys
 from collections.abc import Generator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
+from actiondbg.commands.cli.child_process import print_compiling
 from actiondbg.commands.cli.line_parser import names_recording
 from actiondbg.commands.interpreter.options import Option
-from actiondbg.errors import UsageError
+from actiondbg.errors import ActiondbgError, UsageError
 
 if TYPE_CHECKING:
     from actiondbg.lineage.lineage import Lineage
+
+_NEXT_TOOL = ["--then", "--"]  # between the tools of a chain
 
 Dumps = Annotated[
     tuple[str, ...],
@@ -26,6 +30,13 @@ Remap = Annotated[
 ]
 
 
+def split_tool(argv: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Split words into those before ``--``, and the tool with its arguments."""
+    words = list(argv)
+    at = words.index("--") if "--" in words else len(words)
+    return words[:at], words[at + 1 :]
+
+
 @contextmanager
 def opened_lineage(
     words: Sequence[str],
@@ -34,36 +45,67 @@ def opened_lineage(
     remap: Sequence[str] = (),
     partial: bool = False,
     mlir_include: str | None = None,
+    after: str | None = None,
 ) -> Generator[Lineage]:
     """Open a lineage.
 
     Args:
-        words: a recording, or a tool with its arguments; empty if, and only if, there are dumps.
+        words: a recording, or a tool with its arguments, or a chain of tools with ``--then --``
+            between them; empty if there are dumps.
         dumps: files of IR, in the order of the compilation.
         remap: ``OLD=NEW`` names of source files, for dumps.
         partial: use what can be read of a damaged recording or dump.
         mlir_include: the include directory of the tool's MLIR.
+        after: of a tool, ``#N`` or a pass, after which there is a stage as well.
 
     Raises:
-        ActiondbgError: the source cannot be read.
+        ActiondbgError: the source is missing, or cannot be read.
     """
+    if dumps and words:
+        raise UsageError(f"{words[0]!r} and dumps are given: choose one of them.")
+    if not dumps and not words:
+        raise UsageError(
+            "The source is missing: name a recording of record --lineage, a tool after '--', or "
+            "dumps with --input A.mlir --then B.mlir."
+        )
     if dumps:
-        from actiondbg.lineage.dumps.dump_lineage import DumpLineage
-        from actiondbg.lineage.source import open_lineage
-
-        if words:
-            raise UsageError(f"{words[0]!r} and dumps are given: choose one of them.")
-        opened = open_lineage(dumps=dumps, remap=remap, partial=partial)
-        for note in opened.notes:
-            print(f"actiondbg: {note}", file=sys.stderr)
-        if len(dumps) == 1:
-            raise UsageError("A later dump is missing: give one with --then B.mlir.")
-        if isinstance(opened.lineage, DumpLineage):
-            opened.lineage.check_order()
-        yield opened.lineage
+        yield _of_dumps(dumps, remap, partial)
         return
     if remap:
         raise UsageError("--remap is for dumps: a recording knows its operations.")
+    tools = _chained(words)
+    if len(tools) > 1:
+        with _of_chain(tools, mlir_include) as lineage:
+            yield lineage
+        return
+    if after is not None and not names_recording(words):
+        yield _of_session(list(words), after, mlir_include)
+        return
+    with _recorded(words, partial, mlir_include, os.devnull) as lineage:
+        yield lineage
+
+
+def _of_dumps(dumps: Sequence[str], remap: Sequence[str], partial: bool) -> Lineage:
+    from actiondbg.lineage.dumps.dump_files import read_dumps
+
+    found = read_dumps(dumps, remap=remap, partial=partial)
+    for note in found.notes:
+        print(f"actiondbg: {note}", file=sys.stderr)
+    if len(dumps) == 1:
+        raise UsageError("A later dump is missing: give one with --then B.mlir.")
+    found.lineage.check_order()
+    return found.lineage
+
+
+@contextmanager
+def _recorded(
+    words: Sequence[str],
+    partial: bool,
+    mlir_include: str | None,
+    stdout: str,
+    stdin: str | None = None,
+) -> Generator[Lineage]:
+    """Open the lineage of a recording, or of a tool that is run."""
     from actiondbg.commands.cli.recording_source import open_source
     from actiondbg.lineage.recorded.lineage import RecordedLineage
 
@@ -73,8 +115,69 @@ def opened_lineage(
         partial=partial,
         mlir_include=mlir_include,
         lineage=True,
-        stdout=os.devnull,
+        stdin=stdin,
+        stdout=stdout,
     ) as source:
         if names_recording(words) and source.recording.cut is not None:
             print(f"actiondbg: {source.recording.cut}", file=sys.stderr)
         yield RecordedLineage(source.recording)
+
+
+def _of_session(tool: list[str], after: str, mlir_include: str | None) -> Lineage:
+    """Run a tool over a stop after an action, whose IR is a stage then."""
+    from actiondbg.lineage.live import SessionLineage
+    from actiondbg.session.session import launch
+
+    with launch(
+        tool,
+        stdout=os.devnull,
+        stderr="inherit",
+        mlir_include=mlir_include,
+        on_compile=print_compiling,
+    ) as session:
+        digits = after.removeprefix("#")
+        session.breakpoints.add(f"#{digits}" if digits.isdecimal() else f"pass:{after}")
+        stop = session.run()
+        if stop.when == "exit":
+            raise UsageError(f"No action of this run is {after!r}: name a pass or #N.")
+        session.timeline.goto(stop.ordinal, "after")
+        return SessionLineage(session, "end").lineage
+
+
+def _chained(words: Sequence[str]) -> list[list[str]]:
+    """Split the tools of a chain."""
+    tools: list[list[str]] = [[]]
+    at = 0
+    while at < len(words):
+        if list(words[at : at + 2]) == _NEXT_TOOL:
+            tools.append([])
+            at += 2
+            continue
+        tools[-1].append(words[at])
+        at += 1
+    if not all(tools):
+        raise UsageError("A tool of the chain is missing: give it after '--then --'.")
+    return tools
+
+
+@contextmanager
+def _of_chain(tools: Sequence[list[str]], mlir_include: str | None) -> Generator[Lineage]:
+    """Run tools, each with what the one before it wrote as its standard input."""
+    from actiondbg.lineage.chain import ChainLineage
+    from actiondbg.lineage.recorded.lineage import RecordedLineage
+    from actiondbg.support.scratch_directory import scratch_directory
+
+    with ExitStack() as stack:
+        directory = stack.enter_context(scratch_directory("trace"))
+        runs: list[RecordedLineage] = []
+        names: list[str] = []
+        given: str | None = None
+        for number, tool in enumerate(tools, 1):
+            written = str(directory / f"{number}.mlir")
+            run = stack.enter_context(_recorded(tool, False, mlir_include, written, given))
+            if not isinstance(run, RecordedLineage) or names_recording(tool):
+                raise ActiondbgError(f"{tool[0]!r} is no tool: a chain runs each of its tools.")
+            runs.append(run)
+            names.append(f"{Path(tool[0]).name} {number}")
+            given = written
+        yield ChainLineage(runs, names)

@@ -44,6 +44,7 @@ def open_source(
     skip: Sequence[str] = (),
     modules: Sequence[str] = (),
     lineage: bool = False,
+    stdin: str | None = None,
     stdout: str | None = None,
 ) -> Generator[Source]:
     """Open a recording, or record a tool to a file that is deleted at the end of the block.
@@ -59,6 +60,7 @@ def open_source(
         skip: SPECs of actions to skip.
         modules: modules to import while the tool runs.
         lineage: record from which operation each was made.
+        stdin: the path from which the tool reads; None for our standard input.
         stdout: the path to which the tool writes; None for our standard output.
 
     Raises:
@@ -77,6 +79,7 @@ def open_source(
             randomize=randomize,
             skip=skip,
             lineage=lineage,
+            stdin=stdin,
             stdout=stdout,
             on_compile=show_compiling,
         )

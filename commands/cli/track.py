@@ -1,40 +1,46 @@
-"""``actiondbg track [options] --input A.mlir --then B.mlir``."""
+"""``actiondbg track [options] SOURCE --from WHAT``."""
 
 from __future__ import annotations
 
-import json
 import sys
 from typing import TYPE_CHECKING, Annotated
 
-from actiondbg.commands.cli.line_parser import LineParser, Partial
-from actiondbg.commands.interpreter.options import Flag, Option, Options
+from actiondbg.commands.cli.line_parser import LineParser, MlirInclude, Partial
+from actiondbg.commands.cli.lineage_source import opened_lineage, split_tool
+from actiondbg.commands.interpreter.options import Flag, Option, Options, Positional
 from actiondbg.errors import UsageError
+from actiondbg.recording.dependencies import need_packages
 
 if TYPE_CHECKING:
-    from actiondbg.commands.render.tracking import Direction, TrackingShown
-    from actiondbg.lineage.dumps.dump_lineage import DumpLineage
+    from actiondbg.lineage.answer import Direction, TrackAnswer
+    from actiondbg.lineage.lineage import Lineage
     from actiondbg.lineage.stage import Stage
 
 _EPILOG = """\
 examples:
+  actiondbg track --from in.mlir:12 -- mlir-opt in.mlir --canonicalize --cse
+  actiondbg track run.adbrec --back --from llvm.fmul
+  actiondbg track --from in.mlir:12 -- mlir-opt in.mlir --cse --then -- mlir-opt --convert-to-llvm
   actiondbg track --input a.mlir --then b.mlir --from a.mlir:12
-  actiondbg track --input a.mlir --then b.mlir --then c.mlir --from linalg.matmul --json
-  actiondbg track --input a.mlir --then b.mlir --from '@main' --nested --to b.mlir
-  actiondbg track --input a.mlir --then b.mlir --back --from llvm.fmul
+  actiondbg track --input a.mlir --then b.mlir --back --from llvm.fmul --json
   actiondbg track --input a.mlir --then b.mlir
 
-The operations are compared by their source locations, which may be an operation's own line and
-column in the input: print the dumps with --mlir-print-debuginfo. Without --from, a Python shell
-has the functions track, track_back, related, show and src; statements may also come from a pipe.
+A tool is run, and its output dropped; a recording is of 'actiondbg record --lineage'. Dumps are
+compared by source locations, which may be an operation's own line and column in the input: print
+them with --mlir-print-debuginfo. Without --from, a Python shell over dumps has the functions track,
+track_back, related, show and src; statements may also come from a pipe.
 
-exit status: 0 success, 1 error, 2 bad usage.
-docs/lineage.md explains what is compared.
+exit status: 0 success, 1 error, 2 bad usage, 3 the tool could not be started.
+docs/lineage.md explains the answers.
 """
 
 
 class TrackOptions(Options):
     """The options of ``actiondbg track``."""
 
+    recording: Annotated[
+        str | None, Positional("RUN.adbrec", help="made with actiondbg record --lineage")
+    ] = None
     input: Annotated[
         tuple[str, ...],
         Option("--input", "A.mlir", help="the IR to track from; - for standard input"),
@@ -56,7 +62,12 @@ class TrackOptions(Options):
     ] = ()
     to: Annotated[
         str | None,
-        Option("--to", "STAGE", help="the stage to track to, by file or number (the last one)"),
+        Option(
+            "--to",
+            "STAGE",
+            help="the stage to track to: of dumps a file or number, of a tool a pass or #N (the "
+            "last one)",
+        ),
     ] = None
     back: Annotated[
         bool, Flag("--back", help="track operations of the last stage, or of STAGE, to the input")
@@ -65,6 +76,9 @@ class TrackOptions(Options):
         bool, Flag("--related", help="list the operations of the input with the same source")
     ] = False
     nested: Annotated[bool, Flag("--nested", help="track the operations in their regions too")] = (
+        False
+    )
+    exact: Annotated[bool, Flag("--exact", help="leave out what only source locations show")] = (
         False
     )
     remap: Annotated[
@@ -78,6 +92,7 @@ class TrackOptions(Options):
         Option("--src-remap-list", "OLD=NEW", help="the same as --remap"),
     ] = ()
     partial: Partial = False
+    mlir_include: MlirInclude = None
     json: Annotated[bool, Flag("--json", help="print one JSON object a line")] = False
 
 
@@ -86,8 +101,8 @@ def build_parser() -> LineParser[TrackOptions]:
     return LineParser(
         TrackOptions,
         "actiondbg track",
-        "[options] --input A.mlir --then B.mlir [--from WHAT]",
-        "Track operations from an IR to a later one, and back.",
+        "[options] (RUN.adbrec | --input A.mlir --then B.mlir) | [options] -- TOOL ARGS...",
+        "Track operations to what they became, and back.",
         _EPILOG,
     )
 
@@ -96,71 +111,105 @@ def run(argv: list[str]) -> int:
     """Run the command line after the word track; return the exit code.
 
     Raises:
-        ActiondbgError: the dumps cannot be read, or nothing has the name.
+        ActiondbgError: the source cannot be read, or nothing has the name.
     """
     parser = build_parser()
-    options = parser.read(argv)
-    if len(options.input) != 1:
-        parser.error("give one input: actiondbg track --input A.mlir --then B.mlir")
+    ours, tool = split_tool(argv)
+    options = parser.read_intermixed(ours)
     if options.back and options.related:
         parser.error("--back and --related exclude each other")
-    from actiondbg.lineage.dumps.dump_files import read_dumps
-
-    dumps = read_dumps(
-        [*options.input, *options.then], remap=options.remap, partial=options.partial
-    )
-    for note in dumps.notes:
-        print(f"actiondbg: {note}", file=sys.stderr)
+    if len(options.input) > 1:
+        parser.error("give one input, and later dumps with --then B.mlir")
+    dumps = [*options.input, *options.then]
+    source = [options.recording] if options.recording else tool
+    if not options.input and (options.then or not source):
+        parser.error(
+            "the source is missing: a recording, --input A.mlir --then B.mlir, or a tool after --"
+        )
+    need_packages("actiondbg track")
+    if dumps and not options.what:
+        return _run_shell(dumps, options)
     if not options.what:
-        from actiondbg.commands.cli.track_shell import run_shell
-
-        return run_shell(dumps.lineage)
-    if not options.related:
-        if not options.then:
-            parser.error("a later stage is missing: give one with --then B.mlir")
-        dumps.lineage.check_order()
-    _show(_answers(dumps.lineage, options), as_json=options.json)
+        parser.error("the operations are missing: give --from FILE:LINE, %value, @symbol or a name")
+    if len(dumps) == 1 and options.related:
+        dumps *= 2  # related operations need no later dump
+    if len(dumps) == 1:
+        parser.error("a later stage is missing: give one with --then B.mlir")
+    try:
+        with opened_lineage(
+            source,
+            dumps,
+            remap=options.remap,
+            partial=options.partial,
+            mlir_include=options.mlir_include,
+            after=_action(options, tool),
+        ) as lineage:
+            _show(_answers(lineage, options), as_json=options.json)
+    except UsageError as error:
+        parser.error(str(error))
     return 0
 
 
-def _answers(lineage: DumpLineage, options: TrackOptions) -> list[TrackingShown]:
-    from actiondbg.commands.render.tracking import TrackingShown
+def _run_shell(dumps: list[str], options: TrackOptions) -> int:
+    from actiondbg.commands.cli.track_shell import run_shell
+    from actiondbg.lineage.dumps.dump_files import read_dumps
+
+    found = read_dumps(dumps, remap=options.remap, partial=options.partial)
+    for note in found.notes:
+        print(f"actiondbg: {note}", file=sys.stderr)
+    return run_shell(found.lineage)
+
+
+def _action(options: TrackOptions, tool: list[str]) -> str | None:
+    """Return the action of a tool after which a stage is needed."""
+    return options.to if tool and options.to not in (None, "input", "output", "end") else None
+
+
+def _answers(lineage: Lineage, options: TrackOptions) -> list[TrackAnswer]:
+    from actiondbg.lineage.answer import answer, has_body, related
+    from actiondbg.lineage.locations.location_index import LocationIndex
     from actiondbg.lineage.selection import select
 
     first, other = lineage.stages[0], _stage(lineage, options.to)
     source, target = (other, first) if options.back else (first, other)
-    direction: Direction = "came from" if options.back else "became"
+    direction: Direction = "back" if options.back else "forward"
     if options.related:
-        source, target, direction = first, first, "shares its source with"
-    answers: list[TrackingShown] = []
+        source, target, direction = first, first, "related"
+    index = LocationIndex(source.locations)
+    answers: list[TrackAnswer] = []
     for what in options.what:
-        for operation in select(source, what, lineage.index(source)):
-            tracking = lineage.track([operation], target, nested=options.nested)
-            answers.append(TrackingShown(operation, direction, target, tracking))
+        for operation in select(source, what, index):
+            nested = options.nested or (lineage.is_recorded and has_body([operation]))
+            if options.related and lineage.is_recorded:
+                found = related(lineage, [operation], exact=options.exact)
+            else:
+                found = lineage.track([operation], target, exact=options.exact, nested=nested)
+            answers.append(answer(lineage, [operation], target, found, direction))
     return answers
 
 
-def _stage(lineage: DumpLineage, name: str | None) -> Stage:
-    """Return a stage by its file or its number, from 1; the last one by default."""
-    from actiondbg.lineage.locations.source_files import same_file
+def _stage(lineage: Lineage, name: str | None) -> Stage:
+    """Return a stage by its file, its number from 1, or its action; the last one by default."""
+    from actiondbg.lineage.stage_choice import chosen_stage
 
     stages = lineage.stages
-    if name is None:
+    if name is None or name == "end":
         return stages[-1]
-    if name.isdecimal() and 0 < int(name) <= len(stages):
+    if not lineage.is_recorded and name.isdecimal() and 0 < int(name) <= len(stages):
         return stages[int(name) - 1]
-    found = [stage for stage in stages if same_file(stage.name, name)]
-    if len(found) != 1:
-        names = ", ".join(stage.name for stage in stages)
-        raise UsageError(f"{name!r} is not one stage of {names}: give its file or its number.")
-    return found[0]
+    if lineage.is_recorded and len(stages) == 3 and name not in ("input", "output"):
+        return stages[1]  # the one that was asked for
+    return chosen_stage(stages, name)
 
 
-def _show(answers: list[TrackingShown], *, as_json: bool) -> None:
-    from actiondbg.commands.render.tracking import tracking_lines, tracking_object
+def _show(answers: list[TrackAnswer], *, as_json: bool) -> None:
+    import msgspec
 
-    if as_json:
-        for answer in answers:
-            print(json.dumps(tracking_object(answer)))
-        return
-    print("\n".join(tracking_lines(answers)))
+    from actiondbg.commands.render.lineage.tracking import answer_lines
+
+    for answer in answers:
+        if as_json:
+            print(msgspec.json.encode(answer).decode())
+            continue
+        for line in answer_lines(answer, colored=False):
+            print(line)

@@ -13,12 +13,12 @@ from actiondbg.commands.render import (
     past,
     stop,
     time_travel,
-    tracking,
     units,
     whatif,
 )
 from actiondbg.commands.render.ir import printed_ir
 from actiondbg.commands.render.legalization import text as legalization
+from actiondbg.commands.render.lineage import tracking
 from actiondbg.commands.render.renderer import RenderContext, Renderer
 from actiondbg.commands.render.terminal.output import Redirect
 

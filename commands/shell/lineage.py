@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 from actiondbg.commands.interpreter import completers
 from actiondbg.commands.interpreter.declaration import Topic
 from actiondbg.commands.interpreter.options import Flag, Option, Options, Positional
-from actiondbg.commands.render.tracking import PictureWritten
+from actiondbg.commands.render.lineage.tracking import PictureWritten
 from actiondbg.commands.shell.past import PAST
 from actiondbg.errors import UsageError
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from actiondbg.lineage.answer import Direction, TrackAnswer
     from actiondbg.lineage.live import SessionLineage
     from actiondbg.lineage.stage import Operation, Stage
-    from actiondbg.session.past.lineage_replay import End
+    from actiondbg.session.debug_session import End
 
 LINEAGE = Topic(PAST.category)
 

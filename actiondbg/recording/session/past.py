@@ -31,9 +31,8 @@ from actiondbg.recording.session.columns import ITERATION, ActionColumns, locati
 from actiondbg.recording.session.conversions import RecordedConversions
 from actiondbg.recording.session.descriptions import ActionDescriptions
 from actiondbg.recording.session.position import Position
-from actiondbg.session.debug_session import StatisticKind
+from actiondbg.session.debug_session import End, StatisticKind
 from actiondbg.session.inspection.cursor import Cursor
-from actiondbg.session.past.lineage_replay import End
 
 if TYPE_CHECKING:
     from actiondbg.analysis.legalization.explanation import Explanation

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Literal
 
 from actiondbg import protocol
 from actiondbg.errors import UsageError
+from actiondbg.session.debug_session import End
 from actiondbg.session.past.replay import Place, Replay, replay_to
-
-End = int | Literal["now", "end"]  # of a recorded replay: after an action, here, of the run
 
 
 def record_replay(replay: Replay, path: Path, end: End) -> None:

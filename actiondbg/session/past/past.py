@@ -26,14 +26,14 @@ from actiondbg.ir.printed import PrintedText
 from actiondbg.ir.value_names import ValueNames
 from actiondbg.process.forked_tool import ForkedTool
 from actiondbg.process.stop import Side
-from actiondbg.session.debug_session import StatisticKind
+from actiondbg.session.debug_session import End, StatisticKind
 from actiondbg.session.executions import Executions
 from actiondbg.session.inspection.cursor import Cursor
 from actiondbg.session.past import neighbourhoods
 from actiondbg.session.past.action_search import ActionSearch, Wanted
 from actiondbg.session.past.conversion_replay import ConversionReplay
 from actiondbg.session.past.failure_return import FailureReturn, find_return
-from actiondbg.session.past.lineage_replay import End, record_replay
+from actiondbg.session.past.lineage_replay import record_replay
 from actiondbg.session.past.pass_reproducer import (
     Reproducer,
     keep_in,

@@ -17,7 +17,7 @@ from actiondbg.analysis.legalization.explanation import Explanation
 from actiondbg.errors import NoAnswer
 from actiondbg.ir.diff import Diff
 from actiondbg.protocol import Change, Outcome, Statistic, ValueRef
-from actiondbg.session.past.lineage_replay import End
+from actiondbg.session.debug_session import End
 from actiondbg.session.past.pass_reproducer import Reproducer
 
 BEFORE = "func.func @main() {\n  %0 = test.a\n  return\n}\n"

@@ -51,7 +51,9 @@ def test_plants_are_printed_in_six_digits() -> None:
 
 
 def test_a_model_gets_plants_of_its_own() -> None:
-    text = "    %1 = linalg.fill ins(%c : f32) outs(%0 : tensor<4xf32>)\n    linalg.yield %2 : f32\n"
+    text = (
+        "    %1 = linalg.fill ins(%c : f32) outs(%0 : tensor<4xf32>)\n    linalg.yield %2 : f32\n"
+    )
     assert planted(text) == (
         "    %plant1 = arith.constant 2.000010e+05 : f32\n"
         "    %1 = linalg.fill ins(%plant1 : f32) outs(%0 : tensor<4xf32>)\n"

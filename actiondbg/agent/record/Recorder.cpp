@@ -214,8 +214,8 @@ uint32_t Recorder::describeNew(Operation *op) {
 void Recorder::link(LinkKind kind, uint64_t ordinal, uint32_t id,
                     uint32_t from) {
   Busy busy(*this);
-  links.pack({int64_t(ordinal - 1), int64_t(id)},
-             {uint64_t(kind), PackedSection::zigzag(int64_t(from) - id)});
+  uint64_t difference = PackedSection::zigzag(int64_t(from) - id);
+  links.pack({int64_t(ordinal - 1), int64_t(id)}, {uint64_t(kind), difference});
 }
 
 void Recorder::replacements(const Changed &change) {

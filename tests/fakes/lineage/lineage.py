@@ -72,6 +72,10 @@ class FakeLineage:
             for one in stage:
                 self._nodes.setdefault(one.node, Node(one.node, one.name, one.location.text))
 
+    @property
+    def is_recorded(self) -> bool:
+        return True
+
     def track(
         self,
         operations: Iterable[Operation],

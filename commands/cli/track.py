@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated
 from actiondbg.commands.cli.line_parser import LineParser, MlirInclude, Partial
 from actiondbg.commands.cli.lineage_source import opened_lineage, split_tool
 from actiondbg.commands.interpreter.options import Flag, Option, Options, Positional
-from actiondbg.errors import UsageError
 from actiondbg.recording.dependencies import need_packages
 
 if TYPE_CHECKING:
@@ -135,18 +134,15 @@ def run(argv: list[str]) -> int:
         dumps *= 2  # related operations need no later dump
     if len(dumps) == 1:
         parser.error("a later stage is missing: give one with --then B.mlir")
-    try:
-        with opened_lineage(
-            source,
-            dumps,
-            remap=options.remap,
-            partial=options.partial,
-            mlir_include=options.mlir_include,
-            after=_action(options, tool),
-        ) as lineage:
-            _show(_answers(lineage, options), as_json=options.json)
-    except UsageError as error:
-        parser.error(str(error))
+    with opened_lineage(
+        source,
+        dumps,
+        remap=options.remap,
+        partial=options.partial,
+        mlir_include=options.mlir_include,
+        after=_action(options, tool),
+    ) as lineage:
+        _show(_answers(lineage, options), as_json=options.json)
     return 0
 
 

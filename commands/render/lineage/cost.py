@@ -11,7 +11,7 @@ from actiondbg.ir.html import pieces, token_colors
 from actiondbg.lineage.performance.cost import Cost
 from actiondbg.lineage.performance.source_lines import SourceLines, source_lines
 from actiondbg.lineage.stage import Operation
-from actiondbg.support.html_page import PAGE_STYLE
+from actiondbg.support.html_page import html_page
 
 _SHOWN = 0.0005  # the least part of the whole that is not 0.0 %
 _PLACES = 5  # places of time without an operation that are named
@@ -189,24 +189,8 @@ def cost_object(cost: Cost) -> dict[str, object]:
 
 def cost_page(cost: Cost) -> str:
     """Return the HTML page: the section alone."""
-    return f"""\
-<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<title>Cost of {escape(source_lines(cost.stage).name)}</title>
-<style>
-{PAGE_STYLE}{_STYLE}
-{token_colors()}
-</style>
-</head>
-<body>
-{cost_section(cost)}
-</body>
-</html>
-"""
+    title = f"Cost of {source_lines(cost.stage).name}"
+    return html_page(title, f"{_STYLE}\n{token_colors()}", cost_section(cost))
 
 
 def cost_section(cost: Cost) -> str:

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from actiondbg.commands.cli.line_parser import LineParser, Partial, file_or_stdout
-from actiondbg.commands.cli.lineage_source import opened_lineage, split_tool
+from actiondbg.commands.cli.line_parser import LineParser, MlirInclude, Partial, file_or_stdout
+from actiondbg.commands.cli.lineage_source import Dumps, Remap, opened_lineage, split_tool
 from actiondbg.commands.interpreter.error_text import writing
 from actiondbg.commands.interpreter.options import Flag, Option, Options, Positional
 from actiondbg.errors import UsageError
@@ -41,13 +41,8 @@ class AnnotateOptions(Options):
     recording: Annotated[
         str | None, Positional("RUN.adbrec", help="made with actiondbg record --lineage")
     ] = None
-    input: Annotated[
-        tuple[Path, ...], Option("--input", "FILE", help="the input, of dumps", parse=Path)
-    ] = ()
-    then: Annotated[
-        tuple[Path, ...],
-        Option("--then", "FILE", help="a later dump; may be repeated", parse=Path),
-    ] = ()
+    dumps: Dumps = ()
+    remap: Remap = ()
     output: Annotated[
         Path | None,
         Option(
@@ -85,6 +80,7 @@ class AnnotateOptions(Options):
         bool, Flag("--comments-only", help="add comments, leave locations as they are")
     ] = False
     partial: Partial = False
+    mlir_include: MlirInclude = None
 
 
 def build_parser() -> LineParser[AnnotateOptions]:
@@ -114,8 +110,14 @@ def run(argv: list[str]) -> int:
     try:
         source = [options.recording] if options.recording else tool
         after = _stage_of_tool(options) if tool else None
-        dumps = [*map(str, (*options.input, *options.then))]
-        with opened_lineage(source, dumps, partial=options.partial, after=after) as lineage:
+        with opened_lineage(
+            source,
+            options.dumps,
+            remap=options.remap,
+            partial=options.partial,
+            mlir_include=options.mlir_include,
+            after=after,
+        ) as lineage:
             _annotate(lineage, options, has_tool=bool(tool))
     except UsageError as error:
         parser.error(str(error))

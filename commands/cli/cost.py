@@ -6,8 +6,8 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from actiondbg.commands.cli.line_parser import LineParser, Partial
-from actiondbg.commands.cli.lineage_source import opened_lineage, split_tool
+from actiondbg.commands.cli.line_parser import LineParser, MlirInclude, Partial
+from actiondbg.commands.cli.lineage_source import Dumps, Remap, opened_lineage, split_tool
 from actiondbg.commands.interpreter.error_text import writing
 from actiondbg.commands.interpreter.options import Flag, Option, Options, Positional
 from actiondbg.commands.interpreter.values import positive
@@ -44,13 +44,8 @@ class CostOptions(Options):
     recording: Annotated[
         str | None, Positional("RUN.adbrec", help="made with actiondbg record --lineage")
     ] = None
-    input: Annotated[
-        tuple[Path, ...], Option("--input", "FILE", help="the input, of dumps", parse=Path)
-    ] = ()
-    then: Annotated[
-        tuple[Path, ...],
-        Option("--then", "FILE", help="a later dump; may be repeated", parse=Path),
-    ] = ()
+    dumps: Dumps = ()
+    remap: Remap = ()
     module: Annotated[
         tuple[str, ...],
         Option(
@@ -72,6 +67,7 @@ class CostOptions(Options):
         Path | None, Option("--html", "FILE", help="write an HTML page as well", parse=Path)
     ] = None
     partial: Partial = False
+    mlir_include: MlirInclude = None
 
 
 def build_parser() -> LineParser[CostOptions]:
@@ -102,10 +98,15 @@ def run(argv: list[str]) -> int:
     try:
         if options.html is not None:
             check_overwritten(options.html)
-        dumps = [*map(str, (*options.input, *options.then))]
         source = [options.recording] if options.recording else tool
         profile = read_profile(options.profile)
-        with opened_lineage(source, dumps, partial=options.partial) as lineage:
+        with opened_lineage(
+            source,
+            options.dumps,
+            remap=options.remap,
+            partial=options.partial,
+            mlir_include=options.mlir_include,
+        ) as lineage:
             cost = attribute(profile, lineage, _modules(lineage, options.module))
     except UsageError as error:
         parser.error(str(error))

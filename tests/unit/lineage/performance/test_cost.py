@@ -154,8 +154,11 @@ def test_the_command_prints_a_listing(lineage: Lineage, capsys: pytest.CaptureFi
     assert found["left"][0]["places"] == {"printf": 0.1}
 
 
-def test_a_source_is_needed(capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize("words", [[], ["--input", "in.mlir"]])
+@pytest.mark.usefixtures("lineage")
+def test_a_source_is_needed(capsys: pytest.CaptureFixture[str], words: list[str]) -> None:
+    Path("times.json").write_text('{"in.mlir:3": 1}')
     with pytest.raises(SystemExit) as caught:
-        cost.run(["times.json", "--input", "in.mlir"])
+        cost.run(["times.json", *words])
     assert caught.value.code == 2
-    assert "--input A.mlir --then B.mlir" in capsys.readouterr().err
+    assert "--then B.mlir" in capsys.readouterr().err

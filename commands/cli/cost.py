@@ -107,7 +107,7 @@ def run(argv: list[str]) -> int:
             partial=options.partial,
             mlir_include=options.mlir_include,
         ) as lineage:
-            cost = attribute(profile, lineage, _modules(lineage, options.module))
+            cost = attribute(profile, lineage, modules_of(lineage, options.module))
     except UsageError as error:
         parser.error(str(error))
     if options.json:
@@ -121,7 +121,7 @@ def run(argv: list[str]) -> int:
     return 0
 
 
-def _modules(lineage: Lineage, given: tuple[str, ...]) -> dict[str, Stage]:
+def modules_of(lineage: Lineage, given: tuple[str, ...]) -> dict[str, Stage]:
     """Return the stages of the options ``--module``, by file.
 
     Raises:

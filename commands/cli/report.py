@@ -30,6 +30,7 @@ _HEAD = 2048  # bytes at the start of a page that contain the mark
 _EPILOG = """\
 examples:
   actiondbg report run.adbrec -o report.html
+  actiondbg report run.adbrec --cost perf.txt --module snapshot.mlir -o report.html
   actiondbg report --ir function -o report.html -- mlir-opt in.mlir --canonicalize -o /dev/null
 
 exit status: 0, or that of the tool if one was run (128 + N for a signal); 1 error, 2 bad usage,
@@ -73,6 +74,19 @@ class ReportOptions(Options):
             parse=_megabytes,
         ),
     ] = 5.0
+    cost: Annotated[
+        Path | None,
+        Option(
+            "--cost",
+            "PROFILE",
+            help="add what each operation of the input costs at run time, by a profile",
+            parse=Path,
+        ),
+    ] = None
+    module: Annotated[
+        tuple[str, ...],
+        Option("--module", "FILE[=STAGE]", help="of --cost: the file to which debug info points"),
+    ] = ()
     partial: Partial = False
     quiet: Quiet = False
     mlir_include: MlirInclude = None
@@ -116,6 +130,7 @@ def run(argv: list[str]) -> int:
         mlir_include=options.mlir_include,
         randomize=options.randomize,
         skip=options.skip,
+        lineage=options.cost is not None,
         modules=("actiondbg.recording.report", "actiondbg.recording.query.database"),
     ) as source:
         return _report(source, options)
@@ -127,7 +142,12 @@ def _report(source: Source, options: ReportOptions) -> int:
 
     if source.status is None:
         print_cut(source.recording.path, source.recording.cut)
-    page = report_page(source.recording, options.size, is_kept=source.status is None)
+    page = report_page(
+        source.recording,
+        options.size,
+        is_kept=source.status is None,
+        sections=_sections(source, options),
+    )
     content = page.encode(errors="replace")
     with writing(options.output):
         write_whole(options.output, content)
@@ -136,6 +156,20 @@ def _report(source: Source, options: ReportOptions) -> int:
         count = source.recording.count
         print_notice(f"{count:,} action{'s'[: count != 1]} in {options.output} ({size}).")
     return source.status or 0
+
+
+def _sections(source: Source, options: ReportOptions) -> list[str]:
+    """Return the sections that only the lineage of the recording answers."""
+    if options.cost is None:
+        return []
+    from actiondbg.commands.cli.cost import modules_of
+    from actiondbg.commands.render.lineage.cost import cost_section
+    from actiondbg.lineage.performance.cost import attribute
+    from actiondbg.lineage.performance.profiles.file import read_profile
+    from actiondbg.lineage.recorded.lineage import RecordedLineage
+
+    profile, lineage = read_profile(options.cost), RecordedLineage(source.recording)
+    return [cost_section(attribute(profile, lineage, modules_of(lineage, options.module)))]
 
 
 def _check_output(path: Path) -> None:

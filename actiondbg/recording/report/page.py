@@ -30,7 +30,13 @@ _TRIES = 12
 _LONGEST = 4_000  # characters of the command line
 
 
-def report_page(recording: Recording, size: float = SIZE, *, is_kept: bool = True) -> str:
+def report_page(
+    recording: Recording,
+    size: float = SIZE,
+    *,
+    is_kept: bool = True,
+    sections: Sequence[str] = (),
+) -> str:
     """Return the report of a recording as HTML.
 
     Args:
@@ -38,20 +44,21 @@ def report_page(recording: Recording, size: float = SIZE, *, is_kept: bool = Tru
         size: the largest size of the page, in MB. A long recording is shown by its longest actions
             and by summaries of all.
         is_kept: whether the recording still exists when the page is read.
+        sections: HTML of further sections, with headings of level 2.
     """
     source = Source(recording, is_kept)
     limits = Limits().scaled(size / SIZE)
     with contextlib.closing(open_database(recording)) as database:
-        page = _page(content_of(source, database, limits))
+        page = _page(content_of(source, database, limits), sections)
         for _ in range(_TRIES):
             if len(page.encode(errors="replace")) <= size * 1e6:
                 break
             limits = limits.scaled(_SMALLER)
-            page = _page(content_of(source, database, limits))
+            page = _page(content_of(source, database, limits), sections)
     return page
 
 
-def _page(content: Content) -> str:
+def _page(content: Content, sections: Sequence[str]) -> str:
     script = "\n".join(_asset(f"{name}.js") for name in _SCRIPTS)
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     title = f"actiondbg: {content.title}"
@@ -63,6 +70,7 @@ def _page(content: Content) -> str:
         held="<ul>\n"
         + "".join(f"<li>{escape(line)}</li>\n" for line in content.left_out)
         + "</ul>",
+        sections="".join(f"<section>\n{section}</section>\n" for section in sections),
         run=_as_script(content.run),
         script=script,
     )

@@ -190,11 +190,15 @@ def cost_object(cost: Cost) -> dict[str, object]:
 def cost_page(cost: Cost) -> str:
     """Return the HTML page: the section alone."""
     title = f"Cost of {source_lines(cost.stage).name}"
-    return html_page(title, f"{_STYLE}\n{token_colors()}", cost_section(cost))
+    heading = f"<h1>{escape(title)}</h1>\n"
+    return html_page(title, token_colors(), heading + cost_section(cost))
 
 
 def cost_section(cost: Cost) -> str:
-    """Return the section of a page: the operations that cost most, and the listing."""
+    """Return the section of a page: the operations that cost most, and the listing.
+
+    The page has the style of all pages, and that of tokens.
+    """
     source = source_lines(cost.stage)
     rows = [
         _row((_time(cost, time), _part(cost, time)), f"<code>{escape(described(operation))}</code>")
@@ -216,18 +220,20 @@ def cost_section(cost: Cost) -> str:
         if cost.share(line.total) >= _SHOWN
     ]
     return f"""\
-<h1>Cost of <code>{escape(source.name)}</code></h1>
+<style>
+{_STYLE}</style>
+<h2>Cost of operations</h2>
 <p>{escape(headline(cost, source))}</p>
 <table>
 <tr><th>time</th><th>part</th><th>operations</th><th>kind</th></tr>
 {chr(10).join(kinds)}
 </table>
-<h2>Operations</h2>
+<h3>Operations</h3>
 <table>
 <tr><th>time</th><th>part</th><th>operation</th></tr>
 {chr(10).join(rows)}
 </table>
-<h2>Listing</h2>
+<h3>Listing</h3>
 <table class="listing hl">
 <tr><th>total</th><th>own</th><th>line</th><th></th></tr>
 {chr(10).join(listing)}

@@ -130,3 +130,21 @@ def test_a_profile_can_be_joined_with_a_run_of_the_tool() -> None:
     tool = "mlir-opt examples/fold.mlir --canonicalize"
     listing = _run(f"actiondbg cost times.json -- {tool}")
     assert "100.0 %  100.0 %       8    %twice = arith.addi %once, %three : i32\n" in listing
+
+
+def test_a_report_shows_the_cost_of_operations() -> None:
+    Path("times.json").write_text('{"fold.mlir:8": 2}')
+    tool = "mlir-opt examples/fold.mlir --canonicalize"
+    _run(f"actiondbg record -q --lineage -o run.adbrec -- {tool}")
+    _run("actiondbg report run.adbrec --cost times.json -o report.html")
+    page = Path("report.html").read_text()
+    assert "<h2>Cost of operations</h2>" in page
+    assert "JSON: 2 s, of which 100.0 % belong to 1 operation of examples/fold.mlir." in page
+    _run(f"actiondbg record -q -o run.adbrec -- {tool}")
+    done = subprocess.run(
+        ["actiondbg", "report", "run.adbrec", "--cost", "times.json"],
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 1
+    assert "record --lineage" in done.stderr

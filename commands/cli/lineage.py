@@ -17,7 +17,13 @@ from actiondbg.commands.cli.line_parser import (
     file_or_stdout,
     names_recording,
 )
-from actiondbg.commands.cli.lineage_source import Dumps, Remap, opened_lineage, split_tool
+from actiondbg.commands.cli.lineage_source import (
+    Dumps,
+    Remap,
+    chosen_operations,
+    opened_lineage,
+    split_tool,
+)
 from actiondbg.commands.cli.query import AnswerFormat, print_answer
 from actiondbg.commands.interpreter.error_text import writing
 from actiondbg.commands.interpreter.options import Flag, Option, Options, Positional
@@ -42,6 +48,7 @@ examples:
   actiondbg lineage run.adbrec --kind tosa.conv2d --became linalg.matmul
   actiondbg lineage run.adbrec --kinds 'tosa.*' --sankey kinds.html --after tosa-to-linalg
   actiondbg lineage run.adbrec --matrix matrix.html --fail-on-orphan --allow-orphan arith.constant
+  actiondbg lineage run.adbrec --of model.mlir:12 --svg conv.svg
   actiondbg lineage run.adbrec --loss --fail-on-loss
   actiondbg lineage --input a.mlir --then b.mlir "select name, count(*) from output group by name"
   actiondbg lineage --kinds '*' -- mlir-opt in.mlir --canonicalize
@@ -74,6 +81,27 @@ class LineageOptions(Options):
     became: Annotated[
         str | None,
         Option("--became", "GLOB", help="by whether they became this kind at any time"),
+    ] = None
+    of: Annotated[
+        tuple[str, ...],
+        Option(
+            "--of",
+            "WHAT",
+            help="draw the lineage of operations of the input: FILE:LINE, %%value, @symbol, @ID or "
+            "a name; may be repeated",
+        ),
+    ] = ()
+    back: Annotated[bool, Flag("--back", help="draw where operations of the output came from")] = (
+        False
+    )
+    svg: Annotated[Path | None, Option("--svg", "FILE", help="a picture of --of", parse=Path)] = (
+        None
+    )
+    html: Annotated[
+        Path | None, Option("--html", "FILE", help="a page with the picture of --of", parse=Path)
+    ] = None
+    dot: Annotated[
+        Path | None, Option("--dot", "FILE", help="a graph of --of for graphviz", parse=Path)
     ] = None
     sankey: Annotated[
         Path | None,
@@ -148,7 +176,13 @@ class LineageOptions(Options):
     def is_question(self) -> bool:
         """Whether anything but SQL is asked."""
         asked = (self.kinds, self.kind, self.sankey)
-        return any(one is not None for one in asked) or self.asks_orphans or self.asks_loss
+        is_asked = any(one is not None for one in asked) or bool(self.of)
+        return is_asked or self.asks_orphans or self.asks_loss
+
+    @property
+    def pictures(self) -> list[Path]:
+        """The files for pictures of chosen operations."""
+        return [path for path in (self.svg, self.html, self.dot) if path is not None]
 
 
 def build_parser() -> LineParser[LineageOptions]:
@@ -232,6 +266,12 @@ def _check(options: LineageOptions, sources: Sequence[str], sql: str) -> None:
         raise UsageError("--after adds a column to a picture: give --sankey FILE too.")
     if options.allow_orphan and not options.asks_orphans:
         raise UsageError("--allow-orphan needs --orphans, --fail-on-orphan or --matrix FILE.")
+    if bool(options.of) != bool(options.pictures):
+        raise UsageError("--of needs a file for the picture, --svg, --html or --dot FILE.")
+    if options.back and not options.of:
+        raise UsageError("--back is for a picture: give --of WHAT too.")
+    for path in options.pictures:
+        _check_file(path, ("",), sources)
     _check_file(options.sankey, (".html", ".svg"), sources)
     _check_file(options.matrix, (".html", ".csv", ".parquet"), sources)
     if options.output is not None:
@@ -241,7 +281,7 @@ def _check(options: LineageOptions, sources: Sequence[str], sql: str) -> None:
 def _check_file(path: Path | None, suffixes: Sequence[str], sources: Sequence[str]) -> None:
     if path is None:
         return
-    if path.suffix not in suffixes:
+    if "" not in suffixes and path.suffix not in suffixes:
         raise UsageError(
             f"{str(path)!r} has no known suffix: name a file with {' or '.join(suffixes)}."
         )
@@ -270,6 +310,8 @@ class _Answers:
             self._kinds(options.kinds)
         if options.kind is not None and options.became is not None:
             self._groups(options.kind, options.became)
+        if options.of:
+            self._pictures()
         if options.sankey is not None:
             self._sankey(options.sankey)
         if options.asks_orphans:
@@ -314,6 +356,29 @@ class _Answers:
         found = groups(self._lineage, kind, became, exact=self._options.exact)
         every = self._options.all
         self._put("groups", groups_object(found), lambda: groups_lines(found, self._names, every))
+
+    def _pictures(self) -> None:
+        from actiondbg.lineage.answer import has_body
+        from actiondbg.lineage.pictures.graph import picture
+        from actiondbg.lineage.pictures.graph_formats import picture_dot, picture_page, picture_svg
+
+        options = self._options
+        first, last = self._lineage.stages[0], self._lineage.stages[-1]
+        source, target = (last, first) if options.back else (first, last)
+        operations = chosen_operations(self._lineage, source, options.of)
+        nested = self._lineage.is_recorded and has_body(operations)
+        tracking = self._lineage.track(operations, target, exact=options.exact, nested=nested)
+        drawn = picture(self._lineage, operations, tracking)
+        if drawn.note:
+            print(f"actiondbg: {drawn.note}", file=sys.stderr)
+        formats = (
+            (options.svg, picture_svg),
+            (options.html, picture_page),
+            (options.dot, picture_dot),
+        )
+        for path, draw in formats:
+            if path is not None:
+                self._write(path, draw(drawn))
 
     def _sankey(self, path: Path) -> None:
         from actiondbg.lineage.pictures.sankey import flows_title, sankey_page, sankey_svg

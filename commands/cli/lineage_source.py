@@ -16,6 +16,7 @@ from actiondbg.errors import ActiondbgError, UsageError
 
 if TYPE_CHECKING:
     from actiondbg.lineage.lineage import Lineage
+    from actiondbg.lineage.stage import Operation, Stage
 
 _NEXT_TOOL = ["--then", "--"]  # between the tools of a chain
 
@@ -181,3 +182,31 @@ def _of_chain(tools: Sequence[list[str]], mlir_include: str | None) -> Generator
             names.append(f"{Path(tool[0]).name} {number}")
             given = written
         yield ChainLineage(runs, names)
+
+
+def chosen_operations(lineage: Lineage, stage: Stage, words: Sequence[str]) -> list[Operation]:
+    """Return the operations of a stage that words name, each once, in the order of the text.
+
+    Args:
+        lineage: of the stage.
+        stage: the operations.
+        words: FILE:LINE, ``%value``, ``@symbol``, a name, or an operation id such as ``@12``.
+
+    Raises:
+        UsageError: a word names no operation.
+    """
+    from actiondbg.lineage.locations.location_index import LocationIndex
+    from actiondbg.lineage.selection import select
+
+    index = LocationIndex(stage.locations)
+    chosen: set[int] = set()
+    for word in words:
+        number = word.removeprefix("@")
+        if lineage.is_recorded and word != number and number.isdecimal():
+            found = stage.of_node(int(number))
+            if found is None:
+                raise UsageError(f"No operation of the {stage.name} has the id {word}.")
+            chosen.add(found.index)
+        else:
+            chosen.update(one.index for one in select(stage, word, index))
+    return [stage[one] for one in sorted(chosen)]

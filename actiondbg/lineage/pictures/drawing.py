@@ -93,6 +93,22 @@ class Drawing:
         way = f"M{x0:.1f},{y0:.1f}C{middle:.1f},{y0:.1f} {middle:.1f},{y1:.1f} {x1:.1f},{y1:.1f}"
         self._parts.append(f'<path class="{kind}" d="{way}"{style}>{_hint(hint)}</path>')
 
+    def loop(
+        self,
+        x0: float,
+        y0: float,
+        x1: float,
+        y1: float,
+        bulge: float,
+        *,
+        kind: str = "edge",
+        hint: str = "",
+    ) -> None:
+        """Draw a curve to the right of two points, which it leaves and reaches from the right."""
+        out = max(x0, x1) + bulge
+        way = f"M{x0:.1f},{y0:.1f}C{out:.1f},{y0:.1f} {out:.1f},{y1:.1f} {x1:.1f},{y1:.1f}"
+        self._parts.append(f'<path class="{kind}" d="{way}">{_hint(hint)}</path>')
+
     def svg(self, width: float, height: float, title: str) -> str:
         """Return the picture as an SVG document, which HTML may contain too."""
         return (

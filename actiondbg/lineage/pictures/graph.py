@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -12,6 +13,8 @@ from actiondbg.lineage.stage import Operation
 from actiondbg.lineage.units import function_of
 
 MOST_BOXES = 50
+
+_FILE = re.compile(r'"(?:[^"]*/)?([^"/]*)"')  # a quoted path: its last component is enough
 
 
 class Box(NamedTuple):
@@ -168,7 +171,7 @@ class _Scene:
     def location(self, node: int) -> str:
         """Return the source location of an operation."""
         text = self._lineage.node(node).location
-        return "" if text in ("", "unknown") else text.replace('"', "")
+        return "" if text in ("", "unknown") else _FILE.sub(r"\1", text)
 
     def loss(self, node: int) -> str:
         """Return why an operation has no heir or no origin; an empty text if it has."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from html import escape
 
@@ -13,6 +14,9 @@ _MARGIN, _LINE, _GAP = 16.0, 15.0, 14.0
 _HEAD = 64.0  # height of the titles
 _LEAST = 40.0  # width between columns
 _LONGEST = 44  # characters of a text in a box or at an edge
+_BULGE = 28.0  # of an edge between boxes of one column
+
+_ARGUMENTS = re.compile(r"<.*>")  # of a C++ template
 
 
 def picture_svg(picture: Picture) -> str:
@@ -72,16 +76,23 @@ class _Layout:
     def __init__(self, picture: Picture) -> None:
         self._picture = picture
         self._incoming: dict[int, list[str]] = defaultdict(list)
+        self._aside: dict[int, list[str]] = defaultdict(list)
         for edge in picture.edges:
-            labels = self._incoming[edge.target]
-            if edge.label not in labels:
-                labels.append(edge.label)
+            labels = (self._incoming if self._is_onward(edge) else self._aside)[edge.target]
+            label = _label(edge)
+            if label not in labels:
+                labels.append(label)
         self._heights = [
-            max(2 if box.detail else 1, len(self._incoming[at])) * _LINE + 10
+            max(2 if box.detail else 1, len(self._incoming[at]), len(self._aside[at])) * _LINE + 10
             for at, box in enumerate(picture.boxes)
         ]
         self._lefts, self._widths, self._width = self._columns()
         self._tops, self._height = self._rows()
+
+    def _is_onward(self, edge: Edge) -> bool:
+        """Whether an edge leads to a later column."""
+        boxes = self._picture.boxes
+        return boxes[edge.source].column < boxes[edge.target].column
 
     def _columns(self) -> tuple[list[float], list[float], float]:
         """Return the left side and the width of each column, and the width of all."""
@@ -91,7 +102,7 @@ class _Layout:
         for column, title in enumerate(self._picture.columns):
             boxes = [at for at, box in enumerate(self._picture.boxes) if box.column == column]
             labels = [label for at in boxes for label in self._incoming[at]]
-            longest = max((text_width(shortened(one, _LONGEST)) for one in labels), default=0)
+            longest = max(map(text_width, labels), default=0)
             if column:
                 x += longest + _LEAST
             texts = [text for at in boxes for text in self._picture.boxes[at][1:3]]
@@ -100,6 +111,8 @@ class _Layout:
             lefts.append(x)
             widths.append(width)
             x += width
+            aside = [label for at in boxes for label in self._aside[at]]
+            x += max((text_width(label) + _BULGE for label in aside), default=0)
         return lefts, widths, x + _MARGIN
 
     def _rows(self) -> tuple[list[float], float]:
@@ -144,7 +157,10 @@ class _Layout:
             drawing.text(x + 8, y + 17 + _LINE, detail, kind="mono quiet")
         for place, label in enumerate(self._incoming[at]):
             row = y + 5 + _LINE * (place + 0.5)
-            drawing.text(x - 8, row - 3, shortened(label, _LONGEST), kind="quiet", anchor="end")
+            drawing.text(x - 8, row - 3, label, kind="quiet", anchor="end")
+        for place, label in enumerate(self._aside[at]):
+            row = y + 5 + _LINE * (place + 0.5)
+            drawing.text(x + width + _BULGE, row + 4, label, kind="quiet")
 
     def _draw_edge(self, drawing: Drawing, edge: Edge) -> None:
         boxes = self._picture.boxes
@@ -152,12 +168,22 @@ class _Layout:
         x0 = self._lefts[source.column] + self._widths[source.column]
         y0 = self._tops[edge.source] + self._heights[edge.source] / 2
         x1 = self._lefts[target.column]
-        place = self._incoming[edge.target].index(edge.label)
+        labels = self._incoming if self._is_onward(edge) else self._aside
+        place = labels[edge.target].index(_label(edge))
         y1 = self._tops[edge.target] + 5 + _LINE * (place + 0.5)
         kind = "edge" if edge.is_exact else "edge guess"
-        straight = x1 - min(text_width(shortened(edge.label, _LONGEST)) + 12, max(x1 - x0, 0))
+        if not self._is_onward(edge):
+            right = x1 + self._widths[target.column]
+            drawing.loop(x0, y0, right, y1, _BULGE, kind=kind, hint=edge.label)
+            return
+        straight = x1 - min(text_width(_label(edge)) + 12, x1 - x0)
         drawing.curve(x0, y0, straight, y1, kind=kind, hint=edge.label)
         drawing.curve(straight, y1, x1, y1, kind=kind, hint=edge.label)
+
+
+def _label(edge: Edge) -> str:
+    """Return the label of an edge, short enough to be drawn."""
+    return shortened(_ARGUMENTS.sub("<…>", edge.label), _LONGEST)
 
 
 def _wish(

@@ -108,6 +108,15 @@ def test_kinds_after_a_pass(recording: str, tmp_path: Path) -> None:
     assert "there are tosa-to-linalg-named, tosa-to-linalg" in done.stderr
 
 
+def test_the_picture_of_an_operation(recording: str, tmp_path: Path) -> None:
+    drawn = tmp_path / "clamp.svg"
+    lineage(recording, "--of", "@9", "--svg", str(drawn))
+    svg = drawn.read_text()
+    assert "@9 tosa.clamp" in svg and "replaced #13 pattern:PointwiseConverter" in svg
+    done = command_line.run("lineage", recording, "--of", "@3000", "--svg", str(drawn))
+    assert done.stderr == "actiondbg: No operation of the input has the id @3000.\n"
+
+
 def test_sql_over_steps(recording: str) -> None:
     sql = (
         "select action, count(*) as n from steps where target_name = 'tensor.pad' "

@@ -152,6 +152,16 @@ def test_a_sankey_diagram_of_dumps() -> None:
     assert svg.startswith("<svg ") and "test.pad" in svg and "test.matmul" in svg
 
 
+def test_pictures_of_chosen_operations() -> None:
+    lineage("--of", "a.mlir:3", "--svg", "p.svg", "--html", "p.html", "--dot", "p.dot")
+    svg = Path("p.svg").read_text()
+    assert "line 3 test.conv" in svg and "line 3 test.matmul" in svg and "test.kernel" not in svg
+    assert "test.matmul" in Path("p.html").read_text()
+    assert "style=dashed" in Path("p.dot").read_text()
+    lineage("--of", "test.matmul", "--of", "%k", "--back", "--svg", "p.svg")
+    assert Path("p.svg").read_text().count("test.conv</text>") == 2
+
+
 def test_sql() -> None:
     sql = "select i.result, o.name, o.function, exact from input i join lineage on i.node = source"
     sql += " join output o on target = o.node where i.name = 'test.conv' order by i.line"
@@ -183,6 +193,10 @@ def test_tables_are_listed() -> None:
     ("words", "message"),
     [
         ((*DUMPS, "--kind", "x"), "--kind and --became belong together"),
+        ((*DUMPS, "--of", "%a"), "--of needs a file for the picture"),
+        ((*DUMPS, "--svg", "p.svg"), "--of needs a file for the picture"),
+        ((*DUMPS, "--back"), "--back is for a picture"),
+        ((*DUMPS, "--of", "%a", "--svg", "a.mlir"), "'a.mlir' is named twice"),
         ((*DUMPS, "--after", "cse"), "--after adds a column to a picture"),
         ((*DUMPS, "--allow-orphan", "x"), "--allow-orphan needs --orphans"),
         ((*DUMPS, "--matrix", "m.txt"), "'m.txt' has no known suffix"),
@@ -207,6 +221,7 @@ def test_bad_usage(words: tuple[str, ...], message: str) -> None:
         (("--input", "a.mlir", "--then", "none.mlir"), "'none.mlir' cannot be read"),
         ((*DUMPS, "--kinds", "test.convs"), "matches 'test.convs': its most frequent are"),
         ((*DUMPS, "--kinds", "test.[a"), "The [ in 'test.[a' is not closed"),
+        ((*DUMPS, "--of", "%q", "--svg", "p.svg"), "No operation of a.mlir defines %q"),
         ((*DUMPS, "--loss"), "Dumps do not show which action made an operation"),
         ((*DUMPS, "--sankey", "s.svg", "--after", "cse"), "there are b.mlir."),
         ((*DUMPS, "--orphans", "--allow-orphan", "["), "is not closed"),

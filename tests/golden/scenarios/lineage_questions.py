@@ -46,9 +46,7 @@ LINEAGE_QUESTIONS = (
     ),
     scenario(
         "lineage-errors",
-        line(
-            "actiondbg record -q -o plain.adbrec -- mlir-opt fold.mlir --canonicalize -o out.mlir"
-        ),
+        line(RECORD_PLAIN),
         line("actiondbg lineage plain.adbrec"),
         line("actiondbg lineage missing.adbrec"),
         line("actiondbg lineage not-a-recording.adbrec"),

@@ -326,7 +326,7 @@ class _Answers:
     def _names(self) -> LineageNames:
         from actiondbg.commands.render.lineage.questions import LineageNames
 
-        return LineageNames(self._lineage, has_ids=self._reasons.ways.has_actions)
+        return LineageNames(self._lineage)
 
     def _put(self, key: str, answer: object, lines: Callable[[], Iterable[str]]) -> None:
         """Print an answer, or add it to the JSON object."""
@@ -428,7 +428,7 @@ class _Answers:
         from actiondbg.commands.render.lineage.questions import losses_lines, losses_object
         from actiondbg.lineage.questions.location_loss import location_losses
 
-        if len(self._reasons.ways) and not self._reasons.ways.has_actions:
+        if not self._lineage.is_recorded:
             raise UsageError(
                 "Dumps do not show which action made an operation: ask a recording of "
                 "record --lineage for lost locations."

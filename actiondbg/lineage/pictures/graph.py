@@ -118,7 +118,6 @@ class _Scene:
     ) -> None:
         self._lineage = lineage
         self._stages = lineage.stages
-        self.has_ids = any(step.ordinal is not None for step in steps)
         self.losses: dict[int, Loss] = {loss.node: loss for loss in tracking.losses}
         self.asked = {operation.node: operation for operation in operations}
         self.reached = {trace.operation.node: trace.operation for trace in tracking.traces}
@@ -163,7 +162,7 @@ class _Scene:
 
     def label(self, node: int) -> str:
         """Return how users refer to an operation."""
-        if self.has_ids:
+        if self._lineage.is_recorded:
             return f"@{node}"
         operation = self.operation(node)
         return f"line {operation.line}" if operation is not None else ""

@@ -105,7 +105,7 @@ def flows(
     masses = {one.node: 1.0 for one in operations}
     name_of = _Names(lineage)
     # What is missing in the output of a run was erased.
-    unknown = "erased" if reasons.ways.has_actions else "no trace"
+    unknown = "erased" if lineage.is_recorded else "no trace"
     levels: list[_Level] = [defaultdict(float)]
     for node, mass in masses.items():
         levels[0][name_of(node), False] += mass

@@ -24,12 +24,11 @@ class LineageNames:
 
     Args:
         lineage: the operations.
-        has_ids: whether their numbers are operation ids.
     """
 
-    def __init__(self, lineage: Lineage, *, has_ids: bool) -> None:
+    def __init__(self, lineage: Lineage) -> None:
         self._lineage = lineage
-        self._has_ids = has_ids
+        self._has_ids = lineage.is_recorded
 
     def operation(self, operation: Operation) -> str:
         """Return how an operation of a stage is listed."""

@@ -9,6 +9,7 @@ import msgspec
 
 from actiondbg.lineage.lineage import Lineage, Loss, Step, Trace, Tracking
 from actiondbg.lineage.stage import Operation, Stage
+from actiondbg.lineage.text.grammar import without_location
 
 Direction = Literal["forward", "back", "related"]
 
@@ -24,7 +25,7 @@ class AnsweredOperation(msgspec.Struct, kw_only=True):
         function: the innermost symbol around it; empty for none.
         stage: the name of the stage.
         line: the line of the stage's text on which it begins, from 1.
-        text: that line.
+        text: that line, without the location at its end.
         location: the text of its source location.
     """
 
@@ -146,7 +147,7 @@ def describe(operation: Operation) -> AnsweredOperation:
         function=_symbol_around(operation),
         stage=operation.stage.name,
         line=operation.line,
-        text=line.strip(),
+        text=without_location(line).strip(),
         location=operation.location.text,
     )
 

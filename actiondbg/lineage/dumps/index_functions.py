@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 
 from actiondbg.errors import UsageError
 from actiondbg.lineage.dumps.operation_index import IndexedOperation, OperationIndex
 from actiondbg.lineage.dumps.source_ranges import SourceRanges
+from actiondbg.lineage.text.grammar import ALIASED, without_location
 
 Tracked = IndexedOperation | SourceRanges | str | Sequence[IndexedOperation] | None
 
 RULE = "-" * 40
-_LOCATION = re.compile(r'\s*\bloc\((?:[^()"]|"(?:[^"\\]|\\.)*+"|\([^()]*+\))*+\)[ \t]*$', re.M)
 
 
 def track_ops(
@@ -56,8 +55,8 @@ def shown_ops(ops: Tracked) -> str:
         return str(ops)
     found = sorted(shrink_to_parents(_operations(ops)), key=lambda op: op.src_rng)
     if len(found) == 1:
-        return _LOCATION.sub("", _dedented(found[0].text))
-    return f"\n{RULE}\n".join(_dedented(op.text) for op in found) or "[]"
+        return without_location(_dedented(found[0].text))
+    return f"\n{RULE}\n".join(_with_location(op) for op in found) or "[]"
 
 
 def shown_source(ops: Tracked) -> str:
@@ -110,6 +109,13 @@ def _around(op: IndexedOperation) -> Iterable[IndexedOperation]:
     while parent is not None:
         yield parent
         parent = parent.parent
+
+
+def _with_location(op: IndexedOperation) -> str:
+    """Return the text of an operation; an alias at its end is resolved."""
+    text = _dedented(op.text)
+    bare = ALIASED.sub("", text)
+    return text if bare == text else f"{bare} loc({op.operation.location.text})"
 
 
 def _dedented(text: str) -> str:

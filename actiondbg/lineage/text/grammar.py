@@ -44,6 +44,12 @@ SYMBOL = re.compile(rf"{_SYMBOL}(?:::{_SYMBOL})*+")
 VALUE_TOKEN = re.compile(rf"{_STRING}|//[^\n]*+|->|[<>]=|[<({{\[>)}}\]\n]")
 PARENTHESES = re.compile(rf"{_STRING}|//[^\n]*+|[()]")
 
+# Locations at the ends of lines; a location by its alias at the end of a text.
+_LOCATIONS = re.compile(
+    rf"\s*\bloc\((?:[^()\"\n]|{_STRING}|\((?:[^()\"\n]|{_STRING})*+\))*+\)[ \t]*$", re.MULTILINE
+)
+ALIASED = re.compile(rf"\s*\bloc\(\#{_ID}\)\s*\Z")
+
 # What stands behind the brace of a region, and never behind that of a dictionary of attributes.
 _IN_REGION = re.compile(
     rf'\^|{_RESULTS}["A-Za-z_]|"[^"\\\n]+"\s*[(<]'
@@ -127,3 +133,8 @@ def opens_region(text: str, at: int, operation: str) -> bool:
     if name.rpartition(".")[2] in _TERMINATORS or operation in _WITH_NAMED_BODY:
         return True
     return "." in name and "\n" in text[at:begin] and "\n" in match["blank"]
+
+
+def without_location(text: str) -> str:
+    """Return a text without the locations at the ends of its lines."""
+    return _LOCATIONS.sub("", text)

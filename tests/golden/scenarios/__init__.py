@@ -13,7 +13,7 @@ from scenarios.lineage_questions import LINEAGE_QUESTIONS
 from scenarios.recordings import QUERIES, RECORDINGS
 from scenarios.scenario import SUBCOMMANDS, Scenario, Step, documented_commands
 from scenarios.shell import SHELL
-from scenarios.subcommands import BISECTIONS, COMMAND_LINE, COST, EXPLAIN, WHATIF
+from scenarios.subcommands import BISECTIONS, COMMAND_LINE, COST, EXPLAIN, TRACK, WHATIF
 
 SCENARIOS = (
     *COMMAND_LINE,
@@ -26,6 +26,7 @@ SCENARIOS = (
     *WHATIF,
     *COST,
     *LINEAGE_QUESTIONS,
+    *TRACK,
 )
 
 __all__ = ["SCENARIOS", "SUBCOMMANDS", "Scenario", "Step", "documented_commands"]

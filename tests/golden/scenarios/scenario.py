@@ -130,4 +130,5 @@ SUBCOMMANDS = (
     "open",
     "annotate",
     "cost",
+    "track",
 )

@@ -120,6 +120,38 @@ COST = (
     ),
 )
 
+_LOWERED = "--input fold.mlir --then lowered.mlir"
+TRACK = (
+    scenario(
+        "track-dumps",
+        line("mlir-opt fold.mlir --convert-to-llvm --mlir-print-debuginfo -o lowered.mlir"),
+        line(f"actiondbg track {_LOWERED} --from 'arith.*'"),
+        line(f"actiondbg track {_LOWERED} --from @shift --nested"),
+        line(f"actiondbg track {_LOWERED} --back --from llvm.return --json"),
+        line(f"actiondbg track {_LOWERED} --remap %i=copy/fold.mlir --related --from %once"),
+        line(
+            f"actiondbg track {_LOWERED}",
+            "info\nops = track(op_index.get_ops_by_type('arith.addi'))\nops\nshow(ops)\n"
+            "src(track_back(ops))\ndump_infos(ops[:1], content=True)\n",
+        ),
+    ),
+    scenario(
+        "track-errors",
+        line("actiondbg track"),
+        line("actiondbg track --input fold.mlir --from %once"),
+        line("actiondbg track --input missing.mlir --then fold.mlir --from %once"),
+        line("actiondbg track --input fold.mlir --then vector.mlir --from %once"),
+        line("actiondbg track --input fold.mlir --related --from %nothing"),
+        line("actiondbg track --input fold.mlir --related --from fold.mlir:99"),
+        line("actiondbg track --input fold.mlir --related --from addi"),
+        line("actiondbg track --input fold.mlir --remap nothing=x --related --from %once"),
+        line("actiondbg track --input fold.mlir --remap nothing --related --from %once"),
+        line("head -5 fold.mlir | actiondbg track --input - --related --from '*'"),
+        line("head -5 fold.mlir | actiondbg track --input - --partial --related --from '*'"),
+        line("actiondbg track --input fold.mlir", "show(3)\n"),
+    ),
+)
+
 COMMAND_LINE = (
     scenario(
         "command-line-help",

@@ -86,17 +86,17 @@ def test_tracked_there_and_back(folder: Path) -> None:
     run = track(*DUMPS, "--from", "%first", "--from", "two.mlir:8")
     became = """two.mlir:8: %first = linalg.conv_2d_nhwc_hwcf
   became 2 operations of low.mlir, by location:
-  low.mlir:2: %flat = test.collapse loc("model/two.mlir":8:14)
-  low.mlir:3: %product = linalg.matmul loc("model/two.mlir":8:14)
+  low.mlir:2: %flat = test.collapse
+  low.mlir:3: %product = linalg.matmul
 """
     assert run.stdout == 2 * became
     run = track(*DUMPS, "--back", "--from", "linalg.*")
     assert (
         run.stdout
-        == """low.mlir:3: %product = linalg.matmul loc("model/two.mlir":8:14)
+        == """low.mlir:3: %product = linalg.matmul
   came from 1 operation of two.mlir, by location:
   two.mlir:8: %first = linalg.conv_2d_nhwc_hwcf
-low.mlir:4: %kept = linalg.conv_2d_nhwc_hwcf loc("model/two.mlir":13:15)
+low.mlir:4: %kept = linalg.conv_2d_nhwc_hwcf
   came from 1 operation of two.mlir, by location:
   two.mlir:13: %second = linalg.conv_2d_nhwc_hwcf
 """
@@ -111,15 +111,18 @@ def test_arguments_stand_for_the_operation_around_them(folder: Path) -> None:
 def test_json_has_the_steps(folder: Path) -> None:
     run = track(*DUMPS, "--from", "%second", "--json")
     (answer,) = map(json.loads, run.stdout.splitlines())
-    assert answer["operation"]["location"] == '"two.mlir":13:15'
+    (asked,) = answer["of"]
+    assert asked["location"] == '"two.mlir":13:15'
     (reached,) = answer["operations"]
-    assert reached["name"] == "linalg.conv_2d_nhwc_hwcf"
+    assert reached["operation"]["name"] == "linalg.conv_2d_nhwc_hwcf"
+    assert not reached["exact"]
     assert reached["steps"] == [
         {
             "evidence": "location",
-            "source": answer["operation"]["node"],
-            "target": reached["node"],
+            "source": asked["node"],
+            "target": reached["operation"]["node"],
             "ordinal": None,
+            "action": None,
         }
     ]
     lost = json.loads(track(*DUMPS, "--from", "%room0", "--json").stdout)
@@ -134,7 +137,7 @@ def test_related_operations_of_one_dump(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("args", "status", "message"),
     [
-        ((), 2, "give one input: actiondbg track --input A.mlir --then B.mlir"),
+        ((), 2, "the source is missing: a recording, --input A.mlir --then B.mlir, or a tool after --"),
         (("--input", "two.mlir", "--from", "%first"), 2, "a later stage is missing"),
         ((*DUMPS, "--back", "--related", "--from", "%first"), 2, "exclude each other"),
         ((*DUMPS, "--from", "%none"), 1, "No operation of two.mlir defines %none."),
@@ -148,7 +151,7 @@ def test_related_operations_of_one_dump(folder: Path) -> None:
         (
             (*DUMPS, "--from", "%first", "--to", "3"),
             1,
-            "'3' is not one stage of two.mlir, low.mlir",
+            "There is no stage '3' in this lineage: choose one of two.mlir, low.mlir.",
         ),
         ((*DUMPS, "--from", "%first", "--remap", "x=y"), 1, "The remap of 'x' matches no location"),
         (("--input", "low.mlir", "--then", "two.mlir", "--from", "%flat"), 1, "the wrong order"),

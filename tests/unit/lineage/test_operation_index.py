@@ -21,7 +21,7 @@ from actiondbg.lineage.dumps.source_ranges import SourceRanges
 
 INPUT = """module {
   func.func @f(%arg0: i32, %arg1: i1) -> i32 {
-    %0 = arith.addi %arg0, %arg0 : i32 loc("src.py":10:5)
+    %0 = arith.addi %arg0, %arg0 : i32 loc(#loc)
     %1 = scf.if %arg1 -> (i32) {
       %2 = arith.muli %0, %0 : i32 loc("src.py":12:3)
       scf.yield %2 : i32 loc("src.py":12:1 to :9)
@@ -32,6 +32,7 @@ INPUT = """module {
     return %1 : i32 loc("src.py":0:0)
   } loc("src.py":9:1)
 }
+#loc = loc("src.py":10:5)
 """
 
 

@@ -30,12 +30,14 @@ def open_lineage(
         partial: use what can be read of damaged dumps.
 
     Raises:
-        UsageError: the source is missing, or cannot be read.
+        UsageError: the source is missing, or cannot be read; or the locations of dumps overlap
+            nowhere.
         BrokenText: the brackets of a dump do not match.
     """
     if dumps:
         from actiondbg.lineage.dumps.dump_files import read_dumps
 
         found = read_dumps(dumps, remap=remap, partial=partial)
+        found.lineage.check_order()
         return OpenedLineage(found.lineage, found.notes)
     raise UsageError("The source of the lineage is missing: give --input A.mlir --then B.mlir.")

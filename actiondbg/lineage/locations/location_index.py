@@ -10,9 +10,11 @@ from itertools import zip_longest
 from operator import itemgetter
 
 from actiondbg.lineage.locations.location import Location
-from actiondbg.lineage.locations.location_table import LocationTable
+from actiondbg.lineage.locations.location_table import LocationTable, Span
 from actiondbg.lineage.locations.source_files import same_file
-from actiondbg.lineage.locations.source_range import SourceRange
+from actiondbg.lineage.locations.source_range import SourceRange, position
+
+_FIRST = position(1, 0)  # an unknown line, 0, is before it
 
 
 class LocationIndex:
@@ -29,13 +31,12 @@ class LocationIndex:
         self._locations = locations
         self._file_name = file_name
         spans: dict[str, list[tuple[int, int, int]]] = {}
-        for index, ranges in _each_ranges(locations):
-            for one in ranges:
-                at = spans.get(one.file)
-                if at is None:
-                    at = spans[one.file] = []
-                if one.is_known:
-                    at.append((one.start, one.end, index))
+        for file, start, end, index in _spans(locations):
+            at = spans.get(file)
+            if at is None:
+                at = spans[file] = []
+            if start >= _FIRST:
+                at.append((start, end, index))
         renamed: dict[str, list[tuple[int, int, int]]] = {}
         for file, found in spans.items():
             renamed.setdefault(file_name(file), []).extend(found)
@@ -79,12 +80,13 @@ def ranges_at(locations: Sequence[Location], index: int) -> frozenset[SourceRang
     return locations[index].ranges
 
 
-def _each_ranges(
-    locations: Sequence[Location],
-) -> Iterator[tuple[int, Iterable[SourceRange]]]:
+def _spans(locations: Sequence[Location]) -> Iterator[Span]:
     if isinstance(locations, LocationTable):
-        return enumerate(locations.each_ranges())
-    return enumerate(location.ranges for location in locations)
+        yield from locations.spans()
+        return
+    for index, location in enumerate(locations):
+        for one in location.ranges:
+            yield one.file, one.start, one.end, index
 
 
 class _Spans:

@@ -3,14 +3,24 @@
 from __future__ import annotations
 
 import re
+import sys
 from array import array
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import repeat
 from typing import overload
 
 from actiondbg.lineage.locations.location import UNKNOWN, Location
-from actiondbg.lineage.locations.source_range import NamedRanges, SourceRange, named_ranges
+from actiondbg.lineage.locations.source_range import (
+    NamedRanges,
+    SourceRange,
+    named_ranges,
+    position,
+)
 
+Span = tuple[str, int, int, int]
+
+_FILE = re.compile(r'"([^"\\]*+)":(\d++):(\d++)')  # the most frequent location
 _ALIAS = re.compile(r'"(?:[^"\\]|\\.)*+"|(#[\w$.-]+)')
 _MOST_TEXT = 1 << 16  # characters; aliases that share others can name a text without end
 
@@ -40,6 +50,19 @@ class OwnLines:
             return line, offset - start + 1
         before = self._text[start:offset].encode(errors="surrogateescape")
         return line, len(before) + 1
+
+    def positions(self) -> Iterator[int]:
+        """Iterate over the positions of all operations, as ``SourceRange.start`` counts them."""
+        line, end = 1, len(self._starts)
+        next_line = self._starts[1] if end > 1 else sys.maxsize
+        for index, offset in enumerate(self._offsets):
+            while offset >= next_line:
+                line += 1
+                next_line = self._starts[line] if line < end else sys.maxsize
+            if self._ascii:
+                yield position(line, offset - self._starts[line - 1] + 1)
+            else:
+                yield position(*self.position(index))
 
 
 class LocationTable(Sequence[Location]):
@@ -93,23 +116,46 @@ class LocationTable(Sequence[Location]):
         if found is None:
             if not key:
                 return frozenset(self._own(index))
-            found = self._ranges[key] = self._all_ranges(named_ranges(self._texts[key]))
+            found = self._ranges[key] = self._ranges_of(self._texts[key])
         return found
 
-    def each_ranges(self) -> Iterator[frozenset[SourceRange] | tuple[SourceRange, ...]]:
-        """Iterate over the source ranges of each operation."""
-        known = self._ranges.get
-        for index, key in enumerate(self._keys):
+    def spans(self) -> Iterator[Span]:
+        """Iterate over the ranges of all operations: file, first and last position, operation."""
+        known: dict[int, list[tuple[str, int, int]]] = {}
+        own = repeat(0) if self._own_lines is None else self._own_lines.positions()
+        file = "" if self._own_lines is None else self._own_lines.file
+        for index, (key, place) in enumerate(zip(self._keys, own, strict=False)):
             if not key:
-                yield self._own(index)
-            else:
-                yield known(key) or self.ranges_at(index)
+                if place:
+                    yield file, place, place, index
+                continue
+            found = known.get(key)
+            if found is None:
+                found = known[key] = self._spans_of(self._texts[key])
+            for name, start, end in found:
+                yield name, start, end, index
+
+    def _spans_of(self, text: str) -> list[tuple[str, int, int]]:
+        alias = self._aliases.get(text)
+        match = _FILE.fullmatch(text if alias is None else alias)
+        if match and match[2] != "0" and match[3] != "0":
+            start = position(int(match[2]), int(match[3]))
+            return [(sys.intern(match[1]), start, start)]
+        return [(one.file, one.start, one.end) for one in self._ranges_of(text)]
 
     def _own(self, index: int) -> tuple[SourceRange, ...]:
         if self._own_lines is None:
             return ()
         line, column = self._own_lines.position(index)
         return (SourceRange(self._own_lines.file, line, column, line, column),)
+
+    def _ranges_of(self, text: str) -> frozenset[SourceRange]:
+        known = self._alias_ranges.get(text)
+        if known is not None:
+            return known
+        if text in self._aliases:
+            return self._all_ranges(NamedRanges(frozenset(), (text,)))
+        return self._all_ranges(named_ranges(text))
 
     def _all_ranges(self, named: NamedRanges) -> frozenset[SourceRange]:
         """Return ranges and those of aliases; aliases of aliases first, without recursion."""

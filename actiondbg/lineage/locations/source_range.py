@@ -19,6 +19,11 @@ _ANGLE = re.compile(rf"{_STRING}|->|[<>]")
 _ESCAPE = re.compile(r"\\([0-9A-Fa-f]{2}|.)")
 
 
+def position(line: int, column: int) -> int:
+    """Return a place in a file as a number that grows with line and column."""
+    return line << 20 | (column if column < _WHOLE_LINE else _WHOLE_LINE)
+
+
 class SourceRange(NamedTuple):
     """A range of a source file; both ends belong to it.
 
@@ -39,12 +44,12 @@ class SourceRange(NamedTuple):
     @property
     def start(self) -> int:
         """The first position as a number that grows with line and column."""
-        return self.line << 20 | min(self.column, _WHOLE_LINE)
+        return position(self.line, self.column)
 
     @property
     def end(self) -> int:
         """The last position, as ``start``."""
-        return self.end_line << 20 | min(self.end_column or _WHOLE_LINE, _WHOLE_LINE)
+        return position(self.end_line, self.end_column or _WHOLE_LINE)
 
     @property
     def is_known(self) -> bool:

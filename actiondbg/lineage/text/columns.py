@@ -12,7 +12,6 @@ from actiondbg.lineage.stage import Stage
 from actiondbg.lineage.text import grammar
 
 _INSIDE = re.compile(r"[(\[<%]")  # a symbol behind these is a part of something else
-_RESULT_END = re.compile(r"[,:=\s]")
 
 
 class Columns:
@@ -33,7 +32,7 @@ class Columns:
         """Add an operation; return its index."""
         index = len(self.names)
         self.names.append(sys.intern(name))
-        self._results.append(_RESULT_END.split(results, 1)[0] if results else "")
+        self._results.append(_first(results) if results else "")
         self._parents.append(parent)
         self._lines.append(line)
         self.last_lines.append(line)
@@ -98,3 +97,8 @@ class Columns:
                 self._location_keys, list(self._location_texts), aliases, own_lines
             ),
         )
+
+
+def _first(results: str) -> str:
+    """Return the first name of ``%a, %b:2 =``."""
+    return results.partition(",")[0].partition(":")[0].partition("=")[0].strip()

@@ -11,10 +11,14 @@ _RESULTS = rf"{_RESULT}(?:\s*,\s*{_RESULT})*+\s*=(?!=)\s*"
 _NAME = r"[A-Za-z_][\w$]*(?:\.[\w$]+)*"
 _SYMBOL = rf"@(?:{_ID}|{_STRING})"
 
-# A whole line that is one operation without braces and strings, but for a file location at its end.
+# A string without what else would count: brackets, symbols, escapes.
+_PLAIN = r'"[^"\\\n@(){}\[\]]*+"'
+# A whole line that is one operation, with no braces but those of a flat dictionary.
 SIMPLE_LINE = re.compile(
-    rf"[ \t]*+(?:({_RESULT}(?:, {_RESULT})*+) = )?({_NAME})(?![\w$.])([^\n{{}}\"]*+)"
-    r'(?:("[^"\\\n]*+":\d++:\d++)\)[ \t]*+)?\r?+(?:\n|\Z)'
+    rf"[ \t]*+(?:({_RESULT}(?:, {_RESULT})*+) = )?"
+    rf'(?:"({_NAME})"(?=\()|({_NAME})(?![\w$.]))'
+    rf'((?:[^\n{{}}"]++|{_PLAIN}|\{{[\w.$]+ = (?:[^\n{{}}"]++|{_PLAIN})*+\}})*+)'
+    r"(?:\n|\Z)"
 )
 # The beginning of an operation: results, and a name in the generic or in the pretty form.
 START = re.compile(
@@ -25,7 +29,12 @@ START = re.compile(
 START_INSIDE = re.compile(rf'{_RESULTS}(?=(?:"[^"\\\n]+"\s*\(|[A-Za-z_][\w$]*\.[A-Za-z_]))')
 LABEL = re.compile(rf"\^{_ID}")
 ALIAS = re.compile(rf"(?P<name>[#!]{_ID})\s*=\s*")
+# A whole line that defines an alias of a location.
+SIMPLE_ALIAS = re.compile(
+    rf"(\#{_ID}) = loc\(([^()\n]*+(?:\([^()\n]*+\)[^()\n]*+)?)\)[ \t]*+\r?+(?:\n|\Z)"
+)
 LOCATION = re.compile(r"loc\s*\(")
+OPENS = re.compile(r"[ \t]*\{")
 ASSIGNS = re.compile(r":|\s*=")
 WORD = re.compile(r"[A-Za-z_]\w*")
 BLANK = re.compile(r"[ \t\r]*")

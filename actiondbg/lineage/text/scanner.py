@@ -151,16 +151,17 @@ class _Scanner:
         """Read lines that are one operation without braces each; return where the next begins."""
         text, match_line = self._text, grammar.SIMPLE_LINE.match
         while match := match_line(text, at):
-            results, name, rest, place = match.groups()
-            if not _is_simple(results, name, rest, place):
+            results, generic, name, rest = match.groups()
+            if not _is_simple(results or generic, name, rest):
                 return at
-            if place is not None:
-                location, rest = place, rest[:-4]
-            elif "loc(" in rest:
+            location = ""
+            if "loc(" in rest:
                 location, rest = _trailing_location(rest)
-            else:
-                location = ""
-            index = self._begin(results, name, match.start(2), match.start(1 if results else 2))
+            place = (
+                match.end(1) + 3 if results else match.start(2) - 1 if generic else match.start(3)
+            )
+            start = match.start(1) if results else place
+            index = self._begin(results, generic or name, place, start, generic=name is None)
             if location:
                 self.columns.locate(index, location)
             if "@" in rest:
@@ -230,6 +231,9 @@ class _Scanner:
             return False
         if grammar.ASSIGNS.match(self._text, match.end()):
             return False
+        in_function = self._top.dialect == "func" and name not in grammar.BARE
+        if in_function and grammar.OPENS.match(self._text, match.end()):
+            return False  # a further region of the operation above
         column = begin - self._text.rfind("\n", 0, begin) - 1
         return self._current < 0 or column <= self._top.indent or name in grammar.BARE
 
@@ -264,12 +268,20 @@ class _Scanner:
     def _alias(self, begin: int) -> int:
         """Read the definition of an alias, to the end of its last line."""
         text = self._text
-        match = grammar.ALIAS.match(text, begin)
-        if match is None:
-            self._unread_line(begin)
-            return self._line_end(begin)
         self._end_statement()
         self._current = -1
+        while match := grammar.SIMPLE_ALIAS.match(text, begin):
+            self.aliases[match[1]] = match[2]
+            self._line += 1
+            begin = match.end()
+            self._fresh = True
+        match = grammar.ALIAS.match(text, begin)
+        if match is None:
+            if not self._fresh:
+                self._unread_line(begin)
+                return self._line_end(begin)
+            return begin
+        self._fresh = False
         at = match.end()
         location = grammar.LOCATION.match(text, at)
         if location:
@@ -458,15 +470,19 @@ _OPENS, _ENDS = frozenset("<({["), frozenset(">)}]")
 _NAMES_SYMBOL = "sym_name = "
 
 
-def _is_simple(results: str | None, name: str, rest: str, place: str | None) -> bool:
-    """Whether a line begins an operation and leaves no bracket open but that of its location."""
-    if results is None and "." not in name:
+def _is_simple(first: str | None, name: str | None, rest: str) -> bool:
+    """Whether a line begins an operation, leaves no bracket open and has no comment.
+
+    Args:
+        first: results or a name in the generic form.
+        name: a name in the pretty form.
+        rest: what follows.
+    """
+    if not first and (name is None or "." not in name):
         return False
-    if rest.count("(") - rest.count(")") != (place is not None):
+    if rest.count("(") != rest.count(")") or rest.count("[") != rest.count("]"):
         return False
-    if place is not None and not rest.endswith("loc("):
-        return False
-    return rest.count("[") == rest.count("]") and "//" not in rest
+    return "//" not in rest and "sym_name" not in rest
 
 
 def _trailing_location(rest: str) -> tuple[str, str]:

@@ -11,6 +11,7 @@ from actiondbg.lineage.dumps.dump_files import read_dumps
 from actiondbg.lineage.dumps.dump_lineage import DumpLineage
 from actiondbg.lineage.evidence import Evidence
 from actiondbg.lineage.lineage import Loss, Step
+from actiondbg.lineage.source import open_lineage
 
 INPUT = """func.func @f(%a: i32) -> i32 {
   %0 = t.add %a, %a : i32
@@ -194,3 +195,16 @@ def test_files_of_one_name_in_two_folders_are_distinct(folder: Path) -> None:
         lineage("in.mlir", "made/in.mlir").check_order()
     (folder / "made" / "in.mlir").write_text(LOWERED)
     lineage("in.mlir", "made/in.mlir").check_order()
+
+
+def test_dumps_are_a_source_of_lineages(folder: Path) -> None:
+    (folder / "cut.mlir").write_text(INPUT[:-2])
+    opened = open_lineage(dumps=["cut.mlir", "low.mlir"], remap=["in.mlir=cut.mlir"], partial=True)
+    assert [stage.name for stage in opened.lineage.stages] == ["cut.mlir", "low.mlir"]
+    assert opened.notes == (
+        "1 place of cut.mlir could not be read, on line 1: the '{' is not closed.",
+    )
+    with pytest.raises(UsageError, match=r"No location of low.mlir overlaps one of cut.mlir"):
+        open_lineage(dumps=["cut.mlir", "low.mlir"], partial=True)
+    with pytest.raises(UsageError, match=r"The source of the lineage is missing"):
+        open_lineage()

@@ -339,3 +339,20 @@ func.func @f(%a: i32) {
         "func.return",
     ]
     assert found[3].location.text == '"a":1:1'
+
+
+def test_further_regions_on_lines_of_their_own() -> None:
+    found = shape("""
+func.func @f() {
+  verif.bmc bound 10
+  init {
+    verif.yield
+  }
+  loop {
+    verif.yield
+  }
+  return {unit}
+}
+""")
+    assert [name for name, parent in found if parent == 0] == ["verif.bmc", "func.return"]
+    assert len(found) == 5

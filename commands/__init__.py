@@ -12,6 +12,7 @@ SUBCOMMANDS = {  # their modules
     "cost": f"{_CLI}.cost",
     "explain": f"{_CLI}.explain",
     "export": f"{_CLI}.export",
+    "import": f"{_CLI}.imports",
     "lineage": f"{_CLI}.lineage",
     "log": f"{_CLI}.log",
     "open": f"{_CLI}.open",

@@ -30,7 +30,7 @@ class PipelinePass(msgspec.Struct, kw_only=True):
         skipped: the number of skipped runs.
         unended: the number of runs without an end: the tool dies in them, or they are far ahead.
         changes: the number of changes, those of nested actions included.
-        seconds: the time of all runs.
+        seconds: the time of all runs; None if it is unknown, or no run has ended.
         passes: the passes nested in it.
     """
 
@@ -44,7 +44,7 @@ class PipelinePass(msgspec.Struct, kw_only=True):
     skipped: int = 0
     unended: int = 0
     changes: int = 0
-    seconds: float = 0
+    seconds: float | None = None
     passes: list[PipelinePass] = []
 
     def add(self, run: ListedAction) -> None:
@@ -59,7 +59,8 @@ class PipelinePass(msgspec.Struct, kw_only=True):
         self.skipped += result == "skipped"
         self.unended += result is None
         self.changes += run.change_count
-        self.seconds += run.seconds or 0
+        if run.seconds is not None:
+            self.seconds = (self.seconds or 0) + run.seconds
 
 
 class _Level:

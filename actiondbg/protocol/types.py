@@ -213,6 +213,7 @@ class Culprit(Message):
 class Statistic(Message):
     """The counts of the actions of one tag and name; ``seconds`` excludes the time at stops.
 
+    ``seconds`` is None over an import, which has no times.
     ``attempts`` is the sum of succeeded, failed and skipped; unchanged is a part of succeeded.
     """
 
@@ -224,7 +225,7 @@ class Statistic(Message):
     failed: int
     skipped: int
     changes: int
-    seconds: float
+    seconds: float | None
 
 
 # --- breakpoints ------------------------------------------------------------------

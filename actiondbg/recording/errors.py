@@ -33,12 +33,26 @@ class QueryError(ActiondbgError):
     """A query is wrong as written."""
 
 
+def lacks(path: str, imported: str, what: str) -> str:
+    """Return the error message for data that an import never has.
+
+    Args:
+        path: the import.
+        imported: the log from which it was imported.
+        what: the missing data, such as "patterns".
+    """
+    return (
+        f"{path} was imported from {imported}, which has passes and no {what}: record them with "
+        "`actiondbg record -- TOOL ARGS...`."
+    )
+
+
 def needs_tool(argv: Sequence[str], what: str) -> str:
     """Return the error message for a feature that needs a running tool.
 
     Args:
-        argv: the command line of the recorded tool.
+        argv: the command line of the recorded tool; empty for an import.
         what: the feature, as the subject of a sentence: "Skipping an action".
     """
-    command = shlex.join(["actiondbg", *argv])
+    command = shlex.join(["actiondbg", *(argv or ("TOOL", "ARGS..."))])
     return f"{what} needs a running tool, not a recording: start the tool with `{command}`."

@@ -47,6 +47,7 @@ subcommands, each with --help:
   open      debug a recording
   query     query recordings in SQL
   export    export recordings to Parquet files
+  import    make a recording from the IR that a compiler printed
   log       log all actions, a line each
   trace     write a trace for Perfetto, Chrome or Tracy
   report    write an HTML page about a run

@@ -51,7 +51,11 @@ class RecordingConsole:
         """Return the message at the start of an interactive session."""
         recording = self._session.recording
         count = f"{recording.count:,} action{'s'[: recording.count != 1]}"
-        lines = [f"{recording.path}: {count} of {shlex.join(self._session.target.argv)}"]
+        origin = f"of {shlex.join(self._session.target.argv)}"
+        if recording.header.imported:
+            count = f"{recording.count:,} pass{'es'[: 2 * (recording.count != 1)]}"
+            origin = f"imported from {recording.header.imported}"
+        lines = [f"{recording.path}: {count} {origin}"]
         if recording.cut:
             lines.append(recording.cut)
         return "\n".join(lines)
@@ -72,6 +76,9 @@ class RecordingConsole:
         """Return the facts of the recorded run, for ``info program``."""
         recording = self._session.recording
         header = recording.header
+        if header.imported:
+            facts = {"recording": recording.path, "imported": header.imported}
+            return {**facts, "actions": recording.count, "llvm": None}
         started = datetime.datetime.fromtimestamp(header.started // 10**9).astimezone()
         return {
             "recording": recording.path,

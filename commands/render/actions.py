@@ -111,7 +111,7 @@ def _pass_line(one: PipelinePass, here: int | None, level: int) -> str:
     runs = str(len(one.ordinals))
     if one.state == "running" and len(one.ordinals) > 1:
         runs = f"{one.finished} of {runs}"
-    time = f"{one.seconds * 1000:.3f} ms"
+    time = "-" if one.seconds is None else f"{one.seconds * 1000:.3f} ms"
     name = one.name or f"on each {one.passes[0].op if one.passes else 'operation'}:"
     ends = ((one.failed, "failed"), (one.skipped, "skipped"), (one.unended, "not ended"))
     notes = [f"{count} {word}" for count, word in ends if count]

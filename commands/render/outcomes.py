@@ -128,7 +128,8 @@ def statistics_text(_: RenderContext, shown: StatisticsShown) -> str:
 
 def _statistic_cells(row: Statistic, columns: Iterable[str], name: str) -> list[str]:
     counts = [str(getattr(row, column)) for column in columns]
-    return [*counts, f"{row.seconds * 1000:.3f} ms", name]
+    time = "-" if row.seconds is None else f"{row.seconds * 1000:.3f} ms"
+    return [*counts, time, name]
 
 
 def _statistics_object(shown: StatisticsShown) -> object:

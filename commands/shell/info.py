@@ -76,7 +76,7 @@ def info_program(console: Console, _: NoOptions) -> Facts:
     """Show the command line, the state, the processes and the exit status of the program."""
     session = console.session
     facts: dict[str, Fact] = {
-        "command": shlex.join(session.target.argv),
+        "command": shlex.join(session.target.argv) or None,
         "state": session.state,
         "status": session.exit_status,
     }

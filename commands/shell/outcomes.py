@@ -200,10 +200,12 @@ def _sort_key(row: Statistic, column: Sort) -> tuple[float, str]:
     """Return the sort key of a row: the column in descending order, then the name."""
     if column == "name":
         return 0, row.name
-    return -getattr(row, "seconds" if column == "time" else column), row.name
+    return -(getattr(row, "seconds" if column == "time" else column) or 0), row.name
 
 
 def _total(kind: str, rows: list[Statistic]) -> Statistic:
-    columns = ("attempts", "succeeded", "unchanged", "failed", "skipped", "changes", "seconds")
+    columns = ("attempts", "succeeded", "unchanged", "failed", "skipped", "changes")
     sums = {column: sum(getattr(row, column) for row in rows) for column in columns}
-    return Statistic(tag=kind, name="total", **sums)
+    times = [row.seconds for row in rows if row.seconds is not None]
+    seconds = sum(times) if times or not rows else None
+    return Statistic(tag=kind, name="total", seconds=seconds, **sums)

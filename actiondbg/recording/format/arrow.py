@@ -54,9 +54,10 @@ def int_array(values: Ints, kind: DataType, absent: Bools | None = None) -> Arra
     return pa.Array.from_buffers(kind, len(held), [valid, pa.py_buffer(held)])
 
 
-def bool_array(values: Bools) -> Array:
-    """Return an array of truth values."""
-    return pa.Array.from_buffers(pa.bool_(), len(values), [None, _bits(values)])
+def bool_array(values: Bools, absent: Bools | None = None) -> Array:
+    """Return an array of truth values, null where ``absent``."""
+    valid = _bits(~absent) if absent is not None and absent.any() else None
+    return pa.Array.from_buffers(pa.bool_(), len(values), [valid, _bits(values)])
 
 
 def _bits(values: Bools) -> Any:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-Ended = Literal["exit", "crash", "killed"]
+Ended = Literal["exit", "crash", "killed", "unknown"]
 
 
 @dataclass(frozen=True)
@@ -21,10 +21,12 @@ class Header:
         llvm: the version of the tool's LLVM.
         pid: the tool's process.
         started: the start time, in ns of Unix time.
-        ir: the recorded IR: "none", "changed" or "function".
+        ir: the recorded IR: "none", "changed", "function", or of an import "pass".
         events: the names of the counters read at each action.
         threads: whether the tool's own threading was on.
         lineage: whether the lineage of operations was recorded.
+        imported: the log or folder from which the recording was imported; empty if a tool was
+            recorded. Then there is no command line, no time, and nothing but passes.
     """
 
     argv: tuple[str, ...] = ()
@@ -37,6 +39,12 @@ class Header:
     events: tuple[str, ...] = ()
     threads: bool = False
     lineage: bool = False
+    imported: str = ""
+
+    @property
+    def has_texts(self) -> bool:
+        """Whether the IR is that of functions or modules, as MLIR prints it."""
+        return self.ir in ("function", "pass")
 
 
 @dataclass(frozen=True)
@@ -44,7 +52,8 @@ class Ending:
     """How the tool ended.
 
     Args:
-        ended: "exit", "crash", or "killed" for a recording without an ending.
+        ended: "exit", "crash", "killed" for a recording without an ending, or "unknown" for an
+            import.
         status: the exit status, None unless ``ended`` is "exit".
         signal: the deadly signal, None unless ``ended`` is "crash".
         ordinal: the action in which the tool crashed, None outside actions.
@@ -76,6 +85,7 @@ def parse_header(payload: bytes) -> Header:
         events=_words(fields.get("events")),
         threads=bool(fields.get("threads", False)),
         lineage=bool(fields.get("lineage", False)),
+        imported=_text(fields.get("imported", "")),
     )
 
 
@@ -92,6 +102,8 @@ def parse_ending(payload: bytes, ordinal_of: Callable[[int], int | None]) -> End
     fields = _parse(payload)
     if fields.get("ended") == "exit":
         return Ending("exit", status=int(fields.get("status", 0)))
+    if fields.get("ended") == "unknown":
+        return Ending("unknown")
     row = fields.get("row")
     signal = int(fields.get("signal", 0)) or None
     ordinal = None if row is None else ordinal_of(int(row))

@@ -1,4 +1,4 @@
-"""Structs of the format .adbrec, version 1, which docs/recordings.md describes.
+"""Structs of the format .adbrec, version 2, which docs/recordings.md describes.
 
 Everything is little endian. layout.py has the layouts of items, which are read as arrays.
 """
@@ -10,7 +10,7 @@ from enum import IntEnum
 
 from actiondbg.recording.format.magic import MAGIC
 
-VERSION = 1
+VERSION = 2
 WORD = 8  # bytes; chunks and sections begin at a multiple of it
 FILE_HEADER = struct.Struct(f"<{len(MAGIC)}sII")  # magic, version, ticks of a unit
 CHUNK_MAGIC = b"ADBC"

@@ -27,6 +27,7 @@ _UNITS = ("ns", "us", "ms", "s")
 _MOST_DECADES = 3 * len(_UNITS) - 3  # beyond these only digits are added
 _DIVISORS = _POWERS[: _DECADES + 1]
 _LIMITS = np.r_[1000, 9995 * _POWERS[: _DECADES - 1]]  # the first durations with the next power
+UNKNOWN_DURATION = -1
 _ABSENT = 1000 + 900 * _DECADES
 
 
@@ -48,7 +49,7 @@ class Fields:
 
     def parts(self, ordinals: Ints, threads: Ints, outcomes: Ints, durations: Ints) -> list[Coded]:
         """Return texts that, joined, are the fields of each action; see ``LogActions``."""
-        absent = outcomes == UNFINISHED
+        absent = (outcomes == UNFINISHED) | (durations == UNKNOWN_DURATION)
         return [
             *number_parts("#", ordinals),
             self._threads_and_outcomes(ordinals, threads, outcomes),

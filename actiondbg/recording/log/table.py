@@ -10,7 +10,7 @@ import numpy as np
 from actiondbg.recording.format.arrow import Array, Ints, Table, pa
 from actiondbg.recording.format.layout import FOLDS, OUTCOMES
 from actiondbg.recording.format.structs import Space
-from actiondbg.recording.log.fields import Paint
+from actiondbg.recording.log.fields import UNKNOWN_DURATION, Paint
 from actiondbg.recording.log.lines import (
     BEFORE,
     LogActions,
@@ -57,12 +57,12 @@ class TableActions:
             threads=columns["thread"].to_numpy(),
             depths=columns["depth"].to_numpy(),
             outcomes=self._outcomes[_codes(columns["outcome"])],
-            durations=_numbers(columns["duration_ns"]),
+            durations=_numbers(columns["duration_ns"], UNKNOWN_DURATION),
             subjects=self._subjects(columns["tag"], columns["name"]),
             operations=self._operations(columns),
             reasons=Coded(_codes(columns["reason"]), self._reasons),
             folds=self._folds[_codes(columns["fold"])],
-            changed=columns["changed"].to_numpy(zero_copy_only=False),
+            changed=columns["changed"].fill_null(False).to_numpy(zero_copy_only=False),
         )
 
     def _subjects(self, tags: Array, names: Array) -> Coded:

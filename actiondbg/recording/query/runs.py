@@ -36,12 +36,12 @@ def run_columns(recording: Recording) -> dict[str, object]:
     # A command line may hold any bytes; Arrow strings are UTF-8.
     argv = [word.encode(errors="replace").decode() for word in header.argv]
     return {
-        "command": shlex.join(argv),
+        "command": shlex.join(argv) or None,
         "argv": argv,
-        "llvm": header.llvm,
-        "agent": header.agent,
-        "started": header.started // 1000,
-        "threads": header.threads,
+        "llvm": header.llvm or None,
+        "agent": header.agent or None,
+        "started": header.started // 1000 or None,
+        "threads": None if header.imported else header.threads,
         "ir": header.ir,
         "events": list(header.events),
         "actions": recording.count,

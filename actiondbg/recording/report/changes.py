@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from actiondbg.recording.recording import Recording
 
 _LONGEST = 400_000  # characters of a compared text: longer ones take seconds
-_WITH_IR = "SELECT DISTINCT ordinal FROM ir"
+_WITH_IR = "SELECT DISTINCT ordinal FROM ir JOIN actions USING (ordinal) WHERE changed"
 
 
 def changing_ordinals(database: DuckDBPyConnection, most: int) -> list[int]:

@@ -76,6 +76,7 @@ def content_of(source: overview.Source, database: DuckDBPyConnection, limits: Li
         "count": recording.count,
         "path": source.shown_path,
         "end": when["end"],
+        "timed": not recording.header.imported,
         "events": recording.events,
         "outcomes": groups.OUTCOMES,
         "density": when,
@@ -90,7 +91,7 @@ def content_of(source: overview.Source, database: DuckDBPyConnection, limits: Li
         "heldWords": summary.held_actions(held),
     }
     return Content(
-        title=os.path.basename(recording.header.argv[0]) if recording.header.argv else "a run",
+        title=_title(recording),
         command=overview.command(recording),
         facts=overview.facts(source, when["end"]),
         counts=counts,
@@ -98,6 +99,11 @@ def content_of(source: overview.Source, database: DuckDBPyConnection, limits: Li
         left_out=summary.left_out(held),
         run=run,
     )
+
+
+def _title(recording: Recording) -> str:
+    named = recording.header.imported or next(iter(recording.header.argv), "a run")
+    return os.path.basename(named)
 
 
 def _tables(

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from actiondbg.ir.diff import Diff, Row, make_diff
 from actiondbg.ir.html import Piece, marks, sides
+from actiondbg.recording.imported.printed_operation import renamed_like
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -114,7 +115,9 @@ def recorded_diff(recording: Recording, ordinal: int, longest: int | None = None
     after = _text(one.after for one in found)
     if longest is not None and max(len(before), len(after)) > longest:
         return None
-    is_of_functions = recording.header.ir == "function"
+    if recording.header.imported:
+        after = renamed_like(after, before)
+    is_of_functions = recording.header.has_texts
     return make_diff(before, after, (), ()) if is_of_functions else Diff(before, after)
 
 

@@ -19,6 +19,7 @@ _IR = {
     "none": "not recorded: record with --ir changed to get diffs here",
     "changed": "of the operations that changed; the times include its recording",
     "function": "of the functions that changed; the times include its recording",
+    "pass": "of the dumps in the log",
 }
 KINDS = {
     "pass-execution": "passes",
@@ -53,6 +54,13 @@ def facts(source: Source, end: int) -> list[Fact]:
     """Return the facts of the run; ``end`` is the end of the last action, in ns."""
     recording = source.recording
     header = recording.header
+    if header.imported:
+        return [
+            Fact("Imported from", header.imported, True),
+            Fact("Passes", f"{recording.count:,}"),
+            Fact("IR", _IR[header.ir]),
+            *([Fact("Recording", recording.path, True)] if source.is_kept else ()),
+        ]
     started = datetime.fromtimestamp(header.started / 1e9, UTC)
     threads = "on" if header.threads else "off"
     return [
@@ -68,7 +76,9 @@ def facts(source: Source, end: int) -> list[Fact]:
 
 
 def command(recording: Recording) -> str:
-    """Return the command line, quoted for a shell."""
+    """Return the command line, quoted for a shell; that of an import."""
+    if recording.header.imported:
+        return shlex.join(["actiondbg", "import", recording.header.imported])
     return shlex.join(recording.header.argv)
 
 

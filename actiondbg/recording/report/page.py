@@ -17,6 +17,7 @@ from actiondbg.recording.report.content import Content, content_of
 from actiondbg.recording.report.groups import OUTCOMES
 from actiondbg.recording.report.limits import SIZE, Limits
 from actiondbg.recording.report.overview import Source
+from actiondbg.recording.report.steps import actions_in_steps
 from actiondbg.support.html_page import html_page
 
 if TYPE_CHECKING:
@@ -49,6 +50,8 @@ def report_page(
     source = Source(recording, is_kept)
     limits = Limits().scaled(size / SIZE)
     with contextlib.closing(open_database(recording)) as database:
+        if recording.header.imported:
+            database.register("actions", actions_in_steps(recording))
         page = _page(content_of(source, database, limits), sections)
         for _ in range(_TRIES):
             if len(page.encode(errors="replace")) <= size * 1e6:

@@ -84,6 +84,8 @@ def held_actions(held: Held) -> str:
     count = held.source.recording.count
     if held.actions >= count:
         return f"All {count:,} actions are in the page."
+    if held.source.recording.header.imported:
+        return f"The page holds {held.actions:,} of {count:,} passes, and all their parents."
     return (
         f"The page holds {held.actions:,} of {count:,} actions: those with the longest durations "
         "and self times, those with changes shown, and all their parents. The tables, and the bars "
@@ -119,6 +121,8 @@ def _changes(held: Held) -> str:
 
 
 def _diffs(held: Held) -> str:
+    if not held.with_ir and held.source.recording.header.imported:
+        return "There are no diffs: no pass is known to have changed the IR."
     if not held.with_ir:
         return (
             "There are no diffs, because the recording holds no IR of changing actions: record it "

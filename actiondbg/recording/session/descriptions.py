@@ -14,6 +14,7 @@ from actiondbg.process.stop import Stop, exit_of
 from actiondbg.recording.format.arrow import Ints
 from actiondbg.recording.session.changes import ChangeColumns
 from actiondbg.recording.session.columns import ITERATION, ActionColumns, TableColumns, location_of
+from actiondbg.recording.session.imported_ir import ImportedIR
 from actiondbg.recording.session.operations import OperationColumns, OperationState
 from actiondbg.recording.session.recorded_ir import RecordedIR
 
@@ -36,7 +37,11 @@ class ActionDescriptions:
         self.actions = actions
         self.changes = ChangeColumns(recording, actions)
         self.operations = OperationColumns(recording, actions, self.changes)
-        self.ir = RecordedIR(recording, actions, self.changes, self.operations)
+        self.ir: RecordedIR | ImportedIR = (
+            ImportedIR(recording, actions, self.operations)
+            if recording.header.imported
+            else RecordedIR(recording, actions, self.changes, self.operations)
+        )
         self._reasons = TableColumns(recording, "reasons")
 
     # --- stops and frames ---
@@ -223,6 +228,11 @@ def stop_at_end(recording: Recording, actions: ActionColumns, describe: ActionDe
         describe: describes them.
     """
     ending, last = recording.ending, actions.line.last
+    if ending.ended == "unknown":
+        message = f"The log ends after {actions.count:,} pass{'es'[: 2 * (actions.count != 1)]}."
+        return Stop(
+            when="exit", reason="exited", event=last, actions=actions.count, message=message
+        )
     if ending.ended == "killed":
         return Stop(when="exit", reason="killed", event=last, message=recording.cut)
     if ending.ended == "exit":

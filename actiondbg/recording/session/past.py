@@ -23,7 +23,7 @@ from actiondbg.breakpoints.condition import parse_condition, uses_field
 from actiondbg.breakpoints.watch import OperationGlob, parse_operation, parse_wanted
 from actiondbg.errors import NoSuchUnit, NotRecorded, UsageError
 from actiondbg.protocol import Result, Statistic
-from actiondbg.recording.errors import needs_tool
+from actiondbg.recording.errors import lacks, needs_tool
 from actiondbg.recording.format.arrow import Bools, Ints, pa
 from actiondbg.recording.recording import Recording
 from actiondbg.recording.session.action_query import ActionQuery
@@ -114,10 +114,12 @@ class ActionStatistics:
 
     Args:
         actions: the recorded actions.
+        is_timed: whether their times are known.
     """
 
-    def __init__(self, actions: ActionColumns) -> None:
+    def __init__(self, actions: ActionColumns, is_timed: bool) -> None:
         self._actions = actions
+        self._is_timed = is_timed
 
     def of(self, counted: Bools) -> list[Statistic]:
         """Count some actions.
@@ -143,7 +145,7 @@ class ActionStatistics:
             name=name,
             attempts=counts["succeeded"] + counts["failed"] + counts["skipped"],
             changes=int(changes),
-            seconds=float(nanoseconds) / 1e9,
+            seconds=float(nanoseconds) / 1e9 if self._is_timed else None,
             **counts,
         )
 
@@ -212,12 +214,17 @@ class RecordedPast:
         self._query = query
         self._position = position
         self._cursor = cursor
-        self._statistics = ActionStatistics(self._actions)
+        self._statistics = ActionStatistics(self._actions, not recording.header.imported)
 
     def why_not(
         self, name: str, location: str | None = None, op_id: int | None = None
     ) -> RecordedAttempts:
-        """Find all attempts of a pattern up to now; see ``Past.why_not``."""
+        """Find all attempts of a pattern up to now; see ``Past.why_not``.
+
+        Raises:
+            NotRecorded: the recording is an import.
+        """
+        self._check_patterns()
         places = self._query.attempts(name, location)
         places = places[self._line.over(self._position.event)[places]]
         if op_id is not None:
@@ -239,7 +246,12 @@ class RecordedPast:
         raise NotRecorded(needs_tool(self._recording.header.argv, what))
 
     def explain(self, target: str | None = None) -> Explanation:
-        """Explain why a conversion failed, or why it left operations; see ``Past.explain``."""
+        """Explain why a conversion failed, or why it left operations; see ``Past.explain``.
+
+        Raises:
+            NotRecorded: the recording is an import.
+        """
+        self._check_patterns()
         conversions = RecordedConversions(self._describe)
         if target is None:
             return conversions.explain(self._here)
@@ -340,7 +352,12 @@ class RecordedPast:
             raise UsageError(f"The action #{ordinal} is not over: go on to its end first.")
 
     def cycles(self) -> Cycle | None:
-        """Find the actions that repeat at the end of the past; see ``Past.cycles``."""
+        """Find the actions that repeat at the end of the past; see ``Past.cycles``.
+
+        Raises:
+            NotRecorded: the recording is an import.
+        """
+        self._check_patterns()
         attempts = self._actions.is_tag("apply-pattern") | self._actions.is_tag("fold")
         changed = (
             self._line.over(self._position.event) & self._actions.numbers("changed") & attempts
@@ -379,9 +396,20 @@ class RecordedPast:
 
         Args:
             kind: only patterns, passes or folds; None for all.
+
+        Raises:
+            NotRecorded: the recording is an import, and the kind is not passes.
         """
+        if kind not in (None, "pass"):
+            self._check_patterns()
         rows = self._statistics.of(self._line.over(self._position.event))
         return rows if kind is None else [row for row in rows if row.tag == _TAGS[kind]]
+
+    def _check_patterns(self) -> None:
+        """Raise NotRecorded if there can be no pattern and no fold."""
+        recording = self._recording
+        if recording.header.imported:
+            raise NotRecorded(lacks(recording.path, recording.header.imported, "patterns or folds"))
 
     # --- actions before and after the stop ---
 
@@ -420,6 +448,11 @@ class RecordedPast:
             self._listed(int(place)) for place in np.flatnonzero(self._actions.is_tag(PASS_TAG))
         ]
 
+    def _seconds(self, place: int) -> float | None:
+        if self._recording.header.imported:
+            return None
+        return int(self._actions.numbers("duration_ns")[place]) / 1e9
+
     @property
     def _here(self) -> int:
         """The event of the stop; at the end of the run, the last one."""
@@ -433,7 +466,7 @@ class RecordedPast:
             state=state_of(int(self._line.begins[place]), end, self._here),
             outcome=self._describe.outcome(place) if is_over else None,
             change_count=int(self._actions.change_counts[place]),
-            seconds=int(self._actions.numbers("duration_ns")[place]) / 1e9 if is_over else None,
+            seconds=self._seconds(place) if is_over else None,
         )
 
 

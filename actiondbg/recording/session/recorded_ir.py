@@ -82,7 +82,7 @@ class RecordedIR:
     @property
     def is_of_functions(self) -> bool:
         """Whether the IR of whole functions is recorded, not a line for each operation."""
-        return self._recording.header.ir == "function"
+        return self._recording.header.has_texts
 
     def _check_held(self) -> None:
         if self._recording.header.ir == "none":

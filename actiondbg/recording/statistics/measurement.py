@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from actiondbg.recording.errors import RecordingError, lacks
 from actiondbg.recording.statistics.events import USER_ONLY
 from actiondbg.recording.statistics.samples import Samples, samples_of
 from actiondbg.recording.statistics.statistics import Statistics, statistics_of
@@ -84,8 +85,10 @@ def measure(recording: Recording, selection: Selection) -> Measured:
 
     Raises:
         UsageError: the name is not a valid glob.
-        ActiondbgError: no action matches.
+        ActiondbgError: no action matches, or the recording is an import.
     """
+    if recording.header.imported:
+        raise RecordingError(lacks(recording.path, recording.header.imported, "times"))
     samples = samples_of(recording, selection.own).from_time(selection.skip_start)
     notes = _notes(recording, samples)
     statistics = None

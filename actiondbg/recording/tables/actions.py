@@ -26,6 +26,7 @@ from actiondbg.recording.format.layout import (
     FOLDS,
     OUTCOMES,
     ROLLED_BACK,
+    UNKNOWN_CHANGE,
 )
 from actiondbg.recording.format.strings import StringTables
 from actiondbg.recording.format.structs import Kind, Space
@@ -162,7 +163,7 @@ class ActionTable:
     def _outcome_columns(self) -> list[Column]:
         return [
             ("outcome", WORD, self._outcome),
-            ("changed", pa.bool_(), lambda: self._flag(CHANGED)),
+            ("changed", pa.bool_(), self._changed),
             ("rolled_back", pa.bool_(), lambda: self._flag(ROLLED_BACK)),
             ("fold", WORD, self._fold),
             ("reason", WORD, self._reasons.first),
@@ -175,6 +176,9 @@ class ActionTable:
     @cached_property
     def _flags(self) -> Ints:
         return self._rows.ordered(self._rows.flags)
+
+    def _changed(self) -> Array:
+        return bool_array(self._flags & CHANGED > 0, self._flags & UNKNOWN_CHANGE > 0)
 
     def _flag(self, flag: int) -> Array:
         return bool_array(self._flags & flag > 0)
@@ -189,7 +193,7 @@ class ActionTable:
     # --- times and events ---
 
     def _start(self) -> Array:
-        return self._ints(self._rows.nanoseconds(self._rows.ticks), pa.int64())
+        return self._ints(self._rows.nanoseconds(self._rows.ticks), pa.int64(), self._untimed)
 
     def _duration(self) -> Array:
         return self._time(self._rows.duration_ticks)
@@ -198,7 +202,13 @@ class ActionTable:
         return self._time(self._nesting.own_ticks)
 
     def _time(self, ticks: Ints) -> Array:
-        return self._ints(self._rows.nanoseconds(ticks), pa.int64(), self._rows.unfinished)
+        absent = self._rows.unfinished | self._untimed
+        return self._ints(self._rows.nanoseconds(ticks), pa.int64(), absent)
+
+    @cached_property
+    def _untimed(self) -> Bools:
+        """Whether the time of each is unknown, as in an import."""
+        return np.full(self._rows.count, bool(self._rows.file.header.imported))
 
     @cached_property
     def _samples(self) -> ActionItems:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Protocol
 
 from actiondbg.recording.capture.recorder import RecordedRun, RecordingProcess
-from actiondbg.recording.errors import RecordingError
+from actiondbg.recording.errors import RecordingError, lacks
 from actiondbg.recording.format.file import RecordingFile, read_file
 from actiondbg.recording.recording import Recording
 from actiondbg.recording.trace.formats.chrome import ChromeTrace
@@ -265,6 +265,8 @@ class TraceFile:
     def _the_writer(self, file: RecordingFile) -> Writer:
         if self._writer is None:
             header = file.header
+            if header.imported:
+                raise RecordingError(lacks(file.path, header.imported, "times"))
             program = TracedProgram(header.pid or 1, header.argv, header.llvm, header.started)
             self._writer = self._make(program)
             self._out.write(self._writer.head())

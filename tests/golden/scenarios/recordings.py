@@ -285,6 +285,33 @@ QUERIES = (
         line("actiondbg export"),
     ),
     scenario(
+        "import",
+        line(f"{FOLD} --cse --mlir-print-ir-before-all --mlir-print-ir-after-all 2> passes.log"),
+        line("actiondbg import passes.log"),
+        line("actiondbg log passes.adbrec"),
+        line("actiondbg query passes.adbrec 'select name, outcome, changed, self_ns from actions'"),
+        session(
+            "open passes.adbrec", "next\ndiff\ninfo passes\nprint module\nhistory @2\ncontinue"
+        ),
+        session("open passes.adbrec", "why-not AddIAddConstant"),
+        line("actiondbg stat passes.adbrec"),
+        line("actiondbg trace -o passes.json passes.adbrec"),
+        line("actiondbg report -q -o passes.html passes.adbrec && test -s passes.html"),
+    ),
+    scenario(
+        "import-errors",
+        line("actiondbg import"),
+        line("actiondbg import missing.log"),
+        line("actiondbg import fold.mlir"),
+        line(": > empty.log; actiondbg import empty.log"),
+        line("mkdir folder; actiondbg import folder"),
+        line("actiondbg import -"),
+        line("actiondbg import fold.mlir -o fold.mlir"),
+        line(f"{FOLD} --mlir-print-ir-after-all 2> passes.log; head -c 200 passes.log > cut.log"),
+        line("actiondbg import cut.log -o cut.adbrec"),
+        line("actiondbg import passes.log; actiondbg import passes.adbrec"),
+    ),
+    scenario(
         "damaged-recording",
         line(RECORD),
         line("head -c 900 run.adbrec > cut.adbrec"),

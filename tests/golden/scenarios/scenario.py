@@ -127,6 +127,7 @@ SUBCOMMANDS = (
     "stat",
     "query",
     "export",
+    "import",
     "open",
     "annotate",
     "cost",

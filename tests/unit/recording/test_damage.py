@@ -157,7 +157,7 @@ def test_files_that_are_no_recordings(tmp_path: Path) -> None:
         (b"", "is empty"),
         (b"\x7fELF\2\1\1\0....", "is not a recording .it begins with b'.x7fELF"),
         (b"ADBREC\r\n", "was cut within its first bytes"),
-        (b"ADBREC\r\n" + struct.pack("<II", 2, 8), "has version 2 .* use a newer actiondbg"),
+        (b"ADBREC\r\n" + struct.pack("<II", 3, 8), "has version 3 .* use a newer actiondbg"),
         (b"ADBREC\r\n" + struct.pack("<II", 0, 8), "is damaged at byte 8"),
         (b"ADBREC\r\n" + struct.pack("<II", 1, 8), "was cut within its header"),
         (b"ADBREC\r\n" + struct.pack("<II", 1, 8) + chunk_bytes(0, []), "its header is missing"),

@@ -101,8 +101,8 @@ function factsNode(at) {
   const facts = [
     ["operation", operation(actions.operation[at], actions.op[at])],
     ["at", actionPlace(at)], ["in", text(actions.function[at])],
-    ["began", `${time(actions.start[at])} after the first action, in thread ${actions.thread[at]}`],
-    ["took", `${time(actions.duration[at])}, ${time(actions.self[at])} without nested actions`],
+    ["began", run.timed && `${time(actions.start[at])} after the first action, in thread ${actions.thread[at]}`],
+    ["took", run.timed && `${time(actions.duration[at])}, ${time(actions.self[at])} without nested actions`],
     ["fold", text(actions.fold[at])], ["reason", text(actions.reason[at])],
     ["changes", actions.changes[at] ? number(actions.changes[at]) : ""],
   ];
@@ -117,9 +117,9 @@ function insideNode(at) {
   const longest = [...held].sort((a, b) => endOf(b) - actions.start[b] - endOf(a) + actions.start[a]);
   const words = held.length === all ? plural(all, "action") :
     `${plural(all, "action")}, ${number(held.length)} of them in the page`;
-  return h("p", null, `Children: ${words}. `, longest.length ? "The longest: " : "",
+  return h("p", null, `Children: ${words}. `, longest.length && run.timed ? "The longest: " : "",
     longest.slice(0, 8).map((one, nth) => [nth ? ", " : "", ordinalNode(actions.ordinal[one]),
-      ` ${groupName(actions.group[one])} (${time(actions.duration[one])})`]));
+      ` ${groupName(actions.group[one])}${run.timed ? ` (${time(actions.duration[one])})` : ""}`]));
 }
 
 function showAction(at) {

@@ -24,8 +24,9 @@ function plural(count, noun) {
   return `${number(count)} ${noun}${count === 1 ? "" : "s"}`;
 }
 
-/** Write a time in ns. */
+/** Write a time in ns; of an import nothing, as its actions have an order only. */
 function time(ns) {
+  if (!run.timed) return "";
   if (ns < 0) return "unfinished";
   for (const [unit, size] of [["s", 1e9], ["ms", 1e6], ["µs", 1e3]])
     if (ns >= size) return `${ns < 1e3 * size ? (ns / size).toPrecision(3) : number(Math.round(ns / size))} ${unit}`;

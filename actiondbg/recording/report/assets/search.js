@@ -8,7 +8,7 @@ const KINDS_OF_THINGS = [
     (run.groups.labels[row] || ""),
   (row) => [nameNode(run.groups.group[row]), ` ${plural(run.groups.calls[row], "call")}, `,
     `${number(run.groups.succeeded[row])} succeeded, ${number(run.groups.failed[row])} failed, `,
-    `${time(run.groups.self[row])} self time, first `, ordinalNode(run.groups.first[row])]],
+    `${run.timed ? `${time(run.groups.self[row])} self time, ` : ""}first `, ordinalNode(run.groups.first[row])]],
   ["operations", run.operations, (row) => text(run.operations.op[row]),
     (row) => placeWords(run.operations, row, text(run.operations.op[row]))],
   ["functions", run.functions, (row) => text(run.functions.function[row]),

@@ -6,7 +6,8 @@
  * options: sort: the title of the column to sort by, ascending, shown: rows at first,
  *   detail(row): what a click on the row's first button opens, empty: said when there are no rows.
  */
-function sortable(target, all, columns, options = {}) {
+function sortable(target, all, given, options = {}) {
+  const columns = given.filter((one) => run.timed || !one.isTime);
   const shownAtFirst = options.shown || 25;
   const state = { by: columns.find((one) => one.title === options.sort) || columns[0],
     ascending: Boolean(options.ascending), shown: shownAtFirst, rows: all };

@@ -16,7 +16,7 @@ function placeColumns(columns) {
 const ordinals = (title, list, more) =>
   column(title, (row) => list[row], { show: (row) => ordinalNode(list[row]), ...more });
 const timeColumn = (title, value, more = {}) =>
-  column(title, value, { show: (row) => time(value(row)), ...more });
+  column(title, value, { isTime: true, show: (row) => time(value(row)), ...more });
 
 // --- passes, patterns and folds ---------------------------------------------------------
 
@@ -48,7 +48,7 @@ function groupsTable() {
   const target = byId("groups");
   choice(target, ["all", ...kinds], (at) => table.show(
     at ? all.filter((row) => kindOf(groupTag(of.group[row])) === kinds[at - 1]) : all));
-  const table = sortable(target, all, columns, { sort: "self time", shown: 30 });
+  const table = sortable(target, all, columns, { sort: run.timed ? "self time" : "changes", shown: 30 });
 }
 
 // --- single actions -----------------------------------------------------------------------

@@ -119,7 +119,7 @@ function drawAxis() {
     draws.fillStyle = colors.line;
     draws.fillRect(toX(at), 0, 1, view.height);
     draws.fillStyle = colors.quiet;
-    draws.fillText(timeAt(at, step), toX(at) + 3, 9);
+    if (run.timed) draws.fillText(timeAt(at, step), toX(at) + 3, 9);
   }
 }
 
@@ -277,7 +277,7 @@ function tip(event, at) {
     `#${actions.ordinal[at]} ${groupTag(actions.group[at])} ${groupName(actions.group[at])}`,
     [operation(actions.operation[at], actions.op[at]), text(actions.function[at])]
       .filter(Boolean).join(" in "),
-    actionPlace(at), `${OUTCOMES[actions.outcome[at]]}, ${time(actions.duration[at])}`,
+    actionPlace(at), [OUTCOMES[actions.outcome[at]], time(actions.duration[at])].filter(Boolean).join(", "),
   ].filter(Boolean).join("\n");
   shown.style.left = `${Math.min(event.pageX + 14, scrollX + innerWidth - shown.offsetWidth - 8)}px`;
   shown.style.top = `${event.pageY + 16}px`;

@@ -1,0 +1,198 @@
+"""The import of a log or a folder of dumps as a recording."""
+
+from __future__ import annotations
+
+import contextlib
+import gzip
+import os
+import stat
+import sys
+from collections.abc import Callable, Generator, Iterator
+from pathlib import Path
+from typing import IO, NamedTuple
+
+from actiondbg.recording.errors import RecordingError
+from actiondbg.recording.imported.folder import dump_files
+from actiondbg.recording.imported.log import LogReader
+from actiondbg.recording.imported.nesting import Nesting
+from actiondbg.recording.imported.passes import PassReader
+from actiondbg.recording.imported.writer import RecordingWriter
+from actiondbg.support.atomic_write import open_whole
+
+STDIN = "-"
+_GZIP = b"\x1f\x8b"
+_FLAGS = "--mlir-print-ir-after-all"
+
+
+class Import(NamedTuple):
+    """What was imported.
+
+    Attributes:
+        passes: the number of passes.
+        functions: the number of operations on which they ran.
+        rest: the number of lines that belong to no dump.
+        notes: sentences on what the log lacks.
+    """
+
+    passes: int
+    operations: int
+    rest: int
+    notes: list[str]
+
+
+def import_log(
+    source: str,
+    output: str | os.PathLike[str],
+    *,
+    progress: Callable[[int, int], None] | None = None,
+    rest: IO[bytes] | None = None,
+) -> Import:
+    """Import a log, or a folder of dumps, as a recording.
+
+    Args:
+        source: the log, plain or gzip; a folder; or ``-`` for standard input.
+        output: the recording, which is written atomically.
+        progress: is called with the numbers of lines and of dumps so far.
+        rest: a file to which the lines are written that belong to no dump.
+
+    Raises:
+        RecordingError: the source cannot be read, or has no dump.
+        OSError: the recording cannot be written.
+    """
+    log = LogReader(rest)
+    with _parts(source) as parts, open_whole(output) as file:
+        writer = RecordingWriter(file)
+        writer.begin(_header(source))
+        reader = PassReader(writer.store)
+        dumps = 0
+        for lines in parts:
+            for dump in log.dumps(lines):
+                reader.add(dump)
+                dumps += 1
+                if progress is not None:
+                    progress(log.lines, dumps)
+        _check_found(source, log, dumps, reader.unread)
+        passes = reader.finish()
+        nesting = Nesting(passes)
+        writer.finish(nesting.in_order(), reader.operations.all)
+    notes = _notes(log, reader, nesting.overlaps)
+    return Import(len(passes), len({one.operation for one in passes}), log.rest, notes)
+
+
+def _header(source: str) -> dict[str, object]:
+    name = "standard input" if source == STDIN else source
+    return {
+        "argv": [],
+        "cwd": "",
+        "ir": "pass",
+        "imported": name,
+    }
+
+
+# --- the source ---
+
+
+@contextlib.contextmanager
+def _parts(source: str) -> Generator[Iterator[Iterator[bytes]]]:
+    """Yield the files of a source, each as its lines."""
+    if source == STDIN:
+        yield iter([iter(sys.stdin.buffer)])
+        return
+    path = Path(source)
+    if path.is_dir():
+        files = dump_files(path)
+        if not files:
+            raise RecordingError(
+                f"The folder {source!r} has no dump of a pass, such as 0_canonicalize.mlir: make "
+                f"one with `mlir-opt {_FLAGS} --mlir-print-ir-tree-dir=DIR`."
+            )
+        yield _opened(files)
+        return
+    with _reading(source):
+        log = _open(path)
+    with log:
+        yield iter([_lines(source, log)])
+
+
+def _opened(files: list[Path]) -> Iterator[Iterator[bytes]]:
+    for path in files:
+        with _reading(str(path)):
+            file = path.open("rb")
+        with file:
+            yield _lines(str(path), file)
+
+
+def _lines(name: str, file: IO[bytes]) -> Iterator[bytes]:
+    with _reading(name):
+        yield from file
+
+
+def _open(path: Path) -> IO[bytes]:
+    """Open a log, which may be a pipe."""
+    file = path.open("rb")
+    if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+        return file
+    start = file.read(len(_GZIP))
+    file.seek(0)
+    return gzip.open(file) if start == _GZIP else file  # pyright: ignore[reportReturnType]
+
+
+@contextlib.contextmanager
+def _reading(name: str) -> Generator[None]:
+    """Raise RecordingError for a log that cannot be read."""
+    try:
+        yield
+    except (OSError, EOFError) as error:
+        why = getattr(error, "strerror", None) or error
+        raise RecordingError(
+            f"{name!r} cannot be read ({why}): give a log, or a folder of dumps."
+        ) from error
+
+
+# --- messages ---
+
+
+def _check_found(source: str, log: LogReader, dumps: int, unread: int) -> None:
+    """Raise RecordingError if there is no pass."""
+    if dumps > unread:
+        return
+    name = "Standard input" if source == STDIN else repr(source)
+    if not log.lines:
+        raise RecordingError(f"{name} is empty: run the compiler with {_FLAGS} 2> LOG.")
+    if log.cut is not None:
+        raise RecordingError(
+            f"{name} ends in the middle of its only dump ({log.cut.when} {log.cut.full_name}, line "
+            f"{log.cut.line:,}): make the whole log again."
+        )
+    if unread:
+        count = _count(unread, "dump")
+        raise RecordingError(
+            f"{name} has {count} without an operation: give the log as the compiler printed it, "
+            "without prefixes of its lines."
+        )
+    lines = _count(log.lines, "line")
+    raise RecordingError(
+        f"{name} has no dump of a pass in its {lines}: run the compiler with {_FLAGS} 2> LOG "
+        "(Triton: MLIR_ENABLE_DUMP=1)."
+    )
+
+
+def _notes(log: LogReader, reader: PassReader, overlap: bool) -> list[str]:
+    notes: list[str] = []
+    if log.cut is not None:
+        notes.append(
+            f"The log is cut off in the dump {log.cut.when} {log.cut.full_name} (line "
+            f"{log.cut.line:,}), which is left out."
+        )
+    if reader.unread:
+        notes.append(f"{_count(reader.unread, 'dump')} without an operation left out.")
+    if overlap or reader.alternates:
+        notes.append(
+            "The log mixes the passes of several threads; they are in the order of their first "
+            "dumps. With --mlir-disable-threading it has the order of one thread."
+        )
+    return notes
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'s'[: number != 1]}"

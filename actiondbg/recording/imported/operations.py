@@ -1,0 +1,214 @@
+"""The operations of an import, and the last text of each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from actiondbg.recording.imported.assembly import Piece, assembled
+from actiondbg.recording.imported.printed_operation import (
+    MODULE,
+    Printed,
+    aliases,
+    canonical,
+    find,
+    location,
+    symbols_in,
+    with_aliases,
+    without_indent,
+)
+
+Key = tuple[str, str]  # the name and the symbol of an operation
+
+
+@dataclass(eq=False)
+class ImportedOperation:
+    """An operation that was printed, or that is directly in a printed module.
+
+    Args:
+        id: its number, from 1.
+        name: its name.
+        symbol: the symbol that it defines; empty for none.
+        location: file, line and column, if they were printed.
+        text: its last dump; empty for none.
+        printed_at: the event of that dump; 0 for none.
+        inside: the operations directly in that dump, if it is a module.
+        definitions: the aliases of that dump; None until they are needed.
+    """
+
+    id: int
+    name: str
+    symbol: str
+    location: tuple[str, int, int] | None = None
+    text: str = ""
+    printed_at: int = 0
+    inside: dict[Key, list[Printed]] = field(default_factory=dict[Key, list[Printed]])
+    definitions: dict[str, str] | None = None
+
+    def part(self, printed: Printed) -> str:
+        """Return an operation in the last dump as a dump of its own."""
+        if self.definitions is None:
+            self.definitions = aliases(self.text)
+        return with_aliases(without_indent(self.text, printed), self.definitions)
+
+    @property
+    def key(self) -> Key:
+        """Its name and its symbol."""
+        return self.name, self.symbol
+
+    @property
+    def is_function(self) -> bool:
+        """Whether it is a function, of any dialect."""
+        return bool(self.symbol) and "func" in self.name
+
+
+class LastText(NamedTuple):
+    """The last text of an operation.
+
+    Attributes:
+        text: the text; None if it is unknown.
+        is_exact: whether all of it is known to be the last one: a later dump may be that of one of
+            several operations in it.
+    """
+
+    text: str | None
+    is_exact: bool = True
+
+
+class OperationTexts:
+    """Numbers the operations of dumps, and keeps the last text of each.
+
+    An operation is identified by its name and symbol. Modules without a symbol, of which a program
+    may have one for each kernel, are identified by the symbols in them.
+    """
+
+    def __init__(self) -> None:
+        self.all: list[ImportedOperation] = []
+        self._by_key: dict[Key, ImportedOperation] = {}
+        self._modules: list[ImportedOperation] = []  # those without a symbol
+        self._printed_modules: dict[ImportedOperation, None] = {}
+
+    def of_key(self, key: Key) -> ImportedOperation:
+        """Return the operation with a name and a symbol."""
+        if key not in self._by_key:
+            self._by_key[key] = self._new(key)
+        return self._by_key[key]
+
+    def add(self, operation: ImportedOperation) -> None:
+        """Add an operation that is identified already."""
+        self.all.append(operation)
+
+    def of_dump(self, text: str, outer: Printed, *, is_top: bool) -> ImportedOperation:
+        """Return the operation of a dump.
+
+        Args:
+            text: the dump.
+            outer: its outermost operation.
+            is_top: whether no operation is around that one.
+        """
+        if (outer.name, outer.symbol) == (MODULE, ""):
+            operation = self._module({key for key, _ in _inside(text, outer)}, is_top)
+        else:
+            operation = self.of_key((outer.name, outer.symbol))
+        if operation.location is None:
+            operation.location = location(text, outer)
+        return operation
+
+    def keep(self, operation: ImportedOperation, text: str, outer: Printed, event: int) -> None:
+        """Keep a dump as the last text of its operation."""
+        operation.text, operation.printed_at = text, event
+        operation.inside, operation.definitions = {}, None
+        for key, printed in _inside(text, outer):
+            operation.inside.setdefault(key, []).append(printed)
+        if operation.inside:
+            self._printed_modules[operation] = None
+
+    def locate(self, operation: ImportedOperation, around: ImportedOperation) -> None:
+        """Look the location of an operation up in the last dump of the module around it."""
+        if operation.location is None and operation is not around:
+            found = _found(around, operation.key)
+            operation.location = location(around.text, found[0]) if len(found) == 1 else None
+
+    def last_text(self, operation: ImportedOperation, now: str) -> LastText:
+        """Return the last text of an operation, put together from its dump and others.
+
+        Args:
+            operation: the operation.
+            now: its present text, which selects one of several operations with the same symbol.
+        """
+        if operation not in self._modules[:1]:  # which is the outermost one
+            for around in self._modules_after(operation):
+                texts = [around.part(one) for one in _found(around, operation.key)]
+                if texts:
+                    return LastText(_chosen(texts, now))
+        if not operation.text:
+            return LastText(None)
+        if not operation.symbol and operation.name != MODULE:  # there may be several
+            return LastText(operation.text if operation.text == now else None)
+        return self._assembled(operation)
+
+    def _assembled(self, operation: ImportedOperation) -> LastText:
+        if not operation.inside:
+            return LastText(operation.text)
+        pieces: list[Piece] = []
+        is_exact = True
+        for one in self.all:
+            if one.printed_at <= operation.printed_at:
+                continue
+            found = _found(operation, one.key)
+            if len(found) == 1:
+                pieces.append(Piece(found[0], self._assembled(one).text or one.text))
+            else:
+                is_exact = is_exact and not found
+        if not pieces:
+            return LastText(operation.text, is_exact)
+        return LastText(assembled(operation.text, pieces), is_exact)
+
+    def _modules_after(self, operation: ImportedOperation) -> list[ImportedOperation]:
+        """Return the modules that were printed after an operation, the last one first."""
+        later = [one for one in self._printed_modules if one.printed_at > operation.printed_at]
+        return sorted(later, key=lambda one: -one.printed_at)
+
+    def _module(self, inside: set[Key], is_top: bool) -> ImportedOperation:
+        if is_top and self._modules:
+            return self._modules[0]
+        symbols = {symbol for _, symbol in inside}
+
+        def shared(one: ImportedOperation) -> int:
+            return len(symbols & {symbol for _, symbol in one.inside})
+
+        best = max(self._modules, key=shared, default=None)
+        if best is not None and (shared(best) or not symbols or not best.inside):
+            return best
+        self._modules.append(self._new((MODULE, "")))
+        return self._modules[-1]
+
+    def _new(self, key: Key) -> ImportedOperation:
+        operation = ImportedOperation(len(self.all) + 1, *key)
+        self.all.append(operation)
+        return operation
+
+
+def _inside(text: str, outer: Printed) -> Iterator[tuple[Key, Printed]]:
+    if outer.is_module:
+        yield from (((one.name, one.symbol), one) for one in symbols_in(text, outer))
+
+
+def _found(around: ImportedOperation, key: Key) -> list[Printed]:
+    """Return the operations with a name and a symbol in the last text of a module."""
+    if key in around.inside:
+        return around.inside[key]
+    return find(around.text, *key) if not key[1] or key[1] in around.text else []
+
+
+def _chosen(texts: list[str], now: str) -> str | None:
+    """Return the only text, or the one that equals the present one."""
+    if len(texts) == 1:
+        return texts[0]
+    return next((each for each in texts if is_same(each, now)), None)
+
+
+def is_same(text: str, other: str) -> bool:
+    """Whether two dumps have the same IR, whatever their aliases are called."""
+    return text == other or canonical(text) == canonical(other)

@@ -1,0 +1,256 @@
+"""Printed operations: the names, symbols and extents of operations in IR as MLIR prints it.
+
+It reads any dialect: it goes by the indentation of the lines, and by the aliases of attributes and
+locations above and below the IR.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from actiondbg.recording.imported.dump import unquoted
+
+MODULE = "builtin.module"
+_ID = r"[A-Za-z_][\w$.]*"
+_SYMBOL = r'@("(?:[^"\\]|\\.)*"|[\w$.\-]+)'
+# Results, name, and words such as "private" before the symbol.
+_OPERATION = re.compile(
+    rf'( *)(?:%[^=\n"]*= )?"?({_ID})"?(?:(?: [a-z_][\w-]*(?:\([^()\n]*\))?)* {_SYMBOL})?'
+)
+_GENERIC_SYMBOL = re.compile(r'\bsym_name = "((?:[^"\\]|\\.)*)"')
+_ROOT = re.compile(r"^(?![#!/ }{\n]).", re.MULTILINE)
+_CHILD = re.compile(r"\n {2}(?=[^ \n}^)])")
+_ALIAS = re.compile(r"^([#!][A-Za-z_][\w$-]*) = (.*)\n?", re.MULTILINE)
+_ALIAS_USE = re.compile(r"[#!][A-Za-z_][\w$-]*(?![\w$.<-])")
+_LONGEST = 4000  # characters of a definition; nested call sites grow with each level
+_CLOSERS = "})]^"
+_OPENERS = ("{", "({", "(", "[", ",")
+_FILE_LOCATION = re.compile(r'loc\((?:"[^"\n]*"\()?"((?:[^"\\\n]|\\.)*)":(\d+):(\d+)')
+_LAST_LOCATION = re.compile(r"loc\((#[\w$-]+|.*)\)$")
+
+
+class Printed(NamedTuple):
+    """An operation in a text.
+
+    Attributes:
+        name: its name.
+        symbol: the symbol that it defines; empty for none.
+        begin: where its first line begins.
+        end: where the line after it begins.
+    """
+
+    name: str
+    symbol: str
+    begin: int
+    end: int
+
+    @property
+    def is_module(self) -> bool:
+        """Whether it holds functions and the like."""
+        return "module" in self.name or "executable" in self.name
+
+
+def outermost(text: str) -> Printed | None:
+    """Return the outermost operation of a dump; None if there is none."""
+    found = _ROOT.search(text)
+    if found is None:
+        return None
+    return _printed(text, found.start())
+
+
+def _printed(text: str, begin: int) -> Printed | None:
+    """Return the operation whose first line begins at an offset."""
+    found = _OPERATION.match(text, begin)
+    if found is None:
+        return None
+    indent, name, symbol = found.groups()
+    end = _end(text, begin, len(indent))
+    if symbol is None:
+        generic = _GENERIC_SYMBOL.search(text, begin, _line_end(text, begin))
+        symbol = generic[1] if generic is not None else ""
+    if "." not in name:  # printed without its dialect
+        name = {"module": MODULE, "func": "func.func"}.get(name, name)
+    return Printed(name, unquoted(symbol), begin, end)
+
+
+def _line_end(text: str, begin: int) -> int:
+    end = text.find("\n", begin)
+    return len(text) if end < 0 else end
+
+
+def _end(text: str, begin: int, indent: int) -> int:
+    """Return where the line after an operation begins: lines are its own by their indentation."""
+    at = _line_end(text, begin)
+    next_line = _outer_line(indent)
+    while True:
+        found = next_line.search(text, at)
+        if found is None:
+            return len(text)
+        first = found.end()
+        at = _line_end(text, first)
+        is_own = first - found.start() - 1 == indent and text[first] in _CLOSERS
+        if not is_own:
+            return found.start() + 1
+        if text[first] != "^" and not text[first:at].endswith(_OPENERS):
+            return min(at + 1, len(text))
+
+
+_outer_lines: dict[int, re.Pattern[str]] = {}
+
+
+def _outer_line(indent: int) -> re.Pattern[str]:
+    """Return a pattern for the beginning of a line that is not indented more."""
+    if indent not in _outer_lines:
+        _outer_lines[indent] = re.compile(rf"\n {{0,{indent}}}(?=[^ \n])")
+    return _outer_lines[indent]
+
+
+# --- inside ---
+
+
+def symbols_in(text: str, around: Printed) -> list[Printed]:
+    """Return the operations directly in the region of the outermost one that define a symbol."""
+    found: list[Printed] = []
+    at = _line_end(text, around.begin)
+    while True:
+        child = _CHILD.search(text, at, around.end)
+        if child is None:
+            return found
+        printed = _printed(text, child.start() + 1)
+        if printed is None:
+            at = _line_end(text, child.end())
+            continue
+        if printed.symbol:
+            found.append(printed)
+        at = max(printed.end - 1, child.end())
+
+
+def find(text: str, name: str, symbol: str) -> list[Printed]:
+    """Return the operations with a name and a symbol, at any depth."""
+    short = name.removeprefix("builtin.")
+    if symbol:
+        pattern = (
+            rf'^ +(?:%[^=\n"]*= )?"?(?:builtin\.)?{re.escape(short)}"?[ (<][^\n]*{_mention(symbol)}'
+        )
+    else:
+        pattern = rf'^ +(?:%[^=\n"]*= )?"?(?:builtin\.)?{re.escape(short)}"?(?=[ (<]|$)'
+    found = (_printed(text, each.start()) for each in re.finditer(pattern, text, re.MULTILINE))
+    return [one for one in found if one is not None and (one.name, one.symbol) == (name, symbol)]
+
+
+def _mention(symbol: str) -> str:
+    escaped = re.escape(symbol)
+    return rf'(?:@{escaped}(?![\w$.\-])|@"{escaped}"|sym_name = "{escaped}")'
+
+
+def without_indent(text: str, printed: Printed) -> str:
+    """Return an operation as a dump of it has it, without the aliases that it uses."""
+    own = text[printed.begin : printed.end]
+    indent = len(own) - len(own.lstrip(" "))
+    if indent:
+        own = re.sub(rf"^ {{{indent}}}", "", own, flags=re.MULTILINE)
+    # Inside other dialects' operations a module is printed with its dialect.
+    return own.replace(MODULE, "module", 1) if own.startswith(f"{MODULE} ") else own
+
+
+# --- aliases and locations ---
+
+
+def aliases(text: str) -> dict[str, str]:
+    """Return the definitions of the aliases of a dump."""
+    return {name: definition for name, definition in _ALIAS.findall(text)}
+
+
+def canonical(text: str) -> str:
+    """Return a dump with the definitions of its aliases in their places.
+
+    A dump of a module has aliases, and one of a function in it has none.
+    """
+    meanings = _meanings(text)
+    if not meanings:
+        return text
+    return _ALIAS_USE.sub(lambda use: meanings.get(use[0], use[0]), _ALIAS.sub("", text))
+
+
+def renamed_like(text: str, other: str) -> str:
+    """Return a dump whose aliases are called as those of the same meaning in another dump.
+
+    MLIR numbers aliases anew in each dump: one new location would change many lines.
+    """
+    meanings, others = _meanings(text), _meanings(other)
+    names = {meaning: name for name, meaning in others.items()}
+    taken = set(others)
+    renamed: dict[str, str] = {}
+    for name, meaning in meanings.items():
+        new = names.get(meaning, name)
+        while meaning not in names and new in taken:
+            new += "_"
+        taken.add(new)
+        renamed[name] = new
+    return _ALIAS_USE.sub(lambda use: renamed.get(use[0], use[0]), text)
+
+
+def _meanings(text: str) -> dict[str, str]:
+    """Return the definitions of the aliases of a dump, with definitions for aliases in them."""
+    meanings: dict[str, str] = {}
+    if "\n#" not in text and "\n!" not in text and text[:1] not in ("#", "!"):
+        return meanings
+
+    def meaning(use: re.Match[str]) -> str:
+        return meanings.get(use[0], use[0])
+
+    definitions = aliases(text)
+    for _ in range(2):  # most are defined before they are used
+        for name, definition in definitions.items():
+            expanded = _ALIAS_USE.sub(meaning, _bare(definition))
+            if len(expanded) > _LONGEST:
+                expanded = hashlib.sha256(expanded.encode(errors="replace")).hexdigest()
+            meanings[name] = expanded
+    return meanings
+
+
+def _bare(definition: str) -> str:
+    """Return the definition of an alias as it is written in the place of the alias."""
+    is_location = definition.startswith("loc(") and definition.endswith(")")
+    return definition[len("loc(") : -1] if is_location else definition
+
+
+def with_aliases(part: str, definitions: Mapping[str, str]) -> str:
+    """Return a part of a dump with those of its aliases that it uses."""
+    seen: set[str] = set()
+    above: dict[str, str] = {}
+    waiting = _ALIAS_USE.findall(part)
+    while waiting:
+        name = waiting[-1]
+        inside = _ALIAS_USE.findall(definitions.get(name, "")) if name not in seen else []
+        if inside:
+            seen.add(name)
+            waiting += inside  # their definitions first
+            continue
+        waiting.pop()
+        if name in definitions:
+            above[name] = f"{name} = {definitions[name]}\n"
+    return "".join((*above.values(), part))
+
+
+def location(text: str, printed: Printed) -> tuple[str, int, int] | None:
+    """Return file, line and column of an operation that is printed with its location."""
+    last = text[printed.begin : printed.end].rstrip().rpartition("\n")[2]
+    found = _LAST_LOCATION.search(last)
+    if found is None:
+        return None
+    written = f"loc({found[1]})"
+    if found[1].startswith("#"):
+        definition = re.search(rf"^{re.escape(found[1])} = (.*)$", text, re.MULTILINE)
+        written = definition[1] if definition is not None else ""
+    place = _FILE_LOCATION.match(written)
+    return None if place is None else (place[1], int(place[2]), int(place[3]))
+
+
+def with_aliases_renamed(text: str, suffix: str) -> str:
+    """Return a dump whose aliases have other names, for a text that has aliases of its own."""
+    names = aliases(text)
+    return _ALIAS_USE.sub(lambda use: f"{use[0]}{suffix}" if use[0] in names else use[0], text)

@@ -1,0 +1,234 @@
+"""The IR at an event of an import: the texts of its dumps, put together."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from actiondbg.errors import NotRecorded
+from actiondbg.ir.diff import Diff, make_diff
+from actiondbg.recording.format.arrow import Ints
+from actiondbg.recording.imported.assembly import module_of
+from actiondbg.recording.imported.operations import ImportedOperation, OperationTexts
+from actiondbg.recording.imported.printed_operation import MODULE, outermost, renamed_like
+from actiondbg.recording.session.columns import ActionColumns, TableColumns
+from actiondbg.recording.session.recorded_ir import without_regions
+
+if TYPE_CHECKING:
+    from actiondbg import protocol
+    from actiondbg.recording.recording import Recording
+    from actiondbg.recording.session.operations import OperationColumns
+
+
+_ADAPTOR = "PipelineAdaptor"  # in the class of a pass that only runs others
+
+
+class ImportedIR:
+    """Looks up the IR at an event of an import; see ``RecordedIR``.
+
+    A log has a dump of the operation of each pass, or of the module around it. The IR of the module
+    at an event is its last dump, with the later dumps of functions in it.
+
+    Args:
+        recording: the import.
+        actions: its passes.
+        operations: its operations.
+    """
+
+    is_of_functions = True
+
+    def __init__(
+        self, recording: Recording, actions: ActionColumns, operations: OperationColumns
+    ) -> None:
+        self._recording = recording
+        self._actions = actions
+        self._operations = operations
+        self._ir = TableColumns(recording, "ir")
+        self._known: tuple[int, OperationTexts] | None = None
+
+    # --- around a pass ---
+
+    def difference(self, ordinal: int, module: bool) -> Diff:
+        """Compare the IR before and after a pass; the diff is empty if it changed nothing.
+
+        Raises:
+            NotRecorded: the log does not show the IR before or after it.
+        """
+        place = self._actions.place(ordinal)
+        if self._actions.words("outcome").of(place) == "unchanged":
+            return Diff("", "")
+        [*found] = self._recording.snapshots(ordinal)
+        if not found or found[0].before is None or found[0].after is None:
+            side = "before" if not found or found[0].before is None else "after"
+            raise NotRecorded(
+                f"{self._recording.path} does not hold the IR {side} #{ordinal}: its log has no "
+                f"dump {side} it; --mlir-print-ir-before-all and --mlir-print-ir-after-all "
+                "together print both."
+            )
+        before, after = found[0].before, found[0].after
+        if module and self._operations.name(found[0].operation) != MODULE:
+            line = self._actions.line
+            before, after = (self.module(int(at[place])) for at in (line.begins, line.ends))
+        return make_diff(before, renamed_like(after, before), {}, {})
+
+    # --- at an event ---
+
+    def function(self, cursor: protocol.Cursor, event: int) -> str:
+        """Return the function that holds the cursor.
+
+        Raises:
+            NotRecorded: the cursor is not in one, or the log does not show its IR at the event.
+        """
+        if cursor.function is None:
+            raise NotRecorded("The cursor is not in a function.")
+        return self.operation(cursor.unit.id or 0, event)
+
+    def module(self, event: int) -> str:
+        """Return the module.
+
+        Raises:
+            NotRecorded: the log does not show all of it at the event.
+        """
+        texts = self._texts(event)
+        modules = [one for one in texts.all if one.name == MODULE]
+        if modules:
+            return self._checked(texts, min(modules, key=lambda one: one.id), event)
+        if self._holds_modules or not texts.all:
+            raise self._not_shown("the module", event)
+        return module_of([self._checked(texts, one, event) for one in texts.all])
+
+    def operation(self, id: int, event: int) -> str:
+        """Return an operation.
+
+        Raises:
+            NotRecorded: the log does not show its IR at the event.
+        """
+        texts = self._texts(event)
+        for one in texts.all:
+            if one.id == id:
+                return self._checked(texts, one, event)
+        name, symbol = self._operations.name(id) or "", self._symbol(id)
+        return self._checked(texts, ImportedOperation(id, name, symbol), event)
+
+    def first_line(self, id: int, event: int) -> str | None:
+        """Return an operation without its regions; None where it is unknown."""
+        try:
+            text = self.operation(id, event)
+        except NotRecorded:
+            return None
+        outer = outermost(text)
+        return None if outer is None else without_regions(text[outer.begin : outer.end])
+
+    def _checked(self, texts: OperationTexts, one: ImportedOperation, event: int) -> str:
+        """Return the text of an operation; raise NotRecorded if it may be an older one."""
+        text = texts.last_text(one, "").text
+        is_printed = one.printed_at == event
+        if text is None or not (is_printed or self._is_current(texts, one, event)):
+            raise self._not_shown(f"@{one.id} {one.name}", event)
+        return text
+
+    def _is_current(self, texts: OperationTexts, one: ImportedOperation, event: int) -> bool:
+        """Whether no pass can have changed an operation since its text was printed."""
+        if any(id in (one.id, *self._module_ids) for id in self._running(event)):
+            return False
+        printed = {each.id: each.printed_at for each in texts.all}
+        module = max((each.printed_at for each in texts.all if each.inside), default=0)
+        for id, end in self._unknown:
+            if end > event:
+                continue
+            if id in self._module_ids:
+                seen = module if one.inside else max(module, one.printed_at)
+            elif one.inside or id == one.id:
+                seen = max(module, printed.get(id, 0))
+            else:
+                continue
+            if seen <= end:
+                return False
+        return True
+
+    def _running(self, event: int) -> list[int]:
+        """Return the operations of the passes that run at an event, without mere adaptors."""
+        classes = self._actions.words("full_name")
+        around = self._actions.line.stack(self._actions.line.at(event).place)[1:]
+        return [
+            self._actions.operation(place)
+            for place in around
+            if _ADAPTOR not in (classes.of(place) or "")
+        ]
+
+    def _not_shown(self, what: str, event: int) -> NotRecorded:
+        place, when = self._actions.line.at(event)
+        return NotRecorded(
+            f"{self._recording.path} does not hold the IR of {what} {when} "
+            f"#{self._actions.ordinal(place)}: the log has no dump that shows it; make it with "
+            "--mlir-print-ir-before-all, --mlir-print-ir-after-all and "
+            "--mlir-print-ir-module-scope."
+        )
+
+    # --- the texts ---
+
+    def _texts(self, event: int) -> OperationTexts:
+        """Return the operations that are printed up to an event, each with its last text."""
+        if self._known is not None and self._known[0] == event:
+            return self._known[1]
+        texts = OperationTexts()
+        last: dict[int, int] = {}
+        for row in self._in_order[: np.searchsorted(self._sorted_events, event, side="right")]:
+            last[int(self._ir.numbers("operation")[row])] = int(row)
+        for id, row in last.items():
+            text = self._text(id, row)
+            outer = outermost(text)
+            if outer is not None:
+                one = ImportedOperation(id, outer.name, outer.symbol)
+                texts.keep(one, text, outer, int(self._events[row]))
+                texts.add(one)
+        self._known = event, texts
+        return texts
+
+    def _text(self, id: int, row: int) -> str:
+        is_before = self._ir.words("when").of(row) == "before"
+        for each in self._recording.snapshots(int(self._ir.numbers("ordinal")[row])):
+            if each.operation == id:
+                return (each.before if is_before else each.after) or ""
+        return ""
+
+    def _symbol(self, id: int) -> str:
+        row = self._operations.row(id)
+        return "" if row is None else self._operations.words("function").of(row) or ""
+
+    @cached_property
+    def _events(self) -> Ints:
+        """The event of each text."""
+        places = self._actions.numbering.places(self._ir.numbers("ordinal"))
+        line, when = self._actions.line, self._ir.words("when")
+        is_before = when.codes == when.code("before")
+        return np.where(is_before, line.begins[places], line.ends[places])
+
+    @cached_property
+    def _in_order(self) -> Ints:
+        return np.argsort(self._events, kind="stable")
+
+    @cached_property
+    def _sorted_events(self) -> Ints:
+        return self._events[self._in_order]
+
+    @cached_property
+    def _unknown(self) -> list[tuple[int, int]]:
+        """The operation and the end of each pass after which the IR is unknown."""
+        when = self._ir.words("when")
+        is_after = when.codes == when.code("after")
+        known = self._actions.numbering.marked(self._ir.numbers("ordinal")[is_after])
+        places = np.flatnonzero(~known).tolist()
+        return [(self._actions.operation(at), int(self._actions.line.ends[at])) for at in places]
+
+    @cached_property
+    def _module_ids(self) -> list[int]:
+        words = self._operations.words("op")
+        is_module = words.where(lambda op: "module" in op or "executable" in op)
+        return self._operations.numbers("operation")[is_module].tolist()
+
+    @cached_property
+    def _holds_modules(self) -> bool:
+        return bool(np.isin(self._ir.numbers("operation"), self._module_ids).any())

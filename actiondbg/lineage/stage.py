@@ -114,6 +114,11 @@ class Stage:
     def __getitem__(self, index: int) -> Operation:
         return Operation(self, range(len(self))[index])
 
+    @property
+    def first_node(self) -> int:
+        """The number of its first operation in the lineage; 0 without operations."""
+        return self.nodes[0] if len(self) else 0
+
     @cached_property
     def text_lines(self) -> list[str]:
         """The lines of the text."""

@@ -28,7 +28,7 @@ class DumpLineage:
         self._stages = tuple(stages)
         self.remap = remap or FileRemap()
         self._indices: dict[int, LocationIndex] = {}
-        self._firsts = [stage.nodes[0] if len(stage) else 0 for stage in self._stages]
+        self._firsts = [stage.first_node for stage in self._stages]
 
     @property
     def stages(self) -> Sequence[Stage]:

@@ -1,0 +1,116 @@
+"""The lineage of an import: the module before and after the passes of a log, as stages."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
+from actiondbg.errors import NotRecorded, UsageError
+from actiondbg.lineage.dumps.dump_lineage import DumpLineage
+from actiondbg.lineage.locations.source_files import FileRemap
+from actiondbg.lineage.stage import Stage
+from actiondbg.lineage.text.scanner import scan
+from actiondbg.recording.session.columns import ActionColumns
+from actiondbg.recording.session.descriptions import ActionDescriptions
+
+if TYPE_CHECKING:
+    from actiondbg.recording.recording import Recording
+
+_NODES = 1 << 24  # numbers of operations of a stage; no text of a log has more
+
+
+class ImportedStage(Stage):
+    """A stage whose text is scanned when it is first used: a log has hundreds.
+
+    Args:
+        name: what users call it.
+        first_node: the number of its first operation.
+        text: returns its text.
+    """
+
+    def __init__(self, name: str, first_node: int, text: Callable[[], str]) -> None:
+        self.name = name
+        self._first_node = first_node
+        self._read = text
+
+    @property
+    def first_node(self) -> int:
+        """The number of its first operation."""
+        return self._first_node
+
+    def __getattr__(self, attribute: str) -> Any:
+        """Return a column, which is not there before the first use."""
+        if attribute.startswith("_"):
+            raise AttributeError(attribute)
+        scanned = scan(self._read(), self.name, first_node=self._first_node, partial=True)
+        vars(self).update(vars(scanned.stage))
+        return vars(self)[attribute]
+
+
+def imported_lineage(recording: Recording, remap: FileRemap | None = None) -> DumpLineage:
+    """Return the lineage of an import, by the locations in its IR.
+
+    Args:
+        recording: an import.
+        remap: names of source files that others replace.
+
+    Raises:
+        UsageError: the log does not show the module before and after a pass, or no locations.
+    """
+    lineage = DumpLineage(stages_of(recording), remap)
+    if not lineage.index(lineage.stages[0]).files:
+        raise UsageError(
+            f"{recording.path} has no source locations: import a log that the compiler printed "
+            "with --mlir-print-debuginfo."
+        )
+    return lineage
+
+
+def stages_of(recording: Recording) -> list[Stage]:
+    """Return the stages of an import, in the order of time.
+
+    They are the module before the first pass, if the log shows it, and after each pass on the
+    module that changed it, or series of passes on functions.
+
+    Args:
+        recording: an import.
+
+    Raises:
+        UsageError: the log never shows the module before and after a pass.
+    """
+    describe = ActionDescriptions(recording, ActionColumns(recording))
+    known: list[tuple[str, int]] = []
+    last = ""
+    for name, event in _points(describe):
+        try:
+            text = describe.ir.module(event)
+        except NotRecorded:
+            continue
+        if text != last:
+            known.append((name, event))
+            last = text
+    if len(known) < 2:
+        raise UsageError(
+            f"{recording.path} does not show the module before and after a pass: import a log of "
+            "--mlir-print-ir-before-all and --mlir-print-ir-after-all."
+        )
+    return [
+        ImportedStage(name, number * _NODES + 1, lambda event=event: describe.ir.module(event))
+        for number, (name, event) in enumerate(known)
+    ]
+
+
+def _points(describe: ActionDescriptions) -> Iterator[tuple[str, int]]:
+    """Iterate over the places where the module may be new: their names and events."""
+    actions, line = describe.actions, describe.actions.line
+    outermost = [place for place in range(actions.count) if not line.depth(place)]
+    if not outermost:
+        return
+    yield "input", int(line.begins[outermost[0]])
+    names, functions = actions.words("name"), actions.words("function")
+    for place, following in zip(outermost, [*outermost[1:], None], strict=True):
+        is_in_series = following is not None and functions.of(following) is not None
+        if functions.of(place) is not None and is_in_series:
+            continue
+        if line.is_over(place, line.last):
+            yield f"after {names.of(place)} #{actions.ordinal(place)}", int(line.ends[place])

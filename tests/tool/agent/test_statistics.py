@@ -31,7 +31,8 @@ def rows(session: actiondbg.Session, kind: str | None = None) -> dict[str, Stati
     assert len(by_name) == len(found)
     for row in found:
         assert row.attempts == row.succeeded + row.failed + row.skipped > 0
-        assert 0 <= row.unchanged <= row.succeeded and row.seconds >= 0
+        assert 0 <= row.unchanged <= row.succeeded
+        assert row.seconds is not None and row.seconds >= 0
     return by_name
 
 

@@ -54,7 +54,7 @@ def opened_lineage(
         words: a recording, or a tool with its arguments, or a chain of tools with ``--then --``
             between them; empty if there are dumps.
         dumps: files of IR, in the order of the compilation.
-        remap: ``OLD=NEW`` names of source files, for dumps.
+        remap: ``OLD=NEW`` names of source files, for dumps and imports.
         partial: use what can be read of a damaged recording or dump.
         mlir_include: the include directory of the tool's MLIR.
         after: of a tool, ``#N`` or a pass, after which there is a stage as well.
@@ -72,8 +72,8 @@ def opened_lineage(
     if dumps:
         yield _of_dumps(dumps, remap, partial)
         return
-    if remap:
-        raise UsageError("--remap is for dumps: a recording knows its operations.")
+    if remap and not names_recording(words):
+        raise UsageError("--remap is for dumps: a run knows its operations.")
     tools = _chained(words)
     if len(tools) > 1:
         with _of_chain(tools, mlir_include) as lineage:
@@ -82,7 +82,7 @@ def opened_lineage(
     if after is not None and not names_recording(words):
         yield _of_session(list(words), after, mlir_include)
         return
-    with _recorded(words, partial, mlir_include, os.devnull) as lineage:
+    with _recorded(words, partial, mlir_include, os.devnull, remap=remap) as lineage:
         yield lineage
 
 
@@ -105,8 +105,9 @@ def _recorded(
     mlir_include: str | None,
     stdout: str,
     stdin: str | None = None,
+    remap: Sequence[str] = (),
 ) -> Generator[Lineage]:
-    """Open the lineage of a recording, or of a tool that is run."""
+    """Open the lineage of a recording or an import, or of a tool that is run."""
     from actiondbg.commands.cli.recording_source import open_source
     from actiondbg.lineage.recorded.lineage import RecordedLineage
 
@@ -121,6 +122,13 @@ def _recorded(
     ) as source:
         if names_recording(words) and source.recording.cut is not None:
             print(f"actiondbg: {source.recording.cut}", file=sys.stderr)
+        if source.recording.header.imported:
+            from actiondbg.lineage.dumps.imported import imported_lineage
+
+            yield imported_lineage(source.recording, remap)
+            return
+        if remap:
+            raise UsageError("--remap is for dumps: a recording knows its operations.")
         yield RecordedLineage(source.recording)
 
 

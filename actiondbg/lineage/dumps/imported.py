@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from actiondbg.errors import NotRecorded, UsageError
 from actiondbg.lineage.dumps.dump_lineage import DumpLineage
-from actiondbg.lineage.locations.source_files import FileRemap
+from actiondbg.lineage.locations.source_files import FileRemap, parse_remap
 from actiondbg.lineage.stage import Stage
 from actiondbg.lineage.text.scanner import scan
 from actiondbg.recording.session.columns import ActionColumns
@@ -47,17 +47,18 @@ class ImportedStage(Stage):
         return vars(self)[attribute]
 
 
-def imported_lineage(recording: Recording, remap: FileRemap | None = None) -> DumpLineage:
+def imported_lineage(recording: Recording, remap: Sequence[str] = ()) -> DumpLineage:
     """Return the lineage of an import, by the locations in its IR.
 
     Args:
         recording: an import.
-        remap: names of source files that others replace.
+        remap: ``OLD=NEW`` names of source files.
 
     Raises:
-        UsageError: the log does not show the module before and after a pass, or no locations.
+        UsageError: the log does not show the module before and after a pass, or no locations; or
+            a remap is invalid.
     """
-    lineage = DumpLineage(stages_of(recording), remap)
+    lineage = DumpLineage(stages_of(recording), FileRemap([parse_remap(one) for one in remap]))
     if not lineage.index(lineage.stages[0]).files:
         raise UsageError(
             f"{recording.path} has no source locations: import a log that the compiler printed "

@@ -13,9 +13,11 @@ import pytest
 pytest.importorskip("duckdb")
 
 from actiondbg.recording import open_recording
+from actiondbg.recording.imported.importer import import_log
 from actiondbg.recording.report import report_page
 from tests.fakes.chromium import Browser, find_chromium
 from tests.fakes.recording.recordings import Action, Operation, fake_recording, write_recording
+from tests.paths import ROOT
 from tests.unit.recording.test_report import nasty_recording
 
 
@@ -333,3 +335,22 @@ def test_many_actions_are_summed_up(browser: Browser, directory: Path) -> None:
 def test_a_screenshot_is_a_picture(page: Browser) -> None:
     png = page.screenshot()
     assert png.startswith(b"\x89PNG") and len(zlib.compress(png)) > 20_000
+
+
+def test_an_import_has_an_order_and_no_times(browser: Browser, directory: Path) -> None:
+    recording = directory / "import.adbrec"
+    import_log(str(ROOT / "tests/inputs/logs/both.log"), recording)
+    browser.errors.clear()
+    browser.open(_page(recording))
+    assert browser.run("document.documentElement.dataset.ready") == "yes"
+    heads = browser.run(
+        "[...document.querySelectorAll('#groups thead th')].map((one) => one.textContent)"
+    )
+    assert heads[:3] == ["name", "kind", "calls"]
+    assert not {"time", "self time", "mean", "longest"} & set(heads)
+    assert browser.run("document.getElementById('slowest').hidden") is True
+    browser.run("location.hash = '#action-6'")
+    shown = browser.run("document.getElementById('action').textContent")
+    assert "#5 inline" in shown
+    assert "took" not in shown
+    assert browser.errors == []

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from actiondbg.recording.imported.printed_operation import (
+    MODULE,
     Printed,
     outermost,
     with_aliases_renamed,
@@ -47,6 +48,8 @@ def assembled(text: str, pieces: Sequence[Piece]) -> str:
         first = text[begin:end]
         indent = " " * (len(first) - len(first.lstrip(" ")))
         own = renamed[outer.begin : outer.end]
+        if first.lstrip(" ").startswith(MODULE) and not own.startswith(MODULE):
+            own = own.replace("module", MODULE, 1)  # as it is printed in other dialects' regions
         above.append(renamed[: outer.begin] + renamed[outer.end :])
         parts += (text[at:begin], _indented(own, indent))
         at = end

@@ -68,11 +68,13 @@ class LastText(NamedTuple):
 
     Attributes:
         text: the text; None if it is unknown.
+        is_own: whether it is a dump of the operation, not put together from others.
         is_exact: whether all of it is known to be the last one: a later dump may be that of one of
             several operations in it.
     """
 
     text: str | None
+    is_own: bool = True
     is_exact: bool = True
 
 
@@ -98,6 +100,9 @@ class OperationTexts:
     def add(self, operation: ImportedOperation) -> None:
         """Add an operation that is identified already."""
         self.all.append(operation)
+        if operation.key == (MODULE, ""):
+            self._modules.append(operation)
+            self._modules.sort(key=lambda one: one.id)
 
     def of_dump(self, text: str, outer: Printed, *, is_top: bool) -> ImportedOperation:
         """Return the operation of a dump.
@@ -141,7 +146,7 @@ class OperationTexts:
             for around in self._modules_after(operation):
                 texts = [around.part(one) for one in _found(around, operation.key)]
                 if texts:
-                    return LastText(_chosen(texts, now))
+                    return LastText(_chosen(texts, now), is_own=False)
         if not operation.text:
             return LastText(None)
         if not operation.symbol and operation.name != MODULE:  # there may be several
@@ -162,8 +167,8 @@ class OperationTexts:
             else:
                 is_exact = is_exact and not found
         if not pieces:
-            return LastText(operation.text, is_exact)
-        return LastText(assembled(operation.text, pieces), is_exact)
+            return LastText(operation.text, is_exact=is_exact)
+        return LastText(assembled(operation.text, pieces), is_own=False, is_exact=is_exact)
 
     def _modules_after(self, operation: ImportedOperation) -> list[ImportedOperation]:
         """Return the modules that were printed after an operation, the last one first."""
@@ -181,6 +186,8 @@ class OperationTexts:
         best = max(self._modules, key=shared, default=None)
         if best is not None and (shared(best) or not symbols or not best.inside):
             return best
+        if self._modules and not find(self._modules[0].text, *self._modules[0].key):
+            return self._modules[0]  # with other symbols, as no other module is in it
         self._modules.append(self._new((MODULE, "")))
         return self._modules[-1]
 
@@ -206,9 +213,9 @@ def _chosen(texts: list[str], now: str) -> str | None:
     """Return the only text, or the one that equals the present one."""
     if len(texts) == 1:
         return texts[0]
-    return next((each for each in texts if is_same(each, now)), None)
+    return next((each for each in texts if is_same(each, now, bare=True)), None)
 
 
-def is_same(text: str, other: str) -> bool:
-    """Whether two dumps have the same IR, whatever their aliases are called."""
-    return text == other or canonical(text) == canonical(other)
+def is_same(text: str, other: str, *, bare: bool = False) -> bool:
+    """Whether two dumps have the same IR, whatever their aliases are called; see ``canonical``."""
+    return text == other or canonical(text, bare=bare) == canonical(other, bare=bare)

@@ -161,7 +161,7 @@ class PassReader:
                 now = self.operations.last_text(one.printed, before).text
             if before is not None and now is not None:
                 self._next[one] = now
-                self._compare(one, before, now)
+                self._compare(one, before, now, is_own=one.printed is printed)
 
     def _end_unseen(self, one: ImportedPass, prints_changes: bool) -> None:
         """Describe a pass that ended without a dump after it."""
@@ -176,12 +176,12 @@ class PassReader:
 
     def _end(self, dump: Dump, operation: ImportedOperation, printed: ImportedOperation) -> None:
         one = self._opened(dump.header, operation)
-        is_exact = True
+        is_own = is_exact = True
         if one is None:
             one = ImportedPass(dump.header, operation, printed, self._event)
             self._event += 1
             self._passes.append(one)
-            before, is_exact = self.operations.last_text(printed, dump.text)
+            before, is_own, is_exact = self.operations.last_text(printed, dump.text)
             one.before = self._keep(before) if before is not None else 0
         else:
             before = self._texts.get(one.before)
@@ -191,7 +191,7 @@ class PassReader:
         if one.before == one.after:
             one.outcome, one.changed = "unchanged", False
         elif before is not None:
-            self._compare(one, before, dump.text)
+            self._compare(one, before, dump.text, is_own=is_own)
         if one.changed and not is_exact:
             one.changed, one.changes = None, []
         if dump.header.failed:
@@ -219,15 +219,17 @@ class PassReader:
         self._texts.put(hash, text)
         return hash
 
-    def _compare(self, one: ImportedPass, before: str, after: str) -> None:
-        """Compare the IR before and after a pass."""
-        one.changed = not is_same(before, after)
+    def _compare(self, one: ImportedPass, before: str, after: str, *, is_own: bool) -> None:
+        """Compare the IR before and after a pass, which may be parts of other dumps."""
+        one.changed = not is_same(before, after, bare=not is_own)
         one.outcome = "succeeded" if one.changed else "unchanged"
-        one.changes = self._changes(one.printed, before, after) if one.changed else []
+        one.changes = self._changes(one.printed, before, after, is_own) if one.changed else []
 
-    def _changes(self, printed: ImportedOperation, before: str, after: str) -> list[ImportedChange]:
+    def _changes(
+        self, printed: ImportedOperation, before: str, after: str, is_own: bool
+    ) -> list[ImportedChange]:
         """Return the changes of the operations directly in a module, or of the operation."""
-        old, new = _parts(before), _parts(after)
+        old, new = (_parts(canonical(text, bare=not is_own)) for text in (before, after))
         changes = [
             ImportedChange("modified", self.operations.of_key(key).id)
             for key, text in new.items()
@@ -295,7 +297,6 @@ def _replaces(one: ImportedPass, operation: ImportedOperation) -> bool:
 
 def _parts(text: str) -> dict[Key, str]:
     """Return the operations directly in a module, by name and symbol."""
-    text = canonical(text)
     outer = outermost(text)
     if outer is None or not outer.is_module:
         return {}

@@ -25,6 +25,7 @@ _ROOT = re.compile(r"^(?![#!/ }{\n]).", re.MULTILINE)
 _CHILD = re.compile(r"\n {2}(?=[^ \n}^)])")
 _ALIAS = re.compile(r"^([#!][A-Za-z_][\w$-]*) = (.*)\n?", re.MULTILINE)
 _ALIAS_USE = re.compile(r"[#!][A-Za-z_][\w$-]*(?![\w$.<-])")
+_ATTRIBUTE = re.compile(r"#[A-Za-z_][\w$.]*<")
 _LONGEST = 4000  # characters of a definition; nested call sites grow with each level
 _CLOSERS = "})]^"
 _OPENERS = ("{", "({", "(", "[", ",")
@@ -164,15 +165,18 @@ def aliases(text: str) -> dict[str, str]:
     return {name: definition for name, definition in _ALIAS.findall(text)}
 
 
-def canonical(text: str) -> str:
+def canonical(text: str, *, bare: bool = False) -> str:
     """Return a dump with the definitions of its aliases in their places.
 
-    A dump of a module has aliases, and one of a function in it has none.
+    Args:
+        text: a dump; one of a module has aliases, and one of a function in it has none.
+        bare: leave out the names of attributes with parameters, which are printed with an alias,
+            but not always without one.
     """
     meanings = _meanings(text)
-    if not meanings:
-        return text
-    return _ALIAS_USE.sub(lambda use: meanings.get(use[0], use[0]), _ALIAS.sub("", text))
+    if meanings:
+        text = _ALIAS_USE.sub(lambda use: meanings.get(use[0], use[0]), _ALIAS.sub("", text))
+    return _ATTRIBUTE.sub("<", text) if bare else text
 
 
 def renamed_like(text: str, other: str) -> str:

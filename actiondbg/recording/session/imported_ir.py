@@ -123,11 +123,11 @@ class ImportedIR:
 
     def _checked(self, texts: OperationTexts, one: ImportedOperation, event: int) -> str:
         """Return the text of an operation; raise NotRecorded if it may be an older one."""
-        text = texts.last_text(one, "").text
-        is_printed = one.printed_at == event
-        if text is None or not (is_printed or self._is_current(texts, one, event)):
+        last = texts.last_text(one, "")
+        is_known = one.printed_at == event or self._is_current(texts, one, event)
+        if last.text is None or not (is_known and last.is_exact):
             raise self._not_shown(f"@{one.id} {one.name}", event)
-        return text
+        return last.text
 
     def _is_current(self, texts: OperationTexts, one: ImportedOperation, event: int) -> bool:
         """Whether no pass can have changed an operation since its text was printed."""

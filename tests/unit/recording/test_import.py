@@ -26,6 +26,7 @@ from actiondbg.recording.imported.printed_operation import (
     with_aliases,
 )
 from actiondbg.recording.recording import Recording
+from actiondbg.recording.report import report_page
 from tests.paths import ROOT
 
 LOGS = ROOT / "tests/inputs/logs"
@@ -373,6 +374,36 @@ def test_a_folder_of_dumps_is_in_the_order_of_its_numbers(tmp_path: Path) -> Non
         ("canonicalize", "f"),
         ("symbol-dce", None),
     ]
+
+
+def test_the_report_has_diffs_and_no_times(tmp_path: Path) -> None:
+    _, recording = imported(LOGS / "both.log", tmp_path / "run.adbrec")
+    page = report_page(recording)
+    assert '"timed":false' in page
+    assert "The diffs of all 2 actions whose IR was recorded." in page
+    assert f"actiondbg import {LOGS / 'both.log'}" in page
+
+
+def test_logs_and_queries_show_that_times_are_unknown(
+    tmp_path: Path, capsysbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    imported(LOGS / "failed.log", tmp_path / "run.adbrec")
+    run = str(tmp_path / "run.adbrec")
+    assert main(["log", run]) == 0
+    first = b"#1       t0  succeeded          pass-execution (cse) on @1 builtin.module\n"
+    assert capsysbinary.readouterr().out.startswith(first)
+    assert main(["query", run, "select started, ended, command, ir from runs"]) == 0
+    assert capsysbinary.readouterr().out.split()[-4:] == [b"NULL", b"unknown", b"NULL", b"pass"]
+
+
+@pytest.mark.parametrize("words", [["stat"], ["trace", "-o", "{}/x.json"]])
+def test_what_needs_times_is_refused(
+    tmp_path: Path, words: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    imported(LOGS / "failed.log", tmp_path / "run.adbrec")
+    assert main([*(word.format(tmp_path) for word in words), str(tmp_path / "run.adbrec")]) == 1
+    assert "which has passes and no times: record them with" in capsys.readouterr().err
+    assert [path.name for path in tmp_path.iterdir()] == ["run.adbrec"]
 
 
 # --- errors ----------------------------------------------------------------------------------

@@ -131,6 +131,15 @@ def test_ir_that_no_dump_shows(after: RecordedSession) -> None:
     assert "@h" not in after.ir.print("module").text
 
 
+def test_the_module_is_not_one_inside_it(tmp_path: Path) -> None:
+    with opened("iree-executable.log", tmp_path) as session:
+        session.timeline.goto(10, "after")
+        assert session.ir.print("cursor").text.startswith("module {\n  func.func @mm_dispatch_0")
+        text = session.ir.print("module").text
+        assert "hal.executable private @mm_dispatch_0" in text
+        assert "    builtin.module {\n        func.func @mm_dispatch_0" in text
+
+
 def test_the_end_of_the_last_pass_is_unknown(tmp_path: Path) -> None:
     with opened("triton.log", tmp_path) as session:
         session.timeline.goto(6)

@@ -87,14 +87,13 @@ def opened_lineage(
 
 
 def _of_dumps(dumps: Sequence[str], remap: Sequence[str], partial: bool) -> Lineage:
-    from actiondbg.lineage.dumps.dump_files import read_dumps
+    from actiondbg.lineage.source import open_lineage
 
-    found = read_dumps(dumps, remap=remap, partial=partial)
-    for note in found.notes:
-        print(f"actiondbg: {note}", file=sys.stderr)
     if len(dumps) == 1:
         raise UsageError("A later dump is missing: give one with --then B.mlir.")
-    found.lineage.check_order()
+    found = open_lineage(dumps=dumps, remap=remap, partial=partial)
+    for note in found.notes:
+        print(f"actiondbg: {note}", file=sys.stderr)
     return found.lineage
 
 
@@ -109,7 +108,7 @@ def _recorded(
 ) -> Generator[Lineage]:
     """Open the lineage of a recording or an import, or of a tool that is run."""
     from actiondbg.commands.cli.recording_source import open_source
-    from actiondbg.lineage.recorded.lineage import RecordedLineage
+    from actiondbg.lineage.source import lineage_of
 
     with open_source(
         words,
@@ -122,14 +121,9 @@ def _recorded(
     ) as source:
         if names_recording(words) and source.recording.cut is not None:
             print(f"actiondbg: {source.recording.cut}", file=sys.stderr)
-        if source.recording.header.imported:
-            from actiondbg.lineage.dumps.imported import imported_lineage
-
-            yield imported_lineage(source.recording, remap)
-            return
-        if remap:
+        if remap and not source.recording.header.imported:
             raise UsageError("--remap is for dumps: a recording knows its operations.")
-        yield RecordedLineage(source.recording)
+        yield lineage_of(source.recording, remap)
 
 
 def _of_session(tool: list[str], after: str, mlir_include: str | None) -> Lineage:

@@ -107,5 +107,5 @@ def _sums(steps: list[int]) -> list[int]:
     return sums
 
 
-def page_of(path: str | os.PathLike[str], size: float = SIZE, **how: bool) -> Page:
-    return Page(report_page(open_recording(path), size, **how))
+def page_of(path: str | os.PathLike[str], size: float = SIZE, *, is_kept: bool = True) -> Page:
+    return Page(report_page(open_recording(path), size, is_kept=is_kept))

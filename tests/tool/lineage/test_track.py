@@ -137,7 +137,11 @@ def test_related_operations_of_one_dump(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("args", "status", "message"),
     [
-        ((), 2, "the source is missing: a recording, --input A.mlir --then B.mlir, or a tool after --"),
+        (
+            (),
+            2,
+            "the source is missing: a recording, --input A.mlir",
+        ),
         (("--input", "two.mlir", "--from", "%first"), 2, "a later stage is missing"),
         ((*DUMPS, "--back", "--related", "--from", "%first"), 2, "exclude each other"),
         ((*DUMPS, "--from", "%none"), 1, "No operation of two.mlir defines %none."),

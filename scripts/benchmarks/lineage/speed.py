@@ -79,8 +79,8 @@ def _dumps(tool: str, directory: Path, operations: int) -> Iterator[Row]:
 
 def _imported(tool: str, directory: Path, megabytes: int) -> Iterator[Row]:
     log, run = directory / "log.txt", directory / "imported.adbrec"
-    # Each function is 1.3 kB, printed after each of 13 passes and in a module of its own.
-    source = many_functions(directory / "logged.mlir", max(1, megabytes * 1000 // 25))
+    # Lowered, each function is printed in 43 kB.
+    source = many_functions(directory / "logged.mlir", megabytes * 1000 // 43)
     flags = [f"--pass-pipeline={PIPELINE}", "-o", os.devnull, "--mlir-disable-threading"]
     with log.open("wb") as file:
         subprocess.run(

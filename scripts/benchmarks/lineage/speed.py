@@ -58,7 +58,7 @@ def _dumps(tool: str, directory: Path, operations: int) -> Iterator[Row]:
     from actiondbg.lineage.source import open_lineage
 
     source, output = directory / "dump.mlir", directory / "dump.out.mlir"
-    many_functions(source, operations // 30)  # of 28 operations in the input, and 60 in the output
+    many_functions(source, operations // 48)  # of 18 operations in the input, and 30 in the output
     flags = [f"--pass-pipeline={PIPELINE}", "-o", str(output), "--mlir-print-debuginfo"]
     subprocess.run([tool, str(source), *flags], check=True)
     files = [str(source), str(output)]

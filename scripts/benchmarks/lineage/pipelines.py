@@ -61,6 +61,11 @@ _BUFFERIZATION = (
     "func.func(buffer-hoisting,buffer-loop-hoisting,promote-buffers-to-stack),"
     "buffer-deallocation-pipeline,func.func(convert-linalg-to-affine-loops),canonicalize,cse)"
 )
+_INLINED = (
+    "builtin.module(inline,canonicalize,cse,symbol-dce,convert-scf-to-cf,"
+    "convert-arith-to-llvm,convert-func-to-llvm,convert-cf-to-llvm,reconcile-unrealized-casts,"
+    "canonicalize)"
+)
 _GPU = (
     "builtin.module(func.func(convert-linalg-to-parallel-loops,gpu-map-parallel-loops,"
     "convert-parallel-loops-to-gpu),canonicalize,gpu-kernel-outlining,lower-affine,canonicalize,cse)"
@@ -98,32 +103,32 @@ func.func @linalg{n}(%a: tensor<8x16xf32>, %b: tensor<16x4xf32>, %c: tensor<8x4x
 # As a front end locates them that knows the lines of its own language only.
 _SHARED = """\
 func.func @shared{n}(%a: tensor<8x4xf32>, %b: tensor<8x4xf32>) -> tensor<8x4xf32> {
-  %e = tensor.empty() : tensor<8x4xf32> loc("model.py":{n}:1)
+  %e = tensor.empty() : tensor<8x4xf32> loc("model.py":1{n}:1)
   %0 = linalg.generic {indexing_maps = [#map, #map], iterator_types = ["parallel", "parallel"]}
       ins(%a : tensor<8x4xf32>) outs(%e : tensor<8x4xf32>) {
   ^bb0(%x: f32, %o: f32):
-    %k = arith.constant {p} : f32 loc("model.py":{n}:1)
-    %s = arith.mulf %x, %k : f32 loc("model.py":{n}:1)
-    linalg.yield %s : f32 loc("model.py":{n}:1)
-  } -> tensor<8x4xf32> loc("model.py":{n}:1)
+    %k = arith.constant {p} : f32 loc("model.py":1{n}:1)
+    %s = arith.mulf %x, %k : f32 loc("model.py":1{n}:1)
+    linalg.yield %s : f32 loc("model.py":1{n}:1)
+  } -> tensor<8x4xf32> loc("model.py":1{n}:1)
   %1 = linalg.generic {indexing_maps = [#map, #map], iterator_types = ["parallel", "parallel"]}
       ins(%b : tensor<8x4xf32>) outs(%e : tensor<8x4xf32>) {
   ^bb0(%x: f32, %o: f32):
-    %k = arith.constant {p} : f32 loc("model.py":{n}:1)
-    %s = arith.subf %x, %k : f32 loc("model.py":{n}:1)
-    linalg.yield %s : f32 loc("model.py":{n}:1)
-  } -> tensor<8x4xf32> loc("model.py":{n}:1)
+    %k = arith.constant {p} : f32 loc("model.py":1{n}:1)
+    %s = arith.subf %x, %k : f32 loc("model.py":1{n}:1)
+    linalg.yield %s : f32 loc("model.py":1{n}:1)
+  } -> tensor<8x4xf32> loc("model.py":1{n}:1)
   %2 = linalg.generic {indexing_maps = [#map, #map, #map],
                        iterator_types = ["parallel", "parallel"]}
       ins(%0, %1 : tensor<8x4xf32>, tensor<8x4xf32>) outs(%e : tensor<8x4xf32>) {
   ^bb0(%x: f32, %y: f32, %o: f32):
-    %k = arith.constant {p} : f32 loc("model.py":{n}:1)
-    %s = arith.addf %x, %y : f32 loc("model.py":{n}:1)
-    %t = arith.maximumf %s, %k : f32 loc("model.py":{n}:1)
-    linalg.yield %t : f32 loc("model.py":{n}:1)
-  } -> tensor<8x4xf32> loc("model.py":{n}:1)
-  return %2 : tensor<8x4xf32> loc("model.py":{n}:1)
-} loc("model.py":{n}:1)"""
+    %k = arith.constant {p} : f32 loc("model.py":1{n}:1)
+    %s = arith.addf %x, %y : f32 loc("model.py":1{n}:1)
+    %t = arith.maximumf %s, %k : f32 loc("model.py":1{n}:1)
+    linalg.yield %t : f32 loc("model.py":1{n}:1)
+  } -> tensor<8x4xf32> loc("model.py":1{n}:1)
+  return %2 : tensor<8x4xf32> loc("model.py":1{n}:1)
+} loc("model.py":1{n}:1)"""
 
 _TOSA = """\
 func.func @tosa{n}(%a: tensor<1x8x8x3xf32>, %w: tensor<4x3x3x3xf32>) -> tensor<1x8x8x4xf32> {
@@ -229,6 +234,27 @@ func.func @gpu{n}(%a: memref<32x32xf32>, %b: memref<32x32xf32>) {
   return
 }"""
 
+_CALLS = """\
+func.func private @leaf{n}(%x: f32) -> f32 {
+  %k = arith.constant {p} : f32
+  %s = arith.mulf %x, %k : f32
+  return %s : f32
+}
+func.func @calls{n}(%x: f32, %c: i1) -> f32 {
+  %a = func.call @leaf{n}(%x) : (f32) -> f32
+  %b = scf.if %c -> f32 {
+    %k = arith.constant {p} : f32
+    %t = func.call @leaf{n}(%a) : (f32) -> f32
+    %u = arith.divf %t, %k : f32
+    scf.yield %u : f32
+  } else {
+    %k = arith.constant {p} : f32
+    %u = arith.subf %a, %k : f32
+    scf.yield %u : f32
+  }
+  return %b : f32
+}"""
+
 _MAPS = "#map = affine_map<(d0, d1) -> (d0, d1)>\n#row = affine_map<(d0) -> (d0)>\n"
 
 
@@ -243,6 +269,8 @@ GENERATED = (
     Pipeline("affine: fused, tiled, unrolled", _of(_LOOPS), _AFFINE),
     Pipeline("vectors to LLVM", _of(_VECTORS), _VECTOR),
     Pipeline("bufferization", _of(_TENSORS), _BUFFERIZATION),
+    Pipeline("calls, inlined, to LLVM", _of(_CALLS), _INLINED),
+    Pipeline("the same, with sccp", _of(_CALLS), _INLINED.replace("inline,", "inline,sccp,")),
     Pipeline("GPU kernels, outlined", _of(_KERNELS), _GPU),
 )
 

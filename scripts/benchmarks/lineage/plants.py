@@ -1,8 +1,8 @@
-"""Plants: constants that are unique in the input and can be found again in the output.
+"""Plants: constants and symbols that are unique in the input and can be found again in the output.
 
 They are the truth that does not come from our own observation. An operation carries a plant if it
-has the constant itself, or uses a value that is the constant; an operation with regions carries
-the plants of the operations in them too.
+has the constant itself, uses a value that is the constant, or defines the symbol; an operation with
+regions carries the plants of the operations in them too.
 """
 
 from __future__ import annotations
@@ -58,31 +58,36 @@ class Plants:
         return _BASE + number
 
 
+Plant = int | str  # a constant, less 200,000, or a symbol
+
+
 class Carriers(NamedTuple):
     """The plants of the operations of a stage.
 
     Args:
-        own: by index, those that an operation has or uses itself.
-        all: by index, those of the operations in its regions too; without functions and modules.
+        own: by index, those that an operation has, uses or defines itself.
+        all: by index, those of the operations in its regions too; without modules, which have all.
     """
 
-    own: dict[int, frozenset[int]]
-    all: dict[int, frozenset[int]]
+    own: dict[int, frozenset[Plant]]
+    all: dict[int, frozenset[Plant]]
 
 
 def carriers(stage: Stage) -> Carriers:
     """Find the carriers of plants in a stage."""
-    own = {index: frozenset(found) for index, found in _own(stage) if found}
-    whole: dict[int, set[int]] = {index: set(found) for index, found in own.items()}
+    own: dict[int, frozenset[Plant]] = {
+        index: frozenset[Plant](found) for index, found in _own(stage) if found
+    }
+    modules = {index for index, name in enumerate(stage.names) if name.endswith("module")}
+    for index, symbol in stage.symbols.items():
+        if index not in modules:
+            own[index] = own.get(index, frozenset[Plant]()) | {symbol}
+    whole: dict[int, set[Plant]] = {index: set(found) for index, found in own.items()}
     for index in range(len(stage) - 1, -1, -1):
         parent = stage.parents[index]
         if index in whole and parent >= 0:
             whole.setdefault(parent, set()).update(whole[index])
-    parts = {
-        index: frozenset(found)
-        for index, found in whole.items()
-        if not stage.symbols.get(index) and not stage.names[index].endswith("module")
-    }
+    parts = {index: frozenset(found) for index, found in whole.items() if index not in modules}
     return Carriers(own, parts)
 
 

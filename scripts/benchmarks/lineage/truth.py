@@ -16,7 +16,7 @@ from actiondbg.lineage.stage import Stage
 from actiondbg.recording import open_recording
 from actiondbg.recording.capture.recorder import record
 from scripts.benchmarks.lineage.pipelines import Pipeline
-from scripts.benchmarks.lineage.plants import carriers
+from scripts.benchmarks.lineage.plants import Plant, carriers
 
 
 class Score(NamedTuple):
@@ -54,12 +54,12 @@ def score(lineage: Lineage, *, exact: bool = False) -> Score:
     source, target = lineage.stages[0], lineage.stages[-1]
     before, after = carriers(source), carriers(target)
     related = lineage.relate(source, target, exact=exact)
-    known_plants = frozenset[int]().union(*before.own.values())
+    known_plants = frozenset[Plant]().union(*before.own.values())
     pairs = right = 0
     wrong: Counter[str] = Counter()
-    reached: dict[int, set[int]] = {}
+    reached: dict[int, set[Plant]] = {}
     for at, to in zip(related.sources, related.targets, strict=True):
-        one, other = before.all.get(at), after.all.get(to, frozenset()) & known_plants
+        one, other = before.all.get(at), after.all.get(to, frozenset[Plant]()) & known_plants
         if not one or not other:
             continue
         pairs += 1
@@ -75,7 +75,7 @@ def score(lineage: Lineage, *, exact: bool = False) -> Score:
         if to not in after.all:
             continue
         planted += len(plants)
-        known = plants & reached.get(to, set())
+        known = plants & reached.get(to, set[Plant]())
         found += len(known)
         if known != plants:
             missing[_shown(target, to)] += len(plants - known)

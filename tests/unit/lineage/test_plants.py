@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from actiondbg.lineage.text.scanner import scan
 from scripts.benchmarks.lineage.pipelines import planted
-from scripts.benchmarks.lineage.plants import Plants, carriers
+from scripts.benchmarks.lineage.plants import Plant, Plants, carriers
 
 TEXT = """\
 func.func @f(%a: f32) -> f32 {
@@ -26,11 +26,11 @@ func.func @g(%k: f32) -> i32 {
 """
 
 
-def test_an_operation_carries_the_constants_that_it_has_or_uses() -> None:
+def test_an_operation_carries_what_it_has_uses_or_defines() -> None:
     stage = scan(TEXT, "text").stage
     found = carriers(stage)
 
-    def named(carried: dict[int, frozenset[int]]) -> dict[str, set[int]]:
+    def named(carried: dict[int, frozenset[Plant]]) -> dict[str, set[Plant]]:
         return {stage.names[index]: set(plants) for index, plants in carried.items()}
 
     assert named(found.own) == {
@@ -39,8 +39,10 @@ def test_an_operation_carries_the_constants_that_it_has_or_uses() -> None:
         "arith.mulf": {1},
         "tosa.clamp": {2},
         "func.return": {3},
+        "func.func": {"g"},
     }
-    assert named(found.all) == {**named(found.own), "scf.if": {2}}
+    assert named(found.all) == {**named(found.own), "scf.if": {2}, "func.func": {3, "g"}}
+    assert found.all[0] == {1, 2, "f"}
 
 
 def test_plants_are_printed_in_six_digits() -> None:

@@ -5,12 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 from functools import cache
-from typing import Literal
 
+from actiondbg.lineage.level import Level
 from actiondbg.lineage.lineage import Tracking
 from actiondbg.lineage.stage import Operation, Stage
-
-Level = Literal["operation", "loop", "function", "dispatch"]
 
 _LOOPS = {  # by dialect
     "scf": frozenset({"for", "forall", "parallel", "while"}),
@@ -141,15 +139,16 @@ def rolled_up(tracking: Tracking, level: Level) -> Tracking:
     stage = tracking.traces[0].operation.stage
     units = {unit.index for unit in roll_up(tracking.operations, level)}
     # An exact trace shows more than one by locations, and a short one is easier to read.
-    first: dict[int, tuple[bool, int, int]] = {}
+    first: dict[int, tuple[bool, bool, int, int]] = {}
     for place, trace in enumerate(tracking.traces):
         unit = _nearest(trace.operation.index, stage, units)
-        key = (not trace.is_exact, len(trace.steps), place)
+        is_inside = trace.operation.index != unit
+        key = (not trace.is_exact, is_inside, len(trace.steps), place)
         if unit >= 0 and (unit not in first or key < first[unit]):
             first[unit] = key
     traces = (
         tracking.traces[place]._replace(operation=Operation(stage, unit))
-        for unit, (_, _, place) in sorted(first.items())
+        for unit, (*_, place) in sorted(first.items())
     )
     return tracking._replace(traces=tuple(traces))
 

@@ -28,7 +28,7 @@ from actiondbg.commands.cli.query import AnswerFormat, print_answer
 from actiondbg.commands.interpreter.error_text import writing
 from actiondbg.commands.interpreter.options import Flag, Option, Options, Positional
 from actiondbg.errors import UsageError
-from actiondbg.lineage.units import Level
+from actiondbg.lineage.level import Level
 from actiondbg.recording.dependencies import need_packages
 from actiondbg.recording.overwrite import check_overwritten
 from actiondbg.support.atomic_write import write_whole
@@ -121,8 +121,13 @@ class LineageOptions(Options):
         ),
     ] = None
     level: Annotated[
-        Level, Option("--level", help="the units of the matrix and of the column unit")
-    ] = "function"
+        Level | None,
+        Option(
+            "--level",
+            help="the units of the matrix and of the column unit (function), and of pictures "
+            "(operation)",
+        ),
+    ] = None
     orphans: Annotated[
         bool, Flag("--orphans", help="summarise the operations without trace or origin")
     ] = False
@@ -222,7 +227,7 @@ def run(argv: list[str]) -> int:
             return _Answers(lineage, options).give()
         from actiondbg.lineage.questions.tables import open_database
 
-        database = open_database(lineage, options.level, exact=options.exact)
+        database = open_database(lineage, options.level or "function", exact=options.exact)
         with contextlib.closing(database):
             print_answer(database, sql or _LISTING, options.format, options.output)
     return 0
@@ -361,6 +366,7 @@ class _Answers:
         from actiondbg.lineage.answer import has_body
         from actiondbg.lineage.pictures.graph import picture
         from actiondbg.lineage.pictures.graph_formats import picture_dot, picture_page, picture_svg
+        from actiondbg.lineage.units import rolled_up
 
         options = self._options
         first, last = self._lineage.stages[0], self._lineage.stages[-1]
@@ -368,6 +374,8 @@ class _Answers:
         operations = chosen_operations(self._lineage, source, options.of)
         nested = self._lineage.is_recorded and has_body(operations)
         tracking = self._lineage.track(operations, target, exact=options.exact, nested=nested)
+        if options.level is not None and not options.back:
+            tracking = rolled_up(tracking, options.level)
         drawn = picture(self._lineage, operations, tracking)
         if drawn.note:
             print(f"actiondbg: {drawn.note}", file=sys.stderr)
@@ -400,7 +408,9 @@ class _Answers:
         from actiondbg.lineage.questions.matrix import matrix, unexplained
 
         options = self._options
-        found = matrix(self._lineage, options.level, exact=options.exact, reasons=self._reasons)
+        found = matrix(
+            self._lineage, options.level or "function", exact=options.exact, reasons=self._reasons
+        )
         left = unexplained(found, options.allow_orphan)
         if options.matrix is not None:
             self._write_matrix(options.matrix, found, left)

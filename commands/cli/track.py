@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 from actiondbg.commands.cli.line_parser import LineParser, MlirInclude, Partial
 from actiondbg.commands.cli.lineage_source import opened_lineage, split_tool
 from actiondbg.commands.interpreter.options import Flag, Option, Options, Positional
+from actiondbg.lineage.level import Level
 from actiondbg.recording.dependencies import need_packages
 
 if TYPE_CHECKING:
@@ -80,6 +81,10 @@ class TrackOptions(Options):
     exact: Annotated[bool, Flag("--exact", help="leave out what only source locations show")] = (
         False
     )
+    level: Annotated[
+        Level,
+        Option("--level", help="the units that answer for the operations in them"),
+    ] = "operation"
     remap: Annotated[
         tuple[str, ...],
         Option(
@@ -165,6 +170,7 @@ def _answers(lineage: Lineage, options: TrackOptions) -> list[TrackAnswer]:
     from actiondbg.lineage.answer import answer, has_body, related
     from actiondbg.lineage.locations.location_index import LocationIndex
     from actiondbg.lineage.selection import select
+    from actiondbg.lineage.units import rolled_up
 
     first, other = lineage.stages[0], _stage(lineage, options.to)
     source, target = (other, first) if options.back else (first, other)
@@ -180,6 +186,7 @@ def _answers(lineage: Lineage, options: TrackOptions) -> list[TrackAnswer]:
                 found = related(lineage, [operation], exact=options.exact)
             else:
                 found = lineage.track([operation], target, exact=options.exact, nested=nested)
+            found = rolled_up(found, options.level)
             answers.append(answer(lineage, [operation], target, found, direction))
     return answers
 

@@ -11,6 +11,7 @@ from actiondbg.commands.interpreter.options import Flag, Option, Options, Positi
 from actiondbg.commands.render.lineage.tracking import PictureWritten
 from actiondbg.commands.shell.past import PAST
 from actiondbg.errors import UsageError
+from actiondbg.lineage.level import Level
 
 if TYPE_CHECKING:
     from actiondbg.commands.interpreter.console import Console
@@ -39,6 +40,9 @@ class LineageOptions(Options):
     nested: Annotated[
         bool, Flag("--nested", help="track the operations inside a function, too")
     ] = False
+    level: Annotated[
+        Level, Option("--level", help="the units that answer for the operations in them")
+    ] = "operation"
 
 
 class TrackOptions(LineageOptions):
@@ -98,6 +102,7 @@ def lineage(console: Console, options: PictureOptions) -> PictureWritten:
     from actiondbg.lineage.answer import has_body
     from actiondbg.lineage.pictures.graph import picture
     from actiondbg.lineage.pictures.graph_formats import picture_dot, picture_page, picture_svg
+    from actiondbg.lineage.units import rolled_up
     from actiondbg.support.atomic_write import write_whole
 
     formats = (
@@ -112,6 +117,7 @@ def lineage(console: Console, options: PictureOptions) -> PictureWritten:
     nested = options.nested or has_body(sources)
     back = found.lineage.track(sources, found.first, exact=options.exact, nested=nested)
     onward = found.lineage.track(sources, found.last, exact=options.exact, nested=nested)
+    onward = rolled_up(onward, options.level)
     both = onward._replace(traces=(*back.traces, *onward.traces))
     drawn = picture(found.lineage, sources, both)
     written: list[str] = []
@@ -137,6 +143,7 @@ def _answer(
     direction: Direction,
 ) -> TrackAnswer:
     from actiondbg.lineage import answer
+    from actiondbg.lineage.units import rolled_up
 
     operations: list[Operation] = found.operations(options.target, source)
     if direction == "related":
@@ -144,6 +151,7 @@ def _answer(
     else:
         nested = options.nested or answer.has_body(operations)
         tracking = found.lineage.track(operations, to, exact=options.exact, nested=nested)
+    tracking = rolled_up(tracking, options.level)
     return answer.answer(found.lineage, operations, to, tracking, direction)
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from actiondbg.lineage.lineage import Lineage, Loss, Step, Tracking
+from actiondbg.lineage.lineage import Lineage, Loss, Step, Trace, Tracking
 from actiondbg.lineage.stage import Operation
 from actiondbg.lineage.units import function_of
 
@@ -127,6 +127,7 @@ class _Scene:
                 self._made.setdefault(step.target, step)
         ends = (*self.asked, *self.reached, *self.losses)
         middle = (node for step in steps for node in (step.source, step.target))
+        self.units = [(end, unit) for trace in tracking.traces for end, unit in _around(trace)]
         self.nodes = list(dict.fromkeys((*ends, *middle)))
         keys = {node: self._key(node) for node in self.nodes}
         order = sorted(set(keys.values()))
@@ -143,7 +144,7 @@ class _Scene:
         for at, stage in enumerate(self._stages):
             if stage.of_node(node) is not None and (made is None or at):
                 # A stage that is not made by an action is before or after all actions.
-                last = at == len(self._stages) - 1 and made is not None
+                last = at == len(self._stages) - 1 and at > 0
                 return ((1 << 62) + at if last else at - len(self._stages)), stage.name
         return -len(self._stages), self._stages[0].name
 
@@ -237,6 +238,7 @@ def _edges(scene: _Scene, steps: Iterable[Step], place: dict[int, int]) -> tuple
         ends = place[step.source], place[step.target]
         if ends[0] != ends[1]:
             found[*ends, scene.kind_label(step), step.evidence.is_exact].append(step)
+    inside = dict.fromkeys((place[inner], place[unit]) for inner, unit in scene.units)
     return tuple(
         Edge(
             source,
@@ -245,4 +247,12 @@ def _edges(scene: _Scene, steps: Iterable[Step], place: dict[int, int]) -> tuple
             is_exact,
         )
         for (source, target, label, is_exact), those in found.items()
-    )
+    ) + tuple(Edge(inner, unit, "inside", True) for inner, unit in inside if inner != unit)
+
+
+def _around(trace: Trace) -> Iterator[tuple[int, int]]:
+    """Yield the end of a way and the unit that answers for it, if it is inside one."""
+    unit = trace.operation.node
+    ends = [step.target for step in trace.steps] + [step.source for step in trace.steps]
+    if trace.steps and unit not in ends:
+        yield trace.steps[-1].target, unit

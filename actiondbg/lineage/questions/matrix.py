@@ -10,10 +10,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from actiondbg.lineage.level import Level
 from actiondbg.lineage.lineage import Lineage
 from actiondbg.lineage.questions.reasons import Reason, Reasons
 from actiondbg.lineage.stage import Operation, Stage
-from actiondbg.lineage.units import Level, unit_label, units_of
+from actiondbg.lineage.units import unit_label, units_of
 from actiondbg.recording.format.arrow import Bools, Ints
 from actiondbg.support.globs import check_glob, glob_matches
 

@@ -10,10 +10,11 @@ import duckdb
 import numpy as np
 
 from actiondbg.lineage.evidence import EVIDENCES
+from actiondbg.lineage.level import Level
 from actiondbg.lineage.lineage import Lineage
 from actiondbg.lineage.questions.ways import Ways
 from actiondbg.lineage.stage import Stage
-from actiondbg.lineage.units import Level, function_of, unit_label, units_of
+from actiondbg.lineage.units import function_of, unit_label, units_of
 from actiondbg.recording.format.arrow import (
     WORD,
     Array,

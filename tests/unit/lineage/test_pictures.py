@@ -14,6 +14,7 @@ from actiondbg.lineage.pictures.matrix_page import matrix_page
 from actiondbg.lineage.pictures.sankey import flows_title, sankey_page, sankey_svg
 from actiondbg.lineage.questions.flows import flows
 from actiondbg.lineage.questions.matrix import matrix, unexplained
+from actiondbg.lineage.units import rolled_up
 from tests.fakes.lineage.lineage import FakeLineage, convolutions, written_stage
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -85,6 +86,15 @@ def test_names_are_escaped() -> None:
     ET.fromstring(picture_svg(found))
     assert "<&>" not in picture_page(found)
     assert picture_dot(found).count('"') % 2 == 0
+
+
+def test_a_unit_answers_for_the_end_of_a_way() -> None:
+    lineage = convolutions(1, 1, 0)
+    operations = lineage.stages[0].named("tosa.conv2d")
+    tracking = rolled_up(lineage.track(operations, lineage.stages[-1]), "function")
+    found = picture(lineage, operations, tracking)
+    unit = next(at for at, box in enumerate(found.boxes) if box.title == "@91001 func.func")
+    assert [(edge.label, edge.target) for edge in found.edges][-1] == ("inside", unit)
 
 
 def test_dot_names_each_box_and_edge() -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from actiondbg.lineage.units import roll_up, unit_label, units_of
+from actiondbg.lineage.evidence import Evidence
+from actiondbg.lineage.lineage import Loss, Step, Trace, Tracking
+from actiondbg.lineage.units import roll_up, rolled_up, unit_label, units_of
 from tests.fakes.lineage.lineage import written_stage
 
 STAGE = written_stage(
@@ -66,6 +68,18 @@ def test_a_kernel_answers_and_else_the_function() -> None:
 
 def test_globals_answer_for_themselves() -> None:
     assert nodes("function", 2, 7) == [2, 3]
+
+
+def test_the_best_trace_of_a_unit_is_kept() -> None:
+    guess = Step(Evidence.LOCATION, 100, 5)
+    sure = (Step(Evidence.REPLACED, 100, 101), Step(Evidence.CLONED, 101, 7))
+    loop, body, exit = (one for number in (5, 7, 10) if (one := STAGE.of_node(number)))
+    traces = (Trace(loop, (guess,)), Trace(body, sure), Trace(exit, (guess,)))
+    lost = (Loss(9, "dead"),)
+    rolled = rolled_up(Tracking(traces, lost), "loop")
+    assert rolled == Tracking((Trace(loop, sure),), lost)
+    assert rolled_up(Tracking(traces), "operation").traces == traces
+    assert rolled_up(Tracking((), lost), "loop") == Tracking((), lost)
 
 
 def test_labels() -> None:

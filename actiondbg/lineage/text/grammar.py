@@ -100,6 +100,17 @@ BARE = frozenset(
     ("return", "call", "call_indirect", "constant", "yield", "br", "cond_br", "module", "func")
 )
 
+# Dialects whose operations have names in full in their regions: other words continue a line there.
+FULL_NAMES = frozenset(
+    re.findall(
+        r"\w+",
+        """
+    acc affine cir fir firrtl flow gpu hal hlfir hw linalg llvm memref omp scf spirv stablehlo
+    stream sv tensor tosa torch tt ttg ttng util vector vm
+    """,
+    )
+)
+
 # Operations that define the first symbol behind their name, by the last word of the name.
 DEFINES = re.compile(
     r"(?:^|[._])(?:func|module|global|executable|variant|export|import|library|pattern|sequence"

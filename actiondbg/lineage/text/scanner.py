@@ -227,11 +227,12 @@ class _Scanner:
             return True
         if len(self._stack) == 1:
             return name in grammar.BUILTIN
-        if name in grammar.CONTINUES and self._current >= 0:
+        dialect = self._top.dialect
+        if self._current >= 0 and (name in grammar.CONTINUES or dialect in grammar.FULL_NAMES):
             return False
         if grammar.ASSIGNS.match(self._text, match.end()):
             return False
-        in_function = self._top.dialect == "func" and name not in grammar.BARE
+        in_function = dialect == "func" and name not in grammar.BARE
         if in_function and grammar.OPENS.match(self._text, match.end()):
             return False  # a further region of the operation above
         column = begin - self._text.rfind("\n", 0, begin) - 1

@@ -1,0 +1,90 @@
+"""The scanner over dialects that upstream's parser does not have, as their tools print them."""
+
+from __future__ import annotations
+
+import pytest
+
+from actiondbg.lineage.stage import Stage
+from actiondbg.lineage.text.scanner import scan
+from tests.paths import INPUTS
+
+
+def stage(name: str) -> Stage:
+    scanned = scan((INPUTS / "dialects" / f"{name}.mlir").read_text(), name)
+    assert scanned.note == ""
+    return scanned.stage
+
+
+def test_triton() -> None:
+    found = stage("triton")
+    assert list(found.names) == [
+        "builtin.module",
+        "tt.func",
+        "arith.constant",
+        "tt.get_program_id",
+        "scf.for",
+        "tt.load",
+        "scf.yield",
+        "tt.reduce",
+        "arith.addf",
+        "tt.reduce.return",
+        "ttg.warp_specialize",
+        "ttg.warp_yield",
+        "ttg.warp_return",
+        "tt.return",
+    ]
+    assert found.symbols == {1: "kernel"}
+    reduced = found.named("tt.reduce")[0].location
+    assert reduced.text == ('callsite("sum"("/work/kernel.py":21:8) at "/work/kernel.py":30:4)')
+    assert sorted(map(str, reduced.ranges)) == ["/work/kernel.py:21:8", "/work/kernel.py:30:4"]
+    (load,) = found.named("tt.load")
+    assert load.location.text == '"x"("/work/kernel.py":21:8)'
+
+
+def test_iree() -> None:
+    found = stage("iree")
+    assert [found[parent].name for parent in found.parents if parent >= 0].count("util.func") == 5
+    assert sorted(found.symbols.values()) == [
+        "__device_0",
+        "embedded",
+        "hoisted",
+        "main",
+        "main_dispatch_0",
+        "main_dispatch_0_matmul",
+        "main_dispatch_0_matmul",
+    ]
+    dispatch = found.named("stream.cmd.dispatch")[0]
+    assert found.symbol_uses[dispatch.index] == (
+        "main_dispatch_0::embedded::main_dispatch_0_matmul",
+    )
+    assert dispatch.text.count("\n") == 3
+    assert dispatch.children == []
+    (store,) = found.named("util.global.store")
+    assert found.symbol_uses[store.index] == ("hoisted",)
+    assert len(found) == 27
+
+
+@pytest.mark.parametrize(
+    ("project", "names"),
+    [
+        (
+            "torch",
+            "builtin.module func.func torch.constant.int torch.vtensor.literal torch.prim.Loop "
+            "torch.operator torch.prim.Loop.condition torch.aten.add.Tensor func.return",
+        ),
+        (
+            "stablehlo",
+            "func.func stablehlo.constant stablehlo.reduce stablehlo.reduce stablehlo.maximum "
+            "stablehlo.return stablehlo.while stablehlo.compare stablehlo.return stablehlo.return "
+            "func.return",
+        ),
+        (
+            "circt",
+            "hw.module hw.constant seq.firreg comb.add sv.ifdef sv.always sv.if sv.fwrite "
+            "sv.passign hw.instance hw.output calyx.component calyx.register calyx.wires "
+            "calyx.group calyx.assign calyx.group_done calyx.control calyx.seq calyx.enable",
+        ),
+    ],
+)
+def test_other_projects(project: str, names: str) -> None:
+    assert list(stage(project).names) == names.split()

@@ -25,7 +25,7 @@ class AnsweredOperation(msgspec.Struct, kw_only=True):
         function: the innermost symbol around it; empty for none.
         stage: the name of the stage.
         line: the line of the stage's text on which it begins, from 1.
-        text: that line, without the location at its end.
+        text: that line, without a location.
         location: the text of its source location.
     """
 
@@ -147,7 +147,7 @@ def describe(operation: Operation) -> AnsweredOperation:
         function=_symbol_around(operation),
         stage=operation.stage.name,
         line=operation.line,
-        text=without_location(line).strip(),
+        text=without_location(line.strip()),
         location=operation.location.text,
     )
 

@@ -140,7 +140,7 @@ def test_related_operations_of_one_dump(folder: Path) -> None:
         (
             (),
             2,
-            "the source is missing: a recording, --input A.mlir",
+            "the source is missing: a recording, --input A.mlir --then B.mlir, or a tool after --",
         ),
         (("--input", "two.mlir", "--from", "%first"), 2, "a later stage is missing"),
         ((*DUMPS, "--back", "--related", "--from", "%first"), 2, "exclude each other"),

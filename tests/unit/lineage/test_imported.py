@@ -8,6 +8,7 @@ import pytest
 
 pytest.importorskip("pyarrow")
 
+from actiondbg.cli import main
 from actiondbg.errors import UsageError
 from actiondbg.lineage.dumps.imported import imported_lineage, stages_of
 from actiondbg.recording import open_recording
@@ -69,3 +70,15 @@ def test_a_log_without_modules_or_locations(tmp_path: Path) -> None:
     log.write_text("// -----// IR Dump After CSE (cse) //----- //\nmodule {\n}\n\n")
     with pytest.raises(UsageError, match=r"does not show the module before and after a pass"):
         stages_of(imported(log, tmp_path))
+
+
+def test_the_command_line_reads_an_import(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = str(tmp_path / "run.adbrec")
+    import_log(str(LOGS / "both.log"), run)
+    assert main(["track", run, "--from", "in.mlir:5"]) == 0
+    out = capsys.readouterr().out
+    assert "  became 2 operations of after symbol-dce #8, by location:\n" in out
+    assert main(["lineage", "--remap", "in.mlir=other.mlir", run, "--kinds", "arith.*"]) == 0
+    assert "arith.addi" in capsys.readouterr().out

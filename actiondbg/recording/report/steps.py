@@ -15,7 +15,10 @@ _STEP = 10  # units between the beginnings of two actions
 
 
 def actions_in_steps(recording: Recording) -> Table:
-    """Return the table of actions, in which each begins one step after the one before it."""
+    """Return the table of actions, in which each begins one step after the one before it.
+
+    An action that may have changed the IR counts as one without a change.
+    """
     table: Any = recording.table("actions")
     ordinals: Ints = table.column("ordinal").to_numpy()
     last = _last_inside(ordinals, table.column("parent").fill_null(0).to_numpy())
@@ -24,6 +27,8 @@ def actions_in_steps(recording: Recording) -> Table:
         "duration_ns": (last - ordinals + 1) * _STEP - 1,
         "self_ns": np.zeros_like(ordinals),
     }
+    at = table.column_names.index("changed")
+    table = table.set_column(at, "changed", table.column("changed").fill_null(False))
     unfinished = np.array(table.column("outcome").to_pylist()) == "unfinished"
     for name, values in columns.items():
         absent = unfinished if name == "duration_ns" else None

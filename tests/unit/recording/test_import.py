@@ -384,6 +384,15 @@ def test_the_report_has_diffs_and_no_times(tmp_path: Path) -> None:
     assert f"actiondbg import {LOGS / 'both.log'}" in page
 
 
+def test_the_report_of_passes_with_unknown_changes(tmp_path: Path) -> None:
+    log = tmp_path / "x.log"
+    log.write_text(f"{OLD}\nmodule {{\n}}\n\n")
+    _, recording = imported(log, tmp_path / "run.adbrec")
+    assert rows(recording, "outcome", "changed") == [("succeeded", None)]
+    page = report_page(recording)
+    assert "There are no diffs: no pass is known to have changed the IR." in page
+
+
 def test_logs_and_queries_show_that_times_are_unknown(
     tmp_path: Path, capsysbinary: pytest.CaptureFixture[bytes]
 ) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import random
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -10,6 +12,7 @@ import pytest
 pytest.importorskip("pyarrow")
 
 from actiondbg.errors import NotRecorded
+from actiondbg.recording.errors import RecordingError
 from actiondbg.recording.imported.importer import import_log
 from actiondbg.recording.session import open_session
 from actiondbg.recording.session.past import RecordedPast
@@ -146,3 +149,39 @@ def test_the_end_of_the_last_pass_is_unknown(tmp_path: Path) -> None:
         assert "tt.func public @add" in session.ir.print("module").text
         stop = session.next()
         assert (stop.when, stop.message) == ("exit", "The log ends after 6 passes.")
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_damaged_logs_are_refused_or_read(seed: int, tmp_path: Path) -> None:
+    """Lines that are lost, doubled, cut or garbled may lose passes, and nothing else."""
+    dice = random.Random(seed)
+    name = dice.choice(("after", "both", "failed", "iree-executable", "triton"))
+    lines = (LOGS / f"{name}.log").read_bytes().split(b"\n")
+    for _ in range(dice.randint(1, 12)):
+        at, other = dice.randrange(len(lines)), dice.randrange(len(lines))
+        damages = (
+            lines[:at] + lines[at + dice.randint(1, 20) :],
+            [*lines[:at], lines[other], *lines[at:]],
+            [*lines[:at], lines[at][: dice.randint(0, 60)], *lines[at + 1 :]],
+            [*lines[:at], dice.randbytes(20), *lines[at + 1 :]],
+            [line.replace(b"Dump After", b"Dump Before") for line in lines[:at]] + lines[at:],
+        )
+        lines = dice.choice(damages) or [b""]
+    log = tmp_path / "damaged.log"
+    log.write_bytes(b"\n".join(lines))
+    try:
+        import_log(str(log), tmp_path / "run.adbrec")
+    except RecordingError:
+        return
+    with open_session(tmp_path / "run.adbrec") as session:
+        stop = session.start()
+        events = 0
+        while stop.when != "exit":
+            for what in ("module", "cursor"):
+                with contextlib.suppress(NotRecorded):
+                    assert session.ir.print(what).text
+            stop = session.step()
+            events += 1
+        outcomes = session.recording.table("actions", ["outcome"]).column("outcome").to_pylist()
+        assert events == 2 * len(outcomes) - outcomes.count("unfinished")
+        assert len(session.past.passes()) == session.recording.count

@@ -5,6 +5,14 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from actiondbg.recording.imported.dump import Dump
+from actiondbg.recording.imported.printed_operation import (
+    aliases,
+    find,
+    with_aliases,
+    without_indent,
+)
+
 _NUMBERS = re.compile(r"(\d+(?:_\d+)*)_")  # one of each operation from the outermost one
 _SUFFIX = ".mlir"
 
@@ -32,3 +40,17 @@ def _key(folder: Path, file: Path, numbers: str) -> Key:
     inner = [*folders[len(folders) - len(counts) + 1 :], ""]
     outer = tuple((0, name) for name in folders[: len(folders) - len(counts) + 1])
     return outer + tuple(zip(counts, inner, strict=False))
+
+
+def narrowed(dump: Dump) -> Dump:
+    """Return a dump of the operation of a pass alone, if it is one of the module around it.
+
+    The order of passes on different functions is unknown: the rest of the module may be older or
+    newer than that of the dump before.
+    """
+    scope = dump.header.scope
+    found = find(dump.text, *scope) if scope is not None and scope[1] else []
+    if len(found) != 1:
+        return dump
+    text = with_aliases(without_indent(dump.text, found[0]), aliases(dump.text))
+    return dump._replace(header=dump.header._replace(scope=None), text=text)

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import IO, NamedTuple
 
 from actiondbg.recording.errors import RecordingError
-from actiondbg.recording.imported.folder import dump_files
+from actiondbg.recording.imported.folder import dump_files, narrowed
 from actiondbg.recording.imported.log import LogReader
 from actiondbg.recording.imported.nesting import Nesting
 from actiondbg.recording.imported.passes import PassReader
@@ -67,7 +67,7 @@ def import_log(
         dumps = 0
         for lines in parts:
             for dump in log.dumps(lines):
-                reader.add(dump)
+                reader.add(narrowed(dump) if os.path.isdir(source) else dump)
                 dumps += 1
                 if progress is not None:
                     progress(log.lines, dumps)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from actiondbg.commands.cli.child_process import print_cut, print_notice
 from actiondbg.commands.cli.line_parser import (
@@ -17,12 +17,15 @@ from actiondbg.commands.cli.line_parser import (
 )
 from actiondbg.commands.cli.recording_source import Source, open_source
 from actiondbg.commands.interpreter.error_text import writing
-from actiondbg.commands.interpreter.options import Option, Options
+from actiondbg.commands.interpreter.options import Flag, Option, Options
 from actiondbg.errors import UsageError
 from actiondbg.recording.capture.recorder import IRDetail
 from actiondbg.recording.dependencies import need_packages
 from actiondbg.recording.overwrite import check_overwritten
 from actiondbg.support.atomic_write import write_whole
+
+if TYPE_CHECKING:
+    from actiondbg.recording.recording import Recording
 
 _IR: IRDetail = "changed"  # for the diffs, when a tool is recorded
 _MARK = b'<meta name="generator" content="actiondbg report">'
@@ -31,6 +34,7 @@ _EPILOG = """\
 examples:
   actiondbg report run.adbrec -o report.html
   actiondbg report run.adbrec --cost perf.txt --module snapshot.mlir -o report.html
+  actiondbg report --lineage -- mlir-opt in.mlir --canonicalize -o /dev/null
   actiondbg report --ir function -o report.html -- mlir-opt in.mlir --canonicalize -o /dev/null
 
 exit status: 0, or that of the tool if one was run (128 + N for a signal); 1 error, 2 bad usage,
@@ -87,6 +91,9 @@ class ReportOptions(Options):
         tuple[str, ...],
         Option("--module", "FILE[=STAGE]", help="of --cost: the file to which debug info points"),
     ] = ()
+    lineage: Annotated[
+        bool, Flag("--lineage", help="record what operations became, which the page then shows")
+    ] = False
     partial: Partial = False
     quiet: Quiet = False
     mlir_include: MlirInclude = None
@@ -130,7 +137,7 @@ def run(argv: list[str]) -> int:
         mlir_include=options.mlir_include,
         randomize=options.randomize,
         skip=options.skip,
-        lineage=options.cost is not None,
+        lineage=options.lineage or options.cost is not None,
         modules=("actiondbg.recording.report", "actiondbg.recording.query.database"),
     ) as source:
         return _report(source, options)
@@ -147,6 +154,7 @@ def _report(source: Source, options: ReportOptions) -> int:
         options.size,
         is_kept=source.status is None,
         sections=_sections(source, options),
+        script=_script(source),
     )
     content = page.encode(errors="replace")
     with writing(options.output):
@@ -160,8 +168,9 @@ def _report(source: Source, options: ReportOptions) -> int:
 
 def _sections(source: Source, options: ReportOptions) -> list[str]:
     """Return the sections that only the lineage of the recording answers."""
+    sections = [_kinds(source.recording)] if _has_lineage(source.recording) else []
     if options.cost is None:
-        return []
+        return sections
     from actiondbg.commands.cli.cost import modules_of
     from actiondbg.commands.render.lineage.cost import cost_section
     from actiondbg.lineage.performance.cost import attribute
@@ -169,7 +178,34 @@ def _sections(source: Source, options: ReportOptions) -> list[str]:
     from actiondbg.lineage.recorded.lineage import RecordedLineage
 
     profile, lineage = read_profile(options.cost), RecordedLineage(source.recording)
-    return [cost_section(attribute(profile, lineage, modules_of(lineage, options.module)))]
+    cost = attribute(profile, lineage, modules_of(lineage, options.module))
+    return [*sections, cost_section(cost)]
+
+
+def _has_lineage(recording: Recording) -> bool:
+    """Whether the run has a lineage from its input to its output; a run that failed has none."""
+    if not recording.header.lineage:
+        return False
+    return {"input", "output"} <= {stage.kind for stage in recording.stages}
+
+
+def _kinds(recording: Recording) -> str:
+    """Return the section about the kinds of operations, and what they became."""
+    from actiondbg.lineage.pictures.sankey import flows_title, sankey_section
+    from actiondbg.lineage.questions.flows import flows
+    from actiondbg.lineage.recorded.lineage import RecordedLineage
+
+    found = flows(RecordedLineage(recording))
+    title = flows_title(found)
+    return f"<h2>What operations became</h2>\n{sankey_section(found, title)}"
+
+
+def _script(source: Source) -> str:
+    if not _has_lineage(source.recording):
+        return ""
+    from actiondbg.lineage.pictures.sankey import sankey_script
+
+    return sankey_script()
 
 
 def _check_output(path: Path) -> None:

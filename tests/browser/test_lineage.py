@@ -38,7 +38,7 @@ def opened(browser: Browser, path: Path, text: str) -> None:
 def test_flows_fade_under_the_pointer_and_kinds_move(browser: Browser, tmp_path: Path) -> None:
     found = flows(convolutions(3, 4, 1), "tosa.conv2d", after=["decompose"])
     opened(browser, tmp_path / "s.html", sankey_page(found, flows_title(found)))
-    assert browser.run("document.documentElement.dataset.ready") == "yes"
+    assert browser.run("document.getElementById('sankey').dataset.drawn") == "yes"
     texts = browser.run("[...document.querySelectorAll('#sankey text')].map(t => t.textContent)")
     assert {"tosa.conv2d 8", "tosa.matmul 3", "linalg.matmul 3", "folded 1"} <= set(texts)
     browser.run(

@@ -30,7 +30,6 @@ def page(
     scripts: Sequence[str] = (),
     data: object = None,
     style: str = "",
-    notice: str = "",
 ) -> str:
     """Return a page.
 
@@ -40,18 +39,16 @@ def page(
         scripts: the names of assets, run after the body.
         data: JSON for the scripts, in the element ``#data``.
         style: CSS.
-        notice: a comment for the licences of others.
     """
     script = "\n".join(asset(name) for name in scripts)
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     allowed = f"script-src 'sha256-{digest}'" if scripts else "script-src 'none'"
     policy = f"default-src 'none'; style-src 'unsafe-inline'; {allowed}"
-    head = f"<!--\n{notice.strip()}\n-->\n" if notice else ""
-    head += f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
+    head = f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
     head += '<meta name="generator" content="actiondbg lineage">\n'
     parts = [f"<h1>{escape(title)}</h1>", body]
     if data is not None:
-        parts.append(f'<script type="application/json" id="data">{_as_script(data)}</script>')
+        parts.append(f'<script type="application/json" id="data">{as_script(data)}</script>')
     if scripts:
         parts.append(f"<script>{script}</script>")
     return html_page(title, _STYLE + style, "\n".join(filter(None, parts)), head=head)
@@ -84,6 +81,6 @@ def _cell(value: str | float) -> str:
     return f"<td class=n>{value:,}</td>" if value else "<td class=n></td>"
 
 
-def _as_script(value: object) -> str:
+def as_script(value: object) -> str:
     """Return JSON without ``<``, which could end the script element."""
     return json.dumps(value, separators=(",", ":"), ensure_ascii=False).replace("<", "\\u003c")

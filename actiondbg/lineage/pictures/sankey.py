@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 
 from actiondbg.lineage.pictures.drawing import Drawing, shortened, text_width
-from actiondbg.lineage.pictures.page import asset, page, table
+from actiondbg.lineage.pictures.page import as_script, asset, page, table
 from actiondbg.lineage.questions.flows import Flows
 
 # Colours that are told apart by readers with any colour vision, after Okabe and Ito.
@@ -18,7 +18,7 @@ _HEIGHT = 520.0  # of the bars of a column
 _BETWEEN = 300.0  # columns
 _LEAST = 1.0  # height of a bar
 _LONGEST = 40  # characters of a name
-_SCRIPTS = ("d3-min.js", "d3-sankey.min.js", "sankey.js")
+SANKEY_SCRIPTS = ("d3-min.js", "d3-sankey.min.js", "sankey.js")
 
 
 def sankey_svg(flows: Flows, title: str) -> str:
@@ -28,41 +28,47 @@ def sankey_svg(flows: Flows, title: str) -> str:
 
 def sankey_page(flows: Flows, title: str) -> str:
     """Return a page with a Sankey diagram, which d3-sankey lays out, and the flows as a table."""
-    names = [kind.name for kind in flows.kinds]
-    # The page is complete without scripts: they replace the picture by a movable one.
-    body = [
+    return page(title, sankey_section(flows, title), scripts=SANKEY_SCRIPTS)
+
+
+def sankey_section(flows: Flows, title: str) -> str:
+    """Return a Sankey diagram and the flows as HTML, for a page with ``sankey_script``.
+
+    It is complete without the script, which replaces the picture by one that can be moved.
+    """
+    names = [f"{kind.name} ({flows.columns[kind.column]})" for kind in flows.kinds]
+    data = {
+        "columns": flows.columns,
+        "nodes": [
+            {"name": kind.name, "column": kind.column, "color": color, "value": kind.value}
+            for kind, color in zip(flows.kinds, colors(flows), strict=True)
+        ],
+        "links": [flow._asdict() for flow in flows.flows],
+    }
+    parts = [
+        f"<!--\nThe script contains d3-sankey.\n\n{asset('d3-sankey.LICENSE').strip()}\n-->",
+        f"<style>\n{asset('sankey.css')}</style>",
         "<p class=quiet>Each operation of the input counts as one, divided evenly among the kinds "
         "that it became. Move the pointer over a kind to see where its operations come from "
         "and go; drag it to move it.</p>",
-        f'<div class="wide" id="sankey">{sankey_svg(flows, title)}</div>',
-        "<h2>Flows</h2>",
+        f'<div id="sankey">{sankey_svg(flows, title)}</div>',
+        f'<script type="application/json" id="sankey-data">{as_script(data)}</script>',
+        "<details><summary>The flows as a table</summary>",
         table(
             ("from", "to", "operations"),
             (
-                (
-                    f"{names[flow.source]} ({flows.columns[flows.kinds[flow.source].column]})",
-                    f"{names[flow.target]} ({flows.columns[flows.kinds[flow.target].column]})",
-                    amount(flow.value),
-                )
+                (names[flow.source], names[flow.target], amount(flow.value))
                 for flow in sorted(flows.flows, key=lambda one: -one.value)
             ),
         ),
+        "</details>",
     ]
-    return page(
-        title,
-        "\n".join(body),
-        scripts=_SCRIPTS,
-        data={
-            "columns": flows.columns,
-            "nodes": [
-                {"name": kind.name, "column": kind.column, "color": color, "value": kind.value}
-                for kind, color in zip(flows.kinds, colors(flows), strict=True)
-            ],
-            "links": [flow._asdict() for flow in flows.flows],
-        },
-        style=asset("sankey.css"),
-        notice=f"The script contains d3-sankey.\n\n{asset('d3-sankey.LICENSE')}",
-    )
+    return "\n".join(parts)
+
+
+def sankey_script() -> str:
+    """Return the script that lays out the diagram of a section."""
+    return "\n".join(map(asset, SANKEY_SCRIPTS))
 
 
 def colors(flows: Flows) -> list[str]:

@@ -37,6 +37,7 @@ def report_page(
     *,
     is_kept: bool = True,
     sections: Sequence[str] = (),
+    script: str = "",
 ) -> str:
     """Return the report of a recording as HTML.
 
@@ -46,23 +47,24 @@ def report_page(
             and by summaries of all.
         is_kept: whether the recording still exists when the page is read.
         sections: HTML of further sections, with headings of level 2.
+        script: of these sections, run after those of the page.
     """
     source = Source(recording, is_kept)
     limits = Limits().scaled(size / SIZE)
     with contextlib.closing(open_database(recording)) as database:
         if recording.header.imported:
             database.register("actions", actions_in_steps(recording))
-        page = _page(content_of(source, database, limits), sections)
+        page = _page(content_of(source, database, limits), sections, script)
         for _ in range(_TRIES):
             if len(page.encode(errors="replace")) <= size * 1e6:
                 break
             limits = limits.scaled(_SMALLER)
-            page = _page(content_of(source, database, limits), sections)
+            page = _page(content_of(source, database, limits), sections, script)
     return page
 
 
-def _page(content: Content, sections: Sequence[str]) -> str:
-    script = "\n".join(_asset(f"{name}.js") for name in _SCRIPTS)
+def _page(content: Content, sections: Sequence[str], further: str) -> str:
+    script = "\n".join([*(_asset(f"{name}.js") for name in _SCRIPTS), further])
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     title = f"actiondbg: {content.title}"
     body = Template(_asset("page.html")).substitute(

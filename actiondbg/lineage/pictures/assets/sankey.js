@@ -1,5 +1,6 @@
+"use strict";
 (() => {
-  const { columns, nodes, links } = JSON.parse(document.getElementById("data").textContent);
+  const { columns, nodes, links } = JSON.parse(document.getElementById("sankey-data").textContent);
   const place = document.getElementById("sankey");
   const drawn = place.querySelector("svg");
   const [margin, head, bar] = [16, 52, 14];
@@ -90,5 +91,5 @@
     group.addEventListener("pointerup", () => (from = null));
   }
   drawn.replaceWith(svg);
-  document.documentElement.dataset.ready = "yes";
+  place.dataset.drawn = "yes";
 })();

@@ -117,6 +117,20 @@ def test_the_picture_of_an_operation(recording: str, tmp_path: Path) -> None:
     assert done.stderr == "actiondbg: No operation of the input has the id @3000.\n"
 
 
+def test_the_report_shows_what_kinds_became(recording: str, tmp_path: Path) -> None:
+    page = tmp_path / "report.html"
+    done = command_line.run("report", recording, "-q", "-o", str(page))
+    assert (done.returncode, done.stderr) == (0, "")
+    text = page.read_text()
+    assert "<h2>What operations became</h2>" in text
+    assert "linalg.conv_2d_nhwc_fhwc" in text and "d3-sankey v0.12.3" in text
+    tool = ["mlir-opt", str(ROOT / "examples" / "fold.mlir"), "--canonicalize"]
+    for words, is_shown in ((["--lineage"], True), ([], False)):
+        done = command_line.run("report", "-q", "-o", str(page), *words, "--", *tool)
+        assert (done.returncode, done.stderr) == (0, "")
+        assert ("<h2>What operations became</h2>" in page.read_text()) == is_shown
+
+
 def test_sql_over_steps(recording: str) -> None:
     sql = (
         "select action, count(*) as n from steps where target_name = 'tensor.pad' "

@@ -6,7 +6,7 @@ import re
 
 from actiondbg.lineage.performance.profiles.profile import Entry, Frame, Profile, place, summed
 
-_COUNTED = re.compile(r"^\s*(\d+(?:\.\d+)?)\s+(\S.*?)(?: \(discriminator \d+\))?$")
+_COUNTED = re.compile(r"^\s*(\d{1,18}(?:\.\d{1,18})?)\s+(\S.*?)(?: \(discriminator \d+\))?$")
 _UNKNOWN = ("??:0", "??:?", "??")
 
 

@@ -10,11 +10,13 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import cast
 
 from actiondbg.errors import ActiondbgError
 from actiondbg.lineage.performance.profiles.profile import Entry, Frame, Profile, place, summed
 
+_SHOWN = 40  # characters of a value in a message
 _KEYS = {"time", "function", "file", "line", "count"}
 
 
@@ -30,7 +32,7 @@ def read_json(text: str, name: str) -> Profile:
     """
     try:
         value: object = json.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise ActiondbgError(f"{name!r} is not valid JSON ({error}): write it anew.") from error
     unit = "s"
     if isinstance(value, dict) and "times" in value:
@@ -75,6 +77,10 @@ def _of_list(rows: list[object], name: str) -> Iterator[Entry]:
 
 
 def _time(value: object, what: str, name: str) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-        raise ActiondbgError(f"The time of {what} in {name!r} is {value!r}: give a number.")
-    return float(value)
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        with suppress(OverflowError):
+            time = float(value)
+            if math.isfinite(time) and time >= 0:
+                return time
+    shown = str(value)[:_SHOWN]
+    raise ActiondbgError(f"The time of {what} in {name!r} is {shown}: give a number from 0.")

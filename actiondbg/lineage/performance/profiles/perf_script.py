@@ -15,12 +15,12 @@ from typing import NamedTuple
 from actiondbg.lineage.performance.profiles.profile import Entry, Frame, Profile, summed
 
 # The event is a name such as cpu-clock:u or cycles:P; the period stands before it.
-_EVENT = re.compile(r"(?:^|\s)(?:(\d+)\s+)?([A-Za-z][\w./=-]*(?::[A-Za-z]+)?):(?=\s|$)")
+_EVENT = re.compile(r"(?:^|\s)(?:(\d{1,18})\s+)?([A-Za-z][\w./=-]*(?::[A-Za-z]+)?):(?=\s|$)")
 # A number before the address is a period without its event.
 _ADDRESS = re.compile(r"^\s*(?:\d+\s+(?=[0-9a-f]+\s+[^\s(]))?[0-9a-f]{2,16}\s+(\S.*)$")
 _OFFSET = re.compile(r"\+0x[0-9a-f]+$")
 _PROGRAM = re.compile(r"\s+\([^()]*\)$")
-_LINE = re.compile(r"^\s+(\S.*?):(\d+)(?:\s+\(.*\))?$")
+_LINE = re.compile(r"^\s+(\S.*?):(\d{1,9})(?:\s+\(.*\))?$")
 _NANOSECONDS = ("cpu-clock", "task-clock")  # events whose period is a time
 _HEAD = 50  # lines that show whether a file is such an output
 

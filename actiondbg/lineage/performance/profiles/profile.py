@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
-_PLACE = re.compile(r"^(.*?\S):(\d+)(?::\d+)?$")
+_PLACE = re.compile(r"^(.*?\S):(\d{1,9})(?::\d+)?$")
 
 
 class Frame(NamedTuple):

@@ -38,6 +38,7 @@ _UNITS = {
 _NAMES = ("dispatch", "function", "kernel", "entry_point", "symbol", "name")
 _COUNTS = ("counts", "count", "calls", "workgroups", "invocations")
 _SEPARATORS = (",", ";", "\t", "|")
+_DIGITS = 18  # of the largest count
 _TRACY = ("src_file", "src_line")
 
 
@@ -72,7 +73,10 @@ def read_table(text: str, name: str) -> Profile:
     rows = csv.reader(lines[1:], delimiter=_separator(lines))
     unit, columns = _columns(header, name)
     is_tracy = set(_TRACY) <= set(header)
-    entries = summed(_entries(rows, columns, name))
+    try:
+        entries = summed(_entries(rows, columns, name))
+    except csv.Error as error:
+        raise ActiondbgError(f"{name!r} is not valid CSV ({error}): write it anew.") from error
     return Profile("Tracy's CSV" if is_tracy else "CSV", unit, entries)
 
 
@@ -86,6 +90,8 @@ def _separator(lines: Sequence[str]) -> str:
 
 def _header(lines: Sequence[str]) -> list[str]:
     """Return the names of the columns."""
+    if not lines or len(lines[0]) > csv.field_size_limit():
+        return []
     rows = csv.reader(lines[:1], delimiter=_separator(lines))
     return [one.strip().lower() for one in next(rows, list[str]())]
 
@@ -118,10 +124,15 @@ def _entries(rows: Iterator[list[str]], columns: _Columns, name: str) -> Iterato
             time = float(cell(columns.time))
         except ValueError:
             time = math.nan
-        if not math.isfinite(time):
+        if not math.isfinite(time) or time < 0:
             raise ActiondbgError(
-                f"Row {number} of {name!r} has the time {cell(columns.time)!r}: give a number."
+                f"Row {number} of {name!r} has the time {cell(columns.time)!r}: give a number "
+                "from 0."
             )
         line, count = cell(columns.line), cell(columns.occurrences)
-        frame = Frame(cell(columns.name), cell(columns.file), int(line) if line.isdigit() else 0)
-        yield Entry(time, (frame,), int(count) if count.isdigit() else 1)
+        frame = Frame(cell(columns.name), cell(columns.file), _whole(line, 0))
+        yield Entry(time, (frame,), _whole(count, 1))
+
+
+def _whole(text: str, otherwise: int) -> int:
+    return int(text) if text.isdecimal() and len(text) <= _DIGITS else otherwise

@@ -138,16 +138,19 @@ def answer(
 
 def describe(operation: Operation) -> AnsweredOperation:
     """Return an operation as it is shown."""
-    line = operation.stage.text_lines[operation.line - 1]
+    stage, index = operation.stage, operation.index
+    line = without_location(stage.text_lines[operation.line - 1].strip())
+    if index and stage.lines[index - 1] == operation.line and operation.name not in line:
+        line = f"{operation.name}, which this form leaves out"
     return AnsweredOperation(
         node=operation.node,
         name=operation.name,
         result=operation.result,
         symbol=operation.symbol,
         function=_symbol_around(operation),
-        stage=operation.stage.name,
+        stage=stage.name,
         line=operation.line,
-        text=without_location(line.strip()),
+        text=line,
         location=operation.location.text,
     )
 

@@ -45,7 +45,7 @@ class SessionLineage:
     @property
     def here(self) -> Stage:
         """The stage of the stop: over a recording, which has none, the input."""
-        between = [stage for stage in self.lineage.stages if stage.name.startswith("after #")]
+        between = [stage for stage in self.lineage.stages if stage.name.startswith("after ")]
         return between[0] if between else self.first
 
     def operations(self, target: str, stage: Stage) -> list[Operation]:
@@ -64,8 +64,8 @@ class SessionLineage:
         return select(stage, target, LocationIndex(stage.locations))
 
     def _by_id(self, target: str, stage: Stage) -> Operation:
-        digits = target[1:]
-        id = int(digits) if digits.isdecimal() else self._session.cursor.operation_id(target)
+        is_id = _ID.fullmatch(target)
+        id = int(target[1:]) if is_id else self._session.cursor.operation_id(target)
         for one in (stage, *self.lineage.stages):
             if found := one.of_node(id):
                 return found

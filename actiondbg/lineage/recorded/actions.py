@@ -92,4 +92,26 @@ class RecordedActions:
         row = int(np.searchsorted(self._ordinals, ordinal))
         tag, name = (str(self._table[column][row].as_py()) for column in ("tag", "name"))
         words = {"apply-pattern": "pattern", "pass-execution": "pass", "fold": "fold"}
-        return f"{words.get(tag, tag)}:{name}"
+        return f"{words.get(tag, tag)}:{name}" if name else tag
+
+    def finished_pass(self, count: int) -> str:
+        """Return the outermost pass that had just ended after so many actions; empty for none."""
+        if not 0 < count < self.size:
+            return ""
+        running = set(self._around(count + 1)) if count + 1 < self.size else set[int]()
+        running.update(np.flatnonzero(self._flags("outcome", "unfinished")).tolist())
+        ended = [one for one in self._around(count) if one not in running]
+        names = [(one, self.name(one).partition(":")) for one in ended]
+        passes = [
+            f"{name} #{one}"
+            for one, (kind, _, name) in names
+            if kind == "pass" and not name.endswith("Adaptor")
+        ]
+        return passes[-1] if passes else ""
+
+    def _around(self, ordinal: int) -> list[int]:
+        """Return an action and those around it, innermost first."""
+        found = [ordinal]
+        while parent := int(self.parents[found[-1]]):
+            found.append(parent)
+        return found

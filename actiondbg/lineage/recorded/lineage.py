@@ -56,8 +56,12 @@ class RecordedLineage:
             if parts:
                 made.append(stage_of(kind, parts))
         between = [stage for stage in recorded if stage.kind == "between"]
-        made[1:1] = [stage_of(f"after #{stage.actions}", [stage]) for stage in between]
+        made[1:1] = [stage_of(self._name_of(stage.actions), [stage]) for stage in between]
         return made
+
+    def _name_of(self, actions: int) -> str:
+        """Name the stage after so many actions."""
+        return f"after {self._actions.finished_pass(actions) or f'#{actions}'}"
 
     @property
     def is_recorded(self) -> bool:

@@ -25,7 +25,7 @@ def record_replay(replay: Replay, path: Path, end: End) -> None:
         UsageError: the action is before this stop.
     """
     now = replay.now()
-    if isinstance(end, int) and end < now.ordinal:
+    if isinstance(end, int) and replay.has_ended(end):
         raise UsageError(f"The action #{end} is before this stop, at #{now.ordinal}.")
     with replay.fork() as fork:
         fork.request(protocol.OpenRecording(path=str(path)))

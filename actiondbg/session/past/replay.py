@@ -62,22 +62,29 @@ class Replay:
         """Raise UsageError if an action has not begun, or, for "after", has not ended."""
         if ordinal < 1:
             raise UsageError(f"There is no action #{ordinal}: ordinals start at 1.")
-        execution = self._executions.need_idle()
-        if execution.state == "stopped":
-            newest = self._executions.ask(protocol.GetStatus()).ordinal
-            frames = self._executions.ask(protocol.Backtrace()).frames
-            unfinished = {frame.ordinal for frame in frames}
-            if execution.stop is not None and execution.stop.when == "after":
-                unfinished.discard(execution.stop.ordinal)
-        else:
-            place = self.now()
-            newest = place.ordinal
-            unfinished = set[int]() if place.when == "after" else {newest}
+        newest, unfinished = self._begun()
         if ordinal > newest:
             how = f"the newest is #{newest}" if newest else "none has"
             raise UsageError(f"The action #{ordinal} has not been dispatched: {how}.")
         if when == "after" and ordinal in unfinished:
             raise UsageError(f"The action #{ordinal} has not ended: continue to its end first.")
+
+    def has_ended(self, ordinal: int) -> bool:
+        """Whether an action has ended at the current stop."""
+        newest, unfinished = self._begun()
+        return ordinal <= newest and ordinal not in unfinished
+
+    def _begun(self) -> tuple[int, set[int]]:
+        """Return the newest action, and those that have not ended."""
+        execution = self._executions.need_idle()
+        if execution.state != "stopped":
+            place = self.now()
+            return place.ordinal, set[int]() if place.when == "after" else {place.ordinal}
+        newest = self._executions.ask(protocol.GetStatus()).ordinal
+        unfinished = {frame.ordinal for frame in self._executions.ask(protocol.Backtrace()).frames}
+        if execution.stop is not None and execution.stop.when == "after":
+            unfinished.discard(execution.stop.ordinal)
+        return newest, unfinished
 
     def skipped(self) -> list[int]:
         """Return the ordinals that are skipped on this timeline."""

@@ -138,6 +138,17 @@ class LineageGraph:
                     queue.append(end)
         return found
 
+    def derived(self, starts: Ints) -> Bools:
+        """Return, by number, whether a way leads from one of ``starts`` to an operation."""
+        found = np.zeros(self.count, np.bool_)
+        fresh = starts.astype(np.int64)
+        while len(fresh):
+            found[fresh] = True
+            _, edges = self._forward.expand(fresh)
+            ends = np.unique(self.edges.targets[edges])
+            fresh = ends[~found[ends]]
+        return found
+
     def way(self, found: dict[int, int], end: int, *, back: bool) -> tuple[Step, ...]:
         """Return the steps between the start of ``reach`` and an end, in the order of time."""
         steps: list[Step] = []

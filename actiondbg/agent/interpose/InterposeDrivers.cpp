@@ -180,8 +180,16 @@ LogicalResult runPasses(PassManager *self, Operation *op) {
   static auto *next =
       real<LogicalResult(PassManager *, Operation *)>(ADBG_RUN_PASSES);
   Engine &engine = Engine::get();
-  if (engine.isObserving || !engine.follows())
+  if (!engine.follows())
     return next(self, op);
+  if (engine.isObserving) {
+    LogicalResult result = next(self, op);
+    if (Recorder::followsLineage() && !engine.hasFrames()) {
+      AgentHeap agentHeap;
+      Stages::settled(op, *engine.observer.recorder);
+    }
+    return result;
+  }
   ++runningPassManagers;
   LogicalResult result = next(self, op);
   // The tool may have been forked meanwhile, and this be an alternative.

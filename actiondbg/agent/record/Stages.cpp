@@ -24,8 +24,9 @@ enum class StageKind : uint32_t { Input, Output, Between };
 /// The stages of all threads.
 struct Known {
   std::mutex mutex;
-  /// The ids of the operations without a parent whose input is recorded.
-  llvm::DenseSet<uint32_t> roots;
+  /// The ids of the operations without a parent whose input is recorded, with
+  /// the row at which their output is.
+  llvm::DenseMap<uint32_t, uint64_t> roots;
   /// Descriptors of the processes that write stages.
   std::vector<int> writers;
   bool hasFailure = false;
@@ -189,15 +190,32 @@ void Stages::reached(Operation *op, const Recorder &recorder) {
   AgentHeap agentHeap;
   std::lock_guard<std::mutex> lock(known().mutex);
   uint32_t id = Identities::all().of(op);
-  if (id && known().roots.insert(id).second)
+  if (id && known().roots.try_emplace(id, 0).second)
     write(op, StageKind::Input, recorder);
+}
+
+/// Records the output, unless no action has begun since it was recorded.
+static void writeOutput(uint64_t &writtenAt, Operation *op,
+                        const Recorder &recorder) {
+  uint64_t row = recorder.place().second;
+  if (std::exchange(writtenAt, row) != row)
+    write(op, StageKind::Output, recorder);
+}
+
+void Stages::settled(Operation *op, const Recorder &recorder) {
+  std::lock_guard<std::mutex> lock(known().mutex);
+  auto root = known().roots.find(Identities::all().of(op));
+  if (root != known().roots.end())
+    writeOutput(root->second, op, recorder);
 }
 
 bool Stages::ending(Operation *op, const Recorder &recorder) {
   std::lock_guard<std::mutex> lock(known().mutex);
-  if (!known().roots.erase(Identities::all().of(op)))
+  auto root = known().roots.find(Identities::all().of(op));
+  if (root == known().roots.end())
     return false;
-  write(op, StageKind::Output, recorder);
+  writeOutput(root->second, op, recorder);
+  known().roots.erase(root);
   return true;
 }
 

@@ -16,8 +16,10 @@ class Stages {
 public:
   /// Called when an outermost action begins at `op`.
   static void reached(mlir::Operation *op, const Recorder &recorder);
+  /// Called when a pipeline has run on `op`: usually the last one.
+  static void settled(mlir::Operation *op, const Recorder &recorder);
   /// Called when an operation without a parent is about to be destroyed,
-  /// outside of actions. Returns whether it was recorded.
+  /// outside of actions. Returns whether its IR is recorded.
   static bool ending(mlir::Operation *op, const Recorder &recorder);
   /// Records the IR as it is now; `op` has no parent.
   static void between(mlir::Operation *op, const Recorder &recorder);

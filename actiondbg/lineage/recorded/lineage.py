@@ -145,7 +145,7 @@ class RecordedLineage:
         edges = Edges.joined([edges, *self._symbol_edges(edges)])
         made = np.flatnonzero(self._created > 0)
         located = LocationEdges(self.stages[0], codes, texts).edges(
-            self._numbers[made], self._created[made], edges
+            self._numbers[made], self._created[made], LineageGraph(edges, self._count)
         )
         return LineageGraph(Edges.joined([edges, located]), self._count)
 

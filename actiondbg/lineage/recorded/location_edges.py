@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from actiondbg.lineage.evidence import Evidence
-from actiondbg.lineage.graph import Edges
+from actiondbg.lineage.graph import Edges, LineageGraph
 from actiondbg.lineage.locations.location import Location
 from actiondbg.lineage.locations.location_index import LocationIndex
 from actiondbg.lineage.stage import Stage
@@ -26,11 +26,15 @@ class LocationEdges:
     def __init__(self, stage: Stage, codes: Ints, texts: Sequence[str]) -> None:
         self._index = LocationIndex(stage.locations)
         self._nodes = np.asarray(stage.nodes, np.int64)
+        self._is_inside = np.asarray(stage.parents) >= 0
+        self._is_inside[list(stage.symbols)] = False
         self._codes = codes
         self._texts = texts
 
-    def edges(self, made: Ints, ordinals: Ints, known: Edges) -> Edges:
-        """Return edges to operations whose location none of their origins has.
+    def edges(self, made: Ints, ordinals: Ints, known: LineageGraph) -> Edges:
+        """Return edges to operations to which no other edges lead from the input.
+
+        A function leads to all that a pattern made in it, so that its edges do not count.
 
         Args:
             made: the operations that the run made.
@@ -38,10 +42,8 @@ class LocationEdges:
             known: all other edges.
         """
         codes = self._codes
-        is_covered = np.zeros(len(codes), np.bool_)
-        same = codes[known.sources] == codes[known.targets]
-        is_covered[known.targets[same]] = True
-        open_ones = ~is_covered[made] & (codes[made] >= 0)
+        is_derived = known.derived(self._nodes[self._is_inside])
+        open_ones = ~is_derived[made] & (codes[made] >= 0)
         targets, ordinals = made[open_ones], ordinals[open_ones]
         wanted, places = np.unique(codes[targets], return_inverse=True)
         found = [self._origins(int(code)) for code in wanted]

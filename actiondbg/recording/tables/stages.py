@@ -68,16 +68,24 @@ class StageTable:
 
     def stages(self) -> list[RecordedStage]:
         """Return the stages: all inputs, those between, and all outputs."""
-        made = [self._stage(index) for index in range(self._stages.count)]
-        order = ("input", "between", "output")
-        return sorted(made, key=lambda stage: (order.index(stage.kind), stage.actions))
+        kinds, actions = (self._stages.field(name).tolist() for name in ("kind", "row"))
+        order = sorted(range(self._stages.count), key=lambda at: int(actions[at]))
+        # A tool may run several pipelines on a module: the last output is the output.
+        outputs = {
+            int(self._items.field("operation")[self._part(at).start]): at
+            for at in order
+            if _KINDS[int(kinds[at])] == "output"
+        }
+        found = [
+            self._stage(at)
+            for at in order
+            if _KINDS[int(kinds[at])] != "output" or at in outputs.values()
+        ]
+        places = ("input", "between", "output")
+        return sorted(found, key=lambda stage: places.index(stage.kind))
 
     def _stage(self, index: int) -> RecordedStage:
-        # A stage and the section of its operations are in a chunk of their own.
-        chunk, _ = self._stages.sections[index]
-        starts = np.cumsum([0, *(section.count for _, section in self._items.sections)])
-        at = next(i for i, (own, _) in enumerate(self._items.sections) if own is chunk)
-        part = slice(int(starts[at]), int(starts[at + 1]))
+        part = self._part(index)
         names = self._strings[Space.OPERATION].texts
         return RecordedStage(
             kind=_KINDS[int(self._stages.field("kind")[index])],
@@ -90,6 +98,14 @@ class StageTable:
             names=[names[place] for place in self._names[part].tolist()],
             locations=[self._location_texts[place] for place in self._places[part].tolist()],
         )
+
+    def _part(self, index: int) -> slice:
+        """Return the operations of a stage."""
+        # A stage and the section of its operations are in a chunk of their own.
+        chunk, _ = self._stages.sections[index]
+        starts = np.cumsum([0, *(section.count for _, section in self._items.sections)])
+        at = next(i for i, (own, _) in enumerate(self._items.sections) if own is chunk)
+        return slice(int(starts[at]), int(starts[at + 1]))
 
     @cached_property
     def _names(self) -> Ints:

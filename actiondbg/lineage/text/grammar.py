@@ -47,7 +47,7 @@ TOKEN = re.compile(
     r"|(?P<open>[({\[])|(?P<close>[)}\]])"
     r"|(?P<loc>(?<![\w.#@%!$-])loc\s*\()"
     rf"|(?P<symbol>{_SYMBOL}(?:::{_SYMBOL})*+)"
-    r"|(?P<value>%)|(?P<quote>\")"
+    r"|(?P<value>(?<!,\s)%)|(?P<quote>\")"
 )
 SYMBOL = re.compile(rf"{_SYMBOL}(?:::{_SYMBOL})*+")
 VALUE_TOKEN = re.compile(rf"{_STRING}|//[^\n]*+|->|[<>]=|[<({{\[>)}}\]\n]")

@@ -368,8 +368,7 @@ class _Scanner:
             self._mismatch(sign)
             return match.end()
         if top.kind == "R":
-            before = self._text[self._text.rfind("\n", 0, match.start()) + 1 : match.start()]
-            if before.strip():
+            if not self._begins_line(match.start()):
                 self._content = self._line
             self._end_statement()
             self._current = top.owner
@@ -378,6 +377,12 @@ class _Scanner:
         self._content = self._line
         self._fresh = False
         return match.end()
+
+    def _begins_line(self, at: int) -> bool:
+        """Whether only blanks are before a position on its line."""
+        while at > 0 and self._text[at - 1] in " \t":
+            at -= 1
+        return at == 0 or self._text[at - 1] == "\n"
 
     def _mismatch(self, sign: str) -> None:
         top, wanted = self._top, _CLOSES[sign]
@@ -414,7 +419,7 @@ class _Scanner:
         """Read a value, at which another operation may begin."""
         if self._top.kind == "R" and grammar.START_INSIDE.match(self._text, match.start()):
             self._content = self._line
-            return self._operation(match.start())
+            return max(self._operation(match.start()), match.end())
         return match.end()
 
     def _symbol_use(self, match: re.Match[str]) -> int:

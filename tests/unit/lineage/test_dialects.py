@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+
 import pytest
 
 from actiondbg.lineage.stage import Stage
@@ -88,3 +90,21 @@ def test_iree() -> None:
 )
 def test_other_projects(project: str, names: str) -> None:
     assert list(stage(project).names) == names.split()
+
+
+@pytest.mark.parametrize("project", ["triton", "iree", "torch", "stablehlo", "circt"])
+def test_damaged_text_is_read_in_part(project: str) -> None:
+    text = (INPUTS / "dialects" / f"{project}.mlir").read_text()
+    draw = random.Random(project)
+    for _ in range(100):
+        damaged = text
+        for _ in range(draw.randrange(1, 6)):
+            at = draw.randrange(len(damaged))
+            put = draw.choice(["", "{", "}", "(", ")", '"', "%x = a.", "@", "^", "\n", " loc("])
+            damaged = damaged[:at] + put + damaged[at + draw.choice([0, 1, 50]) :]
+        found = scan(damaged, project, file="in.mlir", partial=True).stage
+        assert list(found.lines) == sorted(found.lines)
+        assert all(-1 <= parent < index for index, parent in enumerate(found.parents))
+        pairs = zip(found.lines, found.last_lines, strict=True)
+        assert all(first <= last for first, last in pairs)
+        assert [operation.location.text for operation in found]

@@ -356,3 +356,8 @@ func.func @f() {
 """)
     assert [name for name, parent in found if parent == 0] == ["verif.bmc", "func.return"]
     assert len(found) == 5
+
+
+def test_a_cut_name_behind_a_value_ends_the_scan() -> None:
+    scanned = scan("t.op {a} %x = t.other. %y\n", "cut", partial=True)
+    assert list(scanned.stage.names) == ["t.op"]

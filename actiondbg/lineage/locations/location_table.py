@@ -193,4 +193,4 @@ class LocationTable(Sequence[Location]):
 
     def _alias_text(self, match: re.Match[str]) -> str:
         alias = match[1]
-        return match[0] if alias is None else self._aliases.get(alias, alias)
+        return match[0] if alias is None else self._aliases.get(alias) or alias

@@ -98,10 +98,11 @@ class _Bracket:
         dialect: of names without one, in a region.
     """
 
-    __slots__ = ("dialect", "indent", "kind", "line", "owner")
+    __slots__ = ("dialect", "indent", "kind", "line", "owner", "resumes")
 
     def __init__(self, kind: str, line: int, owner: int, dialect: str = "") -> None:
         self.kind, self.line, self.owner, self.dialect = kind, line, owner, dialect
+        self.resumes = owner  # the operation that continues behind a region
         self.indent = -1  # the column of the operations in the region; -1 before the first
 
 
@@ -346,11 +347,14 @@ class _Scanner:
 
     def _open(self, match: re.Match[str]) -> int:
         sign, at, top = match[0], match.end(), self._top
-        if sign == "{" and top.kind in "R(" and self._current >= 0:
-            name = self.columns.names[self._current]
+        if sign == "{" and top.kind in "R(":
+            name = self.columns.names[self._current] if self._current >= 0 else ""
             if grammar.opens_region(self._text, at, name):
-                dialect = name.partition(".")[0]
-                self._push(_Bracket("R", self._line, self._current, dialect))
+                # A region without an operation, which could not be read, is of the one around it.
+                owner = self._current if name else top.owner
+                bracket = _Bracket("R", self._line, owner, name.partition(".")[0] or top.dialect)
+                bracket.resumes = self._current
+                self._push(bracket)
                 self._current = -1
                 self._fresh = True
                 return at
@@ -371,7 +375,7 @@ class _Scanner:
             if not self._begins_line(match.start()):
                 self._content = self._line
             self._end_statement()
-            self._current = top.owner
+            self._current = top.resumes
         self._stack.pop()
         self._top = self._stack[-1]
         self._content = self._line
@@ -404,7 +408,7 @@ class _Scanner:
         self._top = self._stack[-1]
         if bracket.kind == "R":
             self._end_statement()
-            self._current = bracket.owner
+            self._current = bracket.resumes
 
     def _location(self, match: re.Match[str]) -> int:
         if self._top.kind != "R" or self._current < 0:

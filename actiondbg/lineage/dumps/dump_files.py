@@ -40,10 +40,11 @@ def read_dumps(
     stages: list[Stage] = []
     notes: list[str] = []
     own = _own_files(files)
+    texts = {file: _text(file) for file in own}  # standard input can be read only once
     for file in files:
-        scanned = _read(file, own[file], sum(map(len, stages)), partial)
+        scanned = _scanned(file, texts[file], own[file], sum(map(len, stages)), partial)
         stages.append(scanned.stage)
-        notes.extend([scanned.note] if scanned.note else [])
+        notes.extend([scanned.note] if scanned.note not in ("", *notes) else [])
     lineage = DumpLineage(stages, FileRemap(pairs))
     unused = lineage.unused_remap() if pairs else ""
     if unused:
@@ -62,8 +63,7 @@ def _own_files(files: Sequence[str]) -> dict[str, str]:
     return own
 
 
-def _read(file: str, own_file: str, first_node: int, partial: bool) -> ScannedText:
-    text = _text(file)
+def _scanned(file: str, text: str, own_file: str, first_node: int, partial: bool) -> ScannedText:
     name = "standard input" if file == "-" else file
     scanned = scan(text, name, file=own_file, first_node=first_node, partial=partial)
     if not len(scanned.stage):

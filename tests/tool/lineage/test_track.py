@@ -134,6 +134,13 @@ def test_related_operations_of_one_dump(folder: Path) -> None:
     assert "shares its source with 2 operations of low.mlir" in run.stdout
 
 
+def test_a_part_of_standard_input(folder: Path) -> None:
+    cut = CONVOLUTIONS.partition("return")[0]
+    run = track("--input", "-", "--partial", "--related", "--from", "%first", statements=cut)
+    assert "shares its source with 1 operation of standard input" in run.stdout
+    assert len(run.stderr.splitlines()) == 1
+
+
 @pytest.mark.parametrize(
     ("args", "status", "message"),
     [

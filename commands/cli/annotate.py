@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from actiondbg.lineage.lineage import Lineage
     from actiondbg.lineage.stage import Operation, Stage
 
-Level = Literal["operation", "outermost", "function"]
+OriginLevel = Literal["operation", "outermost", "loop", "function", "dispatch"]
 
 _ENDS = ("input", "output")  # the stages of every run
 _EPILOG = """\
@@ -71,8 +71,12 @@ class AnnotateOptions(Options):
         ),
     ] = None
     level: Annotated[
-        Level,
-        Option("--level", help="origins: operations, the outermost around them, or functions"),
+        OriginLevel,
+        Option(
+            "--level",
+            help="what stands for origins: themselves, the outermost operations around them, or "
+            "units as of actiondbg lineage",
+        ),
     ] = "operation"
     exact: Annotated[bool, Flag("--exact", help="leave out what only locations show")] = False
     loc_only: Annotated[bool, Flag("--loc-only", help="set locations, add no comments")] = False
@@ -148,7 +152,7 @@ def _annotate(lineage: Lineage, options: AnnotateOptions, *, has_tool: bool) -> 
         raise UsageError(f"{origin.name!r} is later than {stage.name!r}: origins are earlier.")
     file = _file_of_origins(stage, origin, options)
     annotation = Annotation(
-        lineage, stage, origin, raised=_raised(options.level), exact=options.exact
+        lineage, stage, origin, raised=_raised(origin, options.level), exact=options.exact
     )
     text = annotation.text(
         comments=not options.loc_only, locations=not options.comments_only, file=file
@@ -175,22 +179,18 @@ def _file_of_origins(stage: Stage, origin: Stage, options: AnnotateOptions) -> s
     return str(options.output)
 
 
-def _raised(level: Level) -> Callable[[Operation], Operation]:
-    """Return what maps an origin to the one that is shown for it."""
+def _raised(stage: Stage, level: OriginLevel) -> Callable[[Operation], Operation]:
+    """Return what maps an origin to the operation that stands for it."""
     from actiondbg.lineage.performance.cost import outermost
     from actiondbg.lineage.stage import Operation
+    from actiondbg.lineage.units import units_of
 
-    def function_around(operation: Operation) -> Operation:
-        around: Operation | None = operation
-        while around is not None and not around.symbol:
-            around = around.parent
-        return around or operation
-
-    if level == "function":
-        return function_around
+    if level == "operation":
+        return lambda operation: operation
     if level == "outermost":
-        return lambda one: Operation(one.stage, outermost(one.stage, one.index))
-    return lambda operation: operation
+        return lambda operation: Operation(stage, outermost(stage, operation.index))
+    units = units_of(stage, level)
+    return lambda one: one if units[one.index] < 0 else Operation(stage, units[one.index])
 
 
 def _write(path: Path, text: str) -> None:

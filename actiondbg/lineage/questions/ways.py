@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import deque
 from functools import cached_property
 from typing import NamedTuple
 
@@ -10,23 +9,32 @@ import numpy as np
 
 from actiondbg.lineage.evidence import EVIDENCES, Evidence
 from actiondbg.lineage.lineage import Lineage, Step
-from actiondbg.recording.format.arrow import Bools, Ints
+from actiondbg.recording.format.arrow import Ints
 
-_ENDS = frozenset((Evidence.REPLACED, Evidence.FOLDED, Evidence.MERGED, Evidence.REWRITTEN))
+_ENDS = frozenset(
+    (
+        Evidence.REPLACED,
+        Evidence.FOLDED,
+        Evidence.MERGED,
+        Evidence.REWRITTEN,
+        Evidence.SAME,
+    )
+)
 _CODES = {evidence: code for code, evidence in enumerate(EVIDENCES)}
 
-_SYMBOL = _CODES[Evidence.SYMBOL]
+_END = 1 << 62  # after all ordinals
+_NO_ROWS: Ints = np.empty(0, np.int64)
 
 
 class Way(NamedTuple):
     """What an operation became.
 
     Args:
-        nodes: the operations on the way, itself included, by the time at which each was made.
-        steps: in the order of time.
+        nodes: the operations on the way, itself first.
+        steps: the steps between them.
     """
 
-    nodes: dict[int, int]
+    nodes: list[int]
     steps: list[Step]
 
 
@@ -48,9 +56,6 @@ class Ways:
         self.codes, self.sources, self.targets, self.ordinals = (
             np.ascontiguousarray(column) for column in table.T
         )
-        self._known_times: dict[int, int] = {}
-        # All steps of an action are simultaneous; a step without an action is alone.
-        self._times = np.cumsum(_changed(self.ordinals) | (self.ordinals < 0))
 
     def __len__(self) -> int:
         return len(self.codes)
@@ -76,11 +81,10 @@ class Ways:
         Args:
             node: its number.
             since: leave out the steps up to this action and those in it.
-            until: leave out the steps after this action and those in it.
+            until: leave out the steps after this action.
         """
-        first = -1 if since is None else self._time_of(since)
-        last = len(self) if until is None else self._time_of(until)
-        return self._walk(node, self._from, self.targets, 1, first + 1, last)
+        last = _END if until is None else until
+        return self._walk(node, self._from, self.targets, since or 0, last)
 
     def alive(self, node: int, since: int | None = None, until: int | None = None) -> list[int]:
         """Return what an operation became that was not replaced up to an action; see ``forward``.
@@ -93,7 +97,7 @@ class Ways:
 
     def back(self, node: int) -> Way:
         """Return what an operation came from, with all between."""
-        return self._walk(node, self._to, self.sources, -1, -len(self), 0)
+        return self._walk(node, self._to, self.sources, 0, _END)
 
     @cached_property
     def _from(self) -> dict[int, Ints]:
@@ -103,52 +107,33 @@ class Ways:
     def _to(self) -> dict[int, Ints]:
         return _rows_by(self.targets)
 
-    def _time_of(self, ordinal: int) -> int:
-        """Return the time of the last step up to an action; -1 for none."""
-        if ordinal not in self._known_times:
-            before = (self.ordinals >= 0) & (self.ordinals <= ordinal)
-            self._known_times[ordinal] = int(self._times[before].max(initial=-1))
-        return self._known_times[ordinal]
+    def _walk(self, node: int, index: dict[int, Ints], ends: Ints, since: int, until: int) -> Way:
+        """Follow the steps of some actions from an operation.
 
-    def _walk(
-        self, node: int, index: dict[int, Ints], ends: Ints, sign: int, first: int, last: int
-    ) -> Way:
-        """Walk from an operation in the order of time (sign 1), or against it (sign -1).
+        The order of the steps of a way is not compared: what a pass does at its end has the
+        ordinal of the pass, which is before those of the patterns in it.
 
         Args:
             node: the operation.
             index: the rows of the steps from each operation.
             ends: the operations to which the steps lead.
-            sign: of the times.
-            first: the first time; with the sign.
-            last: the last time; with the sign.
+            since: the steps of later actions are followed, and those without an action.
+            until: the last action.
         """
-        times = self._times
-        reached = {node: first}
+        reached = {node: None}
         rows: set[int] = set()
-        queue = deque([node])
-        while queue:
-            one = queue.popleft()
-            since = reached[one]
-            for row in map(int, index.get(one, ())):
-                # An operation may refer to a symbol that was made before it.
-                is_symbol = self.codes[row] == _SYMBOL
-                when = since if is_symbol else int(times[row]) * sign
-                if not since <= when <= last:
+        queue = [node]
+        for one in queue:  # grows while it is iterated over
+            for row in index.get(one, _NO_ROWS).tolist():
+                ordinal = int(self.ordinals[row])
+                if ordinal >= 0 and not since < ordinal <= until:
                     continue
                 rows.add(row)
                 end = int(ends[row])
-                # An operation reached again at an earlier time has more ways onward.
-                if end != one and when < reached.get(end, when + 1):
-                    reached[end] = when
+                if end not in reached:
+                    reached[end] = None
                     queue.append(end)
-        return Way(reached, [self.step(row) for row in sorted(rows)])
-
-
-def _changed(values: Ints) -> Bools:
-    changed = np.ones(len(values), np.bool_)
-    changed[1:] = values[1:] != values[:-1]
-    return changed
+        return Way(list(reached), [self.step(row) for row in sorted(rows)])
 
 
 def _rows_by(keys: Ints) -> dict[int, Ints]:

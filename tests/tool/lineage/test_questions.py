@@ -140,14 +140,47 @@ def test_sql_over_steps(recording: str) -> None:
     assert row["action"].startswith("pattern:ConvConverter") and row["n"] == 2
 
 
-def test_walking_the_steps_agrees_with_the_relation(recorded: RecordedLineage) -> None:
+LOOPS = (
+    f"{PIPELINE[:-1]},one-shot-bufferize{{bufferize-function-boundaries allow-unknown-ops}},"
+    "func.func(convert-linalg-to-loops),cse)"
+)
+
+
+@pytest.mark.parametrize("pipeline", [PIPELINE, LOOPS])
+@pytest.mark.parametrize("exact", [False, True])
+def test_walking_the_steps_agrees_with_the_relation(
+    pipeline: str, exact: bool, tmp_path: Path
+) -> None:
+    tool = ["mlir-opt", str(INPUT), f"--pass-pipeline={pipeline}"]
+    record(tool, tmp_path / "run.adbrec", lineage=True, stdout=os.devnull)
+    recorded = RecordedLineage(open_recording(tmp_path / "run.adbrec"))
     first, last = recorded.stages
-    ways = Ways(recorded)
+    ways = Ways(recorded, exact=exact)
     walked = {
         (operation.index, found.index)
         for operation in first
         for node in ways.forward(operation.node).nodes
         if (found := last.of_node(node)) is not None
     }
-    relation = recorded.relate(first, last)
+    relation = recorded.relate(first, last, exact=exact)
     assert walked == set(zip(relation.sources, relation.targets, strict=True))
+    assert len(walked) > len(first)
+
+
+def test_only_the_outermost_loops_answer(tmp_path: Path) -> None:
+    recording, drawn = str(tmp_path / "run.adbrec"), tmp_path / "clamp.svg"
+    tool = ["mlir-opt", str(INPUT), f"--pass-pipeline={LOOPS}"]
+    record(tool, recording, lineage=True, stdout=os.devnull)
+    done = command_line.run("track", recording, "--from", "tosa.clamp", "--level", "loop", "--json")
+    (loop,) = json.loads(done.stdout)["operations"]
+    assert loop["operation"]["name"] == "scf.for"
+    lineage(recording, "--of", "tosa.clamp", "--level", "loop", "--svg", str(drawn))
+    assert drawn.read_text().count("scf.for</text>") == 1
+
+
+def test_a_chain_of_tools() -> None:
+    tool = ["mlir-opt", str(ROOT / "examples" / "fold.mlir"), "--canonicalize"]
+    chain = [*tool, "--then", "--", "mlir-opt", "--convert-arith-to-llvm"]
+    answer = lineage("--kind", "arith.addi", "--became", "llvm.add", "--", *chain)
+    assert answer.startswith("2 arith.addi: 1 became llvm.add, 1 did not.\n")
+    assert "pattern:AddIAddConstant" in answer

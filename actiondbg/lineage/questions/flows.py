@@ -17,6 +17,7 @@ from actiondbg.lineage.questions.groups import name_matches, operations_of_kind
 from actiondbg.lineage.questions.kinds import COMMON_KINDS
 from actiondbg.lineage.questions.reasons import Reasons, reason_text
 from actiondbg.lineage.stage import Stage
+from actiondbg.lineage.stage_choice import chosen_stage
 from actiondbg.lineage.units import outermost
 
 MOST_KINDS = 14  # a column
@@ -90,8 +91,8 @@ def flows(
     Args:
         lineage: the operations.
         glob: of the kinds of the input.
-        after: globs of passes, such as ``tosa-to-linalg``, or names of stages, in the order of
-            time; each makes a column.
+        after: globs of passes, such as ``tosa-to-linalg``, or of dumps and imports the stages as
+            ``chosen_stage`` takes them, in the order of time; each makes a column.
         exact: leave out what only locations show.
         most: the most kinds of a column; the others are added up.
 
@@ -224,9 +225,13 @@ def _hops(lineage: Lineage, reasons: Reasons, after: Sequence[str], exact: bool)
     first, *between, last = lineage.stages
     if not after:
         return [_StageHop(lineage, first, last, exact)]
-    by_name = {stage.name: stage for stage in between}
-    if all(word in by_name for word in after):
-        chosen = [first, *(by_name[word] for word in after), last]
+    if not lineage.is_recorded:
+        if not between:
+            raise UsageError(
+                f"There is no stage between {first.name} and {last.name} for {after[0]!r}: give "
+                "one more dump."
+            )
+        chosen = [first, *(chosen_stage(between, word) for word in after), last]
         return [_StageHop(lineage, one, other, exact) for one, other in pairwise(chosen)]
     hops: list[_Hop] = []
     since = None
@@ -252,11 +257,8 @@ def _end_of(word: str, lineage: Lineage, reasons: Reasons) -> int:
             found = ordinal
     if found >= 0:
         return found
-    stages = [stage.name for stage in lineage.stages[1:-1]]
-    names = ", ".join([*stages, *passes]) or "none"
-    raise UsageError(
-        f"No stage and no pass that changed an operation matches {word!r}: there are {names}."
-    )
+    names = ", ".join(passes) or "none"
+    raise UsageError(f"No pass that changed an operation matches {word!r}: there are {names}.")
 
 
 def _collected(

@@ -125,7 +125,8 @@ def parting_place(parting: Parting) -> str:
     """Return where ways part, as the end of a sentence."""
     sign = parting.sign
     if parting.ordinal is None:
-        return f"in {sign.where}, at {sign.kind}"
+        where = sign.where if sign.where.startswith("after ") else f"in {sign.where}"
+        return f"{where}, at {sign.kind}"
     made = f", which made {sign.kind}" if sign.kind else ""
     inside = ""
     if sign.where and parting.pass_ordinal != parting.ordinal:

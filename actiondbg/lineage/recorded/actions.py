@@ -31,10 +31,12 @@ class RecordedActions:
         return column
 
     def _flags(self, name: str, word: str) -> Bools:
-        return self._placed((self._words(name) == word).astype(np.bool_)).astype(np.bool_)
-
-    def _words(self, name: str) -> Any:
-        return np.array(self._table[name].to_pylist(), object)
+        """Return whether each action has a word in a column of few different words."""
+        column = self._table[name].combine_chunks()
+        words: list[str | None] = column.dictionary.to_pylist()
+        codes: Ints = column.indices.fill_null(-1).to_numpy(zero_copy_only=False)
+        code = words.index(word) if word in words else -2
+        return self._placed(codes == code).astype(np.bool_)
 
     @cached_property
     def parents(self) -> Ints:

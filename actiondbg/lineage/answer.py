@@ -141,7 +141,7 @@ def describe(operation: Operation) -> AnsweredOperation:
     stage, index = operation.stage, operation.index
     line = without_location(stage.text_lines[operation.line - 1].strip())
     if index and stage.lines[index - 1] == operation.line and operation.name not in line:
-        line = f"{operation.name}, which this form leaves out"
+        line = f"{operation.name} inside {line}"  # the custom form leaves it out
     return AnsweredOperation(
         node=operation.node,
         name=operation.name,

@@ -13,25 +13,26 @@ import pytest
 from tests.paths import ROOT
 
 
-def _blocks(language: str) -> list[str]:
+def _blocks(language: str, heading: str = "Dumps") -> list[str]:
     page = (ROOT / "docs" / "lineage.md").read_text()
-    section = page.partition("## Dumps")[2].partition("\n## ")[0]
+    section = page.partition(f"\n## {heading}\n")[2].partition("\n## ")[0]
     return re.findall(rf"^```{language}\n(.*?)^```$", section, re.M | re.S)
 
 
 @pytest.fixture
 def _inputs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    for block in _blocks("mlir"):
+    for block in (*_blocks("mlir"), *_blocks("mlir", "Runs")):
         name = block.partition("\n")[0].removeprefix("// ")
         Path(name).write_text(block)
 
 
-def test_the_examples_with_dumps(mlir_opt: str, _inputs: None) -> None:
+@pytest.mark.parametrize(("heading", "count"), [("Dumps", 3), ("Runs", 2)])
+def test_the_examples(mlir_opt: str, _inputs: None, heading: str, count: int) -> None:
     environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
     compared = 0
     for command, expected in re.findall(
-        r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", "".join(_blocks("text")), re.M
+        r"^\$ (.*)\n((?:(?!\$ ).*\n)*)", "".join(_blocks("text", heading)), re.M
     ):
         run = subprocess.run(
             command.replace("mlir-opt", mlir_opt),
@@ -44,4 +45,15 @@ def test_the_examples_with_dumps(mlir_opt: str, _inputs: None) -> None:
         assert run.stdout == expected
         assert run.returncode == 0
         compared += bool(expected)
-    assert compared == 3
+    assert compared == count
+
+
+def test_the_commands_for_recordings_and_the_python_example(mlir_opt: str, _inputs: None) -> None:
+    environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
+    for script in _blocks("sh", "Runs"):
+        run = ["bash", "-ec", script.replace("mlir-opt", mlir_opt)]
+        done = subprocess.run(run, stdout=subprocess.PIPE, text=True, env=environment, check=True)
+    [example] = _blocks("python", "Runs")
+    python = [sys.executable, "-c", example]
+    done = subprocess.run(python, stdout=subprocess.PIPE, text=True, env=environment, check=True)
+    assert "scf.for" in done.stdout and "Evidence.CREATED" in done.stdout

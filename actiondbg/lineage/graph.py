@@ -44,6 +44,11 @@ class Edges(NamedTuple):
         return Edges(*(np.concatenate(column).astype(np.int64) for column in columns))
 
     @staticmethod
+    def none() -> Edges:
+        """Return no edges."""
+        return Edges(*(np.zeros(0, np.int64) for _ in Edges._fields))
+
+    @staticmethod
     def of(sources: Ints, targets: Ints, evidence: Evidence, ordinals: Ints) -> Edges:
         """Return edges with the same evidence."""
         codes = np.full(len(sources), EVIDENCES.index(evidence), np.int64)
@@ -107,6 +112,10 @@ class LineageGraph:
     def steps(self) -> Iterator[Step]:
         """Iterate over all edges, in the order of time."""
         return map(self.step, range(len(self)))
+
+    def sources_of(self, node: int) -> list[int]:
+        """Return the operations that an operation was made from directly."""
+        return self.edges.sources[self._back.edges_at(node)].tolist()
 
     def has_heirs(self, node: int) -> bool:
         """Whether anything was made from an operation."""

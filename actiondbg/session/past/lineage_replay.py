@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from actiondbg import protocol
-from actiondbg.errors import UsageError
+from actiondbg.errors import NoAnswer, ToolGone, UsageError
+from actiondbg.process.forked_tool import ForkedTool
 from actiondbg.session.debug_session import End
 from actiondbg.session.past.replay import Place, Replay, replay_to
 
@@ -36,6 +37,15 @@ def record_replay(replay: Replay, path: Path, end: End) -> None:
             fork.complete()
             return fork.check_same()
         if end != "now":
-            replay_to(fork, Place(end, "after"))
+            _advance(fork, end)
             fork.request(protocol.RecordStage())
         fork.request(protocol.CloseRecording())
+
+
+def _advance(fork: ForkedTool, end: int) -> None:
+    try:
+        replay_to(fork, Place(end, "after"))
+    except (NoAnswer, ToolGone) as error:
+        raise UsageError(
+            f"The run ends before the end of an action #{end}: see info pipeline."
+        ) from error

@@ -9,7 +9,7 @@ the start of a tool takes most of the time.
 from __future__ import annotations
 
 from scenarios.json_sessions import JSON
-from scenarios.lineage_questions import LINEAGE_QUESTIONS
+from scenarios.lineage import LINEAGE
 from scenarios.recordings import QUERIES, RECORDINGS
 from scenarios.scenario import SUBCOMMANDS, Scenario, Step, documented_commands
 from scenarios.shell import SHELL
@@ -25,7 +25,7 @@ SCENARIOS = (
     *EXPLAIN,
     *WHATIF,
     *COST,
-    *LINEAGE_QUESTIONS,
+    *LINEAGE,
     *TRACK,
 )
 

@@ -765,41 +765,6 @@ info program
         line("ls found"),
     ),
     scenario(
-        "shell-lineage",
-        session(
-            FOLD,
-            """\
-track
-break AddIAddConstant
-run
-cursor-goto %1
-track
-track --to canonicalize
-track --to nosuch
-track --to #1
-track --to #99
-track %0
-track @shift
-track @shift --nested --level function
-track fold.mlir:5
-track fold.mlir:99
-track arith.constant --exact
-track @99
-track @nothing
-track-back
-related
-lineage
-lineage --svg lineage.svg
-lineage %1 --dot lineage.dot --html lineage.html
-shell cat lineage.dot
-continue
-track-back arith.addi
-track arith.addi
-track @5 --to cse
-""",
-        ),
-    ),
-    scenario(
         "shell-whatif",
         session(
             CSE,

@@ -1,8 +1,8 @@
-"""Questions about what the operations of a program became."""
+"""What operations of a program became: at a stop, and questions about all of them."""
 
 from __future__ import annotations
 
-from scenarios.scenario import RECORD_PLAIN, line, scenario
+from scenarios.scenario import FOLD, RECORD_PLAIN, line, scenario, session
 
 _TOOL = (
     "mlir-opt convolutions.mlir --pass-pipeline='builtin.module(func.func(tosa-to-linalg-named,"
@@ -11,7 +11,42 @@ _TOOL = (
 _GROUPS = "--kind tosa.conv2d --became tensor.pad"
 _DUMPS = "--input fold.mlir --then b.mlir --then c.mlir"
 
-LINEAGE_QUESTIONS = (
+LINEAGE = (
+    scenario(
+        "shell-lineage",
+        session(
+            FOLD,
+            """\
+track
+break AddIAddConstant
+run
+cursor-goto %1
+track
+track --to canonicalize
+track --to nosuch
+track --to #1
+track --to #99
+track %0
+track @shift
+track @shift --nested --level function
+track fold.mlir:5
+track fold.mlir:99
+track arith.constant --exact
+track @99
+track @nothing
+track-back
+related
+lineage
+lineage --svg lineage.svg
+lineage %1 --dot lineage.dot --html lineage.html
+shell cat lineage.dot
+continue
+track-back arith.addi
+track arith.addi
+track @5 --to cse
+""",
+        ),
+    ),
     scenario(
         "lineage",
         line(f"actiondbg record --lineage -q -o run.adbrec -- {_TOOL} -o out.mlir"),

@@ -15,9 +15,10 @@ import pytest
 import actiondbg
 from actiondbg.errors import NotRecorded
 from actiondbg.lineage.chain import ChainLineage
-from actiondbg.lineage.lineage import Tracking
+from actiondbg.lineage.lineage import Lineage, Tracking
 from actiondbg.lineage.live import SessionLineage
 from actiondbg.lineage.recorded.lineage import RecordedLineage
+from actiondbg.lineage.source import open_lineage
 from actiondbg.recording import open_recording
 from actiondbg.recording.capture.recorder import record, start_recording
 
@@ -189,6 +190,36 @@ def test_a_stop_and_a_recording_give_the_same_answers(
         here = recorded.track([ours], recorded.stages[-1])
         there = live.lineage.track([theirs], live.last)
         assert ways(here) == ways(there)
+
+
+@pytest.mark.parametrize(
+    ("source", "args"),
+    [
+        (CONSTANTS, ["--canonicalize"]),
+        (CONSTANTS, ["--cse"]),
+        (CONSTANTS, ["--convert-arith-to-llvm"]),
+        (FUSED, ["--linalg-fuse-elementwise-ops"]),
+        (FUSED, [BUFFERIZE, "--convert-linalg-to-loops"]),
+        (GLOBAL, [BUFFERIZE]),
+    ],
+)
+def test_dumps_show_a_part_of_what_the_run_shows(
+    mlir_opt: str, source: str, args: list[str]
+) -> None:
+    recorded = lineage_of(mlir_opt, source, *args, "--mlir-print-debuginfo")
+    dumps = open_lineage(dumps=["in.mlir", "out.mlir"]).lineage
+    in_run, in_dumps = pairs(recorded), pairs(dumps)
+    assert in_dumps and in_dumps <= in_run
+
+
+def pairs(lineage: Lineage) -> set[tuple[str, str, str, str]]:
+    """Return what became what: names, the location of the source, and the result of the target."""
+    first, last = lineage.stages
+    relation = lineage.relate(first, last)
+    return {
+        (first[at].name, first[at].location.text, last[to].name, last[to].result)
+        for at, to in zip(relation.sources, relation.targets, strict=True)
+    }
 
 
 def test_a_killed_run_has_the_lineage_up_to_then(mlir_opt: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import lzma
 import os
 import re
 import subprocess
@@ -25,9 +26,11 @@ def _inputs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for block in (*_blocks("mlir"), *_blocks("mlir", "Runs")):
         name = block.partition("\n")[0].removeprefix("// ")
         Path(name).write_text(block)
+    model = ROOT / "tests" / "inputs" / "face_detection.mlir.xz"
+    Path("face_detection.mlir").write_bytes(lzma.decompress(model.read_bytes()))
 
 
-@pytest.mark.parametrize(("heading", "count"), [("Dumps", 3), ("Runs", 2)])
+@pytest.mark.parametrize(("heading", "count"), [("Dumps", 3), ("Runs", 2), ("A model", 3)])
 def test_the_examples(mlir_opt: str, _inputs: None, heading: str, count: int) -> None:
     environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
     compared = 0

@@ -6,6 +6,7 @@
 #include "llvm/Support/xxhash.h"
 #include <cerrno>
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 using llvm::StringRef;
@@ -105,6 +106,24 @@ void RecordFile::write(ChunkHeader header, llvm::ArrayRef<Part> parts) {
   // A truncated chunk ends the file: readers would report anything after it as
   // damage.
   if (done != static_cast<ssize_t>(gathered.bytes))
+    abandon();
+}
+
+void RecordFile::dropTornChunk() {
+  std::string path = "/proc/self/fd/" + std::to_string(fd);
+  int readable = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  struct stat file;
+  if (readable < 0 || fstat(readable, &file) != 0)
+    return;
+  constexpr off_t fileHeader = 16;
+  off_t end = fileHeader;
+  ChunkHeader header;
+  while (pread(readable, &header, sizeof(header), end) == sizeof(header) &&
+         StringRef(header.magic, 4) == "ADBC" && header.bytes &&
+         end + off_t(header.bytes) <= file.st_size)
+    end += header.bytes;
+  close(readable);
+  if (end < file.st_size && ftruncate(fd, end) != 0)
     abandon();
 }
 

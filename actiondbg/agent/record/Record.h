@@ -188,6 +188,8 @@ public:
   /// The file's descriptor; `resume` continues writing in a fork.
   static int descriptor() { return fd; }
   static void resume(int descriptor) { fd = descriptor; }
+  /// Cuts off a chunk at the end that is not complete: its writer was killed.
+  static void dropTornChunk();
   /// Writes a chunk. Allocates nothing and is async-signal-safe.
   static void write(ChunkHeader header, llvm::ArrayRef<Part> parts);
 

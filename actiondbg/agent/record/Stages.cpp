@@ -35,8 +35,8 @@ struct Known {
 /// Writes one stage; lives in a fork of the tool.
 class StageWriter {
 public:
-  StageWriter(Operation *root, StageRow row, unsigned thread)
-      : root(root), row(row), thread(thread) {
+  StageWriter(Operation *root, StageRow row, unsigned thread, int tool)
+      : root(root), row(row), thread(thread), tool(tool) {
     for (unsigned space = 0; space < spaces; ++space)
       dictionaries.emplace_back(static_cast<Space>(space));
   }
@@ -52,6 +52,8 @@ private:
   Operation *root;
   StageRow row;
   unsigned thread;
+  /// A descriptor of the tool's process; negative if there is none.
+  int tool;
   Identities &ids = Identities::all();
   std::vector<Dictionary> dictionaries;
   llvm::DenseMap<Location, uint32_t> numbers;
@@ -133,6 +135,9 @@ void StageWriter::write(bool isGeneric) {
   stage.add(row);
   ChunkHeader header;
   header.thread = thread;
+  struct pollfd ended = {tool, POLLIN, 0};
+  if (tool >= 0 && poll(&ended, 1, 0) > 0)
+    RecordFile::dropTornChunk();
   RecordFile::write(header,
                     {strings.part(), locations.part(), texts.section.part(),
                      stage.part(), operations.part()});
@@ -166,13 +171,16 @@ static void write(Operation *root, StageKind kind, const Recorder &recorder) {
   bool isValid = !known().hasFailure;
   unsigned own = Recorder::newThread();
   int file = RecordFile::descriptor();
+  int tool = syscall(SYS_pidfd_open, getpid(), 0);
   pid_t child = forkQuietly();
   if (child == 0) {
     // Another thread may have held the lock of the agent's heap.
     ToolHeap toolHeap;
-    StageWriter writer(root, stage, own);
+    StageWriter writer(root, stage, own, tool);
     writeInForks(writer, isValid, file);
   }
+  if (tool >= 0)
+    close(tool);
   if (child < 0)
     return;
   int descriptor = syscall(SYS_pidfd_open, child, 0);

@@ -21,9 +21,10 @@ _OPERATION = re.compile(
     rf'( *)(?:%[^=\n"]*= )?"?({_ID})"?(?:(?: [a-z_][\w-]*(?:\([^()\n]*\))?)* {_SYMBOL})?'
 )
 _GENERIC_SYMBOL = re.compile(r'\bsym_name = "((?:[^"\\]|\\.)*)"')
-_ROOT = re.compile(r"^(?![#!/ }{\n]).", re.MULTILINE)
+_ROOT = re.compile(r"^(?![#!/ }{\])>\n]).", re.MULTILINE)
 _CHILD = re.compile(r"\n {2}(?=[^ \n}^)])")
-_ALIAS = re.compile(r"^([#!][A-Za-z_][\w$-]*) = (.*)\n?", re.MULTILINE)
+# Attributes such as #util.composite<> go on in lines that are indented, or begin with a bracket.
+_ALIAS = re.compile(r"^([#!][A-Za-z_][\w$-]*) = (.*(?:\n(?:[ \t]+\S|[\])}>]).*)*)\n?", re.MULTILINE)
 _ALIAS_USE = re.compile(r"[#!][A-Za-z_][\w$-]*(?![\w$.<-])")
 _ATTRIBUTE = re.compile(r"#[A-Za-z_][\w$.]*<")
 _LONGEST = 4000  # characters of a definition; nested call sites grow with each level

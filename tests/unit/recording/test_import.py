@@ -18,6 +18,7 @@ from actiondbg.recording.errors import RecordingError
 from actiondbg.recording.imported.dump import parse_header, split_ir
 from actiondbg.recording.imported.importer import Import, import_log
 from actiondbg.recording.imported.printed_operation import (
+    aliases,
     canonical,
     find,
     outermost,
@@ -149,6 +150,25 @@ def test_printed_operations() -> None:
     assert text[first.begin : first.end].endswith("    return\n  }\n")
     assert text[second.begin : second.end] == "    func.func private @f()\n"
     assert find(text, "func.func", "h") == []
+
+
+def test_an_attribute_of_several_lines_is_an_alias() -> None:
+    text = (
+        "#composite = #util.composite<8xi8, [\n"
+        "    dense<[2, 1]> : tensor<2xi16>,\n"
+        "    dense<0> : vector<4xi8>,\n"
+        "]>\n"
+        "#loc = loc(unknown)\n"
+        "module {\n"
+        "  util.global private @a = #composite\n"
+        "}\n"
+    )
+    outer = outermost(text)
+    assert outer is not None
+    assert outer.name == "builtin.module"
+    (inner,) = symbols_in(text, outer)
+    whole = with_aliases(text[inner.begin : inner.end], aliases(text))
+    assert whole == text.partition("#loc")[0] + "  util.global private @a = #composite\n"
 
 
 def test_aliases_mean_the_same_in_other_dumps() -> None:

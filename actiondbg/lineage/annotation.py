@@ -94,6 +94,7 @@ class Annotation:
         lines = list(self._stage.text_lines)
         commented = self._commented() if comments else {}
         generated = self._generated(file)
+        inexact = "by location" if self._lineage.is_recorded else "by location or text"
         for index, number in _ends(self._stage):
             line, old = split_location(lines[number - 1])
             origins = self.origins.get(index, [])
@@ -102,7 +103,7 @@ class Annotation:
                 kept = self._stage.locations[index].text
                 new = kept if kept != UNKNOWN.text and file is None else generated
             new = new or old
-            comment = _comment(commented.get(index, [])) if comments else ""
+            comment = _comment(commented.get(index, []), inexact) if comments else ""
             lines[number - 1] = f"{line.rstrip()}{f' loc({new})' if new else ''}{comment}"
         return "\n".join(lines)
 
@@ -168,12 +169,12 @@ def _ends(stage: Stage) -> Iterator[tuple[int, int]]:
         yield index, number
 
 
-def _comment(origins: Sequence[Origin]) -> str:
+def _comment(origins: Sequence[Origin], inexact: str) -> str:
     if not origins:
         return "  // no origin"
     words: list[str] = []
     for one in islice(origins, _SHOWN):
-        approximate = "" if one.is_exact else " (by location)"
+        approximate = "" if one.is_exact else f" ({inexact})"
         words.append(f"{_described(one.operation)}{approximate}")
     if len(origins) > _SHOWN:
         words.append(f"{len(origins) - _SHOWN} more")

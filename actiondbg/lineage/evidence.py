@@ -6,7 +6,7 @@ from enum import StrEnum
 
 
 class Evidence(StrEnum):
-    """What shows that one operation was made from another; all but LOCATION are exact."""
+    """What shows that one operation was made from another; all but the last two are exact."""
 
     REPLACED = "replaced"  # the rewriter reported the replacement
     CREATED = "created"  # inserted by the application of a pattern to the other
@@ -17,11 +17,12 @@ class Evidence(StrEnum):
     SYMBOL = "symbol"  # the other refers to the symbol that it defines
     SAME = "same"  # the same operation, printed by one tool and parsed by the next
     LOCATION = "location"  # their source ranges overlap
+    TEXT = "text"  # one has lost its location, and both have the same text
 
     @property
     def is_exact(self) -> bool:
-        """Whether the compiler showed it; False for a comparison of locations."""
-        return self is not Evidence.LOCATION
+        """Whether the compiler showed it; False for a comparison of locations or of texts."""
+        return self not in (Evidence.LOCATION, Evidence.TEXT)
 
 
 EVIDENCES = tuple(Evidence)  # by code, as tables of edges hold it

@@ -12,7 +12,7 @@ from actiondbg.lineage.evidence import EVIDENCES, Evidence
 from actiondbg.lineage.lineage import Step
 from actiondbg.recording.format.arrow import Bools, Ints
 
-_LOCATION = EVIDENCES.index(Evidence.LOCATION)
+_EXACT = np.array([one.is_exact for one in EVIDENCES])  # by code
 
 
 class Edges(NamedTuple):
@@ -88,8 +88,8 @@ class LineageGraph:
 
     @cached_property
     def exact(self) -> LineageGraph:
-        """The graph without the edges that only locations show."""
-        return LineageGraph(self.edges.only(self.edges.evidence != _LOCATION), self.count)
+        """The graph without the edges that only locations or texts show."""
+        return LineageGraph(self.edges.only(_EXACT[self.edges.evidence]), self.count)
 
     @cached_property
     def _forward(self) -> Adjacency:

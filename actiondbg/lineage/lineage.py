@@ -44,7 +44,8 @@ class Loss(NamedTuple):
         node: its number.
         why: ``folded``, ``merged``, ``dead`` (it had no uses) or ``erased``; ``inserted`` of an
             operation that an action made from no other. Between dumps ``unlocated`` (it has no
-            source location) or ``unmatched`` (no location of the other dump overlaps its own).
+            source location) or ``unmatched`` (no location of the other dump overlaps its own), if
+            no text shows it either.
         ordinal: the action that erased or inserted it; None if no action is known.
     """
 
@@ -126,7 +127,7 @@ class Lineage(Protocol):
         Args:
             operations: operations of one stage.
             to: the other stage, later or earlier.
-            exact: leave out what only locations show.
+            exact: leave out what only locations or texts show.
             nested: track the operations in their regions too.
         """
         ...

@@ -1,13 +1,14 @@
-"""The lineage between dumps of IR: operations whose source ranges overlap."""
+"""The lineage between dumps of IR: operations whose source ranges overlap, or whose texts agree."""
 
 from __future__ import annotations
 
 from array import array
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from itertools import pairwise
 
 from actiondbg.errors import UsageError
+from actiondbg.lineage.dumps.text_chains import TextChains
 from actiondbg.lineage.evidence import Evidence
 from actiondbg.lineage.lineage import Loss, Node, Relation, Step, Trace, Tracking
 from actiondbg.lineage.locations.location_index import LocationIndex
@@ -19,16 +20,22 @@ from actiondbg.lineage.stage import Operation, Stage
 class DumpLineage:
     """Operations of dumps, tracked from any stage to any other by their source ranges.
 
+    What a location does not lead to is followed from stage to stage by its text.
+
     Args:
         stages: in the order of time; the numbers of their operations are distinct.
         remap: names of source files that others replace.
+        by_text: follow operations by their texts too.
     """
 
-    def __init__(self, stages: Sequence[Stage], remap: FileRemap | None = None) -> None:
+    def __init__(
+        self, stages: Sequence[Stage], remap: FileRemap | None = None, *, by_text: bool = True
+    ) -> None:
         self._stages = tuple(stages)
         self.remap = remap or FileRemap()
         self._indices: dict[int, LocationIndex] = {}
         self._firsts = [stage.first_node for stage in self._stages]
+        self._chains = TextChains(self._stages, self.remap) if by_text else None
 
     @property
     def stages(self) -> Sequence[Stage]:
@@ -59,12 +66,12 @@ class DumpLineage:
         exact: bool = False,
         nested: bool = False,
     ) -> Tracking:
-        """Track operations of one stage to another, forward or back, by overlapping ranges.
+        """Track operations of one stage to another, forward or back.
 
         Args:
             operations: operations of one stage.
             to: the other stage, or the same one for the operations of the same source.
-            exact: leave out what only locations show, which is all.
+            exact: leave out what only locations and texts show, which is all.
             nested: track the operations in their regions too.
         """
         steps: dict[int, list[Step]] = {}
@@ -73,7 +80,10 @@ class DumpLineage:
             reached = set[int]() if exact else self._reached(operation, to, nested)
             for index in reached:
                 steps.setdefault(index, []).append(self._step(operation, to, index))
-            if not reached:
+            by_text = {} if exact else self._by_text(operation, to, nested, reached)
+            for index, way in by_text.items():
+                steps.setdefault(index, []).extend(way)
+            if not reached and not by_text:
                 losses.append(Loss(operation.node, self._why_lost(operation, nested)))
         return Tracking(
             tuple(Trace(Operation(to, index), tuple(steps[index])) for index in sorted(steps)),
@@ -82,6 +92,29 @@ class DumpLineage:
 
     def _reached(self, operation: Operation, to: Stage, nested: bool) -> set[int]:
         return self.index(to).overlapping(self._ranges(operation, nested))
+
+    def _by_text(
+        self, operation: Operation, to: Stage, nested: bool, reached: Container[int]
+    ) -> dict[int, tuple[Step, ...]]:
+        """Return what only the texts of an operation lead to, and the steps to it."""
+        stage, found = operation.stage, dict[int, tuple[Step, ...]]()
+        for index in stage.nested(operation.index) if nested else (operation.index,):
+            own = self.index(to).overlapping(self.index(stage).ranges(index))
+            for at, way in self._followed(stage, index, to, own).items():
+                if at not in reached:
+                    found.setdefault(at, way)
+        return found
+
+    def _followed(
+        self, stage: Stage, index: int, to: Stage, reached: Iterable[int]
+    ) -> dict[int, tuple[Step, ...]]:
+        """Follow an operation by its text, unless its location leads to itself."""
+        place, there = self._place(stage), self._place(to)
+        if self._chains is None or place == there or min(place, there) < 0:
+            return {}
+        if self._chains.is_among(index, place, reached, there):
+            return {}
+        return self._chains.follow(index, place, there)
 
     def _ranges(self, operation: Operation, nested: bool) -> set[SourceRange]:
         stage = operation.stage
@@ -103,7 +136,7 @@ class DumpLineage:
         return "unmatched" if known else "unlocated"
 
     def relate(self, source: Stage, target: Stage, *, exact: bool = False) -> Relation:
-        """Return which operations of a stage overlap which of a later one."""
+        """Return which operations of a stage overlap which of a later one, or have its text."""
         sources, targets = array("q"), array("q")
         if not exact:
             from_index, to_index = self.index(source), self.index(target)
@@ -113,8 +146,10 @@ class DumpLineage:
                 found = known.get(ranges)
                 if found is None:
                     found = known[ranges] = sorted(to_index.overlapping(ranges))
-                sources.extend([at] * len(found))
-                targets.extend(found)
+                by_text = self._followed(source, at, target, found)
+                every = sorted({*found, *by_text}) if by_text else found
+                sources.extend([at] * len(every))
+                targets.extend(every)
         return Relation(sources, targets, [False] * len(sources))
 
     def steps(self, *, exact: bool = False) -> Iterator[Step]:
@@ -122,7 +157,9 @@ class DumpLineage:
         for source, target in pairwise(self._stages):
             relation = self.relate(source, target, exact=exact)
             for at, to in zip(relation.sources, relation.targets, strict=True):
-                yield Step(Evidence.LOCATION, source.nodes[at], target.nodes[to])
+                by_location = to in self.index(target).overlapping(self.index(source).ranges(at))
+                evidence = Evidence.LOCATION if by_location else Evidence.TEXT
+                yield Step(evidence, source.nodes[at], target.nodes[to])
 
     def node(self, number: int) -> Node:
         """Describe an operation; raises KeyError for an unknown number."""

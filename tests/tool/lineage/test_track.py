@@ -244,3 +244,47 @@ op.src_rng.overlaps(track(op)[0].src_rng), op.src_rng
 (True, <two.mlir:8:14>)
 """
     )
+
+
+SCALE = """#map = affine_map<(d0) -> (d0)>
+func.func @scale(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %e = tensor.empty() : tensor<4xf32>
+  %0 = linalg.generic {indexing_maps = [#map, #map], iterator_types = ["parallel"]}
+      ins(%x : tensor<4xf32>) outs(%e : tensor<4xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    %factor = arith.constant 2.5 : f32
+    %1 = arith.mulf %in, %factor : f32
+    linalg.yield %1 : f32
+  } -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+"""
+HOISTING = (
+    "builtin.module(canonicalize,cse,one-shot-bufferize{bufferize-function-boundaries},"
+    "func.func(convert-linalg-to-loops),convert-arith-to-llvm)"
+)
+
+
+def test_a_hoisted_constant_is_found_by_its_text(
+    mlir_opt: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("scale.mlir").write_text(SCALE)
+    flags = [f"--pass-pipeline={HOISTING}", "--mlir-print-debuginfo", "-o", "low.mlir"]
+    logging = ["--mlir-print-ir-before-all", "--mlir-print-ir-after-all"]
+    with Path("scale.log").open("wb") as log:
+        subprocess.run([mlir_opt, "scale.mlir", *flags, *logging], check=True, stderr=log)
+    became = "llvm.mlir.constant(2.500000e+00 : f32) : f32\n"
+    run = track("--input", "scale.mlir", "--then", "low.mlir", "--from", "%factor")
+    assert run.stdout.endswith(became), run.stderr
+    assert "  became 1 operation of low.mlir, by text:\n" in run.stdout
+    subprocess.run([COMMAND, "import", "scale.log", "-o", "scale.adbrec"], check=True)
+    run = track("scale.adbrec", "--from", "scale.mlir:7")
+    assert run.stdout.endswith(became), run.stderr
+    assert "#5, by text:\n" in run.stdout
+    run = track("scale.adbrec", "--back", "--from", "llvm.mlir.constant", "--json")
+    answers = map(json.loads, run.stdout.splitlines())
+    (answer,) = (one for one in answers if "2.5" in one["of"][0]["text"])
+    (origin,) = answer["operations"]
+    assert origin["operation"]["location"] == '"scale.mlir":7:15'
+    assert {step["evidence"] for step in origin["steps"]} == {"text"}

@@ -59,12 +59,13 @@ module {
     %0 = llvm.mlir.constant(1.0 : f32) : f32 loc("in.mlir":0:0)  // no origin
     %1 = llvm.intr.fma(%a, %b, %b) : (f32, f32, f32) -> f32 \
 loc(fused["in.mlir":2:8, "in.mlir":3:8])  \
-// from arith.mulf %0 in.mlir:2:8 (by location), arith.addf %1 in.mlir:3:8 (by location)
+// from arith.mulf %0 in.mlir:2:8 (by location or text), \
+arith.addf %1 in.mlir:3:8 (by location or text)
     llvm.cond_br %c, ^bb1, ^bb1 loc("in.mlir":3:8)  \
-// from arith.addf %1 in.mlir:3:8 (by location)
+// from arith.addf %1 in.mlir:3:8 (by location or text)
   ^bb1:  // 2 preds: ^bb0, ^bb0
-    llvm.return %1 : f32 loc("in.mlir":4:3)  // from func.return in.mlir:4:3 (by location)
-  } loc("in.mlir":1:1)  // from func.func @main in.mlir:1:1 (by location)
+    llvm.return %1 : f32 loc("in.mlir":4:3)  // from func.return in.mlir:4:3 (by location or text)
+  } loc("in.mlir":1:1)  // from func.func @main in.mlir:1:1 (by location or text)
 } loc("in.mlir":0:0)  // no origin
 #loc3 = loc(fused["in.mlir":2:8, "in.mlir":3:8])
 """
@@ -92,7 +93,7 @@ def test_an_earlier_module_can_be_annotated_at_a_coarser_level(
     words = ["--input", "in.mlir", "--then", "middle.mlir", "--then", "final.mlir"]
     assert annotate.run([*words, "--at", "middle.mlir", "--level", "function"]) == 0
     line = '%0 = math.fma %a, %b, %b : f32 loc("in.mlir":1:1)  // from func.func @main in.mlir:1:1'
-    assert f"    {line} (by location)\n" in capsys.readouterr().out
+    assert f"    {line} (by location or text)\n" in capsys.readouterr().out
     assert annotate.run([*words, "--at", "middle.mlir", "--comments-only"]) == 0
     text = capsys.readouterr().out
     assert '%0 = math.fma %a, %b, %b : f32 loc(fused["in.mlir":2:8, "in.mlir":3:8])  //' in text

@@ -10,7 +10,7 @@ import tempfile
 from pathlib import Path
 
 from actiondbg.tool import find_tool
-from scripts.benchmarks.lineage import iree, speed, truth
+from scripts.benchmarks.lineage import iree, speed, texts, truth
 from scripts.benchmarks.lineage.pipelines import GENERATED, real_pipelines
 
 _ROOT = Path(__file__).parents[3]
@@ -26,10 +26,10 @@ def main() -> int:
     )
     parser.add_argument("--iree", action="store_true", help="with iree-compile, which it installs")
     parser.add_argument("--quick", action="store_true", help="small inputs: does it run at all?")
-    parser.add_argument("only", nargs="*", choices=[[], "truth", "speed"], metavar="GROUP")
+    parser.add_argument("only", nargs="*", choices=[[], "truth", "texts", "speed"], metavar="GROUP")
     options = parser.parse_args()
     tool = os.fspath(find_tool(options.tool).path)
-    groups = options.only or ["truth", "speed"]
+    groups = options.only or ["truth", "texts", "speed"]
     wrong = False
     with tempfile.TemporaryDirectory(prefix="actiondbg-bench-") as name:
         directory = Path(name)
@@ -41,7 +41,14 @@ def main() -> int:
                 wrong |= not row.is_good
                 _print(row)
             if options.iree:
-                _print(iree.measured(directory, 2 if options.quick else _COPIES))
+                for row in iree.measured(directory, 2 if options.quick else _COPIES):
+                    wrong |= not row.is_good
+                    _print(row)
+        if "texts" in groups:
+            print(texts.HEADER)
+            for pipeline in [*GENERATED, *real_pipelines(_ROOT, options.inputs)]:
+                copies = 2 if options.quick else _COPIES
+                print(texts.measured(tool, pipeline, directory, copies), flush=True)
         if "speed" in groups:
             machine = f"{os.cpu_count()} cores, {datetime.date.today().isoformat()}"
             print(f"| measured ({machine}) | figure | bar |\n|---|---|---|")

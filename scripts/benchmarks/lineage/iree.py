@@ -5,11 +5,20 @@ from __future__ import annotations
 import subprocess
 import sys
 import venv
+from collections.abc import Iterator
 from pathlib import Path
 
+from actiondbg.lineage.lineage import Lineage
 from actiondbg.lineage.source import open_lineage
 from scripts.benchmarks.lineage.plants import Plants
-from scripts.benchmarks.lineage.truth import Row, figures, score
+from scripts.benchmarks.lineage.truth import (
+    LEAST,
+    Row,
+    by_locations_and_by_texts,
+    faults,
+    figures,
+)
+from scripts.benchmarks.recording import command
 
 _PACKAGE = "iree-base-compiler==3.13.0"
 # Initializers of globals stay, because they are not evaluated.
@@ -21,18 +30,25 @@ _FLAGS = (
     "--compile-to=executable-configurations",
     "--mlir-print-debuginfo",
 )
+_LOG = (
+    "--mlir-print-ir-after-all",
+    "--mlir-print-ir-module-scope",
+    "--mlir-disable-threading",
+)
+_NAME = "iree-compile: globals hoisted, dispatches outlined"
 _MAPS = """\
 #map = affine_map<(d0, d1) -> (d0, d1)>
 #rows = affine_map<(d0, d1) -> (d0)>
+#columns = affine_map<(d0, d1) -> (d1)>
 """
 _MODEL = """\
 func.func @model{n}(%a: tensor<64x32xf32>, %b: tensor<32x48xf32>)
     -> (tensor<64x48xf32>, tensor<64xf32>) {
   %e = tensor.empty() : tensor<64x48xf32>
-  %c = arith.constant dense<{p}> : tensor<64x48xf32>
-  %w = linalg.generic {indexing_maps = [#map, #map],
+  %c = arith.constant dense<[{p}, {ones}]> : tensor<48xf32>
+  %w = linalg.generic {indexing_maps = [#columns, #map],
                        iterator_types = ["parallel", "parallel"]}
-      ins(%c : tensor<64x48xf32>) outs(%e : tensor<64x48xf32>) {
+      ins(%c : tensor<48xf32>) outs(%e : tensor<64x48xf32>) {
   ^bb0(%x: f32, %o: f32):
     %k = arith.constant {p} : f32
     %s = math.tanh %x : f32
@@ -65,21 +81,30 @@ func.func @model{n}(%a: tensor<64x32xf32>, %b: tensor<32x48xf32>)
     linalg.yield %t : f32
   } -> tensor<64xf32>
   return %2, %3 : tensor<64x48xf32>, tensor<64xf32>
-}"""
+}""".replace("{ones}", ", ".join(["1.0"] * 47))  # of different values, so that nothing is folded
 
 
-def measured(directory: Path, copies: int) -> Row:
-    """Compare the input of iree-compile with its executables; all that it has is locations."""
+def measured(directory: Path, copies: int) -> Iterator[Row]:
+    """Compare the input of iree-compile with its executables, and import the log of all passes."""
     compiler = _installed(directory)
     source, output = directory / "model.mlir", directory / "executables.mlir"
+    log, run = directory / "iree.log", directory / "iree.adbrec"
     source.write_text(_MAPS + Plants().grown(_MODEL, copies))
-    subprocess.run([compiler, *_FLAGS, source, "-o", output], check=True)
-    lineage = open_lineage(dumps=[str(source), str(output)]).lineage
+    with log.open("wb") as file:
+        argv = [compiler, *_FLAGS, *_LOG, source, "-o", output]
+        subprocess.run(argv, check=True, stderr=file)
+    yield _row(_NAME, open_lineage(dumps=[str(source), str(output)]).lineage)
+    command("import", str(log), "-o", str(run))
+    lineage = open_lineage(run).lineage
+    yield _row(f"the same: the import of its log, {len(lineage.stages)} stages", lineage)
+
+
+def _row(name: str, lineage: Lineage) -> Row:
     first, last = lineage.stages[0], lineage.stages[-1]
-    found = score(lineage)
-    cells = ["iree-compile: globals hoisted, dispatches outlined", f"{len(first):,}"]
-    cells += [f"{len(last):,}", f"{found.planted:,}", *figures(found), "", "", "", ""]
-    return Row(f"| {' | '.join(cells)} |", (), True)
+    alone, dumps = by_locations_and_by_texts(lineage)
+    cells = [name, f"{len(first):,}", f"{len(last):,}", f"{dumps.planted:,}"]
+    cells += [*figures(alone), *figures(dumps), "", "", "", ""]
+    return Row(f"| {' | '.join(cells)} |", tuple(faults("dumps", dumps)), dumps.recall >= LEAST)
 
 
 def _installed(directory: Path) -> Path:

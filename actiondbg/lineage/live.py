@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from actiondbg.errors import NoSuchUnit, UsageError
+from actiondbg.errors import NoSuchUnit
 from actiondbg.lineage.locations.location_index import LocationIndex
 from actiondbg.lineage.recorded.lineage import RecordedLineage
 from actiondbg.lineage.selection import select
@@ -36,10 +36,8 @@ class SessionLineage:
         self._session = session
         # A mapped recording can be read after its file was removed.
         with session.past.recorded(end) as path:
-            self.lineage = RecordedLineage(open_recording(path))
+            self.lineage = RecordedLineage(open_recording(path), to_end=end == "end")
         stages = self.lineage.stages
-        if not stages:
-            raise UsageError("The tool has not begun an action: there is no IR to track.")
         self.first, self.last = stages[0], stages[-1]
 
     @property

@@ -91,6 +91,8 @@ class Stage:
         symbol_uses: by index, the symbols to which operations refer, as written without the
             ``@``: ``kernels::f`` for ``@kernels::@f``.
         locations: the source location of each.
+        is_listing: whether the text is no IR, but lists the operations: the run ended without an
+            output.
     """
 
     name: str
@@ -104,6 +106,7 @@ class Stage:
     symbols: dict[int, str]
     symbol_uses: dict[int, tuple[str, ...]]
     locations: Sequence[Location]
+    is_listing: bool = False
 
     def __len__(self) -> int:
         return len(self.names)

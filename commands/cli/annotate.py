@@ -8,7 +8,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from actiondbg.commands.cli.line_parser import LineParser, MlirInclude, Partial, file_or_stdout
-from actiondbg.commands.cli.lineage_source import Dumps, Remap, opened_lineage, split_tool
+from actiondbg.commands.cli.lineage_source import (
+    Dumps,
+    Remap,
+    opened_lineage,
+    source_words,
+    split_tool,
+)
 from actiondbg.commands.interpreter.error_text import writing
 from actiondbg.commands.interpreter.options import Flag, Option, Options, Positional
 from actiondbg.errors import UsageError
@@ -112,7 +118,7 @@ def run(argv: list[str]) -> int:
     need_packages("actiondbg annotate")
 
     try:
-        source = [options.recording] if options.recording else tool
+        source = source_words(options.recording, tool)
         after = _stage_of_tool(options) if tool else None
         with opened_lineage(
             source,
@@ -148,6 +154,8 @@ def _annotate(lineage: Lineage, options: AnnotateOptions, *, has_tool: bool) -> 
         return default if text is None else chosen_stage(stages, text)
 
     stage, origin = chosen(options.at, stages[-1]), chosen(options.origin, stages[0])
+    if stage.is_listing or origin.is_listing:
+        raise UsageError("The run has no output to annotate: name another stage with --at.")
     if stages.index(origin) > stages.index(stage):
         raise UsageError(f"{origin.name!r} is later than {stage.name!r}: origins are earlier.")
     file = _file_of_origins(stage, origin, options)

@@ -7,7 +7,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from actiondbg.commands.cli.line_parser import LineParser, MlirInclude, Partial
-from actiondbg.commands.cli.lineage_source import Dumps, Remap, opened_lineage, split_tool
+from actiondbg.commands.cli.lineage_source import (
+    Dumps,
+    Remap,
+    opened_lineage,
+    source_words,
+    split_tool,
+)
 from actiondbg.commands.interpreter.error_text import writing
 from actiondbg.commands.interpreter.options import Flag, Option, Options, Positional
 from actiondbg.commands.interpreter.values import positive
@@ -98,7 +104,7 @@ def run(argv: list[str]) -> int:
     try:
         if options.html is not None:
             check_overwritten(options.html)
-        source = [options.recording] if options.recording else tool
+        source = source_words(options.recording, tool)
         profile = read_profile(options.profile)
         with opened_lineage(
             source,

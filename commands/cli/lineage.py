@@ -22,6 +22,7 @@ from actiondbg.commands.cli.lineage_source import (
     Remap,
     chosen_operations,
     opened_lineage,
+    source_words,
     split_tool,
 )
 from actiondbg.commands.cli.query import AnswerFormat, print_answer
@@ -242,12 +243,7 @@ def _split(options: LineageOptions, tool: list[str]) -> tuple[list[str], str]:
     words = list(options.words)
     source = tool
     if not tool and words and (names_recording(words) or not options.dumps):
-        source = [words.pop(0)]
-        if not names_recording(source):
-            raise UsageError(
-                f"{source[0]!r} is no recording: name one, a tool after '--', or dumps with "
-                "--input A.mlir --then B.mlir."
-            )
+        source = source_words(words.pop(0), tool)
     if len(words) > 1:
         raise UsageError(f"{words[1]!r} is one word too many: quote the SQL as one word.")
     if not source and not options.dumps:

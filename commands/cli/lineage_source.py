@@ -16,9 +16,13 @@ from actiondbg.errors import ActiondbgError, UsageError
 
 if TYPE_CHECKING:
     from actiondbg.lineage.lineage import Lineage
+    from actiondbg.lineage.locations.location_index import LocationIndex
     from actiondbg.lineage.stage import Operation, Stage
 
 _NEXT_TOOL = ["--then", "--"]  # between the tools of a chain
+_NO_OUTPUT = (
+    "The run has no output: the end is what was there when it ended, or when its recording does."
+)
 
 Dumps = Annotated[
     tuple[str, ...],
@@ -36,6 +40,24 @@ def split_tool(argv: Sequence[str]) -> tuple[list[str], list[str]]:
     words = list(argv)
     at = words.index("--") if "--" in words else len(words)
     return words[:at], words[at + 1 :]
+
+
+def source_words(recording: str | None, tool: Sequence[str]) -> list[str]:
+    """Return the words of a source: a recording, or a tool with its arguments.
+
+    Raises:
+        UsageError: the recording is none, or both are given.
+    """
+    if recording is None:
+        return list(tool)
+    if not names_recording([recording]):
+        raise UsageError(
+            f"{recording!r} is no recording: name one, a tool after '--', or dumps with "
+            "--input A.mlir --then B.mlir."
+        )
+    if tool:
+        raise UsageError(f"{recording!r} and the tool {tool[0]!r} are given: choose one of them.")
+    return [recording]
 
 
 @contextmanager
@@ -123,7 +145,10 @@ def _recorded(
             print(f"actiondbg: {source.recording.cut}", file=sys.stderr)
         if remap and not source.recording.header.imported:
             raise UsageError("--remap is for dumps: a recording knows its operations.")
-        yield lineage_of(source.recording, remap)
+        lineage = lineage_of(source.recording, remap)
+        if lineage.stages[-1].is_listing:
+            print(f"actiondbg: {_NO_OUTPUT}", file=sys.stderr)
+        yield lineage
 
 
 def _of_session(tool: list[str], after: str, mlir_include: str | None) -> Lineage:
@@ -186,13 +211,16 @@ def _of_chain(tools: Sequence[list[str]], mlir_include: str | None) -> Generator
         yield ChainLineage(runs, names)
 
 
-def chosen_operations(lineage: Lineage, stage: Stage, words: Sequence[str]) -> list[Operation]:
+def chosen_operations(
+    lineage: Lineage, stage: Stage, words: Sequence[str], index: LocationIndex | None = None
+) -> list[Operation]:
     """Return the operations of a stage that words name, each once, in the order of the text.
 
     Args:
         lineage: of the stage.
         stage: the operations.
         words: FILE:LINE, ``%value``, ``@symbol``, a name, or an operation id such as ``@12``.
+        index: of the locations of the stage, if there is one.
 
     Raises:
         UsageError: a word names no operation.
@@ -200,7 +228,8 @@ def chosen_operations(lineage: Lineage, stage: Stage, words: Sequence[str]) -> l
     from actiondbg.lineage.locations.location_index import LocationIndex
     from actiondbg.lineage.selection import select
 
-    index = LocationIndex(stage.locations)
+    if index is None:
+        index = LocationIndex(stage.locations)
     chosen: set[int] = set()
     for word in words:
         number = word.removeprefix("@")

@@ -6,7 +6,12 @@ import sys
 from typing import TYPE_CHECKING, Annotated
 
 from actiondbg.commands.cli.line_parser import LineParser, MlirInclude, Partial
-from actiondbg.commands.cli.lineage_source import opened_lineage, split_tool
+from actiondbg.commands.cli.lineage_source import (
+    chosen_operations,
+    opened_lineage,
+    source_words,
+    split_tool,
+)
 from actiondbg.commands.interpreter.options import Flag, Option, Options, Positional
 from actiondbg.lineage.level import Level
 from actiondbg.recording.dependencies import need_packages
@@ -56,8 +61,8 @@ class TrackOptions(Options):
         Option(
             "--from",
             "WHAT",
-            help="the operations: FILE:LINE of the source, %%value, @symbol or a name such as "
-            "linalg.*; may be repeated",
+            help="the operations: FILE:LINE of the source, %%value, @symbol, @ID of a run or a name "
+            "such as linalg.*; may be repeated",
         ),
     ] = ()
     to: Annotated[
@@ -125,7 +130,7 @@ def run(argv: list[str]) -> int:
     if len(options.input) > 1:
         parser.error("give one input, and later dumps with --then B.mlir")
     dumps = [*options.input, *options.then]
-    source = [options.recording] if options.recording else tool
+    source = source_words(options.recording, tool)
     if not options.input and (options.then or not source):
         parser.error(
             "the source is missing: a recording, --input A.mlir --then B.mlir, or a tool after --"
@@ -169,7 +174,6 @@ def _action(options: TrackOptions, tool: list[str]) -> str | None:
 def _answers(lineage: Lineage, options: TrackOptions) -> list[TrackAnswer]:
     from actiondbg.lineage.answer import answer, has_body, related
     from actiondbg.lineage.locations.location_index import LocationIndex
-    from actiondbg.lineage.selection import select
     from actiondbg.lineage.units import rolled_up
 
     first, other = lineage.stages[0], _stage(lineage, options.to)
@@ -180,7 +184,7 @@ def _answers(lineage: Lineage, options: TrackOptions) -> list[TrackAnswer]:
     index = LocationIndex(source.locations)
     answers: list[TrackAnswer] = []
     for what in options.what:
-        for operation in select(source, what, index):
+        for operation in chosen_operations(lineage, source, [what], index):
             nested = options.nested or (lineage.is_recorded and has_body([operation]))
             if options.related and lineage.is_recorded:
                 found = related(lineage, [operation], exact=options.exact)

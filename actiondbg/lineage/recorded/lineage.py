@@ -15,11 +15,12 @@ from actiondbg.lineage.lineage import Loss, Node, Relation, Step, Tracking
 from actiondbg.lineage.recorded.actions import RecordedActions
 from actiondbg.lineage.recorded.edges import EdgeBuilder
 from actiondbg.lineage.recorded.location_edges import LocationEdges
-from actiondbg.lineage.recorded.stages import stage_of
+from actiondbg.lineage.recorded.stages import end_stage, stage_of
 from actiondbg.lineage.stage import Operation, Stage
 from actiondbg.lineage.tracker import Tracker
 from actiondbg.recording.format.arrow import Ints
 from actiondbg.recording.recording import Recording
+from actiondbg.recording.tables.stages import file_location
 
 
 class RecordedLineage:
@@ -27,24 +28,33 @@ class RecordedLineage:
 
     The number of an operation is its operation id.
 
+    Args:
+        recording: the recording.
+        to_end: whether it goes to the end of the run, even if it has the IR of a stop.
+
     Raises:
         NotRecorded: the recording has no lineage.
     """
 
-    def __init__(self, recording: Recording) -> None:
+    def __init__(self, recording: Recording, *, to_end: bool = True) -> None:
         if not recording.header.lineage:
             raise NotRecorded(
                 f"{recording.path!r} was recorded without lineage: record it again with "
                 "actiondbg record --lineage."
             )
         self._recording = recording
+        self._to_end = to_end
         self._actions = RecordedActions(recording)
 
     # --- stages and nodes ---
 
     @property
     def stages(self) -> Sequence[Stage]:
-        """The input, those of stops, and the output, unless the tool ended in another way."""
+        """The input, those of stops, and the output; without an output, what was there at the end.
+
+        Raises:
+            NotRecorded: the run had no action, or was killed before its input was recorded.
+        """
         return self._stages
 
     @cached_property
@@ -57,6 +67,11 @@ class RecordedLineage:
                 made.append(stage_of(kind, parts))
         between = [stage for stage in recorded if stage.kind == "between"]
         made[1:1] = [stage_of(self._name_of(stage.actions), [stage]) for stage in between]
+        if not made:
+            first = "its input was recorded" if self._recording.count else "its first action"
+            raise NotRecorded(f"There is no IR to track: the tool ended before {first}.")
+        if (self._to_end or not between) and made[-1].name != "output":
+            made.append(end_stage(made[0], self._table, self._own_texts))
         return made
 
     def _name_of(self, actions: int) -> str:
@@ -94,7 +109,17 @@ class RecordedLineage:
 
     @cached_property
     def _table(self) -> Any:
-        columns = ("operation", "op", "function", "location", "file", "line", "col", "erased_by")
+        columns = (
+            "operation",
+            "op",
+            "function",
+            "location",
+            "file",
+            "line",
+            "col",
+            "created_by",
+            "erased_by",
+        )
         return self._recording.table("operations", columns)
 
     @cached_property
@@ -117,12 +142,18 @@ class RecordedLineage:
         texts: dict[int, str] = {}
         for stage in reversed(self.stages):
             texts |= dict(zip(stage.nodes, (one.text for one in stage.locations), strict=True))
+        return texts | self._own_texts
+
+    @cached_property
+    def _own_texts(self) -> dict[int, str]:
+        """The text of the location of each operation of the table."""
+        texts: dict[int, str] = {}
         columns = (self._table[name].to_pylist() for name in ("location", "file", "line", "col"))
         for number, text, file, line, col in zip(self._numbers.tolist(), *columns, strict=True):
             if text and text.startswith("loc("):
                 texts[number] = text[4:-1]
             else:
-                texts[number] = f'"{file}":{line}:{col}' if file else "unknown"
+                texts[number] = file_location(file, line, col)
         return texts
 
     # --- edges ---
@@ -178,8 +209,7 @@ class RecordedLineage:
     @cached_property
     def _created(self) -> Ints:
         """The action that created each operation of the table; 0 for an operation of the input."""
-        table: Any = self._recording.table("operations", ("created_by",))
-        return table["created_by"].fill_null(0).to_numpy().astype(np.int64)
+        return self._table["created_by"].fill_null(0).to_numpy().astype(np.int64)
 
     # --- questions ---
 

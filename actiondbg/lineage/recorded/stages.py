@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import chain
+from typing import Any
 
 import numpy as np
 
@@ -50,6 +51,44 @@ def stage_of(name: str, parts: Sequence[RecordedStage]) -> Stage:
     )
     _read_lines(stage)
     return stage
+
+
+def end_stage(first: Stage, table: Any, texts: Mapping[int, str]) -> Stage:
+    """Return the operations that were there when a run ended without an output, as in a crash.
+
+    Args:
+        first: the input.
+        table: the recording's table of operations.
+        texts: the text of the location of each operation of the table.
+    """
+    columns = (table[name].to_pylist() for name in ("operation", "op", "created_by", "erased_by"))
+    names = dict(zip(first.nodes, first.names, strict=True))
+    for node, name, created_by, erased_by in zip(*columns, strict=True):
+        if erased_by is not None:
+            names.pop(node, None)
+        elif created_by is not None:
+            names[node] = name or ""
+    nodes = sorted(names)
+    known = dict(zip(first.nodes, first.locations, strict=True))
+    locations = [Location(texts[node]) if node in texts else known[node] for node in nodes]
+    lines = range(1, len(nodes) + 1)
+    return Stage(
+        name="end",
+        text="\n".join(
+            f"{names[node]} loc({location.text})"
+            for node, location in zip(nodes, locations, strict=True)
+        ),
+        nodes=nodes,
+        names=[names[node] for node in nodes],
+        parents=[-1] * len(nodes),
+        lines=lines,
+        last_lines=lines,
+        results=[""] * len(nodes),
+        symbols={},
+        symbol_uses={},
+        locations=locations,
+        is_listing=True,
+    )
 
 
 def _parents(parts: Sequence[RecordedStage]) -> list[int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
@@ -22,6 +23,7 @@ from actiondbg.recording.tables.rows import ActionRows
 from actiondbg.recording.tables.snapshots import IRTexts
 
 StageKind = Literal["input", "output", "between"]
+_SPECIAL = re.compile(r'[\x00-\x1f"\\\x7f]')  # characters that a string of MLIR escapes
 _KINDS: tuple[StageKind, ...] = ("input", "output", "between")
 
 
@@ -134,7 +136,15 @@ class StageTable:
     def _location_text(whole: str, file: str, line: int, column: int) -> str:
         if whole.startswith("loc(") and whole.endswith(")"):
             return whole[4:-1]
-        return whole or (f'"{file}":{line}:{column}' if file else "unknown")
+        return whole or file_location(file, line, column)
+
+
+def file_location(file: str | None, line: int, column: int) -> str:
+    """Return the text of a location, as MLIR's parser reads it; "unknown" without a file."""
+    if not file:
+        return "unknown"
+    name = _SPECIAL.sub(lambda one: f"\\{ord(one[0]):02X}", file)
+    return f'"{name}":{line}:{column}'
 
 
 class LinkTable(ActionItems):

@@ -21,6 +21,7 @@ from actiondbg.lineage.recorded.lineage import RecordedLineage
 from actiondbg.lineage.source import open_lineage
 from actiondbg.recording import open_recording
 from actiondbg.recording.capture.recorder import record, start_recording
+from tests.fakes import command_line
 
 CONSTANTS = """\
 func.func @fold(%x: i32) -> i32 {
@@ -54,6 +55,16 @@ func.func @chain(%x: tensor<8xf32>) -> tensor<8xf32> {
     linalg.yield %0 : f32
   } -> tensor<8xf32>
   return %z : tensor<8xf32>
+}
+"""
+CRASHING = """\
+func.func @f(%x: i32, %m: memref<4xi1>, %v: i1, %i: index) -> i32 {
+  %c1 = arith.constant 1 : i32
+  %c2 = arith.constant 2 : i32
+  %a = arith.addi %x, %c1 : i32
+  %b = arith.addi %a, %c2 : i32
+  memref.store %v, %m[%i] : memref<4xi1>
+  return %b : i32
 }
 """
 GLOBAL = """\
@@ -236,8 +247,52 @@ def test_a_killed_run_has_the_lineage_up_to_then(mlir_opt: str) -> None:
     while not open_recording(done.path).stages and time.monotonic() < deadline:
         time.sleep(0.1)
     lineage = RecordedLineage(open_recording(done.path))
-    assert [stage.name for stage in lineage.stages] == ["input"]
+    assert [stage.name for stage in lineage.stages] == ["input", "end"]
     assert {str(step.evidence) for step in lineage.steps()} >= {"replaced"}
+
+
+def test_a_crash_leaves_the_operations_that_were_there(mlir_opt: str) -> None:
+    Path("in.mlir").write_text(CRASHING)
+    passes = "canonicalize,convert-arith-to-llvm,finalize-memref-to-llvm,test-pass-crash"
+    if not mlir_opt.startswith("/usr"):
+        passes = "canonicalize,convert-arith-to-llvm,finalize-memref-to-llvm"
+    argv = [mlir_opt, "in.mlir", f"--pass-pipeline=builtin.module({passes})"]
+    done = record(argv, "run.adbrec", lineage=True, stderr=subprocess.DEVNULL)
+    assert done.status == -signal.SIGABRT and done.path is not None
+    lineage = RecordedLineage(open_recording(done.path))
+    first, end = lineage.stages
+    assert (end.name, end.is_listing) == ("end", True)
+    [added] = [one for one in first if one.location.text.endswith(":5:8")]
+    assert ("llvm.add", ["replaced", "replaced"]) in ways(lineage.track([added], end, exact=True))
+    [back] = lineage.track(end.named("llvm.add"), first, exact=True).operations
+    assert back.node == added.node
+    assert not end.named("arith.addi")
+    refused = command_line.run("annotate", done.path)
+    assert refused.returncode == 2
+    assert refused.stderr.endswith(
+        "The run has no output to annotate: name another stage with --at.\n"
+    )
+    asked = command_line.run("lineage", done.path, "--orphans")
+    assert asked.stderr.startswith("actiondbg: The run has no output: the end is what was there")
+    assert "operations of input are in end" in asked.stdout
+
+
+def test_a_tool_that_fails_before_its_first_action_has_no_lineage(mlir_opt: str) -> None:
+    Path("in.mlir").write_text("func.func @f() {\n  return 1\n}\n")
+    done = command_line.run("track", "--from", "@f", "--", mlir_opt, "in.mlir", "--cse")
+    assert done.returncode == 1
+    assert done.stderr.splitlines()[-1] == (
+        "actiondbg: There is no IR to track: the tool ended before its first action."
+    )
+
+
+def test_operations_are_found_by_their_ids(mlir_opt: str) -> None:
+    Path("in.mlir").write_text(CONSTANTS)
+    record([mlir_opt, "in.mlir", "--cse", "-o", "out.mlir"], "run.adbrec", lineage=True)
+    by_name = command_line.run("track", "run.adbrec", "--from", "arith.muli").stdout
+    shown = by_name.split()[0]
+    by_id = command_line.run("track", "run.adbrec", "--from", shown)
+    assert shown.startswith("@") and by_id.stdout and by_name.startswith(by_id.stdout)
 
 
 def test_a_chain_of_tools_is_joined_by_its_ir(mlir_opt: str) -> None:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
 
+from actiondbg.ir.string_literal import escaped
 from actiondbg.lineage.lineage import Lineage
 from actiondbg.lineage.locations.location import UNKNOWN
 from actiondbg.lineage.performance.source_lines import places
@@ -146,15 +147,15 @@ class Annotation:
 
 
 def _located(operation: Operation) -> Operation:
-    """Return an operation, or the one around it if only that has a location.
+    """Return an operation, or the one around it in its function if only that has a location.
 
     The bodies of named operations such as ``linalg.matmul``, which the custom form leaves out, have
     no locations.
     """
     around: Operation | None = operation
-    while around is not None and around.location.text == UNKNOWN.text:
+    while around is not None and not around.symbol and around.location.text == UNKNOWN.text:
         around = around.parent
-    return operation if around is None or around.symbol else around
+    return operation if around is None or around.symbol or around.parent is None else around
 
 
 def _ends(stage: Stage) -> Iterator[tuple[int, int]]:
@@ -202,11 +203,6 @@ def _bare(line: str) -> str:
     """Return the last line of an operation without its location and comment."""
     code, comment, _ = line.rpartition("  // ")
     return split_location(code if comment else line)[0].rstrip()
-
-
-def escaped(text: str) -> str:
-    """Return the text of an MLIR string."""
-    return text.replace("\\", "\\5C").replace('"', "\\22")
 
 
 def split_location(line: str) -> tuple[str, str]:

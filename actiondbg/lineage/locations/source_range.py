@@ -6,6 +6,8 @@ import re
 from functools import lru_cache
 from typing import NamedTuple
 
+from actiondbg.ir.string_literal import unescaped
+
 _WHOLE_LINE = (1 << 20) - 1  # beyond the last column of any line
 
 # What a location names: a file position, or the metadata of fused locations, which is skipped.
@@ -16,7 +18,6 @@ _PART = re.compile(
     rf"|{_STRING}|(?P<metadata>\bfused\s*<)|(?P<alias>\#[\w$.-]+)"
 )
 _ANGLE = re.compile(rf"{_STRING}|->|[<>]")
-_ESCAPE = re.compile(r"\\([0-9A-Fa-f]{2}|.)")
 
 
 def position(line: int, column: int) -> int:
@@ -108,13 +109,7 @@ def _range(match: re.Match[str]) -> SourceRange:
     if match["end_column"] is not None:
         end_column = int(match["end_column"])
         end_line = int(match["end_line"] or line)
-    return SourceRange(_unescaped(match["file"]), line, column, end_line, end_column)
-
-
-def _unescaped(text: str) -> str:
-    if "\\" not in text:
-        return text
-    return _ESCAPE.sub(lambda one: chr(int(one[1], 16)) if len(one[1]) == 2 else one[1], text)
+    return SourceRange(unescaped(match["file"]), line, column, end_line, end_column)
 
 
 def _metadata_end(text: str, at: int) -> int:

@@ -7,6 +7,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
+from actiondbg.ir.string_literal import unescaped
 from actiondbg.lineage.locations.location import Location
 from actiondbg.lineage.stage import Operation, Stage
 
@@ -31,7 +32,7 @@ class SourceLines(NamedTuple):
 @lru_cache(maxsize=65536)
 def places(location: Location) -> tuple[tuple[str, int], ...]:
     """Return the files and lines that a location names, without duplicates; 0 is no line."""
-    found = ((file, int(line)) for file, line in _PLACE.findall(location.text))
+    found = ((unescaped(file), int(line)) for file, line in _PLACE.findall(location.text))
     return tuple(dict.fromkeys(place for place in found if place[1]))
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
 import numpy as np
 
+from actiondbg.ir.string_literal import escaped
 from actiondbg.recording.format.arrow import WORD, Ints, int_array, pa, word_array
 from actiondbg.recording.format.file import RecordingFile
 from actiondbg.recording.format.items import Items
@@ -23,7 +23,6 @@ from actiondbg.recording.tables.rows import ActionRows
 from actiondbg.recording.tables.snapshots import IRTexts
 
 StageKind = Literal["input", "output", "between"]
-_SPECIAL = re.compile(r'[\x00-\x1f"\\\x7f]')  # characters that a string of MLIR escapes
 _KINDS: tuple[StageKind, ...] = ("input", "output", "between")
 
 
@@ -143,8 +142,7 @@ def file_location(file: str | None, line: int, column: int) -> str:
     """Return the text of a location, as MLIR's parser reads it; "unknown" without a file."""
     if not file:
         return "unknown"
-    name = _SPECIAL.sub(lambda one: f"\\{ord(one[0]):02X}", file)
-    return f'"{name}":{line}:{column}'
+    return f'"{escaped(file)}":{line}:{column}'
 
 
 class LinkTable(ActionItems):

@@ -67,6 +67,14 @@ func.func @f(%x: i32, %m: memref<4xi1>, %v: i1, %i: index) -> i32 {
   return %b : i32
 }
 """
+ODD_LOCATIONS = r"""
+func.func @"odd name"(%x: i32) -> i32 {
+  %c = "my.const"() {value = 1 : i32} : () -> i32 loc(unknown)
+  %0 = "my.op"(%x) ({ "my.yield"() : () -> () loc("z":0:0) }) : (i32) -> i32 loc("a\"b \\ \n.mlir":3:4)
+  %1 = arith.addi %0, %c : i32 loc("name \" (q"(fused["y (.mlir":7:8, "z.mlir":1:1]))
+  return %1 : i32 loc("日.mlir":9:1)
+} loc(unknown)
+"""  # noqa: E501
 GLOBAL = """\
 func.func @load(%i: index) -> f32 {
   %c = arith.constant dense<[1.0, 2.0, 3.0]> : tensor<3xf32>
@@ -284,6 +292,31 @@ def test_a_tool_that_fails_before_its_first_action_has_no_lineage(mlir_opt: str)
     assert done.stderr.splitlines()[-1] == (
         "actiondbg: There is no IR to track: the tool ended before its first action."
     )
+
+
+def test_odd_locations_are_parsed_again(mlir_opt: str) -> None:
+    Path("in.mlir").write_text(ODD_LOCATIONS)
+    argv = [mlir_opt, "in.mlir", "--allow-unregistered-dialect", "--cse", "-o", "out.mlir"]
+    done = record(argv, "run.adbrec", lineage=True)
+    assert done.path is not None
+    annotated = command_line.run("annotate", done.path).stdout
+    assert len(annotated.splitlines()) == len(Path("out.mlir").read_text().rstrip().splitlines())
+    assert ":0:0)  // from my.const %0 line 3" in annotated
+    parsed = subprocess.run(
+        [mlir_opt, "--allow-unregistered-dialect", "--mlir-print-debuginfo"],
+        input=annotated, capture_output=True, text=True, check=True,
+    ).stdout  # fmt: skip
+    names = (r'"a\22b \\ \0A.mlir":3:4', r'"\E6\97\A5.mlir":9:1', '"z":0:0')
+    assert all(one in parsed for one in names)
+    found = command_line.run("track", done.path, "--from", "日.mlir:9")
+    assert "func.return" in found.stdout or "return %" in found.stdout
+    # Dumps have the same files, whose names MLIR escapes otherwise than users do.
+    argv = [mlir_opt, "in.mlir", "--allow-unregistered-dialect", "--mlir-print-debuginfo"]
+    Path("then.mlir").write_text(subprocess.run(argv, capture_output=True, text=True).stdout)
+    found = command_line.run(
+        "track", "--input", "in.mlir", "--then", "then.mlir", "--from", "日.mlir:9"
+    )
+    assert "became 1 operation of then.mlir" in found.stdout
 
 
 def test_operations_are_found_by_their_ids(mlir_opt: str) -> None:

@@ -39,6 +39,8 @@ def ranges(text: str) -> list[str]:
         ('fused<"meta":1:1>["a.mlir":2:2]', ["a.mlir:2:2"]),
         ('fused<#x.y<"a>b", (i32) -> i32>>["a.mlir":2:2]', ["a.mlir:2:2"]),
         ('"a b\\22c.mlir":3:5', ['a b"c.mlir:3:5']),
+        ('"a\\"\\\\\\n.mlir":3:5', ['a"\\\n.mlir:3:5']),
+        ('"\\E6\\97\\A5\\c3\\bc.mlir":3:5', ["日ü.mlir:3:5"]),
         ('"a.mlir":0:0', ["a.mlir:0:0"]),
     ],
 )

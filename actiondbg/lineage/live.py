@@ -11,6 +11,8 @@ from actiondbg.lineage.recorded.lineage import RecordedLineage
 from actiondbg.lineage.selection import select
 from actiondbg.lineage.stage import Operation, Stage
 from actiondbg.recording import open_recording
+from actiondbg.recording.session.operations import OperationChanges
+from actiondbg.recording.session.session import RecordedSession
 
 if TYPE_CHECKING:
     from actiondbg.session.debug_session import DebugSession, End
@@ -34,17 +36,26 @@ class SessionLineage:
 
     def __init__(self, session: DebugSession, end: End) -> None:
         self._session = session
+        moments: list[OperationChanges] = []
+        is_over = False
+        if isinstance(session, RecordedSession):
+            moments = session.past.operation_changes(end)
+            is_over = session.state == "exited"
         # A mapped recording can be read after its file was removed.
         with session.past.recorded(end) as path:
-            self.lineage = RecordedLineage(open_recording(path), to_end=end == "end")
+            self.lineage = RecordedLineage(
+                open_recording(path), to_end=end == "end" or is_over, moments=moments
+            )
         stages = self.lineage.stages
         self.first, self.last = stages[0], stages[-1]
+        between = [stage for stage in stages if stage.name.startswith("after ")]
+        has_here = len(between) > isinstance(end, int)
+        self._here = self.last if is_over else between[0] if has_here else self.first
 
     @property
     def here(self) -> Stage:
-        """The stage of the stop: over a recording, which has none, the input."""
-        between = [stage for stage in self.lineage.stages if stage.name.startswith("after ")]
-        return between[0] if between else self.first
+        """The stage of the stop; before the first action, the input."""
+        return self._here
 
     def operations(self, target: str, stage: Stage) -> list[Operation]:
         """Return the operations that a user means.

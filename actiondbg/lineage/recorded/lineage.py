@@ -15,11 +15,12 @@ from actiondbg.lineage.lineage import Loss, Node, Relation, Step, Tracking
 from actiondbg.lineage.recorded.actions import RecordedActions
 from actiondbg.lineage.recorded.edges import EdgeBuilder
 from actiondbg.lineage.recorded.location_edges import LocationEdges
-from actiondbg.lineage.recorded.stages import end_stage, stage_of
+from actiondbg.lineage.recorded.stages import listed_stage, stage_of
 from actiondbg.lineage.stage import Operation, Stage
 from actiondbg.lineage.tracker import Tracker
 from actiondbg.recording.format.arrow import Ints
 from actiondbg.recording.recording import Recording
+from actiondbg.recording.session.operations import OperationChanges
 from actiondbg.recording.tables.stages import file_location
 
 
@@ -30,13 +31,20 @@ class RecordedLineage:
 
     Args:
         recording: the recording.
-        to_end: whether it goes to the end of the run, even if it has the IR of a stop.
+        to_end: whether there is a stage of the end of the run, even if there is one of a stop.
+        moments: what was made and erased up to times of the run, which become stages.
 
     Raises:
         NotRecorded: the recording has no lineage.
     """
 
-    def __init__(self, recording: Recording, *, to_end: bool = True) -> None:
+    def __init__(
+        self,
+        recording: Recording,
+        *,
+        to_end: bool = True,
+        moments: Sequence[OperationChanges] = (),
+    ) -> None:
         if not recording.header.lineage:
             raise NotRecorded(
                 f"{recording.path!r} was recorded without lineage: record it again with "
@@ -44,13 +52,14 @@ class RecordedLineage:
             )
         self._recording = recording
         self._to_end = to_end
+        self._moments = moments
         self._actions = RecordedActions(recording)
 
     # --- stages and nodes ---
 
     @property
     def stages(self) -> Sequence[Stage]:
-        """The input, those of stops, and the output; without an output, what was there at the end.
+        """The input, those of stops, and the output; without an output, the end.
 
         Raises:
             NotRecorded: the run had no action, or was killed before its input was recorded.
@@ -59,20 +68,42 @@ class RecordedLineage:
 
     @cached_property
     def _stages(self) -> Sequence[Stage]:
-        made: list[Stage] = []
         recorded = self._recording.stages
-        for kind in ("input", "output"):
-            parts = [stage for stage in recorded if stage.kind == kind]
-            if parts:
-                made.append(stage_of(kind, parts))
-        between = [stage for stage in recorded if stage.kind == "between"]
-        made[1:1] = [stage_of(self._name_of(stage.actions), [stage]) for stage in between]
-        if not made:
+        if not recorded:
             first = "its input was recorded" if self._recording.count else "its first action"
             raise NotRecorded(f"There is no IR to track: the tool ended before {first}.")
-        if (self._to_end or not between) and made[-1].name != "output":
-            made.append(end_stage(made[0], self._table, self._own_texts))
-        return made
+        parts = {
+            kind: [stage for stage in recorded if stage.kind == kind]
+            for kind in ("input", "between", "output")
+        }
+        first = stage_of("input", parts["input"])
+        between = [stage_of(self._name_of(one.actions), [one]) for one in parts["between"]]
+        between += [self._stage_at(first, moment) for moment in self._moments]
+        if between and not self._to_end:
+            return [first, *between]
+        if parts["output"]:
+            return [first, *between, stage_of("output", parts["output"])]
+        return [first, *between, self._end_stage(first)]
+
+    def _stage_at(self, first: Stage, moment: OperationChanges) -> Stage:
+        names = dict(zip(self._numbers.tolist(), self._table["op"].to_pylist(), strict=True))
+        made = {one: names[one] or "" for one in moment.inserted if one in names}
+        name = self._name_of(moment.begun)
+        return listed_stage(name, first, made, moment.erased, self._own_texts)
+
+    def _end_stage(self, first: Stage) -> Stage:
+        """Return the operations that were there when the run ended without an output."""
+        columns = (self._table[name].to_pylist() for name in ("op", "created_by", "erased_by"))
+        made: dict[int, str] = {}
+        erased: set[int] = set()
+        for number, name, created_by, erased_by in zip(
+            self._numbers.tolist(), *columns, strict=True
+        ):
+            if created_by is not None:
+                made[number] = name or ""
+            if erased_by is not None:
+                erased.add(number)
+        return listed_stage("end", first, made, erased, self._own_texts)
 
     def _name_of(self, actions: int) -> str:
         """Name the stage after so many actions."""

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from itertools import chain
-from typing import Any
 
 import numpy as np
 
@@ -53,27 +52,31 @@ def stage_of(name: str, parts: Sequence[RecordedStage]) -> Stage:
     return stage
 
 
-def end_stage(first: Stage, table: Any, texts: Mapping[int, str]) -> Stage:
-    """Return the operations that were there when a run ended without an output, as in a crash.
+def listed_stage(
+    name: str,
+    first: Stage,
+    made: Mapping[int, str],
+    erased: Set[int],
+    texts: Mapping[int, str],
+) -> Stage:
+    """Return the operations at a time of which no IR was recorded, such as that of a crash.
 
     Args:
+        name: of the stage.
         first: the input.
-        table: the recording's table of operations.
-        texts: the text of the location of each operation of the table.
+        made: the names of the operations that were made up to then.
+        erased: the operations that were erased up to then.
+        texts: the texts of locations.
     """
-    columns = (table[name].to_pylist() for name in ("operation", "op", "created_by", "erased_by"))
-    names = dict(zip(first.nodes, first.names, strict=True))
-    for node, name, created_by, erased_by in zip(*columns, strict=True):
-        if erased_by is not None:
-            names.pop(node, None)
-        elif created_by is not None:
-            names[node] = name or ""
+    names = dict(zip(first.nodes, first.names, strict=True)) | dict(made)
+    for node in erased:
+        names.pop(node, None)
     nodes = sorted(names)
     known = dict(zip(first.nodes, first.locations, strict=True))
     locations = [Location(texts[node]) if node in texts else known[node] for node in nodes]
     lines = range(1, len(nodes) + 1)
     return Stage(
-        name="end",
+        name=name,
         text="\n".join(
             f"{names[node]} loc({location.text})"
             for node, location in zip(nodes, locations, strict=True)
@@ -84,7 +87,11 @@ def end_stage(first: Stage, table: Any, texts: Mapping[int, str]) -> Stage:
         lines=lines,
         last_lines=lines,
         results=[""] * len(nodes),
-        symbols={},
+        symbols={
+            index: operation.symbol
+            for index, node in enumerate(nodes)
+            if (operation := first.of_node(node)) and operation.symbol
+        },
         symbol_uses={},
         locations=locations,
         is_listing=True,

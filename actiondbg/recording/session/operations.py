@@ -32,6 +32,20 @@ class OperationState(NamedTuple):
     state: UnitState
 
 
+class OperationChanges(NamedTuple):
+    """The operations that a run has made and erased by an event.
+
+    Attributes:
+        begun: the number of actions that had begun before.
+        inserted: the ids of operations that actions have made.
+        erased: the ids of operations that actions have erased.
+    """
+
+    begun: int
+    inserted: frozenset[int]
+    erased: frozenset[int]
+
+
 class OperationColumns(TableColumns):
     """The operations of a recording.
 
@@ -83,6 +97,23 @@ class OperationColumns(TableColumns):
         erased = self._changes.is_kind(rows, "erased")
         is_to_come = inserted.any() and not (inserted & made).any()
         return self.row(id) is not None and not is_to_come and not (erased & made).any()
+
+    def changed_by(self, event: int) -> OperationChanges:
+        """Return the operations that were made and erased by an event."""
+        changes = self._changes
+        rows = np.flatnonzero(~changes.numbers("block").astype(np.bool_))
+        rows = rows[changes.made(rows, event)]
+        # Of the changes of a conversion that was rolled back, nothing is left.
+        undone = self._actions.numbers("rolled_back").astype(np.bool_)[changes.places[rows]]
+        over = self._actions.line.ends[changes.places[rows]] <= event
+        rows = rows[~(undone & over)]
+        ids = changes.numbers("operation")[rows]
+        inserted, erased = (
+            frozenset(ids[changes.is_kind(rows, kind)].tolist()) for kind in ("inserted", "erased")
+        )
+        # The action that begins at the event is still to come.
+        begun = self._actions.line.begun(event - 1)
+        return OperationChanges(begun, inserted, erased)
 
     def unit(self, held: OperationState, text: str | None = None) -> protocol.Unit:
         """Return an operation as an IR unit."""

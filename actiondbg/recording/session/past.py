@@ -30,6 +30,7 @@ from actiondbg.recording.session.action_query import ActionQuery
 from actiondbg.recording.session.columns import ITERATION, ActionColumns, locations_of
 from actiondbg.recording.session.conversions import RecordedConversions
 from actiondbg.recording.session.descriptions import ActionDescriptions
+from actiondbg.recording.session.operations import OperationChanges
 from actiondbg.recording.session.position import Position
 from actiondbg.session.debug_session import End, StatisticKind
 from actiondbg.session.inspection.cursor import Cursor
@@ -268,6 +269,29 @@ class RecordedPast:
     def recorded(self, end: End = "now") -> Generator[Path]:
         """Yield the path of the recording, of the whole run; see ``Past.recorded``."""
         yield Path(self._recording.path)
+
+    def operation_changes(self, end: End = "now") -> list[OperationChanges]:
+        """Return the operations that were made and erased up to now, and up to an end.
+
+        Args:
+            end: as of ``recorded``. There is nothing for the beginning and the end of the run,
+                whose IR is recorded.
+
+        Raises:
+            UsageError: the action is before this stop, or is not recorded.
+        """
+        here = self._position.stop.ordinal
+        found: list[OperationChanges] = []
+        if self._position.state == "stopped":
+            now = self._describe.operations.changed_by(self._position.event)
+            found += [now] if now.begun else []
+        if isinstance(end, int):
+            if end < here:
+                raise UsageError(f"The action #{end} is before this stop, at #{here}.")
+            self._actions.check_recorded(end)
+            place = self._actions.place(end)
+            found.append(self._describe.operations.changed_by(int(self._line.ends[place])))
+        return found
 
     def history(self, target: str = "cursor") -> History:
         """Return the history of an operation up to now; see ``Past.history``."""

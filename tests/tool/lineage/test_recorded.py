@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 import actiondbg
-from actiondbg.errors import NotRecorded
+from actiondbg.errors import NotRecorded, UsageError
 from actiondbg.lineage.chain import ChainLineage
 from actiondbg.lineage.lineage import Lineage, Tracking
 from actiondbg.lineage.live import SessionLineage
@@ -21,6 +21,7 @@ from actiondbg.lineage.recorded.lineage import RecordedLineage
 from actiondbg.lineage.source import open_lineage
 from actiondbg.recording import open_recording
 from actiondbg.recording.capture.recorder import record, start_recording
+from actiondbg.recording.session import open_session
 from tests.fakes import command_line
 
 CONSTANTS = """\
@@ -239,6 +240,36 @@ def pairs(lineage: Lineage) -> set[tuple[str, str, str, str]]:
         (first[at].name, first[at].location.text, last[to].name, last[to].result)
         for at, to in zip(relation.sources, relation.targets, strict=True)
     }
+
+
+def test_a_stop_over_a_recording_gives_the_same_answers(
+    launch: Callable[..., actiondbg.Session], mlir_opt: str
+) -> None:
+    args = ("--linalg-fuse-elementwise-ops", "--canonicalize", "--mlir-disable-threading")
+    lineage_of(mlir_opt, FUSED, *args)
+    live = launch(*args, source=str(Path("in.mlir")))
+    recorded = open_session("run.adbrec")
+    answers: list[list[Any]] = []
+    for session in (live, recorded):
+        session.breakpoints.add("pattern:FuseElementwiseOps")
+        stop = session.run()
+        end = next(one.ordinal for one in session.past.passes() if one.name == "canonicalize")
+        found: list[Any] = [stop.ordinal]
+        for when in ("before", "after"):
+            session.timeline.goto(stop.ordinal, when)
+            there = SessionLineage(session, end)
+            here = there.here
+            found.append((here.name, there.last.name, sorted(here.nodes), sorted(there.last.nodes)))
+            for operation in sorted(here, key=lambda one: one.node):
+                onward = there.lineage.track([operation], there.last)
+                back = there.lineage.track([operation], there.first)
+                found.append([sorted(one.node for one in way.operations) for way in (onward, back)])
+        answers.append(found)
+    assert answers[0] == answers[1]
+    with pytest.raises(UsageError, match="The action #1 is before this stop"):
+        SessionLineage(recorded, 1)
+    with pytest.raises(UsageError, match="there is no #99999"):
+        SessionLineage(recorded, 99999)
 
 
 def test_a_killed_run_has_the_lineage_up_to_then(mlir_opt: str) -> None:

@@ -16,6 +16,8 @@ from actiondbg.recording.tables.stages import RecordedStage
 _RESULT = re.compile(r"\s*(%[\w$.-]+)")
 _SYMBOL = re.compile(r'@(?:"([^"]*)"|([\w$.-]+))((?:::@(?:"[^"]*"|[\w$.-]+))*)')
 _DEFINES = re.compile(r"(?:^|[._])(?:func|global|module|executable|variant|export|template)$")
+# As mlir-opt prints the modules of --split-input-file, and reads them again.
+_BETWEEN_MODULES = "\n// -----\n"
 
 
 def stage_of(name: str, parts: Sequence[RecordedStage]) -> Stage:
@@ -25,7 +27,8 @@ def stage_of(name: str, parts: Sequence[RecordedStage]) -> Stage:
         name: the stage's name.
         parts: one for each module, in order.
     """
-    offsets = np.cumsum([0, *(part.text.count("\n") + 1 for part in parts)]).tolist()
+    heights = (part.text.count("\n") + _BETWEEN_MODULES.count("\n") for part in parts)
+    offsets = np.cumsum([0, *heights]).tolist()
     lines: list[int] = []
     for part, offset in zip(parts, offsets, strict=False):
         lines += (part.lines + offset).tolist()
@@ -34,7 +37,7 @@ def stage_of(name: str, parts: Sequence[RecordedStage]) -> Stage:
     known: dict[str, Location] = {}
     stage = Stage(
         name=name,
-        text="\n".join(part.text for part in parts),
+        text=_BETWEEN_MODULES.join(part.text for part in parts),
         nodes=nodes,
         names=names,
         parents=_parents(parts),
@@ -141,8 +144,8 @@ def _last_lines(stage: Stage) -> list[int]:
     last: Ints = first.copy()
     parents = stage.parents
     for index in range(len(stage) - 1, -1, -1):
-        if last[index] > first[index]:
-            line = lines[int(first[index]) - 1]
+        line = lines[int(first[index]) - 1]
+        if last[index] > first[index] or line.endswith("{"):  # its region may be empty
             indent = line[: len(line) - len(line.lstrip())]
             end = int(last[index])
             while end < len(lines) and not lines[end].startswith(indent + "}"):

@@ -350,6 +350,22 @@ def test_odd_locations_are_parsed_again(mlir_opt: str) -> None:
     assert "became 1 operation of then.mlir" in found.stdout
 
 
+def test_annotated_modules_of_a_split_file_are_parsed_again(mlir_opt: str) -> None:
+    functions = ("#map = affine_map<(d0) -> (d0 + 1)>\nfunc.func @f() attributes {m = #map} {\n"
+                 "  return\n}\n", "module @empty {\n}\n", "func.func private @g()\n")  # fmt: skip
+    Path("in.mlir").write_text("// -----\n".join(functions))
+    argv = [mlir_opt, "in.mlir", "--split-input-file", "--cse", "-o", "out.mlir"]
+    done = record(argv, "run.adbrec", lineage=True)
+    assert done.status == 0 and done.path is not None
+    annotated = command_line.run("annotate", done.path).stdout
+    lines = Path("out.mlir").read_text().splitlines()
+    for line, ours in zip(lines, annotated.splitlines(), strict=False):
+        assert ours.startswith(line)
+    argv = [mlir_opt, "--split-input-file"]
+    again = subprocess.run(argv, input=annotated, capture_output=True, text=True)
+    assert again.stdout == Path("out.mlir").read_text(), again.stderr
+
+
 def test_operations_are_found_by_their_ids(mlir_opt: str) -> None:
     Path("in.mlir").write_text(CONSTANTS)
     record([mlir_opt, "in.mlir", "--cse", "-o", "out.mlir"], "run.adbrec", lineage=True)

@@ -61,8 +61,8 @@ class TrackOptions(Options):
         Option(
             "--from",
             "WHAT",
-            help="the operations: FILE:LINE of the source, %%value, @symbol, @ID of a run or a name "
-            "such as linalg.*; may be repeated",
+            help="the operations: FILE:LINE of the source, %%value, @symbol, @ID of a run or a "
+            "name such as linalg.*; may be repeated",
         ),
     ] = ()
     to: Annotated[

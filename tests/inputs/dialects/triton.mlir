@@ -1,6 +1,6 @@
 #blocked = #ttg.blocked<{sizePerThread = [1, 4], threadsPerWarp = [8, 4], order = [1, 0]}>
 #shared = #ttg.nvmma_shared<{swizzlingByteWidth = 128, transposed = false}>
-#loc = loc("/work/kernel.py":12:0)
+#loc = loc("/src/kernel.py":12:0)
 #loc1 = loc(unknown)
 #loc20 = loc("x_ptr"(#loc))
 module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.target = "cuda:90"} {
@@ -26,10 +26,10 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.targ
     tt.return loc(#loc5)
   } loc(#loc)
 } loc(#loc)
-#loc2 = loc("/work/kernel.py":20:24)
-#loc3 = loc("/work/kernel.py":21:8)
-#loc4 = loc("/work/kernel.py":22:4)
-#loc5 = loc("/work/kernel.py":30:4)
+#loc2 = loc("/src/kernel.py":20:24)
+#loc3 = loc("/src/kernel.py":21:8)
+#loc4 = loc("/src/kernel.py":22:4)
+#loc5 = loc("/src/kernel.py":30:4)
 #loc21 = loc("pid"(#loc2))
 #loc22 = loc("x"(#loc3))
 #loc23 = loc(fused[#loc3, #loc4])

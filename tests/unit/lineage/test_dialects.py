@@ -37,10 +37,10 @@ def test_triton() -> None:
     ]
     assert found.symbols == {1: "kernel"}
     reduced = found.named("tt.reduce")[0].location
-    assert reduced.text == ('callsite("sum"("/work/kernel.py":21:8) at "/work/kernel.py":30:4)')
-    assert sorted(map(str, reduced.ranges)) == ["/work/kernel.py:21:8", "/work/kernel.py:30:4"]
+    assert reduced.text == ('callsite("sum"("/src/kernel.py":21:8) at "/src/kernel.py":30:4)')
+    assert sorted(map(str, reduced.ranges)) == ["/src/kernel.py:21:8", "/src/kernel.py:30:4"]
     (load,) = found.named("tt.load")
-    assert load.location.text == '"x"("/work/kernel.py":21:8)'
+    assert load.location.text == '"x"("/src/kernel.py":21:8)'
 
 
 def test_iree() -> None:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal
 
 import msgspec
 
 from actiondbg.lineage.lineage import Lineage, Loss, Step, Trace, Tracking
-from actiondbg.lineage.stage import Operation, Stage
+from actiondbg.lineage.stage import Operation, Stage, symbol_around
 from actiondbg.lineage.text.grammar import without_location
 
 Direction = Literal["forward", "back", "related"]
@@ -46,7 +46,7 @@ class AnsweredStep(msgspec.Struct, kw_only=True):
     Attributes:
         evidence: what shows it, such as ``replaced``.
         source: the number of the earlier operation.
-        target: that of the later one.
+        target: that of the later one; the same if it was modified or moved.
         ordinal: the action that did it; None if no action is known.
         action: its name, such as ``pattern:FuseX``; None likewise.
     """
@@ -126,12 +126,13 @@ def answer(
         tracking: what was found.
         direction: forward, back, or to the operations with the same origin.
     """
+    later = operations[0].stage if direction == "back" and operations else to
     return TrackAnswer(
         of=[describe(one) for one in operations],
         direction=direction,
         stage=to.name,
         recorded=lineage.is_recorded,
-        operations=[_trace(lineage, one) for one in tracking.traces],
+        operations=[_trace(lineage, one, later.actions) for one in tracking.traces],
         losses=[_loss(lineage, one) for one in tracking.losses],
     )
 
@@ -147,19 +148,12 @@ def describe(operation: Operation) -> AnsweredOperation:
         name=operation.name,
         result=operation.result,
         symbol=operation.symbol,
-        function=_symbol_around(operation),
+        function=symbol_around(operation),
         stage=stage.name,
         line=operation.line,
         text=line,
         location=operation.location.text,
     )
-
-
-def _symbol_around(operation: Operation) -> str:
-    around = operation.parent
-    while around is not None and not around.symbol:
-        around = around.parent
-    return around.symbol if around else ""
 
 
 def has_body(operations: Iterable[Operation]) -> bool:
@@ -177,12 +171,36 @@ def related(lineage: Lineage, operations: Iterable[Operation], *, exact: bool = 
     return lineage.track(origins, sources[0].stage, exact=exact, nested=has_body(origins))
 
 
-def _trace(lineage: Lineage, trace: Trace) -> AnsweredTrace:
+def _trace(lineage: Lineage, trace: Trace, actions: int | None) -> AnsweredTrace:
     return AnsweredTrace(
         operation=describe(trace.operation),
         exact=trace.is_exact,
-        steps=[_step(lineage, step) for step in trace.steps],
+        steps=[_step(lineage, step) for step in _way(lineage, trace, actions)],
     )
+
+
+def _way(lineage: Lineage, trace: Trace, actions: int | None) -> Iterator[Step]:
+    """Yield the steps, and between them what happened to each operation on the way.
+
+    Args:
+        lineage: knows what happened.
+        trace: its steps.
+        actions: the number of actions that had begun at the later stage; None for all.
+    """
+    arrived = 0
+    end = trace.operation.node
+    for step in trace.steps:
+        left = step.ordinal or 0
+        yield from _between(lineage.events(step.source), arrived, left)
+        yield step
+        arrived, end = left, step.target
+    yield from _between(lineage.events(end), arrived, None if actions is None else actions + 1)
+
+
+def _between(events: Sequence[Step], first: int, last: int | None) -> Iterator[Step]:
+    for step in events:
+        if first < (step.ordinal or 0) and (last is None or (step.ordinal or 0) < last):
+            yield step
 
 
 def _step(lineage: Lineage, step: Step) -> AnsweredStep:

@@ -44,6 +44,13 @@ class ChainLineage:
         """The stages of all runs."""
         return self._stages
 
+    def events(self, number: int) -> Sequence[Step]:
+        """Return how an operation was modified and moved, in the order of time."""
+        run = self._run_of(number, self._first_nodes)
+        first, before = self._first_nodes[run], self._first_ordinals[run]
+        found = self._runs[run].events(number - first)
+        return [Step(step.evidence, number, number, (step.ordinal or 0) + before) for step in found]
+
     @property
     def is_recorded(self) -> bool:
         """Whether a run was recorded: operations have ids, and actions are known."""

@@ -15,6 +15,9 @@ class Evidence(StrEnum):
     MERGED = "merged"  # its uses were given to an operation that was there before
     REWRITTEN = "rewritten"  # inserted by the application of a pattern that erased the other
     SYMBOL = "symbol"  # the other refers to the symbol that it defines
+    MODIFIED = "modified"  # the same operation, changed in place
+    MOVED = "moved"  # the same operation, at another place
+    OUTLINED = "outlined"  # the same operation, moved into another function
     SAME = "same"  # the same operation, printed by one tool and parsed by the next
     LOCATION = "location"  # their source ranges overlap
     TEXT = "text"  # one has lost its location, and both have the same text

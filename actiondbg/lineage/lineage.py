@@ -140,6 +140,10 @@ class Lineage(Protocol):
         """Iterate over all steps, in the order of time."""
         ...
 
+    def events(self, number: int) -> Sequence[Step]:
+        """Return how an operation was modified and moved, in the order of time."""
+        ...
+
     def node(self, number: int) -> Node:
         """Describe an operation; raises KeyError for an unknown number."""
         ...

@@ -93,6 +93,7 @@ class Stage:
         locations: the source location of each.
         is_listing: whether the text is no IR, but lists the operations: the run ended without an
             output.
+        actions: the number of actions that had begun then; None for all, or if it is unknown.
     """
 
     name: str
@@ -107,6 +108,7 @@ class Stage:
     symbol_uses: dict[int, tuple[str, ...]]
     locations: Sequence[Location]
     is_listing: bool = False
+    actions: int | None = None
 
     def __len__(self) -> int:
         return len(self.names)
@@ -180,6 +182,14 @@ class Stage:
     def text_of(self, index: int) -> str:
         """Return the lines of an operation."""
         return "\n".join(self.text_lines[self.lines[index] - 1 : self.last_lines[index]])
+
+
+def symbol_around(operation: Operation) -> str:
+    """Return the innermost symbol around an operation; empty for none."""
+    around = operation.parent
+    while around is not None and not around.symbol:
+        around = around.parent
+    return around.symbol if around else ""
 
 
 def _grouped(keys: Sequence[Key]) -> dict[Key, list[int]]:

@@ -79,7 +79,8 @@ def opened_lineage(
         remap: ``OLD=NEW`` names of source files, for dumps and imports.
         partial: use what can be read of a damaged recording or dump.
         mlir_include: the include directory of the tool's MLIR.
-        after: of a tool, ``#N`` or a pass, after which there is a stage as well.
+        after: ``#N`` or a pass, after which there is a stage: of a tool beside the output, of a
+            recording in its place.
 
     Raises:
         ActiondbgError: the source is missing, or cannot be read.
@@ -103,6 +104,9 @@ def opened_lineage(
         return
     if after is not None and not names_recording(words):
         yield _of_session(list(words), after, mlir_include)
+        return
+    if after is not None and (lineage := _up_to(words[0], after, partial)):
+        yield lineage
         return
     with _recorded(words, partial, mlir_include, os.devnull, remap=remap) as lineage:
         yield lineage
@@ -170,6 +174,22 @@ def _of_session(tool: list[str], after: str, mlir_include: str | None) -> Lineag
             raise UsageError(f"No action of this run is {after!r}: name a pass or #N.")
         session.timeline.goto(stop.ordinal, "after")
         return SessionLineage(session, "end").lineage
+
+
+def _up_to(recording: str, after: str, partial: bool) -> Lineage | None:
+    """Return the lineage of a recorded run up to the end of an action; None for an import."""
+    from actiondbg.analysis.pipeline import find_pass
+    from actiondbg.lineage.live import SessionLineage
+    from actiondbg.recording import open_recording
+    from actiondbg.recording.session.session import RecordedSession
+
+    opened = open_recording(recording, partial=partial)
+    if opened.header.imported:
+        return None
+    with RecordedSession(opened) as session:
+        digits = after.removeprefix("#")
+        end = int(digits) if digits.isdecimal() else find_pass(session.past.passes(), after)
+        return SessionLineage(session, end).lineage
 
 
 def _chained(words: Sequence[str]) -> list[list[str]]:

@@ -150,7 +150,7 @@ def run(argv: list[str]) -> int:
         remap=options.remap,
         partial=options.partial,
         mlir_include=options.mlir_include,
-        after=_action(options, tool),
+        after=_action(options),
     ) as lineage:
         _show(_answers(lineage, options), as_json=options.json)
     return 0
@@ -166,9 +166,9 @@ def _run_shell(dumps: list[str], options: TrackOptions) -> int:
     return run_shell(found.lineage)
 
 
-def _action(options: TrackOptions, tool: list[str]) -> str | None:
-    """Return the action of a tool after which a stage is needed."""
-    return options.to if tool and options.to not in (None, "input", "output", "end") else None
+def _action(options: TrackOptions) -> str | None:
+    """Return the action of a run after which a stage is needed."""
+    return None if options.input or options.to in (None, "input", "output", "end") else options.to
 
 
 def _answers(lineage: Lineage, options: TrackOptions) -> list[TrackAnswer]:
@@ -204,8 +204,8 @@ def _stage(lineage: Lineage, name: str | None) -> Stage:
         return stages[-1]
     if not lineage.is_recorded and name.isdecimal() and 0 < int(name) <= len(stages):
         return stages[int(name) - 1]
-    if lineage.is_recorded and len(stages) == 3 and name not in ("input", "output"):
-        return stages[1]  # the one that was asked for
+    if lineage.is_recorded and name not in ("input", "output"):
+        return next(one for one in reversed(stages) if one.name not in ("input", "output"))
     return chosen_stage(stages, name)
 
 

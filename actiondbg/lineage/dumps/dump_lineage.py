@@ -161,6 +161,10 @@ class DumpLineage:
                 evidence = Evidence.LOCATION if by_location else Evidence.TEXT
                 yield Step(evidence, source.nodes[at], target.nodes[to])
 
+    def events(self, number: int) -> Sequence[Step]:
+        """Return how an operation was modified and moved: dumps do not show it."""
+        return ()
+
     def node(self, number: int) -> Node:
         """Describe an operation; raises KeyError for an unknown number."""
         at = bisect_right(self._firsts, number) - 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -14,9 +15,10 @@ from actiondbg.lineage.graph import Edges, LineageGraph
 from actiondbg.lineage.lineage import Loss, Node, Relation, Step, Tracking
 from actiondbg.lineage.recorded.actions import RecordedActions
 from actiondbg.lineage.recorded.edges import EdgeBuilder
+from actiondbg.lineage.recorded.events import OperationEvents, outlined
 from actiondbg.lineage.recorded.location_edges import LocationEdges
 from actiondbg.lineage.recorded.stages import listed_stage, stage_of
-from actiondbg.lineage.stage import Operation, Stage
+from actiondbg.lineage.stage import Operation, Stage, symbol_around
 from actiondbg.lineage.tracker import Tracker
 from actiondbg.recording.format.arrow import Ints
 from actiondbg.recording.recording import Recording
@@ -77,7 +79,10 @@ class RecordedLineage:
             for kind in ("input", "between", "output")
         }
         first = stage_of("input", parts["input"])
-        between = [stage_of(self._name_of(one.actions), [one]) for one in parts["between"]]
+        between = [
+            replace(stage_of(self._name_of(one.actions), [one]), actions=one.actions)
+            for one in parts["between"]
+        ]
         between += [self._stage_at(first, moment) for moment in self._moments]
         if between and not self._to_end:
             return [first, *between]
@@ -89,7 +94,8 @@ class RecordedLineage:
         names = dict(zip(self._numbers.tolist(), self._table["op"].to_pylist(), strict=True))
         made = {one: names[one] or "" for one in moment.inserted if one in names}
         name = self._name_of(moment.begun)
-        return listed_stage(name, first, made, moment.erased, self._own_texts)
+        listed = listed_stage(name, first, made, moment.erased, self._own_texts)
+        return replace(listed, actions=moment.begun)
 
     def _end_stage(self, first: Stage) -> Stage:
         """Return the operations that were there when the run ended without an output."""
@@ -113,6 +119,17 @@ class RecordedLineage:
     def is_recorded(self) -> bool:
         """Whether a run was recorded: operations have ids, and actions are known."""
         return True
+
+    def events(self, number: int) -> Sequence[Step]:
+        """Return how an operation was modified and moved, in the order of time."""
+        steps = self._events.of(number)
+        ends = [stage.of_node(number) for stage in (self.stages[0], self.stages[-1])]
+        functions = {symbol_around(end) for end in ends if end}
+        return outlined(steps) if len(functions) > 1 else steps
+
+    @cached_property
+    def _events(self) -> OperationEvents:
+        return OperationEvents(self._recording, self._actions)
 
     def node(self, number: int) -> Node:
         """Describe an operation; raises KeyError for an unknown number."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import groupby
 
 import msgspec
 
@@ -25,6 +26,7 @@ _WHY = {
     "erased": "was erased",
     "inserted": "was made from no other operation",
 }
+_EVENTS = 3  # changes of one operation that are listed
 _DIM, _OFF = "\x1b[2m", "\x1b[0m"
 _MOST = 100  # columns of a line of IR where no terminal limits it
 
@@ -87,7 +89,14 @@ def _evidence(traces: Sequence[AnsweredTrace]) -> str:
 
 
 def _ways(trace: AnsweredTrace) -> list[str]:
-    return [_way(step) for step in trace.steps] or ["the same operation"]
+    lines: list[str] = []
+    for _, found in groupby(trace.steps, lambda step: (step.source == step.target, step.target)):
+        steps = list(found)
+        shown = steps[:_EVENTS] if steps[0].source == steps[0].target else steps
+        lines += [_way(step) for step in shown]
+        if len(shown) < len(steps):
+            lines.append(f"@{steps[0].target} changed by {len(steps) - len(shown):,} more actions")
+    return lines or ["the same operation"]
 
 
 def _way(step: AnsweredStep) -> str:

@@ -109,6 +109,9 @@ class FakeLineage:
     def steps(self, *, exact: bool = False) -> Iterator[Step]:
         return (step for step in self._steps if step.evidence.is_exact or not exact)
 
+    def events(self, number: int) -> Sequence[Step]:
+        return ()
+
     def node(self, number: int) -> Node:
         return self._nodes[number]
 

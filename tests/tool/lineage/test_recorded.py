@@ -14,6 +14,7 @@ import pytest
 
 import actiondbg
 from actiondbg.errors import NotRecorded, UsageError
+from actiondbg.lineage.answer import answer
 from actiondbg.lineage.chain import ChainLineage
 from actiondbg.lineage.lineage import Lineage, Tracking
 from actiondbg.lineage.live import SessionLineage
@@ -81,6 +82,16 @@ func.func @load(%i: index) -> f32 {
   %c = arith.constant dense<[1.0, 2.0, 3.0]> : tensor<3xf32>
   %v = tensor.extract %c[%i] : tensor<3xf32>
   return %v : f32
+}
+"""
+INLINED = """\
+func.func private @square(%x: i32) -> i32 {
+  %a = arith.muli %x, %x : i32
+  return %a : i32
+}
+func.func @f(%x: i32) -> i32 {
+  %r = func.call @square(%x) : (i32) -> i32
+  return %r : i32
 }
 """
 BUFFERIZE = "--one-shot-bufferize=bufferize-function-boundaries"
@@ -178,6 +189,28 @@ def test_locations_show_what_a_pass_made_without_a_pattern(mlir_opt: str) -> Non
     assert not all(trace.is_exact for trace in found.traces)
     sure = lineage.track([generic], lineage.stages[-1], exact=True)
     assert "linalg.generic" not in [one.name for one in sure.operations]
+
+
+def test_what_happened_to_an_operation_that_stayed(mlir_opt: str) -> None:
+    lineage = lineage_of(mlir_opt, INLINED, "--inline")
+    first, last = lineage.stages
+    [square] = first.named("arith.muli")
+    [trace] = lineage.track([square], last).traces
+    assert trace.operation.node == square.node and not trace.steps
+    [event] = lineage.events(square.node)
+    assert event.evidence == "outlined" and lineage.action(event.ordinal or 0) == "pass:inline"
+    answered = answer(lineage, [square], last, lineage.track([square], last), "forward")
+    assert [step.evidence for step in answered.operations[0].steps] == ["outlined"]
+
+
+def test_a_recording_is_tracked_up_to_a_pass(mlir_opt: str) -> None:
+    lineage_of(mlir_opt, CONSTANTS, "--canonicalize", "--convert-arith-to-llvm")
+    words = ["actiondbg", "track", "run.adbrec", "--from", "in.mlir:6", "--to"]
+    for to, name in (("canonicalize", "arith.muli"), ("convert-arith-to-llvm", "llvm.mul")):
+        run = subprocess.run([*words, to], capture_output=True, text=True, check=True)
+        assert f"of after {to} #" in run.stdout and name in run.stdout.split("\n", 1)[1]
+    run = subprocess.run([*words, "nosuch"], capture_output=True, text=True)
+    assert run.returncode == 1 and "No pass 'nosuch' runs" in run.stderr
 
 
 def test_relate_agrees_with_track(mlir_opt: str) -> None:

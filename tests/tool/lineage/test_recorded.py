@@ -24,6 +24,7 @@ from actiondbg.recording import open_recording
 from actiondbg.recording.capture.recorder import record, start_recording
 from actiondbg.recording.session import open_session
 from tests.fakes import command_line
+from tests.paths import COMMAND
 
 CONSTANTS = """\
 func.func @fold(%x: i32) -> i32 {
@@ -205,7 +206,7 @@ def test_what_happened_to_an_operation_that_stayed(mlir_opt: str) -> None:
 
 def test_a_recording_is_tracked_up_to_a_pass(mlir_opt: str) -> None:
     lineage_of(mlir_opt, CONSTANTS, "--canonicalize", "--convert-arith-to-llvm")
-    words = ["actiondbg", "track", "run.adbrec", "--from", "in.mlir:6", "--to"]
+    words = [str(COMMAND), "track", "run.adbrec", "--from", "in.mlir:6", "--to"]
     for to, name in (("canonicalize", "arith.muli"), ("convert-arith-to-llvm", "llvm.mul")):
         run = subprocess.run([*words, to], capture_output=True, text=True, check=True)
         assert f"of after {to} #" in run.stdout and name in run.stdout.split("\n", 1)[1]

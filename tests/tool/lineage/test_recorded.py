@@ -206,7 +206,7 @@ def test_what_happened_to_an_operation_that_stayed(mlir_opt: str) -> None:
 
 def test_a_recording_is_tracked_up_to_a_pass(mlir_opt: str) -> None:
     lineage_of(mlir_opt, CONSTANTS, "--canonicalize", "--convert-arith-to-llvm")
-    words = [str(COMMAND), "track", "run.adbrec", "--from", "in.mlir:6", "--to"]
+    words = [COMMAND, "track", "run.adbrec", "--from", "in.mlir:6", "--to"]
     for to, name in (("canonicalize", "arith.muli"), ("convert-arith-to-llvm", "llvm.mul")):
         run = subprocess.run([*words, to], capture_output=True, text=True, check=True)
         assert f"of after {to} #" in run.stdout and name in run.stdout.split("\n", 1)[1]

@@ -217,7 +217,7 @@ def _is_known(kind: Kind, glob: str, names: Vocabulary) -> bool:
 
 
 def _is_part(kind: Kind, glob: str, names: Vocabulary) -> bool:
-    """Return whether a glob matches a part of a known C++ name that stands for it."""
+    """Return whether a glob matches the short form of a known C++ name."""
     if kind not in ("pattern", "pass"):
         return False
     return _matches_any(glob, [part for name in names.get(kind) for part in _parts(name)])
@@ -226,7 +226,7 @@ def _is_part(kind: Kind, glob: str, names: Vocabulary) -> bool:
 # Of many names: each is looked up for every name of a SPEC.
 @lru_cache(maxsize=1 << 14)
 def _parts(name: str) -> tuple[str, ...]:
-    """Return the parts of a C++ name that stand for it."""
+    """Return the short forms of a C++ name: without anonymous namespaces, and the last part."""
     if "::" not in name:
         return ()
     plain = _ANONYMOUS.sub("", name)

@@ -40,7 +40,7 @@ class Annotation:
         lineage: the lineage.
         stage: the stage to annotate.
         origin: an earlier stage, or the same.
-        raised: maps an origin to the one that is shown for it, such as the outermost around it.
+        raised: returns the operation to name for an origin, such as the outermost around it.
         exact: leave out what only locations show.
     """
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Literal
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
-from actiondbg.lineage.lineage import Lineage, Loss, Step, Trace, Tracking
-from actiondbg.lineage.stage import Operation, Stage, symbol_around
-from actiondbg.lineage.text.grammar import without_location
+if TYPE_CHECKING:  # renderers import this module at each start of the shell
+    from actiondbg.lineage.lineage import Lineage, Loss, Step, Trace, Tracking
+    from actiondbg.lineage.stage import Operation, Stage
 
 Direction = Literal["forward", "back", "related"]
 
@@ -139,6 +139,9 @@ def answer(
 
 def describe(operation: Operation) -> AnsweredOperation:
     """Return an operation as it is shown."""
+    from actiondbg.lineage.stage import symbol_around
+    from actiondbg.lineage.text.grammar import without_location
+
     stage, index = operation.stage, operation.index
     line = without_location(stage.text_lines[operation.line - 1].strip())
     if index and stage.lines[index - 1] == operation.line and operation.name not in line:
@@ -154,21 +157,6 @@ def describe(operation: Operation) -> AnsweredOperation:
         text=line,
         location=operation.location.text,
     )
-
-
-def has_body(operations: Iterable[Operation]) -> bool:
-    """Whether the operations in the regions of some answer for them: not those of functions."""
-    return not any(operation.symbol or operation.parent is None for operation in operations)
-
-
-def related(lineage: Lineage, operations: Iterable[Operation], *, exact: bool = False) -> Tracking:
-    """Return the operations of the same stage with an origin in common."""
-    sources = list(operations)
-    if not sources:
-        return Tracking(())
-    nested = has_body(sources)
-    origins = lineage.track(sources, lineage.stages[0], exact=exact, nested=nested).operations
-    return lineage.track(origins, sources[0].stage, exact=exact, nested=has_body(origins))
 
 
 def _trace(lineage: Lineage, trace: Trace, actions: int | None) -> AnsweredTrace:

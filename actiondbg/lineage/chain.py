@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from difflib import SequenceMatcher
 from functools import cached_property
 
@@ -11,13 +11,13 @@ import numpy as np
 from actiondbg.errors import UsageError
 from actiondbg.lineage.evidence import Evidence
 from actiondbg.lineage.graph import Edges, LineageGraph
-from actiondbg.lineage.lineage import Loss, Node, Relation, Step, Tracking
+from actiondbg.lineage.graph_lineage import GraphLineage
+from actiondbg.lineage.lineage import Loss, Node, Step
 from actiondbg.lineage.recorded.lineage import RecordedLineage
-from actiondbg.lineage.stage import Operation, Stage
-from actiondbg.lineage.tracker import Tracker
+from actiondbg.lineage.stage import Stage
 
 
-class ChainLineage:
+class ChainLineage(GraphLineage):
     """The lineage over several runs; operations and actions are numbered through.
 
     Args:
@@ -75,27 +75,13 @@ class ChainLineage:
         found = self._runs[run].pass_of(ordinal - first)
         return None if found is None else found + first
 
-    def steps(self, *, exact: bool = False) -> Iterator[Step]:
-        """Iterate over all steps, in the order of time."""
-        return self._tracker.graph(exact).steps()
-
-    def track(
-        self,
-        operations: Iterable[Operation],
-        to: Stage,
-        *,
-        exact: bool = False,
-        nested: bool = False,
-    ) -> Tracking:
-        """Track operations of one stage to another, forward or back."""
-        return self._tracker.track(operations, to, exact=exact, nested=nested)
-
-    def relate(self, source: Stage, target: Stage, *, exact: bool = False) -> Relation:
-        """Return which operations of a stage became which of a later one."""
-        return self._tracker.relate(source, target, exact=exact)
+    @property
+    def graph(self) -> LineageGraph:
+        """All edges."""
+        return self._all_edges
 
     @cached_property
-    def graph(self) -> LineageGraph:
+    def _all_edges(self) -> LineageGraph:
         """All edges, those between the tools included."""
         parts: list[Edges] = []
         for at, run in enumerate(self._runs):
@@ -108,11 +94,8 @@ class ChainLineage:
                 parts.append(self._joint(at))
         return LineageGraph(Edges.joined(parts), self._first_nodes[-1])
 
-    @cached_property
-    def _tracker(self) -> Tracker:
-        return Tracker(self.graph, self.stages, self._loss)
-
-    def _loss(self, node: int, back: bool) -> Loss:
+    def loss(self, node: int, back: bool) -> Loss:
+        """Describe an operation that nothing was made from, or, back, that has no origin."""
         run = self._run_of(node, self._first_nodes)
         first = self._first_nodes[run]
         found = self._runs[run].loss(node - first, back)

@@ -22,7 +22,7 @@ def select(stage: Stage, text: str, index: LocationIndex) -> list[Operation]:
 
     Args:
         stage: the operations.
-        text: a value ``%x``, also an argument of a block, which stands for the operation around
+        text: a value ``%x``, also an argument of a block, for the operation around
             the block; a symbol ``@f``; a place ``FILE:LINE`` or ``FILE:LINE:COLUMN`` of a source;
             or the name of operations, such as ``linalg.matmul`` or ``linalg.*``.
         index: of the locations of the stage.

@@ -31,7 +31,7 @@ _PRIVATE = re.compile(r"\bprivate\b")
 
 
 def is_loop(operation: Operation) -> bool:
-    """Whether an operation is a loop, or an operation of linalg, which stands for a nest."""
+    """Whether an operation is a loop, or an operation of linalg, which counts as a nest."""
     dialect, _, name = operation.name.partition(".")
     if dialect == "linalg":
         return name not in _NO_NESTS

@@ -80,7 +80,7 @@ class AnnotateOptions(Options):
         OriginLevel,
         Option(
             "--level",
-            help="what stands for origins: themselves, the outermost operations around them, or "
+            help="name as origins: the operations, the outermost operations around them, or "
             "units as of actiondbg lineage",
         ),
     ] = "operation"
@@ -188,7 +188,7 @@ def _file_of_origins(stage: Stage, origin: Stage, options: AnnotateOptions) -> s
 
 
 def _raised(stage: Stage, level: OriginLevel) -> Callable[[Operation], Operation]:
-    """Return what maps an origin to the operation that stands for it."""
+    """Return a function from an origin to the operation that is named instead of it."""
     from actiondbg.lineage.performance.cost import outermost
     from actiondbg.lineage.stage import Operation
     from actiondbg.lineage.units import units_of

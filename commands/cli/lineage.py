@@ -359,9 +359,9 @@ class _Answers:
         self._put("groups", groups_object(found), lambda: groups_lines(found, self._names, every))
 
     def _pictures(self) -> None:
-        from actiondbg.lineage.answer import has_body
         from actiondbg.lineage.pictures.graph import picture
         from actiondbg.lineage.pictures.graph_formats import picture_dot, picture_page, picture_svg
+        from actiondbg.lineage.relatives import has_body
         from actiondbg.lineage.units import rolled_up
 
         options = self._options

@@ -172,8 +172,9 @@ def _action(options: TrackOptions) -> str | None:
 
 
 def _answers(lineage: Lineage, options: TrackOptions) -> list[TrackAnswer]:
-    from actiondbg.lineage.answer import answer, has_body, related
+    from actiondbg.lineage.answer import answer
     from actiondbg.lineage.locations.location_index import LocationIndex
+    from actiondbg.lineage.relatives import has_body, related
     from actiondbg.lineage.units import rolled_up
 
     first, other = lineage.stages[0], _stage(lineage, options.to)

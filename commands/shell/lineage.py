@@ -99,9 +99,9 @@ class PictureOptions(TrackOptions):
 @LINEAGE.command("lineage", example="lineage @12 --svg lineage.svg")
 def lineage(console: Console, options: PictureOptions) -> PictureWritten:
     """Draw what an operation came from and became: from the input to the end of the run."""
-    from actiondbg.lineage.answer import has_body
     from actiondbg.lineage.pictures.graph import picture
     from actiondbg.lineage.pictures.graph_formats import picture_dot, picture_page, picture_svg
+    from actiondbg.lineage.relatives import has_body
     from actiondbg.lineage.units import rolled_up
     from actiondbg.support.atomic_write import write_whole
 
@@ -142,14 +142,14 @@ def _answer(
     to: Stage,
     direction: Direction,
 ) -> TrackAnswer:
-    from actiondbg.lineage import answer
+    from actiondbg.lineage import answer, relatives
     from actiondbg.lineage.units import rolled_up
 
     operations: list[Operation] = found.operations(options.target, source)
     if direction == "related":
-        tracking = answer.related(found.lineage, operations, exact=options.exact)
+        tracking = relatives.related(found.lineage, operations, exact=options.exact)
     else:
-        nested = options.nested or answer.has_body(operations)
+        nested = options.nested or relatives.has_body(operations)
         tracking = found.lineage.track(operations, to, exact=options.exact, nested=nested)
     tracking = rolled_up(tracking, options.level)
     return answer.answer(found.lineage, operations, to, tracking, direction)

@@ -61,7 +61,7 @@ class OperationTexts:
         return found
 
     def key(self, kind: str, index: int) -> str:
-        """Return what is compared of an operation; empty for nothing."""
+        """Return the symbol path, constant or line of an operation, for comparison."""
         if kind == SYMBOLS:
             return self.path(index)
         line = self.stage.text_lines[self.stage.lines[index] - 1]

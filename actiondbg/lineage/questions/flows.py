@@ -29,7 +29,7 @@ class Kind(NamedTuple):
     Args:
         column: the index of the column.
         name: the kind; or why operations became nothing.
-        value: the operations of the input that it stands for; fractions of those that became
+        value: the number of operations of the input in it; fractions of those that became
             several kinds.
         is_lost: whether the name is a reason.
     """
@@ -46,7 +46,7 @@ class Flow(NamedTuple):
     Args:
         source: the index of the earlier kind.
         target: the index of the later kind.
-        value: the operations of the input that it stands for.
+        value: the number of operations of the input in it.
     """
 
     source: int

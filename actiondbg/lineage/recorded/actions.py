@@ -14,7 +14,7 @@ _COLUMNS = ("ordinal", "parent", "tag", "name", "operation", "outcome", "rolled_
 
 
 class RecordedActions:
-    """Columns of the actions, indexed by ordinal; index 0 stands for no action."""
+    """Columns of the actions, indexed by ordinal; index 0 is no action."""
 
     def __init__(self, recording: Recording) -> None:
         self._table: Any = recording.table("actions", _COLUMNS)

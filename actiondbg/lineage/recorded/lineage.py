@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import Any
@@ -12,21 +12,21 @@ import numpy as np
 from actiondbg.errors import NotRecorded
 from actiondbg.lineage.evidence import Evidence
 from actiondbg.lineage.graph import Edges, LineageGraph
-from actiondbg.lineage.lineage import Loss, Node, Relation, Step, Tracking
+from actiondbg.lineage.graph_lineage import GraphLineage
+from actiondbg.lineage.lineage import Loss, Node, Step
 from actiondbg.lineage.recorded.actions import RecordedActions
 from actiondbg.lineage.recorded.edges import EdgeBuilder
 from actiondbg.lineage.recorded.events import OperationEvents, outlined
 from actiondbg.lineage.recorded.location_edges import LocationEdges
 from actiondbg.lineage.recorded.stages import listed_stage, stage_of
-from actiondbg.lineage.stage import Operation, Stage, symbol_around
-from actiondbg.lineage.tracker import Tracker
+from actiondbg.lineage.stage import Stage, symbol_around
 from actiondbg.recording.format.arrow import Ints
 from actiondbg.recording.recording import Recording
 from actiondbg.recording.session.operations import OperationChanges
 from actiondbg.recording.tables.stages import file_location
 
 
-class RecordedLineage:
+class RecordedLineage(GraphLineage):
     """The lineage of a run that was recorded with ``record --lineage``.
 
     The number of an operation is its operation id.
@@ -216,8 +216,13 @@ class RecordedLineage:
                 codes[number] = known.setdefault(text, len(known))
         return codes, list(known)
 
-    @cached_property
+    @property
     def graph(self) -> LineageGraph:
+        """All edges."""
+        return self._all_edges
+
+    @cached_property
+    def _all_edges(self) -> LineageGraph:
         """All edges."""
         codes, texts = self._locations
         edges = EdgeBuilder(self._recording, self._actions, codes).edges()
@@ -258,31 +263,6 @@ class RecordedLineage:
     def _created(self) -> Ints:
         """The action that created each operation of the table; 0 for an operation of the input."""
         return self._table["created_by"].fill_null(0).to_numpy().astype(np.int64)
-
-    # --- questions ---
-
-    def steps(self, *, exact: bool = False) -> Iterator[Step]:
-        """Iterate over all steps, in the order of time."""
-        return self._tracker.graph(exact).steps()
-
-    def track(
-        self,
-        operations: Iterable[Operation],
-        to: Stage,
-        *,
-        exact: bool = False,
-        nested: bool = False,
-    ) -> Tracking:
-        """Track operations of one stage to another, forward or back."""
-        return self._tracker.track(operations, to, exact=exact, nested=nested)
-
-    def relate(self, source: Stage, target: Stage, *, exact: bool = False) -> Relation:
-        """Return which operations of a stage became which of a later one."""
-        return self._tracker.relate(source, target, exact=exact)
-
-    @cached_property
-    def _tracker(self) -> Tracker:
-        return Tracker(self.graph, self.stages, self.loss)
 
     def loss(self, node: int, back: bool) -> Loss:
         """Describe an operation that nothing was made from, or, back, that has no origin."""

@@ -89,7 +89,7 @@ def scan(
 
 
 class _Bracket:
-    """An open bracket; the bottom one stands for the whole text.
+    """An open bracket; the bottom one is around the whole text.
 
     Args:
         kind: ``(``, ``[``, ``{`` of a dictionary, or ``R`` of a region.

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from actiondbg.lineage.performance.profiles.profile import Entry, Frame, Profile, summed
 
-# The event is a name such as cpu-clock:u or cycles:P; the period stands before it.
+# The period, then the name of the event, such as cpu-clock:u or cycles:P.
 _EVENT = re.compile(r"(?:^|\s)(?:(\d{1,18})\s+)?([A-Za-z][\w./=-]*(?::[A-Za-z]+)?):(?=\s|$)")
 # A number before the address is a period without its event.
 _ADDRESS = re.compile(r"^\s*(?:\d+\s+(?=[0-9a-f]+\s+[^\s(]))?[0-9a-f]{2,16}\s+(\S.*)$")
@@ -62,7 +62,7 @@ def _chains(lines: Iterable[str]) -> Iterator[_Sample]:
         if line.strip():
             block.append(line)
             continue
-        # The event stands before the first address, mostly on a line of its own.
+        # The event precedes the first address, mostly on a line of its own.
         rest, period, event = _after_event(block[0]) if block else ("", 0, "")
         frames = list(_frames([rest, *block[1:]]))
         if frames:

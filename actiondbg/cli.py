@@ -90,8 +90,10 @@ def _delegate(words: list[str]) -> int:
         signal.signal(number, _exit_on_signal)
     if signal.getsignal(signal.SIGINT) != signal.SIG_IGN:  # as for a job in the background
         signal.signal(signal.SIGINT, raise_interrupt)
-    if words and words[0] in SUBCOMMANDS:
-        return load_subcommand(SUBCOMMANDS[words[0]]).run(words[1:])
+    for length in (2, 1):  # a group of commands, such as kernels, has names of two words
+        name = " ".join(words[:length])
+        if name in SUBCOMMANDS:
+            return load_subcommand(SUBCOMMANDS[name]).run(words[length:])
     return load_subcommand(_DEBUG).run(words)
 
 

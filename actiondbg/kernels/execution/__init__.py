@@ -1,0 +1,4 @@
+"""Kernels run in a child process with limits of time and memory.
+
+May import: actiondbg.kernels.model.
+"""

@@ -1,0 +1,58 @@
+"""A compiled kernel: where its code is, and the loaded function."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+from actiondbg.kernels.model.tensor import Tensor
+
+if TYPE_CHECKING:
+    import numpy as np
+
+
+@dataclass(frozen=True)
+class KernelBinary:
+    """The code of a kernel, and how the child process loads it. Plain data: it is stored as JSON.
+
+    Attributes:
+        loader: the function that loads it, as ``package.module:function``; called in the child
+            with this object, it returns a LoadedKernel.
+        path: of the binary.
+        symbol: the name of the function in it.
+        inputs: the operands.
+        result: the result.
+        settings: of the loader, such as device and batch size.
+    """
+
+    loader: str
+    path: Path
+    symbol: str
+    inputs: tuple[Tensor, ...]
+    result: Tensor
+    settings: Mapping[str, str | int] = field(default_factory=dict[str, str | int])
+
+
+class LoadedKernel(Protocol):
+    """A kernel in the child process."""
+
+    def run(self, inputs: Sequence[np.ndarray]) -> np.ndarray:
+        """Call the kernel once.
+
+        Args:
+            inputs: arrays of the operands' shapes and types, contiguous.
+
+        Returns:
+            A new array of the result's shape and type.
+        """
+        ...
+
+    def time(self, inputs: Sequence[np.ndarray], calls: int) -> float:
+        """Call the kernel several times, without conversions and allocations between the calls.
+
+        Returns:
+            The seconds of all calls together.
+        """
+        ...

@@ -1,0 +1,143 @@
+"""What a kernel computes."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar, Literal
+
+from actiondbg.kernels.model.element_type import ElementType
+from actiondbg.kernels.model.tensor import Tensor
+
+if TYPE_CHECKING:
+    import numpy as np
+
+IteratorType = Literal["parallel", "reduction"]
+Argument = str | int
+
+
+@dataclass(frozen=True)
+class Loop:
+    """A loop of the root operation, in the order of its iteration space."""
+
+    size: int
+    type: IteratorType
+
+
+@dataclass(frozen=True)
+class Reference:
+    """What a kernel has to compute.
+
+    Attributes:
+        values: the expected result, in float64 or int64, of the shape of the result.
+        magnitude: the same sums over absolute values, ``|A| |B|``: as long as they are below 2 to
+            the precision of the accumulator, a result of integers is exact; else it bounds the
+            rounding error. 0 dimensions where one bound holds for all.
+        exact: False if the operation rounds whatever its operands are, such as an exponential.
+    """
+
+    values: np.ndarray
+    magnitude: np.ndarray
+    exact: bool = True
+
+
+@dataclass(frozen=True)
+class Operation(ABC):
+    """What a kernel computes: kind, shape, types and layout.
+
+    A subclass is a frozen dataclass of plain fields (int, bool, str, ElementType, tuples of them):
+    the manifest stores and restores them.
+    """
+
+    kind: ClassVar[str]
+
+    @property
+    @abstractmethod
+    def name(self) -> str:
+        """The unique name, such as ``matmul_512x512x512_f32t_f32t_f32t``: letters, digits, _."""
+
+    @property
+    @abstractmethod
+    def inputs(self) -> tuple[Tensor, ...]:
+        """The operands, in the order of the function's arguments."""
+
+    @property
+    @abstractmethod
+    def result(self) -> Tensor:
+        """The result."""
+
+    @property
+    def accumulator(self) -> ElementType:
+        """The type in which the kernel adds up: that of the result, unless a subclass differs."""
+        return self.result.type
+
+    @property
+    @abstractmethod
+    def loops(self) -> tuple[Loop, ...]:
+        """The iteration space of the root operation."""
+
+    @property
+    @abstractmethod
+    def root(self) -> str:
+        """The name of the root operation, such as ``linalg.matmul``; it occurs once."""
+
+    @property
+    @abstractmethod
+    def flops(self) -> int:
+        """The arithmetic operations of one call."""
+
+    @property
+    def bytes(self) -> int:
+        """The bytes that one call has to read and write at least."""
+        return sum(tensor.bytes for tensor in self.inputs) + self.result.bytes
+
+    @abstractmethod
+    def arguments(self) -> Mapping[str, Argument]:
+        """Return the columns of a report, such as m, n, k, lhs, rhs and result."""
+
+    @abstractmethod
+    def body(self, destination: str, root_attributes: str) -> str:
+        """Return the lines of the function's body.
+
+        Args:
+            destination: the SSA name of a tensor of the result's type, whose content is undefined.
+            root_attributes: the content of an attribute dictionary for the root operation, or "".
+
+        Returns:
+            The lines, which use the inputs as ``%NAME`` and end with ``return``.
+        """
+
+    @abstractmethod
+    def reference(self, inputs: Sequence[np.ndarray]) -> Reference:
+        """Compute what the kernel has to, with NumPy.
+
+        Args:
+            inputs: arrays of the shapes and types of ``inputs``.
+        """
+
+    def check(self) -> None:
+        """Check that the shapes fit the kind.
+
+        Raises:
+            UsageError: they do not; the message names the value.
+        """
+        return
+
+    def function(self, *, destination: bool = False, root_attributes: str = "") -> str:
+        """Return the MLIR of the function, named as the operation.
+
+        Args:
+            destination: the result's memory is the last argument, ``%out``, instead of allocated.
+            root_attributes: see ``body``.
+        """
+        result = self.result.mlir
+        arguments = [f"%{each.name}: {each.mlir}" for each in self.inputs]
+        lines: list[str] = []
+        if destination:
+            arguments.append(f"%out: {result} {{bufferization.writable = true}}")
+        else:
+            lines.append(f"%out = tensor.empty() : {result}")
+        lines += self.body("%out", root_attributes).strip().splitlines()
+        text = "".join(f"  {line.strip()}\n" if line else "\n" for line in lines)
+        return f"func.func @{self.name}({', '.join(arguments)}) -> {result} {{\n{text}}}\n"

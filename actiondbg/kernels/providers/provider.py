@@ -1,0 +1,85 @@
+"""What a compiler of kernels offers."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar, Literal
+
+from actiondbg.kernels.execution.kernel import KernelBinary
+from actiondbg.kernels.model.configuration import Configuration
+from actiondbg.kernels.model.dispatch import Dispatch
+from actiondbg.kernels.model.operation import Operation
+from actiondbg.kernels.providers.steps import CompilationSteps
+
+Applied = Literal["yes", "no", "default", "unknown"]
+
+
+@dataclass(frozen=True)
+class CompiledKernel:
+    """The result of a compilation.
+
+    Attributes:
+        verify: the code that verification runs.
+        profile: the code that profiling runs; the same where one serves both.
+        config_applied: whether the compiler used the configuration, read back after the stage that
+            applies it; "default" if there was none to apply, "unknown" if it cannot be read back.
+        detail: one sentence on that, or "".
+    """
+
+    verify: KernelBinary
+    profile: KernelBinary
+    config_applied: Applied
+    detail: str = ""
+
+
+class Provider(ABC):
+    """A compiler of kernels.
+
+    A user's provider is a subclass; ``actiondbg.kernels.providers.registry.register`` adds it.
+    """
+
+    name: ClassVar[str]
+
+    @abstractmethod
+    def identity(self) -> str:
+        """Return what decides the compiled code beside the source: versions, target, flags.
+
+        Raises:
+            ProviderMissing: a compiler is not installed; names the command that installs it.
+        """
+
+    @abstractmethod
+    def default(self, operation: Operation) -> Configuration:
+        """Return the configuration that leaves the decisions to the compiler."""
+
+    @abstractmethod
+    def configurations(self, operation: Operation) -> Sequence[Configuration]:
+        """Return the predefined configurations of an operation, without the default."""
+
+    @abstractmethod
+    def obstacle(self, dispatch: Dispatch) -> str | None:
+        """Return why a configuration does not fit the operation, as one sentence, or None."""
+
+    @abstractmethod
+    def source(self, dispatch: Dispatch) -> str:
+        """Return the configured MLIR, from which ``compile`` starts."""
+
+    @abstractmethod
+    def compile(self, dispatch: Dispatch, folder: Path, steps: CompilationSteps) -> CompiledKernel:
+        """Compile a dispatch.
+
+        Args:
+            dispatch: has no obstacle.
+            folder: of the dispatch; contains ``configured.mlir``, and gets the binaries.
+            steps: runs the commands.
+
+        Raises:
+            CompileError: a step failed.
+        """
+
+    def not_runnable(self, dispatch: Dispatch) -> str | None:
+        """Return why a compiled dispatch cannot run on this machine, or None."""
+        return None

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar, Literal
 
+from actiondbg.errors import UsageError
 from actiondbg.kernels.execution.kernel import KernelBinary
-from actiondbg.kernels.model.configuration import Configuration
+from actiondbg.kernels.model.configuration import Configuration, Parameter
 from actiondbg.kernels.model.dispatch import Dispatch
 from actiondbg.kernels.model.operation import Operation
 from actiondbg.kernels.providers.steps import CompilationSteps
@@ -83,3 +84,15 @@ class Provider(ABC):
     def not_runnable(self, dispatch: Dispatch) -> str | None:
         """Return why a compiled dispatch cannot run on this machine, or None."""
         return None
+
+    def space(self, operation: Operation) -> Mapping[str, Sequence[Parameter]]:
+        """Return the parameters that a search may vary, with their choices; none by default."""
+        return {}
+
+    def configured(self, operation: Operation, choice: Mapping[str, Parameter]) -> Configuration:
+        """Make the configuration of one choice for each parameter of ``space``.
+
+        Raises:
+            UsageError: this provider has nothing to search.
+        """
+        raise UsageError(f"The provider {self.name} has no parameters to search.")

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-Parameter = int | str | bool | list[int] | list[str]
+Parameter = int | str | bool | Sequence[int | str]
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,111 @@
+"""What is known of a compiled dispatch: ``compiled.json`` beside the binaries."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TypeVar
+
+import msgspec
+
+from actiondbg.kernels.execution.kernel import KernelBinary
+from actiondbg.kernels.generated.layout import CONFIGURED
+from actiondbg.kernels.generated.plain_data import from_json, to_json
+from actiondbg.kernels.model.dispatch import Dispatch
+from actiondbg.kernels.providers.provider import CompiledKernel
+from actiondbg.kernels.results.row import Verification
+from actiondbg.support.atomic_write import write_whole
+
+_T = TypeVar("_T")
+_COMPILED, _VERIFIED = "compiled.json", "verified.json"
+
+
+@dataclass(frozen=True)
+class _Compiled:
+    """The content of ``compiled.json``."""
+
+    key: str
+    kernel: CompiledKernel
+
+
+@dataclass(frozen=True)
+class _Verified:
+    """The content of ``verified.json``."""
+
+    key: str
+    verification: Verification
+
+
+def compilation_key(dispatch: Dispatch, folder: Path, identity: str) -> str:
+    """Return a digest of what decides the binaries: source, configuration, compiler.
+
+    Raises:
+        OSError: ``configured.mlir`` cannot be read.
+    """
+    digest = hashlib.sha256((folder / CONFIGURED).read_bytes())
+    digest.update(to_json(dispatch.configuration))
+    digest.update(identity.encode())
+    return digest.hexdigest()
+
+
+class CompiledState:
+    """The stored results of a dispatch, valid for one key.
+
+    Args:
+        folder: of the dispatch.
+        key: of what is compiled now; results of another key are out of date.
+    """
+
+    def __init__(self, folder: Path, key: str) -> None:
+        self._folder = folder
+        self._key = key
+
+    def kernel(self) -> CompiledKernel | None:
+        """Return the compiled kernel, or None if it is not up to date or a binary is missing."""
+        stored = self._read(_COMPILED, _Compiled)
+        if stored is None or stored.key != self._key:
+            return None
+        kernel = _with_paths(stored.kernel, lambda path: self._folder / path)
+        present = kernel.verify.path.exists() and kernel.profile.path.exists()
+        return kernel if present else None
+
+    def store_kernel(self, kernel: CompiledKernel) -> None:
+        """Store a compiled kernel; its binaries are complete."""
+        relative = _with_paths(kernel, self._relative)
+        write_whole(self._folder / _COMPILED, to_json(_Compiled(self._key, relative)))
+
+    def drop(self) -> None:
+        """Forget what is stored: the binaries are about to be replaced."""
+        for name in (_VERIFIED, _COMPILED):
+            (self._folder / name).unlink(missing_ok=True)
+
+    def verification(self) -> Verification | None:
+        """Return the stored verification of these binaries, or None."""
+        stored = self._read(_VERIFIED, _Verified)
+        return stored.verification if stored is not None and stored.key == self._key else None
+
+    def store_verification(self, verification: Verification) -> None:
+        """Store the verification of these binaries."""
+        write_whole(self._folder / _VERIFIED, to_json(_Verified(self._key, verification)))
+
+    def _relative(self, path: Path) -> Path:
+        inside = path.is_relative_to(self._folder)
+        return path.relative_to(self._folder) if inside else path
+
+    def _read(self, name: str, kind: type[_T]) -> _T | None:
+        """Return stored data; None if it is missing or damaged: it is then made again."""
+        try:
+            return from_json((self._folder / name).read_bytes(), kind)
+        except (FileNotFoundError, msgspec.DecodeError):
+            return None
+
+
+def _with_paths(kernel: CompiledKernel, change: Callable[[Path], Path]) -> CompiledKernel:
+    """Return a kernel whose binaries' paths are changed."""
+
+    def changed(binary: KernelBinary) -> KernelBinary:
+        return replace(binary, path=change(binary.path))
+
+    return replace(kernel, verify=changed(kernel.verify), profile=changed(kernel.profile))

@@ -24,7 +24,7 @@ class _Entry:
     """An operation with its configurations, as stored."""
 
     kind: str
-    operation: dict[str, object]
+    operation: msgspec.Raw
     configurations: list[Configuration]
 
 
@@ -82,12 +82,12 @@ def _entries(dispatches: Iterable[Dispatch]) -> list[_Entry]:
     for each in dispatches:
         operation = each.operation
         if operation.name not in entries:
-            fields = msgspec.to_builtins(operation)
+            fields = msgspec.Raw(to_json(operation))
             entries[operation.name] = _Entry(operation.kind, fields, [])
         entries[operation.name].configurations.append(each.configuration)
     return list(entries.values())
 
 
 def _dispatches(entry: _Entry) -> Iterable[Dispatch]:
-    operation = msgspec.convert(entry.operation, find_kind(entry.kind))
+    operation = from_json(bytes(entry.operation), find_kind(entry.kind))
     return (Dispatch(operation, configuration) for configuration in entry.configurations)

@@ -23,49 +23,18 @@ from actiondbg.bisection.trials.runner import TrialRunner
 from actiondbg.bisection.trials.trial import RunningTrial, Trial, TrialResult
 from actiondbg.bisection.trials.verdict_store import VerdictStore
 from actiondbg.bisection.verdict import Judgement
-from actiondbg.errors import ActiondbgError, ToolGone, UsageError
+from actiondbg.errors import ActiondbgError, ToolGone
 from actiondbg.process.stop import Stop
+from actiondbg.support.dask_client import DaskClient, DaskFuture, connect
 from actiondbg.support.scratch_directory import make_directory, remove_directory
 from actiondbg.tool.command_line import inspect_command_line
 from actiondbg.tool.program import Program
 
-_CONNECT_SECONDS = 10.0
 _POLL_SECONDS = 0.5
 _LARGEST = 64 << 20  # bytes of an output that a worker sends back
 
 
-# --- the part of Dask's interface that is used ---------------------------------------------
-
-
-class DaskFuture(Protocol):
-    """A ``distributed.Future``."""
-
-    def result(self) -> object: ...
-    def cancel(self) -> object: ...
-    def add_done_callback(self, callback: Callable[[DaskFuture], None], /) -> object: ...
-
-
-class DaskClient(Protocol):
-    """A ``distributed.Client``."""
-
-    def nthreads(self) -> Mapping[str, int]: ...
-    def submit(
-        self,
-        function: Callable[..., object],
-        /,
-        *arguments: object,
-        workers: list[str],
-        pure: bool,
-        retries: int = 0,
-    ) -> DaskFuture: ...
-    def run(
-        self,
-        function: Callable[..., object],
-        /,
-        *arguments: object,
-        workers: list[str] | None = ...,
-    ) -> object: ...
-    def close(self) -> object: ...
+# --- the part of Dask's interface that a worker uses --------------------------------------
 
 
 class _TaskState(Protocol):
@@ -349,17 +318,7 @@ def make_dask_pool(
     Raises:
         UsageError: the scheduler cannot be reached or has no workers, or Dask is not installed.
     """
-    try:
-        # Imported here: Dask is optional, and takes most of a second to import.
-        from distributed import Client
-    except ImportError as error:
-        raise UsageError("Dask is not installed: pip install 'actiondbg[dask]'.") from error
-    try:
-        client = cast(DaskClient, Client(address, timeout=_CONNECT_SECONDS, set_as_default=False))
-    except (OSError, TimeoutError, ValueError) as error:
-        raise UsageError(
-            f"The Dask scheduler at {address!r} cannot be reached ({error}): check its address."
-        ) from error
+    client = connect(address)
     setup = WorkerSetup(
         token=uuid.uuid4().hex,
         argv=task.argv,
@@ -373,7 +332,4 @@ def make_dask_pool(
         env=task.env,
         mlir_include=task.mlir_include,
     )
-    if not client.nthreads():
-        client.close()
-        raise UsageError(f"The Dask scheduler at {address!r} has no workers: start some.")
     return DaskPool(client, setup, new_trial)

@@ -67,13 +67,13 @@ class CompiledState:
         stored = self._read(_COMPILED, _Compiled)
         if stored is None or stored.key != self._key:
             return None
-        kernel = _with_paths(stored.kernel, lambda path: self._folder / path)
+        kernel = with_paths(stored.kernel, lambda path: self._folder / path)
         present = kernel.verify.path.exists() and kernel.profile.path.exists()
         return kernel if present else None
 
     def store_kernel(self, kernel: CompiledKernel) -> None:
         """Store a compiled kernel; its binaries are complete."""
-        relative = _with_paths(kernel, self._relative)
+        relative = with_paths(kernel, self._relative)
         write_whole(self._folder / _COMPILED, to_json(_Compiled(self._key, relative)))
 
     def drop(self) -> None:
@@ -102,8 +102,8 @@ class CompiledState:
             return None
 
 
-def _with_paths(kernel: CompiledKernel, change: Callable[[Path], Path]) -> CompiledKernel:
-    """Return a kernel whose binaries' paths are changed."""
+def with_paths(kernel: CompiledKernel, change: Callable[[Path], Path]) -> CompiledKernel:
+    """Return a kernel whose binaries have changed paths."""
 
     def changed(binary: KernelBinary) -> KernelBinary:
         return replace(binary, path=change(binary.path))

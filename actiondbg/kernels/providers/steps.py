@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 import subprocess
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from actiondbg.kernels.errors import CompileError
@@ -21,6 +21,10 @@ class CompilationSteps:
         seconds: the time limit of a command.
         dry_run: prints commands by ``show`` instead of running them.
         show: prints one command, or None.
+
+    Attributes:
+        seconds: the time limit of a command.
+        lines: the command lines so far.
     """
 
     def __init__(
@@ -33,9 +37,9 @@ class CompilationSteps:
     ) -> None:
         self.folder = folder
         self.dry_run = dry_run
-        self._seconds = seconds
+        self.seconds = seconds
         self._show = show
-        self._lines: list[str] = []
+        self.lines: list[str] = []
 
     def run(self, name: str, argv: Sequence[str], output: Path | None = None) -> None:
         """Run a command.
@@ -49,7 +53,7 @@ class CompilationSteps:
             CompileError: it failed, or ran into the time limit.
         """
         line = shlex.join(argv) + (f" > {shlex.quote(str(output))}" if output else "")
-        self._lines.append(line)
+        self.lines.append(line)
         if self._show is not None:
             self._show(line)
         if self.dry_run:
@@ -58,11 +62,15 @@ class CompilationSteps:
 
     def note(self, line: str) -> None:
         """Add a comment to the saved commands, for a step that is no command."""
-        self._lines.append(f"# {line}")
+        self.lines.append(f"# {line}")
+
+    def add(self, lines: Iterable[str]) -> None:
+        """Add command lines that ran elsewhere."""
+        self.lines += lines
 
     def save(self) -> None:
         """Write ``commands.sh``, which repeats the compilation."""
-        text = "".join(f"{line}\n" for line in self._lines)
+        text = "".join(f"{line}\n" for line in self.lines)
         script = self.folder / COMMANDS
         script.write_text(f'#!/bin/sh\nset -e\ncd "$(dirname "$0")"\n{text}')
         script.chmod(0o755)
@@ -79,13 +87,13 @@ class CompilationSteps:
                     stdin=subprocess.DEVNULL,
                     stdout=subprocess.PIPE if output else messages,
                     stderr=messages,
-                    timeout=self._seconds,
+                    timeout=self.seconds,
                     check=False,
                 )
             except FileNotFoundError as error:
                 raise CompileError(f"{name}: {argv[0]} is not installed.") from error
             except subprocess.TimeoutExpired as error:
-                raise CompileError(f"{name} took longer than {self._seconds:g} s.") from error
+                raise CompileError(f"{name} took longer than {self.seconds:g} s.") from error
         if output is not None:
             (self.folder / output).write_bytes(done.stdout)
         if done.returncode:

@@ -1,0 +1,110 @@
+"""Dispatches planned from operations, and their files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from actiondbg.kernels.generated.layout import GeneratedFolder
+from actiondbg.kernels.generated.manifest import add_to_manifest
+from actiondbg.kernels.model.configuration import Configuration
+from actiondbg.kernels.model.dispatch import Dispatch
+from actiondbg.kernels.model.operation import Operation
+from actiondbg.kernels.providers.provider import Provider
+from actiondbg.support.atomic_write import write_whole
+
+
+@dataclass(frozen=True)
+class PlannedDispatches:
+    """The dispatches of some operations.
+
+    Attributes:
+        dispatches: to be generated.
+        obstacles: a sentence for each configuration that does not fit its operation.
+    """
+
+    dispatches: list[Dispatch]
+    obstacles: list[str]
+
+
+def plan_dispatches(
+    operations: Iterable[Operation],
+    providers: Sequence[Provider],
+    *,
+    own: Sequence[Configuration] = (),
+    default: bool = False,
+) -> PlannedDispatches:
+    """Plan the dispatches of operations.
+
+    Args:
+        operations: to combine with configurations.
+        providers: that compile them.
+        own: configurations of the user's, which replace the predefined ones.
+        default: add the configuration that leaves the decisions to the compiler; it is added in
+            any case where nothing else fits.
+
+    Raises:
+        UsageError: the shapes of an operation do not fit its kind.
+    """
+    dispatches: list[Dispatch] = []
+    obstacles: list[str] = []
+    for operation in operations:
+        operation.check()
+        for provider in providers:
+            fitting: list[Dispatch] = []
+            for each in _candidates(operation, provider, own):
+                obstacle = provider.obstacle(each)
+                if obstacle is None:
+                    fitting.append(each)
+                else:
+                    obstacles.append(f"{each.name}: {obstacle}")
+            if default or not (fitting or own):
+                fitting.insert(0, Dispatch(operation, provider.default(operation)))
+            dispatches += fitting
+    return PlannedDispatches(dispatches, obstacles)
+
+
+def _candidates(
+    operation: Operation, provider: Provider, own: Sequence[Configuration]
+) -> Iterator[Dispatch]:
+    mine = [each for each in own if each.provider == provider.name]
+    for configuration in mine if own else provider.configurations(operation):
+        yield Dispatch(operation, configuration)
+
+
+class Generation:
+    """Writes the files of dispatches.
+
+    Args:
+        folder: gets them.
+        providers: by their names.
+    """
+
+    def __init__(self, folder: GeneratedFolder, providers: dict[str, Provider]) -> None:
+        self._folder = folder
+        self._providers = providers
+
+    def write(self, dispatches: Sequence[Dispatch]) -> None:
+        """Write operations, configured MLIR and the manifest; leave files that are the same.
+
+        Raises:
+            OSError: a file cannot be written.
+        """
+        for operation in {each.operation: None for each in dispatches}:
+            _write(self._folder.source(operation), operation.function())
+        for each in dispatches:
+            source = self._providers[each.configuration.provider].source(each)
+            _write(self._folder.configured(each), source)
+        add_to_manifest(self._folder.manifest, dispatches)
+
+
+def _write(path: Path, text: str) -> None:
+    """Write a file, unless it has this text: its time stays."""
+    content = text.encode()
+    try:
+        if path.read_bytes() == content:
+            return
+    except FileNotFoundError:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    write_whole(path, content)

@@ -6,12 +6,14 @@ from collections.abc import Callable
 
 from actiondbg.errors import UsageError
 from actiondbg.kernels.providers.provider import Provider
+from actiondbg.kernels.providers.settings import ProviderSettings
 
-_PROVIDERS: dict[str, Callable[[], Provider]] = {}
+_DEFAULT = ProviderSettings()
+_PROVIDERS: dict[str, Callable[[ProviderSettings], Provider]] = {}
 
 
-def register(name: str, make: Callable[[], Provider]) -> None:
-    """Add a provider; ``make`` is called when it is used first."""
+def register(name: str, make: Callable[[ProviderSettings], Provider]) -> None:
+    """Add a provider; ``make`` makes it when a command names it."""
     _PROVIDERS[name] = make
 
 
@@ -20,7 +22,7 @@ def provider_names() -> list[str]:
     return list(_PROVIDERS)
 
 
-def make_provider(name: str) -> Provider:
+def make_provider(name: str, settings: ProviderSettings = _DEFAULT) -> Provider:
     """Make the provider of a name.
 
     Raises:
@@ -28,4 +30,4 @@ def make_provider(name: str) -> Provider:
     """
     if name not in _PROVIDERS:
         raise UsageError(f"Unknown provider '{name}'; there are {', '.join(_PROVIDERS)}.")
-    return _PROVIDERS[name]()
+    return _PROVIDERS[name](settings)

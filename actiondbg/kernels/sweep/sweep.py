@@ -1,0 +1,176 @@
+"""A sweep over dispatches: each is compiled, verified and profiled; each becomes a row."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+from actiondbg.kernels.model.dispatch import Dispatch
+from actiondbg.kernels.providers.provider import CompiledKernel, Provider
+from actiondbg.kernels.results.row import WRONG, Profile, Row, Verdict, Verification
+from actiondbg.kernels.sweep.compilation import CompiledDispatch, DispatchCompiler
+from actiondbg.kernels.sweep.progress import Report, SweepProgress
+
+_KEPT: tuple[Verdict, ...] = ("SUCCESS", "FAILED")  # what running it again would not change
+
+
+class DispatchVerifier(Protocol):
+    """Compares the result of a kernel with its reference."""
+
+    def verify(self, dispatch: Dispatch, compiled: CompiledKernel) -> Verification:
+        """Run a kernel in a child process; a fault of the kernel is a verdict, no error."""
+        ...
+
+
+class DispatchProfiler(Protocol):
+    """Measures the times of kernels, in turn."""
+
+    def profile(
+        self, kernels: Sequence[tuple[Dispatch, CompiledKernel]]
+    ) -> dict[str, Profile | str]:
+        """Return the times by the names of the dispatches, or a sentence on what went wrong."""
+        ...
+
+
+class DispatchBisector(Protocol):
+    """Finds the action that makes a kernel wrong."""
+
+    def bisect(self, row: Row) -> Row:
+        """Return the row with the culprit."""
+        ...
+
+
+@dataclass(frozen=True)
+class Stages:
+    """What a sweep does with each dispatch; None for a stage that is left out."""
+
+    compiler: DispatchCompiler
+    verifier: DispatchVerifier | None = None
+    profiler: DispatchProfiler | None = None
+    bisector: DispatchBisector | None = None
+
+
+class Sweep:
+    """Compiles, verifies and profiles dispatches.
+
+    Attributes:
+        rows: by the names of the dispatches, as far as the sweep got: after an interrupt, too.
+    """
+
+    def __init__(
+        self,
+        stages: Stages,
+        providers: dict[str, Provider],
+        jobs: int,
+        report: Report | None = None,
+    ) -> None:
+        self._stages = stages
+        self._providers = providers
+        self._jobs = jobs
+        self._report = report
+        self.rows: dict[str, Row] = {}
+
+    def run(self, dispatches: Sequence[Dispatch]) -> list[Row]:
+        """Run the stages; a dispatch that fails is a row, and the others go on.
+
+        Returns:
+            The rows, in the order of the dispatches.
+
+        Raises:
+            OSError: a file cannot be written, such as on a full disk.
+            KeyboardInterrupt: ``rows`` has what is done.
+        """
+        compiled = self._compile_and_verify(dispatches)
+        if self._stages.profiler is not None:
+            self._profile(self._stages.profiler, compiled)
+        if self._stages.bisector is not None:
+            self._bisect(self._stages.bisector)
+        return [self.rows[each.name] for each in dispatches]
+
+    def _compile_and_verify(self, dispatches: Sequence[Dispatch]) -> list[CompiledDispatch]:
+        """Compile and verify in parallel, in the order of the dispatches."""
+        stage = "compile" if self._stages.verifier is None else "compile and verify"
+        pool = ThreadPoolExecutor(self._jobs)
+        futures = [pool.submit(self._one, each) for each in dispatches]
+        try:
+            failed = 0
+            for done, future in enumerate(as_completed(futures), 1):
+                compiled, row = future.result()
+                self.rows[compiled.dispatch.name] = row
+                failed += is_wrong(row)
+                self._tell(SweepProgress(stage, done, len(futures), row.dispatch.name, failed))
+            return [_result(future) for future in futures]
+        finally:
+            pool.shutdown(wait=True, cancel_futures=True)
+
+    def _one(self, dispatch: Dispatch) -> tuple[CompiledDispatch, Row]:
+        compiled = self._stages.compiler.compile(dispatch)
+        row = Row(dispatch, compilation=compiled.compilation)
+        if compiled.compilation.error:
+            verification = Verification("NOT COMPILED", detail=compiled.compilation.error)
+            return compiled, replace(row, verification=verification)
+        if compiled.kernel is None:
+            return compiled, row
+        obstacle = self._providers[dispatch.configuration.provider].not_runnable(dispatch)
+        if obstacle is not None:
+            verification = Verification("NOT RUNNABLE HERE", detail=obstacle)
+            return replace(compiled, kernel=None), replace(row, verification=verification)
+        if self._stages.verifier is None:
+            return compiled, row
+        verification = self._verify(self._stages.verifier, compiled, compiled.kernel)
+        return compiled, replace(row, verification=verification)
+
+    def _verify(
+        self, verifier: DispatchVerifier, compiled: CompiledDispatch, kernel: CompiledKernel
+    ) -> Verification:
+        stored = compiled.state.verification() if compiled.state is not None else None
+        if stored is not None:
+            return stored
+        verification = verifier.verify(compiled.dispatch, kernel)
+        if compiled.state is not None and verification.verdict in _KEPT:
+            compiled.state.store_verification(verification)
+        return verification
+
+    def _profile(self, profiler: DispatchProfiler, compiled: Sequence[CompiledDispatch]) -> None:
+        """Profile what runs; a wrong result has a time, too."""
+        runs = [
+            (each.dispatch, each.kernel)
+            for each in compiled
+            if each.kernel is not None and _ended_well(self.rows[each.dispatch.name])
+        ]
+        for name, profile in profiler.profile(runs).items():
+            row = self.rows[name]
+            if isinstance(profile, Profile):
+                self.rows[name] = replace(row, profile=profile)
+            elif not is_wrong(row):
+                self.rows[name] = replace(row, verification=Verification("CRASHED", detail=profile))
+
+    def _bisect(self, bisector: DispatchBisector) -> None:
+        wrong = [row for row in self.rows.values() if _computed_wrongly(row)]
+        for done, row in enumerate(wrong, 1):
+            self.rows[row.dispatch.name] = bisector.bisect(row)
+            self._tell(SweepProgress("bisect", done, len(wrong), row.dispatch.name))
+
+    def _tell(self, progress: SweepProgress) -> None:
+        if self._report is not None:
+            self._report(progress)
+
+
+def is_wrong(row: Row) -> bool:
+    """Whether a kernel was not compiled, did not end, or computed a wrong result."""
+    return row.verification is not None and row.verification.verdict in WRONG
+
+
+def _ended_well(row: Row) -> bool:
+    return row.verification is None or row.verification.verdict in _KEPT
+
+
+def _computed_wrongly(row: Row) -> bool:
+    verification = row.verification
+    return verification is not None and verification.verdict in ("FAILED", "CRASHED")
+
+
+def _result(future: Future[tuple[CompiledDispatch, Row]]) -> CompiledDispatch:
+    return future.result()[0]

@@ -120,6 +120,8 @@ class Option:
         complete: completes values.
         words: common values, for completion.
         prefix: accept unique prefixes of the words of a Literal.
+        bare: the value of the option without one; None if it needs one.
+        alias: another name of the option.
     """
 
     def __init__(
@@ -133,6 +135,8 @@ class Option:
         complete: Completer | None = None,
         words: tuple[str, ...] = (),
         prefix: bool = False,
+        bare: object = None,
+        alias: str = "",
     ) -> None:
         self.name = name
         self.metavar = metavar
@@ -142,6 +146,8 @@ class Option:
         self.complete = complete
         self.words = words
         self.prefix = prefix
+        self.bare = bare
+        self.alias = alias
 
 
 class Rest:
@@ -298,6 +304,8 @@ def add_fields(parser: argparse.ArgumentParser, fields: Iterable[Field]) -> None
             parser.add_argument(field.name, **_positional(field, marker))
         elif isinstance(marker, Flag | Option):
             names = [marker.short] if marker.short else []
+            if isinstance(marker, Option) and marker.alias:
+                names.append(marker.alias)
             keywords = _flag(field, marker) if isinstance(marker, Flag) else _valued(field, marker)
             parser.add_argument(*names, marker.name, dest=field.name, help=marker.help, **keywords)
 
@@ -317,6 +325,8 @@ def _positional(field: Field, marker: Positional) -> dict[str, Any]:
 
 def _valued(field: Field, marker: Option) -> dict[str, Any]:
     keywords = _value(field, marker)
+    if marker.bare is not None:
+        keywords |= {"nargs": "?", "const": marker.bare}
     if field.many:
         return {**keywords, "action": "append"}
     return {**keywords, **({"required": True} if field.required else {"default": field.default})}

@@ -46,3 +46,12 @@ def ordinal(text: str) -> int:
     if not digits.isdecimal() or int(digits) == 0:
         raise argparse.ArgumentTypeError(f"{text!r} is not an ordinal, such as #17")
     return int(digits)
+
+
+def boolean(text: str) -> bool:
+    """Parse true or false, also as 1, 0, yes, no, on or off, in any case."""
+    words = {"true": True, "1": True, "yes": True, "on": True}
+    words |= {"false": False, "0": False, "no": False, "off": False}
+    if text.lower() not in words:
+        raise argparse.ArgumentTypeError(f"{text!r} is neither true nor false")
+    return words[text.lower()]

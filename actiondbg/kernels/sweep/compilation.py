@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -50,7 +50,7 @@ class DispatchCompiler:
     def __init__(
         self,
         settings: SweepSettings,
-        providers: dict[str, Provider],
+        providers: Mapping[str, Provider],
         compiler: Compiler,
         show: Callable[[str], None] | None = None,
     ) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -81,7 +81,7 @@ class Generation:
         providers: by their names.
     """
 
-    def __init__(self, folder: GeneratedFolder, providers: dict[str, Provider]) -> None:
+    def __init__(self, folder: GeneratedFolder, providers: Mapping[str, Provider]) -> None:
         self._folder = folder
         self._providers = providers
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, replace
 from typing import Protocol
@@ -56,17 +56,18 @@ class Sweep:
     """Compiles, verifies and profiles dispatches.
 
     Attributes:
+        stages: what it does with each.
         rows: by the names of the dispatches, as far as the sweep got: after an interrupt, too.
     """
 
     def __init__(
         self,
         stages: Stages,
-        providers: dict[str, Provider],
+        providers: Mapping[str, Provider],
         jobs: int,
         report: Report | None = None,
     ) -> None:
-        self._stages = stages
+        self.stages = stages
         self._providers = providers
         self._jobs = jobs
         self._report = report
@@ -83,15 +84,15 @@ class Sweep:
             KeyboardInterrupt: ``rows`` has what is done.
         """
         compiled = self._compile_and_verify(dispatches)
-        if self._stages.profiler is not None:
-            self._profile(self._stages.profiler, compiled)
-        if self._stages.bisector is not None:
-            self._bisect(self._stages.bisector)
+        if self.stages.profiler is not None:
+            self._profile(self.stages.profiler, compiled)
+        if self.stages.bisector is not None:
+            self._bisect(self.stages.bisector)
         return [self.rows[each.name] for each in dispatches]
 
     def _compile_and_verify(self, dispatches: Sequence[Dispatch]) -> list[CompiledDispatch]:
         """Compile and verify in parallel, in the order of the dispatches."""
-        stage = "compile" if self._stages.verifier is None else "compile and verify"
+        stage = "compile" if self.stages.verifier is None else "compile and verify"
         pool = ThreadPoolExecutor(self._jobs)
         futures = [pool.submit(self._one, each) for each in dispatches]
         try:
@@ -106,7 +107,7 @@ class Sweep:
             pool.shutdown(wait=True, cancel_futures=True)
 
     def _one(self, dispatch: Dispatch) -> tuple[CompiledDispatch, Row]:
-        compiled = self._stages.compiler.compile(dispatch)
+        compiled = self.stages.compiler.compile(dispatch)
         row = Row(dispatch, compilation=compiled.compilation)
         if compiled.compilation.error:
             verification = Verification("NOT COMPILED", detail=compiled.compilation.error)
@@ -117,9 +118,9 @@ class Sweep:
         if obstacle is not None:
             verification = Verification("NOT RUNNABLE HERE", detail=obstacle)
             return replace(compiled, kernel=None), replace(row, verification=verification)
-        if self._stages.verifier is None:
+        if self.stages.verifier is None:
             return compiled, row
-        verification = self._verify(self._stages.verifier, compiled, compiled.kernel)
+        verification = self._verify(self.stages.verifier, compiled, compiled.kernel)
         return compiled, replace(row, verification=verification)
 
     def _verify(

@@ -1,0 +1,180 @@
+"""A sweep over dispatches, with a provider whose compiler is cp."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from actiondbg.kernels.generated.layout import GeneratedFolder
+from actiondbg.kernels.generated.manifest import read_manifest
+from actiondbg.kernels.model.dispatch import Dispatch
+from actiondbg.kernels.operations.matmul import Matmul
+from actiondbg.kernels.providers.provider import CompiledKernel
+from actiondbg.kernels.results.row import Profile, Row, Verification
+from actiondbg.kernels.sweep.cluster import LocalCompiler
+from actiondbg.kernels.sweep.compilation import DispatchCompiler
+from actiondbg.kernels.sweep.generation import Generation, plan_dispatches
+from actiondbg.kernels.sweep.progress import SweepProgress
+from actiondbg.kernels.sweep.settings import SweepSettings
+from actiondbg.kernels.sweep.sweep import Stages, Sweep
+from tests.fakes.kernels.copying_provider import BROKEN, GOOD, LARGE, CopyingProvider
+
+_MATMULS = [Matmul(8, 8, size) for size in (8, 16, 32)]
+
+
+class _Verifier:
+    """Finds kernels of k = 16 wrong, and those of k = 32 crashed."""
+
+    def __init__(self) -> None:
+        self.verified: list[str] = []
+
+    def verify(self, dispatch: Dispatch, compiled: CompiledKernel) -> Verification:
+        assert compiled.verify.path.read_text().startswith("// copying")
+        self.verified.append(dispatch.name)
+        sizes = {8: "SUCCESS", 16: "FAILED", 32: "CRASHED"}
+        return Verification(sizes[dispatch.operation.loops[2].size])  # type: ignore[arg-type]
+
+
+class _Profiler:
+    """Measures a second for each kernel."""
+
+    def profile(
+        self, kernels: Sequence[tuple[Dispatch, CompiledKernel]]
+    ) -> dict[str, Profile | str]:
+        return {dispatch.name: Profile((1.0,)) for dispatch, _ in kernels}
+
+
+class _Bisector:
+    def bisect(self, row: Row) -> Row:
+        return replace(row, culprit="#3")
+
+
+def _sweep(
+    folder: Path, provider: CopyingProvider, verifier: _Verifier | None = None, force: bool = False
+) -> Sweep:
+    providers = {"copying": provider}
+    given = SweepSettings(generated_dir=folder, force_compile=force)
+    compiler = DispatchCompiler(given, providers, LocalCompiler())
+    stages = Stages(compiler, verifier or _Verifier(), _Profiler(), _Bisector())
+    return Sweep(stages, providers, jobs=2)
+
+
+def _generate(folder: Path, provider: CopyingProvider) -> list[Dispatch]:
+    dispatches = plan_dispatches(_MATMULS, [provider]).dispatches
+    Generation(GeneratedFolder(folder), {"copying": provider}).write(dispatches)
+    return dispatches
+
+
+def test_what_does_not_fit_is_not_planned() -> None:
+    planned = plan_dispatches(_MATMULS[:1], [CopyingProvider()])
+    assert [each.configuration for each in planned.dispatches] == [GOOD, BROKEN]
+    assert planned.obstacles == [
+        "matmul_8x8x8_f32t_f32t_f32t_copying_large: The tile 1024 is larger than the largest loop, "
+        "8."
+    ]
+
+
+def test_the_default_is_planned_on_request_or_without_others() -> None:
+    provider = CopyingProvider()
+    wanted = plan_dispatches(_MATMULS[:1], [provider], default=True).dispatches
+    assert wanted[0].configuration.name == "copying_default"
+    assert plan_dispatches(_MATMULS[:1], [provider], own=[LARGE]).dispatches == []
+
+
+def test_files_are_laid_out_as_documented(tmp_path: Path) -> None:
+    dispatches = _generate(tmp_path, CopyingProvider())
+    base = tmp_path / "generated/linalg"
+    operation = base / "matmul/matmul_8x8x16_f32t_f32t_f32t"
+    assert (operation / "matmul_8x8x16_f32t_f32t_f32t.mlir").read_text().startswith("func.func @")
+    assert (operation / "copying_good/configured.mlir").is_file()
+    assert read_manifest(base / "manifest.json") == dispatches
+
+
+def test_each_dispatch_becomes_a_row_whatever_happens_to_it(tmp_path: Path) -> None:
+    provider = CopyingProvider()
+    rows = _sweep(tmp_path, provider).run(_generate(tmp_path, provider))
+    assert [
+        (row.verification and row.verification.verdict, row.profile is not None, row.culprit)
+        for row in rows
+    ] == [
+        ("SUCCESS", True, ""),
+        ("NOT COMPILED", False, ""),
+        ("FAILED", True, "#3"),
+        ("NOT COMPILED", False, ""),
+        ("CRASHED", False, "#3"),
+        ("NOT COMPILED", False, ""),
+    ]
+    failed = rows[1].compilation
+    assert failed is not None
+    assert failed.error.startswith("cp failed with exit status 1")
+
+
+def test_what_is_up_to_date_is_not_done_again(tmp_path: Path) -> None:
+    provider = CopyingProvider()
+    dispatches = [each for each in _generate(tmp_path, provider) if each.configuration == GOOD]
+    first = _sweep(tmp_path, provider).run(dispatches)
+    verifier = _Verifier()
+    again = _sweep(tmp_path, provider, verifier).run(dispatches)
+    assert provider.compilations == 3
+    assert verifier.verified == [dispatches[2].name]  # a crash is tried again
+    assert [row.verification for row in again] == [row.verification for row in first]
+
+
+@pytest.mark.parametrize("change", ["source", "version", "binary", "force", "state"])
+def test_what_is_out_of_date_is_done_again(tmp_path: Path, change: str) -> None:
+    provider = CopyingProvider()
+    dispatch = _generate(tmp_path, provider)[0]
+    folder = GeneratedFolder(tmp_path).of_dispatch(dispatch)
+    _sweep(tmp_path, provider).run([dispatch])
+    if change == "source":
+        source = folder / "configured.mlir"
+        source.write_text(source.read_text() + "// edited\n")
+    elif change == "version":
+        provider.version = "2"
+    elif change == "binary":
+        (folder / "kernel").unlink()
+    elif change == "state":
+        (folder / "compiled.json").write_text("{")
+    verifier = _Verifier()
+    _sweep(tmp_path, provider, verifier, force=change == "force").run([dispatch])
+    assert provider.compilations == 2
+    assert verifier.verified == [dispatch.name]
+
+
+def test_the_folder_can_be_moved(tmp_path: Path) -> None:
+    provider = CopyingProvider()
+    dispatches = _generate(tmp_path / "a", provider)[:1]
+    _sweep(tmp_path / "a", provider).run(dispatches)
+    (tmp_path / "a").rename(tmp_path / "b")
+    _sweep(tmp_path / "b", provider).run(dispatches)
+    assert provider.compilations == 1
+
+
+def test_commands_are_saved_and_repeat_the_compilation(tmp_path: Path) -> None:
+    import subprocess
+
+    provider = CopyingProvider()
+    dispatch = _generate(tmp_path, provider)[0]
+    _sweep(tmp_path, provider).run([dispatch])
+    folder = GeneratedFolder(tmp_path).of_dispatch(dispatch)
+    (folder / "kernel").unlink()
+    subprocess.run([folder / "commands.sh"], check=True)
+    assert (folder / "kernel").read_bytes() == (folder / "configured.mlir").read_bytes()
+
+
+def test_an_interrupt_keeps_the_rows_that_are_done(tmp_path: Path) -> None:
+    provider = CopyingProvider()
+    dispatches = _generate(tmp_path, provider)
+    sweep = _sweep(tmp_path, provider)
+
+    def interrupt(progress: SweepProgress) -> None:
+        if progress.done == 2:
+            raise KeyboardInterrupt
+
+    sweep = Sweep(sweep.stages, {"copying": provider}, jobs=1, report=interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        sweep.run(dispatches)
+    assert len(sweep.rows) == 2

@@ -16,9 +16,9 @@ from actiondbg.commands.interpreter.options import Flag, Option, Options
 from actiondbg.errors import UsageError
 from actiondbg.recording.dependencies import need_packages
 from actiondbg.recording.overwrite import check_overwritten
-from actiondbg.recording.statistics.event_probe import choose, try_event, why_refused
-from actiondbg.recording.statistics.events import DEFAULT, KNOWN
 from actiondbg.recording.statistics.sort_keys import check_key
+from actiondbg.statistics.event_probe import choose, try_event, why_refused
+from actiondbg.statistics.events import DEFAULT, KNOWN
 from actiondbg.support.atomic_write import write_whole
 from actiondbg.support.globs import check_glob
 

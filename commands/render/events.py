@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from actiondbg.recording.statistics.event_probe import ProbeResult
+    from actiondbg.statistics.event_probe import ProbeResult
 
 
 def event_lines(tried: Iterable[ProbeResult], why: dict[int, str]) -> str:

@@ -9,8 +9,8 @@ import sys
 
 import pytest
 
-from actiondbg.recording.statistics import event_probe as opening
-from actiondbg.recording.statistics.event_probe import PARANOID
+from actiondbg.statistics import event_probe as opening
+from actiondbg.statistics.event_probe import PARANOID
 
 _RUN = """
 os.execv(sys.argv[1], sys.argv[1:])

@@ -194,7 +194,7 @@ def _agent_environment(
             variables["ACTIONDBG_RECORD_LINEAGE"] = "on"
         if events:
             # Imported on demand: trying the events needs ctypes.
-            from actiondbg.recording.statistics.event_probe import choose
+            from actiondbg.statistics.event_probe import choose
 
             chosen = choose(events)
             variables["ACTIONDBG_RECORD_EVENTS"] = ",".join(event.spec for event in chosen)

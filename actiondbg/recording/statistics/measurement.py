@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from actiondbg.recording.errors import RecordingError, lacks
-from actiondbg.recording.statistics.events import USER_ONLY
 from actiondbg.recording.statistics.samples import Samples, samples_of
 from actiondbg.recording.statistics.statistics import Statistics, statistics_of
 from actiondbg.recording.statistics.totals import (
@@ -17,6 +16,7 @@ from actiondbg.recording.statistics.totals import (
     totals_by_name,
     totals_by_tag,
 )
+from actiondbg.statistics.events import USER_ONLY
 
 if TYPE_CHECKING:
     from actiondbg.recording.recording import Recording

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from actiondbg.recording.statistics.statistics import Quantity, Relation, Statistics
-from actiondbg.recording.statistics.units import (
+from actiondbg.recording.statistics.statistics import Statistics
+from actiondbg.statistics.quantities import Quantity, Relation
+from actiondbg.statistics.units import (
     constant_words,
     correlation_text,
     is_time,
@@ -17,7 +18,7 @@ from actiondbg.recording.statistics.units import (
 )
 
 if TYPE_CHECKING:
-    from actiondbg.recording.statistics.samples import Floats
+    from actiondbg.statistics.arrays import Floats
 
 _WIDTH, _HEIGHT = 5.0, 4.2  # of one subplot, in inches
 _RESOLUTION = 100  # dots an inch
@@ -59,8 +60,8 @@ def _draw_row(
     figure: Any, row: Sequence[Any], duration: Quantity, event: Quantity, relation: Relation
 ) -> None:
     _draw_samples(row[0], event, duration, relation)
-    _draw_table(figure, row[1], event, duration, relation.duration_given_event)
-    _draw_table(figure, row[2], duration, event, relation.event_given_duration)
+    _draw_table(figure, row[1], event, duration, relation.first_given_second)
+    _draw_table(figure, row[2], duration, event, relation.second_given_first)
 
 
 def _draw_samples(axes: Any, event: Quantity, duration: Quantity, relation: Relation) -> None:

@@ -8,20 +8,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from actiondbg.recording.format.arrow import call, pa, word_array
 from actiondbg.recording.tables.actions import column_of_event
+from actiondbg.statistics.arrays import Flags, Floats, Integers
 from actiondbg.support.globs import check_glob, glob_matches
 
 if TYPE_CHECKING:
     from actiondbg.recording.recording import Recording
 
 CSV_NAME = "samples.csv"
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
-Flags = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from actiondbg.recording.statistics.samples import Floats, Integers, Samples
+from actiondbg.recording.statistics.samples import Samples
 from actiondbg.recording.statistics.sort_keys import PER_CALL
+from actiondbg.statistics.arrays import Floats, Integers
 
 
 @dataclass(frozen=True)

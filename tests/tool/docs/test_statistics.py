@@ -12,9 +12,9 @@ import pytest
 
 from actiondbg.commands.cli.stat import build_parser
 from actiondbg.recording import open_recording
-from actiondbg.recording.statistics.events import KNOWN
 from actiondbg.recording.statistics.measurement import Selection, measure
 from actiondbg.recording.statistics.samples import write_csv
+from actiondbg.statistics.events import KNOWN
 from tests.fakes.recording.recordings import Action, write_recording
 from tests.paths import ROOT
 

@@ -19,8 +19,8 @@ import pytest
 from actiondbg.recording import open_recording
 from actiondbg.recording.capture.recorder import record
 from actiondbg.recording.recording import Recording
-from actiondbg.recording.statistics.event_probe import PARANOID, try_event
-from actiondbg.recording.statistics.events import KNOWN
+from actiondbg.statistics.event_probe import PARANOID, try_event
+from actiondbg.statistics.events import KNOWN
 from scripts.benchmarks.inputs import PIPELINE, many_functions
 from tests.fakes.privileges import unprivileged
 from tests.paths import COMMAND

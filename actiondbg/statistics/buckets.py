@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from actiondbg.recording.statistics.samples import Floats, Integers
+from actiondbg.statistics.arrays import Floats, Integers
 
 
 @dataclass(frozen=True)

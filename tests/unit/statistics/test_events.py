@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from actiondbg.errors import UsageError
-from actiondbg.recording.statistics import event_probe as opening
-from actiondbg.recording.statistics.event_probe import PARANOID, CountingRefused, choose, try_event
-from actiondbg.recording.statistics.events import KNOWN, MOST, Event, is_clock, parse_events
+from actiondbg.statistics import event_probe as opening
+from actiondbg.statistics.event_probe import PARANOID, CountingRefused, choose, try_event
+from actiondbg.statistics.events import KNOWN, MOST, Event, is_clock, parse_events
 from tests.fakes.privileges import filtered, unprivileged
 from tests.paths import COMMAND
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from actiondbg.recording.statistics.buckets import Buckets
-from actiondbg.recording.statistics.events import is_clock
-from actiondbg.recording.statistics.statistics import DURATION, Quantity
+from actiondbg.statistics.buckets import Buckets
+from actiondbg.statistics.events import is_clock
+from actiondbg.statistics.quantities import DURATION, Quantity
 
 _UNITS = ((1e9, "s"), (1e6, "ms"), (1e3, "us"))
 

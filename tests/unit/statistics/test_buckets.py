@@ -11,8 +11,8 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from actiondbg.recording.statistics.buckets import Buckets, conditional, pearson, ranks, split
-from actiondbg.recording.statistics.samples import Floats
+from actiondbg.statistics.arrays import Floats
+from actiondbg.statistics.buckets import Buckets, conditional, pearson, ranks, split
 from tests.fakes import strategies
 
 

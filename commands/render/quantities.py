@@ -1,0 +1,134 @@
+"""Measured quantities as text: means of buckets, correlations, tables of probabilities."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from actiondbg.statistics.quantities import DURATION
+from actiondbg.statistics.units import (
+    constant_words,
+    correlation_text,
+    range_text,
+    value_text,
+)
+
+if TYPE_CHECKING:
+    from actiondbg.statistics.arrays import Floats
+    from actiondbg.statistics.quantities import Quantity, Relation
+
+GAMMA = 0.5
+# By the least probability to the power of gamma.
+_SHADES = ((0.8, "██"), (0.6, "▓▓"), (0.4, "▒▒"), (0.2, "░░"))
+_LITTLE = "· "
+
+
+def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Return lines with cells aligned right, except the last, which is aligned left."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)][:-1]
+    return [
+        "  ".join([*(f"{cell:>{w}}" for cell, w in zip(row, widths, strict=False)), row[-1]])
+        for row in rows
+    ]
+
+
+def quantity_lines(
+    quantities: Sequence[Quantity],
+    relations: Sequence[Relation],
+    tables: bool = True,
+    gamma: float = GAMMA,
+) -> list[str]:
+    """Return the buckets of quantities and their correlations.
+
+    Args:
+        quantities: at least one, of the same calls.
+        relations: the dependences to print.
+        tables: include the tables of probabilities.
+        gamma: the exponent of the shades: below 1, small probabilities differ more.
+    """
+    lines = [*_bucket_lines(quantities), *_fewer_lines(quantities)]
+    if tables and any(relation.pearson is not None for relation in relations):
+        lines += ["", _legend(gamma)]
+    for relation in relations:
+        lines += ["", *_relation_lines(relation, tables, gamma)]
+    return lines
+
+
+def _bucket_lines(quantities: Sequence[Quantity]) -> list[str]:
+    """Return the means of the buckets; each quantity has its own order."""
+    rows = [["bucket", *(quantity.name for quantity in quantities), ""]]
+    for bucket in range(max(quantity.buckets.size for quantity in quantities)):
+        means = (_mean_text(quantity, bucket) for quantity in quantities)
+        rows.append([str(bucket + 1), *means, ""])
+    whole = (value_text(quantity.name, quantity.mean) for quantity in quantities)
+    rows.append(["mean", *whole, ""])
+    lines = ["Means of the quantile buckets, each column in its own order:", *aligned(rows)]
+    return [line.rstrip() for line in lines]
+
+
+def _mean_text(quantity: Quantity, bucket: int) -> str:
+    if bucket >= quantity.buckets.size:
+        return ""
+    return value_text(quantity.name, float(quantity.buckets.mean[bucket]))
+
+
+def _fewer_lines(quantities: Sequence[Quantity]) -> list[str]:
+    return [
+        f"{quantity.name}: {quantity.buckets.size} of {quantity.buckets.wanted} buckets, because "
+        + _why_fewer(quantity)
+        for quantity in quantities
+        if quantity.buckets.size < quantity.buckets.wanted
+    ]
+
+
+def _why_fewer(quantity: Quantity) -> str:
+    calls = len(quantity.values)
+    if calls < quantity.buckets.wanted:
+        return f"there are {calls} calls."
+    return "equal values share a bucket."
+
+
+def _relation_lines(relation: Relation, tables: bool, gamma: float) -> list[str]:
+    first, second = relation.first, relation.second
+    head = f"Correlation of {second.name} with {_noun(first)}:"
+    constant = next((each for each in (second, first) if each.is_constant), None)
+    if constant is not None:
+        return [f"{head} undefined, because {constant_words(constant)}."]
+    pearson, spearman = map(correlation_text, (relation.pearson, relation.spearman))
+    lines = [f"{head} {pearson}, of their ranks: {spearman}"]
+    if tables:
+        lines += _probability_lines(second, first, relation.first_given_second, gamma)
+        lines += _probability_lines(first, second, relation.second_given_first, gamma)
+    return lines
+
+
+def _noun(quantity: Quantity) -> str:
+    return f"the {DURATION}" if quantity.name == DURATION else quantity.name
+
+
+def _probability_lines(given: Quantity, of: Quantity, table: Floats, gamma: float) -> list[str]:
+    """Return the shaded table of P(of | given), with one row a bucket of ``given``."""
+    title = f"P(bucket of {of.name} | bucket of {given.name}); each row sums to 1:"
+    columns = " ".join(f"{bucket + 1:<2}" for bucket in range(of.buckets.size))
+    rows = [["", given.name, "calls", f"{columns.rstrip()}  <- bucket of {of.name}"]]
+    for bucket, probabilities in enumerate(table):
+        cells = " ".join(_shade(float(probability), gamma) for probability in probabilities)
+        calls = f"{int(given.buckets.calls[bucket]):,}"
+        rows.append([str(bucket + 1), range_text(given.name, given.buckets, bucket), calls, cells])
+    return ["", title, *(line.rstrip() for line in aligned(rows))]
+
+
+def _shade(probability: float, gamma: float) -> str:
+    if not probability:
+        return "  "
+    return next((shade for least, shade in _SHADES if probability**gamma >= least), _LITTLE)
+
+
+def _legend(gamma: float) -> str:
+    """Return what the shades of a table stand for."""
+    percents = [f"{100 * least ** (1 / gamma):.3g} %" for least, _ in _SHADES]
+    first, *others = (
+        f"{shade} {percent}" for (_, shade), percent in zip(_SHADES, percents, strict=True)
+    )
+    first = first.replace(" ", " from ", 1)
+    return f"Probabilities: {', '.join((first, *others))}, · below {percents[-1]}, blank 0"

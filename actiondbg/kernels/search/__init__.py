@@ -1,0 +1,4 @@
+"""Searches for the fastest configuration of an operation.
+
+May import: every other part of actiondbg.kernels.
+"""

@@ -1,0 +1,86 @@
+"""The evaluation of configurations: compiled, verified and measured."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from actiondbg.kernels.errors import KernelError
+from actiondbg.kernels.model.dispatch import Dispatch
+from actiondbg.kernels.providers.provider import Provider
+from actiondbg.kernels.results.row import Profile, Row
+from actiondbg.kernels.search.trial import SearchTrial
+from actiondbg.kernels.sweep.generation import Generation
+from actiondbg.kernels.sweep.sweep import DispatchProfiler, Stages, Sweep
+
+
+class Evaluator(Protocol):
+    """Compiles, verifies and measures kernels."""
+
+    def evaluate(self, dispatch: Dispatch) -> SearchTrial:
+        """Compile, verify and measure a dispatch; a fault of the kernel is a verdict, no error."""
+        ...
+
+    def confirm(self, dispatches: Sequence[Dispatch]) -> list[Profile]:
+        """Measure right kernels again, in turn, such that all see the same machine.
+
+        Args:
+            dispatches: were evaluated, and are right.
+
+        Raises:
+            KernelError: one of them fails now.
+        """
+        ...
+
+
+class SweepEvaluator:
+    """Evaluates by sweeps of one dispatch, in the folder of generated kernels.
+
+    Args:
+        generation: writes the files of a dispatch.
+        stages: compile, verify and profile.
+        provider: of the configurations.
+        confirmation: profiles the finalists.
+    """
+
+    def __init__(
+        self,
+        generation: Generation,
+        stages: Stages,
+        provider: Provider,
+        confirmation: DispatchProfiler,
+    ) -> None:
+        self._generation = generation
+        self._stages = stages
+        self._providers = {provider.name: provider}
+        self._confirmation = confirmation
+
+    def evaluate(self, dispatch: Dispatch) -> SearchTrial:
+        """Compile, verify and measure a dispatch; see ``Evaluator``."""
+        self._generation.write([dispatch])
+        (row,) = Sweep(self._stages, self._providers, 1).run([dispatch])
+        return _trial(row)
+
+    def confirm(self, dispatches: Sequence[Dispatch]) -> list[Profile]:
+        """Measure right kernels again; see ``Evaluator``."""
+        self._generation.write(dispatches)  # of a log whose folder was removed
+        stages = Stages(self._stages.compiler, profiler=self._confirmation)
+        profiles: list[Profile] = []
+        for row in Sweep(stages, self._providers, 1).run(dispatches):
+            if row.profile is None:
+                reason = row.verification.detail if row.verification else "it has no time"
+                raise KernelError(f"{row.dispatch.name} cannot be measured again: {reason}")
+            profiles.append(row.profile)
+        return profiles
+
+
+def _trial(row: Row) -> SearchTrial:
+    configuration = row.dispatch.configuration
+    verification = row.verification
+    if verification is None:
+        return SearchTrial(configuration, "Not verified", detail="it was not verified.")
+    detail = verification.detail
+    if verification.wrong:
+        detail = f"{verification.wrong:,} of {verification.total:,} elements are wrong"
+    seconds = min(row.profile.seconds) if row.profile else None
+    return SearchTrial(configuration, verification.verdict, seconds, detail)

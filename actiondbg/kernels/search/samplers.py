@@ -1,0 +1,149 @@
+"""Samplers: each proposes points of a space, and may learn from their times."""
+
+from __future__ import annotations
+
+import random
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Literal, Protocol
+
+from actiondbg.errors import ActiondbgError
+from actiondbg.kernels.search.space import Point, SearchSpace
+
+if TYPE_CHECKING:
+    import optuna
+
+SamplerName = Literal["tpe", "random"]
+# How often a sampler may propose points that it has seen, until it gets one at random.
+_ATTEMPTS = 20
+
+
+class Sampler(Protocol):
+    """Proposes points."""
+
+    def propose(self) -> Point | None:
+        """Return a point that was neither proposed nor learned before; None if none is left."""
+        ...
+
+    def learn(self, point: Point, seconds: float) -> None:
+        """Learn the time of a point; it is infinite if the kernel is wrong or does not fit.
+
+        A point that is known already is left alone.
+        """
+        ...
+
+
+class RandomSampler:
+    """Proposes points in a random order.
+
+    Args:
+        space: of the search.
+        seed: decides the order.
+    """
+
+    def __init__(self, space: SearchSpace, seed: int) -> None:
+        self._space = space
+        self._random = random.Random(seed)
+        self._drawn = 0
+        self._moved: dict[int, int] = {}  # of a shuffled list of all numbers, what has moved
+        self._seen: set[Point] = set()
+
+    def propose(self) -> Point | None:
+        """Return an unseen point; see ``Sampler``."""
+        while self._drawn < self._space.size:
+            point = self._space.point_at(self._draw())
+            if point not in self._seen:
+                self._seen.add(point)
+                return point
+        return None
+
+    def learn(self, point: Point, seconds: float) -> None:
+        """Remember that a point was seen."""
+        self._seen.add(point)
+
+    def _draw(self) -> int:
+        """Take one step of a Fisher-Yates shuffle."""
+        position = self._random.randrange(self._drawn, self._space.size)
+        number = self._moved.get(position, position)
+        self._moved[position] = self._moved.pop(self._drawn, self._drawn)
+        self._drawn += 1
+        return number
+
+
+class TpeSampler:
+    """Proposes points by a tree-structured Parzen estimator: near those that were fast.
+
+    Args:
+        space: of the search.
+        seed: of the proposals.
+    """
+
+    def __init__(self, space: SearchSpace, seed: int) -> None:
+        import optuna
+
+        optuna.logging.set_verbosity(optuna.logging.WARNING)
+        self._space = space
+        self._others = RandomSampler(space, seed)
+        self._study = optuna.create_study(sampler=optuna.samplers.TPESampler(seed=seed))
+        self._distributions = _distributions(space)
+        self._times: dict[Point, float] = {}
+
+    def propose(self) -> Point | None:
+        """Return an unseen point; see ``Sampler``."""
+        for _ in range(_ATTEMPTS):
+            trial = self._study.ask(self._distributions)
+            point = tuple(trial.params[name] for name in self._space.names)
+            if point not in self._times:
+                self._study.tell(trial, state=_failed_state())
+                self._others.learn(point, 0.0)
+                return point
+            self._study.tell(trial, self._times[point])
+        return self._others.propose()
+
+    def learn(self, point: Point, seconds: float) -> None:
+        """Add a time to the model."""
+        from optuna.trial import create_trial
+
+        if point in self._times:
+            return
+        self._times[point] = seconds
+        self._others.learn(point, seconds)
+        params = dict(zip(self._space.names, point, strict=True))
+        self._study.add_trial(
+            create_trial(params=params, distributions=self._distributions, value=seconds)
+        )
+
+
+def make_sampler(name: SamplerName, space: SearchSpace, seed: int) -> Sampler:
+    """Make a sampler.
+
+    Raises:
+        ActiondbgError: it needs a package that is not installed.
+    """
+    if name == "random":
+        return RandomSampler(space, seed)
+    if find_spec("optuna") is None:
+        raise ActiondbgError(
+            "The sampler tpe needs the package optuna: pip install 'actiondbg[kernels]', or use "
+            "--sampler random."
+        )
+    return TpeSampler(space, seed)
+
+
+def _failed_state() -> optuna.trial.TrialState:
+    """Return the state of a trial that the model ignores: its time is learned as another one."""
+    from optuna.trial import TrialState
+
+    return TrialState.FAIL
+
+
+def _distributions(space: SearchSpace) -> dict[str, optuna.distributions.BaseDistribution]:
+    from optuna.distributions import CategoricalDistribution, IntDistribution
+
+    found: dict[str, optuna.distributions.BaseDistribution] = {}
+    for position, name in enumerate(space.names):
+        count = len(space.choices[position])
+        if space.is_ordered(position):
+            found[name] = IntDistribution(0, count - 1)
+        else:
+            found[name] = CategoricalDistribution(list(range(count)))
+    return found

@@ -1,0 +1,293 @@
+"""The search for the fastest configuration of an operation."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from actiondbg.errors import UsageError
+from actiondbg.kernels.errors import KernelError
+from actiondbg.kernels.model.configuration import Configuration
+from actiondbg.kernels.model.dispatch import Dispatch
+from actiondbg.kernels.model.operation import Operation
+from actiondbg.kernels.providers.provider import Provider
+from actiondbg.kernels.results.row import Profile
+from actiondbg.kernels.search.evaluation import Evaluator
+from actiondbg.kernels.search.samplers import Sampler, SamplerName, make_sampler
+from actiondbg.kernels.search.space import Point, SearchSpace
+from actiondbg.kernels.search.trial import SearchTrial
+from actiondbg.kernels.search.trial_log import LogHeader, TrialLog
+
+End = Literal["budget", "time", "space"]
+_FINALISTS = 3  # beside the default and the best of an earlier search
+# How many points that do not fit may follow each other, until the space counts as tried.
+_MISFITS = 2000
+
+
+@dataclass(frozen=True)
+class SearchSettings:
+    """The limits of a search.
+
+    Attributes:
+        budget: how many configurations are tried, with those in the log; None for no limit.
+        seconds: the time of this search, without its confirmation; None for no limit.
+        sampler: proposes the configurations.
+        seed: of the sampler.
+    """
+
+    budget: int | None = 50
+    seconds: float | None = None
+    sampler: SamplerName = "tpe"
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        """Check the values.
+
+        Raises:
+            UsageError: a limit is not positive.
+        """
+        for name, value in (("budget", self.budget), ("seconds", self.seconds)):
+            if value is not None and value <= 0:
+                raise UsageError(f"The {name} of a search must be more than 0, got {value:g}.")
+
+
+@dataclass(frozen=True)
+class SearchProgress:
+    """The progress of a search.
+
+    Attributes:
+        tried: the number of configurations.
+        budget: of configurations, or None.
+        trial: the last one; None before the first.
+        best: the fastest right one so far, or None.
+        left: an estimate of the seconds that are left, or None.
+    """
+
+    tried: int
+    budget: int | None
+    trial: SearchTrial | None
+    best: SearchTrial | None
+    left: float | None
+
+
+@dataclass(frozen=True)
+class Finalist:
+    """A configuration in the confirmation run.
+
+    Attributes:
+        configuration: of the kernel.
+        profile: its times in the confirmation run.
+        is_default: whether the provider leaves the decisions to the compiler with it.
+    """
+
+    configuration: Configuration
+    profile: Profile
+    is_default: bool = False
+
+    @property
+    def seconds(self) -> float:
+        """The least time of one call."""
+        return min(self.profile.seconds)
+
+
+@dataclass(frozen=True)
+class SearchResult:
+    """The result of a search.
+
+    Attributes:
+        operation: that was searched for.
+        trials: all of them, with those of earlier searches in the log.
+        finalists: of the confirmation run, the fastest first; none if no kernel is right.
+        ended: by what the search ended.
+        log: the file of the trials.
+    """
+
+    operation: Operation
+    trials: list[SearchTrial]
+    finalists: list[Finalist]
+    ended: End
+    log: Path
+
+    @property
+    def best(self) -> Finalist | None:
+        """The fastest in the confirmation run; None if no kernel is right."""
+        return self.finalists[0] if self.finalists else None
+
+    @property
+    def default(self) -> Finalist | None:
+        """The default in the confirmation run; None if it is wrong."""
+        return next((each for each in self.finalists if each.is_default), None)
+
+    @property
+    def wrong(self) -> list[SearchTrial]:
+        """The trials whose kernels are not right."""
+        return [each for each in self.trials if not each.is_right]
+
+
+class ConfigurationSearch:
+    """Tries the configurations of an operation.
+
+    First come the default and the predefined configurations, then those of the sampler. Only a
+    kernel that is verified can win.
+
+    Args:
+        operation: to search for.
+        provider: of the configurations.
+        evaluator: compiles, verifies and measures.
+        log: the file of the trials; a search of the same compiler and space is continued.
+        settings: the limits.
+        progress: called after each trial.
+
+    Attributes:
+        log: the trials.
+
+    Raises:
+        UsageError: the provider has nothing to search.
+        ActiondbgError: the sampler needs a package that is missing.
+    """
+
+    def __init__(
+        self,
+        operation: Operation,
+        provider: Provider,
+        evaluator: Evaluator,
+        log: Path,
+        settings: SearchSettings,
+        progress: Callable[[SearchProgress], None] | None = None,
+    ) -> None:
+        parameters = provider.space(operation)
+        if not parameters:
+            raise UsageError(f"The provider {provider.name} has no parameters to search.")
+        self._operation = operation
+        self._provider = provider
+        self._evaluator = evaluator
+        self._settings = settings
+        self._progress = progress
+        self._space = SearchSpace(parameters)
+        self._sampler: Sampler = make_sampler(settings.sampler, self._space, settings.seed)
+        self._default = provider.default(operation)
+        self._started = time.monotonic()
+        header = LogHeader(operation.name, provider.name, provider.identity(), parameters)
+        self.log = TrialLog(log, header)
+        self._by_name = {each.configuration.name: each for each in self.log.trials}
+        self._new = 0
+
+    def run(self) -> SearchResult:
+        """Search and confirm.
+
+        Raises:
+            KernelError: kernels of this operation cannot be verified or run here.
+        """
+        earlier = self._best()
+        for trial in self.log.trials:
+            self._learn(trial)
+        self._try(self._default)
+        ended = self._try_predefined() or self._sample()
+        finalists = self._confirm(earlier)
+        return SearchResult(self._operation, list(self.log.trials), finalists, ended, self.log.path)
+
+    def _try_predefined(self) -> End | None:
+        for configuration in self._provider.configurations(self._operation):
+            ended = self._ended()
+            if ended is not None:
+                return ended
+            if self._provider.obstacle(Dispatch(self._operation, configuration)) is None:
+                self._try(configuration)
+        return None
+
+    def _sample(self) -> End:
+        misfits = 0
+        while (ended := self._ended()) is None:
+            point = self._sampler.propose()
+            if point is None or misfits >= _MISFITS:
+                return "space"
+            fits = self._try_point(point)
+            misfits = 0 if fits else misfits + 1
+        return ended
+
+    def _try_point(self, point: Point) -> bool:
+        """Try a point; return whether it gives a configuration that was not tried before."""
+        choice = self._space.choice(point)
+        configuration = self._provider.configured(self._operation, choice)
+        known = self._by_name.get(configuration.name)
+        if known is not None:
+            self._sampler.learn(point, known.cost)
+            return False
+        if self._provider.obstacle(Dispatch(self._operation, configuration)) is not None:
+            self._sampler.learn(point, float("inf"))
+            return False
+        self._sampler.learn(point, self._try(configuration).cost)
+        return True
+
+    def _try(self, configuration: Configuration) -> SearchTrial:
+        known = self._by_name.get(configuration.name)
+        if known is not None:
+            return known
+        trial = self._evaluator.evaluate(Dispatch(self._operation, configuration))
+        if trial.verdict in ("Not verified", "NOT RUNNABLE HERE"):
+            raise KernelError(
+                f"{self._operation.name} cannot be searched, because its kernels are "
+                f"{trial.verdict.lower()}: {trial.detail}"
+            )
+        self._by_name[configuration.name] = trial
+        self.log.append(trial)
+        self._new += 1
+        self._learn(trial)
+        self._report(trial)
+        return trial
+
+    def _learn(self, trial: SearchTrial) -> None:
+        """Teach the sampler a predefined configuration, or one of the log."""
+        point = self._space.point(trial.configuration.parameters)
+        if point is not None:
+            self._sampler.learn(point, trial.cost)
+
+    def _ended(self) -> End | None:
+        budget, seconds = self._settings.budget, self._settings.seconds
+        if budget is not None and len(self.log.trials) >= budget:
+            return "budget"
+        if seconds is not None and time.monotonic() - self._started >= seconds:
+            return "time"
+        return None
+
+    def _best(self) -> SearchTrial | None:
+        right = [each for each in self.log.trials if each.is_right]
+        return min(right, key=lambda each: each.cost, default=None)
+
+    def _report(self, trial: SearchTrial) -> None:
+        if self._progress is None:
+            return
+        tried = len(self.log.trials)
+        budget = self._settings.budget
+        self._progress(SearchProgress(tried, budget, trial, self._best(), self._left(tried)))
+
+    def _left(self, tried: int) -> float | None:
+        spent = time.monotonic() - self._started
+        limits: list[float] = []
+        if self._settings.budget is not None:
+            limits.append(max(self._settings.budget - tried, 0) * spent / self._new)
+        if self._settings.seconds is not None:
+            limits.append(max(self._settings.seconds - spent, 0.0))
+        return min(limits, default=None)
+
+    def _confirm(self, earlier: SearchTrial | None) -> list[Finalist]:
+        """Measure the default, the fastest and the best of earlier searches again, in turn."""
+        right = sorted((each for each in self.log.trials if each.is_right), key=lambda it: it.cost)
+        chosen = right[:_FINALISTS]
+        default = [each for each in right if each.configuration.name == self._default.name]
+        for each in (*default, *([earlier] if earlier else [])):
+            if each not in chosen:
+                chosen.append(each)
+        if not chosen:
+            return []
+        configurations = [each.configuration for each in chosen]
+        dispatches = [Dispatch(self._operation, each) for each in configurations]
+        profiles = self._evaluator.confirm(dispatches)
+        finalists = [
+            Finalist(each, profile, each.name == self._default.name)
+            for each, profile in zip(configurations, profiles, strict=True)
+        ]
+        return sorted(finalists, key=lambda each: each.seconds)

@@ -1,0 +1,133 @@
+"""The Python API of kernels: generate, compile, verify and profile the dispatches of a folder."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+
+from actiondbg.kernels.generated.layout import GeneratedFolder
+from actiondbg.kernels.generated.manifest import read_manifest
+from actiondbg.kernels.model.configuration import Configuration
+from actiondbg.kernels.model.dispatch import Dispatch
+from actiondbg.kernels.model.operation import Operation
+from actiondbg.kernels.providers.provider import Provider
+from actiondbg.kernels.providers.registry import make_provider
+from actiondbg.kernels.providers.settings import ProviderSettings
+from actiondbg.kernels.results.row import Row
+from actiondbg.kernels.sweep.generation import Generation, PlannedDispatches, plan_dispatches
+from actiondbg.kernels.sweep.progress import Report
+from actiondbg.kernels.sweep.selection import DispatchFilter
+from actiondbg.kernels.sweep.settings import SweepSettings
+from actiondbg.kernels.sweep.stages import make_stages
+from actiondbg.kernels.sweep.sweep import Sweep
+
+
+class Kernels:
+    """The kernels of a folder::
+
+        kernels = Kernels(SweepSettings(generated_dir=Path("build")))
+        for row in kernels.run(kernels.generate([Matmul(64, 128, 256)])):
+            print(row.dispatch.name, row.verification)
+
+    Args:
+        settings: what a sweep does, where, and its limits.
+        providers: the names of the compilers; others that the folder has are made when needed.
+        provider_settings: of all providers.
+        report: called with each change of the progress.
+        show: prints a command that runs.
+
+    Raises:
+        UsageError: there is no such provider.
+    """
+
+    def __init__(
+        self,
+        settings: SweepSettings | None = None,
+        *,
+        providers: Sequence[str] = ("mlir",),
+        provider_settings: ProviderSettings | None = None,
+        report: Report | None = None,
+        show: Callable[[str], None] | None = None,
+    ) -> None:
+        self.settings = settings or SweepSettings()
+        self.folder = GeneratedFolder(self.settings.generated_dir.resolve())
+        self._provider_settings = provider_settings or ProviderSettings()
+        self.providers = {name: self._make(name) for name in providers}
+        self._report = report
+        self._show = show
+
+    def plan(
+        self,
+        operations: Iterable[Operation],
+        *,
+        configurations: Sequence[Configuration] = (),
+        default: bool = False,
+    ) -> PlannedDispatches:
+        """Plan the dispatches of operations; see ``plan_dispatches``.
+
+        Raises:
+            UsageError: the shapes of an operation do not fit its kind.
+        """
+        for each in configurations:
+            self.providers.setdefault(each.provider, self._make(each.provider))
+        providers = list(self.providers.values())
+        return plan_dispatches(operations, providers, own=configurations, default=default)
+
+    def write(self, dispatches: Sequence[Dispatch]) -> None:
+        """Write the files of dispatches and the manifest.
+
+        Raises:
+            OSError: a file cannot be written.
+        """
+        self._make_providers(dispatches)
+        Generation(self.folder, self.providers).write(dispatches)
+
+    def generate(
+        self,
+        operations: Iterable[Operation],
+        *,
+        configurations: Sequence[Configuration] = (),
+        default: bool = False,
+    ) -> list[Dispatch]:
+        """Plan dispatches and write them; see ``plan`` and ``write``."""
+        planned = self.plan(operations, configurations=configurations, default=default)
+        self.write(planned.dispatches)
+        return planned.dispatches
+
+    def select(self, chosen: DispatchFilter | None = None) -> list[Dispatch]:
+        """Return generated dispatches.
+
+        Raises:
+            ActiondbgError: none is generated or selected, or the manifest is damaged.
+        """
+        return (chosen or DispatchFilter()).select(read_manifest(self.folder.manifest))
+
+    def sweep(self, dispatches: Sequence[Dispatch]) -> Sweep:
+        """Return the sweep over dispatches, to be run: its rows outlive an interrupt.
+
+        Raises:
+            ProviderMissing: a compiler is not installed.
+            UsageError: the Dask scheduler cannot be reached.
+        """
+        self._make_providers(dispatches)
+        stages, jobs = make_stages(self.settings, self.providers, self._report, self._show)
+        return Sweep(stages, self.providers, jobs, self._report)
+
+    def run(self, dispatches: Sequence[Dispatch]) -> list[Row]:
+        """Compile, verify, profile and bisect dispatches, as the settings say.
+
+        Returns:
+            A row for each dispatch, in their order, whatever happened to it.
+
+        Raises:
+            ActiondbgError: a compiler is not installed, or the Dask scheduler cannot be reached.
+            OSError: a file cannot be written.
+        """
+        return self.sweep(dispatches).run(dispatches)
+
+    def _make_providers(self, dispatches: Iterable[Dispatch]) -> None:
+        for name in {each.configuration.provider for each in dispatches}:
+            if name not in self.providers:
+                self.providers[name] = self._make(name)
+
+    def _make(self, name: str) -> Provider:
+        return make_provider(name, self._provider_settings)

@@ -19,3 +19,23 @@ class NotRunnable(KernelError):
 
 class ProviderMissing(ActiondbgError):
     """A compiler or a package of a provider is not installed; the message names the command."""
+
+
+class LoaderFailed(KernelError):
+    """The loader could not load a compiled kernel; the message has the loader's reason."""
+
+
+class KernelCrashed(KernelError):
+    """The process of a kernel ended by a signal, or with an exit status, during a request."""
+
+
+class KernelTimedOut(KernelError):
+    """A kernel did not finish in time, and its process was killed."""
+
+
+class KernelOutOfMemory(KernelError):
+    """A kernel needed more memory than the limit, or than there was."""
+
+
+class WroteOutOfBounds(KernelError):
+    """A kernel wrote outside of its result: around a buffer, or into an operand."""

@@ -1,0 +1,113 @@
+"""Buffers of operands and results, between pages that cannot be accessed.
+
+A buffer ends at such a page, to within 64 bytes that keep its alignment; those bytes, and the ones
+from the page before to the buffer, have a pattern that is checked after the call.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import mmap
+
+import numpy
+
+from actiondbg.kernels.execution.faults import report_faults
+from actiondbg.kernels.model.tensor import Tensor
+
+_ALIGNMENT = 64
+_PATTERN = 0xC3
+_PROT_NONE = 0
+
+_watched: list[GuardedBuffer] = []
+
+
+def poison(tensor: Tensor) -> numpy.ndarray:
+    """Return the element that stands for "never written": NaN for a float; one element."""
+    byte = 0xFF if tensor.type.is_float else 0xA5
+    return numpy.full(tensor.type.size, byte, numpy.uint8).view(tensor.type.dtype)
+
+
+class GuardedBuffer:
+    """The memory of a tensor, between pages that cannot be accessed.
+
+    Args:
+        tensor: names the buffer in messages, and has its shape and type.
+    """
+
+    def __init__(self, tensor: Tensor) -> None:
+        page = mmap.PAGESIZE
+        room = tensor.bytes + -tensor.bytes % _ALIGNMENT
+        inner = room + -room % page
+        self.tensor = tensor
+        self._memory = mmap.mmap(-1, inner + 2 * page, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+        self._bytes = numpy.frombuffer(self._memory, numpy.uint8)[page : page + inner]
+        self._start = inner - room
+        self._end = self._start + tensor.bytes
+        self._bytes[: self._start] = _PATTERN
+        self._bytes[self._end :] = _PATTERN
+        self._address = self._bytes.ctypes.data
+        for guard in (self._address - page, self._address + inner):
+            _protect(guard, page)
+        content = self._bytes[self._start : self._end]
+        self.array: numpy.ndarray = content.view(tensor.type.dtype).reshape(tensor.shape)
+
+    def damage(self) -> str:
+        """Return a sentence on what was written around the tensor, or ""."""
+        before = numpy.flatnonzero(self._bytes[: self._start] != _PATTERN)
+        after = numpy.flatnonzero(self._bytes[self._end :] != _PATTERN)
+        if before.size:
+            first = self._start - int(before[0])
+            return f"The kernel wrote {first} bytes before the start of {self.tensor.name}."
+        if after.size:
+            return (
+                f"The kernel wrote {int(after[-1]) + 1} bytes past the end of {self.tensor.name}."
+            )
+        return ""
+
+    def locate(self, address: int) -> str:
+        """Return where an address in the guarding pages is, or ""."""
+        page = mmap.PAGESIZE
+        if self._address - page <= address < self._address:
+            distance = self._address + self._start - address
+            return f"{distance} bytes before the start of {self.tensor.name}"
+        past = address - self._address - self._bytes.size
+        if 0 <= past < page:
+            distance = address - self._address - self._end + 1
+            return f"{distance} bytes past the end of {self.tensor.name}"
+        return ""
+
+
+def allocate(tensor: Tensor) -> numpy.ndarray:
+    """Allocate the result of a kernel, filled with ``poison``, between guarding pages.
+
+    For loaders, which allocate the result in ``run``: what the kernel does not write is then
+    recognised, and so is what it writes outside.
+    """
+    report_faults(_locate)
+    buffer = GuardedBuffer(tensor)
+    buffer.array[...] = poison(tensor)[0]
+    watch(buffer)
+    return buffer.array
+
+
+def watch(buffer: GuardedBuffer) -> None:
+    """Check a buffer in the next ``release``."""
+    _watched.append(buffer)
+
+
+def release() -> str:
+    """Forget all buffers; return a sentence on what was written around one of them, or ""."""
+    damages = [buffer.damage() for buffer in _watched]
+    _watched.clear()
+    return next(filter(None, damages), "")
+
+
+def _locate(address: int) -> str:
+    """Return in words where an address is with respect to the buffers, or ""."""
+    return next(filter(None, (buffer.locate(address) for buffer in _watched)), "")
+
+
+def _protect(address: int, size: int) -> None:
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.mprotect(ctypes.c_void_p(address), ctypes.c_size_t(size), _PROT_NONE):
+        raise OSError(ctypes.get_errno(), "mprotect")

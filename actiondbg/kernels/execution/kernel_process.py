@@ -1,0 +1,253 @@
+"""A kernel in a process of its own, with limits of time and memory."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import pickle
+import select
+import signal
+import socket
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, cast
+
+from actiondbg.kernels.errors import (
+    KernelCrashed,
+    KernelError,
+    KernelOutOfMemory,
+    KernelTimedOut,
+    LoaderFailed,
+    NotRunnable,
+    WroteOutOfBounds,
+)
+from actiondbg.kernels.execution.kernel import KernelBinary
+from actiondbg.kernels.execution.messages import (
+    PACKET,
+    Load,
+    Open,
+    Problem,
+    Reply,
+    Request,
+    Run,
+    Time,
+    decode_reply,
+)
+from actiondbg.support.closeable import Closeable
+
+if TYPE_CHECKING:
+    import numpy as np
+
+_ERRORS: dict[Problem, type[KernelError]] = {
+    "not runnable": NotRunnable,
+    "bounds": WroteOutOfBounds,
+    "loader": LoaderFailed,
+    "error": KernelCrashed,
+}
+_NO_MEMORY = ("bad_alloc", "out of memory", "cannot allocate memory")
+# Of the limit: what a kernel had at least when an allocation failed, whose size is unknown.
+_LARGE_PART = 0.5
+_TAIL_BYTES = 2000
+_TAIL_LINES = 3
+
+
+@dataclass(frozen=True)
+class _End:
+    """How a process ended.
+
+    Attributes:
+        status: the exit status, negative for a signal.
+        grown: the most bytes that it had, beyond those of a process without a kernel.
+    """
+
+    status: int
+    grown: int
+
+
+class KernelProcess(Closeable):
+    """A kernel in a process of its own.
+
+    The kernel is loaded at once. After an error in a request the process has ended, unless it was
+    an error that a loader raised. The process does not outlive this one, and prints nothing.
+
+    Args:
+        binary: the kernel.
+        seconds: the limit of each request, loading included.
+        memory: the limit in bytes of what the kernel and its operands need, or None.
+
+    Raises:
+        LoaderFailed: the loader cannot load it.
+        NotRunnable: there is no device for it.
+        KernelError: loading crashed, took too long or needed too much memory.
+    """
+
+    def __init__(
+        self, binary: KernelBinary, *, seconds: float = 60.0, memory: int | None = None
+    ) -> None:
+        # Only here: it starts servers when a kernel is run, and ends them with the program.
+        from actiondbg.kernels.execution.server_process import SERVERS
+
+        self._binary = replace(binary, path=binary.path.absolute())
+        self._seconds = seconds
+        self._memory = memory
+        self._connection, connection = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self._life, life = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self._output = os.memfd_create("actiondbg-kernel-output")
+        self._closed = False
+        try:
+            with connection, life:
+                module = binary.loader.partition(":")[0]
+                SERVERS.fork(module, connection, life, self._output)
+            self._ask(Open(self._binary, memory))
+        except BaseException:
+            self.close()
+            raise
+
+    def run(self, inputs: Sequence[np.ndarray]) -> np.ndarray:
+        """Call the kernel once.
+
+        Args:
+            inputs: arrays of the operands' shapes and types.
+
+        Returns:
+            The result.
+
+        Raises:
+            KernelError: the kernel crashed, took too long, needed too much memory or wrote outside
+                of its result.
+        """
+        from actiondbg.kernels.execution.shared_arrays import receive
+
+        descriptors = self._ask(Run(), inputs)[1]
+        return receive(descriptors[0], [self._binary.result])[0]
+
+    def load(self, inputs: Sequence[np.ndarray]) -> None:
+        """Keep operands in the process, for ``time``."""
+        self._ask(Load(), inputs)
+
+    def time(self, calls: int) -> tuple[float, int]:
+        """Measure calls of the kernel with the operands of ``load``.
+
+        Returns:
+            The seconds of all calls together, and the involuntary context switches.
+
+        Raises:
+            KernelError: as in ``run``.
+        """
+        reply = self._ask(Time(calls))[0]
+        return reply.seconds, reply.switches
+
+    def close(self) -> None:
+        """Kill the process and wait for its end."""
+        if self._closed:
+            return
+        self._closed = True
+        self._kill()
+        self._connection.close()
+        self._life.close()
+        os.close(self._output)
+
+    def _ask(
+        self, request: Request, inputs: Sequence[np.ndarray] | None = None
+    ) -> tuple[Reply, list[int]]:
+        deadline = time.monotonic() + self._seconds
+        try:
+            self._send(request, inputs)
+        except (BrokenPipeError, ConnectionResetError):
+            raise self._failure(deadline) from None
+        if not _wait(self._connection, deadline):
+            self._kill()
+            raise KernelTimedOut(f"The kernel did not finish in {self._seconds:g} s.")
+        try:
+            packet, descriptors, _, _ = socket.recv_fds(self._connection, PACKET, 1)
+        except ConnectionResetError:
+            packet, descriptors = b"", []
+        if not packet:
+            raise self._failure(deadline)
+        return self._check(packet), descriptors
+
+    def _send(self, request: Request, inputs: Sequence[np.ndarray] | None) -> None:
+        packet = pickle.dumps(request)
+        if inputs is None:
+            self._connection.send(packet)
+            return
+        from actiondbg.kernels.execution.shared_arrays import share
+
+        descriptor = share(inputs)
+        try:
+            socket.send_fds(self._connection, [packet], [descriptor])
+        finally:
+            os.close(descriptor)
+
+    def _check(self, packet: bytes) -> Reply:
+        try:
+            reply = decode_reply(packet)
+        except ValueError:
+            self._kill()
+            raise KernelCrashed("The kernel damaged its process: the reply is invalid.") from None
+        if reply.problem == "memory":
+            raise self._out_of_memory()
+        if reply.problem:
+            raise _ERRORS[reply.problem](reply.message)
+        return reply
+
+    def _failure(self, deadline: float) -> KernelError:
+        """Return the error of a process that hung up."""
+        if not _wait(self._life, deadline):
+            self._kill()
+            return KernelTimedOut(
+                f"The kernel closed its files and did not finish in {self._seconds:g} s."
+            )
+        end = self._end()
+        lines = self._last_lines()
+        text = " ".join(lines)
+        much = self._memory is not None and end.grown >= _LARGE_PART * self._memory
+        if much or any(phrase in text.lower() for phrase in _NO_MEMORY):
+            return self._out_of_memory()
+        if end.status == -signal.SIGKILL:
+            return KernelOutOfMemory(
+                "The kernel was killed by SIGKILL, as the system does when it is out of memory."
+            )
+        if end.status < 0:
+            how = f"was killed by {signal.Signals(-end.status).name}"
+        else:
+            how = f"ended its process with exit status {end.status}"
+        return KernelCrashed(f"The kernel {how}{f': {text}' if text else '.'}")
+
+    def _out_of_memory(self) -> KernelOutOfMemory:
+        if self._memory is None:
+            return KernelOutOfMemory("The system has too little memory for the kernel.")
+        return KernelOutOfMemory(
+            f"The kernel needed more than the limit of {self._memory / (1 << 20):.0f} MiB."
+        )
+
+    def _kill(self) -> None:
+        """Kill the process and what it started, and wait for that."""
+        with contextlib.suppress(OSError):
+            self._life.shutdown(socket.SHUT_WR)
+        self._end()
+
+    def _end(self) -> _End:
+        """Wait for the end of the process."""
+        report = b""
+        with contextlib.suppress(ConnectionResetError):
+            report = self._life.recv(PACKET)
+        if not report:  # received before, or the server was killed, and the process with it
+            return _End(-signal.SIGKILL, 0)
+        status, grown = cast(list[int], json.loads(report))
+        return _End(status, grown)
+
+    def _last_lines(self) -> list[str]:
+        size = os.fstat(self._output).st_size
+        tail = os.pread(self._output, _TAIL_BYTES, max(0, size - _TAIL_BYTES))
+        lines = tail.decode(errors="replace").split("\n")
+        return [line.strip() for line in lines if line.strip()][-_TAIL_LINES:]
+
+
+def _wait(connection: socket.socket, deadline: float) -> bool:
+    """Wait until a socket has data or is closed; return whether that happened in time."""
+    poll = select.poll()
+    poll.register(connection, select.POLLIN)
+    return bool(poll.poll(1000 * max(0.0, deadline - time.monotonic())))

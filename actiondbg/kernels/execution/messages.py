@@ -1,0 +1,82 @@
+"""The requests to the process of a kernel, and its replies.
+
+Requests are pickled: they come from the parent. Replies are JSON: a bad kernel may have damaged the
+process that writes them.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Literal, cast
+
+from actiondbg.kernels.execution.kernel import KernelBinary
+
+PACKET = 1 << 16  # bytes; a larger one would be cut
+MESSAGE = 4096  # characters of an error message
+
+Problem = Literal["", "memory", "not runnable", "bounds", "loader", "error"]
+
+
+@dataclass(frozen=True)
+class Open:
+    """Load the kernel; ``memory`` limits in bytes what it may allocate."""
+
+    binary: KernelBinary
+    memory: int | None
+
+
+@dataclass(frozen=True)
+class Run:
+    """Call the kernel once with the attached operands; the result is attached to the reply."""
+
+
+@dataclass(frozen=True)
+class Load:
+    """Keep the attached operands for measurements."""
+
+
+@dataclass(frozen=True)
+class Time:
+    """Measure calls with the kept operands."""
+
+    calls: int
+
+
+Request = Open | Run | Load | Time
+
+
+@dataclass(frozen=True)
+class Reply:
+    """The reply to a request.
+
+    Attributes:
+        problem: what went wrong, or "".
+        message: a sentence on it, or "".
+        seconds: of the measured calls.
+        switches: the involuntary context switches during these.
+    """
+
+    problem: Problem = ""
+    message: str = ""
+    seconds: float = 0.0
+    switches: int = 0
+
+    def encode(self) -> bytes:
+        """Return the packet."""
+        fields = (self.problem, self.message[:MESSAGE], self.seconds, self.switches)
+        return json.dumps(fields).encode()
+
+
+def decode_reply(packet: bytes) -> Reply:
+    """Read a reply.
+
+    Raises:
+        ValueError: the packet is no reply.
+    """
+    fields = cast(object, json.loads(packet))
+    match fields:
+        case [str(problem), str(message), int() | float() as seconds, int(switches)]:
+            return Reply(cast(Problem, problem), message, seconds, switches)
+        case _:
+            raise ValueError(f"No reply: {fields!r}")

@@ -31,3 +31,13 @@ def make_provider(name: str, settings: ProviderSettings = _DEFAULT) -> Provider:
     if name not in _PROVIDERS:
         raise UsageError(f"Unknown provider '{name}'; there are {', '.join(_PROVIDERS)}.")
     return _PROVIDERS[name](settings)
+
+
+def _mlir(settings: ProviderSettings) -> Provider:
+    """Make the provider ``mlir``, which needs none of the settings."""
+    from actiondbg.kernels.providers.mlir.provider import MlirProvider
+
+    return MlirProvider()
+
+
+register("mlir", _mlir)

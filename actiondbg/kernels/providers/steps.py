@@ -105,5 +105,6 @@ def _failure(name: str, status: int, log: Path) -> str:
     how = f"was killed by signal {-status}" if status < 0 else f"failed with exit status {status}"
     lines = log.read_text(errors="replace").splitlines()
     start = max(index for index, line in enumerate(lines) if line.startswith("$ "))
-    errors = [line for line in lines[start + 1 :] if "error" in line.lower()]
+    messages = [line.strip() for line in lines[start + 1 :] if line.strip()]
+    errors = [line for line in messages if "error" in line.lower()] or messages
     return f"{name} {how}{f': {errors[0]}' if errors else ''} (see {log})."

@@ -1,0 +1,87 @@
+"""The parameters of configurations: a schedule, a pipeline, or none."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from actiondbg.kernels.model.configuration import Configuration, Parameter
+from actiondbg.kernels.model.operation import Operation
+from actiondbg.kernels.providers.mlir.lowering import split_pipeline
+from actiondbg.kernels.providers.mlir.schedule import Schedule
+
+_SCHEDULE = {"tile", "vector"}
+_PIPELINE = {"pipeline"}
+
+
+def schedule_of(configuration: Configuration) -> Schedule | None:
+    """Return the schedule of a configuration without obstacle, or None if it has none."""
+    parameters = configuration.parameters
+    if "vector" not in parameters:
+        return None
+    vector = _sizes(parameters, "vector")
+    tile = _sizes(parameters, "tile") or [0] * len(vector)
+    return Schedule(tuple(tile), tuple(vector))
+
+
+def pipeline_of(configuration: Configuration) -> str:
+    """Return the pipeline of a configuration, or ""."""
+    pipeline = configuration.parameters.get("pipeline", "")
+    return pipeline if isinstance(pipeline, str) else ",".join(map(str, _items(pipeline)))
+
+
+def parameters_obstacle(operation: Operation, configuration: Configuration) -> str | None:
+    """Return why the parameters do not fit the operation, as one sentence, or None."""
+    parameters = configuration.parameters
+    unknown = sorted(set(parameters) - _SCHEDULE - _PIPELINE)
+    if unknown:
+        return (
+            f"The provider mlir has no parameter '{unknown[0]}': use {', '.join(sorted(_SCHEDULE))}"
+            " or pipeline."
+        )
+    if _PIPELINE & set(parameters):
+        return _pipeline_obstacle(configuration)
+    if "tile" in parameters and "vector" not in parameters:
+        return "A schedule needs the parameter 'vector', with a size for each loop."
+    for name in ("tile", "vector"):
+        obstacle = _sizes_obstacle(operation, parameters, name)
+        if obstacle is not None:
+            return obstacle
+    return None
+
+
+def _pipeline_obstacle(configuration: Configuration) -> str | None:
+    if _SCHEDULE & set(configuration.parameters):
+        return "A configuration has either a pipeline or tile and vector sizes, not both."
+    try:
+        split_pipeline(pipeline_of(configuration))
+    except ValueError as error:
+        return str(error)
+    return None
+
+
+def _sizes_obstacle(
+    operation: Operation, parameters: Mapping[str, Parameter], name: str
+) -> str | None:
+    if name not in parameters:
+        return None
+    least, sizes, loops = (1 if name == "vector" else 0), parameters[name], operation.loops
+    if isinstance(sizes, int | str) or not all(
+        isinstance(size, int) and size >= least for size in sizes
+    ):
+        return (
+            f"The parameter '{name}' must be a list of integers of at least {least}, got {sizes}."
+        )
+    if len(sizes) != len(loops):
+        return (
+            f"The parameter '{name}' has {len(sizes)} sizes, but {operation.root} has "
+            f"{len(loops)} loops."
+        )
+    return None
+
+
+def _sizes(parameters: Mapping[str, Parameter], name: str) -> list[int]:
+    return [int(size) for size in _items(parameters.get(name, []))]
+
+
+def _items(value: Parameter) -> Sequence[int | str]:
+    return [] if isinstance(value, int | str) else value

@@ -1,0 +1,190 @@
+"""The provider ``mlir``: MLIR's own tools and a C compiler."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from actiondbg.kernels.errors import CompileError
+from actiondbg.kernels.execution.kernel import KernelBinary
+from actiondbg.kernels.model.configuration import Configuration, Parameter
+from actiondbg.kernels.model.dispatch import Dispatch
+from actiondbg.kernels.model.operation import Operation
+from actiondbg.kernels.providers.mlir import lowering
+from actiondbg.kernels.providers.mlir.parameters import (
+    parameters_obstacle,
+    pipeline_of,
+    schedule_of,
+)
+from actiondbg.kernels.providers.mlir.predefined import (
+    predefined_schedules,
+    schedule_of_choice,
+    schedule_space,
+)
+from actiondbg.kernels.providers.mlir.schedule import ROOT, ScheduleText
+from actiondbg.kernels.providers.mlir.shared_library import timer_source
+from actiondbg.kernels.providers.mlir.toolchain import Toolchain, find_toolchain
+from actiondbg.kernels.providers.provider import Applied, CompiledKernel, Provider
+from actiondbg.kernels.providers.steps import CompilationSteps
+
+CONFIGURED = "configured.mlir"
+SCHEDULED = "scheduled.mlir"  # after the step that contains the configuration
+_LOADER = "actiondbg.kernels.providers.mlir.shared_library:load"
+
+
+@dataclass(frozen=True)
+class ConfiguredStep:
+    """The command that applies a configuration: one run of mlir-opt.
+
+    Attributes:
+        argv: the command line; files are relative to the folder of the dispatch.
+        output: the file that it writes, relative to the folder.
+    """
+
+    argv: list[str]
+    output: Path
+
+
+class MlirProvider(Provider):
+    """Compiles with mlir-opt, mlir-translate, llc and cc, for the CPU at hand."""
+
+    name = "mlir"
+
+    @property
+    def toolchain(self) -> Toolchain:
+        """The compilers.
+
+        Raises:
+            ProviderMissing: they are not installed.
+        """
+        return find_toolchain()
+
+    def identity(self) -> str:
+        """Return versions, target and passes; see Provider."""
+        return f"{self.toolchain.identity}; {' '.join(lowering.TO_LLVM)}"
+
+    def default(self, operation: Operation) -> Configuration:
+        """Return the configuration without parameters: loops of scalars."""
+        return Configuration(self.name, "mlir_default")
+
+    def configurations(self, operation: Operation) -> Sequence[Configuration]:
+        """Return schedules that suit the CPU's vectors; see Provider."""
+        schedules = predefined_schedules(operation, self.toolchain.vector_bits)
+        return [schedule.configuration for schedule in schedules]
+
+    def obstacle(self, dispatch: Dispatch) -> str | None:
+        """Return what is wrong with the parameters; see Provider."""
+        return parameters_obstacle(dispatch.operation, dispatch.configuration)
+
+    def source(self, dispatch: Dispatch) -> str:
+        """Return the function and, if there is one, the schedule; see Provider."""
+        operation, schedule = dispatch.operation, schedule_of(dispatch.configuration)
+        function = _function(operation)
+        if schedule is None:
+            return f"module {{\n{function}}}\n"
+        sequence = ScheduleText(operation, schedule).write()
+        return f"module attributes {{transform.with_named_sequence}} {{\n{function}\n{sequence}}}\n"
+
+    def configured_step(self, dispatch: Dispatch) -> ConfiguredStep:
+        """Return the command that applies the configuration, on which a bisection can run."""
+        name = dispatch.operation.name
+        if schedule_of(dispatch.configuration) is not None:
+            passes = lowering.schedule_passes(name)
+        else:
+            passes = lowering.pipeline_passes(pipeline_of(dispatch.configuration))
+        argv = [str(self.toolchain.mlir_opt), CONFIGURED, *passes, "-o", SCHEDULED]
+        return ConfiguredStep(argv, Path(SCHEDULED))
+
+    def compile(self, dispatch: Dispatch, folder: Path, steps: CompilationSteps) -> CompiledKernel:
+        """Apply the configuration and finish the kernel; see Provider."""
+        step = self.configured_step(dispatch)
+        steps.run("mlir-opt", step.argv)
+        return self.finish(dispatch, folder, steps, step.output)
+
+    def finish(
+        self, dispatch: Dispatch, folder: Path, steps: CompilationSteps, scheduled: Path
+    ) -> CompiledKernel:
+        """Compile what the configured step wrote.
+
+        Args:
+            dispatch: whose configuration was applied.
+            folder: gets the binaries.
+            steps: runs the commands.
+            scheduled: the output of the configured step, absolute or relative to the folder: that
+                of ``compile``, or another in its place.
+
+        Raises:
+            CompileError: a step failed.
+        """
+        tools, symbol = self.toolchain, f"_mlir_ciface_{dispatch.operation.name}"
+        inputs, result = dispatch.operation.inputs, dispatch.operation.result
+        timer = timer_source(symbol, len(inputs) + 1)
+        steps.note("timer.c calls the kernel in a loop")
+        if not steps.dry_run:
+            (folder / "timer.c").write_text(timer)
+        lower = [*lowering.TO_LLVM, "-o", "llvm.mlir"]
+        steps.run("mlir-opt", [str(tools.mlir_opt), str(scheduled), *lower])
+        translate = ["--mlir-to-llvmir", "llvm.mlir", "-o", "kernel.ll"]
+        steps.run("mlir-translate", [str(tools.mlir_translate), *translate])
+        steps.run("llc", [str(tools.llc), *lowering.LLC, "kernel.ll", "-o", "kernel.o"])
+        steps.run("cc", [str(tools.cc), *lowering.link_options(tools.runtime)])
+        binary = KernelBinary(_LOADER, (folder / "kernel.so").absolute(), symbol, inputs, result)
+        if steps.dry_run:
+            return CompiledKernel(binary, binary, "unknown")
+        applied, detail = _applied(dispatch, folder / scheduled)
+        return CompiledKernel(binary, binary, applied, detail)
+
+    def space(self, operation: Operation) -> Mapping[str, Sequence[Parameter]]:
+        """Return the sizes of tiles and vectors, by loop; see Provider."""
+        return schedule_space(operation, self.toolchain.vector_bits)
+
+    def configured(self, operation: Operation, choice: Mapping[str, Parameter]) -> Configuration:
+        """Return the configuration of one choice for each parameter of ``space``.
+
+        Raises:
+            UsageError: a parameter is missing, or is no integer.
+        """
+        return schedule_of_choice(operation, choice).configuration
+
+
+def _function(operation: Operation) -> str:
+    """Return the function, with the memory of operands and result as arguments."""
+    memories: list[str] = []
+    tensors: list[str] = []
+    for each, writable in [(tensor, "") for tensor in operation.inputs] + [
+        (operation.result, " writable")
+    ]:
+        name = each.name if not writable else "out"
+        memory = each.mlir.replace("tensor<", "memref<", 1)
+        memories.append(f"%{name}_memory: {memory}")
+        tensors.append(
+            f"  %{name} = bufferization.to_tensor %{name}_memory restrict{writable} : "
+            f"{memory} to {each.mlir}\n"
+        )
+    memory = operation.result.mlir.replace("tensor<", "memref<", 1)
+    *lines, last = operation.body("%out", ROOT).strip().splitlines()
+    returned = re.fullmatch(r"return (%\S+) : (.*)", last.strip())
+    if returned is None:
+        raise CompileError(f"The body of {operation.name} does not end with a return of one value.")
+    body = "".join(f"  {line.strip()}\n" for line in lines)
+    return (
+        f"func.func @{operation.name}({', '.join(memories)}) "
+        f"attributes {{llvm.emit_c_interface}} {{\n{''.join(tensors)}{body}"
+        f"  bufferization.materialize_in_destination {returned[1]} in restrict writable "
+        f"%out_memory : ({returned[2]}, {memory}) -> ()\n  return\n}}\n"
+    )
+
+
+def _applied(dispatch: Dispatch, scheduled: Path) -> tuple[Applied, str]:
+    """Read back from the output of the configured step whether the configuration was applied."""
+    if not dispatch.configuration.parameters:
+        return "default", ""
+    text = scheduled.read_text()
+    if re.search(rf"\b{ROOT}\b", text):
+        return "no", f"The root operation, {dispatch.operation.root}, is unchanged."
+    if schedule_of(dispatch.configuration) is not None and "linalg." in text:
+        left = re.findall(r"\blinalg\.\w+", text)
+        return "no", f"The schedule left {left[0]} without vectors."
+    return "yes", ""

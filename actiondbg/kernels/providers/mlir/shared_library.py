@@ -1,0 +1,120 @@
+"""Kernels in shared libraries, called by the C interface of MLIR."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from actiondbg.kernels.errors import KernelError
+from actiondbg.kernels.execution.kernel import KernelBinary
+
+if TYPE_CHECKING:
+    import numpy as np
+
+TIMER = "actiondbg_time"
+
+
+def timer_source(symbol: str, arguments: int) -> str:
+    """Return the C code of the function that times a kernel.
+
+    Args:
+        symbol: of the kernel in the C interface.
+        arguments: the number of its arguments, the result included.
+    """
+    values = ", ".join(f"arguments[{index}]" for index in range(arguments))
+    types = ", ".join(["void *"] * arguments)
+    return f"""#include <time.h>
+
+void {symbol}({types});
+
+double {TIMER}(void **arguments, long calls) {{
+  struct timespec start, end;
+  clock_gettime(CLOCK_MONOTONIC, &start);
+  for (long call = 0; call < calls; ++call)
+    {symbol}({values});
+  clock_gettime(CLOCK_MONOTONIC, &end);
+  return (double)(end.tv_sec - start.tv_sec) + (double)(end.tv_nsec - start.tv_nsec) * 1e-9;
+}}
+"""
+
+
+def load(binary: KernelBinary) -> LibraryKernel:
+    """Load a kernel.
+
+    Raises:
+        KernelError: the library cannot be loaded, or lacks the function.
+    """
+    try:
+        library = ctypes.CDLL(str(binary.path))
+        return LibraryKernel(binary, library[binary.symbol], library[TIMER])
+    except (OSError, AttributeError) as error:
+        raise KernelError(f"{str(binary.path)!r} cannot be loaded: {error}.") from error
+
+
+class LibraryKernel:
+    """A kernel of a shared library.
+
+    Args:
+        binary: describes it.
+        call: its function; takes a memref descriptor for each input and for the result.
+        timer: the function of ``timer_source``.
+    """
+
+    def __init__(
+        self,
+        binary: KernelBinary,
+        call: ctypes._NamedFuncPointer,  # pyright: ignore[reportPrivateUsage]
+        timer: ctypes._NamedFuncPointer,  # pyright: ignore[reportPrivateUsage]
+    ) -> None:
+        self._binary = binary
+        self._call = call
+        self._call.restype = None
+        self._timer = timer
+        self._timer.restype = ctypes.c_double
+
+    def run(self, inputs: Sequence[np.ndarray]) -> np.ndarray:
+        """Call the kernel once; see LoadedKernel."""
+        result = self._new_result()
+        self._call(*(ctypes.byref(_descriptor(array)) for array in (*inputs, result)))
+        return result
+
+    def time(self, inputs: Sequence[np.ndarray], calls: int) -> float:
+        """Time several calls; see LoadedKernel."""
+        arrays = (*inputs, self._new_result())  # descriptors do not keep them alive
+        descriptors = [_descriptor(array) for array in arrays]
+        addresses = (ctypes.c_void_p * len(descriptors))(*map(ctypes.addressof, descriptors))
+        return float(self._timer(addresses, ctypes.c_long(calls)))
+
+    def _new_result(self) -> np.ndarray:
+        """Make memory for the result: 64-byte aligned as an allocator of tensors would, and 0xFF.
+
+        An element that the kernel does not write is then a NaN or -1, not a plausible zero.
+        """
+        import numpy
+
+        result = self._binary.result
+        memory = numpy.full(result.bytes + _ALIGNMENT, 0xFF, numpy.uint8)
+        start = -memory.ctypes.data % _ALIGNMENT
+        return memory[start : start + result.bytes].view(result.type.dtype).reshape(result.shape)
+
+
+_ALIGNMENT = 64
+
+
+def _descriptor(array: np.ndarray) -> ctypes.Structure:
+    """Make the descriptor of a memref with the array's memory."""
+    sizes = ctypes.c_int64 * array.ndim
+    fields = [
+        ("allocated", ctypes.c_void_p),
+        ("aligned", ctypes.c_void_p),
+        ("offset", ctypes.c_int64),
+    ]
+    if array.ndim:
+        fields += [("sizes", sizes), ("strides", sizes)]
+    kind = type("Descriptor", (ctypes.Structure,), {"_fields_": fields})
+    address = array.ctypes.data
+    if not array.ndim:
+        return kind(address, address, 0)
+    strides = (stride // array.itemsize for stride in array.strides)
+    return kind(address, address, 0, sizes(*array.shape), sizes(*strides))

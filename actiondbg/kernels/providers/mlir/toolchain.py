@@ -1,0 +1,165 @@
+"""The compilers of the provider ``mlir``, and the CPU that they compile for."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from actiondbg.kernels.errors import ProviderMissing
+from actiondbg.support.executables import which
+from actiondbg.tool.discovery import package_directories
+
+_SECONDS = 60
+_INSTALL = "pip install 'actiondbg[mlir]'"
+_NAMES = ("mlir-opt", "mlir-translate", "llc")
+_SYSTEM = Path("/usr/lib")
+_CPU_INFORMATION = Path("/proc/cpuinfo")
+# The widest registers that a feature of the CPU, as Linux names it, stands for.
+_VECTOR_BITS = (("avx512f", 512), ("avx", 256), ("sve", 128), ("asimd", 128), ("sse2", 128))
+
+
+@dataclass(frozen=True)
+class Toolchain:
+    """The compilers.
+
+    Attributes:
+        mlir_opt: applies the configuration, and lowers to the dialect LLVM.
+        mlir_translate: exports LLVM IR.
+        llc: generates code.
+        cc: links, and compiles the loop that times a kernel.
+        version: of LLVM, such as "22.1.8", the same in all of them.
+        cpu: the CPU at hand, by its name in LLVM.
+        vector_bits: the width of the CPU's vector registers.
+        runtime: the directory of libmlir_c_runner_utils, or None.
+    """
+
+    mlir_opt: Path
+    mlir_translate: Path
+    llc: Path
+    cc: Path
+    version: str
+    cpu: str
+    vector_bits: int
+    runtime: Path | None
+
+    @property
+    def identity(self) -> str:
+        """The versions and the target, in one line."""
+        return f"LLVM {self.version}, {self.cpu}, vectors of {self.vector_bits} bits"
+
+
+@cache
+def find_toolchain() -> Toolchain:
+    """Find the compilers: of this environment's packages, on PATH, or of the system.
+
+    Raises:
+        ProviderMissing: there are none, or their versions differ.
+    """
+    found = next(_candidates(), None)
+    if found is None:
+        raise ProviderMissing(
+            f"The provider mlir needs {', '.join(_NAMES[:-1])} and {_NAMES[-1]} of one version: "
+            f"{_INSTALL}."
+        )
+    mlir_opt, mlir_translate, llc = found
+    cc = which("cc") or which("gcc") or which("clang")
+    if cc is None:
+        raise ProviderMissing(
+            "The provider mlir needs a C compiler, which links kernels: apt-get install gcc."
+        )
+    listing = _output(llc, "--version")
+    version, cpu = _version(listing), re.search(r"Host CPU: (\S+)", listing)
+    for tool in (mlir_opt, mlir_translate):
+        other = _version(_output(tool, "--version"))
+        if other != version:
+            raise ProviderMissing(
+                f"The provider mlir needs tools of one version, but {str(tool)!r} is of LLVM "
+                f"{other} and {str(llc)!r} of LLVM {version}: {_INSTALL}."
+            )
+    return Toolchain(
+        mlir_opt,
+        mlir_translate,
+        llc,
+        Path(cc),
+        version,
+        cpu[1] if cpu else "generic",
+        _vector_bits(),
+        _runtime(mlir_opt),
+    )
+
+
+def _candidates() -> Iterator[tuple[Path, Path, Path]]:
+    """List sets of the tools, the preferred first."""
+    for directories in _directories():
+        paths = [_first(name, directories) for name in _NAMES]
+        if all(paths):
+            mlir_opt, mlir_translate, llc = (path for path in paths if path is not None)
+            yield mlir_opt, mlir_translate, llc
+
+
+def _directories() -> Iterator[list[Path]]:
+    """List groups of directories that belong together."""
+    packaged = [*package_directories("mlir"), *package_directories("llvm")]
+    yield [directory / "bin" for directory in packaged]
+    yield [Path(directory) for directory in os.get_exec_path()]
+    installed = _SYSTEM.glob("llvm-*/bin")
+    for directory in sorted(installed, key=lambda each: _number(each.parent.name), reverse=True):
+        yield [directory]
+
+
+def _first(name: str, directories: list[Path]) -> Path | None:
+    paths = (directory / name for directory in directories)
+    return next((path for path in paths if path.is_file() and os.access(path, os.X_OK)), None)
+
+
+def _number(name: str) -> int:
+    digits = re.search(r"\d+", name)
+    return int(digits[0]) if digits else 0
+
+
+def _output(tool: Path, *options: str) -> str:
+    try:
+        done = subprocess.run(
+            [tool, *options],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=_SECONDS,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise ProviderMissing(
+            f"The provider mlir cannot run {str(tool)!r} ({error}): {_INSTALL}."
+        ) from error
+    if done.returncode:
+        raise ProviderMissing(
+            f"The provider mlir cannot run {str(tool)!r} ({done.stderr.strip()[:200]}): {_INSTALL}."
+        )
+    return done.stdout
+
+
+def _version(listing: str) -> str:
+    found = re.search(r"LLVM version (\S+)", listing)
+    return found[1] if found else "unknown"
+
+
+def _vector_bits() -> int:
+    """Return the width of the vector registers; 128 where Linux names no feature of the CPU."""
+    try:
+        text = _CPU_INFORMATION.read_text()
+    except OSError:
+        return 128
+    features = set(re.findall(r"\w+", "".join(re.findall(r"(?m)^(?:flags|Features)\s*:.*", text))))
+    return next((bits for feature, bits in _VECTOR_BITS if feature in features), 128)
+
+
+def _runtime(mlir_opt: Path) -> Path | None:
+    name = "libmlir_c_runner_utils.so"
+    directory = mlir_opt.resolve().parent.parent / "lib"
+    return directory if (directory / name).exists() else None

@@ -1,0 +1,201 @@
+"""The provider ``mlir`` compiles right kernels of each shape, type and layout."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from actiondbg.kernels.errors import CompileError
+from actiondbg.kernels.model.configuration import Configuration
+from actiondbg.kernels.model.dispatch import Dispatch
+from actiondbg.kernels.model.element_type import ElementType
+from actiondbg.kernels.model.operation import Operation
+from actiondbg.kernels.operations.matmul import Matmul
+from actiondbg.kernels.providers.mlir.provider import MlirProvider
+from actiondbg.kernels.providers.mlir.shared_library import load
+from actiondbg.kernels.providers.provider import CompiledKernel
+from actiondbg.kernels.providers.registry import make_provider
+from actiondbg.kernels.providers.steps import COMMANDS, CompilationSteps
+
+PIPELINE = (
+    "convert-linalg-to-affine-loops,affine-loop-invariant-code-motion,"
+    "affine-super-vectorize{virtual-vector-size=4,4}"
+)
+F16, BF16, F64 = ElementType.F16, ElementType.BF16, ElementType.F64
+F32, I8, I32 = ElementType.F32, ElementType.I8, ElementType.I32
+
+
+@pytest.fixture
+def provider() -> MlirProvider:
+    made = make_provider("mlir")
+    assert isinstance(made, MlirProvider)
+    return made
+
+
+def compile_in(
+    folder: Path, provider: MlirProvider, operation: Operation, configuration: Configuration
+) -> CompiledKernel:
+    dispatch = Dispatch(operation, configuration)
+    assert provider.obstacle(dispatch) is None
+    folder.mkdir(exist_ok=True)
+    (folder / "configured.mlir").write_text(provider.source(dispatch))
+    steps = CompilationSteps(folder)
+    try:
+        return provider.compile(dispatch, folder, steps)
+    finally:
+        steps.save()
+
+
+def operands(operation: Operation) -> list[np.ndarray]:
+    """Make operands of small integers, whose sums are exact."""
+    random = np.random.default_rng(1)
+    return [random.integers(-2, 3, each.shape).astype(each.type.dtype) for each in operation.inputs]
+
+
+def assert_right(kernel: CompiledKernel, operation: Operation) -> None:
+    inputs = operands(operation)
+    result = load(kernel.verify).run(inputs)
+    assert result.shape == operation.result.shape
+    assert result.dtype == operation.result.type.dtype
+    expected = operation.reference(inputs).values
+    assert np.array_equal(result.astype(expected.dtype), expected)
+
+
+def configuration_named(name: str, **parameters: str | list[int]) -> Configuration:
+    return Configuration("mlir", f"mlir_{name}", parameters)
+
+
+@pytest.mark.parametrize("shape", [(64, 64, 64), (65, 127, 33), (1, 1, 1), (3, 200, 5)])
+def test_every_predefined_configuration_is_right(
+    tmp_path: Path, provider: MlirProvider, shape: tuple[int, int, int]
+) -> None:
+    operation = Matmul(*shape)
+    configurations = provider.configurations(operation)
+    assert len(configurations) >= 3
+    for configuration in configurations:
+        kernel = compile_in(tmp_path / configuration.name, provider, operation, configuration)
+        assert kernel.config_applied == "yes", kernel.detail
+        assert_right(kernel, operation)
+
+
+@pytest.mark.parametrize(
+    "types",
+    [
+        (F16, F16, F16),
+        (BF16, BF16, BF16),
+        (F64, F64, F64),
+        (I8, I8, I32),
+        (F16, F16, F32),
+        (BF16, BF16, F32),
+    ],
+    ids=lambda types: "_".join(each.value for each in types),
+)
+def test_each_combination_of_types_is_right(
+    tmp_path: Path, provider: MlirProvider, types: tuple[ElementType, ElementType, ElementType]
+) -> None:
+    operation = Matmul(17, 40, 24, *types)
+    for configuration in (provider.default(operation), provider.configurations(operation)[0]):
+        kernel = compile_in(tmp_path / configuration.name, provider, operation, configuration)
+        assert_right(kernel, operation)
+
+
+@pytest.mark.parametrize("layouts", [("t", "n"), ("n", "t"), ("n", "n")])
+def test_transposed_operands_are_right(
+    tmp_path: Path, provider: MlirProvider, layouts: tuple[str, str]
+) -> None:
+    lhs, rhs = layouts
+    operation = Matmul(
+        17, 40, 24, lhs_layout="n" if lhs == "n" else "t", rhs_layout="n" if rhs == "n" else "t"
+    )
+    configuration = provider.configurations(operation)[0]
+    assert_right(compile_in(tmp_path, provider, operation, configuration), operation)
+
+
+def test_default_is_a_sound_lowering(tmp_path: Path, provider: MlirProvider) -> None:
+    operation = Matmul(5, 6, 7)
+    kernel = compile_in(tmp_path, provider, operation, provider.default(operation))
+    assert kernel.config_applied == "default"
+    assert_right(kernel, operation)
+
+
+def test_pipeline_is_applied_and_finished(tmp_path: Path, provider: MlirProvider) -> None:
+    operation = Matmul(16, 16, 16)
+    configuration = configuration_named("super_vectorize", pipeline=PIPELINE)
+    kernel = compile_in(tmp_path, provider, operation, configuration)
+    assert kernel.config_applied == "yes"
+    assert "vector<4x4xf32>" in (tmp_path / "scheduled.mlir").read_text()
+    assert_right(kernel, operation)
+
+
+def test_pipeline_that_changes_nothing_is_reported(tmp_path: Path, provider: MlirProvider) -> None:
+    operation = Matmul(8, 8, 8)
+    configuration = configuration_named("unroll", pipeline="func.func(affine-loop-unroll)")
+    kernel = compile_in(tmp_path, provider, operation, configuration)
+    assert (kernel.config_applied, kernel.detail) == (
+        "no",
+        "The root operation, linalg.matmul, is unchanged.",
+    )
+    assert_right(kernel, operation)
+
+
+def test_unknown_pass_fails_with_the_message_of_mlir_opt(
+    tmp_path: Path, provider: MlirProvider
+) -> None:
+    configuration = configuration_named("typo", pipeline="convert-linalg-to-lops")
+    with pytest.raises(CompileError, match=r"mlir-opt failed .*convert-linalg-to-lops"):
+        compile_in(tmp_path, provider, Matmul(8, 8, 8), configuration)
+
+
+def test_kernel_can_be_timed(tmp_path: Path, provider: MlirProvider) -> None:
+    operation = Matmul(32, 32, 32)
+    kernel = compile_in(tmp_path, provider, operation, provider.configurations(operation)[0])
+    assert load(kernel.profile).time(operands(operation), 10) > 0
+
+
+def test_saved_commands_compile_again(tmp_path: Path, provider: MlirProvider) -> None:
+    operation = Matmul(8, 8, 8)
+    kernel = compile_in(tmp_path, provider, operation, provider.configurations(operation)[0])
+    kernel.verify.path.unlink()
+    subprocess.run([tmp_path / COMMANDS], check=True, capture_output=True)
+    assert_right(kernel, operation)
+
+
+def test_configured_step_can_be_replaced(tmp_path: Path, provider: MlirProvider) -> None:
+    operation = Matmul(8, 8, 8)
+    dispatch = Dispatch(operation, configuration_named("loops", pipeline=PIPELINE))
+    (tmp_path / "configured.mlir").write_text(provider.source(dispatch))
+    step = provider.configured_step(dispatch)
+    subprocess.run(step.argv, cwd=tmp_path, check=True)
+    other = tmp_path / "other.mlir"
+    text = (tmp_path / step.output).read_text()
+    assert "arith.addf" in text
+    other.write_text(text.replace("arith.addf", "arith.subf"))
+    kernel = provider.finish(dispatch, tmp_path, CompilationSteps(tmp_path), other)
+    inputs = operands(operation)
+    negative = -operation.reference(inputs).values
+    assert np.array_equal(load(kernel.verify).run(inputs), negative.astype(np.float32))
+
+
+def test_choice_of_a_search_is_right(tmp_path: Path, provider: MlirProvider) -> None:
+    operation = Matmul(24, 40, 16)
+    choice = {name: choices[-1] for name, choices in provider.space(operation).items()}
+    configuration = provider.configured(operation, choice)
+    assert_right(compile_in(tmp_path, provider, operation, configuration), operation)
+
+
+def test_dry_run_writes_nothing(tmp_path: Path, provider: MlirProvider) -> None:
+    operation = Matmul(8, 8, 8)
+    shown: list[str] = []
+    steps = CompilationSteps(tmp_path, dry_run=True, show=shown.append)
+    provider.compile(Dispatch(operation, provider.default(operation)), tmp_path, steps)
+    assert [Path(line.split()[0]).name for line in shown] == [
+        "mlir-opt",
+        "mlir-opt",
+        "mlir-translate",
+        "llc",
+        "cc",
+    ]
+    assert not list(tmp_path.iterdir())

@@ -1,0 +1,81 @@
+"""Parameters of the provider ``mlir`` that do not fit are refused with a sentence."""
+
+from __future__ import annotations
+
+import pytest
+
+from actiondbg.errors import UsageError
+from actiondbg.kernels.model.configuration import Configuration, Parameter
+from actiondbg.kernels.operations.matmul import Matmul
+from actiondbg.kernels.providers.mlir.lowering import pipeline_passes
+from actiondbg.kernels.providers.mlir.parameters import parameters_obstacle
+from actiondbg.kernels.providers.mlir.predefined import predefined_schedules, schedule_of_choice
+
+
+@pytest.mark.parametrize(
+    ("parameters", "sentence"),
+    [
+        (
+            {"vector": [4, 16]},
+            "The parameter 'vector' has 2 sizes, but linalg.matmul has 3 loops.",
+        ),
+        (
+            {"vector": [4, 0, 1]},
+            "The parameter 'vector' must be a list of integers of at least 1, got [4, 0, 1].",
+        ),
+        (
+            {"tile": [4, 4, 4]},
+            "A schedule needs the parameter 'vector', with a size for each loop.",
+        ),
+        (
+            {"tiles": [4, 4, 4]},
+            "The provider mlir has no parameter 'tiles': use tile, vector or pipeline.",
+        ),
+        (
+            {"pipeline": "canonicalize", "vector": [1, 1, 1]},
+            "A configuration has either a pipeline or tile and vector sizes, not both.",
+        ),
+        (
+            {"pipeline": "func.func(canonicalize"},
+            "The brackets of the pipeline 'func.func(canonicalize' are unbalanced: write "
+            "pass{option=value},pass.",
+        ),
+    ],
+)
+def test_parameters_that_do_not_fit(parameters: dict[str, Parameter], sentence: str) -> None:
+    configuration = Configuration("mlir", "mlir_x", parameters)
+    assert parameters_obstacle(Matmul(8, 8, 8), configuration) == sentence
+
+
+def test_pipeline_becomes_options_on_buffers() -> None:
+    assert pipeline_passes("affine-super-vectorize{virtual-vector-size=4,4}, cse") == [
+        "--one-shot-bufferize=bufferize-function-boundaries",
+        "--affine-super-vectorize=virtual-vector-size=4,4",
+        "--cse",
+    ]
+
+
+def test_nested_pipeline_stays_one() -> None:
+    assert pipeline_passes("cse,func.func(affine-loop-unroll{unroll-factor=2})") == [
+        "--pass-pipeline=builtin.module(one-shot-bufferize{bufferize-function-boundaries},"
+        "cse,func.func(affine-loop-unroll{unroll-factor=2}))"
+    ]
+
+
+def test_pipeline_that_bufferizes_begins_with_tensors() -> None:
+    assert pipeline_passes("linalg-fuse-elementwise-ops,one-shot-bufferize,cse") == [
+        "--linalg-fuse-elementwise-ops",
+        "--one-shot-bufferize",
+        "--cse",
+    ]
+
+
+@pytest.mark.parametrize("bits", [128, 256, 512])
+def test_vectors_are_as_wide_as_registers_or_wider(bits: int) -> None:
+    for schedule in predefined_schedules(Matmul(64, 64, 64), bits):
+        assert schedule.vector[1] * 32 % bits == 0
+
+
+def test_incomplete_choice() -> None:
+    with pytest.raises(UsageError, match="needs an integer 'vector_0', got None"):
+        schedule_of_choice(Matmul(8, 8, 8), {"tile_0": 4})

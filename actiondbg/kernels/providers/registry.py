@@ -41,3 +41,13 @@ def _mlir(settings: ProviderSettings) -> Provider:
 
 
 register("mlir", _mlir)
+
+
+def _iree(settings: ProviderSettings) -> Provider:
+    """Make the provider of IREE; its modules are imported when it is used."""
+    from actiondbg.kernels.providers.iree.provider import IreeProvider
+
+    return IreeProvider(settings)
+
+
+register("iree", _iree)

@@ -1,0 +1,109 @@
+"""The configurations of an operation: those predefined, and those that a search may try."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from actiondbg.errors import UsageError
+from actiondbg.kernels.model.configuration import Configuration, Parameter
+from actiondbg.kernels.model.operation import Operation
+from actiondbg.kernels.providers.iree import tensor_cores
+from actiondbg.kernels.providers.iree.configurations import (
+    CONVOLUTION_PIPELINE,
+    MATMUL_PIPELINE,
+    data_tiling,
+    tiled,
+)
+from actiondbg.kernels.providers.iree.target import Target, vector_bytes
+from actiondbg.kernels.providers.iree.tiling import (
+    convolution_tiling,
+    convolution_tilings,
+    matmul_tiling,
+    matmul_tilings,
+)
+
+_PRODUCTS = ("linalg.matmul", "linalg.batch_matmul")
+_KEEP_ATTRIBUTES = ("matmul", "batch_matmul")
+_CONVOLUTION = "linalg.conv_2d_nhwc_hwcf"
+_TILES = (16, 32, 64, 128, 256)
+_HEIGHTS = (1, 2, 4, 6, 8, 12, 16)
+_STEPS = (1, 2, 4, 8)
+
+
+def predefined(operation: Operation, target: Target) -> list[Configuration]:
+    """Return the predefined configurations of an operation, the best by rule first."""
+    if target.device != "cpu":
+        return tensor_cores.predefined(operation, target) if _is_product(operation) else []
+    if _is_product(operation):
+        tilings = matmul_tilings(operation, vector_bytes())
+        by = _applied_by(operation)
+        return [
+            *(tiled(target, each, MATMUL_PIPELINE, by) for each in tilings),
+            data_tiling(target),
+        ]
+    if operation.root == _CONVOLUTION:
+        tilings = convolution_tilings(operation, vector_bytes())
+        return [tiled(target, each, CONVOLUTION_PIPELINE, "stage") for each in tilings]
+    return []
+
+
+def space(operation: Operation, target: Target) -> dict[str, Sequence[Parameter]]:
+    """Return the sizes that a search may vary."""
+    width = vector_bytes() // operation.accumulator.size
+    lanes = [width * registers for registers in (1, 2, 3, 4)]
+    if target.device != "cpu":
+        return {}
+    if _is_product(operation):
+        return {
+            "tile_m": _TILES,
+            "tile_n": _TILES,
+            "vector_m": _HEIGHTS,
+            "vector_n": lanes,
+            "vector_k": _STEPS,
+        }
+    if operation.root == _CONVOLUTION:
+        return {
+            "tile_h": (1, 2, 4, 8, 16),
+            "tile_c": _TILES,
+            "vector_w": (*_HEIGHTS, 7, 14),
+            "vector_c": lanes,
+            "vector_k": _STEPS,
+        }
+    return {}
+
+
+def chosen(operation: Operation, target: Target, choice: Mapping[str, Parameter]) -> Configuration:
+    """Return the configuration of a choice of sizes.
+
+    Raises:
+        UsageError: a size is missing.
+    """
+    missing = [name for name in space(operation, target) if name not in choice]
+    if missing:
+        raise UsageError(f"The choice has no {missing[0]}; iree needs a size for each parameter.")
+    sizes = {name: int(str(value)) for name, value in choice.items()}
+    if operation.root == _CONVOLUTION:
+        tiling = convolution_tiling(
+            operation,
+            (sizes["tile_h"], sizes["tile_c"]),
+            (sizes["vector_w"], sizes["vector_c"]),
+            sizes["vector_k"],
+        )
+        return tiled(target, tiling, CONVOLUTION_PIPELINE, "stage")
+    tiling = matmul_tiling(
+        len(operation.loops) - 3,
+        (sizes["tile_m"], sizes["tile_n"]),
+        (sizes["vector_m"], sizes["vector_n"]),
+        sizes["vector_k"],
+    )
+    return tiled(target, tiling, MATMUL_PIPELINE, _applied_by(operation))
+
+
+def _is_product(operation: Operation) -> bool:
+    """Whether an operation is a product of matrices, alone or fused with others."""
+    return operation.root in _PRODUCTS
+
+
+def _applied_by(operation: Operation) -> str:
+    """Return how a configuration is applied: operations that are fused lose the attribute."""
+    return "attribute" if operation.kind in _KEEP_ATTRIBUTES else "stage"

@@ -1,0 +1,219 @@
+"""IREE's configurations as plain data, and the lowerings that they mean."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from actiondbg.kernels.model.configuration import Configuration, Parameter
+from actiondbg.kernels.providers.iree.lowering import Lowering
+from actiondbg.kernels.providers.iree.target import Target
+from actiondbg.kernels.providers.iree.tiling import Tiling, levels
+
+PROVIDER = "iree"
+LEVELS = ("distribution", "cache_parallel", "vector_common_parallel", "vector_reduction")
+_GPU_LISTS = ("workgroup", "reduction", "subgroup", "thread")
+_FLAGS = ("data_tiling", "split_k_slices")
+_GENERAL = ("device", "arch", "pipeline", "applied_by", *_FLAGS)
+_GPU = (*_GPU_LISTS, "mma_kind", "workgroup_size", "stages")
+PARAMETERS = frozenset((*LEVELS, *_GENERAL, *_GPU))
+
+# The pipelines of the CPU by the number of loops of what they are for.
+MATMUL_PIPELINE = "DoubleTilingExpert"
+CONVOLUTION_PIPELINE = "ConvTileAndDecomposeExpert"
+
+
+@dataclass(frozen=True)
+class GpuTile:
+    """A tile of a workgroup on a GPU.
+
+    Attributes:
+        shape: the rows and columns of the result, and the length of the sums.
+        stages: how many tiles of the operands are in shared memory at a time.
+        threads: of a workgroup, in x, y, z.
+    """
+
+    shape: tuple[int, int, int]
+    stages: int
+    threads: tuple[int, int, int]
+
+    @property
+    def name(self) -> str:
+        """The tile, such as ``128x128_32x5``."""
+        rows, columns, depth = self.shape
+        return f"{rows}x{columns}_{depth}x{self.stages}"
+
+
+def default_configuration(target: Target) -> Configuration:
+    """Return the configuration that leaves the decisions to IREE."""
+    return Configuration(PROVIDER, _name(target, "default"), _target_parameters(target))
+
+
+def data_tiling(target: Target) -> Configuration:
+    """Return the configuration in which IREE packs the operands of products of matrices."""
+    return Configuration(
+        PROVIDER,
+        _name(target, "data_tiling"),
+        {**_target_parameters(target), "data_tiling": True},
+    )
+
+
+def tiled(target: Target, tiling: Tiling, pipeline: str, applied_by: str) -> Configuration:
+    """Return the configuration of tile sizes.
+
+    Args:
+        target: the CPU.
+        tiling: the sizes.
+        pipeline: of IREE.
+        applied_by: "attribute" of the operation in the source, or "stage": the configuration that
+            IREE has chosen is replaced in the compiler's output.
+    """
+    parameters: dict[str, Parameter] = {
+        **_target_parameters(target),
+        **levels(tiling),
+        "pipeline": pipeline,
+        "applied_by": applied_by,
+    }
+    return Configuration(PROVIDER, _name(target, f"tile_config_{tiling.name}"), parameters)
+
+
+def split_k(configuration: Configuration, slices: int) -> Configuration:
+    """Return a configuration that also splits the sums of a product into slices.
+
+    The slices become the outermost loop.
+    """
+    parameters = dict(configuration.parameters)
+    for level in LEVELS:
+        sizes = parameters.get(level)
+        if isinstance(sizes, Sequence) and not isinstance(sizes, str):
+            parameters[level] = [0 if level == "vector_reduction" else 1, *sizes]
+    parameters["split_k_slices"] = slices
+    if "applied_by" in parameters:  # the split makes another operation of the one in the source
+        parameters["applied_by"] = "stage"
+    return Configuration(PROVIDER, f"{configuration.name}_split_k_{slices}", parameters)
+
+
+def lowering_of(configuration: Configuration) -> Lowering | None:
+    """Return the attributes that a configuration demands, or None if it leaves them to IREE."""
+    parameters = configuration.parameters
+    if "workgroup" in parameters:
+        return _gpu_lowering(parameters)
+    config = {level: _list(parameters[level]) for level in LEVELS if level in parameters}
+    if not config:
+        return None
+    return Lowering("iree_cpu", config, str(parameters.get("pipeline", MATMUL_PIPELINE)))
+
+
+def flags_of(configuration: Configuration) -> list[str]:
+    """Return the compiler's options that a configuration demands."""
+    parameters = configuration.parameters
+    flags: list[str] = []
+    if parameters.get("data_tiling"):
+        flags.append("--iree-opt-data-tiling")
+    slices = parameters.get("split_k_slices", 1)
+    if isinstance(slices, int) and slices > 1:
+        flags.append(f"--iree-dispatch-creation-split-matmul-reduction={slices}")
+    return flags
+
+
+def tensor_core(target: Target, tile: GpuTile, instruction: str, mma: str) -> Configuration:
+    """Return the configuration of a product of matrices on tensor cores.
+
+    Args:
+        target: a GPU.
+        tile: of a workgroup.
+        instruction: the name of the class of instructions, such as ``tensorcore_mmasync``.
+        mma: IREE's name of the instruction, such as ``NV_MMA_SYNC_F32_16x8x16_F16``.
+    """
+    rows, columns, depth = tile.shape
+    mma_rows, mma_columns, mma_depth = mma_shape(mma)
+    subgroups = tile.threads[0] * tile.threads[1] * tile.threads[2] // subgroup_size(target)
+    across, down = _grid(subgroups, rows // mma_rows, columns // mma_columns)
+    parameters: dict[str, Parameter] = {
+        **_target_parameters(target),
+        "workgroup": [rows, columns, 0],
+        "subgroup": [rows // down // mma_rows, columns // across // mma_columns, 0],
+        "reduction": [0, 0, depth // mma_depth],
+        "mma_kind": mma,
+        "workgroup_size": [subgroups * subgroup_size(target), 1, 1],
+        "stages": tile.stages,
+        "pipeline": "TileAndFuse",
+        "applied_by": "attribute",
+    }
+    name = _name(target, f"tile_config_{tile.name}_{instruction}")
+    return Configuration(PROVIDER, name, parameters)
+
+
+def simt(target: Target, tile: GpuTile) -> Configuration:
+    """Return the configuration of a product of matrices on a GPU's scalar units."""
+    rows, columns, depth = tile.shape
+    threads = tile.threads[0] * tile.threads[1] * tile.threads[2]
+    across = min(threads, columns // 4)
+    down = threads // across
+    parameters: dict[str, Parameter] = {
+        **_target_parameters(target),
+        "workgroup": [rows, columns, 0],
+        "thread": [rows // down, columns // across, 0],
+        "reduction": [0, 0, depth],
+        "workgroup_size": [across, down, 1],
+        "stages": tile.stages,
+        "pipeline": "TileAndFuse",
+        "applied_by": "attribute",
+    }
+    name = _name(target, f"tile_config_{tile.name}_simt_ffma")
+    return Configuration(PROVIDER, name, parameters)
+
+
+def mma_shape(mma: str) -> tuple[int, int, int]:
+    """Return the shape in the name of an instruction for matrices."""
+    sizes = next(part for part in mma.split("_") if part.count("x") == 2)
+    rows, columns, depth = (int(size) for size in sizes.split("x"))
+    return rows, columns, depth
+
+
+def subgroup_size(target: Target) -> int:
+    """Return the number of threads that a GPU runs in step."""
+    return 64 if target.device == "rocm" and target.arch.startswith("gfx9") else 32
+
+
+def _gpu_lowering(parameters: Mapping[str, Parameter]) -> Lowering:
+    config = {level: _list(parameters[level]) for level in _GPU_LISTS if level in parameters}
+    mma = parameters.get("mma_kind")
+    if mma:
+        config["mma_kind"] = f"#iree_gpu.mma_layout<{mma}>"
+        config["promote_operands"] = "[0, 1]"
+    target = Target(str(parameters["device"]), str(parameters["arch"]))
+    size = _list(parameters["workgroup_size"])
+    options = (
+        f"#iree_gpu.pipeline_options<prefetch_num_stages = {parameters.get('stages', 1)}, "
+        "no_reduce_shared_memory_bank_conflicts = false>"
+    )
+    translation = (
+        f"workgroup_size = {size} subgroup_size = {subgroup_size(target)}, "
+        f"{{gpu_pipeline_options = {options}}}"
+    )
+    return Lowering("iree_gpu", config, str(parameters["pipeline"]), translation)
+
+
+def _grid(subgroups: int, rows: int, columns: int) -> tuple[int, int]:
+    """Return how many subgroups share a tile in its columns and rows, nearly square."""
+    across = next(
+        count
+        for count in (2, 4, 1, 8)
+        if subgroups % count == 0 and columns % count == 0 and rows % (subgroups // count) == 0
+    )
+    return across, subgroups // across
+
+
+def _target_parameters(target: Target) -> dict[str, Parameter]:
+    arch: dict[str, Parameter] = {"arch": target.arch} if target.arch else {}
+    return {"device": target.device, **arch}
+
+
+def _name(target: Target, rest: str) -> str:
+    return "_".join(each for each in (PROVIDER, target.name, rest) if each)
+
+
+def _list(value: Parameter) -> str:
+    sizes = value if isinstance(value, Sequence) and not isinstance(value, str) else [value]
+    return f"[{', '.join(str(size) for size in sizes)}]"

@@ -1,0 +1,186 @@
+"""How IREE lowers an operation: the attributes that decide it, written, read back and replaced."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+Dialect = Literal["iree_cpu", "iree_gpu"]
+
+_CONFIG = re.compile(r"lowering_config = #(iree_\w+)\.lowering_config<")
+_PIPELINE = re.compile(r"pipeline = #iree_\w+\.pipeline<(\w+)>")
+_OPERATION = re.compile(r"= (\w+\.\w+) ")
+_VECTOR = "vector_common_parallel"
+_OPENING, _CLOSING = "<[{(", ">]})"
+
+
+@dataclass(frozen=True)
+class Lowering:
+    """The attributes of a root operation.
+
+    Attributes:
+        dialect: of the attributes: the CPU's or the GPUs'.
+        config: the entries of the lowering_config, as MLIR; "" for an entry without a value.
+        pipeline: the name of the lowering pipeline.
+        translation: what follows the pipeline in the translation_info, as MLIR.
+    """
+
+    dialect: Dialect
+    config: Mapping[str, str]
+    pipeline: str
+    translation: str = ""
+
+    @property
+    def lowering_config(self) -> str:
+        """The attribute of the operation."""
+        entries = ", ".join(f"{key} = {value}" if value else key for key, value in _sorted(self))
+        content = f"{{{entries}}}" if self.dialect == "iree_gpu" else entries
+        return f"#{self.dialect}.lowering_config<{content}>"
+
+    @property
+    def compilation_info(self) -> str:
+        """The attribute of an operation of a program, which IREE hands on to its dispatch."""
+        translation = f" {self.translation}" if self.translation else ""
+        return (
+            f"compilation_info = #iree_codegen.compilation_info<"
+            f"lowering_config = {self.lowering_config}, "
+            f"translation_info = #iree_codegen.translation_info<"
+            f"pipeline = #{self.dialect}.pipeline<{self.pipeline}>{translation}>>"
+        )
+
+
+@dataclass(frozen=True)
+class LoweredOperation:
+    """An operation of the stage ``executable-configurations`` that has a lowering_config.
+
+    Attributes:
+        operation: its name, such as ``linalg.generic``.
+        config: the entries of its lowering_config; values without blanks.
+        pipeline: of its function.
+        span: where the lowering_config's attribute is in the text of the stage.
+    """
+
+    operation: str
+    config: Mapping[str, str]
+    pipeline: str
+    span: tuple[int, int]
+
+    def has(self, lowering: Lowering) -> bool:
+        """Whether these are the attributes of a lowering."""
+        wanted = {key: value.replace(" ", "") for key, value in lowering.config.items()}
+        return self.config == wanted and self.pipeline == lowering.pipeline
+
+    @property
+    def levels(self) -> int:
+        """The number of the operation's loops, by its longest list of tile sizes."""
+        lists = [value for value in self.config.values() if re.fullmatch(r"\[[\d,]+\]", value)]
+        return max((value.count(",") + 1 for value in lists), default=0)
+
+    def __str__(self) -> str:
+        entries = ", ".join(f"{key} {value}".strip() for key, value in sorted(self.config.items()))
+        return f"{entries} by {self.pipeline}"
+
+
+def read_lowerings(stage: str) -> list[LoweredOperation]:
+    """Return the operations of a stage that have a lowering_config, in their order."""
+    found: list[LoweredOperation] = []
+    for match in _CONFIG.finditer(stage):
+        end = _closing(stage, match.end() - 1)
+        content = stage[match.end() : end].removeprefix("{").removesuffix("}")
+        line = stage[stage.rfind("\n", 0, match.start()) + 1 : match.start()]
+        operation = _OPERATION.search(line)
+        pipelines = _PIPELINE.findall(stage, 0, match.start())
+        found.append(
+            LoweredOperation(
+                operation.group(1) if operation else "",
+                dict(_entry(each) for each in _split(content)),
+                pipelines[-1] if pipelines else "",
+                (match.start() + len("lowering_config = "), end + 1),
+            )
+        )
+    return found
+
+
+def find_root(operations: Sequence[LoweredOperation], loops: int) -> LoweredOperation | None:
+    """Return the operation that decides how its dispatch is tiled, or None.
+
+    Args:
+        operations: of a stage.
+        loops: the number of loops that it has to have.
+    """
+    roots = [each for each in operations if {"distribution", "workgroup"} & each.config.keys()]
+    return next((each for each in roots if each.levels == loops), None)
+
+
+def replace_lowering(
+    stage: str, operations: Sequence[LoweredOperation], root: LoweredOperation, new: Lowering
+) -> str:
+    """Return a stage with another lowering of its root.
+
+    Operations that have been fused with the root are vectorized as it is: their sizes, which are
+    those of the root's parallel loops, follow.
+
+    Args:
+        stage: the text.
+        operations: of the stage.
+        root: one of them.
+        new: its lowering.
+    """
+    follower = {_VECTOR: _without_zeros(root.config.get(_VECTOR, ""))}
+    vector = _without_zeros(new.config[_VECTOR]) if _VECTOR in new.config else ""
+    for each in reversed(operations):
+        start, end = each.span
+        if each is root:
+            stage = f"{stage[:start]}{new.lowering_config}{stage[end:]}"
+        elif vector and each.config == follower:
+            text = f"#{new.dialect}.lowering_config<{_VECTOR} = {vector}>"
+            stage = f"{stage[:start]}{text}{stage[end:]}"
+    return _replace_pipeline(stage, root, new)
+
+
+def _replace_pipeline(stage: str, root: LoweredOperation, new: Lowering) -> str:
+    """Replace the pipeline of the root's function, which is named before the root."""
+    matches = list(_PIPELINE.finditer(stage, 0, root.span[0]))
+    if not matches:
+        return stage
+    start, end = matches[-1].span()
+    return f"{stage[:start]}pipeline = #{new.dialect}.pipeline<{new.pipeline}>{stage[end:]}"
+
+
+def _sorted(lowering: Lowering) -> list[tuple[str, str]]:
+    """Return the entries in the order in which IREE prints them."""
+    return sorted(lowering.config.items())
+
+
+def _without_zeros(sizes: str) -> str:
+    """Return a list of sizes without those of loops that are not tiled: the reductions."""
+    kept = [each for each in sizes.strip("[]").replace(" ", "").split(",") if each != "0"]
+    return f"[{','.join(kept)}]"
+
+
+def _entry(text: str) -> tuple[str, str]:
+    key, _, value = text.partition("=")
+    return key.strip(), "".join(value.split())
+
+
+def _split(text: str) -> list[str]:
+    """Split at the commas that are not inside brackets."""
+    parts, depth, start = list[str](), 0, 0
+    for index, character in enumerate(text):
+        depth += (character in _OPENING) - (character in _CLOSING)
+        if character == "," and depth == 0:
+            parts.append(text[start:index])
+            start = index + 1
+    return [each for each in (*parts, text[start:]) if each.strip()]
+
+
+def _closing(text: str, opening: int) -> int:
+    """Return the position of the bracket that closes the one at a position."""
+    depth = 0
+    for index in range(opening, len(text)):
+        depth += (text[index] in _OPENING) - (text[index] in _CLOSING)
+        if depth == 0:
+            return index
+    return len(text)

@@ -1,0 +1,127 @@
+"""Kernels in IREE's virtual machine, in the child process."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+import numpy
+
+from actiondbg.kernels.errors import KernelError
+from actiondbg.kernels.execution.kernel import KernelBinary, LoadedKernel
+from actiondbg.kernels.model.element_type import ElementType
+from actiondbg.kernels.model.tensor import Tensor
+
+if TYPE_CHECKING:
+    import numpy as np
+
+_runtime: Any = import_module("iree.runtime")  # has no type stubs
+
+_ELEMENTS = {
+    ElementType.F16: "FLOAT_16",
+    ElementType.BF16: "BFLOAT_16",
+    ElementType.F32: "FLOAT_32",
+    ElementType.F64: "FLOAT_64",
+    ElementType.I8: "INT_8",
+    ElementType.I32: "INT_32",
+}
+
+
+def load(binary: KernelBinary) -> LoadedKernel:
+    """Load a kernel of IREE.
+
+    Raises:
+        KernelError: another version compiled it, or the device does not accept it.
+    """
+    return ModuleKernel(binary)
+
+
+class ModuleKernel:
+    """A function of a module, on a device.
+
+    Args:
+        binary: the module; settings ``device``, and ``batch``: how often one call of the function
+            runs each of its dispatches.
+
+    Raises:
+        KernelError: another version compiled it, or the device does not accept it.
+    """
+
+    def __init__(self, binary: KernelBinary) -> None:
+        self._binary = binary
+        self._batch = int(binary.settings.get("batch", 1))
+        try:
+            self._device = _runtime.get_device(str(binary.settings["device"]))
+            instance = _runtime.VmInstance()
+            module = _runtime.VmModule.mmap(instance, str(binary.path))
+            hal = _runtime.create_hal_module(instance, self._device)
+            self._context = _runtime.VmContext(instance, [hal, module])
+        except (RuntimeError, ValueError) as error:
+            raise KernelError(_load_failure(binary, str(error))) from error
+        self._function = module.lookup_function(binary.symbol)
+
+    def run(self, inputs: Sequence[np.ndarray]) -> np.ndarray:
+        """Call the kernel once."""
+        results = self._invoke(self._arguments(inputs))
+        view = results.get_as_object(0, _runtime.HalBufferView)
+        return self._to_host(view, self._binary.result)
+
+    def time(self, inputs: Sequence[np.ndarray], calls: int) -> float:
+        """Call the kernel several times."""
+        arguments = self._arguments(inputs)
+        invoke, function, make_list = self._context.invoke, self._function, _runtime.VmVariantList
+        invocations = -(-calls // self._batch)
+        started = time.perf_counter()
+        for _ in range(invocations):
+            invoke(function, arguments, make_list(1))
+        elapsed = time.perf_counter() - started
+        return elapsed * calls / (invocations * self._batch)
+
+    def _invoke(self, arguments: Any) -> Any:
+        results = _runtime.VmVariantList(1)
+        self._context.invoke(self._function, arguments, results)
+        return results
+
+    def _arguments(self, inputs: Sequence[np.ndarray]) -> Any:
+        """Copy the operands to the device."""
+        arguments = _runtime.VmVariantList(len(inputs))
+        for tensor, array in zip(self._binary.inputs, inputs, strict=True):
+            arguments.push_ref(
+                self._device.allocator.allocate_buffer_copy(
+                    memory_type=_runtime.MemoryType.DEVICE_LOCAL,
+                    allowed_usage=_runtime.BufferUsage.DEFAULT,
+                    device=self._device,
+                    buffer=_plain(array),
+                    element_type=getattr(_runtime.HalElementType, _ELEMENTS[tensor.type]),
+                )
+            )
+        return arguments
+
+    def _to_host(self, view: Any, tensor: Tensor) -> np.ndarray:
+        """Copy the result; as bytes, because the runtime has no array type for bf16."""
+        raw = _runtime.HalBufferView(
+            buffer=view.get_buffer(),
+            shape=(tensor.bytes,),
+            element_type=_runtime.HalElementType.UINT_8,
+        )
+        content = _runtime.DeviceArray(self._device, raw).to_host()
+        return numpy.array(content).view(tensor.type.dtype).reshape(tensor.shape)
+
+
+def _plain(array: np.ndarray) -> np.ndarray:
+    """Return an array of which Python gives a buffer: of bf16, as integers of the same size."""
+    array = numpy.ascontiguousarray(array)
+    return array.view(numpy.uint16) if array.dtype.name == "bfloat16" else array
+
+
+def _load_failure(binary: KernelBinary, error: str) -> str:
+    """Return the sentence on a module that cannot be loaded."""
+    if "version mismatch" in error or "unsupported by this runtime" in error:
+        return (
+            f"{binary.path} was compiled by another version of IREE than the installed runtime's: "
+            "--force-compile compiles it again."
+        )
+    reason = error.splitlines()[0] if error else "no reason given"
+    return f"IREE cannot load {binary.path}: {reason}."

@@ -1,0 +1,189 @@
+"""IREE as a compiler of kernels."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import ClassVar
+
+from actiondbg.kernels.errors import CompileError
+from actiondbg.kernels.execution.kernel import KernelBinary
+from actiondbg.kernels.model.configuration import Configuration, Parameter
+from actiondbg.kernels.model.dispatch import Dispatch
+from actiondbg.kernels.model.operation import Operation
+from actiondbg.kernels.providers.iree import catalog, configurations, obstacles
+from actiondbg.kernels.providers.iree.configurations import flags_of, lowering_of
+from actiondbg.kernels.providers.iree.lowering import (
+    Lowering,
+    find_root,
+    read_lowerings,
+    replace_lowering,
+)
+from actiondbg.kernels.providers.iree.target import Target, cpu_identity, make_target
+from actiondbg.kernels.providers.iree.toolchain import Toolchain
+from actiondbg.kernels.providers.provider import Applied, CompiledKernel, Provider
+from actiondbg.kernels.providers.settings import ProviderSettings
+from actiondbg.kernels.providers.steps import CompilationSteps
+
+_STAGE = "executable-configurations"
+_CHOSEN, _EDITED = "chosen.mlir", "edited.mlir"
+_NOTHING_CHOSEN = "IREE's output has no configuration for this operation's loops."
+
+
+class IreeProvider(Provider):
+    """Compiles kernels with iree-compile, in two halves: before and after it chooses tile sizes.
+
+    Args:
+        settings: of the command line.
+
+    Raises:
+        UsageError: a setting does not fit.
+    """
+
+    name: ClassVar[str] = configurations.PROVIDER
+
+    def __init__(self, settings: ProviderSettings) -> None:
+        self._tools = Toolchain(settings.build_dir)
+        self._target = make_target(settings.device, settings.arch)
+        self._batch = settings.batch_size or 1
+
+    def identity(self) -> str:
+        return f"{self._tools.version()} cpu {cpu_identity()} batch {self._batch}"
+
+    def default(self, operation: Operation) -> Configuration:
+        return configurations.default_configuration(self._target)
+
+    def configurations(self, operation: Operation) -> Sequence[Configuration]:
+        return catalog.predefined(operation, self._target)
+
+    def obstacle(self, dispatch: Dispatch) -> str | None:
+        return obstacles.find_obstacle(dispatch)
+
+    def source(self, dispatch: Dispatch) -> str:
+        lowering = lowering_of(dispatch.configuration)
+        by_attribute = dispatch.configuration.parameters.get("applied_by") == "attribute"
+        attribute = lowering.compilation_info if lowering is not None and by_attribute else ""
+        return dispatch.operation.function(root_attributes=attribute)
+
+    def compile(self, dispatch: Dispatch, folder: Path, steps: CompilationSteps) -> CompiledKernel:
+        stage, applied, detail = self._choose(dispatch, folder, steps)
+        binaries = [self._finish(dispatch, folder, steps, stage, batch=1)]
+        if self._batch > 1:
+            binaries.append(self._finish(dispatch, folder, steps, stage, batch=self._batch))
+        return CompiledKernel(binaries[0], binaries[-1], applied, detail)
+
+    def not_runnable(self, dispatch: Dispatch) -> str | None:
+        return _target_of(dispatch.configuration).missing_device()
+
+    def space(self, operation: Operation) -> Mapping[str, Sequence[Parameter]]:
+        return catalog.space(operation, self._target)
+
+    def configured(self, operation: Operation, choice: Mapping[str, Parameter]) -> Configuration:
+        if not self.space(operation):
+            return super().configured(operation, choice)
+        return catalog.chosen(operation, self._target, choice)
+
+    def _choose(
+        self, dispatch: Dispatch, folder: Path, steps: CompilationSteps
+    ) -> tuple[str, Applied, str]:
+        """Compile until IREE has chosen configurations; put ours in, and read what is there.
+
+        Returns:
+            The file that the rest of the compilation starts from, config_applied, and a sentence.
+        """
+        compiler = self._tools.program("iree-compile")
+        flags = [*_target_of(dispatch.configuration).flags, *flags_of(dispatch.configuration)]
+        command = [compiler, *flags, "configured.mlir", f"--compile-to={_STAGE}", "-o", _CHOSEN]
+        try:
+            steps.run("iree-compile", command)
+        except CompileError as error:
+            raise self._explained(error) from error
+        lowering = lowering_of(dispatch.configuration)
+        if steps.dry_run:
+            return _CHOSEN, "unknown", ""
+        text = (folder / _CHOSEN).read_text()
+        if lowering is None:
+            return _CHOSEN, *_chosen_by_iree(dispatch, text)
+        if dispatch.configuration.parameters.get("applied_by") != "stage":
+            return _CHOSEN, *_read_back(dispatch, lowering, text)
+        edited = _edit(dispatch, lowering, text)
+        if edited is None:
+            return _CHOSEN, "no", _NOTHING_CHOSEN
+        (folder / _EDITED).write_text(edited)
+        steps.note(f"In {_CHOSEN} the root's lowering was replaced: {_EDITED}.")
+        return _EDITED, *_read_back(dispatch, lowering, edited)
+
+    def _finish(
+        self, dispatch: Dispatch, folder: Path, steps: CompilationSteps, stage: str, batch: int
+    ) -> KernelBinary:
+        """Compile the rest."""
+        target = _target_of(dispatch.configuration)
+        binary = "kernel.vmfb" if batch == 1 else f"kernel_batch_{batch}.vmfb"
+        repeat = [f"--iree-hal-benchmark-dispatch-repeat-count={batch}"] if batch > 1 else []
+        compiler = self._tools.program("iree-compile")
+        command = [
+            compiler,
+            *target.flags,
+            *repeat,
+            stage,
+            f"--compile-from={_STAGE}",
+            "-o",
+            binary,
+        ]
+        steps.run("iree-compile", command)
+        settings: dict[str, str | int] = {"device": target.runtime_device, "batch": batch}
+        loader = "actiondbg.kernels.providers.iree.module:load"
+        if self._tools.build_dir is not None:
+            loader = "actiondbg.kernels.providers.iree.programs:load"
+            settings["run"] = self._tools.program("iree-run-module")
+            settings["benchmark"] = self._tools.program("iree-benchmark-module")
+        operation = dispatch.operation
+        return KernelBinary(
+            loader, folder / binary, operation.name, operation.inputs, operation.result, settings
+        )
+
+    def _explained(self, error: CompileError) -> CompileError:
+        """Return an error that says so if this IREE does not know the attributes."""
+        if "iree_cpu" not in str(error) and "iree_gpu" not in str(error):
+            return error
+        return CompileError(
+            f"IREE {self._tools.version()} does not know the attributes of this configuration, "
+            f"which are those of IREE 3.13: {error}"
+        )
+
+
+def _target_of(configuration: Configuration) -> Target:
+    parameters = configuration.parameters
+    return make_target(str(parameters.get("device", "cpu")), str(parameters.get("arch", "")))
+
+
+def _chosen_by_iree(dispatch: Dispatch, stage: str) -> tuple[Applied, str]:
+    """Return what IREE has chosen for a configuration that leaves it the choice."""
+    root = find_root(read_lowerings(stage), _loops(dispatch))
+    detail = f"IREE chose {root}." if root is not None else ""
+    if not dispatch.configuration.parameters.get("data_tiling"):
+        return "default", detail
+    packed = "linalg.mmt4d" in stage
+    return ("yes", detail) if packed else ("no", f"IREE packed no operand. {detail}".strip())
+
+
+def _read_back(dispatch: Dispatch, lowering: Lowering, stage: str) -> tuple[Applied, str]:
+    """Return whether a stage has a lowering."""
+    operations = read_lowerings(stage)
+    if any(each.has(lowering) for each in operations):
+        return "yes", ""
+    root = find_root(operations, _loops(dispatch))
+    return "no", f"IREE chose {root} instead." if root is not None else _NOTHING_CHOSEN
+
+
+def _edit(dispatch: Dispatch, lowering: Lowering, stage: str) -> str | None:
+    """Return a stage with a lowering, or None if it has no such root."""
+    operations = read_lowerings(stage)
+    root = find_root(operations, _loops(dispatch))
+    return None if root is None else replace_lowering(stage, operations, root, lowering)
+
+
+def _loops(dispatch: Dispatch) -> int:
+    """Return the number of loops of the root in the compiler."""
+    split = dispatch.configuration.parameters.get("split_k_slices", 1)
+    return len(dispatch.operation.loops) + (split != 1)

@@ -1,0 +1,112 @@
+"""The targets of IREE: this machine's CPU, and GPUs by NVIDIA and AMD."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from actiondbg.errors import UsageError
+
+# Of a target, the name of the device to the compiler and to the runtime, the option that takes an
+# architecture, and the architecture if none is named.
+_GPUS = {
+    "cuda": ("cuda", "cuda", "--iree-cuda-target", "sm_80"),
+    "rocm": ("hip", "hip", "--iree-rocm-target", "gfx942"),
+}
+# IREE computes f64 as f32 unless told otherwise.
+_KEEP_F64 = "--iree-input-demote-f64-to-f32=false"
+_CPUINFO = Path("/proc/cpuinfo")
+
+
+@dataclass(frozen=True)
+class Target:
+    """What code is compiled for.
+
+    Attributes:
+        device: "cpu", "cuda" or "rocm".
+        arch: the architecture of a GPU, such as ``sm_80``; "" for the CPU.
+    """
+
+    device: str
+    arch: str
+
+    @property
+    def name(self) -> str:
+        """A short name for names of configurations: "" for the CPU."""
+        return self.arch.replace("-", "_")
+
+    @property
+    def flags(self) -> tuple[str, ...]:
+        """The compiler's options."""
+        if self.device == "cpu":
+            return (
+                _KEEP_F64,
+                "--iree-hal-target-device=local",
+                "--iree-hal-local-target-device-backends=llvm-cpu",
+                "--iree-llvmcpu-target-cpu=host",
+            )
+        device, _, option, _ = _GPUS[self.device]
+        return (_KEEP_F64, f"--iree-hal-target-device={device}", f"{option}={self.arch}")
+
+    @property
+    def runtime_device(self) -> str:
+        """The device that runs the code; on the CPU the one that uses the calling thread."""
+        return "local-sync" if self.device == "cpu" else _GPUS[self.device][1]
+
+    def missing_device(self) -> str | None:
+        """Return why this machine does not run the code, as one sentence, or None."""
+        return None if self.device == "cpu" else _missing_device(self.runtime_device)
+
+
+def make_target(device: str, arch: str = "") -> Target:
+    """Make a target.
+
+    Raises:
+        UsageError: there is no such device, or the CPU is given an architecture.
+    """
+    if device == "cpu":
+        if arch:
+            raise UsageError(f"The architecture {arch} is of a GPU: add --device cuda or rocm.")
+        return Target("cpu", "")
+    if device not in _GPUS:
+        raise UsageError(f"Unknown device '{device}'; iree has cpu, {', '.join(_GPUS)}.")
+    return Target(device, arch or _GPUS[device][3])
+
+
+@lru_cache
+def _missing_device(driver: str) -> str | None:
+    vendor = {"cuda": "CUDA", "hip": "ROCm"}[driver]
+    runtime: Any = import_module("iree.runtime")  # has no type stubs
+    try:
+        devices = runtime.get_driver(driver).query_available_devices()
+    except (RuntimeError, ValueError) as error:
+        # Such as "...cuda_dynamic_symbols.c:66: UNAVAILABLE; CUDA driver library ... not available;
+        # please ensure ...".
+        reasons = str(error).partition(";")[2].split(";")[0].strip()
+        return f"No {vendor} device: {reasons or error}."
+    return None if devices else f"No {vendor} device: the driver lists none."
+
+
+@lru_cache
+def _cpu_flags() -> tuple[str, ...]:
+    """Return the features of this machine's CPU."""
+    lines = _CPUINFO.read_text().splitlines() if _CPUINFO.exists() else []
+    found = [line.partition(":")[2] for line in lines if line.startswith(("flags", "Features"))]
+    return tuple(sorted(found[0].split())) if found else ()
+
+
+def cpu_identity() -> str:
+    """Return a digest of the CPU's features, on which code for the host depends."""
+    return hashlib.sha256(" ".join(_cpu_flags()).encode()).hexdigest()[:12]
+
+
+def vector_bytes() -> int:
+    """Return the size of this CPU's vector registers: 16, 32 or 64."""
+    flags = _cpu_flags()
+    if "avx512f" in flags:
+        return 64
+    return 32 if "avx2" in flags else 16

@@ -1,0 +1,132 @@
+"""Predefined tile sizes for the CPU, by the size of its vectors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from actiondbg.kernels.model.operation import Operation
+
+
+@dataclass(frozen=True)
+class Tiling:
+    """The tile sizes of each level, one number a loop; 0 for a loop that the level leaves.
+
+    Attributes:
+        distribution: the tile of a workgroup.
+        cache_parallel: the tile that stays in a cache; empty for none.
+        vector_common_parallel: the vector of the result.
+        vector_reduction: the vector of the sums.
+    """
+
+    distribution: tuple[int, ...]
+    cache_parallel: tuple[int, ...]
+    vector_common_parallel: tuple[int, ...]
+    vector_reduction: tuple[int, ...]
+
+    @property
+    def name(self) -> str:
+        """The tiles of the parallel loops, and the vector, such as ``64x64_4x16x1``."""
+        loops = range(len(self.distribution))
+        vector = [self.vector_common_parallel[i] or self.vector_reduction[i] for i in loops]
+        tile = [size for size in self.distribution if size]
+        cache = [size for size in self.cache_parallel if size]
+        parts = [tile, *([cache] if cache and cache != tile else []), vector]
+        return "_".join("x".join(str(size) for size in part) for part in parts)
+
+
+def matmul_tilings(operation: Operation, vector: int) -> list[Tiling]:
+    """Return tilings for a product of matrices, the one that is best by rule first.
+
+    The accumulators take half of the vector registers: 2 registers wide, so that a loaded row of
+    the right operand is used for each of 4 rows, or 8 where there are 32 registers.
+
+    Args:
+        operation: of the loops m, n, k, after those of a batch.
+        vector: the size of a register in bytes.
+    """
+    *batch, _, n, _ = (loop.size for loop in operation.loops)
+    rows = 8 if vector == 64 else 4
+    width = vector // operation.accumulator.size
+    choices = [
+        ((64, 64), (rows, 2 * width), 1),
+        ((64, 64), (rows, 2 * width), 4),
+        ((64, 128), (rows, 2 * width), 1),
+        ((128, 128), (rows, 2 * width), 1),
+        ((6 * rows, 64), (rows + rows // 2, 2 * width), 1),
+        ((64, 64), (rows, width), 1),
+        ((64, 64), (2 * rows, width), 1),
+    ]
+    found: list[Tiling] = []
+    for tile, (height, columns), reduction in choices:
+        found.append(
+            matmul_tiling(len(batch), tile, (height, _fitting(columns, n, width)), reduction)
+        )
+    return list(dict.fromkeys(found))
+
+
+def matmul_tiling(
+    batch: int, tile: tuple[int, int], vector: tuple[int, int], reduction: int
+) -> Tiling:
+    """Return the tiling of a product of matrices, with tiles of one matrix of a batch."""
+    ones, zeros = (1,) * batch, (0,) * batch
+    return Tiling(
+        (*ones, *tile, 0), (*ones, *tile, 0), (*ones, *vector, 0), (*zeros, 0, 0, reduction)
+    )
+
+
+def convolution_tilings(operation: Operation, vector: int) -> list[Tiling]:
+    """Return tilings for a convolution nhwc: loops n, oh, ow, oc, kh, kw, ic."""
+    _, _, columns, channels, _, _, inner = (loop.size for loop in operation.loops)
+    rows = 8 if vector == 64 else 4
+    width = vector // operation.accumulator.size
+    steps = [step for step in (1, 4) if inner % step == 0]
+    found: list[Tiling] = []
+    for pixels, registers in ((rows, 2), (rows + rows // 2, 2), (2 * rows, 1), (rows, 1)):
+        lanes = _fitting(registers * width, channels, width)
+        pixel = _dividing(pixels, columns)
+        found += [convolution_tiling(operation, (8, 64), (pixel, lanes), step) for step in steps]
+    return list(dict.fromkeys(found))
+
+
+def convolution_tiling(
+    operation: Operation, tile: tuple[int, int], vector: tuple[int, int], reduction: int
+) -> Tiling:
+    """Return the tiling of a convolution nhwc.
+
+    Args:
+        operation: the convolution.
+        tile: rows of pixels and channels of a workgroup's tile.
+        vector: pixels of a row, and channels, in registers.
+        reduction: input channels that are added at a time.
+    """
+    _, height, columns, channels, *_ = (loop.size for loop in operation.loops)
+    rows, depth = tile
+    pixels, lanes = vector
+    return Tiling(
+        (1, min(rows, height), columns, min(depth, channels), 0, 0, 0),
+        (),
+        (1, 1, pixels, lanes, 0, 0, 0),
+        (0, 0, 0, 0, 1, 1, reduction),
+    )
+
+
+def _fitting(wanted: int, size: int, width: int) -> int:
+    """Return a number of lanes no larger than needed for a size, in whole registers."""
+    return min(wanted, -(-size // width) * width)
+
+
+def _dividing(wanted: int, size: int) -> int:
+    """Return the largest number up to the wanted one that divides a size."""
+    return next(number for number in range(min(wanted, size), 0, -1) if size % number == 0)
+
+
+def levels(tiling: Tiling) -> dict[str, Sequence[int]]:
+    """Return the levels that tile something, by their names in IREE."""
+    named = {
+        "distribution": tiling.distribution,
+        "cache_parallel": tiling.cache_parallel,
+        "vector_common_parallel": tiling.vector_common_parallel,
+        "vector_reduction": tiling.vector_reduction,
+    }
+    return {name: list(sizes) for name, sizes in named.items() if sizes}

@@ -1,0 +1,85 @@
+"""The programs of IREE: those of the installed packages, or those of a build."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib.util import find_spec
+from pathlib import Path
+
+from actiondbg.errors import UsageError
+from actiondbg.kernels.errors import ProviderMissing
+
+# Where the packages have their programs: what is on PATH are Python scripts that start these.
+_PACKAGES = {
+    "iree-compile": ("iree.compiler", "_mlir_libs"),
+    "iree-run-module": ("iree.runtime", "../_runtime_libs"),
+    "iree-benchmark-module": ("iree.runtime", "../_runtime_libs"),
+}
+
+
+@dataclass(frozen=True)
+class Toolchain:
+    """The programs of one IREE.
+
+    Attributes:
+        build_dir: of an IREE build, or None for the installed packages.
+    """
+
+    build_dir: Path | None = None
+
+    def program(self, name: str) -> str:
+        """Return the path of a program.
+
+        Raises:
+            ProviderMissing: the packages are not installed.
+            UsageError: the build does not have it.
+        """
+        if self.build_dir is not None:
+            return str(_built_program(self.build_dir, name))
+        package, folder = _PACKAGES[name]
+        root = package_folder(package)
+        program = root / folder / name if root is not None else None
+        if program is None or not program.exists():
+            raise ProviderMissing("The provider iree needs IREE: pip install 'actiondbg[iree]'.")
+        return str(program.resolve())
+
+    def version(self) -> str:
+        """Return the version of the compiler, such as ``3.13.0``.
+
+        Raises:
+            ProviderMissing: it is not installed, or does not start.
+        """
+        return _version(self.program("iree-compile"))
+
+
+def package_folder(name: str) -> Path | None:
+    """Return the folder of an installed package, which is not imported, or None."""
+    try:
+        spec = find_spec(name)
+    except ModuleNotFoundError:  # IREE's packages share the parent ``iree``
+        return None
+    return Path(spec.origin).parent if spec is not None and spec.origin else None
+
+
+def _built_program(build_dir: Path, name: str) -> Path:
+    for folder in (build_dir, build_dir / "tools"):
+        if (folder / name).exists():
+            return (folder / name).resolve()
+    raise UsageError(
+        f"--build-dir {build_dir} has no {name}, nor has its folder tools: name an IREE build."
+    )
+
+
+@lru_cache
+def _version(program: str) -> str:
+    try:
+        shown = subprocess.run(
+            [program, "--version"], capture_output=True, text=True, timeout=60, check=True
+        )
+    except (OSError, subprocess.SubprocessError) as error:
+        raise ProviderMissing(f"{program} does not start: {error}.") from error
+    found = re.search(r"IREE compiler version (\S+)(?: @ (\S+))?", shown.stdout)
+    return " ".join(each for each in found.groups() if each) if found else shown.stdout.strip()

@@ -1,0 +1,244 @@
+"""Tests of the provider of IREE with its compiler and runtime."""
+
+from __future__ import annotations
+
+import struct
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from actiondbg.errors import UsageError
+from actiondbg.kernels.errors import CompileError, KernelError, ProviderMissing
+from actiondbg.kernels.execution.kernel import KernelBinary, LoadedKernel
+from actiondbg.kernels.model.configuration import Configuration
+from actiondbg.kernels.model.dispatch import Dispatch
+from actiondbg.kernels.model.element_type import ElementType
+from actiondbg.kernels.model.operation import Operation
+from actiondbg.kernels.operations.matmul import Matmul
+from actiondbg.kernels.providers.iree.configurations import data_tiling, split_k
+from actiondbg.kernels.providers.iree.provider import IreeProvider
+from actiondbg.kernels.providers.iree.target import Target
+from actiondbg.kernels.providers.provider import CompiledKernel
+from actiondbg.kernels.providers.settings import ProviderSettings
+from actiondbg.kernels.providers.steps import CompilationSteps
+
+pytest.importorskip("iree.runtime", reason="needs the extra iree")
+pytest.importorskip("iree.compiler", reason="needs the extra iree")
+
+CPU = Target("cpu", "")
+F16, BF16, F32, F64 = ElementType.F16, ElementType.BF16, ElementType.F32, ElementType.F64
+
+
+def compile_kernel(
+    provider: IreeProvider, operation: Operation, configuration: Configuration, folder: Path
+) -> CompiledKernel:
+    """Compile a dispatch in a folder of its own."""
+    dispatch = Dispatch(operation, configuration)
+    assert provider.obstacle(dispatch) is None
+    folder.mkdir(exist_ok=True)
+    (folder / "configured.mlir").write_text(provider.source(dispatch))
+    steps = CompilationSteps(folder)
+    kernel = provider.compile(dispatch, folder, steps)
+    steps.save()
+    return kernel
+
+
+def operands(operation: Operation) -> list[np.ndarray]:
+    """Return small integers, with which the result is exact."""
+    random = np.random.default_rng(0)
+    return [random.integers(-3, 4, each.shape).astype(each.type.dtype) for each in operation.inputs]
+
+
+def load(binary: KernelBinary) -> LoadedKernel:
+    """Load a kernel as the child process does."""
+    from actiondbg.kernels.providers.iree import module  # needs the packages
+
+    return module.load(binary)
+
+
+def computes(kernel: CompiledKernel, operation: Operation) -> bool:
+    """Whether a kernel computes the reference."""
+    inputs = operands(operation)
+    result = load(kernel.verify).run(inputs)
+    assert result.dtype == operation.result.type.dtype
+    return bool((result.astype(np.float64) == operation.reference(inputs).values).all())
+
+
+@pytest.fixture
+def provider() -> IreeProvider:
+    return IreeProvider(ProviderSettings())
+
+
+def test_the_default_leaves_the_choice_to_iree(provider: IreeProvider, tmp_path: Path) -> None:
+    operation = Matmul(64, 48, 32)
+
+    kernel = compile_kernel(provider, operation, provider.default(operation), tmp_path)
+
+    assert kernel.config_applied == "default"
+    assert kernel.detail.startswith("IREE chose distribution [")
+    assert kernel.verify == kernel.profile
+    assert computes(kernel, operation)
+
+
+@pytest.mark.parametrize(
+    "operation",
+    [
+        Matmul(64, 48, 32),
+        Matmul(61, 43, 37),
+        Matmul(64, 48, 32, lhs_layout="n", rhs_layout="n"),
+    ],
+    ids=lambda operation: operation.name,
+)
+def test_a_configuration_is_read_back(
+    provider: IreeProvider, operation: Matmul, tmp_path: Path
+) -> None:
+    for index, configuration in enumerate(provider.configurations(operation)[:3]):
+        kernel = compile_kernel(provider, operation, configuration, tmp_path / str(index))
+
+        assert (kernel.config_applied, kernel.detail) == ("yes", "")
+        assert computes(kernel, operation)
+
+
+@pytest.mark.parametrize(
+    "types",
+    [
+        (F16, F16, F16),
+        (F16, F16, F32),
+        (BF16, BF16, F32),
+        (BF16, BF16, BF16),
+        (F64, F64, F64),
+        (ElementType.I8, ElementType.I8, ElementType.I32),
+    ],
+    ids=lambda types: "_".join(each.value for each in types),
+)
+def test_types_of_elements(
+    provider: IreeProvider, types: tuple[ElementType, ElementType, ElementType], tmp_path: Path
+) -> None:
+    operation = Matmul(32, 48, 16, *types)
+
+    kernel = compile_kernel(provider, operation, provider.configurations(operation)[0], tmp_path)
+
+    assert kernel.config_applied == "yes"
+    assert computes(kernel, operation)
+
+
+def test_f64_is_not_computed_as_f32(provider: IreeProvider, tmp_path: Path) -> None:
+    operation = Matmul(8, 8, 8, F64, F64, F64)
+    kernel = compile_kernel(provider, operation, provider.default(operation), tmp_path)
+    inputs = [np.full((8, 8), 1 + 2**-40), np.eye(8)]
+
+    assert (load(kernel.verify).run(inputs) == 1 + 2**-40).all()
+
+
+def test_split_sums(provider: IreeProvider, tmp_path: Path) -> None:
+    operation = Matmul(64, 64, 256)
+    configuration = split_k(provider.configurations(operation)[0], 4)
+
+    kernel = compile_kernel(provider, operation, configuration, tmp_path)
+
+    assert kernel.config_applied == "yes"
+    assert computes(kernel, operation)
+
+
+def test_data_tiling_is_read_back(provider: IreeProvider, tmp_path: Path) -> None:
+    operation = Matmul(128, 128, 128)
+
+    kernel = compile_kernel(provider, operation, data_tiling(CPU), tmp_path)
+
+    assert kernel.config_applied == "yes"
+    assert computes(kernel, operation)
+
+
+def test_a_batch_of_calls_is_a_binary_of_its_own(tmp_path: Path) -> None:
+    provider = IreeProvider(ProviderSettings(batch_size=20))
+    operation = Matmul(64, 64, 64)
+
+    kernel = compile_kernel(provider, operation, provider.default(operation), tmp_path)
+
+    assert kernel.profile.path != kernel.verify.path
+    assert kernel.profile.settings["batch"] == 20
+    assert kernel.verify.settings["batch"] == 1
+    assert computes(kernel, operation)
+    assert load(kernel.profile).time(operands(operation), 40) > 0
+
+
+def test_the_saved_commands_compile_it_again(provider: IreeProvider, tmp_path: Path) -> None:
+    operation = Matmul(64, 64, 64)
+    kernel = compile_kernel(provider, operation, provider.configurations(operation)[0], tmp_path)
+    before = kernel.verify.path.read_bytes()
+    kernel.verify.path.unlink()
+
+    subprocess.run([tmp_path / "commands.sh"], check=True)
+
+    assert kernel.verify.path.read_bytes() == before
+
+
+def test_a_dry_run_prints_the_commands(provider: IreeProvider, tmp_path: Path) -> None:
+    shown: list[str] = []
+    operation = Matmul(64, 64, 64)
+    dispatch = Dispatch(operation, provider.default(operation))
+
+    provider.compile(
+        dispatch, tmp_path, CompilationSteps(tmp_path, dry_run=True, show=shown.append)
+    )
+
+    assert len(shown) == 2
+    assert "--compile-to=executable-configurations" in shown[0]
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_configuration_that_iree_refuses_is_an_error(
+    provider: IreeProvider, tmp_path: Path
+) -> None:
+    operation = Matmul(64, 64, 64)
+    first = provider.configurations(operation)[0]
+    unknown = replace(first, parameters={**first.parameters, "pipeline": "SingleTiling"})
+
+    with pytest.raises(CompileError, match=r"expected .*LoweringPipeline to be one of"):
+        compile_kernel(provider, operation, unknown, tmp_path)
+
+
+def test_a_module_of_another_version_is_refused(provider: IreeProvider, tmp_path: Path) -> None:
+    operation = Matmul(16, 16, 16)
+    kernel = compile_kernel(provider, operation, provider.default(operation), tmp_path)
+    _age(kernel.verify.path)
+
+    with pytest.raises(KernelError, match=r"compiled by another version of IREE.*--force-compile"):
+        load(kernel.verify)
+
+
+def _age(module: Path) -> None:
+    """Lower the version of a module's bytecode, which is one of its first numbers, as 17.0."""
+    content = bytearray(module.read_bytes())
+    start = content.index(b"IREE")
+    words = (struct.unpack_from("<HH", content, at) for at in range(start, start + 400, 4))
+    index = next(i for i, (minor, major) in enumerate(words) if minor == 0 and 10 < major < 40)
+    content[start + 4 * index + 2] -= 1
+    module.write_bytes(content)
+
+
+def test_a_damaged_module_is_refused(provider: IreeProvider, tmp_path: Path) -> None:
+    operation = Matmul(16, 16, 16)
+    kernel = compile_kernel(provider, operation, provider.default(operation), tmp_path)
+    kernel.verify.path.write_bytes(b"no module" * 100)
+
+    with pytest.raises(KernelError, match="IREE cannot load"):
+        load(kernel.verify)
+
+
+def test_the_packages_are_missing(provider: IreeProvider, monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing(name: str) -> None:
+        return None
+
+    monkeypatch.setattr("actiondbg.kernels.providers.iree.toolchain.find_spec", missing)
+
+    with pytest.raises(ProviderMissing, match=r"pip install 'actiondbg\[iree\]'"):
+        provider.identity()
+
+
+def test_a_build_without_a_compiler_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="has no iree-compile"):
+        IreeProvider(ProviderSettings(build_dir=tmp_path)).identity()

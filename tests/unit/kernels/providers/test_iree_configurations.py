@@ -1,0 +1,137 @@
+"""Tests of IREE's configurations and of what does not fit."""
+
+from __future__ import annotations
+
+import pytest
+
+from actiondbg.errors import UsageError
+from actiondbg.kernels.model.configuration import Configuration, Parameter
+from actiondbg.kernels.model.dispatch import Dispatch
+from actiondbg.kernels.operations.matmul import Matmul
+from actiondbg.kernels.providers.iree import tiling
+from actiondbg.kernels.providers.iree.configurations import flags_of, lowering_of, split_k, tiled
+from actiondbg.kernels.providers.iree.obstacles import find_obstacle
+from actiondbg.kernels.providers.iree.target import Target, make_target
+from actiondbg.kernels.providers.iree.tiling import matmul_tiling, matmul_tilings
+from actiondbg.kernels.providers.registry import make_provider
+from actiondbg.kernels.providers.settings import ProviderSettings
+
+CPU = Target("cpu", "")
+
+
+def obstacle(parameters: dict[str, Parameter]) -> str | None:
+    configuration = Configuration("iree", "iree_mine", parameters)
+    return find_obstacle(Dispatch(Matmul(64, 64, 64), configuration))
+
+
+def test_the_first_tiling_follows_from_the_size_of_vectors() -> None:
+    operation = Matmul(512, 512, 512)
+
+    assert matmul_tilings(operation, 32)[0].name == "64x64_4x16x1"
+    assert matmul_tilings(operation, 64)[0].name == "64x64_8x32x1"
+
+
+def test_vectors_are_no_wider_than_the_result() -> None:
+    widths = {each.vector_common_parallel[1] for each in matmul_tilings(Matmul(64, 8, 64), 32)}
+
+    assert widths == {8}
+
+
+def test_configurations_have_names_of_their_own() -> None:
+    provider = make_provider("iree")
+    operation = Matmul(512, 512, 512)
+
+    names = [each.name for each in provider.configurations(operation)]
+
+    assert len(names) == len(set(names)) >= 7
+    assert provider.default(operation).name not in names
+    assert all(name.startswith("iree_") for name in names)
+
+
+def test_predefined_configurations_fit() -> None:
+    provider = make_provider("iree")
+    operation = Matmul(100, 60, 70)
+
+    for each in provider.configurations(operation):
+        assert provider.obstacle(Dispatch(operation, each)) is None
+
+
+def test_a_choice_of_sizes_is_a_configuration() -> None:
+    provider = make_provider("iree")
+    operation = Matmul(512, 512, 512)
+    choice = {name: sizes[0] for name, sizes in provider.space(operation).items()}
+
+    made = provider.configured(operation, {**choice, "tile_m": 32, "vector_m": 2})
+
+    assert made.parameters["distribution"] == [32, 16, 0]
+    assert provider.obstacle(Dispatch(operation, made)) is None
+
+
+def test_a_choice_without_a_size_is_refused() -> None:
+    with pytest.raises(UsageError, match="no tile_n"):
+        make_provider("iree").configured(Matmul(8, 8, 8), {"tile_m": 32})
+
+
+def test_slices_are_the_outermost_loop() -> None:
+    tiling_of_one = matmul_tiling(0, (64, 64), (4, 16), 1)
+    configuration = split_k(tiled(CPU, tiling_of_one, "DoubleTilingExpert", "attribute"), 4)
+
+    lowering = lowering_of(configuration)
+
+    assert lowering is not None
+    assert lowering.config["distribution"] == "[1, 64, 64, 0]"
+    assert lowering.config["vector_reduction"] == "[0, 0, 0, 1]"
+    assert flags_of(configuration) == ["--iree-dispatch-creation-split-matmul-reduction=4"]
+    assert configuration.name == "iree_tile_config_64x64_4x16x1_split_k_4"
+    assert find_obstacle(Dispatch(Matmul(64, 64, 64), configuration)) is None
+
+
+@pytest.mark.parametrize(
+    ("parameters", "sentence"),
+    [
+        ({"tile": 4}, "iree has no parameter 'tile'"),
+        ({"device": "tpu"}, "Unknown device 'tpu'; iree has cpu, cuda, rocm."),
+        ({"distribution": [64, 64]}, "distribution has 2 sizes, but matmul has 3 loops."),
+        ({"distribution": "64"}, "distribution must be a list of numbers from 0 on."),
+        ({"split_k_slices": 3}, "A sum of 64 does not divide into 3 slices."),
+        ({"split_k_slices": 0}, "split_k_slices must be a number from 1 on, got 0."),
+    ],
+)
+def test_what_does_not_fit_is_named(parameters: dict[str, Parameter], sentence: str) -> None:
+    found = obstacle(parameters)
+
+    assert found is not None
+    assert found.startswith(sentence)
+
+
+def test_a_vector_that_iree_refuses_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("actiondbg.kernels.providers.iree.obstacles.vector_bytes", lambda: 32)
+
+    sizes: dict[str, Parameter] = {"vector_common_parallel": [64, 64, 0]}
+
+    assert obstacle({**sizes, "vector_reduction": [0, 0, 1]}) == (
+        "A vector of 16384 bytes is too large: IREE takes less than 16384 on this CPU."
+    )
+    # A size of 0 is the whole loop.
+    assert obstacle({"vector_common_parallel": [8, 8, 0], "vector_reduction": [0, 0, 0]})
+    assert obstacle({"vector_common_parallel": [8, 8, 0], "vector_reduction": [0, 0, 1]}) is None
+
+
+def test_an_architecture_needs_a_gpu() -> None:
+    with pytest.raises(UsageError, match="sm_80 is of a GPU: add --device"):
+        make_target("cpu", "sm_80")
+
+
+def test_a_device_that_iree_lacks_is_refused() -> None:
+    with pytest.raises(UsageError, match="Unknown device 'tpu'"):
+        make_provider("iree", ProviderSettings(device="tpu"))
+
+
+def test_levels_without_tiles_are_left_out() -> None:
+    without_cache = tiling.Tiling((8, 8, 0), (), (4, 8, 0), (0, 0, 1))
+
+    assert list(tiling.levels(without_cache)) == [
+        "distribution",
+        "vector_common_parallel",
+        "vector_reduction",
+    ]

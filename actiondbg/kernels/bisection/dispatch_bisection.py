@@ -1,0 +1,153 @@
+"""The bisection of one wrong kernel."""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+
+from actiondbg.bisection.api import bisect
+from actiondbg.bisection.progress import Progress
+from actiondbg.bisection.result import Result
+from actiondbg.bisection.trials.verdict_store import STATE_FILE
+from actiondbg.bisection.verdict import Mode
+from actiondbg.errors import UsageError
+from actiondbg.kernels.bisection.culprit import KernelCulprit, kernel_culprit
+from actiondbg.kernels.bisection.kernel_file import WrongKernel, write_kernel
+from actiondbg.kernels.bisection.oracle import DispatchVerifier, KernelJudge, KernelOracle
+from actiondbg.kernels.bisection.stepwise_provider import StepwiseProvider
+from actiondbg.kernels.generated.folder_lock import locked
+from actiondbg.kernels.generated.layout import CONFIGURED
+from actiondbg.kernels.generated.plain_data import from_json, to_json
+from actiondbg.kernels.model.dispatch import Dispatch
+from actiondbg.kernels.providers.provider import Provider
+from actiondbg.kernels.results.row import Verdict
+from actiondbg.support.atomic_write import write_whole
+
+KERNEL, CULPRIT = "kernel.json", "culprit.json"
+REPORT, LOCK = "bisection", ".bisection"
+
+
+def bisect_dispatch(
+    dispatch: Dispatch,
+    folder: Path,
+    provider: Provider,
+    verifier: DispatchVerifier,
+    *,
+    verdict: Verdict = "FAILED",
+    mode: Mode = "first",
+    jobs: int = 1,
+    seconds: float | None = None,
+    on_compile: Callable[[], None] | None = None,
+    progress: Callable[[Progress], None] | None = None,
+) -> KernelCulprit:
+    """Find the action that makes a kernel wrong.
+
+    An interrupted bisection is continued.
+
+    Args:
+        dispatch: of the kernel.
+        folder: of the dispatch; contains ``configured.mlir``, and gets ``kernel.json`` and, with a
+            culprit, the folder ``bisection`` with the report and the reproducer.
+        provider: of the dispatch.
+        verifier: runs the kernels of the trials.
+        verdict: of the kernel's verification.
+        mode: of the bisection.
+        jobs: how many trials run at a time.
+        seconds: the time limit of a trial; None for a generous one.
+        on_compile: called when the agent is compiled, which takes some seconds, once.
+        progress: called with each change of the progress.
+
+    Returns:
+        The culprit, or why there is none.
+
+    Raises:
+        ActiondbgError: the tool could not be started, or does not repeat its run.
+        OSError: the folder cannot be written.
+    """
+    if not isinstance(provider, StepwiseProvider):
+        return KernelCulprit(
+            "untestable",
+            f"The provider {provider.name} compiles in one step, which cannot be bisected: "
+            "use 'actiondbg bisect' on its compiler.",
+        )
+    folder = folder.absolute()
+    kernel = WrongKernel(dispatch, verdict, provider.identity())
+    oracle = KernelOracle(KernelJudge(kernel, provider, verifier), folder / KERNEL)
+
+    def run(output: Path, resume: bool) -> Result:
+        return bisect(
+            provider.configured_step(dispatch).argv,
+            oracle,
+            mode=mode,
+            jobs=jobs,
+            timeout=seconds,
+            output=output,
+            resume=resume,
+            cwd=folder,
+            on_compile=on_compile,
+            progress=progress,
+        )
+
+    with locked(folder / LOCK):
+        write_kernel(folder / KERNEL, kernel)
+        stored = StoredCulprit(folder, mode)
+        culprit = stored.read()
+        if culprit is None:
+            culprit = kernel_culprit(_run(run, folder / REPORT))
+            stored.write(culprit)
+    return culprit
+
+
+def _run(run: Callable[[Path, bool], Result], output: Path) -> Result:
+    """Continue an interrupted bisection, or begin one in an empty folder."""
+    if (output / STATE_FILE).is_file():
+        try:
+            return run(output, True)
+        except UsageError:  # the state is of another compiler or source
+            pass
+    shutil.rmtree(output, ignore_errors=True)
+    return run(output, False)
+
+
+class StoredCulprit:
+    """The culprit of a dispatch, in ``culprit.json``: up to date for one kernel and source.
+
+    Args:
+        folder: of the dispatch, with ``configured.mlir`` and ``kernel.json``.
+        mode: of the bisection.
+    """
+
+    def __init__(self, folder: Path, mode: Mode) -> None:
+        self._path = folder / CULPRIT
+        digest = hashlib.sha256(mode.encode())
+        for name in (CONFIGURED, KERNEL):
+            digest.update((folder / name).read_bytes())
+        self._key = digest.hexdigest()
+
+    def read(self) -> KernelCulprit | None:
+        """Return the culprit; None if there is none of this kernel, or its report is missing."""
+        try:
+            stored = from_json(self._path.read_bytes(), _Stored)
+        except (FileNotFoundError, msgspec.DecodeError):
+            return None
+        folder = stored.culprit.folder
+        if stored.key != self._key or (folder is not None and not folder.is_dir()):
+            return None
+        return stored.culprit
+
+    def write(self, culprit: KernelCulprit) -> None:
+        """Store the culprit."""
+        write_whole(self._path, to_json(_Stored(self._key, culprit)))
+
+
+@dataclass(frozen=True)
+class _Stored:
+    """The content of the file."""
+
+    key: str
+    culprit: KernelCulprit

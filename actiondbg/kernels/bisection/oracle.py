@@ -1,0 +1,100 @@
+"""The oracle of a wrong kernel: finishes it from an output, runs it and compares the result."""
+
+from __future__ import annotations
+
+import shlex
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+from typing import Protocol
+
+from actiondbg.bisection.command_runner import CommandRunner
+from actiondbg.bisection.oracles.oracle import Command, OracleSetup, shortened
+from actiondbg.bisection.verdict import Judgement
+from actiondbg.kernels.bisection.kernel_file import WrongKernel
+from actiondbg.kernels.bisection.stepwise_provider import StepwiseProvider
+from actiondbg.kernels.errors import CompileError
+from actiondbg.kernels.model.dispatch import Dispatch
+from actiondbg.kernels.providers.provider import CompiledKernel
+from actiondbg.kernels.providers.steps import CompilationSteps
+from actiondbg.kernels.results.row import Verification
+
+_SECONDS = 120.0  # of a command of a compilation, unless the bisection has a limit
+
+
+class DispatchVerifier(Protocol):
+    """Compares the result of a kernel with its reference."""
+
+    def verify(self, dispatch: Dispatch, compiled: CompiledKernel) -> Verification:
+        """Run a kernel in a child process; a fault of the kernel is a verdict, no error."""
+        ...
+
+
+class KernelJudge:
+    """Judges outputs of the configured step of a wrong kernel.
+
+    Args:
+        kernel: that is wrong.
+        provider: finishes it.
+        verifier: runs it.
+    """
+
+    def __init__(
+        self, kernel: WrongKernel, provider: StepwiseProvider, verifier: DispatchVerifier
+    ) -> None:
+        self.kernel = kernel
+        self._provider = provider
+        self._verifier = verifier
+
+    def judge(self, output: Path, seconds: float | None = None) -> Judgement:
+        """Judge an output; may be called from several threads.
+
+        Args:
+            output: in the place of what the configured step wrote.
+            seconds: the time limit of a command of the compilation.
+        """
+        dispatch = self.kernel.dispatch
+        with tempfile.TemporaryDirectory(prefix="actiondbg-kernel-") as name:
+            folder = Path(name)
+            steps = CompilationSteps(folder, seconds or _SECONDS)
+            try:
+                compiled = self._provider.finish(dispatch, folder, steps, output.absolute())
+            except CompileError as error:
+                return Judgement("untestable", f"the kernel cannot be compiled: {error}")
+            return self._judgement(self._verifier.verify(dispatch, compiled))
+
+    def _judgement(self, verification: Verification) -> Judgement:
+        verdict, detail = verification.verdict, verification.detail
+        if verdict == "SUCCESS":
+            return Judgement("good", "the kernel is right")
+        if verdict == "FAILED":
+            reason = f"{verification.wrong:,} of {verification.total:,} elements are wrong"
+            return Judgement("bad", reason)
+        if verdict == "Not verified" or self.kernel.verdict == "FAILED":
+            # Where the whole run ends well, a crash is another fault: that of a skip.
+            return Judgement("untestable", detail or f"the kernel is {verdict.lower()}")
+        return Judgement("bad", detail or f"the kernel is {verdict.lower()}")
+
+
+class KernelOracle(Command):
+    """The oracle of a bisection: ``KernelJudge`` in this process, and as a command in a script.
+
+    Args:
+        judge: of the outputs.
+        file: describes the kernel for the command.
+    """
+
+    symptom = "wrong kernel"
+
+    def __init__(self, judge: KernelJudge, file: Path) -> None:
+        program = (
+            ["actiondbg"] if shutil.which("actiondbg") else [sys.executable, "-m", "actiondbg"]
+        )
+        super().__init__(f"{shlex.join([*program, 'kernels', 'judge', str(file)])} {{}}")
+        self._judge = judge
+
+    def judge_output(self, output: Path, commands: CommandRunner, setup: OracleSetup) -> Judgement:
+        """Judge without a process of its own for Python, which takes most of the time."""
+        judgement = self._judge.judge(output, setup.seconds)
+        return Judgement(judgement.verdict, shortened(judgement.reason))

@@ -1,0 +1,121 @@
+"""Random pipelines of affine, loop and vector passes, whose kernels are compared with references.
+
+Wrong kernels of them are bugs of a pass, or of two that do not fit together.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Sequence
+
+from actiondbg.kernels.model.configuration import Configuration
+from actiondbg.kernels.model.dispatch import Dispatch
+from actiondbg.kernels.model.operation import Operation
+
+_START = "convert-linalg-to-affine-loops"
+_MOST_PASSES = 5
+
+_Choose = Callable[[Sequence[str]], str]
+# A pass with its options, from a random choice.
+_MakePass = Callable[[_Choose], str]
+
+
+def _plain(name: str) -> _MakePass:
+    return lambda choose: name
+
+
+def _with(name: str, option: str, *values: str) -> _MakePass:
+    """Return a pass with one of some values of an option."""
+    return lambda choose: f"{name}{{{option}={choose(values)}}}"
+
+
+# Those before loops become those of scf, then those after that.
+_AFFINE: Sequence[_MakePass] = (
+    _with("affine-super-vectorize", "virtual-vector-size", "4", "8", "4,4", "2,8", "3"),
+    _with("affine-super-vectorize", "virtual-vector-size", "4", "8", "4,4", "2,8", "3"),
+    _with("affine-loop-tile", "tile-size", "2", "3", "4", "5", "8"),
+    _with("affine-loop-tile", "tile-sizes", "2,4,8", "4,4,4", "1,3,5", "8,8,2,2"),
+    _with("affine-loop-tile", "separate tile-size", "3", "4"),
+    _with("affine-loop-unroll", "unroll-factor", "2", "3", "4", "5", "8"),
+    _with("affine-loop-unroll", "unroll-up-to-factor unroll-factor", "3", "4"),
+    _with("affine-loop-unroll", "cleanup-unroll unroll-factor", "3", "4"),
+    _with("affine-loop-unroll", "unroll-full-threshold", "2", "4"),
+    _with("affine-loop-unroll-jam", "unroll-jam-factor", "2", "3", "4"),
+    _with("affine-loop-fusion", "mode", "greedy", "producer", "sibling"),
+    _with("affine-loop-fusion", "maximal mode", "greedy", "producer"),
+    _with("affine-loop-normalize", "promote-single-iter", "0", "1"),
+    _with("affine-data-copy-generate", "fast-mem-space=0 fast-mem-capacity", "1", "4", "64"),
+    _with("affine-parallelize", "max-nested", "1", "2", "8"),
+    _with("affine-parallelize", "parallel-reductions max-nested", "1", "8"),
+    _plain("affine-scalrep"),
+    _plain("affine-loop-invariant-code-motion"),
+    _plain("affine-loop-coalescing"),
+    _plain("affine-simplify-structures"),
+    _plain("affine-fold-memref-alias-ops"),
+    _plain("affine-simplify-min-max"),
+    _plain("canonicalize"),
+    _plain("cse"),
+    _plain("sccp"),
+)
+_SCF: Sequence[_MakePass] = (
+    _with("scf-for-loop-peeling", "skip-partial", "0", "1"),
+    _with("scf-for-loop-peeling", "peel-front", "1"),
+    _with("scf-parallel-loop-tiling", "parallel-loop-tile-sizes", "2", "4,4", "3,5"),
+    _with("scf-parallel-loop-tiling", "no-min-max-bounds parallel-loop-tile-sizes", "3", "4,4"),
+    _with("convert-vector-to-scf", "full-unroll", "0", "1"),
+    _with("convert-vector-to-scf", "target-rank", "1", "2"),
+    _plain("scf-parallel-loop-fusion"),
+    _plain("scf-parallel-loop-specialization"),
+    _plain("scf-for-loop-specialization"),
+    _plain("scf-for-loop-canonicalization"),
+    _plain("scf-for-loop-range-folding"),
+    _plain("scf-parallel-for-to-nested-fors"),
+    _plain("loop-invariant-code-motion"),
+    _plain("loop-invariant-subset-hoisting"),
+    _plain("canonicalize"),
+    _plain("cse"),
+)
+
+
+def random_pipelines(count: int, seed: int = 0) -> list[str]:
+    """Return distinct pipelines, the same for the same seed.
+
+    A longer list begins with a shorter one of the same seed.
+    """
+    choice = random.Random(seed)
+    found: dict[str, None] = {}
+    while len(found) < count:
+        found[_pipeline(choice)] = None
+    return list(found)
+
+
+def random_dispatches(
+    operations: Sequence[Operation],
+    count: int,
+    configuration: Callable[[str], Configuration],
+    seed: int = 0,
+) -> list[Dispatch]:
+    """Return dispatches of random pipelines, over the operations in turn.
+
+    Args:
+        operations: each gets as many pipelines as the others, or one more.
+        count: of dispatches.
+        configuration: makes the configuration of a pipeline.
+        seed: of the pipelines.
+    """
+    pipelines = random_pipelines(count, seed)
+    return [
+        Dispatch(operations[index % len(operations)], configuration(pipeline))
+        for index, pipeline in enumerate(pipelines)
+    ]
+
+
+def _pipeline(choice: random.Random) -> str:
+    def pick(passes: Sequence[_MakePass], count: int) -> list[str]:
+        return [choice.choice(passes)(choice.choice) for _ in range(count)]
+
+    count = choice.randint(1, _MOST_PASSES)
+    passes = [_START, *pick(_AFFINE, count)]
+    if choice.random() < 0.4:
+        passes += ["lower-affine", *pick(_SCF, choice.randint(1, 3))]
+    return ",".join(passes)

@@ -6,7 +6,8 @@ import os
 from pathlib import Path
 from typing import Annotated, Literal
 
-from actiondbg.commands.interpreter.options import Option, Options
+from actiondbg.commands.cli.line_parser import Quiet
+from actiondbg.commands.interpreter.options import Flag, Option, Options
 from actiondbg.commands.interpreter.values import boolean, positive
 
 Device = Literal["cpu", "cuda", "rocm"]
@@ -150,18 +151,48 @@ class LimitOptions(Options):
     ] = None
 
 
-class VerificationOptions(Options):
-    """How results are verified."""
+class OutputOptions(Options):
+    """Where rows are written."""
+
+    output: Annotated[
+        tuple[Path, ...],
+        Option("--output", "FILE", help="write .csv, .md, .html or .parquet", parse=Path),
+    ] = ()
+    append: Annotated[bool, _switch("--append", "add the rows to a CSV")] = False
+    tags: Annotated[
+        str, Option("--tags", "K:V,...", help="leading columns with one value in all rows")
+    ] = ""
+    json: Annotated[bool, Flag("--json", help="print one JSON object")] = False
+    quiet: Quiet = False
+
+
+class CompileLine(FolderOptions, ProviderOptions, CompileOptions):
+    """The options of ``kernels compile``."""
+
+
+class VerifyLine(CompileLine, LimitOptions, OutputOptions):
+    """The options of ``kernels verify``."""
 
     verification_providers: Annotated[
         str,
         Option("--verification-providers", "NAMES", help="references, by commas; numpy"),
     ] = "numpy"
+    bisect: Annotated[
+        bool, _switch("--bisect", "find the action that makes each wrong kernel wrong")
+    ] = False
 
 
-class ProfilingOptions(Options):
-    """How times are measured."""
+class ProfileLine(VerifyLine):
+    """The options of ``kernels profile``."""
 
+    verification_enabled: Annotated[
+        bool,
+        _switch("--verification-enabled", "verify results; true", alias="--verify"),
+    ] = True
+    profiling_enabled: Annotated[
+        bool, _switch("--profiling-enabled", "measure times; true", alias="--benchmark")
+    ] = True
+    compile_only: Annotated[bool, _switch("--compile-only", "neither verify nor profile")] = False
     benchmark_repetitions: Annotated[
         int,
         Option("--benchmark-repetitions", "N", help="measure each N times; 5", parse=positive),
@@ -178,14 +209,5 @@ class ProfilingOptions(Options):
     ] = None
 
 
-class OutputOptions(Options):
-    """Where rows are written."""
-
-    output: Annotated[
-        tuple[Path, ...],
-        Option("--output", "FILE", help="write .csv, .md, .html or .parquet", parse=Path),
-    ] = ()
-    append: Annotated[bool, _switch("--append", "add the rows to a CSV")] = False
-    tags: Annotated[
-        str, Option("--tags", "K:V,...", help="leading columns with one value in all rows")
-    ] = ""
+class RunLine(ProblemOptions, ProfileLine):
+    """The options of ``kernels run``."""

@@ -74,3 +74,86 @@ def progress_bar(shown: bool) -> Generator[Report | None]:
             )
 
         yield report
+
+
+def sweep_settings(options: CompileLine) -> SweepSettings:
+    """Return the settings of a sweep; without options of verification and profiling, it has none."""
+    settings = SweepSettings(
+        generated_dir=options.generated_dir,
+        jobs=options.num_cpu,
+        force_compile=options.force_compile,
+        dry_run=options.dry_run,
+        save_commands=options.save_cmds,
+        verify=isinstance(options, VerifyLine),
+        profile=isinstance(options, ProfileLine),
+        dask=options.dask,
+    )
+    if isinstance(options, VerifyLine):
+        settings = replace(
+            settings,
+            references=tuple(split_names(options.verification_providers)),
+            run_seconds=options.timeout,
+            memory=options.memory,
+            bisect=options.bisect,
+        )
+    if isinstance(options, ProfileLine):
+        settings = replace(
+            settings,
+            verify=options.verification_enabled and not options.compile_only,
+            profile=options.profiling_enabled and not options.compile_only,
+            repetitions=options.benchmark_repetitions,
+            batch_size=options.batch_size,
+        )
+    return settings
+
+
+def run_sweep(options: CompileLine, choose: Callable[[Kernels], list[Dispatch]]) -> int:
+    """Sweep over dispatches, print the rows and write the files of ``--output``.
+
+    Args:
+        options: of the command line.
+        choose: returns the dispatches; it may generate them.
+
+    Returns:
+        The exit code: 0 if all is right, 1 if a kernel is wrong, 130 after Ctrl-C.
+
+    Raises:
+        ActiondbgError: nothing can be done.
+    """
+    settings = sweep_settings(options)
+    files = open_files(options) if isinstance(options, OutputOptions) else None
+    interrupted = False
+    with progress_bar(shown=not (options.verbose or options.dry_run)) as report:
+        kernels = Kernels(
+            settings,
+            providers=split_names(options.provider) or DEFAULT_PROVIDERS,
+            provider_settings=provider_settings(options, settings.batch_size),
+            report=report,
+            show=print_command if options.verbose or options.dry_run else None,
+        )
+        dispatches = choose(kernels)
+        sweep = kernels.sweep(dispatches)
+        try:
+            sweep.run(dispatches)
+        except KeyboardInterrupt:
+            interrupted = True
+        finally:
+            rows = [sweep.rows[each.name] for each in dispatches if each.name in sweep.rows]
+            if files is not None:
+                files.write(rows)
+    if not options.dry_run:
+        print_rows(rows, options)
+    if interrupted:
+        left = len(dispatches) - len(rows)
+        print(
+            f"actiondbg: interrupted; {left} of {len(dispatches)} dispatches are left: the same "
+            "command continues.",
+            file=sys.stderr,
+        )
+        return 128 + signal.SIGINT
+    return FAILED if any(map(is_wrong, rows)) else 0
+
+
+def print_command(line: str) -> None:
+    """Print a command that runs."""
+    print(line, flush=True)

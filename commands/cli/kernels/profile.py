@@ -1,0 +1,37 @@
+"""``actiondbg kernels profile [options]``."""
+
+from __future__ import annotations
+
+from actiondbg.commands.cli.kernels.options import ProfileLine
+from actiondbg.commands.cli.kernels.sweep_line import dispatch_filter, run_sweep
+from actiondbg.commands.cli.line_parser import LineParser
+
+_EPILOG = """\
+examples:
+  actiondbg kernels profile --output times.csv
+  actiondbg kernels profile --dispatches 'matmul_512x512x512_*' --benchmark-repetitions 20
+
+exit status: 0 all is right, 1 a kernel is wrong, 2 bad usage.
+docs/kernels.md explains the rows.
+"""
+
+
+def build_parser() -> LineParser[ProfileLine]:
+    """Return the parser of the command line."""
+    return LineParser(
+        ProfileLine,
+        "actiondbg kernels profile",
+        "[options]",
+        "Measure the times of generated kernels, in turn.",
+        _EPILOG,
+    )
+
+
+def run(argv: list[str]) -> int:
+    """Run the command line after the words kernels profile; return the exit code.
+
+    Raises:
+        ActiondbgError: an option is wrong, or a compiler is not installed.
+    """
+    options = build_parser().read(argv)
+    return run_sweep(options, lambda kernels: kernels.select(dispatch_filter(options)))

@@ -1,0 +1,154 @@
+"""The lines of a report: a row as plain data, which files store, and what follows from it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from statistics import median
+
+from actiondbg.kernels.model.configuration import Parameter
+from actiondbg.kernels.results.row import WRONG, Compilation, Profile, Row, Verification
+
+_NOT_VERIFIED = Verification("Not verified")
+_NOT_COMPILED = Compilation(None)
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One line of a report.
+
+    Attributes:
+        dispatch: the name of the dispatch.
+        kind: of the operation, such as "matmul".
+        operation: the name of the operation.
+        provider: the name of the provider.
+        configuration: the name of the configuration.
+        arguments: of the operation, such as m, n and k, as text.
+        parameters: of the configuration, as text.
+        tags: leading columns.
+        flops: the arithmetic operations of one call.
+        bytes: the bytes that one call has to read and write at least.
+        seconds: of one call, one number a repetition; empty if it was not profiled.
+        switches: the involuntary context switches while they were measured.
+        confirmed: the least seconds of one call when the winner was measured again, or None.
+        peak_gflops: the machine's measured peak for the operation's type, or None.
+        peak_bandwidth: the machine's measured bandwidth in bytes a second, or None.
+        verification: its verdict is "Not verified" if it was not asked for.
+        compilation: how the compilation ended.
+        culprit: the action that made the kernel wrong, or "".
+        culprit_folder: the folder of the bisection, or "".
+    """
+
+    dispatch: str
+    kind: str
+    operation: str
+    provider: str
+    configuration: str
+    arguments: Mapping[str, str] = field(default_factory=dict[str, str])
+    parameters: Mapping[str, str] = field(default_factory=dict[str, str])
+    tags: Mapping[str, str] = field(default_factory=dict[str, str])
+    flops: int = 0
+    bytes: int = 0
+    seconds: tuple[float, ...] = ()
+    switches: int = 0
+    confirmed: float | None = None
+    peak_gflops: float | None = None
+    peak_bandwidth: float | None = None
+    verification: Verification = _NOT_VERIFIED
+    compilation: Compilation = _NOT_COMPILED
+    culprit: str = ""
+    culprit_folder: str = ""
+
+    @property
+    def is_wrong(self) -> bool:
+        """Whether the kernel was not compiled, did not end, or computed a wrong result."""
+        return self.verification.verdict in WRONG
+
+    @property
+    def least(self) -> float | None:
+        """The least seconds of one call: noise only adds to it."""
+        return min(self.seconds, default=None)
+
+    @property
+    def middle(self) -> float | None:
+        """The median of the seconds of one call."""
+        return median(self.seconds) if self.seconds else None
+
+    @property
+    def gflops(self) -> float | None:
+        """Arithmetic operations a nanosecond, in the fastest repetition."""
+        return self._rate(self.flops / 1e9)
+
+    @property
+    def bandwidth(self) -> float | None:
+        """The bytes a second that the kernel moved at least, in the fastest repetition."""
+        return self._rate(self.bytes)
+
+    @property
+    def intensity(self) -> float | None:
+        """Arithmetic operations a byte."""
+        return self.flops / self.bytes if self.bytes else None
+
+    @property
+    def roof(self) -> float | None:
+        """The GFLOP/s that the machine's peak and its bandwidth allow at this intensity."""
+        if self.peak_gflops is None or self.peak_bandwidth is None or self.intensity is None:
+            return self.peak_gflops
+        return min(self.peak_gflops, self.intensity * self.peak_bandwidth / 1e9)
+
+    @property
+    def percent_of_peak(self) -> float | None:
+        """GFLOP/s in per cent of the machine's peak."""
+        return _percent(self.gflops, self.peak_gflops)
+
+    @property
+    def percent_of_roof(self) -> float | None:
+        """GFLOP/s in per cent of the roof; above 100 where the operands are in a cache."""
+        return _percent(self.gflops, self.roof)
+
+    def _rate(self, amount: float) -> float | None:
+        return amount / self.least if self.least else None
+
+
+def _percent(value: float | None, of: float | None) -> float | None:
+    return 100 * value / of if value is not None and of else None
+
+
+def entry_of(row: Row) -> Entry:
+    """Return a row as a line of a report."""
+    operation, configuration = row.dispatch.operation, row.dispatch.configuration
+    profile = row.profile or Profile(())
+    return Entry(
+        dispatch=row.dispatch.name,
+        kind=operation.kind,
+        operation=operation.name,
+        provider=configuration.provider,
+        configuration=configuration.name,
+        arguments={name: str(value) for name, value in operation.arguments().items()},
+        parameters={name: _text(value) for name, value in configuration.parameters.items()},
+        tags=dict(row.tags),
+        flops=operation.flops,
+        bytes=operation.bytes,
+        seconds=profile.seconds,
+        switches=profile.switches,
+        confirmed=profile.confirmed,
+        peak_gflops=profile.peak_gflops,
+        peak_bandwidth=profile.peak_bandwidth,
+        verification=row.verification or _NOT_VERIFIED,
+        compilation=row.compilation or _NOT_COMPILED,
+        culprit=row.culprit,
+        culprit_folder=row.culprit_folder,
+    )
+
+
+def entries_of(rows: Sequence[Row]) -> list[Entry]:
+    """Return rows as lines of a report."""
+    return [entry_of(row) for row in rows]
+
+
+def _text(value: Parameter) -> str:
+    """Return a parameter as a cell: sizes as 4x16, words with spaces between them."""
+    if isinstance(value, str | bool | int):
+        return str(value).lower() if isinstance(value, bool) else str(value)
+    between = "x" if all(isinstance(each, int) for each in value) else " "
+    return between.join(str(each) for each in value)

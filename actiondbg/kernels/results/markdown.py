@@ -1,0 +1,57 @@
+"""Reports as Markdown."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from actiondbg.kernels.results.entry import Entry
+from actiondbg.kernels.results.words import (
+    TABLE_HEAD,
+    Fact,
+    further_facts,
+    original_facts,
+    summary_of,
+    table_cells,
+)
+
+
+def to_markdown(entries: Sequence[Entry], title: str = "Kernels") -> str:
+    """Return a report: a table of all dispatches, then each wrong one in full."""
+    lines = [f"# {title}", "", f"{summary_of(list(entries)).text}.", ""]
+    if entries:
+        lines += _table(entries)
+    wrong = [entry for entry in entries if entry.is_wrong]
+    if wrong:
+        lines += ["", "## Wrong"]
+    for entry in wrong:
+        lines += _in_full(entry)
+    return "\n".join(lines) + "\n"
+
+
+def _table(entries: Sequence[Entry]) -> list[str]:
+    numbers = ("ms", "GFLOP/s", "% of peak")
+    rule = ["---:" if name in numbers else "---" for name in TABLE_HEAD]
+    return [_line(TABLE_HEAD), _line(rule), *(_line(table_cells(each)) for each in entries)]
+
+
+def _line(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(_escaped(cell) for cell in cells)} |"
+
+
+def _in_full(entry: Entry) -> list[str]:
+    facts = [*original_facts(entry)[1:], *further_facts(entry)]
+    lines = ["", f"### {entry.dispatch}", "", *(_fact(fact) for fact in facts if fact.text)]
+    details = [*entry.verification.first, *entry.verification.map.splitlines()]
+    return [*lines, "", "```text", *details, "```"] if details else lines
+
+
+def _fact(fact: Fact) -> str:
+    return f"- {fact.name}: {_escaped(fact.text)}"
+
+
+def _escaped(text: str) -> str:
+    """Escape what Markdown would take for a border, emphasis or HTML."""
+    one_line = " ".join(text.split("\n"))
+    for mark in "\\|*<_`":
+        one_line = one_line.replace(mark, f"\\{mark}")
+    return one_line

@@ -1,0 +1,180 @@
+"""The words of reports: times, rates and shares as text for readers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import floor, isfinite, log10
+
+from actiondbg.kernels.results.entry import Entry
+
+NOT_PROFILED = "Not profiled"
+_RATES = ((1e12, "TB/s"), (1e9, "GB/s"), (1e6, "MB/s"))
+
+
+def milliseconds(seconds: float) -> str:
+    """Return a time in milliseconds with four digits, without the unit."""
+    return digits(seconds * 1e3, 4)
+
+
+def digits(value: float, count: int = 3) -> str:
+    """Return a number with so many significant digits, without an exponent."""
+    if not value or not isfinite(value):
+        return f"{value:g}"
+    rounded = float(f"{value:.{count}g}")
+    decimals = count - 1 - floor(log10(abs(rounded)))
+    return f"{rounded:.{max(0, decimals)}f}"
+
+
+def bandwidth(bytes_per_second: float) -> str:
+    """Return a rate, such as ``12.5 GB/s``."""
+    for size, unit in _RATES:
+        if bytes_per_second >= size:
+            return f"{digits(bytes_per_second / size)} {unit}"
+    return f"{digits(bytes_per_second / 1e3)} kB/s"
+
+
+@dataclass(frozen=True)
+class Fact:
+    """A line of the description of a dispatch: what it is about, and the words."""
+
+    name: str
+    text: str
+
+
+def original_facts(entry: Entry) -> list[Fact]:
+    """Return what the dispatch profiler reports of a dispatch, in its order."""
+    arguments = " ".join(f"--{name}={value}" for name, value in entry.arguments.items())
+    least, gflops = entry.least, entry.gflops
+    return [
+        Fact("Dispatch", entry.dispatch),
+        Fact("Provider", entry.provider),
+        Fact("OpKind", entry.kind),
+        Fact("Operation", entry.operation),
+        Fact("Configuration", entry.configuration),
+        Fact("Arguments", arguments),
+        Fact("Verification", entry.verification.verdict),
+        Fact("Runtime(ms)", NOT_PROFILED if least is None else milliseconds(least)),
+        Fact("GFLOPs", NOT_PROFILED if gflops is None else f"{gflops:.2f}"),
+    ]
+
+
+def further_facts(entry: Entry) -> list[Fact]:
+    """Return what else there is to report of a dispatch; nothing that is as expected."""
+    facts = [
+        Fact("Range(ms)", _range(entry)),
+        Fact("Bandwidth", _bandwidth(entry)),
+        Fact("Of the peak", _of_the_peak(entry)),
+        Fact("Configured", applied(entry)),
+        Fact("Wrong", wrong(entry)),
+        Fact("Detail", entry.verification.detail or entry.compilation.error),
+        Fact("Culprit", _culprit(entry)),
+    ]
+    return [fact for fact in facts if fact.text]
+
+
+def applied(entry: Entry) -> str:
+    """Return that the compiler ignored the configuration, or ""."""
+    if entry.compilation.config_applied != "no":
+        return ""
+    return f"no: {entry.compilation.detail or 'the compiler ignored the configuration.'}"
+
+
+def wrong(entry: Entry) -> str:
+    """Return how many elements are wrong, or ""."""
+    verification = entry.verification
+    if not verification.wrong:
+        return ""
+    method = f" ({verification.method})" if verification.method else ""
+    return f"{verification.wrong:,} of {verification.total:,} elements{method}"
+
+
+def _range(entry: Entry) -> str:
+    if entry.least is None or entry.middle is None:
+        return ""
+    count = len(entry.seconds)
+    text = f"{milliseconds(entry.least)} to {milliseconds(max(entry.seconds))}"
+    text += f", median {milliseconds(entry.middle)}, in {count} repetition{'s' * (count != 1)}"
+    if entry.confirmed is not None:
+        text += f"; measured again: {milliseconds(entry.confirmed)}"
+    if entry.switches:
+        text += f"; {entry.switches} context switch{'es' * (entry.switches != 1)}"
+    return text
+
+
+def _bandwidth(entry: Entry) -> str:
+    if entry.bandwidth is None or entry.intensity is None:
+        return ""
+    return f"{bandwidth(entry.bandwidth)} at least; {digits(entry.intensity)} operations a byte"
+
+
+def _of_the_peak(entry: Entry) -> str:
+    if entry.percent_of_peak is None or entry.peak_gflops is None:
+        return ""
+    text = f"{digits(entry.percent_of_peak)} % of {digits(entry.peak_gflops)} GFLOP/s"
+    if entry.roof is not None and entry.roof < entry.peak_gflops:
+        text += f"; {digits(entry.percent_of_roof or 0)} % of the {digits(entry.roof)} GFLOP/s "
+        text += "that the bandwidth of the memory allows"
+    return text
+
+
+def _culprit(entry: Entry) -> str:
+    folder = f" (see {entry.culprit_folder})" if entry.culprit_folder else ""
+    return f"{entry.culprit}{folder}" if entry.culprit or folder else ""
+
+
+@dataclass(frozen=True)
+class Summary:
+    """How many entries ended how."""
+
+    dispatches: int
+    verdicts: dict[str, int]
+
+    @property
+    def text(self) -> str:
+        """The numbers in one line."""
+        noun = "dispatch" if self.dispatches == 1 else "dispatches"
+        counts = [f"{count:,} {_in_line(verdict)}" for verdict, count in self.verdicts.items()]
+        return f"{self.dispatches:,} {noun}{': ' if counts else ''}{', '.join(counts)}"
+
+
+def _in_line(verdict: str) -> str:
+    return {"SUCCESS": "right", "FAILED": "wrong"}.get(verdict, verdict.lower())
+
+
+def summary_of(entries: list[Entry]) -> Summary:
+    """Count the verdicts."""
+    verdicts: dict[str, int] = {}
+    for entry in entries:
+        verdict = entry.verification.verdict
+        verdicts[verdict] = verdicts.get(verdict, 0) + 1
+    return Summary(len(entries), verdicts)
+
+
+# The table of many dispatches, one line each.
+TABLE_HEAD = ("dispatch", "verified", "ms", "GFLOP/s", "% of peak", "notes")
+
+
+def table_cells(entry: Entry) -> tuple[str, ...]:
+    """Return the cells of a dispatch in the compact table."""
+    least, gflops, percent = entry.least, entry.gflops, entry.percent_of_peak
+    return (
+        entry.dispatch,
+        entry.verification.verdict,
+        "-" if least is None else milliseconds(least),
+        "-" if gflops is None else digits(gflops),
+        "-" if percent is None else digits(percent, 2),
+        notes(entry),
+    )
+
+
+def notes(entry: Entry) -> str:
+    """Return what is not as expected of a dispatch, in a line."""
+    marks = [
+        f"culprit {entry.culprit}" if entry.culprit else "",
+        f"{entry.verification.wrong:,} wrong" if entry.verification.wrong else "",
+        "configuration not applied" if entry.compilation.config_applied == "no" else "",
+        "confirmed" if entry.confirmed is not None else "",
+        "context switches" if entry.switches else "",
+        "" if entry.verification.wrong else entry.verification.detail or entry.compilation.error,
+    ]
+    return "; ".join(mark for mark in marks if mark)

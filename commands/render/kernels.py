@@ -1,0 +1,88 @@
+"""The text of results of kernels, for a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from actiondbg.kernels.results.entry import Entry
+from actiondbg.kernels.results.words import (
+    TABLE_HEAD,
+    Fact,
+    further_facts,
+    original_facts,
+    summary_of,
+    table_cells,
+)
+
+_RULE = "-" * 64  # the format of a block is that of the dispatch profiler
+_NAME_WIDTH = 14
+_INDENT = " " * (_NAME_WIDTH + 2)
+_NUMBERS = range(2, 5)  # columns of the table that are aligned right
+_MOST_BLOCKS = 10
+
+
+def report_lines(entries: Sequence[Entry], *, full: bool = False, width: int = 80) -> list[str]:
+    """Return a report: a block for each dispatch, or for many a table and blocks of the wrong.
+
+    Args:
+        entries: of the report.
+        full: print a block for each dispatch, however many there are.
+        width: the columns of the terminal.
+    """
+    blocks = list(entries)
+    lines: list[str] = []
+    if len(entries) > _MOST_BLOCKS and not full:
+        lines += [*table_lines(entries), ""]
+        blocks = [entry for entry in entries if entry.is_wrong][:_MOST_BLOCKS]
+    for entry in blocks:
+        lines += block_lines(entry, width)
+    if blocks:
+        lines.append(_RULE)
+    return [*lines, f"{summary_of(list(entries)).text}."]
+
+
+def block_lines(entry: Entry, width: int = 80) -> list[str]:
+    """Return the block of a dispatch: what the dispatch profiler prints, then what it lacks."""
+    lines = [_RULE]
+    for fact in [*original_facts(entry), *further_facts(entry)]:
+        lines += _fact_lines(fact, width)
+        if fact.name == "Wrong":
+            lines += [f"{_INDENT}{line}" for line in _wrong_lines(entry)]
+    return lines
+
+
+def table_lines(entries: Sequence[Entry]) -> list[str]:
+    """Return a table with a line for each dispatch."""
+    return aligned([TABLE_HEAD, *(table_cells(entry) for entry in entries)])
+
+
+def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Return the lines of a table whose numbers are aligned right."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return [
+        "  ".join(_cell(*each) for each in enumerate(zip(row, widths, strict=True))).rstrip()
+        for row in rows
+    ]
+
+
+def _cell(column: int, cell: tuple[str, int]) -> str:
+    text, width = cell
+    return f"{text:>{width}}" if column in _NUMBERS else f"{text:<{width}}"
+
+
+def _fact_lines(fact: Fact, width: int) -> list[str]:
+    """Return a fact; one that is too wide is wrapped at words."""
+    lines: list[str] = []
+    line = f"{fact.name:<{_NAME_WIDTH}}:"
+    for word in fact.text.split():
+        if len(line) + 1 + len(word) > max(width, 80) and line.strip():
+            lines.append(line)
+            line = f"{_INDENT}{word}"
+        else:
+            line = f"{line} {word}"
+    return [*lines, line]
+
+
+def _wrong_lines(entry: Entry) -> list[str]:
+    verification = entry.verification
+    return [*verification.first, *verification.map.splitlines()]

@@ -1,0 +1,105 @@
+"""Reports as text of a terminal and as Markdown."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from actiondbg.commands.render.kernels import block_lines, report_lines
+from actiondbg.kernels.results.entry import entries_of, entry_of
+from actiondbg.kernels.results.markdown import to_markdown
+from actiondbg.kernels.results.words import bandwidth, digits
+from tests.fakes.kernels.rows import FAST, ONLY_COMPILED, ROWS, WRONG
+
+
+def test_a_block_is_that_of_the_dispatch_profiler_and_more() -> None:
+    assert block_lines(entry_of(FAST)) == [
+        "-" * 64,
+        "Dispatch      : matmul_512x512x512_f32t_f32t_f32t_mlir_tile_8x8",
+        "Provider      : mlir",
+        "OpKind        : matmul",
+        "Operation     : matmul_512x512x512_f32t_f32t_f32t",
+        "Configuration : mlir_tile_8x8",
+        "Arguments     : --batch_count=1 --m=512 --n=512 --k=512 --lhs=f32t --rhs=f32t",
+        "                --result=f32t",
+        "Verification  : SUCCESS",
+        "Runtime(ms)   : 4.000",
+        "GFLOPs        : 67.11",
+        "Range(ms)     : 4.000 to 4.300, median 4.100, in 3 repetitions; measured again:",
+        "                4.050",
+        "Bandwidth     : 786 MB/s at least; 85.3 operations a byte",
+        "Of the peak   : 67.1 % of 100 GFLOP/s",
+    ]
+
+
+def test_a_wrong_kernel_shows_its_elements_and_the_culprit() -> None:
+    assert block_lines(entry_of(WRONG), 200)[8:] == [
+        "Runtime(ms)   : 0.001000",
+        "GFLOPs        : 1.00",
+        "Range(ms)     : 0.001000 to 0.001000, median 0.001000, in 1 repetition; 3 context "
+        "switches",
+        "Bandwidth     : 8.00 GB/s at least; 0.125 operations a byte",
+        "Of the peak   : 1.00 % of 100 GFLOP/s; 80.0 % of the 1.25 GFLOP/s that the bandwidth of "
+        "the memory allows",
+        "Configured    : no: The tile sizes were dropped.",
+        "Wrong         : 4 of 1,000 elements (equal)",
+        "                [4]: got 1, expected -1",
+        "                [5]: got \\nan, expected -2",
+        "                ....xx..",
+        "                ..\\n..xx",
+        'Detail        : Every wrong element has an index % 8 >= 4, "the second half".',
+        "Culprit       : #7 pass-execution (cse) (see bisect/negation)",
+    ]
+
+
+def test_what_was_not_measured_is_not_invented() -> None:
+    lines = block_lines(entry_of(ONLY_COMPILED))
+    assert lines[-3:] == [
+        "Verification  : Not verified",
+        "Runtime(ms)   : Not profiled",
+        "GFLOPs        : Not profiled",
+    ]
+
+
+def test_many_dispatches_are_a_table_with_the_wrong_ones_in_full() -> None:
+    lines = report_lines(entries_of([FAST] * 10 + [WRONG]))
+    assert lines[0].split() == ["dispatch", "verified", "ms", "GFLOP/s", "%", "of", "peak", "notes"]
+    assert lines[1].split()[1:] == ["SUCCESS", "4.000", "67.1", "67", "confirmed"]
+    assert sum(line.startswith("Dispatch ") for line in lines) == 1
+    assert lines[-1] == "11 dispatches: 10 right, 1 wrong."
+    full = report_lines(entries_of([FAST] * 11), full=True)
+    assert sum(line.startswith("Dispatch ") for line in full) == 11
+
+
+def test_markdown_escapes_what_would_be_a_table() -> None:
+    row = replace(WRONG, culprit="a|b*c")
+    text = to_markdown(entries_of([*ROWS, row]))
+    assert "5 dispatches: 1 right, 2 wrong, 1 not compiled, 1 not verified." in text
+    assert "culprit a\\|b\\*c; 4 wrong; configuration not applied; context switches |" in text
+    assert "### negation_1000_mlir_plain\n\n- Provider: mlir\n" in text
+    assert "```text\n[4]: got 1, expected -1\n" in text
+
+
+@pytest.mark.parametrize(
+    "value, text",
+    [
+        (0, "0"),
+        (float("nan"), "nan"),
+        (123456, "123000"),
+        (102.4, "102"),
+        (9.999, "10.0"),
+        (0.01234, "0.0123"),
+    ],
+)
+def test_digits(value: float, text: str) -> None:
+    assert digits(value) == text
+
+
+def test_bandwidths_have_units() -> None:
+    assert [bandwidth(each) for each in (12.5e9, 3e6, 1.5e12, 10)] == [
+        "12.5 GB/s",
+        "3.00 MB/s",
+        "1.50 TB/s",
+        "0.0100 kB/s",
+    ]

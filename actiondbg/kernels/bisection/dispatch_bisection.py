@@ -11,6 +11,7 @@ from pathlib import Path
 import msgspec
 
 from actiondbg.bisection.api import bisect
+from actiondbg.bisection.oracles.oracle import Crash, Oracle
 from actiondbg.bisection.progress import Progress
 from actiondbg.bisection.result import Result
 from actiondbg.bisection.trials.verdict_store import STATE_FILE
@@ -55,7 +56,7 @@ def bisect_dispatch(
             culprit, the folder ``bisection`` with the report and the reproducer.
         provider: of the dispatch.
         verifier: runs the kernels of the trials.
-        verdict: of the kernel's verification.
+        verdict: of the kernel's verification; "NOT COMPILED" looks for a crash of the tool.
         mode: of the bisection.
         jobs: how many trials run at a time.
         seconds: the time limit of a trial; None for a generous one.
@@ -77,7 +78,9 @@ def bisect_dispatch(
         )
     folder = folder.absolute()
     kernel = WrongKernel(dispatch, verdict, provider.identity())
-    oracle = KernelOracle(KernelJudge(kernel, provider, verifier), folder / KERNEL)
+    oracle: Oracle = KernelOracle(KernelJudge(kernel, provider, verifier), folder / KERNEL)
+    if verdict == "NOT COMPILED":
+        oracle = Crash()
 
     def run(output: Path, resume: bool) -> Result:
         return bisect(

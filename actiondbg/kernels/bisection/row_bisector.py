@@ -1,0 +1,78 @@
+"""The bisection of the wrong rows of a sweep."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+from actiondbg.bisection.progress import Progress
+from actiondbg.errors import ActiondbgError
+from actiondbg.kernels.bisection.culprit import KernelCulprit
+from actiondbg.kernels.bisection.dispatch_bisection import bisect_dispatch
+from actiondbg.kernels.bisection.oracle import DispatchVerifier
+from actiondbg.kernels.bisection.triage import BisectedKernel
+from actiondbg.kernels.generated.layout import GeneratedFolder
+from actiondbg.kernels.providers.provider import Provider
+from actiondbg.kernels.results.row import Row, Verdict
+
+
+class RowBisector:
+    """Finds the culprits of wrong rows; a bisection that fails is a row without a culprit.
+
+    Args:
+        folder: of the generated kernels.
+        providers: by their names.
+        verifier: runs the kernels of the trials.
+        jobs: how many trials run at a time.
+        on_compile: called when the agent is compiled, which takes some seconds, once.
+        progress: called with each change of the progress of a bisection.
+
+    Attributes:
+        bisected: the kernels so far.
+    """
+
+    def __init__(
+        self,
+        folder: GeneratedFolder,
+        providers: Mapping[str, Provider],
+        verifier: DispatchVerifier,
+        *,
+        jobs: int = 1,
+        on_compile: Callable[[], None] | None = None,
+        progress: Callable[[Progress], None] | None = None,
+    ) -> None:
+        self.bisected: list[BisectedKernel] = []
+        self._folder = folder
+        self._providers = providers
+        self._verifier = verifier
+        self._jobs = jobs
+        self._on_compile = on_compile
+        self._progress = progress
+
+    def bisect(self, row: Row) -> Row:
+        """Return the row with its culprit, and the folder of the report.
+
+        Raises:
+            OSError: the folder cannot be written.
+        """
+        verdict = row.verification.verdict if row.verification else "FAILED"
+        culprit = self._culprit(row, verdict)
+        self.bisected.append(BisectedKernel(row.dispatch, culprit))
+        text = culprit.title if culprit.is_found else f"{culprit.title}: {culprit.sentence}"
+        return replace(row, culprit=text, culprit_folder=str(culprit.folder or ""))
+
+    def _culprit(self, row: Row, verdict: Verdict) -> KernelCulprit:
+        dispatch = row.dispatch
+        try:
+            return bisect_dispatch(
+                dispatch,
+                self._folder.of_dispatch(dispatch),
+                self._providers[dispatch.configuration.provider],
+                self._verifier,
+                verdict=verdict,
+                jobs=self._jobs,
+                on_compile=self._on_compile,
+                progress=self._progress,
+            )
+        except ActiondbgError as error:
+            return KernelCulprit("untestable", str(error))

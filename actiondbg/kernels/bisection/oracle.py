@@ -21,6 +21,8 @@ from actiondbg.kernels.providers.steps import CompilationSteps
 from actiondbg.kernels.results.row import Verification
 
 _SECONDS = 120.0  # of a command of a compilation, unless the bisection has a limit
+# A kernel that writes out of bounds crashes in some runs only: it is right if it is in all of these.
+_RUNS = 5
 
 
 class DispatchVerifier(Protocol):
@@ -62,6 +64,11 @@ class KernelJudge:
                 compiled = self._provider.finish(dispatch, folder, steps, output.absolute())
             except CompileError as error:
                 return Judgement("untestable", f"the kernel cannot be compiled: {error}")
+            runs = 1 if self.kernel.verdict == "FAILED" else _RUNS
+            for _ in range(runs - 1):
+                verification = self._verifier.verify(dispatch, compiled)
+                if verification.verdict != "SUCCESS":
+                    return self._judgement(verification)
             return self._judgement(self._verifier.verify(dispatch, compiled))
 
     def _judgement(self, verification: Verification) -> Judgement:

@@ -118,4 +118,5 @@ def _pipeline(choice: random.Random) -> str:
     passes = [_START, *pick(_AFFINE, count)]
     if choice.random() < 0.4:
         passes += ["lower-affine", *pick(_SCF, choice.randint(1, 3))]
-    return ",".join(passes)
+    # Some of them run on functions only.
+    return f"func.func({','.join(passes)})"

@@ -19,7 +19,7 @@ def test_a_longer_list_begins_with_a_shorter_one() -> None:
 def test_pipelines_are_distinct_and_begin_with_loops() -> None:
     pipelines = random_pipelines(200)
     assert len(set(pipelines)) == 200
-    assert all(each.startswith("convert-linalg-to-affine-loops,") for each in pipelines)
+    assert all(each.startswith("func.func(convert-linalg-to-affine-loops,") for each in pipelines)
 
 
 def test_dispatches_take_the_operations_in_turn() -> None:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from actiondbg.errors import ActiondbgError
+from actiondbg.statistics.cpu_events import has_counters
 from actiondbg.statistics.events import DEFAULT, KNOWN, NONE, Event, parse_events
 
 PARANOID = Path("/proc/sys/kernel/perf_event_paranoid")
@@ -77,6 +78,47 @@ def choose(names: Iterable[str]) -> list[Event]:
     events = [_counted(try_event(event)) for event in parse_events(wanted)]
     _check_together(events)
     return events
+
+
+def choose_available(names: Iterable[str], lister: str) -> tuple[list[Event], list[str]]:
+    """Return the events that can be counted, and sentences about the others.
+
+    If none of them can be counted, software events take their place.
+
+    Args:
+        names: as for ``choose``.
+        lister: the command whose ``--list-events`` a message names.
+
+    Raises:
+        UsageError: an event is unknown.
+    """
+    wanted = list(names)
+    if wanted == [NONE]:
+        return [], []
+    notes: list[str] = []
+    asked = [KNOWN[name] for name in _HARDWARE_DEFAULT]
+    if wanted != [DEFAULT]:
+        asked = parse_events(wanted, lister)
+    events: list[Event] = []
+    for event in asked:
+        tried = try_event(event)
+        refusal = tried.refusal if tried.counted is None else 0
+        if tried.counted is not None and _refusal([*events, tried.counted]) == 0:
+            events.append(tried.counted)
+        elif wanted != [DEFAULT]:
+            why = why_refused(refusal) if refusal else "the machine has too few counters"
+            notes.append(f"{event.name!r} is not counted: {why}.")
+    if events:
+        return events, notes
+    events = _opened(_SOFTWARE_DEFAULT)
+    if wanted == [DEFAULT] and not has_counters():
+        notes.append("This machine has no hardware counters, as most virtual machines have none.")
+    if events:
+        notes.append(f"Counted instead: {', '.join(event.name for event in events)}.")
+    else:
+        tried = try_event(KNOWN[_SOFTWARE_DEFAULT[0]])
+        notes.append(f"No events are counted: {why_refused(tried.refusal)}.")
+    return events, notes
 
 
 def try_event(event: Event) -> ProbeResult:

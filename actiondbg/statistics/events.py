@@ -8,8 +8,9 @@ from collections.abc import Iterable, Sequence
 from typing import Literal, NamedTuple
 
 from actiondbg.errors import UsageError
+from actiondbg.statistics.cpu_events import cpu_events, cpus_with, has_counters
 
-Kind = Literal["hardware", "software", "cache", "raw"]
+Kind = Literal["hardware", "software", "cache", "cpu", "raw"]
 NONE = "none"
 DEFAULT = "default"
 MOST = 16  # per run: Counters::most of the agent
@@ -96,17 +97,24 @@ def _known() -> dict[str, Event]:
 KNOWN = _known()
 
 
-def parse_events(names: Iterable[str]) -> list[Event]:
+def listed_events() -> list[Event]:
+    """Return the events to list: the kernel's, and the CPU's if there are counters for them."""
+    own = [_of_cpu(name) for name in cpu_events()] if has_counters() else []
+    return [*KNOWN.values(), *(event for event in own if event and event.name not in KNOWN)]
+
+
+def parse_events(names: Iterable[str], lister: str = "actiondbg stat") -> list[Event]:
     """Return the events with these names, each once.
 
     Args:
         names: names of ``perf list``, or ``rNNN`` (hexadecimal) for a raw event; the suffix ``:u``
             excludes the kernel.
+        lister: the command whose ``--list-events`` a message names.
 
     Raises:
         UsageError: an event is unknown, or there are too many.
     """
-    events = list(dict.fromkeys(_event(name.strip()) for name in names))
+    events = list(dict.fromkeys(_event(name.strip(), lister) for name in names))
     if len(events) > MOST:
         raise UsageError(
             f"{len(events)} events were given, but one run counts at most {MOST}: name fewer."
@@ -119,11 +127,11 @@ def is_clock(name: str) -> bool:
     return name.removesuffix(USER_ONLY) in _CLOCKS
 
 
-def _event(text: str) -> Event:
+def _event(text: str, lister: str) -> Event:
     name = text.removesuffix(USER_ONLY)
-    event = KNOWN.get(_ALIASES.get(name, name)) or _raw(name)
+    event = KNOWN.get(_ALIASES.get(name, name)) or _of_cpu(name) or _raw(name)
     if event is None:
-        raise UsageError(f"There is no event {text!r}{_near(name)}.")
+        raise UsageError(f"There is no event {text!r}{_why_not(name, lister)}.")
     if name == text:
         return event
     limited = event.without_kernel()
@@ -132,13 +140,23 @@ def _event(text: str) -> Event:
     return limited
 
 
+def _of_cpu(name: str) -> Event | None:
+    code = cpu_events().get(name)
+    return Event(name, "cpu", code.type, code.config) if code else None
+
+
 def _raw(name: str) -> Event | None:
     match = _RAW_NAME.fullmatch(name)
     return Event(name, "raw", _RAW, int(match[1], 16)) if match else None
 
 
-def _near(name: str) -> str:
-    known: Sequence[str] = [*KNOWN, *_ALIASES]
+def _why_not(name: str, lister: str) -> str:
+    """Return what to give instead of a name."""
+    listed = f"'{lister} --list-events' lists this machine's events"
+    others = cpus_with(name)
+    if others:
+        return f": it is an event of other CPUs ({', '.join(others)}); {listed}"
+    known: Sequence[str] = [*KNOWN, *_ALIASES, *cpu_events()]
     close = difflib.get_close_matches(name, known, 3)
     ways = f"did you mean {' or '.join(map(repr, close))}? " if close else ""
-    return f": {ways}'actiondbg stat --list-events' lists this machine's events"
+    return f": {ways}{listed}"

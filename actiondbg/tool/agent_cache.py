@@ -13,6 +13,7 @@ from actiondbg.tool.compiler import FLAGS, LINK_FLAGS, Compiler, find_compiler
 from actiondbg.tool.discovery import Tool
 
 AGENT_SOURCE = Path(__file__).resolve().parent.parent / "agent"
+_OTHER = "calls"  # a library of its own, which has nothing of MLIR
 OnCompile: TypeAlias = Callable[[], Callable[[], None] | None]
 
 
@@ -94,6 +95,8 @@ def source_files(source: Path) -> list[str]:
     names: list[str] = []
     for folder, _, files in os.walk(source):
         room = os.path.relpath(folder, source)
+        if room == _OTHER:
+            continue
         names += [
             name if room == "." else f"{room}/{name}"
             for name in files

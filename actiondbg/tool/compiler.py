@@ -1,4 +1,4 @@
-"""The C++ compiler of the agent, and its options."""
+"""The compilers of the agent and of the counting library, and the agent's options."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ LINK_FLAGS = ("-shared", "-pthread", "-ldl", "-lrt")  # before glibc 2.34 these 
 
 
 class Compiler(NamedTuple):
-    """A C++ compiler: its command, and an identity that differs between versions."""
+    """A compiler: its command, and an identity that differs between versions."""
 
     command: tuple[str, ...]
     identity: str
@@ -44,20 +44,33 @@ def find_compiler() -> Compiler:
     Raises:
         AgentBuildError: there is none.
     """
-    wanted = os.environ.get("CXX", "").strip()
+    return _find("CXX", "C++", ("g++", "clang++", "c++"))
+
+
+def find_c_compiler() -> Compiler:
+    """Find the C compiler: $CC, else gcc, clang or cc on PATH.
+
+    Raises:
+        AgentBuildError: there is none.
+    """
+    return _find("CC", "C", ("gcc", "clang", "cc"))
+
+
+def _find(variable: str, language: str, names: tuple[str, ...]) -> Compiler:
+    wanted = os.environ.get(variable, "").strip()
     if wanted:
-        return _chosen(wanted)
-    for name in ("g++", "clang++", "c++"):
+        return _chosen(wanted, variable, language)
+    for name in names:
         found = which(name)
         if found is not None:
             return Compiler((found,), _identity(found))
     raise AgentBuildError(
-        "There is no C++ compiler on PATH to compile the agent with: install one "
-        "(apt-get install g++), or set CXX."
+        f"There is no {language} compiler on PATH to compile the agent with: install one "
+        f"(apt-get install {names[0]}), or set {variable}."
     )
 
 
-def _chosen(wanted: str) -> Compiler:
+def _chosen(wanted: str, variable: str, language: str) -> Compiler:
     import shlex
 
     try:
@@ -68,8 +81,8 @@ def _chosen(wanted: str) -> Compiler:
     programs = [which(word) for word in words if not word.startswith("-")]
     if programs[:1] == [None] or not programs:
         raise AgentBuildError(
-            f"CXX is {wanted!r}, and there is no such program: set CXX to a C++ compiler, "
-            "or unset it."
+            f"{variable} is {wanted!r}, and there is no such program: set {variable} to a "
+            f"{language} compiler, or unset it."
         )
     return Compiler(tuple(words), "\0".join(_identity(p) for p in programs if p) + wanted)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import sys
 from collections.abc import Sequence
@@ -13,12 +12,13 @@ from actiondbg.commands.cli.line_parser import LineParser, MlirInclude, Partial,
 from actiondbg.commands.cli.recording_source import Source, open_source
 from actiondbg.commands.interpreter.error_text import writing
 from actiondbg.commands.interpreter.options import Flag, Option, Options
+from actiondbg.commands.interpreter.values import bucket_count, index, milliseconds
 from actiondbg.errors import UsageError
 from actiondbg.recording.dependencies import need_packages
 from actiondbg.recording.overwrite import check_overwritten
 from actiondbg.recording.statistics.sort_keys import check_key
 from actiondbg.statistics.event_probe import choose, try_event, why_refused
-from actiondbg.statistics.events import DEFAULT, KNOWN
+from actiondbg.statistics.events import DEFAULT, listed_events
 from actiondbg.support.atomic_write import write_whole
 from actiondbg.support.globs import check_glob
 
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from actiondbg.recording.statistics.measurement import Measured, Selection
 
 _MODULES = ("actiondbg.recording.statistics.measurement", "actiondbg.commands.render.statistics")
-_MOST_BUCKETS = 64
 _PICTURES = (".pdf", ".png", ".svg")
 _EPILOG = """\
 examples:
@@ -41,28 +40,6 @@ The result goes to stderr for a tool, which has stdout, and to stdout for a reco
 exit status: that of the tool (128 + N for a signal); 0 for a recording; 1 error, 2 bad usage,
 3 the tool could not be started. docs/stat.md explains the output.
 """
-
-
-def _bucket_count(text: str) -> int:
-    if not text.isdecimal() or not 2 <= int(text) <= _MOST_BUCKETS:
-        raise argparse.ArgumentTypeError(f"{text!r} is not an integer from 2 to {_MOST_BUCKETS}")
-    return int(text)
-
-
-def _limit(text: str) -> int:
-    if not text.isdecimal():
-        raise argparse.ArgumentTypeError(f"{text!r} is not a non-negative integer")
-    return int(text)
-
-
-def _milliseconds(text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = -1.0
-    if not 0 <= value < float("inf"):
-        raise argparse.ArgumentTypeError(f"{text!r} is not a non-negative number of milliseconds")
-    return value
 
 
 class StatOptions(Options):
@@ -89,7 +66,7 @@ class StatOptions(Options):
             "--buckets",
             "N",
             help="the number of quantile buckets of --name; 16 by default",
-            parse=_bucket_count,
+            parse=bucket_count,
         ),
     ] = 16
     no_tables: Annotated[
@@ -106,7 +83,7 @@ class StatOptions(Options):
             "--skip-start",
             "MS",
             help="exclude actions that begin in the first MS milliseconds",
-            parse=_milliseconds,
+            parse=milliseconds,
         ),
     ] = 0.0
     sort: Annotated[
@@ -123,7 +100,7 @@ class StatOptions(Options):
             "--limit",
             "N",
             help="the number of names to list, 0 for all; 30 by default",
-            parse=_limit,
+            parse=index,
         ),
     ] = 30
     csv: Annotated[
@@ -184,7 +161,7 @@ def run(argv: list[str]) -> int:
 def _list_events() -> int:
     from actiondbg.commands.render.events import event_lines
 
-    tried = [try_event(event) for event in KNOWN.values()]
+    tried = [try_event(event) for event in listed_events()]
     print(event_lines(tried, {one.refusal: why_refused(one.refusal) for one in tried}))
     return 0
 

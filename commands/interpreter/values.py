@@ -5,6 +5,8 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable
 
+_MOST_BUCKETS = 64
+
 
 def one_of(words: tuple[str, ...]) -> Callable[[str], str]:
     """Return a parser of words from a list, or unique prefixes."""
@@ -55,3 +57,34 @@ def boolean(text: str) -> bool:
     if text.lower() not in words:
         raise argparse.ArgumentTypeError(f"{text!r} is neither true nor false")
     return words[text.lower()]
+
+
+def bucket_count(text: str) -> int:
+    """Parse a number of quantile buckets."""
+    if not text.isdecimal() or not 2 <= int(text) <= _MOST_BUCKETS:
+        raise argparse.ArgumentTypeError(f"{text!r} is not an integer from 2 to {_MOST_BUCKETS}")
+    return int(text)
+
+
+def milliseconds(text: str) -> float:
+    """Parse a non-negative number of milliseconds."""
+    value = _number(text)
+    if not 0 <= value < float("inf"):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a non-negative number of milliseconds")
+    return value
+
+
+def positive_number(text: str) -> float:
+    """Parse a positive number."""
+    value = _number(text)
+    if not 0 < value < float("inf"):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a positive number")
+    return value
+
+
+def _number(text: str) -> float:
+    """Return a number; -1 for another text."""
+    try:
+        return float(text)
+    except ValueError:
+        return -1.0

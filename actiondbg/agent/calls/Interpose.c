@@ -1,0 +1,108 @@
+//===- Interpose.c - Functions of libc that load modules ------------------===//
+//
+// IREE's own loader maps a library with mmap and mprotect; the system's is
+// asked with dlsym, as is the loader of kernels.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Modules.h"
+#include "Report.h"
+#include "ThreadLog.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#define EXPORTED __attribute__((visibility("default")))
+#define KERNEL_PREFIX "_mlir_ciface_"
+
+typedef void *Lookup(void *, const char *);
+typedef int Unmap(void *, size_t);
+
+static Lookup *realLookup;
+static Unmap *realUnmap;
+
+/// Finds the functions of libc. Constructors of other libraries may call ours
+/// before start().
+static void findReal(void) {
+  if (realLookup)
+    return;
+  Lookup *lookup = (Lookup *)dlvsym(RTLD_NEXT, "dlsym", "GLIBC_2.34");
+  if (!lookup)
+    lookup = (Lookup *)dlvsym(RTLD_NEXT, "dlsym", "GLIBC_2.2.5");
+  realProtect = (Protect *)lookup(RTLD_NEXT, "mprotect");
+  realUnmap = (Unmap *)lookup(RTLD_NEXT, "munmap");
+  realLookup = lookup;
+}
+
+__attribute__((constructor)) static void start(void) {
+  findReal();
+  readSettings();
+  startProcess();
+  startThreads();
+}
+
+__attribute__((destructor)) static void end(void) { reportAtEnd(); }
+
+/// Returns the counting entry of a kernel of a shared library.
+static void *countKernelSymbol(void *kernel, const char *name) {
+  Dl_info found;
+  const char *library = "";
+  if (isEntry(kernel) || !openProcess())
+    return kernel;
+  if (dladdr(kernel, &found) && found.dli_fname) {
+    const char *slash = strrchr(found.dli_fname, '/');
+    library = slash ? slash + 1 : found.dli_fname;
+  }
+  lock();
+  void *entry = entryOf(Kernel, kernel, library, name + strlen(KERNEL_PREFIX));
+  unlock();
+  return entry ? entry : kernel;
+}
+
+/// Looks a symbol up that may be a function to count.
+static __attribute__((noinline)) void *lookUpCounted(void *handle,
+                                                     const char *name) {
+  void *found = realLookup(handle, name);
+  int before = errno;
+  if (found && !strcmp(name, IREE_QUERY))
+    countLibrary(found);
+  else if (found)
+    found = countKernelSymbol(found, name);
+  errno = before;
+  return found;
+}
+
+static bool isCountable(const char *name) {
+  return !strncmp(name, KERNEL_PREFIX, strlen(KERNEL_PREFIX)) ||
+         !strcmp(name, IREE_QUERY);
+}
+
+/// The last call must stay a jump: RTLD_NEXT means the library after that of
+/// the return address.
+EXPORTED void *dlsym(void *handle, const char *name) {
+  if (!realLookup)
+    findReal();
+  if (image && handle != RTLD_NEXT && isCountable(name))
+    return lookUpCounted(handle, name);
+  return realLookup(handle, name);
+}
+
+EXPORTED int mprotect(void *address, size_t size, int protection) {
+  if (!realLookup)
+    findReal();
+  int result = realProtect(address, size, protection);
+  if (result == 0 && image && (protection & PROT_READ) &&
+      !(protection & PROT_WRITE))
+    seeProtected(address, size, protection);
+  return result;
+}
+
+EXPORTED int munmap(void *address, size_t size) {
+  if (!realLookup)
+    findReal();
+  if (image)
+    removeRange(address, size);
+  return realUnmap(address, size);
+}

@@ -1,0 +1,96 @@
+"""A program whose calls are counted."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+from collections.abc import Generator, Sequence
+from pathlib import Path
+
+from actiondbg.errors import LaunchError
+from actiondbg.statistics.events import Event
+from actiondbg.support.executables import which
+
+_PRELOAD = "LD_PRELOAD"
+
+
+def run_counted(
+    argv: Sequence[str], library: Path, folder: Path, events: Sequence[Event], name: str = ""
+) -> int:
+    """Run a program, and count the calls in it and in its children.
+
+    Ctrl-C reaches the program, which ends as it does without actiondbg.
+
+    Args:
+        argv: the program and its arguments.
+        library: the result of ``counting_library``.
+        folder: where the library writes the counts.
+        events: the events to count.
+        name: a glob of the functions to count; all if it is empty.
+
+    Returns:
+        The exit status of the program, negative for a signal.
+
+    Raises:
+        LaunchError: the program cannot be started.
+    """
+    program = which(argv[0])
+    if program is None:
+        raise LaunchError(
+            f"There is no program {argv[0]!r}: check its name, or give its path after '--'."
+        )
+    try:
+        with (
+            _ignored_interrupts(),
+            subprocess.Popen(
+                argv, executable=program, env=_environment(library, folder, events, name)
+            ) as process,
+        ):
+            return _wait(process)
+    except OSError as error:
+        raise LaunchError(
+            f"{argv[0]!r} could not be started ({error.strerror}): check the program."
+        ) from error
+
+
+def _wait(process: subprocess.Popen[bytes]) -> int:
+    """Wait for a program; end it with the command."""
+    try:
+        return process.wait()
+    except BaseException:
+        process.terminate()
+        raise
+
+
+@contextlib.contextmanager
+def _ignored_interrupts() -> Generator[None]:
+    """Leave Ctrl-C to the program, which shares the terminal."""
+    before = signal.getsignal(signal.SIGINT)
+    if before == signal.SIG_IGN:  # a job in the background; its program ignores it, too
+        yield
+        return
+    # Not SIG_IGN, which the program would inherit.
+    signal.signal(signal.SIGINT, _ignore)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _ignore(_number: int, _frame: object) -> None:
+    """Do nothing at a signal."""
+
+
+def _environment(library: Path, folder: Path, events: Sequence[Event], name: str) -> dict[str, str]:
+    """Return the environment that preloads the library; the program's own LD_PRELOAD is kept."""
+    preloaded = os.environ.get(_PRELOAD)
+    return {
+        **os.environ,
+        # Behind others: sanitizers have to be the first.
+        _PRELOAD: f"{preloaded}:{library}" if preloaded else str(library),
+        "ACTIONDBG_CALLS_DIRECTORY": str(folder.absolute()),
+        "ACTIONDBG_CALLS_EVENTS": ",".join(event.spec for event in events),
+        "ACTIONDBG_CALLS_NAME": name,
+    }

@@ -1,0 +1,308 @@
+"""``actiondbg kernels count [options] -- PROGRAM ARGS...``."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import sys
+from collections.abc import Generator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, TextIO
+
+from actiondbg.commands.cli.child_process import exit_code, print_notice, signal_name
+from actiondbg.commands.cli.line_parser import LineParser
+from actiondbg.commands.interpreter.error_text import writing
+from actiondbg.commands.interpreter.options import Flag, Option, Options
+from actiondbg.commands.interpreter.values import bucket_count, index, milliseconds, positive_number
+from actiondbg.errors import UsageError
+from actiondbg.recording.dependencies import need_packages
+from actiondbg.statistics.event_probe import choose_available, try_event, why_refused
+from actiondbg.statistics.events import DEFAULT, Event, listed_events
+from actiondbg.support.atomic_write import write_whole
+from actiondbg.support.globs import check_glob
+from actiondbg.support.scratch_directory import scratch_directory
+
+if TYPE_CHECKING:
+    from actiondbg.kernels.counting.measurement import CallCost, CallSelection
+
+_COMMAND = "actiondbg kernels count"
+_HOOK_OPTIONS = {
+    "FILTER_NAME": "--name",
+    "SKIP_START_MS": "--skip-start",
+    "PERF_EVENT_TYPES": "--events",
+    "OUTPUT_CSV": "--csv",
+    "BUCKET_COUNT": "--buckets",
+    "GAMMA": "--gamma",
+}
+_HOOK_FLAGS = {"LIST_EVENT_TYPES": "--list-events", "NO_PROBABILITY_TABLE": "--no-tables"}
+_EPILOG = """\
+examples:
+  actiondbg kernels count -- iree-benchmark-module --module=model.vmfb --function=main
+  actiondbg kernels count --name '*matmul*' --events task-clock,page-faults -- python model.py
+  actiondbg kernels count --csv counts -- iree-run-module --module=model.vmfb --function=main
+  LD_PRELOAD=$(actiondbg kernels count --print-library) iree-run-module --module=model.vmfb
+
+Counted are the dispatches of IREE on the CPU, one call for each workgroup, and the kernels of
+shared libraries (functions _mlir_ciface_*). Neither IREE nor the module is built anew. The
+variables IREE_HOOK_* of IREE's hook are understood; options come before them.
+
+The result goes to stderr for a program, which has stdout, and to stdout for a folder of --keep.
+
+exit status: that of the program (128 + N for a signal); 0 for a folder; 1 error, 2 bad usage,
+3 the program could not be started. docs/kernels.md explains the output.
+"""
+
+
+class CountOptions(Options):
+    """The options of ``actiondbg kernels count``."""
+
+    events: Annotated[
+        str | None,
+        Option(
+            "--events",
+            "LIST",
+            help="comma-separated events, 'default' (those that this machine supports) or 'none'",
+        ),
+    ] = None
+    list_events: Annotated[
+        bool, Flag("--list-events", help="list the events, and whether this machine supports them")
+    ] = False
+    name: Annotated[
+        str | None,
+        Option("--name", "GLOB", help="count functions of this name, and print their statistics"),
+    ] = None
+    skip_start: Annotated[
+        float,
+        Option(
+            "--skip-start",
+            "MS",
+            help="exclude calls that begin in the first MS milliseconds",
+            parse=milliseconds,
+        ),
+    ] = 0.0
+    by_thread: Annotated[bool, Flag("--by-thread", help="print the statistics of each thread")] = (
+        False
+    )
+    buckets: Annotated[
+        int,
+        Option(
+            "--buckets",
+            "N",
+            help="the number of quantile buckets; 16 by default",
+            parse=bucket_count,
+        ),
+    ] = 16
+    no_tables: Annotated[
+        bool, Flag("--no-tables", help="leave out the tables of probabilities")
+    ] = False
+    gamma: Annotated[
+        float,
+        Option(
+            "--gamma",
+            "X",
+            help="the exponent of the tables' shades; 0.5 by default",
+            parse=positive_number,
+        ),
+    ] = 0.5
+    limit: Annotated[
+        int,
+        Option(
+            "--limit",
+            "N",
+            help="the number of functions to list, 0 for all; 30 by default",
+            parse=index,
+        ),
+    ] = 30
+    csv: Annotated[
+        Path | None,
+        Option("--csv", "DIR", help="write the calls of each thread to a CSV in DIR", parse=Path),
+    ] = None
+    keep: Annotated[
+        Path | None,
+        Option("--keep", "DIR", help="keep the counts in DIR, to be read again", parse=Path),
+    ] = None
+    json: Annotated[bool, Flag("--json", help="print one JSON object")] = False
+    output: Annotated[
+        Path | None,
+        Option("--output", "FILE", help="write the result to a file", short="-o", parse=Path),
+    ] = None
+    print_library: Annotated[
+        bool, Flag("--print-library", help="print the path of the library for LD_PRELOAD")
+    ] = False
+
+
+def build_parser() -> LineParser[CountOptions]:
+    """Return the parser of the options before PROGRAM."""
+    return LineParser(
+        CountOptions,
+        _COMMAND,
+        "[options] (-- PROGRAM ARGS... | DIR)",
+        "Count CPU events for each call of a dispatch function of IREE, or of a kernel.",
+        _EPILOG,
+    )
+
+
+def run(argv: list[str]) -> int:
+    """Run the command line after the words kernels count; return the exit code.
+
+    Raises:
+        ActiondbgError: the calls could not be counted.
+    """
+    parser = build_parser()
+    ours, words = parser.split(argv)
+    options = parser.read([*_hook_words(os.environ), *ours])
+    if options.list_events:
+        return _list_events()
+    if options.print_library:
+        return _print_library()
+    if not words:
+        parser.error(f"the program is missing: {_COMMAND} [options] -- PROGRAM ARGS...")
+    is_program = "--" in argv[len(ours) : len(argv) - len(words)]
+    try:
+        return _run(options, words, is_program)
+    except UsageError as error:
+        parser.error(str(error))
+
+
+def _list_events() -> int:
+    from actiondbg.commands.render.events import event_lines
+
+    tried = [try_event(event) for event in listed_events()]
+    print(event_lines(tried, {one.refusal: why_refused(one.refusal) for one in tried}))
+    return 0
+
+
+def _print_library() -> int:
+    from actiondbg.kernels.counting.library import counting_library
+
+    print(counting_library())
+    return 0
+
+
+def _run(options: CountOptions, words: Sequence[str], is_program: bool) -> int:
+    from actiondbg.kernels.counting.calls import has_counts
+
+    _check(options)
+    kept = Path(words[0])
+    if not is_program and len(words) == 1 and has_counts(kept):
+        _report(options, words, kept, sys.stdout, [])
+        return 0
+    events, notes = choose_available((options.events or DEFAULT).split(","), _COMMAND)
+    with _counts_folder(options.keep) as folder:
+        return _count(options, words, folder, events, notes)
+
+
+def _count(
+    options: CountOptions,
+    words: Sequence[str],
+    folder: Path,
+    events: Sequence[Event],
+    notes: list[str],
+) -> int:
+    from actiondbg.kernels.counting.library import counting_library
+    from actiondbg.kernels.counting.measurement import NothingCounted
+    from actiondbg.kernels.counting.program import run_counted
+
+    status = run_counted(words, counting_library(), folder, events, options.name or "")
+    if status < 0:
+        print_notice(f"The program was killed by {signal_name(-status)}.")
+    try:
+        _report(options, words, folder, sys.stderr, notes)
+    except NothingCounted as error:
+        if not status:
+            raise
+        print_notice(str(error))
+    return exit_code(status)
+
+
+def _report(
+    options: CountOptions, words: Sequence[str], folder: Path, out: TextIO, notes: list[str]
+) -> None:
+    """Read the counts, write the requested files, and print the result."""
+    from actiondbg.kernels.counting.calls import read_calls
+    from actiondbg.kernels.counting.measurement import cost_of
+
+    calls = read_calls(folder)
+    calls.notes[:0] = notes
+    cost = cost_of(calls, _selection(options))
+    if options.csv is not None:
+        from actiondbg.kernels.counting.csv_files import write_csv_files
+
+        with writing(options.csv):
+            write_csv_files(cost.calls, options.csv)
+    text = _text(cost, words, options)
+    if options.output is not None:
+        with writing(options.output):
+            write_whole(options.output, f"{text}\n".encode(errors="replace"))
+    else:
+        print(text, file=out)
+
+
+def _text(cost: CallCost, words: Sequence[str], options: CountOptions) -> str:
+    if options.json:
+        return json.dumps({"argv": list(words), **cost.as_json()}, ensure_ascii=False)
+    from actiondbg.commands.render.kernels.counts import counts_text
+
+    return counts_text(cost, words, options.limit, not options.no_tables, options.gamma)
+
+
+def _selection(options: CountOptions) -> CallSelection:
+    from actiondbg.kernels.counting.measurement import CallSelection
+
+    return CallSelection(options.name, options.skip_start, options.buckets, options.by_thread)
+
+
+# --- options ----------------------------------------------------------------------
+
+
+def _check(options: CountOptions) -> None:
+    """Check the options before the program runs.
+
+    Raises:
+        UsageError: an option is invalid.
+        ActiondbgError: a package is missing.
+    """
+    need_packages(_COMMAND, ("numpy",), "kernels")
+    if options.name is not None:
+        check_glob(options.name, options.name, 0)
+    for option, folder in (("--csv", options.csv), ("--keep", options.keep)):
+        if folder is not None:
+            _check_folder(option, folder)
+    if options.keep is not None and options.keep.is_dir() and any(options.keep.iterdir()):
+        raise UsageError(f"{str(options.keep)!r} is not empty: name a new folder for --keep.")
+    output = options.output
+    if output is not None and not output.absolute().parent.is_dir():
+        raise UsageError(f"{str(output)!r} cannot be written: its directory does not exist.")
+
+
+def _check_folder(option: str, folder: Path) -> None:
+    """Create the folder of an option; raise UsageError if files cannot be written to it."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(
+            f"{str(folder)!r} cannot be created ({error.strerror}): name another folder for "
+            f"{option}."
+        ) from error
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise UsageError(f"{str(folder)!r} is not writable: name another folder for {option}.")
+
+
+@contextlib.contextmanager
+def _counts_folder(keep: Path | None) -> Generator[Path]:
+    """Yield the folder of the counts, which is removed at the end if it is not kept."""
+    if keep is not None:
+        yield keep
+        return
+    with scratch_directory("calls") as folder:
+        yield folder
+
+
+def _hook_words(variables: Mapping[str, str]) -> list[str]:
+    """Return the variables of IREE's hook as words of the command line."""
+    words: list[str] = []
+    for name, option in _HOOK_OPTIONS.items():
+        if value := variables.get(f"IREE_HOOK_{name}"):
+            words.append(f"{option}={value}")
+    return words + [flag for name, flag in _HOOK_FLAGS.items() if f"IREE_HOOK_{name}" in variables]

@@ -1,0 +1,1 @@
+"""Results of the commands on kernels as text."""

@@ -1,0 +1,101 @@
+"""The cost of counted calls: totals of functions and threads, and statistics."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from actiondbg.commands.render.quantities import GAMMA, aligned, quantity_lines
+from actiondbg.statistics.quantities import DURATION
+from actiondbg.statistics.units import value_text
+
+if TYPE_CHECKING:
+    from actiondbg.kernels.counting.calls import Thread
+    from actiondbg.kernels.counting.measurement import (
+        CallCost,
+        CallStatistics,
+        FunctionTotal,
+        ThreadTotal,
+    )
+
+_MORE = "--name GLOB prints the statistics of one function, --by-thread those of each thread."
+
+
+def counts_text(
+    cost: CallCost, argv: Sequence[str], most: int, tables: bool = True, gamma: float = GAMMA
+) -> str:
+    """Return the cost of the calls of a program as text.
+
+    Args:
+        cost: the cost.
+        argv: the program and its arguments, or the folder of the counts.
+        most: the number of functions to list; 0: all.
+        tables: include the tables of probabilities.
+        gamma: the exponent of the shades of the tables.
+    """
+    functions, threads = len(cost.functions), len(cost.threads)
+    lines = [
+        f"{_number(cost.calls.size, 'call')} of {_number(functions, 'function')} in "
+        f"{_number(threads, 'thread')}: {shlex.join(argv)}"
+    ]
+    lines += [f"Note: {note}" for note in cost.calls.notes]
+    lines += ["", *_function_lines(cost.functions[: most or None])]
+    if most and functions > most:
+        lines.append(f"... and {functions - most:,} more functions; --limit 0 lists all")
+    lines += ["", *_thread_lines(cost.threads)]
+    if not cost.statistics:
+        lines += ["", _MORE]
+    for statistics in cost.statistics:
+        lines += ["", *_statistic_lines(statistics, tables, gamma)]
+    return "\n".join(lines)
+
+
+def _number(count: int, noun: str) -> str:
+    return f"{count:,} {noun}{'s'[: count != 1]}"
+
+
+def _function_lines(totals: Sequence[FunctionTotal]) -> list[str]:
+    titles = ["calls", DURATION, "/call"]
+    for event in totals[0].events:
+        titles += [event, "/call"]
+    return aligned([[*titles, "function"], *(_function_row(total) for total in totals)])
+
+
+def _function_row(total: FunctionTotal) -> list[str]:
+    mean = total.duration / total.calls
+    row = [f"{total.calls:,}", value_text(DURATION, total.duration), value_text(DURATION, mean)]
+    for event, count in total.events.items():
+        row += [value_text(event, count), value_text(event, total.means[event])]
+    return [*row, total.function.name]
+
+
+def _thread_lines(totals: Sequence[ThreadTotal]) -> list[str]:
+    rows = [["calls", DURATION, "process", "thread", "calls on each CPU"]]
+    for total in totals:
+        cpus = ", ".join(f"{cpu}: {calls:,}" for cpu, calls in total.cpus.items())
+        rows.append(
+            [
+                f"{total.calls:,}",
+                value_text(DURATION, total.duration),
+                str(total.thread.process),
+                _thread_text(total.thread),
+                cpus,
+            ]
+        )
+    return aligned(rows)
+
+
+def _thread_text(thread: Thread) -> str:
+    return f"{thread.name} ({thread.number})"
+
+
+def _statistic_lines(statistics: CallStatistics, tables: bool, gamma: float) -> list[str]:
+    title: list[str] = []
+    if statistics.thread is not None:
+        title = [
+            f"Thread {_thread_text(statistics.thread)} of process {statistics.thread.process}, "
+            f"{_number(statistics.calls, 'call')}:",
+            "",
+        ]
+    return title + quantity_lines(statistics.quantities, statistics.relations, tables, gamma)

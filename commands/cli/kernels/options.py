@@ -166,6 +166,12 @@ class OutputOptions(Options):
     quiet: Quiet = False
 
 
+class GenerateLine(FolderOptions, ProviderOptions, ProblemOptions):
+    """The options of ``kernels generate``."""
+
+    quiet: Quiet = False
+
+
 class CompileLine(FolderOptions, ProviderOptions, CompileOptions):
     """The options of ``kernels compile``."""
 

@@ -8,7 +8,7 @@ from actiondbg.commands.cli.line_parser import LineParser
 
 _EPILOG = """\
 examples:
-  actiondbg kernels run --operation-kind matmul --problem-m 64:513:64 --problem-n 128 --problem-k 256
+  actiondbg kernels run --problem-m 64:513:64 --problem-n 128 --problem-k 256
   actiondbg kernels run --problem-set resnet50 --provider mlir,iree --output resnet50.html
   actiondbg kernels run --from model.mlir --bisect
 

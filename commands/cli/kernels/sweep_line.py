@@ -2,26 +2,46 @@
 
 from __future__ import annotations
 
+import json
+import shutil
+import signal
 import sys
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 
+from actiondbg.commands import FAILED
 from actiondbg.commands.cli.kernels.options import (
-    CompileOptions,
+    CompileLine,
     FolderOptions,
-    LimitOptions,
-    ProfilingOptions,
+    GenerateLine,
+    ProblemOptions,
+    ProfileLine,
     ProviderOptions,
-    VerificationOptions,
+    RunLine,
+    VerifyLine,
 )
-from actiondbg.commands.cli.kernels.requested_problems import ALL, requested_kinds
+from actiondbg.commands.cli.kernels.requested_problems import (
+    ALL,
+    requested_configurations,
+    requested_kinds,
+    requested_operations,
+)
+from actiondbg.commands.render.kernels.rows import report_lines, report_object
+from actiondbg.errors import UsageError
 from actiondbg.kernels.kernels import Kernels
 from actiondbg.kernels.model.dispatch import Dispatch
 from actiondbg.kernels.providers.settings import ProviderSettings
+from actiondbg.kernels.results.entry import entries_of
+from actiondbg.kernels.results.report_files import ReportFiles, parse_tags
 from actiondbg.kernels.results.row import Row
+from actiondbg.kernels.sweep.generation import PlannedDispatches
 from actiondbg.kernels.sweep.progress import Report, SweepProgress
 from actiondbg.kernels.sweep.selection import DispatchFilter
 from actiondbg.kernels.sweep.settings import SweepSettings
+from actiondbg.kernels.sweep.sweep import Sweep, is_wrong
+
+_DEFAULT_PROVIDERS = ["mlir"]
 
 
 def dispatch_filter(options: FolderOptions) -> DispatchFilter:
@@ -40,6 +60,11 @@ def split_names(text: str) -> list[str]:
     return [each.strip() for each in text.split(",") if each.strip()]
 
 
+def requested_providers(options: FolderOptions) -> list[str]:
+    """Return the names of ``--provider``; mlir without."""
+    return split_names(options.provider) or _DEFAULT_PROVIDERS
+
+
 def provider_settings(options: ProviderOptions, batch_size: int | None = None) -> ProviderSettings:
     """Return the settings of providers."""
     return ProviderSettings(options.build_dir, options.device, options.cuda_arch, batch_size)
@@ -52,8 +77,14 @@ def progress_bar(shown: bool) -> Generator[Report | None]:
         yield None
         return
     from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn
-    from rich.progress import TimeRemainingColumn
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TaskID,
+        TextColumn,
+        TimeRemainingColumn,
+    )
 
     columns = (
         TextColumn("{task.description}"),
@@ -77,7 +108,7 @@ def progress_bar(shown: bool) -> Generator[Report | None]:
 
 
 def sweep_settings(options: CompileLine) -> SweepSettings:
-    """Return the settings of a sweep; without options of verification and profiling, it has none."""
+    """Return the settings of a sweep, which does what the command has options for."""
     settings = SweepSettings(
         generated_dir=options.generated_dir,
         jobs=options.num_cpu,
@@ -107,6 +138,36 @@ def sweep_settings(options: CompileLine) -> SweepSettings:
     return settings
 
 
+def generate_requested(options: RunLine | GenerateLine, kernels: Kernels) -> list[Dispatch]:
+    """Generate the dispatches that options name.
+
+    Raises:
+        ActiondbgError: an option is wrong, or nothing fits.
+    """
+    kinds = requested_kinds(options.operation_kind)
+    planned = kernels.plan(
+        requested_operations(options, kinds),
+        configurations=requested_configurations(options),
+        default=options.default_config,
+    )
+    wanted = dispatch_filter(options)
+    dispatches = [each for each in planned.dispatches if wanted(each)]
+    if not dispatches:
+        raise UsageError(_nothing_planned(options, planned))
+    kernels.write(dispatches)
+    return dispatches
+
+
+def _nothing_planned(options: ProblemOptions, planned: PlannedDispatches) -> str:
+    """Return why there is no dispatch to generate."""
+    if planned.dispatches:
+        some = ", ".join(each.name for each in planned.dispatches[:3])
+        return f"No dispatch matches '{options.dispatches}'; there are {some}."
+    if planned.obstacles:
+        return f"No configuration fits: {planned.obstacles[0]}"
+    return "No operation is requested: name sizes, a problem set, a file or a model."
+
+
 def run_sweep(options: CompileLine, choose: Callable[[Kernels], list[Dispatch]]) -> int:
     """Sweep over dispatches, print the rows and write the files of ``--output``.
 
@@ -121,37 +182,61 @@ def run_sweep(options: CompileLine, choose: Callable[[Kernels], list[Dispatch]])
         ActiondbgError: nothing can be done.
     """
     settings = sweep_settings(options)
-    files = open_files(options) if isinstance(options, OutputOptions) else None
-    interrupted = False
+    output = _Output(options)
     with progress_bar(shown=not (options.verbose or options.dry_run)) as report:
         kernels = Kernels(
             settings,
-            providers=split_names(options.provider) or DEFAULT_PROVIDERS,
+            providers=requested_providers(options),
             provider_settings=provider_settings(options, settings.batch_size),
             report=report,
             show=print_command if options.verbose or options.dry_run else None,
         )
         dispatches = choose(kernels)
         sweep = kernels.sweep(dispatches)
-        try:
-            sweep.run(dispatches)
-        except KeyboardInterrupt:
-            interrupted = True
-        finally:
-            rows = [sweep.rows[each.name] for each in dispatches if each.name in sweep.rows]
-            if files is not None:
-                files.write(rows)
+        interrupted = not _completed(sweep, dispatches)
+    rows = [sweep.rows[each.name] for each in dispatches if each.name in sweep.rows]
     if not options.dry_run:
-        print_rows(rows, options)
+        output.write(rows)
     if interrupted:
-        left = len(dispatches) - len(rows)
         print(
-            f"actiondbg: interrupted; {left} of {len(dispatches)} dispatches are left: the same "
+            f"actiondbg: interrupted after {len(rows)} of {len(dispatches)} dispatches: the same "
             "command continues.",
             file=sys.stderr,
         )
         return 128 + signal.SIGINT
     return FAILED if any(map(is_wrong, rows)) else 0
+
+
+def _completed(sweep: Sweep, dispatches: Sequence[Dispatch]) -> bool:
+    """Run a sweep; return False after an interrupt."""
+    try:
+        sweep.run(dispatches)
+    except KeyboardInterrupt:
+        return False
+    return True
+
+
+class _Output:
+    """Rows on the terminal and in files; checked before the sweep, as that may take hours."""
+
+    def __init__(self, options: CompileLine) -> None:
+        verified = isinstance(options, VerifyLine)
+        self._files = ReportFiles(options.output, append=options.append) if verified else None
+        self._tags = parse_tags(options.tags) if verified else ()
+        self._json = verified and options.json
+        self._quiet = verified and options.quiet
+
+    def write(self, rows: Sequence[Row]) -> None:
+        """Print rows and write the files."""
+        entries = entries_of([replace(row, tags=self._tags) for row in rows])
+        if self._files is not None:
+            self._files.write(entries)
+        if self._json:
+            print(json.dumps(report_object(entries), ensure_ascii=False))
+        elif not self._quiet:
+            width = shutil.get_terminal_size().columns
+            for line in report_lines(entries, width=width):
+                print(line)
 
 
 def print_command(line: str) -> None:

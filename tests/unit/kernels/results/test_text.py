@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from actiondbg.commands.render.kernels import block_lines, report_lines
+from actiondbg.commands.render.kernels.rows import block_lines, report_lines
 from actiondbg.kernels.results.entry import entries_of, entry_of
 from actiondbg.kernels.results.markdown import to_markdown
 from actiondbg.kernels.results.words import bandwidth, digits

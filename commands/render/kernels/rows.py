@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import msgspec
+
 from actiondbg.kernels.results.entry import Entry
 from actiondbg.kernels.results.words import (
     TABLE_HEAD,
@@ -86,3 +88,9 @@ def _fact_lines(fact: Fact, width: int) -> list[str]:
 def _wrong_lines(entry: Entry) -> list[str]:
     verification = entry.verification
     return [*verification.first, *verification.map.splitlines()]
+
+
+def report_object(entries: Sequence[Entry]) -> dict[str, object]:
+    """Return a report as JSON: the fields of each entry, and its rate."""
+    kernels = [{**msgspec.to_builtins(each), "gflops": each.gflops} for each in entries]
+    return {"kernels": kernels}

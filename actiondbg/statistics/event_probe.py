@@ -110,15 +110,20 @@ def choose_available(names: Iterable[str], lister: str) -> tuple[list[Event], li
             notes.append(f"{event.name!r} is not counted: {why}.")
     if events:
         return events, notes
+    return _software_events(notes)
+
+
+def _software_events(notes: list[str]) -> tuple[list[Event], list[str]]:
+    """Return software events in place of hardware events, and add a sentence why."""
     events = _opened(_SOFTWARE_DEFAULT)
-    if wanted == [DEFAULT] and not has_counters():
-        notes.append("This machine has no hardware counters, as most virtual machines have none.")
-    if events:
-        notes.append(f"Counted instead: {', '.join(event.name for event in events)}.")
-    else:
+    if not events:
         tried = try_event(KNOWN[_SOFTWARE_DEFAULT[0]])
-        notes.append(f"No events are counted: {why_refused(tried.refusal)}.")
-    return events, notes
+        return [], [*notes, f"No events are counted: {why_refused(tried.refusal)}."]
+    names = ", ".join(event.name for event in events)
+    if notes:
+        return events, [*notes, f"Software events are counted instead: {names}."]
+    why = why_refused(try_event(KNOWN[_HARDWARE_DEFAULT[0]]).refusal)
+    return events, [f"Software events are counted: {names}. For hardware events, {why}."]
 
 
 def try_event(event: Event) -> ProbeResult:

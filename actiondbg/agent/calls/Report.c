@@ -39,9 +39,14 @@ static bool runReport(void) {
     if (strncmp(*one, "LD_PRELOAD=", 11) && strncmp(*one, "PYTHONPATH=", 11))
       variables[count++] = *one;
   variables[count] = path;
-  char *arguments[] = {
-      (char *)settings.python, "-m", "actiondbg", "kernels", "count",
-      settings.directory,      NULL};
+  char *arguments[] = {(char *)settings.python,
+                       "-m",
+                       "actiondbg",
+                       "kernels",
+                       "count",
+                       "--by-thread",
+                       settings.directory,
+                       NULL};
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   // The program's standard output stays as it is.

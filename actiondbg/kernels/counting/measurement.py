@@ -173,7 +173,7 @@ def cost_of(calls: Calls, selection: CallSelection) -> CallCost:
             f"All {selected.size:,} calls began in the first {selection.skip_start:g} ms: give a "
             "smaller --skip-start."
         )
-    functions = _function_totals(late)
+    functions = function_totals(late)
     threads = _thread_totals(late)
     statistics: list[CallStatistics] = []
     if selection.by_thread:
@@ -209,7 +209,8 @@ def _why_nothing(calls: Calls, name: str | None) -> str:
     return f"No function was called: the program loaded {some}."
 
 
-def _function_totals(calls: Calls) -> list[FunctionTotal]:
+def function_totals(calls: Calls) -> list[FunctionTotal]:
+    """Return the cost of each function, the costliest first."""
     used, group = np.unique(calls.function, return_inverse=True)
     size = len(used)
     number = np.bincount(group, minlength=size)

@@ -2,7 +2,8 @@
 
 Tracy's ``tracy-csvexport`` writes one row for each zone (``name``, ``src_file``, ``src_line``,
 ``total_ns``, ``counts``), or with ``-u`` one for each time that it was entered (``exec_time_ns``).
-A counter of dispatches writes a name, a time and perhaps a count, under names of its own choice.
+``actiondbg kernels count --csv`` writes one row for each call (``dispatch``, ``duration_ns``); other
+counters of dispatches write a name, a time and perhaps a count.
 """
 
 from __future__ import annotations
@@ -18,10 +19,12 @@ from actiondbg.lineage.performance.profiles.profile import Entry, Frame, Profile
 # By the column of the time, in the order of preference: a total before a mean.
 _UNITS = {
     "total_ns": "ns",
+    "duration_ns": "ns",
     "exec_time_ns": "ns",
     "time_ns": "ns",
     "ns": "ns",
     "total_us": "us",
+    "duration_us": "us",
     "time_us": "us",
     "us": "us",
     "total_ms": "ms",

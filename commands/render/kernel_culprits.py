@@ -1,0 +1,122 @@
+"""The culprits of wrong kernels: one kernel, and the triage of many."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from actiondbg.kernels.bisection.triage import BisectedKernel, CulpritGroup
+from actiondbg.kernels.results.row import WRONG, Row
+
+_MOST_NAMES = 4  # of kernels in a group
+
+
+def row_line(row: Row) -> str:
+    """Return the verdict of a kernel in one line, before its bisection."""
+    verification = row.verification
+    if verification is None:
+        return f"{row.dispatch.name}: not verified"
+    line = f"{row.dispatch.name}: {verification.verdict}"
+    if verification.wrong:
+        line += f", {verification.wrong:,} of {verification.total:,} elements are wrong"
+    elif verification.detail and verification.verdict != "SUCCESS":
+        line += f", {verification.detail}"
+    return line
+
+
+def culprit_lines(kernel: BisectedKernel) -> list[str]:
+    """Return the culprit of a kernel, with the folder of the report."""
+    culprit = kernel.culprit
+    if not culprit.is_found:
+        return [f"  Undecided ({culprit.verdict}): {culprit.sentence}"]
+    lines = [f"  Culprit: {culprit.sentence}"]
+    if culprit.pipeline:
+        lines.append(f"  Pass: {culprit.pipeline}")
+    lines.append(f"  {culprit.trials} trials, {culprit.seconds:.1f} s.")
+    if culprit.folder is not None:
+        lines.append(f"  Report: {_relative(culprit.folder)}/report.md")
+    return lines
+
+
+def triage_text(rows: Sequence[Row], groups: Sequence[CulpritGroup]) -> str:
+    """Return how many kernels are wrong, and a table of the distinct culprits.
+
+    Args:
+        rows: of all kernels.
+        groups: of the bisected ones.
+    """
+    wrong = sum(row.verification is not None and row.verification.verdict in WRONG for row in rows)
+    bisected = sum(len(group.kernels) for group in groups)
+    found = [group for group in groups if group.is_found]
+    decided = sum(len(group.kernels) for group in found)
+    head = f"{_count(len(rows), 'kernel')}: {wrong} wrong"
+    if bisected:
+        head += f", {decided} of {bisected} bisected to {_count(len(found), 'culprit')}"
+    lines = [f"{head}."]
+    for number, group in enumerate(groups, 1):
+        lines += _group_lines(number, group)
+    return "\n".join(lines)
+
+
+def triage_object(rows: Sequence[Row], groups: Sequence[CulpritGroup]) -> dict[str, object]:
+    """Return the verdicts and the culprits with stable keys, for JSON."""
+    return {
+        "kernels": [
+            {
+                "dispatch": row.dispatch.name,
+                "verdict": row.verification.verdict if row.verification else None,
+                "wrong": row.verification.wrong if row.verification else None,
+                "total": row.verification.total if row.verification else None,
+                "culprit": row.culprit or None,
+                "report": row.culprit_folder or None,
+            }
+            for row in rows
+        ],
+        "culprits": [_group_object(group) for group in groups],
+    }
+
+
+def _group_object(group: CulpritGroup) -> dict[str, object]:
+    culprit = group.example.culprit
+    return {
+        "title": group.title,
+        "verdict": culprit.verdict,
+        "tag": culprit.tag or None,
+        "name": culprit.name or None,
+        "pass": culprit.pass_name or None,
+        "pipeline": culprit.pipeline or None,
+        "example": group.example.dispatch.name,
+        "report": str(culprit.folder) if culprit.folder else None,
+        "message": culprit.sentence,
+        "kernels": [each.dispatch.name for each in group.kernels],
+    }
+
+
+def _group_lines(number: int, group: CulpritGroup) -> list[str]:
+    example = group.example
+    lines = [f"{number}. {group.title}: {_count(len(group.kernels), 'kernel')}"]
+    lines.append(f"   smallest: {example.dispatch.name}")
+    pipeline = example.dispatch.configuration.parameters.get("pipeline")
+    if pipeline:
+        lines.append(f"   pipeline: {pipeline}")
+    if example.culprit.folder is not None:
+        lines.append(f"   report: {_relative(example.culprit.folder)}/report.md")
+    if not group.is_found:
+        lines.append(f"   {example.culprit.sentence}")
+    others = [each.dispatch.name for each in group.kernels[1:]]
+    if others:
+        shown = ", ".join(others[:_MOST_NAMES])
+        more = len(others) - _MOST_NAMES
+        lines.append(f"   also: {shown}{f' and {more} more' if more > 0 else ''}")
+    return lines
+
+
+def _relative(folder: Path) -> str:
+    """Return a path as seen from here, if it is below."""
+    path = os.path.relpath(folder)
+    return str(folder) if path.startswith("..") else path
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'s'[: number != 1]}"

@@ -1,0 +1,161 @@
+"""The progress and the result of a search for the fastest configuration."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from statistics import median
+from typing import TextIO
+
+from actiondbg.kernels.search.search import Finalist, SearchProgress, SearchResult
+from actiondbg.kernels.search.trial import SearchTrial
+
+_MOST_WRONG = 5  # that are listed
+_ENDS = {
+    "budget": "the budget is used up",
+    "time": "the time is used up",
+    "space": "every configuration was tried",
+}
+
+
+class SearchDisplay:
+    """The progress on a stream: one line that is rewritten on a terminal, else a line a trial.
+
+    Args:
+        err: the stream.
+        flops: of one call.
+    """
+
+    def __init__(self, err: TextIO, flops: int) -> None:
+        self._err = err
+        self._flops = flops
+        self._is_terminal = err.isatty()
+
+    def report(self, progress: SearchProgress) -> None:
+        """Show the progress."""
+        line = progress_line(progress, self._flops)
+        if self._is_terminal:
+            print(f"\r\033[K{line}", end="", file=self._err, flush=True)
+        else:
+            print(line, file=self._err, flush=True)
+
+    def clear(self) -> None:
+        """Erase the line of a terminal."""
+        if self._is_terminal:
+            print("\r\033[K", end="", file=self._err, flush=True)
+
+
+def progress_line(progress: SearchProgress, flops: int) -> str:
+    """Return the progress in one line."""
+    of = f"/{progress.budget}" if progress.budget is not None else ""
+    words = [f"{progress.tried}{of}"]
+    if progress.trial is not None:
+        words.append(f"{progress.trial.configuration.name}: {_outcome(progress.trial)}")
+    if progress.best is not None and progress.best.seconds is not None:
+        best = progress.best
+        rate = _rate(flops, progress.best.seconds)
+        words.append(f"best {_milliseconds(best)} ms ({rate}) {best.configuration.name}")
+    if progress.left:
+        words.append(f"about {progress.left:.0f} s left")
+    return "; ".join(words)
+
+
+def search_text(result: SearchResult) -> str:
+    """Return the result as text."""
+    operation, tried, wrong = result.operation, len(result.trials), result.wrong
+    head = f"{operation.name}: {tried} configuration{'s'[: tried != 1]} tried"
+    head += f", {len(wrong)} wrong" if wrong else ""
+    lines = [f"{head}; {_ENDS[result.ended]}.", *_table(result), _conclusion(result)]
+    lines += _wrong_lines(wrong)
+    return "\n".join([*lines, f"Log: {result.log}"])
+
+
+def search_object(result: SearchResult) -> dict[str, object]:
+    """Return the result with stable keys, for JSON."""
+    best = result.best
+    return {
+        "operation": result.operation.name,
+        "ended": result.ended,
+        "tried": len(result.trials),
+        "wrong": [each.configuration.name for each in result.wrong],
+        "best": best.configuration.name if best else None,
+        "parameters": dict(best.configuration.parameters) if best else None,
+        "finalists": [
+            {
+                "configuration": each.configuration.name,
+                "default": each.is_default,
+                "seconds": list(each.profile.seconds),
+            }
+            for each in result.finalists
+        ],
+        "log": str(result.log),
+    }
+
+
+def _table(result: SearchResult) -> list[str]:
+    """Return the confirmation run, the fastest first."""
+    if not result.finalists:
+        return []
+    default = result.default
+    rows = [("least ms", "median ms", "GFLOP/s", "speed-up", "configuration")]
+    for each in result.finalists:
+        times = each.profile.seconds
+        gain = f"{default.seconds / each.seconds:.2f}" if default else ""
+        name = f"{each.configuration.name}{' (default)' if each.is_default else ''}"
+        rate = f"{result.operation.flops / each.seconds / 1e9:.2f}"
+        rows.append((f"{min(times) * 1e3:.4f}", f"{median(times) * 1e3:.4f}", rate, gain, name))
+    widths = [max(len(row[column]) for row in rows) for column in range(4)]
+    return [
+        "  ".join([*(word.rjust(width) for word, width in zip(row, widths, strict=False)), row[4]])
+        for row in rows
+    ]
+
+
+def _conclusion(result: SearchResult) -> str:
+    best, default = result.best, result.default
+    if best is None:
+        return "No kernel is right, so there is no best configuration."
+    count = len(best.profile.seconds)
+    confirmed = f"confirmed by {count} repetition{'s'[: count != 1]}, in turn with the others"
+    if default is None:
+        return f"Best: {best.configuration.name}, {confirmed}. The default is not right."
+    if best.is_default:
+        return f"Best: the default, {confirmed}: no configuration is faster."
+    if _overlap(best, default):
+        return (
+            f"Best: {best.configuration.name}, {confirmed}, but its times and those of the default "
+            "overlap."
+        )
+    gain = default.seconds / best.seconds
+    return f"Best: {best.configuration.name}, {gain:.2f} times as fast as the default; {confirmed}."
+
+
+def _overlap(faster: Finalist, slower: Finalist) -> bool:
+    return median(faster.profile.seconds) >= slower.seconds
+
+
+def _wrong_lines(wrong: Sequence[SearchTrial]) -> list[str]:
+    lines = [
+        f"Wrong: {each.configuration.name}: {_outcome(each)}{_detail(each)}"
+        for each in wrong[:_MOST_WRONG]
+    ]
+    if len(wrong) > _MOST_WRONG:
+        lines.append(f"... and {len(wrong) - _MOST_WRONG} more in the log")
+    if any(each.verdict in ("FAILED", "CRASHED") for each in wrong):
+        lines.append("'actiondbg kernels bisect' finds the actions that make them wrong.")
+    return lines
+
+
+def _outcome(trial: SearchTrial) -> str:
+    return f"{_milliseconds(trial)} ms" if trial.is_right else trial.verdict
+
+
+def _detail(trial: SearchTrial) -> str:
+    return f", {trial.detail}" if trial.detail else ""
+
+
+def _milliseconds(trial: SearchTrial) -> str:
+    return f"{(trial.seconds or 0.0) * 1e3:.4g}"
+
+
+def _rate(flops: int, seconds: float) -> str:
+    return f"{flops / seconds / 1e9:.3g} GFLOP/s"

@@ -1,0 +1,1 @@
+"""Benchmarks of kernels: sweeps, speed, agreement with IREE's benchmark, and counting."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import struct
 import subprocess
 from dataclasses import replace
@@ -18,9 +19,11 @@ from actiondbg.kernels.model.dispatch import Dispatch
 from actiondbg.kernels.model.element_type import ElementType
 from actiondbg.kernels.model.operation import Operation
 from actiondbg.kernels.operations.matmul import Matmul
+from actiondbg.kernels.providers.iree import programs
 from actiondbg.kernels.providers.iree.configurations import data_tiling, split_k
 from actiondbg.kernels.providers.iree.provider import IreeProvider
 from actiondbg.kernels.providers.iree.target import Target
+from actiondbg.kernels.providers.iree.toolchain import Toolchain
 from actiondbg.kernels.providers.provider import CompiledKernel
 from actiondbg.kernels.providers.settings import ProviderSettings
 from actiondbg.kernels.providers.steps import CompilationSteps
@@ -242,3 +245,66 @@ def test_the_packages_are_missing(provider: IreeProvider, monkeypatch: pytest.Mo
 def test_a_build_without_a_compiler_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="has no iree-compile"):
         IreeProvider(ProviderSettings(build_dir=tmp_path)).identity()
+
+
+@pytest.mark.parametrize(
+    ("device", "instruction"), [("cuda", b"mma.sync"), ("rocm", b"")], ids=["cuda", "rocm"]
+)
+def test_tensor_cores_compile_without_a_gpu(
+    device: str, instruction: bytes, tmp_path: Path
+) -> None:
+    provider = IreeProvider(ProviderSettings(device=device))
+    operation = Matmul(256, 256, 128, F16, F16, F32)
+    fitting = [
+        each
+        for each in provider.configurations(operation)
+        if provider.obstacle(Dispatch(operation, each)) is None
+    ]
+
+    kernel = compile_kernel(provider, operation, fitting[-1], tmp_path)
+
+    assert "_tile_config_64x64_32x10_tensorcore_m" in fitting[-1].name
+    assert kernel.config_applied == "yes"
+    assert instruction in kernel.verify.path.read_bytes()
+
+
+@pytest.mark.parametrize("device", ["cuda", "rocm"])
+def test_a_gpu_computes_or_its_absence_is_named(device: str, tmp_path: Path) -> None:
+    provider = IreeProvider(ProviderSettings(device=device))
+    operation = Matmul(256, 256, 128)
+    dispatch = Dispatch(operation, provider.default(operation))
+    missing = provider.not_runnable(dispatch)
+    if missing is not None:
+        assert re.fullmatch(r"No (CUDA|ROCm) device: .+\.", missing)
+        pytest.skip(missing)
+
+    assert computes(
+        compile_kernel(provider, operation, dispatch.configuration, tmp_path), operation
+    )
+
+
+def test_the_programs_of_a_build_are_used(tmp_path: Path) -> None:
+    build = tmp_path / "build"
+    (build / "tools").mkdir(parents=True)
+    for name in ("iree-compile", "iree-run-module", "iree-benchmark-module"):
+        (build / "tools" / name).symlink_to(Toolchain().program(name))
+    provider = IreeProvider(ProviderSettings(build_dir=build, batch_size=10))
+    operation = Matmul(16, 16, 16, BF16, BF16, F32)
+
+    kernel = compile_kernel(provider, operation, provider.default(operation), tmp_path / "kernel")
+
+    loaded = programs.load(kernel.verify)
+    inputs = operands(operation)
+    assert (loaded.run(inputs) == operation.reference(inputs).values).all()
+    assert programs.load(kernel.profile).time(inputs, 30) > 0
+
+
+def test_a_program_that_fails_is_an_error(tmp_path: Path) -> None:
+    provider = IreeProvider(ProviderSettings())
+    operation = Matmul(16, 16, 16)
+    kernel = compile_kernel(provider, operation, provider.default(operation), tmp_path)
+    run = Toolchain().program("iree-run-module")
+    broken = replace(kernel.verify, settings={**kernel.verify.settings, "run": run}, symbol="none")
+
+    with pytest.raises(KernelError, match="iree-run-module failed with exit status 1: "):
+        programs.load(broken).run(operands(operation))

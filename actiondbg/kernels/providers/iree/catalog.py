@@ -14,6 +14,7 @@ from actiondbg.kernels.providers.iree.configurations import (
     data_tiling,
     tiled,
 )
+from actiondbg.kernels.providers.iree.root import is_convolution, is_product, root_loops
 from actiondbg.kernels.providers.iree.target import Target, vector_bytes
 from actiondbg.kernels.providers.iree.tiling import (
     convolution_tiling,
@@ -22,9 +23,7 @@ from actiondbg.kernels.providers.iree.tiling import (
     matmul_tilings,
 )
 
-_PRODUCTS = ("linalg.matmul", "linalg.batch_matmul")
 _KEEP_ATTRIBUTES = ("matmul", "batch_matmul")
-_CONVOLUTION = "linalg.conv_2d_nhwc_hwcf"
 _TILES = (16, 32, 64, 128, 256)
 _HEIGHTS = (1, 2, 4, 6, 8, 12, 16)
 _STEPS = (1, 2, 4, 8)
@@ -33,15 +32,15 @@ _STEPS = (1, 2, 4, 8)
 def predefined(operation: Operation, target: Target) -> list[Configuration]:
     """Return the predefined configurations of an operation, the best by rule first."""
     if target.device != "cpu":
-        return tensor_cores.predefined(operation, target) if _is_product(operation) else []
-    if _is_product(operation):
+        return tensor_cores.predefined(operation, target) if _keeps_attribute(operation) else []
+    if is_product(operation):
         tilings = matmul_tilings(operation, vector_bytes())
         by = _applied_by(operation)
         return [
             *(tiled(target, each, MATMUL_PIPELINE, by) for each in tilings),
             data_tiling(target),
         ]
-    if operation.root == _CONVOLUTION:
+    if is_convolution(operation):
         tilings = convolution_tilings(operation, vector_bytes())
         return [tiled(target, each, CONVOLUTION_PIPELINE, "stage") for each in tilings]
     return []
@@ -53,7 +52,7 @@ def space(operation: Operation, target: Target) -> dict[str, Sequence[Parameter]
     lanes = [width * registers for registers in (1, 2, 3, 4)]
     if target.device != "cpu":
         return {}
-    if _is_product(operation):
+    if is_product(operation):
         return {
             "tile_m": _TILES,
             "tile_n": _TILES,
@@ -61,7 +60,7 @@ def space(operation: Operation, target: Target) -> dict[str, Sequence[Parameter]
             "vector_n": lanes,
             "vector_k": _STEPS,
         }
-    if operation.root == _CONVOLUTION:
+    if is_convolution(operation):
         return {
             "tile_h": (1, 2, 4, 8, 16),
             "tile_c": _TILES,
@@ -82,7 +81,7 @@ def chosen(operation: Operation, target: Target, choice: Mapping[str, Parameter]
     if missing:
         raise UsageError(f"The choice has no {missing[0]}; iree needs a size for each parameter.")
     sizes = {name: int(str(value)) for name, value in choice.items()}
-    if operation.root == _CONVOLUTION:
+    if is_convolution(operation):
         tiling = convolution_tiling(
             operation,
             (sizes["tile_h"], sizes["tile_c"]),
@@ -91,7 +90,7 @@ def chosen(operation: Operation, target: Target, choice: Mapping[str, Parameter]
         )
         return tiled(target, tiling, CONVOLUTION_PIPELINE, "stage")
     tiling = matmul_tiling(
-        len(operation.loops) - 3,
+        len(root_loops(operation)) - 3,
         (sizes["tile_m"], sizes["tile_n"]),
         (sizes["vector_m"], sizes["vector_n"]),
         sizes["vector_k"],
@@ -99,11 +98,11 @@ def chosen(operation: Operation, target: Target, choice: Mapping[str, Parameter]
     return tiled(target, tiling, MATMUL_PIPELINE, _applied_by(operation))
 
 
-def _is_product(operation: Operation) -> bool:
-    """Whether an operation is a product of matrices, alone or fused with others."""
-    return operation.root in _PRODUCTS
-
-
 def _applied_by(operation: Operation) -> str:
-    """Return how a configuration is applied: operations that are fused lose the attribute."""
-    return "attribute" if operation.kind in _KEEP_ATTRIBUTES else "stage"
+    """Return how a configuration is applied."""
+    return "attribute" if _keeps_attribute(operation) else "stage"
+
+
+def _keeps_attribute(operation: Operation) -> bool:
+    """Whether IREE keeps the attribute of the root: it loses that of one that it rewrites."""
+    return operation.kind in _KEEP_ATTRIBUTES

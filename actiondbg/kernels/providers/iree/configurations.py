@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from actiondbg.kernels.model.configuration import Configuration, Parameter
 from actiondbg.kernels.providers.iree.lowering import Lowering
-from actiondbg.kernels.providers.iree.target import Target
+from actiondbg.kernels.providers.iree.target import Target, make_target
 from actiondbg.kernels.providers.iree.tiling import Tiling, levels
 
 PROVIDER = "iree"
@@ -116,45 +116,56 @@ def flags_of(configuration: Configuration) -> list[str]:
     return flags
 
 
-def tensor_core(target: Target, tile: GpuTile, instruction: str, mma: str) -> Configuration:
+def tensor_core(
+    target: Target, tile: GpuTile, instruction: tuple[str, str], batch: int = 0
+) -> Configuration:
     """Return the configuration of a product of matrices on tensor cores.
 
     Args:
         target: a GPU.
         tile: of a workgroup.
-        instruction: the name of the class of instructions, such as ``tensorcore_mmasync``.
-        mma: IREE's name of the instruction, such as ``NV_MMA_SYNC_F32_16x8x16_F16``.
+        instruction: the class of instructions, such as ``tensorcore_mmasync``, and IREE's name of
+            the one that is used, such as ``NV_MMA_SYNC_F32_16x8x16_F16``.
+        batch: the number of loops over matrices.
     """
+    name, mma = instruction
+    ones, zeros = [1] * batch, [0] * batch
     rows, columns, depth = tile.shape
     mma_rows, mma_columns, mma_depth = mma_shape(mma)
     subgroups = tile.threads[0] * tile.threads[1] * tile.threads[2] // subgroup_size(target)
     across, down = _grid(subgroups, rows // mma_rows, columns // mma_columns)
     parameters: dict[str, Parameter] = {
         **_target_parameters(target),
-        "workgroup": [rows, columns, 0],
-        "subgroup": [rows // down // mma_rows, columns // across // mma_columns, 0],
-        "reduction": [0, 0, depth // mma_depth],
+        "workgroup": [*ones, rows, columns, 0],
+        "subgroup": [*zeros, rows // down // mma_rows, columns // across // mma_columns, 0],
+        "reduction": [*zeros, 0, 0, depth // mma_depth],
         "mma_kind": mma,
         "workgroup_size": [subgroups * subgroup_size(target), 1, 1],
         "stages": tile.stages,
         "pipeline": "TileAndFuse",
         "applied_by": "attribute",
     }
-    name = _name(target, f"tile_config_{tile.name}_{instruction}")
-    return Configuration(PROVIDER, name, parameters)
+    return Configuration(PROVIDER, _name(target, f"tile_config_{tile.name}_{name}"), parameters)
 
 
-def simt(target: Target, tile: GpuTile) -> Configuration:
-    """Return the configuration of a product of matrices on a GPU's scalar units."""
+def simt(target: Target, tile: GpuTile, batch: int = 0) -> Configuration:
+    """Return the configuration of a product of matrices on a GPU's scalar units.
+
+    Args:
+        target: a GPU.
+        tile: of a workgroup.
+        batch: the number of loops over matrices.
+    """
+    ones, zeros = [1] * batch, [0] * batch
     rows, columns, depth = tile.shape
     threads = tile.threads[0] * tile.threads[1] * tile.threads[2]
     across = min(threads, columns // 4)
     down = threads // across
     parameters: dict[str, Parameter] = {
         **_target_parameters(target),
-        "workgroup": [rows, columns, 0],
-        "thread": [rows // down, columns // across, 0],
-        "reduction": [0, 0, depth],
+        "workgroup": [*ones, rows, columns, 0],
+        "thread": [*ones, rows // down, columns // across, 0],
+        "reduction": [*zeros, 0, 0, depth],
         "workgroup_size": [across, down, 1],
         "stages": tile.stages,
         "pipeline": "TileAndFuse",
@@ -182,7 +193,7 @@ def _gpu_lowering(parameters: Mapping[str, Parameter]) -> Lowering:
     if mma:
         config["mma_kind"] = f"#iree_gpu.mma_layout<{mma}>"
         config["promote_operands"] = "[0, 1]"
-    target = Target(str(parameters["device"]), str(parameters["arch"]))
+    target = make_target(str(parameters["device"]), str(parameters.get("arch", "")))
     size = _list(parameters["workgroup_size"])
     options = (
         f"#iree_gpu.pipeline_options<prefetch_num_stages = {parameters.get('stages', 1)}, "

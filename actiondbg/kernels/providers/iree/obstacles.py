@@ -2,17 +2,30 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from math import prod
 
 from actiondbg.errors import UsageError
 from actiondbg.kernels.model.configuration import Parameter
 from actiondbg.kernels.model.dispatch import Dispatch
-from actiondbg.kernels.providers.iree.configurations import LEVELS, PARAMETERS
+from actiondbg.kernels.providers.iree.configurations import LEVELS, PARAMETERS, mma_shape
+from actiondbg.kernels.providers.iree.root import is_product, root_loops
 from actiondbg.kernels.providers.iree.target import make_target, vector_bytes
 
 # IREE refuses vectors of so many registers or more.
 _MOST_REGISTERS = 512
+_EXAMPLE = "NV_MMA_SYNC_F32_16x8x16_F16"
+_INSTRUCTION = r"\w+?_\d+x\d+x\d+_\w+"
+# The bytes of shared memory that a workgroup may have.
+_SHARED_MEMORY = {
+    "sm_80": 163 << 10,
+    "sm_86": 99 << 10,
+    "sm_89": 99 << 10,
+    "sm_90": 227 << 10,
+    "gfx90a": 64 << 10,
+    "gfx942": 64 << 10,
+}
 
 
 def find_obstacle(dispatch: Dispatch) -> str | None:
@@ -23,6 +36,9 @@ def find_obstacle(dispatch: Dispatch) -> str | None:
         _unfit_split,
         _unfit_levels,
         _too_large_vector,
+        _unfit_instruction,
+        _unaligned_tile,
+        _too_much_shared_memory,
     )
     return next((reason for check in checks if (reason := check(dispatch))), None)
 
@@ -47,20 +63,18 @@ def _unfit_split(dispatch: Dispatch) -> str | None:
     slices = dispatch.configuration.parameters.get("split_k_slices", 1)
     if slices == 1:
         return None
-    sums = [loop.size for loop in dispatch.operation.loops if loop.type == "reduction"]
     if not isinstance(slices, int) or slices < 1:
         return f"split_k_slices must be a number from 1 on, got {slices}."
-    if len(sums) != 1:
-        return f"split_k_slices needs one sum, and {dispatch.operation.kind} has {len(sums)}."
-    if sums[0] % slices:
-        return f"A sum of {sums[0]} does not divide into {slices} slices."
-    return None
+    if not is_product(dispatch.operation):
+        return f"split_k_slices is for products of matrices, and not for {dispatch.operation.kind}."
+    depth = root_loops(dispatch.operation)[-1]
+    return f"A sum of {depth} does not divide into {slices} slices." if depth % slices else None
 
 
 def _unfit_levels(dispatch: Dispatch) -> str | None:
     """Return that a list of sizes does not have a size for each loop."""
     loops = _loop_sizes(dispatch)
-    for level in (*LEVELS, "workgroup", "subgroup", "thread"):
+    for level in (*LEVELS, "workgroup", "reduction", "subgroup", "thread"):
         if level not in dispatch.configuration.parameters:
             continue
         sizes = sizes_of(dispatch.configuration.parameters[level])
@@ -90,16 +104,66 @@ def _too_large_vector(dispatch: Dispatch) -> str | None:
     return f"A vector of {size} bytes is too large: IREE takes less than {most} on this CPU."
 
 
+def _unaligned_tile(dispatch: Dispatch) -> str | None:
+    """Return that a shape does not divide into the tiles of a GPU."""
+    parameters = dispatch.configuration.parameters
+    tile = _gpu_tile(dispatch)
+    if not tile:
+        return None
+    if not is_product(dispatch.operation):
+        return (
+            f"A workgroup's tile is of a product of matrices, and not of {dispatch.operation.kind}."
+        )
+    for size, loop in zip(tile, _loop_sizes(dispatch), strict=True):
+        if size and loop % size:
+            return f"A loop of {loop} does not divide into tiles of {size}."
+    threads = sizes_of(parameters.get("workgroup_size", ()))
+    return None if threads and len(threads) == 3 else "workgroup_size must be three numbers."
+
+
+def _unfit_instruction(dispatch: Dispatch) -> str | None:
+    """Return that an instruction is of other types than the operands."""
+    mma = dispatch.configuration.parameters.get("mma_kind")
+    if mma is not None and not re.fullmatch(_INSTRUCTION, str(mma)):
+        return f"mma_kind must be IREE's name of an instruction, such as {_EXAMPLE}, got {mma}."
+    operands = {each.type.value.upper() for each in dispatch.operation.inputs}
+    if mma is None or operands == {str(mma).rpartition("_")[2]}:
+        return None
+    return f"The instruction {mma} does not multiply {' and '.join(sorted(operands)).lower()}."
+
+
+def _too_much_shared_memory(dispatch: Dispatch) -> str | None:
+    """Return that the tiles of the operands do not fit the shared memory of a GPU."""
+    parameters = dispatch.configuration.parameters
+    most = _SHARED_MEMORY.get(str(parameters.get("arch")))
+    tile = _gpu_tile(dispatch)
+    if not tile or most is None or not parameters.get("mma_kind"):
+        return None
+    rows, columns, depth = tile[-3:]
+    size = (rows + columns) * depth * dispatch.operation.inputs[0].type.size
+    if size <= most:
+        return None
+    return f"Tiles of {size} bytes do not fit the {most} bytes of shared memory of this GPU."
+
+
+def _gpu_tile(dispatch: Dispatch) -> list[int]:
+    """Return the sizes of a workgroup's tile, those of the sums included; empty for the CPU."""
+    parameters = dispatch.configuration.parameters
+    tile = sizes_of(parameters.get("workgroup", ())) or []
+    depth = sizes_of(parameters.get("reduction", ())) or []
+    mma = parameters.get("mma_kind")
+    unit = mma_shape(str(mma))[2] if mma else 1
+    return [size or sums * unit for size, sums in zip(tile, depth, strict=False)]
+
+
 def _loop_sizes(dispatch: Dispatch) -> list[int]:
     """Return the sizes of the root's loops in the compiler: slices of a sum are the first."""
     slices = dispatch.configuration.parameters.get("split_k_slices", 1)
-    loops = dispatch.operation.loops
+    loops = root_loops(dispatch.operation)
     if not isinstance(slices, int) or slices == 1:
-        return [loop.size for loop in loops]
-    return [
-        slices,
-        *(loop.size if loop.type == "parallel" else loop.size // slices for loop in loops),
-    ]
+        return loops
+    *parallel, reduction = loops
+    return [slices, *parallel, reduction // slices]
 
 
 def sizes_of(value: Parameter) -> list[int] | None:

@@ -19,6 +19,7 @@ from actiondbg.kernels.providers.iree.lowering import (
     read_lowerings,
     replace_lowering,
 )
+from actiondbg.kernels.providers.iree.root import root_loops
 from actiondbg.kernels.providers.iree.target import Target, cpu_identity, make_target
 from actiondbg.kernels.providers.iree.toolchain import Toolchain
 from actiondbg.kernels.providers.provider import Applied, CompiledKernel, Provider
@@ -186,4 +187,4 @@ def _edit(dispatch: Dispatch, lowering: Lowering, stage: str) -> str | None:
 def _loops(dispatch: Dispatch) -> int:
     """Return the number of loops of the root in the compiler."""
     split = dispatch.configuration.parameters.get("split_k_slices", 1)
-    return len(dispatch.operation.loops) + (split != 1)
+    return len(root_loops(dispatch.operation)) + (split != 1)

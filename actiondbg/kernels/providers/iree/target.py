@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib import import_module
@@ -86,8 +87,8 @@ def _missing_device(driver: str) -> str | None:
     except (RuntimeError, ValueError) as error:
         # Such as "...cuda_dynamic_symbols.c:66: UNAVAILABLE; CUDA driver library ... not available;
         # please ensure ...".
-        reasons = str(error).partition(";")[2].split(";")[0].strip()
-        return f"No {vendor} device: {reasons or error}."
+        reason = re.search(r"; ([^;:\n]+)", str(error))
+        return f"No {vendor} device: {reason.group(1) if reason else str(error).splitlines()[0]}."
     return None if devices else f"No {vendor} device: the driver lists none."
 
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from actiondbg.kernels.model.operation import Operation
+from actiondbg.kernels.providers.iree.root import root_loops
 
 
 @dataclass(frozen=True)
@@ -45,23 +46,23 @@ def matmul_tilings(operation: Operation, vector: int) -> list[Tiling]:
         operation: of the loops m, n, k, after those of a batch.
         vector: the size of a register in bytes.
     """
-    *batch, _, n, _ = (loop.size for loop in operation.loops)
+    *batch, m, n, k = root_loops(operation)
     rows = 8 if vector == 64 else 4
     width = vector // operation.accumulator.size
     choices = [
-        ((64, 64), (rows, 2 * width), 1),
-        ((64, 64), (rows, 2 * width), 4),
-        ((64, 128), (rows, 2 * width), 1),
-        ((128, 128), (rows, 2 * width), 1),
-        ((6 * rows, 64), (rows + rows // 2, 2 * width), 1),
-        ((64, 64), (rows, width), 1),
-        ((64, 64), (2 * rows, width), 1),
+        ((64, 64), (rows, 2), 1),
+        ((64, 64), (rows, 2), 4),
+        ((64, 128), (rows, 2), 1),
+        ((128, 128), (rows, 2), 1),
+        ((6 * rows, 64), (rows + rows // 2, 2), 1),
+        ((64, 64), (rows, 1), 1),
+        ((64, 64), (2 * rows, 1), 1),
     ]
     found: list[Tiling] = []
-    for tile, (height, columns), reduction in choices:
-        found.append(
-            matmul_tiling(len(batch), tile, (height, _fitting(columns, n, width)), reduction)
-        )
+    for (tile_rows, tile_columns), (height, registers), step in choices:
+        vectors = (_close_divisor(height, m), _lanes(registers, width, n))
+        tile = (_multiple(vectors[0], tile_rows, m), _multiple(vectors[1], tile_columns, n))
+        found.append(matmul_tiling(len(batch), tile, vectors, step if k % step == 0 else 1))
     return list(dict.fromkeys(found))
 
 
@@ -83,8 +84,8 @@ def convolution_tilings(operation: Operation, vector: int) -> list[Tiling]:
     steps = [step for step in (1, 4) if inner % step == 0]
     found: list[Tiling] = []
     for pixels, registers in ((rows, 2), (rows + rows // 2, 2), (2 * rows, 1), (rows, 1)):
-        lanes = _fitting(registers * width, channels, width)
-        pixel = _dividing(pixels, columns)
+        lanes = _lanes(registers, width, channels)
+        pixel = _divisor(pixels, columns)
         found += [convolution_tiling(operation, (8, 64), (pixel, lanes), step) for step in steps]
     return list(dict.fromkeys(found))
 
@@ -111,14 +112,30 @@ def convolution_tiling(
     )
 
 
-def _fitting(wanted: int, size: int, width: int) -> int:
-    """Return a number of lanes no larger than needed for a size, in whole registers."""
-    return min(wanted, -(-size // width) * width)
+def _lanes(registers: int, width: int, size: int) -> int:
+    """Return the elements of a row of a vector: whole registers that divide a size, if any do."""
+    whole = (width * count for count in range(registers, 0, -1))
+    return next((lanes for lanes in whole if size % lanes == 0), _close_divisor(width, size))
 
 
-def _dividing(wanted: int, size: int) -> int:
-    """Return the largest number up to the wanted one that divides a size."""
+def _close_divisor(wanted: int, size: int) -> int:
+    """Return a divisor of a size up to the wanted number, or that number if all are far from it.
+
+    Code for tiles that do not divide is masked, and several times slower.
+    """
+    divisor = _divisor(wanted, size)
+    return divisor if 2 * divisor >= min(wanted, size) else wanted
+
+
+def _divisor(wanted: int, size: int) -> int:
+    """Return the largest divisor of a size up to the wanted number."""
     return next(number for number in range(min(wanted, size), 0, -1) if size % number == 0)
+
+
+def _multiple(vector: int, wanted: int, size: int) -> int:
+    """Return a multiple of a vector up to a number, one that divides a size if any does."""
+    candidates = range(wanted - wanted % vector, 0, -vector)
+    return next((number for number in candidates if size % number == 0), wanted)
 
 
 def levels(tiling: Tiling) -> dict[str, Sequence[int]]:

@@ -47,12 +47,17 @@ class Toolchain:
         return str(program.resolve())
 
     def version(self) -> str:
-        """Return the version of the compiler, such as ``3.13.0``.
+        """Return the version of the compiler, and of a build also when it was made.
 
         Raises:
             ProviderMissing: it is not installed, or does not start.
         """
-        return _version(self.program("iree-compile"))
+        program = self.program("iree-compile")
+        version = _version(program)
+        if self.build_dir is None:
+            return version
+        files = (program, *Path(program).parent.glob("../lib/libIREECompiler.so*"))
+        return f"{version} of {max(Path(each).stat().st_mtime_ns for each in files)}"
 
 
 def package_folder(name: str) -> Path | None:

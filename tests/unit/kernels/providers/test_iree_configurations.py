@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from actiondbg.errors import UsageError
 from actiondbg.kernels.model.configuration import Configuration, Parameter
 from actiondbg.kernels.model.dispatch import Dispatch
+from actiondbg.kernels.model.element_type import ElementType
 from actiondbg.kernels.operations.matmul import Matmul
 from actiondbg.kernels.providers.iree import tiling
 from actiondbg.kernels.providers.iree.configurations import flags_of, lowering_of, split_k, tiled
@@ -17,6 +20,7 @@ from actiondbg.kernels.providers.registry import make_provider
 from actiondbg.kernels.providers.settings import ProviderSettings
 
 CPU = Target("cpu", "")
+F16, F32 = ElementType.F16, ElementType.F32
 
 
 def obstacle(parameters: dict[str, Parameter]) -> str | None:
@@ -102,6 +106,51 @@ def test_what_does_not_fit_is_named(parameters: dict[str, Parameter], sentence: 
 
     assert found is not None
     assert found.startswith(sentence)
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"workgroup": [48, 64, 0]}, "A loop of 64 does not divide into tiles of 48."),
+        ({"mma_kind": "fast"}, "mma_kind must be IREE's name of an instruction, such as NV_MMA_"),
+        (
+            {"mma_kind": "NV_MMA_SYNC_F32_16x8x16_BF16"},
+            "The instruction NV_MMA_SYNC_F32_16x8x16_BF16 does not multiply f16.",
+        ),
+        ({"workgroup_size": [128]}, "workgroup_size must be three numbers."),
+    ],
+)
+def test_what_does_not_fit_a_gpu_is_named(changes: dict[str, Parameter], sentence: str) -> None:
+    provider = make_provider("iree", ProviderSettings(device="cuda"))
+    operation = Matmul(64, 64, 64, F16, F16, F32)
+    fitting = provider.configurations(operation)[-1]
+    parameters: dict[str, Parameter] = {**fitting.parameters, **changes}
+
+    assert provider.obstacle(Dispatch(operation, fitting)) is None
+    found = find_obstacle(Dispatch(operation, replace(fitting, parameters=parameters)))
+    assert found is not None
+    assert found.startswith(sentence)
+
+
+def test_tiles_that_do_not_fit_shared_memory_are_named() -> None:
+    provider = make_provider("iree", ProviderSettings(device="rocm"))
+    operation = Matmul(512, 512, 512, F16, F16, F32)
+    first = provider.configurations(operation)[0]
+    parameters: dict[str, Parameter] = {**first.parameters, "reduction": [0, 0, 16]}
+
+    assert find_obstacle(Dispatch(operation, replace(first, parameters=parameters))) == (
+        "Tiles of 196608 bytes do not fit the 65536 bytes of shared memory of this GPU."
+    )
+
+
+def test_gpus_have_the_tiles_of_the_dispatch_profiler() -> None:
+    provider = make_provider("iree", ProviderSettings(device="cuda", arch="sm_86"))
+
+    names = [each.name for each in provider.configurations(Matmul(512, 512, 512, F16, F16, F16))]
+
+    assert "iree_sm_86_tile_config_128x128_32x5_tensorcore_mmasync" in names
+    assert len(names) == 7
+    assert provider.default(Matmul(8, 8, 8)).name == "iree_sm_86_default"
 
 
 def test_a_vector_that_iree_refuses_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,105 @@
+"""Kernels that iree-run-module and iree-benchmark-module of an IREE build run."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+import numpy
+
+from actiondbg.kernels.errors import KernelError
+from actiondbg.kernels.execution.kernel import KernelBinary, LoadedKernel
+from actiondbg.kernels.model.tensor import Tensor
+from actiondbg.support.scratch_directory import scratch_directory
+
+if TYPE_CHECKING:
+    import numpy as np
+
+_UNITS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0}
+
+
+class _Benchmark(msgspec.Struct):
+    real_time: float
+    time_unit: str
+
+
+class _Benchmarks(msgspec.Struct):
+    benchmarks: list[_Benchmark]
+
+
+def load(binary: KernelBinary) -> LoadedKernel:
+    """Load a kernel that the programs of an IREE build run."""
+    return ProgramKernel(binary)
+
+
+class ProgramKernel:
+    """A function of a module, which a program loads for each call.
+
+    Args:
+        binary: the module; settings ``run`` and ``benchmark``, the programs; ``device``, and
+            ``batch``: how often one call of the function runs each of its dispatches.
+    """
+
+    def __init__(self, binary: KernelBinary) -> None:
+        self._binary = binary
+        self._batch = int(binary.settings.get("batch", 1))
+
+    def run(self, inputs: Sequence[np.ndarray]) -> np.ndarray:
+        """Call the kernel once."""
+        result = self._binary.result
+        with scratch_directory("kernel") as folder:
+            output = folder / "result.bin"
+            options = [*self._options(inputs, folder), f"--output=@{output}"]
+            self._start("run", options)
+            content = numpy.fromfile(output, numpy.uint8)
+        return content.view(result.type.dtype).reshape(result.shape)
+
+    def time(self, inputs: Sequence[np.ndarray], calls: int) -> float:
+        """Call the kernel several times."""
+        invocations = -(-calls // self._batch)
+        with scratch_directory("kernel") as folder:
+            options = [
+                *self._options(inputs, folder),
+                f"--batch_size={self._batch}",
+                f"--benchmark_min_time={invocations * self._batch}x",
+                "--benchmark_format=json",
+            ]
+            shown = self._start("benchmark", options)
+        measured = msgspec.json.decode(shown, type=_Benchmarks).benchmarks[0]
+        return measured.real_time * _UNITS[measured.time_unit] * calls
+
+    def _options(self, inputs: Sequence[np.ndarray], folder: Path) -> list[str]:
+        """Write the operands into files, and return the options that both programs take."""
+        options = [
+            f"--module={self._binary.path}",
+            f"--device={self._binary.settings['device']}",
+            f"--function={self._binary.symbol}",
+        ]
+        for tensor, array in zip(self._binary.inputs, inputs, strict=True):
+            path = folder / f"{tensor.name}.bin"
+            path.write_bytes(array.tobytes())
+            options.append(f"--input={_shape(tensor)}=@{path}")
+        return options
+
+    def _start(self, program: str, options: Sequence[str]) -> bytes:
+        """Run a program and return its standard output.
+
+        Raises:
+            KernelError: it failed.
+        """
+        command = [str(self._binary.settings[program]), *options]
+        done = subprocess.run(command, capture_output=True, check=False)
+        if done.returncode == 0:
+            return done.stdout
+        lines = done.stderr.decode(errors="replace").strip().splitlines()
+        reason = f": {lines[0]}" if lines else ""
+        name = Path(command[0]).name
+        raise KernelError(f"{name} failed with exit status {done.returncode}{reason}.")
+
+
+def _shape(tensor: Tensor) -> str:
+    """Return a type as the programs write it, such as ``4x8xf32``."""
+    return "x".join((*(str(size) for size in tensor.shape), tensor.type.value))

@@ -18,6 +18,7 @@ SUBCOMMANDS = {  # their modules
     "kernels compile": f"{_CLI}.kernels.compile",
     "kernels count": f"{_CLI}.kernels.count",
     "kernels generate": f"{_CLI}.kernels.generate",
+    "kernels judge": f"{_CLI}.kernels.judge",
     "kernels profile": f"{_CLI}.kernels.profile",
     "kernels report": f"{_CLI}.kernels.report",
     "kernels run": f"{_CLI}.kernels.run",

@@ -21,7 +21,7 @@ from actiondbg.kernels.providers.steps import CompilationSteps
 from actiondbg.kernels.results.row import Verification
 
 _SECONDS = 120.0  # of a command of a compilation, unless the bisection has a limit
-# A kernel that writes out of bounds crashes in some runs only: it is right if it is in all of these.
+# A kernel that writes out of bounds crashes in some runs only; it is right if all of these are.
 _RUNS = 5
 
 

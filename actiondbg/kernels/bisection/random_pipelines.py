@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from actiondbg.kernels.model.configuration import Configuration
 from actiondbg.kernels.model.dispatch import Dispatch
 from actiondbg.kernels.model.operation import Operation
+from actiondbg.kernels.operations.matmul import Matmul
 
 _START = "convert-linalg-to-affine-loops"
 _MOST_PASSES = 5
@@ -89,24 +90,25 @@ def random_pipelines(count: int, seed: int = 0) -> list[str]:
     return list(found)
 
 
-def random_dispatches(
-    operations: Sequence[Operation],
-    count: int,
-    configuration: Callable[[str], Configuration],
-    seed: int = 0,
-) -> list[Dispatch]:
-    """Return dispatches of random pipelines, over the operations in turn.
+def small_operations() -> list[Operation]:
+    """Return six operations whose kernels take no time, with sizes that tiles do not divide."""
+    return [Matmul(8, 16, 12), Matmul(7, 9, 5), Matmul(16, 8, 4, rhs_layout="n")]
+
+
+def random_dispatches(operations: Sequence[Operation], count: int, seed: int = 0) -> list[Dispatch]:
+    """Return dispatches of random pipelines for the provider mlir, over the operations in turn.
 
     Args:
         operations: each gets as many pipelines as the others, or one more.
         count: of dispatches.
-        configuration: makes the configuration of a pipeline.
         seed: of the pipelines.
     """
-    pipelines = random_pipelines(count, seed)
     return [
-        Dispatch(operations[index % len(operations)], configuration(pipeline))
-        for index, pipeline in enumerate(pipelines)
+        Dispatch(
+            operations[index % len(operations)],
+            Configuration("mlir", f"mlir_random_{seed}_{index}", {"pipeline": pipeline}),
+        )
+        for index, pipeline in enumerate(random_pipelines(count, seed))
     ]
 
 

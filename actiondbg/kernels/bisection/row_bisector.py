@@ -13,7 +13,7 @@ from actiondbg.kernels.bisection.oracle import DispatchVerifier
 from actiondbg.kernels.bisection.triage import BisectedKernel
 from actiondbg.kernels.generated.layout import GeneratedFolder
 from actiondbg.kernels.providers.provider import Provider
-from actiondbg.kernels.results.row import Row, Verdict
+from actiondbg.kernels.results.row import WRONG, Row, Verdict
 
 
 class RowBisector:
@@ -76,3 +76,13 @@ class RowBisector:
             )
         except ActiondbgError as error:
             return KernelCulprit("untestable", str(error))
+
+
+def can_be_bisected(row: Row) -> bool:
+    """Whether a kernel is wrong, or the compiler crashed on it."""
+    verification = row.verification
+    if verification is None:
+        return False
+    if verification.verdict == "NOT COMPILED":
+        return "was killed by signal" in verification.detail
+    return verification.verdict in WRONG

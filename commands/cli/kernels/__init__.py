@@ -15,6 +15,7 @@ COMMANDS = {  # in the order of use, with what they do
     "run": "all of these, and the report",
     "report": "print, convert or compare results",
     "bisect": "find the action that makes a kernel wrong",
+    "judge": "judge another output of a step that was bisected",
     "search": "search for the fastest configuration",
     "count": "count CPU events for each call of a dispatch function",
 }

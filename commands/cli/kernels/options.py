@@ -73,8 +73,8 @@ class ProviderOptions(Options):
     ] = ""
 
 
-class ProblemOptions(Options):
-    """Which operations and configurations are generated."""
+class OperationOptions(Options):
+    """Which operations are meant."""
 
     problem_m: Annotated[
         str, Option("--problem-m", "SIZES", help="sizes of m: 64, or 64,128, or 64:513:64")
@@ -102,6 +102,11 @@ class ProblemOptions(Options):
         Path | None,
         Option("--from", "MODEL.mlir", help="each linalg operation of a program", parse=Path),
     ] = None
+
+
+class ProblemOptions(OperationOptions):
+    """Which operations and configurations are generated."""
+
     default_config: Annotated[
         bool, _switch("--default-config", "add the compiler's own choice to the configurations")
     ] = False

@@ -9,7 +9,7 @@ from actiondbg.kernels.problems.file import read_configurations, read_problems
 from actiondbg.kernels.problems.model import operations_of
 from actiondbg.kernels.problems.sets import load_set
 
-from actiondbg.commands.cli.kernels.options import ProblemOptions
+from actiondbg.commands.cli.kernels.options import OperationOptions, ProblemOptions
 from actiondbg.errors import UsageError
 from actiondbg.kernels.model.configuration import Configuration
 from actiondbg.kernels.model.operation import Operation
@@ -32,7 +32,7 @@ def requested_kinds(text: str) -> list[str]:
     return [find_kind(each.strip()).kind for each in text.split(",")]
 
 
-def requested_operations(options: ProblemOptions, kinds: Sequence[str]) -> list[Operation]:
+def requested_operations(options: OperationOptions, kinds: Sequence[str]) -> list[Operation]:
     """Return the operations that options name, each once; those of a small set if they name none.
 
     Raises:
@@ -53,7 +53,7 @@ def requested_operations(options: ProblemOptions, kinds: Sequence[str]) -> list[
     return list(dict.fromkeys(operations))
 
 
-def _sizes(options: ProblemOptions) -> dict[str, list[int]]:
+def _sizes(options: OperationOptions) -> dict[str, list[int]]:
     """Return the sizes that options give."""
     given = {"m": options.problem_m, "n": options.problem_n, "k": options.problem_k}
     texts = {name: text for name, text in given.items() if text}

@@ -15,7 +15,6 @@ from actiondbg.commands.cli.kernels.options import (
     CompileLine,
     FolderOptions,
     GenerateLine,
-    ProblemOptions,
     ProfileLine,
     ProviderOptions,
     RunLine,
@@ -158,7 +157,7 @@ def generate_requested(options: RunLine | GenerateLine, kernels: Kernels) -> lis
     return dispatches
 
 
-def _nothing_planned(options: ProblemOptions, planned: PlannedDispatches) -> str:
+def _nothing_planned(options: RunLine | GenerateLine, planned: PlannedDispatches) -> str:
     """Return why there is no dispatch to generate."""
     if planned.dispatches:
         some = ", ".join(each.name for each in planned.dispatches[:3])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from actiondbg.kernels.bisection.random_pipelines import random_dispatches, random_pipelines
-from actiondbg.kernels.model.configuration import Configuration
 from actiondbg.kernels.operations.matmul import Matmul
 
 
@@ -24,8 +23,7 @@ def test_pipelines_are_distinct_and_begin_with_loops() -> None:
 
 def test_dispatches_take_the_operations_in_turn() -> None:
     operations = [Matmul(8, 8, size) for size in (4, 8, 16)]
-    dispatches = random_dispatches(
-        operations, 7, lambda pipeline: Configuration("mlir", "p", {"pipeline": pipeline})
-    )
+    dispatches = random_dispatches(operations, 7)
     assert [each.operation for each in dispatches] == [*operations, *operations, operations[0]]
     assert [each.configuration.parameters["pipeline"] for each in dispatches] == random_pipelines(7)
+    assert len({each.configuration.name for each in dispatches}) == 7

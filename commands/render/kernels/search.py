@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from statistics import median
 from typing import TextIO
 
+from actiondbg.commands.render.quantities import aligned
 from actiondbg.kernels.search.search import Finalist, SearchProgress, SearchResult
 from actiondbg.kernels.search.trial import SearchTrial
 
@@ -103,11 +104,7 @@ def _table(result: SearchResult) -> list[str]:
         name = f"{each.configuration.name}{' (default)' if each.is_default else ''}"
         rate = f"{result.operation.flops / each.seconds / 1e9:.2f}"
         rows.append((f"{min(times) * 1e3:.4f}", f"{median(times) * 1e3:.4f}", rate, gain, name))
-    widths = [max(len(row[column]) for row in rows) for column in range(4)]
-    return [
-        "  ".join([*(word.rjust(width) for word, width in zip(row, widths, strict=False)), row[4]])
-        for row in rows
-    ]
+    return aligned(rows)
 
 
 def _conclusion(result: SearchResult) -> str:

@@ -1,0 +1,215 @@
+"""``actiondbg kernels bisect [options] [DISPATCH...]``."""
+
+from __future__ import annotations
+
+import json
+import signal
+import sys
+from dataclasses import replace
+from typing import TYPE_CHECKING, Annotated
+
+from actiondbg.commands.cli.child_process import print_compiling
+from actiondbg.commands.cli.kernels.options import (
+    GenerateLine,
+    OperationOptions,
+    ProblemOptions,
+    VerifyLine,
+)
+from actiondbg.commands.cli.kernels.requested_problems import (
+    ALL,
+    requested_kinds,
+    requested_operations,
+)
+from actiondbg.commands.cli.kernels.sweep_line import (
+    generate_requested,
+    print_command,
+    progress_bar,
+    provider_settings,
+    requested_providers,
+    split_names,
+    sweep_settings,
+)
+from actiondbg.commands.cli.line_parser import LineParser
+from actiondbg.commands.interpreter.options import Option, Positional, fields_of
+from actiondbg.commands.interpreter.values import positive
+from actiondbg.commands.render.bisection import progress_display
+from actiondbg.commands.render.kernels.culprits import (
+    culprit_lines,
+    row_line,
+    triage_object,
+    triage_text,
+)
+from actiondbg.kernels.bisection.random_pipelines import random_dispatches, small_operations
+from actiondbg.kernels.bisection.row_bisector import RowBisector, can_be_bisected
+from actiondbg.kernels.bisection.triage import BisectedKernel, triage
+from actiondbg.kernels.kernels import Kernels
+from actiondbg.kernels.results.entry import entries_of
+from actiondbg.kernels.results.report_files import ReportFiles, parse_tags
+from actiondbg.kernels.sweep.selection import DispatchFilter
+from actiondbg.kernels.sweep.stages import make_stages
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from actiondbg.kernels.model.dispatch import Dispatch
+    from actiondbg.kernels.model.operation import Operation
+    from actiondbg.kernels.results.row import Row
+
+UNDECIDED = 1  # exit code
+_EPILOG = """\
+examples:
+  actiondbg kernels bisect 'matmul_64*'
+  actiondbg kernels bisect --operation-kind conv_2d --problem stride_h=2 --problem stride_w=2 \\
+      --pipeline 'convert-linalg-to-affine-loops,affine-super-vectorize{virtual-vector-size=4,4}'
+  actiondbg kernels bisect --random-pipelines 60
+
+Generated kernels are compiled and verified, unless they are up to date, and each wrong one is
+bisected. With problems, pipelines or configurations, these are generated first.
+
+exit status: 0 each wrong kernel has a culprit, or none is wrong, 1 one has none, or error, 2 bad
+usage.
+docs/kernels-bisect.md explains the search.
+"""
+
+
+class BisectOptions(GenerateLine, VerifyLine):
+    """The options of ``actiondbg kernels bisect``."""
+
+    names: Annotated[
+        tuple[str, ...],
+        Positional("DISPATCH", help="globs or regular expressions, as --dispatches"),
+    ] = ()
+    random_pipelines: Annotated[
+        int,
+        Option(
+            "--random-pipelines",
+            "N",
+            help="generate N kernels with random pipelines of mlir, over the operations in turn",
+            parse=positive,
+        ),
+    ] = 0
+    seed: Annotated[int, Option("--seed", "N", help="of the random pipelines; 0", parse=int)] = 0
+
+
+def build_parser() -> LineParser[BisectOptions]:
+    """Return the parser of the command line."""
+    return LineParser(
+        BisectOptions,
+        "actiondbg kernels bisect",
+        "[options] [DISPATCH...]",
+        "Find the action of the compiler that makes each wrong kernel wrong.",
+        _EPILOG,
+    )
+
+
+def run(argv: list[str]) -> int:
+    """Run the command line after the words kernels bisect; return the exit code.
+
+    Raises:
+        ActiondbgError: nothing is generated or selected, or a compiler is missing.
+    """
+    options = build_parser().read_intermixed(argv)
+    line = _Line(options)
+    interrupted = False
+    try:
+        line.run()
+    except KeyboardInterrupt:
+        interrupted = True
+    return line.finish(interrupted)
+
+
+class _Line:
+    """The kernels of a command line, with their rows so far."""
+
+    def __init__(self, options: BisectOptions) -> None:
+        self._options = options
+        self._files = ReportFiles(options.output, append=options.append)
+        self._tags = parse_tags(options.tags)
+        self._rows: dict[str, Row] = {}
+        self._bisected: list[BisectedKernel] = []
+
+    def run(self) -> None:
+        """Generate, compile, verify and bisect."""
+        options = self._options
+        shows = options.verbose or options.dry_run
+        with progress_bar(shown=not shows) as report:
+            kernels = Kernels(
+                replace(sweep_settings(options), bisect=False),
+                providers=requested_providers(options),
+                provider_settings=provider_settings(options),
+                report=report,
+                show=print_command if shows else None,
+            )
+            self._sweep(kernels, _dispatches(options, kernels))
+        if not options.dry_run:
+            self._bisect(kernels)
+
+    def _sweep(self, kernels: Kernels, dispatches: Sequence[Dispatch]) -> None:
+        sweep = kernels.sweep(dispatches)
+        try:
+            sweep.run(dispatches)
+        finally:
+            done = [each.name for each in dispatches if each.name in sweep.rows]
+            self._rows = {name: sweep.rows[name] for name in done}
+
+    def _bisect(self, kernels: Kernels) -> None:
+        """Bisect the wrong kernels, and print each culprit when it is found."""
+        stages, _ = make_stages(kernels.settings, kernels.providers)
+        assert stages.verifier is not None  # the settings ask for it
+        quiet = self._options.quiet or self._options.json
+        with progress_display(sys.stderr, quiet=True) as progress:
+            bisector = RowBisector(
+                kernels.folder,
+                kernels.providers,
+                stages.verifier,
+                on_compile=print_compiling,
+                progress=progress,
+            )
+            self._bisected = bisector.bisected
+            for name, row in self._rows.items():
+                if not can_be_bisected(row):
+                    continue
+                self._print(quiet, row_line(row))
+                self._rows[name] = bisector.bisect(row)
+                self._print(quiet, *culprit_lines(self._bisected[-1]))
+
+    def _print(self, quiet: bool, *lines: str) -> None:
+        if not quiet:
+            print("\n".join(lines), flush=True)
+
+    def finish(self, interrupted: bool) -> int:
+        """Print the triage and write the files; return the exit code."""
+        options = self._options
+        rows = list(self._rows.values())
+        groups = triage(self._bisected)
+        self._files.write(entries_of([replace(row, tags=self._tags) for row in rows]))
+        if options.json:
+            print(json.dumps(triage_object(rows, groups), ensure_ascii=False))
+        elif not options.quiet and not options.dry_run:
+            print(triage_text(rows, groups))
+        if interrupted:
+            print("actiondbg: interrupted: the same command continues.", file=sys.stderr)
+            return 128 + signal.SIGINT
+        return 0 if all(group.is_found for group in groups) else UNDECIDED
+
+
+def _dispatches(options: BisectOptions, kernels: Kernels) -> list[Dispatch]:
+    """Return the dispatches of the options, generated or selected."""
+    if options.random_pipelines:
+        return _random(options, kernels)
+    if any(getattr(options, each.name) != each.default for each in fields_of(ProblemOptions)):
+        return generate_requested(options, kernels)
+    kinds = () if options.operation_kind == ALL else requested_kinds(options.operation_kind)
+    names = ",".join([*options.names, *([options.dispatches] if options.dispatches else [])])
+    return kernels.select(DispatchFilter(kinds, split_names(options.provider), names))
+
+
+def _random(options: BisectOptions, kernels: Kernels) -> list[Dispatch]:
+    """Generate kernels with random pipelines."""
+    named = any(getattr(options, each.name) != each.default for each in fields_of(OperationOptions))
+    operations: Sequence[Operation] = small_operations()
+    if named:
+        operations = requested_operations(options, requested_kinds(options.operation_kind))
+    dispatches = random_dispatches(operations, options.random_pipelines, options.seed)
+    kernels.write(dispatches)
+    return dispatches

@@ -1,0 +1,78 @@
+"""``actiondbg kernels judge KERNEL.json OUTPUT``."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import Annotated
+
+from actiondbg.commands.cli.kernels.options import LimitOptions
+from actiondbg.commands.cli.line_parser import LineParser
+from actiondbg.commands.interpreter.options import Positional
+from actiondbg.errors import UsageError
+
+_STATUS = {"good": 0, "bad": 1, "untestable": 125}  # as in git bisect
+_EPILOG = """\
+examples:
+  actiondbg kernels judge kernel.json after.mlir
+  actiondbg bisect --mode minimize --test 'actiondbg kernels judge kernel.json {}' -- \\
+      mlir-opt configured.mlir --pass-pipeline=...
+
+KERNEL.json is in the folder of a kernel that was bisected, and in that of its report.
+
+exit status: 0 the kernel is right, 1 it is wrong, 2 bad usage, 125 it cannot be compiled or run.
+"""
+
+
+class JudgeOptions(LimitOptions):
+    """The options of ``actiondbg kernels judge``."""
+
+    kernel: Annotated[
+        Path, Positional("KERNEL.json", help="the description of a wrong kernel", parse=Path)
+    ]
+    output: Annotated[
+        Path,
+        Positional("OUTPUT", help="an output of the step that is bisected", parse=Path),
+    ]
+
+
+def build_parser() -> LineParser[JudgeOptions]:
+    """Return the parser of the command line."""
+    return LineParser(
+        JudgeOptions,
+        "actiondbg kernels judge",
+        "[options] KERNEL.json OUTPUT",
+        "Judge whether another output of a bisected step gives a right kernel.",
+        _EPILOG,
+    )
+
+
+def run(argv: list[str]) -> int:
+    """Run the command line after the words kernels judge; return the exit code.
+
+    Raises:
+        ActiondbgError: a file cannot be read, or a compiler is missing.
+    """
+    options = build_parser().read(argv)
+    from actiondbg.kernels.bisection.kernel_file import read_kernel
+    from actiondbg.kernels.bisection.oracle import KernelJudge
+    from actiondbg.kernels.bisection.stepwise_provider import StepwiseProvider
+    from actiondbg.kernels.providers.registry import make_provider
+    from actiondbg.kernels.sweep.settings import SweepSettings
+    from actiondbg.kernels.sweep.stages import make_stages
+
+    kernel = read_kernel(options.kernel)
+    if not options.output.is_file():
+        raise UsageError(f"There is no file {str(options.output)!r} to judge.")
+    provider = make_provider(kernel.dispatch.configuration.provider)
+    if not isinstance(provider, StepwiseProvider):
+        raise UsageError(f"Kernels of the provider {provider.name} cannot be judged by a step.")
+    with tempfile.TemporaryDirectory(prefix="actiondbg-judge-") as folder:
+        settings = SweepSettings(
+            Path(folder), jobs=1, run_seconds=options.timeout, memory=options.memory
+        )
+        stages, _ = make_stages(settings, {provider.name: provider})
+        assert stages.verifier is not None  # the settings ask for it
+        judgement = KernelJudge(kernel, provider, stages.verifier).judge(options.output)
+    print(f"{judgement.verdict}: {judgement.reason}")
+    return _STATUS[judgement.verdict]

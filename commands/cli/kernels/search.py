@@ -1,0 +1,169 @@
+"""``actiondbg kernels search [options]``."""
+
+from __future__ import annotations
+
+import json
+import signal
+import sys
+from typing import TYPE_CHECKING, Annotated
+
+from actiondbg.commands import FAILED
+from actiondbg.commands.cli.kernels.options import (
+    FolderOptions,
+    LimitOptions,
+    OperationOptions,
+    ProviderOptions,
+)
+from actiondbg.commands.cli.kernels.requested_problems import (
+    requested_kinds,
+    requested_operations,
+)
+from actiondbg.commands.cli.kernels.sweep_line import provider_settings, requested_providers
+from actiondbg.commands.cli.line_parser import LineParser
+from actiondbg.commands.interpreter.options import Flag, Option
+from actiondbg.commands.interpreter.values import positive
+from actiondbg.commands.render.kernels.search import SearchDisplay, search_object, search_text
+from actiondbg.commands.shell.bisection import seconds as positive_seconds
+from actiondbg.errors import UsageError
+from actiondbg.kernels.generated.layout import GeneratedFolder
+from actiondbg.kernels.model.dispatch import Dispatch
+from actiondbg.kernels.providers.registry import make_provider
+from actiondbg.kernels.search.api import search, search_log
+from actiondbg.kernels.search.samplers import SamplerName
+from actiondbg.kernels.sweep.selection import DispatchFilter
+from actiondbg.kernels.sweep.settings import SweepSettings
+
+if TYPE_CHECKING:
+    from actiondbg.kernels.model.operation import Operation
+    from actiondbg.kernels.providers.provider import Provider
+    from actiondbg.kernels.search.search import SearchResult
+
+_EPILOG = """\
+examples:
+  actiondbg kernels search --operation-kind matmul --problem-m 512 --problem-n 512 --problem-k 512
+  actiondbg kernels search --problem-set bert-base --dispatches '*ffn*' --seconds 60
+  actiondbg kernels search --problem-m 512 --problem-n 512 --problem-k 512 --sampler random
+
+The same command continues a search that was interrupted; a larger --budget continues it further.
+
+exit status: 0 success, 1 no kernel of an operation is right, or error, 2 bad usage.
+docs/kernels-search.md explains the search.
+"""
+
+
+class SearchOptions(FolderOptions, ProviderOptions, OperationOptions, LimitOptions):
+    """The options of ``actiondbg kernels search``."""
+
+    budget: Annotated[
+        int | None,
+        Option(
+            "--budget",
+            "N",
+            help="try N configurations, with those of earlier searches; 50, or no limit with "
+            "--seconds",
+            parse=positive,
+        ),
+    ] = None
+    seconds: Annotated[
+        float | None,
+        Option("--seconds", "SECONDS", help="the time for each operation", parse=positive_seconds),
+    ] = None
+    sampler: Annotated[
+        SamplerName,
+        Option("--sampler", help="near those that were fast (tpe), or at random; tpe"),
+    ] = "tpe"
+    seed: Annotated[int, Option("--seed", "N", help="of the sampler; 0", parse=int)] = 0
+    benchmark_repetitions: Annotated[
+        int,
+        Option(
+            "--benchmark-repetitions",
+            "N",
+            help="measure the finalists N times, at least 15; 15",
+            parse=positive,
+        ),
+    ] = 15
+    json: Annotated[bool, Flag("--json", help="print one JSON object for each operation")] = False
+
+
+def build_parser() -> LineParser[SearchOptions]:
+    """Return the parser of the command line."""
+    return LineParser(
+        SearchOptions,
+        "actiondbg kernels search",
+        "[options]",
+        "Search for the fastest configuration of each operation.",
+        _EPILOG,
+    )
+
+
+def run(argv: list[str]) -> int:
+    """Run the command line after the words kernels search; return the exit code.
+
+    Raises:
+        ActiondbgError: an option is wrong, or a compiler is not installed.
+    """
+    options = build_parser().read(argv)
+    providers = [
+        make_provider(name, provider_settings(options)) for name in requested_providers(options)
+    ]
+    operations = _operations(options, providers[0])
+    settings = SweepSettings(
+        generated_dir=options.generated_dir,
+        repetitions=options.benchmark_repetitions,
+        run_seconds=options.timeout,
+        memory=options.memory,
+    )
+    results: list[SearchResult] = []
+    for operation in operations:
+        for provider in providers:
+            result = _search(options, operation, provider, settings)
+            if result is None:
+                return 128 + signal.SIGINT
+            if options.json:
+                print(json.dumps(search_object(result), ensure_ascii=False), flush=True)
+            else:
+                print(search_text(result), flush=True)
+            results.append(result)
+    return 0 if all(each.best for each in results) else FAILED
+
+
+def _operations(options: SearchOptions, provider: Provider) -> list[Operation]:
+    """Return the operations of the options.
+
+    Raises:
+        UsageError: there is none.
+    """
+    operations = requested_operations(options, requested_kinds(options.operation_kind))
+    if not operations:
+        raise UsageError("No operation is requested: name sizes, a problem set, a file or a model.")
+    chosen = DispatchFilter(names=options.dispatches)
+    dispatches = [Dispatch(each, provider.default(each)) for each in operations]
+    return [each.operation for each in chosen.select(dispatches)]
+
+
+def _search(
+    options: SearchOptions, operation: Operation, provider: Provider, settings: SweepSettings
+) -> SearchResult | None:
+    """Search with a display of the progress; return None after an interrupt."""
+    display = SearchDisplay(sys.stderr, operation.flops)
+    try:
+        return search(
+            operation,
+            provider,
+            budget=options.budget,
+            seconds=options.seconds,
+            sampler=options.sampler,
+            seed=options.seed,
+            settings=settings,
+            progress=display.report,
+        )
+    except KeyboardInterrupt:
+        display.clear()
+        log = search_log(GeneratedFolder(settings.generated_dir), operation, provider)
+        print(
+            f"actiondbg: interrupted: the same command continues; its trials are in {log}.",
+            file=sys.stderr,
+        )
+        return None
+    finally:
+        display.clear()

@@ -12,7 +12,8 @@
 #include <unistd.h>
 
 struct Image *image;
-char problem[256];
+char problem[MaxPath];
+int problemError;
 char processID[64];
 
 static char namesPath[MaxPath];
@@ -99,9 +100,8 @@ bool ownsDirectory(void) { return owner == syscall(SYS_getpid); }
 
 static bool fail(const char *file) {
   failed = true;
-  char *out = appendText(problem, problem + sizeof problem, file);
-  out = appendText(out, problem + sizeof problem, ": error ");
-  appendNumber(out, problem + sizeof problem, (uint64_t)errno);
+  problemError = errno;
+  appendText(problem, problem + sizeof problem, file);
   return false;
 }
 

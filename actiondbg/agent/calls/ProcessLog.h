@@ -54,7 +54,9 @@ char *appendNumber(char *out, const char *end, uint64_t number);
 /// did not.
 bool ownsDirectory(void);
 
-/// The problem that prevents counting in this process; empty if there is none.
-extern char problem[256];
+/// What prevents counting in this process: a file that cannot be created, and
+/// the error; or a reason without an error. Empty if there is nothing.
+extern char problem[MaxPath];
+extern int problemError;
 
 #endif // ACTIONDBG_CALLS_PROCESSLOG_H

@@ -60,8 +60,12 @@ static bool runReport(void) {
 }
 
 void reportAtEnd(void) {
-  if (*problem)
-    fprintf(stderr, "actiondbg: Calls could not be counted: %s.\n", problem);
+  if (problemError)
+    fprintf(stderr,
+            "actiondbg: Calls were not counted: '%s' cannot be written (%s).\n",
+            problem, strerror(problemError));
+  else if (*problem)
+    fprintf(stderr, "actiondbg: Calls were not counted: %s.\n", problem);
   // A fork is reported by its parent.
   if (!image || !image->token || !ownsDirectory())
     return;

@@ -166,7 +166,7 @@ def cost_of(calls: Calls, selection: CallSelection) -> CallCost:
     """
     selected = calls if selection.name is None else calls.named(selection.name)
     if not selected.size:
-        raise NothingCounted(_why_nothing(calls, selection.name))
+        raise NothingCounted(" ".join([_why_nothing(calls, selection.name), *calls.notes]))
     late = selected.from_time(selection.skip_start)
     if not late.size:
         raise NothingCounted(

@@ -223,9 +223,8 @@ def _report(
     from actiondbg.kernels.counting.calls import read_calls
     from actiondbg.kernels.counting.measurement import cost_of
 
-    calls = read_calls(folder)
-    calls.notes[:0] = notes
-    cost = cost_of(calls, _selection(options))
+    cost = cost_of(read_calls(folder), _selection(options))
+    cost.calls.notes[:0] = notes
     if options.csv is not None:
         from actiondbg.kernels.counting.csv_files import write_csv_files
 

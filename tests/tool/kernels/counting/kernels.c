@@ -125,3 +125,61 @@ double call_often(Kernel *kernel, int times) {
   }
   return least / times;
 }
+
+// --- An executable library as IREE's compiler makes it ----------------------
+
+typedef int Dispatch(void *environment, void *dispatch, void *workgroup);
+
+typedef struct {
+  unsigned version;
+  const char *name;
+  unsigned features, sanitizer;
+} LibraryHeader;
+
+typedef struct {
+  const LibraryHeader *header;
+  unsigned importCount;
+  const void *imports;
+  unsigned exportCount;
+  Dispatch *const *pointers;
+  const void *attributes, *parameters, *occupancy;
+  const char *const *names;
+} Library;
+
+static int first(void *environment, void *dispatch, void *workgroup) {
+  return (int)(long)environment + (int)(long)dispatch + (int)(long)workgroup;
+}
+
+static int second(void *environment, void *dispatch, void *workgroup) {
+  (void)dispatch, (void)workgroup;
+  return (int)(long)environment;
+}
+
+// Read-only after relocation, as in a real library.
+static Dispatch *const pointers[] = {first, second, NULL};
+static const char *const names[] = {"first_dispatch", "second_dispatch", NULL};
+static LibraryHeader header = {6, "model", 0, 0};
+static Library library = {&header, 0,    NULL, 3,    pointers,
+                          NULL,    NULL, NULL, names};
+
+void set_library(unsigned version, const void *name, unsigned count,
+                 const void *table) {
+  header.version = version;
+  library.header = name ? &header : (const LibraryHeader *)16;
+  library.exportCount = count;
+  library.pointers = table ? table : pointers;
+}
+
+const void *iree_hal_executable_library_query(unsigned version,
+                                              const void *environment) {
+  (void)environment;
+  return version == header.version ? &library : NULL;
+}
+
+int call_dispatches(long times) {
+  int sum = 0;
+  for (long i = 0; i < times; ++i)
+    sum += library.pointers[0]((void *)i, (void *)1, (void *)2) +
+           library.pointers[1]((void *)i, NULL, NULL);
+  return sum;
+}

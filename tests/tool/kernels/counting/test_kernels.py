@@ -320,6 +320,89 @@ def test_the_library_alone_understands_the_variables(kernels: Path, tmp_path: Pa
     assert set(Path("/tmp").glob("actiondbg-calls-*")) == before
 
 
+LIBRARY = """\
+def load(version=6, name=1, count=3, table=None):
+    kernels.set_library(version, name, count, ctypes.c_void_p(table))
+    return kernels["iree_hal_executable_library_query"]
+"""
+
+
+@pytest.mark.parametrize(
+    ("version", "names"),
+    [
+        (6, {"first_dispatch": 10, "second_dispatch": 10}),
+        # An unknown version: the pointers are where they have always been, not so the names.
+        (9, {"model:0": 10, "model:1": 10}),
+    ],
+)
+def test_dispatches_of_a_library(count: Count, version: int, names: dict[str, int]) -> None:
+    code = f"load({version})\nload({version})\nprint(kernels.call_dispatches(10))"
+    done = count(LIBRARY + code, "--json")
+    assert done.stdout == f"{45 + 30 + 45}\n"
+    assert calls_of(done) == names
+
+
+@pytest.mark.parametrize(
+    ("arguments", "note"),
+    [
+        ("99", "A library of IREE has an unknown version, its calls were not counted."),
+        ("6, None", "A library of IREE has an unknown table, its calls were not counted."),
+        ("6, 1, 1 << 30", "A library of IREE has an unknown table, its calls were not counted."),
+        ("6, 1, 3, 64", "The table of a library could not be read: model."),
+    ],
+)
+def test_a_library_that_is_not_understood_is_left_alone(
+    count: Count, arguments: str, note: str
+) -> None:
+    code = f"nothing()\nload({arguments})\nload()\nload(99)\nprint(kernels.has_avx() >= 0)"
+    done = count(LIBRARY + code, "--json")
+    assert done.returncode == 0 and done.stdout == "True\n"
+    assert note in cost(done)["notes"]
+    assert "nothing" in calls_of(done)
+
+
+def test_memory_that_is_like_a_library_is_left_alone(count: Count) -> None:
+    """A loader maps a header, then code; here, what follows the header is of any value."""
+    code = """\
+import mmap, random
+libc = ctypes.CDLL(None)
+READ, WRITE, EXECUTE = 1, 2, 4
+generator = random.Random(5)
+for _ in range(300):
+    memory = mmap.mmap(-1, 4 * 4096)
+    header = b"\\x7fELF\\2\\1\\1".ljust(16, b"\\0") + b"\\3\\0\\x3e\\0"
+    header += bytes(generator.choice((0, 1, 2, 64, 255)) for _ in range(400))
+    memory[: len(header)] = header
+    address = ctypes.addressof(ctypes.c_char.from_buffer(memory))
+    assert libc.mprotect(ctypes.c_void_p(address), 4096, READ) == 0
+    code = ctypes.c_void_p(address + 4096)
+    assert libc.mprotect(code, 4096, READ | EXECUTE) == 0
+nothing()
+print("done")
+"""
+    done = count(code, "--json")
+    assert (done.returncode, done.stdout) == (0, "done\n")
+
+
+@pytest.mark.skipif(not HAS_EVENTS, reason="the kernel does not let us count software events")
+def test_a_program_that_closes_all_files(count: Count) -> None:
+    code = "for i in range(4): nothing()\nos.closerange(3, 4096)\nnothing()\nprint('done')"
+    done = count(code, "--json", "--events", "page-faults")
+    assert (done.returncode, done.stdout) == (0, "done\n")
+    assert calls_of(done) == {"nothing": 4}
+    assert (
+        "The calls of a thread were counted until its counters were closed." in cost(done)["notes"]
+    )
+
+
+def test_a_folder_that_disappears(count: Count) -> None:
+    code = "import shutil\nshutil.rmtree(os.environ['ACTIONDBG_CALLS_DIRECTORY'])\nnothing()"
+    done = count(code.replace("nothing()", "kernel('pair')()"), "--json")
+    assert done.returncode == 1
+    done = count("os.environ.clear()\nfor i in range(3): nothing()", "--json")
+    assert calls_of(done) == {"nothing": 3}
+
+
 def test_a_program_without_kernels_is_left_alone(tmp_path: Path) -> None:
     done = subprocess.run(
         ["/bin/echo", "hello"],

@@ -61,6 +61,7 @@ class Kernels:
         *,
         configurations: Sequence[Configuration] = (),
         default: bool = False,
+        split_k: Sequence[int] = (),
     ) -> PlannedDispatches:
         """Plan the dispatches of operations; see ``plan_dispatches``.
 
@@ -69,8 +70,13 @@ class Kernels:
         """
         for each in configurations:
             self.providers.setdefault(each.provider, self._make(each.provider))
-        providers = list(self.providers.values())
-        return plan_dispatches(operations, providers, own=configurations, default=default)
+        return plan_dispatches(
+            operations,
+            list(self.providers.values()),
+            own=configurations,
+            default=default,
+            split_k=split_k,
+        )
 
     def write(self, dispatches: Sequence[Dispatch]) -> None:
         """Write the files of dispatches and the manifest.

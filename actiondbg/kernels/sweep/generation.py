@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from actiondbg.kernels.generated.layout import GeneratedFolder
@@ -34,6 +34,7 @@ def plan_dispatches(
     *,
     own: Sequence[Configuration] = (),
     default: bool = False,
+    split_k: Sequence[int] = (),
 ) -> PlannedDispatches:
     """Plan the dispatches of operations.
 
@@ -43,6 +44,8 @@ def plan_dispatches(
         own: configurations of the user's, which replace the predefined ones.
         default: add the configuration that leaves the decisions to the compiler; it is added in
             any case where nothing else fits.
+        split_k: slices of the sums, for each of which a configuration is repeated; none for whole
+            sums.
 
     Raises:
         UsageError: the shapes of an operation do not fit its kind.
@@ -53,7 +56,7 @@ def plan_dispatches(
         operation.check()
         for provider in providers:
             fitting: list[Dispatch] = []
-            for each in _candidates(operation, provider, own):
+            for each in _candidates(operation, provider, own, split_k):
                 obstacle = provider.obstacle(each)
                 if obstacle is None:
                     fitting.append(each)
@@ -66,11 +69,26 @@ def plan_dispatches(
 
 
 def _candidates(
-    operation: Operation, provider: Provider, own: Sequence[Configuration]
+    operation: Operation,
+    provider: Provider,
+    own: Sequence[Configuration],
+    split_k: Sequence[int],
 ) -> Iterator[Dispatch]:
     mine = [each for each in own if each.provider == provider.name]
     for configuration in mine if own else provider.configurations(operation):
-        yield Dispatch(operation, configuration)
+        for slices in split_k or (1,):
+            yield Dispatch(operation, _split(configuration, slices))
+
+
+def _split(configuration: Configuration, slices: int) -> Configuration:
+    """Return a configuration that splits the sum into slices."""
+    if slices == 1:
+        return configuration
+    return replace(
+        configuration,
+        name=f"{configuration.name}_split_k_{slices}",
+        parameters={**configuration.parameters, "split_k_slices": slices},
+    )
 
 
 class Generation:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 
-from actiondbg.kernels.problems.file import read_configurations, read_problems
+from actiondbg.kernels.problems.file import read_problems
 from actiondbg.kernels.problems.model import operations_of
 from actiondbg.kernels.problems.sets import load_set
 
@@ -14,6 +13,7 @@ from actiondbg.errors import UsageError
 from actiondbg.kernels.model.configuration import Configuration
 from actiondbg.kernels.model.operation import Operation
 from actiondbg.kernels.operations.registry import find_kind, kind_names
+from actiondbg.kernels.problems.configuration_file import parameters_name, read_configurations
 from actiondbg.kernels.problems.expansion import expand, parse_types, size_fields
 from actiondbg.kernels.problems.ranges import parse_range
 
@@ -101,6 +101,6 @@ def requested_configurations(options: ProblemOptions) -> list[Configuration]:
 
 
 def _of_pipeline(pipeline: str) -> Configuration:
-    """Return the configuration of a pipeline, named by a digest of it."""
-    digest = hashlib.sha256(pipeline.encode()).hexdigest()[:8]
-    return Configuration("mlir", f"mlir_pipeline_{digest}", {"pipeline": pipeline})
+    """Return the configuration of a pipeline of the provider mlir."""
+    parameters = {"pipeline": pipeline}
+    return Configuration("mlir", f"mlir_{parameters_name(parameters)}", parameters)

@@ -30,6 +30,7 @@ from actiondbg.commands.render.kernels.rows import report_lines, report_object
 from actiondbg.errors import UsageError
 from actiondbg.kernels.kernels import Kernels
 from actiondbg.kernels.model.dispatch import Dispatch
+from actiondbg.kernels.problems.ranges import parse_range
 from actiondbg.kernels.providers.settings import ProviderSettings
 from actiondbg.kernels.results.entry import entries_of
 from actiondbg.kernels.results.report_files import ReportFiles, parse_tags
@@ -148,6 +149,7 @@ def generate_requested(options: RunLine | GenerateLine, kernels: Kernels) -> lis
         requested_operations(options, kinds),
         configurations=requested_configurations(options),
         default=options.default_config,
+        split_k=parse_range(options.split_k_slices) if options.split_k_slices else (),
     )
     wanted = dispatch_filter(options)
     dispatches = [each for each in planned.dispatches if wanted(each)]

@@ -33,7 +33,9 @@ _OTHERS = (
 def measure(folder: Path, quick: bool) -> Iterator[tuple[str, str, str]]:
     """Yield rows: what was measured, the figure, and the bar."""
     rounds = 3 if quick else _ROUNDS
-    for m, n, k in [(64, 64, 64)] if quick else [(512, 512, 512), (384, 256, 640), (1000, 520, 330)]:
+    for m, n, k in (
+        [(64, 64, 64)] if quick else [(512, 512, 512), (384, 256, 640), (1000, 520, 330)]
+    ):
         yield from _matmul(folder, Matmul(m, n, k), rounds)
     for kind, sizes in _OTHERS[:1] if quick else _OTHERS:
         (operation,) = expand(find_kind(kind), {name: [size] for name, size in sizes.items()})

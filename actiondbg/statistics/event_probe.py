@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 from actiondbg.errors import ActiondbgError
-from actiondbg.statistics.cpu_events import has_counters
 from actiondbg.statistics.events import DEFAULT, KNOWN, NONE, Event, parse_events
 
 PARANOID = Path("/proc/sys/kernel/perf_event_paranoid")

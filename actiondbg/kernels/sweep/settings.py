@@ -44,3 +44,8 @@ class SweepSettings:
     memory: int | None = None
     bisect: bool = False
     dask: str | None = None
+
+    @property
+    def memory_bytes(self) -> int | None:
+        """The limit of a child's memory in bytes, or None."""
+        return None if self.memory is None else self.memory << 20

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from actiondbg.kernels.bisection.row_bisector import RowBisector
 from actiondbg.kernels.generated.layout import GeneratedFolder
 from actiondbg.kernels.providers.provider import Provider
 from actiondbg.kernels.sweep.cluster import LocalCompiler, connect_compiler
@@ -11,6 +12,8 @@ from actiondbg.kernels.sweep.compilation import DispatchCompiler
 from actiondbg.kernels.sweep.progress import Report
 from actiondbg.kernels.sweep.settings import SweepSettings
 from actiondbg.kernels.sweep.sweep import Stages
+from actiondbg.kernels.verification.reference_cache import ReferenceCache
+from actiondbg.kernels.verification.verifier import Verifier
 
 
 def make_stages(
@@ -34,4 +37,13 @@ def make_stages(
     if settings.dry_run:
         return Stages(compilation), 1
     folder = GeneratedFolder(settings.generated_dir.resolve())
-    return Stages(compilation), jobs
+    verifier = Verifier(
+        ReferenceCache(folder), seconds=settings.run_seconds, memory=settings.memory_bytes
+    )
+    bisector = RowBisector(folder, providers, verifier, jobs=settings.jobs)
+    stages = Stages(
+        compilation,
+        verifier=verifier if settings.verify else None,
+        bisector=bisector if settings.bisect else None,
+    )
+    return stages, jobs

@@ -11,8 +11,8 @@ import numpy as np
 
 from actiondbg.kernels.model.operation import Operation
 from actiondbg.kernels.operations.matmul import Matmul
-from actiondbg.kernels.problems.expansion import expand
 from actiondbg.kernels.operations.registry import find_kind
+from actiondbg.kernels.problems.expansion import expand
 from actiondbg.kernels.providers.registry import make_provider
 from scripts.benchmarks.kernels.compiled import compile_kernel, least_seconds, operands
 

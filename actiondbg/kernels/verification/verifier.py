@@ -1,0 +1,74 @@
+"""The verification of compiled kernels."""
+
+from __future__ import annotations
+
+from actiondbg.kernels.errors import (
+    KernelError,
+    KernelOutOfMemory,
+    KernelTimedOut,
+    NotRunnable,
+    WroteOutOfBounds,
+)
+from actiondbg.kernels.execution.kernel_process import KernelProcess
+from actiondbg.kernels.model.dispatch import Dispatch
+from actiondbg.kernels.providers.provider import CompiledKernel
+from actiondbg.kernels.results.row import Verdict, Verification
+from actiondbg.kernels.verification.comparison import compare
+from actiondbg.kernels.verification.error_map import error_map, error_pattern
+from actiondbg.kernels.verification.reference_cache import ReferenceCache
+
+_VERDICTS: dict[type[KernelError], Verdict] = {
+    KernelTimedOut: "TIMED OUT",
+    KernelOutOfMemory: "OUT OF MEMORY",
+    NotRunnable: "NOT RUNNABLE HERE",
+    WroteOutOfBounds: "FAILED",
+}
+
+
+class Verifier:
+    """Runs kernels in processes of their own, and compares their results with references.
+
+    Args:
+        references: the expected results.
+        seconds: the limit of a kernel's run.
+        memory: the limit of a kernel's memory in bytes, or None.
+    """
+
+    def __init__(
+        self, references: ReferenceCache, *, seconds: float = 60.0, memory: int | None = None
+    ) -> None:
+        self._references = references
+        self._seconds = seconds
+        self._memory = memory
+
+    def verify(self, dispatch: Dispatch, compiled: CompiledKernel) -> Verification:
+        """Verify a kernel; a fault of the kernel is a verdict, no error.
+
+        Raises:
+            OSError: the reference cannot be written.
+        """
+        try:
+            expectation = self._references.expectation(dispatch.operation)
+        except KernelError as error:
+            return Verification("Not verified", detail=str(error))
+        total = dispatch.operation.result.elements
+        try:
+            with KernelProcess(
+                compiled.verify, seconds=self._seconds, memory=self._memory
+            ) as process:
+                result = process.run(expectation.operands)
+        except KernelError as error:
+            verdict = _VERDICTS.get(type(error), "CRASHED")
+            return Verification(verdict, expectation.method, total=total, detail=str(error))
+        comparison = compare(result, expectation)
+        wrong = int(comparison.wrong.sum())
+        return Verification(
+            "FAILED" if wrong else "SUCCESS",
+            expectation.method,
+            wrong=wrong,
+            total=total,
+            error_ratio=comparison.error_ratio,
+            first=comparison.first,
+            map=error_map(comparison.wrong),
+            detail=error_pattern(comparison.wrong),
+        )

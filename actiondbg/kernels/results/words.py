@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import floor, isfinite, log10
 
+from actiondbg.kernels.results.comparison import Difference
 from actiondbg.kernels.results.entry import Entry
 
 NOT_PROFILED = "Not profiled"
@@ -178,3 +179,29 @@ def notes(entry: Entry) -> str:
         "" if entry.verification.wrong else entry.verification.detail or entry.compilation.error,
     ]
     return "; ".join(mark for mark in marks if mark)
+
+
+def change_cells(difference: Difference) -> tuple[str, ...]:
+    """Return a dispatch of a comparison, its verdicts, its times and their ratio."""
+    old, new = difference.old, difference.new
+    ratio = difference.ratio
+    return (
+        difference.name,
+        _before_and_after(_verdict(old), _verdict(new)),
+        _time(old),
+        _time(new),
+        "" if ratio is None else f"{ratio:.2f} times",
+    )
+
+
+def _before_and_after(old: str, new: str) -> str:
+    return old if old == new else " -> ".join(each for each in (old, new) if each)
+
+
+def _verdict(entry: Entry | None) -> str:
+    return "" if entry is None else entry.verification.verdict
+
+
+def _time(entry: Entry | None) -> str:
+    least = None if entry is None else entry.least
+    return "" if least is None else f"{milliseconds(least)} ms"

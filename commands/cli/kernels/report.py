@@ -1,0 +1,119 @@
+"""``actiondbg kernels report [options] A.csv [B.csv]``."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shutil
+from pathlib import Path
+from typing import Annotated
+
+from actiondbg.commands.cli.line_parser import LineParser
+from actiondbg.commands.interpreter.options import Flag, Option, Options, Positional
+from actiondbg.commands.render.kernels.comparison import comparison_lines, comparison_object
+from actiondbg.commands.render.kernels.rows import report_lines, report_object
+from actiondbg.errors import UsageError
+from actiondbg.kernels.results.comparison import compare
+from actiondbg.kernels.results.csv_file import read_csv
+from actiondbg.kernels.results.report_files import CSV, ReportFiles
+from actiondbg.recording.overwrite import is_same
+
+_EPILOG = """\
+examples:
+  actiondbg kernels report results.csv
+  actiondbg kernels report results.csv --output results.html --output results.md
+  actiondbg kernels report old.csv new.csv --threshold 10%
+
+With two reports, of several rows of a dispatch the last counts.
+
+exit status: 0 no dispatch became slower or wrong, 1 one did, or error, 2 bad usage.
+docs/kernels.md explains the columns, and how times are compared.
+"""
+
+
+def _percent(text: str) -> float:
+    try:
+        value = float(text.removesuffix("%"))
+    except ValueError:
+        value = -1.0
+    if not 0 <= value < float("inf"):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a non-negative number of per cent")
+    return value
+
+
+class ReportOptions(Options):
+    """The options of ``actiondbg kernels report``."""
+
+    report: Annotated[Path, Positional("A.csv", help="a report", parse=Path)]
+    other: Annotated[
+        Path | None, Positional("B.csv", help="a later report, compared with A.csv", parse=Path)
+    ] = None
+    output: Annotated[
+        tuple[Path, ...],
+        Option(
+            "--output",
+            "FILE",
+            help="write the last report as .csv, .md, .html or .parquet; repeatable",
+            parse=Path,
+        ),
+    ] = ()
+    full: Annotated[bool, Flag("--full", help="print a block for each dispatch")] = False
+    json: Annotated[bool, Flag("--json", help="print one JSON object")] = False
+    threshold: Annotated[
+        float,
+        Option(
+            "--threshold",
+            "PERCENT",
+            help="the least change of a time that counts; 5%% by default",
+            parse=_percent,
+        ),
+    ] = 5.0
+
+
+def build_parser() -> LineParser[ReportOptions]:
+    """Return the parser of the command line."""
+    return LineParser(
+        ReportOptions,
+        "actiondbg kernels report",
+        "[options] A.csv [B.csv]",
+        "Print or convert the results of kernels, or compare two reports.",
+        _EPILOG,
+    )
+
+
+def run(argv: list[str]) -> int:
+    """Run the command line after the words kernels report; return the exit code.
+
+    Raises:
+        ActiondbgError: a file is not a report.
+        OSError: a file cannot be read or written.
+    """
+    parser = build_parser()
+    options = parser.read_intermixed(argv)
+    try:
+        _check(options)
+        files = ReportFiles(options.output)
+    except UsageError as error:
+        parser.error(str(error))
+    entries = read_csv(options.report)
+    if options.other is None:
+        files.write(entries)
+        lines = report_lines(entries, full=options.full, width=shutil.get_terminal_size().columns)
+        _print(report_object(entries) if options.json else lines)
+        return 0
+    old, entries = entries, read_csv(options.other)
+    files.write(entries)
+    comparison = compare(old, entries, options.threshold)
+    _print(comparison_object(comparison) if options.json else comparison_lines(comparison))
+    return int(comparison.is_worse)
+
+
+def _print(result: list[str] | dict[str, object]) -> None:
+    print(json.dumps(result, ensure_ascii=False) if isinstance(result, dict) else "\n".join(result))
+
+
+def _check(options: ReportOptions) -> None:
+    inputs = [path for path in (options.report, options.other) if path is not None]
+    for path in options.output:
+        if path.suffix == CSV and any(is_same(path, each) for each in inputs):
+            raise UsageError(f"--output: {str(path)!r} is an input: name another file.")

@@ -14,8 +14,8 @@ from actiondbg.kernels.results.csv_file import read_csv, to_csv
 from actiondbg.kernels.results.entry import Entry
 from actiondbg.support.atomic_write import write_whole
 
-CSV, MARKDOWN, PARQUET = ".csv", ".md", ".parquet"
-SUFFIXES = (CSV, MARKDOWN, PARQUET)
+CSV, MARKDOWN, HTML, PARQUET = ".csv", ".md", ".html", ".parquet"
+SUFFIXES = (CSV, MARKDOWN, HTML, PARQUET)
 
 
 def parse_tags(text: str) -> tuple[tuple[str, str], ...]:
@@ -124,6 +124,10 @@ def content_of(entries: Sequence[Entry], suffix: str) -> bytes:
         from actiondbg.kernels.results.markdown import to_markdown
 
         return to_markdown(entries).encode(errors="replace")
+    if suffix == HTML:
+        from actiondbg.kernels.results.page import to_html
+
+        return to_html(entries).encode(errors="replace")
     from actiondbg.kernels.results.parquet import to_parquet
 
     return to_parquet(entries)

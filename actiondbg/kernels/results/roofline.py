@@ -1,0 +1,239 @@
+"""The roofline: rates of kernels below the peak and the bandwidth of the machine, as SVG."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+from math import ceil, floor, log10
+
+from actiondbg.kernels.results.entry import Entry
+from actiondbg.kernels.results.words import bandwidth, digits, milliseconds
+
+_WIDTH, _HEIGHT = 900, 480
+_LEFT, _RIGHT, _TOP, _BOTTOM = 70, 24, 24, 56  # margins
+_MARGIN = 0.15  # around the points, in decades
+_STEPS = (1, 2, 5)  # labelled in each decade
+_COLORS = 6  # classes c0 to c5
+_LINE = 16  # labels that are closer overlap
+
+STYLE = """\
+.roofline { max-width: 60rem; width: 100%; height: auto; font: 12px system-ui, sans-serif; }
+.roofline text { fill: var(--text); } .roofline .quiet { fill: var(--quiet); }
+.roofline .grid { stroke: var(--line); stroke-width: .6; }
+.roofline .axis { stroke: var(--quiet); }
+.roofline .roof { stroke: var(--text); stroke-width: 1.6; fill: none; }
+.roofline .under { fill: var(--soft); }
+.roofline .dot { stroke: var(--ground); stroke-width: 1; fill-opacity: .85; }
+.roofline .cross { stroke: var(--bad); stroke-width: 2; }
+.c0 { fill: #0969da; } .c1 { fill: #bc4c00; } .c2 { fill: #1a7f37; }
+.c3 { fill: #8250df; } .c4 { fill: #bf3989; } .c5 { fill: #9a6700; }
+@media (prefers-color-scheme: dark) {
+  .c0 { fill: #58a6ff; } .c1 { fill: #f0883e; } .c2 { fill: #3fb950; }
+  .c3 { fill: #bc8cff; } .c4 { fill: #f778ba; } .c5 { fill: #d29922; }
+}
+"""
+
+
+@dataclass(frozen=True)
+class _Point:
+    """A dispatch in the plot, with the place of its entry in the report."""
+
+    entry: Entry
+    index: int
+    intensity: float
+    gflops: float
+
+
+@dataclass(frozen=True)
+class _Axis:
+    """A logarithmic axis: from a low to a high value, from one position to another."""
+
+    low: float
+    high: float
+    start: float
+    end: float
+
+    def at(self, value: float) -> float:
+        """Return the position of a value."""
+        share = (log10(value) - log10(self.low)) / (log10(self.high) - log10(self.low))
+        return round(self.start + share * (self.end - self.start), 2)
+
+    def ticks(self) -> list[float]:
+        """Return the labelled values: 1, 2 and 5 in each decade, or powers of ten if many."""
+        decades = range(floor(log10(self.low)), ceil(log10(self.high)) + 1)
+        steps = _STEPS if len(decades) <= 5 else _STEPS[:1]
+        values = [float(f"{step}e{decade}") for decade in decades for step in steps]
+        return [value for value in values if self.low <= value <= self.high]
+
+
+def roofline_svg(entries: Sequence[Entry], anchor: str = "d") -> str:
+    """Return the plot as an SVG element, or "" if no dispatch has a rate.
+
+    Args:
+        entries: of the report.
+        anchor: the prefix of the anchors to which the points link; an entry's index follows.
+    """
+    points = [
+        _Point(entry, index, entry.intensity, entry.gflops)
+        for index, entry in enumerate(entries)
+        if entry.intensity and entry.gflops
+    ]
+    if not points:
+        return ""
+    plot = _Plot(points, anchor)
+    return (
+        f'<svg class=roofline viewBox="0 0 {_WIDTH} {_HEIGHT}" role=img '
+        'aria-label="GFLOP/s of each dispatch by its operations a byte">\n'
+        + "\n".join(plot.elements())
+        + "\n</svg>"
+    )
+
+
+class _Plot:
+    """The elements of a plot, those below first."""
+
+    def __init__(self, points: Sequence[_Point], anchor: str) -> None:
+        self._points = points
+        self._anchor = anchor
+        self._roofs = _roofs(points)
+        ridges = [peak * 1e9 / rate for peak, rate in self._roofs if rate is not None]
+        self._x = _axis([*(point.intensity for point in points), *ridges], _LEFT, _WIDTH - _RIGHT)
+        peaks = [peak for peak, _ in self._roofs]
+        self._y = _axis([*(point.gflops for point in points), *peaks], _HEIGHT - _BOTTOM, _TOP)
+        self._colors = _colors(points)
+
+    def elements(self) -> Iterable[str]:
+        """Yield the elements."""
+        yield from self._under()
+        yield from self._grid()
+        yield from self._roof_lines()
+        for point in sorted(self._points, key=lambda each: each.entry.is_wrong):
+            yield self._dot(point)
+        yield from self._legend()
+
+    def _under(self) -> Iterable[str]:
+        """Yield the area below the highest roof."""
+        for peak, rate in self._roofs[:1]:
+            corners = [*self._roof(peak, rate), (self._x.end, self._y.start)]
+            corners.append((corners[0][0], self._y.start))
+            yield f'<polygon class=under points="{_corners(corners)}"/>'
+
+    def _grid(self) -> Iterable[str]:
+        x, y = self._x, self._y
+        for value in x.ticks():
+            at = x.at(value)
+            yield f'<line class=grid x1="{at}" x2="{at}" y1="{y.start}" y2="{y.end}"/>'
+            yield f'<text x="{at}" y="{y.start + 18}" text-anchor=middle>{value:g}</text>'
+        for value in y.ticks():
+            at = y.at(value)
+            yield f'<line class=grid x1="{x.start}" x2="{x.end}" y1="{at}" y2="{at}"/>'
+            yield f'<text x="{x.start - 8}" y="{at + 4}" text-anchor=end>{value:g}</text>'
+        yield f'<line class=axis x1="{x.start}" x2="{x.end}" y1="{y.start}" y2="{y.start}"/>'
+        yield f'<line class=axis x1="{x.start}" x2="{x.start}" y1="{y.start}" y2="{y.end}"/>'
+        middle = (x.start + x.end) / 2
+        yield (
+            f'<text class=quiet x="{middle}" y="{_HEIGHT - 14}" text-anchor=middle>'
+            "operations a byte</text>"
+        )
+        yield f'<text class=quiet x="{x.start + 6}" y="{y.end - 8}">GFLOP/s</text>'
+
+    def _roof_lines(self) -> Iterable[str]:
+        places: list[tuple[float, float]] = []
+        for peak, rate in self._roofs:
+            yield f'<polyline class=roof points="{_corners(self._roof(peak, rate))}"/>'
+            for text, (x, y) in self._roof_texts(peak, rate):
+                # Roofs that were measured twice are nearly the same: one of them is labelled.
+                if all(abs(x - left) + abs(y - top) > _LINE for left, top in places):
+                    yield f'<text x="{x:.1f}" y="{y:.1f}" text-anchor=end>{text}</text>'
+                places.append((x, y))
+
+    def _roof_texts(
+        self, peak: float, rate: float | None
+    ) -> Iterable[tuple[str, tuple[float, float]]]:
+        """Yield the labels of a roof with their ends."""
+        yield f"peak {digits(peak)} GFLOP/s", (self._x.end - 6, self._y.at(peak) - 6)
+        if rate is not None:
+            # In the middle of the longest slope: lower roofs with this bandwidth lie on it.
+            highest = max(other for other, its_rate in self._roofs if its_rate == rate)
+            (left, low), (right, high) = self._roof(highest, rate)[:2]
+            yield f"memory {bandwidth(rate)}", ((left + right) / 2 - 8, (low + high) / 2 - 6)
+
+    def _roof(self, peak: float, rate: float | None) -> list[tuple[float, float]]:
+        """Return the corners of a roof: up the slope of the bandwidth, then along the peak."""
+        end = (self._x.end, self._y.at(peak))
+        if rate is None:
+            return [(self._x.start, self._y.at(peak)), end]
+        ridge = peak * 1e9 / rate
+        # The slope begins at the left border, or where it crosses the lower one.
+        first = max(self._x.low, self._y.low * 1e9 / rate)
+        start = (self._x.at(first), self._y.at(first * rate / 1e9))
+        return [start, (self._x.at(ridge), self._y.at(peak)), end]
+
+    def _dot(self, point: _Point) -> str:
+        x, y = self._x.at(point.intensity), self._y.at(point.gflops)
+        color = self._colors[_series(point)]
+        mark = f'<circle class="dot c{color}" cx="{x}" cy="{y}" r="5"/>'
+        if point.entry.is_wrong:
+            mark = (
+                f'<path class=cross d="M{x - 5} {y - 5}L{x + 5} {y + 5}'
+                f'M{x - 5} {y + 5}L{x + 5} {y - 5}"/>'
+            )
+        return (
+            f'<a href="#{self._anchor}{point.index}">{mark}'
+            f"<title>{escape(_tooltip(point))}</title></a>"
+        )
+
+    def _legend(self) -> Iterable[str]:
+        names = [(name, f"c{color}") for name, color in self._colors.items()]
+        at = self._y.start - 12 - 18 * (len(names) - 1)
+        if any(point.entry.is_wrong for point in self._points):
+            yield (
+                f'<path class=cross d="M{_WIDTH - 153} {at - 27}l8 8m0 -8l-8 8"/>'
+                f'<text x="{_WIDTH - 138}" y="{at - 19}">wrong</text>'
+            )
+        for name, style in names:
+            yield (
+                f'<circle class="dot {style}" cx="{_WIDTH - 149}" cy="{at - 4}" r="5"/>'
+                f'<text x="{_WIDTH - 138}" y="{at}">{escape(name)}</text>'
+            )
+            at += 18
+
+
+def _roofs(points: Sequence[_Point]) -> list[tuple[float, float | None]]:
+    """Return the peaks with their bandwidths, each once, the highest first."""
+    found = {
+        (point.entry.peak_gflops, point.entry.peak_bandwidth)
+        for point in points
+        if point.entry.peak_gflops
+    }
+    return sorted(found, key=lambda roof: (-roof[0], -(roof[1] or 0)))
+
+
+def _axis(values: Sequence[float], start: float, end: float) -> _Axis:
+    low = 10 ** (log10(min(values)) - _MARGIN)
+    high = 10 ** (log10(max(values)) + _MARGIN)
+    return _Axis(low, high, start, end)
+
+
+def _series(point: _Point) -> str:
+    return f"{point.entry.provider}: {point.entry.kind}"
+
+
+def _colors(points: Sequence[_Point]) -> Mapping[str, int]:
+    names = dict.fromkeys(_series(point) for point in points)
+    return {name: number % _COLORS for number, name in enumerate(names)}
+
+
+def _corners(corners: Iterable[tuple[float, float]]) -> str:
+    return " ".join(f"{x},{y}" for x, y in corners)
+
+
+def _tooltip(point: _Point) -> str:
+    entry = point.entry
+    text = f"{entry.dispatch}\n{digits(point.gflops)} GFLOP/s"
+    if entry.least is not None:
+        text += f", {milliseconds(entry.least)} ms"
+    if entry.percent_of_roof is not None:
+        text += f", {digits(entry.percent_of_roof)} % of the roof"
+    return f"{text}\n{entry.verification.verdict}"

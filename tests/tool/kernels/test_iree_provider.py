@@ -98,7 +98,8 @@ def test_the_default_leaves_the_choice_to_iree(provider: IreeProvider, tmp_path:
 def test_a_configuration_is_read_back(
     provider: IreeProvider, operation: Matmul, tmp_path: Path
 ) -> None:
-    for index, configuration in enumerate(provider.configurations(operation)[:3]):
+    configurations = provider.configurations(operation)
+    for index, configuration in enumerate((*configurations[:2], configurations[-2])):
         kernel = compile_kernel(provider, operation, configuration, tmp_path / str(index))
 
         assert (kernel.config_applied, kernel.detail) == ("yes", "")

@@ -12,6 +12,7 @@ from actiondbg.kernels.providers.iree.configurations import (
     CONVOLUTION_PIPELINE,
     MATMUL_PIPELINE,
     data_tiling,
+    peeled,
     tiled,
 )
 from actiondbg.kernels.providers.iree.root import is_convolution, is_product, root_loops
@@ -20,6 +21,7 @@ from actiondbg.kernels.providers.iree.tiling import (
     convolution_tiling,
     convolution_tilings,
     matmul_tiling,
+    matmul_tiling_of_whole_vectors,
     matmul_tilings,
 )
 
@@ -34,16 +36,22 @@ def predefined(operation: Operation, target: Target) -> list[Configuration]:
     if target.device != "cpu":
         return tensor_cores.predefined(operation, target) if _keeps_attribute(operation) else []
     if is_product(operation):
-        tilings = matmul_tilings(operation, vector_bytes())
-        by = _applied_by(operation)
-        return [
-            *(tiled(target, each, MATMUL_PIPELINE, by) for each in tilings),
-            data_tiling(target),
-        ]
+        return _of_product(operation, target)
     if is_convolution(operation):
         tilings = convolution_tilings(operation, vector_bytes())
         return [tiled(target, each, CONVOLUTION_PIPELINE, "stage") for each in tilings]
     return []
+
+
+def _of_product(operation: Operation, target: Target) -> list[Configuration]:
+    """Return the configurations of a product of matrices on the CPU."""
+    applied_by = _applied_by(operation)
+    tilings = matmul_tilings(operation, vector_bytes())
+    found = [tiled(target, each, MATMUL_PIPELINE, applied_by) for each in tilings]
+    whole = matmul_tiling_of_whole_vectors(operation, vector_bytes())
+    if whole not in tilings:
+        found.append(peeled(tiled(target, whole, MATMUL_PIPELINE, applied_by)))
+    return [*found, data_tiling(target)]
 
 
 def space(operation: Operation, target: Target) -> dict[str, Sequence[Parameter]]:

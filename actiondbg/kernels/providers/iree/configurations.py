@@ -13,7 +13,7 @@ from actiondbg.kernels.providers.iree.tiling import Tiling, levels
 PROVIDER = "iree"
 LEVELS = ("distribution", "cache_parallel", "vector_common_parallel", "vector_reduction")
 _GPU_LISTS = ("workgroup", "reduction", "subgroup", "thread")
-_FLAGS = ("data_tiling", "split_k_slices")
+_FLAGS = ("data_tiling", "split_k_slices", "peeling")
 _GENERAL = ("device", "arch", "pipeline", "applied_by", *_FLAGS)
 _GPU = (*_GPU_LISTS, "mma_kind", "workgroup_size", "stages")
 PARAMETERS = frozenset((*LEVELS, *_GENERAL, *_GPU))
@@ -77,6 +77,15 @@ def tiled(target: Target, tiling: Tiling, pipeline: str, applied_by: str) -> Con
     return Configuration(PROVIDER, _name(target, f"tile_config_{tiling.name}"), parameters)
 
 
+def peeled(configuration: Configuration) -> Configuration:
+    """Return a configuration that splits off the last tiles, if the tiles do not divide a shape.
+
+    Else vectors are masked.
+    """
+    parameters = {**configuration.parameters, "peeling": True}
+    return Configuration(PROVIDER, f"{configuration.name}_peeled", parameters)
+
+
 def split_k(configuration: Configuration, slices: int) -> Configuration:
     """Return a configuration that also splits the sums of a product into slices.
 
@@ -101,7 +110,8 @@ def lowering_of(configuration: Configuration) -> Lowering | None:
     config = {level: _list(parameters[level]) for level in LEVELS if level in parameters}
     if not config:
         return None
-    return Lowering("iree_cpu", config, str(parameters.get("pipeline", MATMUL_PIPELINE)))
+    peeling = ", {enable_loop_peeling}" if parameters.get("peeling") else ""
+    return Lowering("iree_cpu", config, str(parameters.get("pipeline", MATMUL_PIPELINE)), peeling)
 
 
 def flags_of(configuration: Configuration) -> list[str]:
@@ -200,7 +210,7 @@ def _gpu_lowering(parameters: Mapping[str, Parameter]) -> Lowering:
         "no_reduce_shared_memory_bank_conflicts = false>"
     )
     translation = (
-        f"workgroup_size = {size} subgroup_size = {subgroup_size(target)}, "
+        f" workgroup_size = {size} subgroup_size = {subgroup_size(target)}, "
         f"{{gpu_pipeline_options = {options}}}"
     )
     return Lowering("iree_gpu", config, str(parameters["pipeline"]), translation)

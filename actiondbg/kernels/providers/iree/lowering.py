@@ -10,7 +10,8 @@ from typing import Literal
 Dialect = Literal["iree_cpu", "iree_gpu"]
 
 _CONFIG = re.compile(r"lowering_config = #(iree_\w+)\.lowering_config<")
-_PIPELINE = re.compile(r"pipeline = #iree_\w+\.pipeline<(\w+)>")
+_TRANSLATION = re.compile(r"translation_info = #iree_codegen\.translation_info<")
+_PIPELINE = re.compile(r"pipeline=#iree_\w+\.pipeline<(\w+)>")
 _OPERATION = re.compile(r"= (\w+\.\w+) ")
 _VECTOR = "vector_common_parallel"
 _OPENING, _CLOSING = "<[{(", ">]})"
@@ -24,7 +25,8 @@ class Lowering:
         dialect: of the attributes: the CPU's or the GPUs'.
         config: the entries of the lowering_config, as MLIR; "" for an entry without a value.
         pipeline: the name of the lowering pipeline.
-        translation: what follows the pipeline in the translation_info, as MLIR.
+        translation: what follows the pipeline in the translation_info, as MLIR; begins with the
+            blank or comma that parts them.
     """
 
     dialect: Dialect
@@ -42,12 +44,18 @@ class Lowering:
     @property
     def compilation_info(self) -> str:
         """The attribute of an operation of a program, which IREE hands on to its dispatch."""
-        translation = f" {self.translation}" if self.translation else ""
         return (
             f"compilation_info = #iree_codegen.compilation_info<"
             f"lowering_config = {self.lowering_config}, "
-            f"translation_info = #iree_codegen.translation_info<"
-            f"pipeline = #{self.dialect}.pipeline<{self.pipeline}>{translation}>>"
+            f"translation_info = {self.translation_info}>"
+        )
+
+    @property
+    def translation_info(self) -> str:
+        """The attribute of the function of the operation's dispatch."""
+        return (
+            f"#iree_codegen.translation_info<"
+            f"pipeline = #{self.dialect}.pipeline<{self.pipeline}>{self.translation}>"
         )
 
 
@@ -58,19 +66,27 @@ class LoweredOperation:
     Attributes:
         operation: its name, such as ``linalg.generic``.
         config: the entries of its lowering_config; values without blanks.
-        pipeline: of its function.
-        span: where the lowering_config's attribute is in the text of the stage.
+        translation: the translation_info of its function, without blanks.
+        span: where the lowering_config is in the text of the stage.
+        function_span: where the translation_info is.
     """
 
     operation: str
     config: Mapping[str, str]
-    pipeline: str
+    translation: str
     span: tuple[int, int]
+    function_span: tuple[int, int]
 
     def has(self, lowering: Lowering) -> bool:
         """Whether these are the attributes of a lowering."""
-        wanted = {key: value.replace(" ", "") for key, value in lowering.config.items()}
-        return self.config == wanted and self.pipeline == lowering.pipeline
+        wanted = {key: _compact(value) for key, value in lowering.config.items()}
+        return self.config == wanted and self.translation == _compact(lowering.translation_info)
+
+    @property
+    def pipeline(self) -> str:
+        """The pipeline of its function."""
+        found = _PIPELINE.search(self.translation)
+        return found.group(1) if found else ""
 
     @property
     def levels(self) -> int:
@@ -86,18 +102,23 @@ class LoweredOperation:
 def read_lowerings(stage: str) -> list[LoweredOperation]:
     """Return the operations of a stage that have a lowering_config, in their order."""
     found: list[LoweredOperation] = []
+    functions = [
+        (match.end() - len("#iree_codegen.translation_info<"), _closing(stage, match.end() - 1) + 1)
+        for match in _TRANSLATION.finditer(stage)
+    ]
     for match in _CONFIG.finditer(stage):
         end = _closing(stage, match.end() - 1)
         content = stage[match.end() : end].removeprefix("{").removesuffix("}")
         line = stage[stage.rfind("\n", 0, match.start()) + 1 : match.start()]
         operation = _OPERATION.search(line)
-        pipelines = _PIPELINE.findall(stage, 0, match.start())
+        start, stop = max((each for each in functions if each[0] < match.start()), default=(0, 0))
         found.append(
             LoweredOperation(
                 operation.group(1) if operation else "",
                 dict(_entry(each) for each in _split(content)),
-                pipelines[-1] if pipelines else "",
+                _compact(stage[start:stop]),
                 (match.start() + len("lowering_config = "), end + 1),
+                (start, stop),
             )
         )
     return found
@@ -137,16 +158,8 @@ def replace_lowering(
         elif vector and each.config == follower:
             text = f"#{new.dialect}.lowering_config<{_VECTOR} = {vector}>"
             stage = f"{stage[:start]}{text}{stage[end:]}"
-    return _replace_pipeline(stage, root, new)
-
-
-def _replace_pipeline(stage: str, root: LoweredOperation, new: Lowering) -> str:
-    """Replace the pipeline of the root's function, which is named before the root."""
-    matches = list(_PIPELINE.finditer(stage, 0, root.span[0]))
-    if not matches:
-        return stage
-    start, end = matches[-1].span()
-    return f"{stage[:start]}pipeline = #{new.dialect}.pipeline<{new.pipeline}>{stage[end:]}"
+    start, end = root.function_span  # before the operations: its place has not moved
+    return f"{stage[:start]}{new.translation_info}{stage[end:]}" if end else stage
 
 
 def _sorted(lowering: Lowering) -> list[tuple[str, str]]:
@@ -162,7 +175,12 @@ def _without_zeros(sizes: str) -> str:
 
 def _entry(text: str) -> tuple[str, str]:
     key, _, value = text.partition("=")
-    return key.strip(), "".join(value.split())
+    return key.strip(), _compact(value)
+
+
+def _compact(text: str) -> str:
+    """Return MLIR without blanks."""
+    return "".join(text.split())
 
 
 def _split(text: str) -> list[str]:

@@ -50,8 +50,8 @@ def matmul_tilings(operation: Operation, vector: int) -> list[Tiling]:
     rows = 8 if vector == 64 else 4
     width = vector // operation.accumulator.size
     choices = [
-        ((64, 64), (rows, 2), 1),
         ((64, 64), (rows, 2), 4),
+        ((64, 64), (rows, 2), 1),
         ((64, 128), (rows, 2), 1),
         ((128, 128), (rows, 2), 1),
         ((6 * rows, 64), (rows + rows // 2, 2), 1),
@@ -64,6 +64,13 @@ def matmul_tilings(operation: Operation, vector: int) -> list[Tiling]:
         tile = (_multiple(vectors[0], tile_rows, m), _multiple(vectors[1], tile_columns, n))
         found.append(matmul_tiling(len(batch), tile, vectors, step if k % step == 0 else 1))
     return list(dict.fromkeys(found))
+
+
+def matmul_tiling_of_whole_vectors(operation: Operation, vector: int) -> Tiling:
+    """Return the first tiling for shapes that divide: for those that do not, to be peeled."""
+    rows = 8 if vector == 64 else 4
+    lanes = 2 * vector // operation.accumulator.size
+    return matmul_tiling(len(root_loops(operation)) - 3, (64, 64), (rows, lanes), 4)
 
 
 def matmul_tiling(

@@ -31,8 +31,8 @@ def obstacle(parameters: dict[str, Parameter]) -> str | None:
 def test_the_first_tiling_follows_from_the_size_of_vectors() -> None:
     operation = Matmul(512, 512, 512)
 
-    assert matmul_tilings(operation, 32)[0].name == "64x64_4x16x1"
-    assert matmul_tilings(operation, 64)[0].name == "64x64_8x32x1"
+    assert matmul_tilings(operation, 32)[0].name == "64x64_4x16x4"
+    assert matmul_tilings(operation, 64)[0].name == "64x64_8x32x4"
 
 
 def test_vectors_are_no_wider_than_the_result() -> None:
@@ -184,3 +184,14 @@ def test_levels_without_tiles_are_left_out() -> None:
         "vector_common_parallel",
         "vector_reduction",
     ]
+
+
+def test_shapes_that_do_not_divide_are_also_peeled() -> None:
+    provider = make_provider("iree")
+
+    peeled = [each for each in provider.configurations(Matmul(61, 43, 37)) if "peel" in each.name]
+
+    assert not any("peel" in each.name for each in provider.configurations(Matmul(64, 64, 64)))
+    lowering = lowering_of(peeled[0])
+    assert lowering is not None
+    assert lowering.translation_info.endswith("<DoubleTilingExpert>, {enable_loop_peeling}>")

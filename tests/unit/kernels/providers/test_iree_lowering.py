@@ -73,7 +73,7 @@ def test_an_attribute_of_a_gpu_is_written() -> None:
         "iree_gpu",
         {"workgroup": "[64, 64, 0]", "convert_acc_gemm": ""},
         "TileAndFuse",
-        "workgroup_size = [128, 1, 1]",
+        " workgroup_size = [128, 1, 1]",
     )
 
     assert lowering.compilation_info == (

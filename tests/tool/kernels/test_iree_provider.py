@@ -12,8 +12,9 @@ import numpy as np
 import pytest
 
 from actiondbg.errors import UsageError
-from actiondbg.kernels.errors import CompileError, KernelError, ProviderMissing
+from actiondbg.kernels.errors import CompileError, KernelError, NotRunnable, ProviderMissing
 from actiondbg.kernels.execution.kernel import KernelBinary, LoadedKernel
+from actiondbg.kernels.execution.kernel_process import KernelProcess
 from actiondbg.kernels.model.configuration import Configuration
 from actiondbg.kernels.model.dispatch import Dispatch
 from actiondbg.kernels.model.element_type import ElementType
@@ -309,3 +310,39 @@ def test_a_program_that_fails_is_an_error(tmp_path: Path) -> None:
 
     with pytest.raises(KernelError, match="iree-run-module failed with exit status 1: "):
         programs.load(broken).run(operands(operation))
+
+
+def test_a_kernel_runs_in_a_process_of_its_own(provider: IreeProvider, tmp_path: Path) -> None:
+    operation = Matmul(64, 48, 32)
+    kernel = compile_kernel(provider, operation, provider.configurations(operation)[0], tmp_path)
+    inputs = operands(operation)
+
+    with KernelProcess(kernel.verify) as process:
+        assert (process.run(inputs) == operation.reference(inputs).values).all()
+        process.load(inputs)
+        assert process.time(10)[0] > 0
+
+
+def test_a_missing_device_is_named(provider: IreeProvider, tmp_path: Path) -> None:
+    operation = Matmul(16, 16, 16)
+    kernel = compile_kernel(provider, operation, provider.default(operation), tmp_path)
+    elsewhere = replace(kernel.verify, settings={"device": "local-sync://3", "batch": 1})
+
+    with pytest.raises(NotRunnable, match="No device local-sync://3: "):
+        load(elsewhere)
+
+
+def test_a_missing_function_is_named(provider: IreeProvider, tmp_path: Path) -> None:
+    operation = Matmul(16, 16, 16)
+    kernel = compile_kernel(provider, operation, provider.default(operation), tmp_path)
+
+    with pytest.raises(KernelError, match="has no function other"):
+        load(replace(kernel.verify, symbol="other"))
+
+
+def test_operands_of_another_shape_are_refused(provider: IreeProvider, tmp_path: Path) -> None:
+    operation = Matmul(16, 16, 16)
+    kernel = compile_kernel(provider, operation, provider.default(operation), tmp_path)
+
+    with pytest.raises(KernelError, match=r"IREE failed: .*shape"):
+        load(kernel.verify).run(operands(Matmul(8, 8, 8)))

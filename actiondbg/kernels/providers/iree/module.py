@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
-from actiondbg.kernels.errors import KernelError
+from actiondbg.kernels.errors import KernelError, NotRunnable
 from actiondbg.kernels.execution.kernel import KernelBinary, LoadedKernel
 from actiondbg.kernels.model.element_type import ElementType
 from actiondbg.kernels.model.tensor import Tensor
@@ -34,6 +34,7 @@ def load(binary: KernelBinary) -> LoadedKernel:
 
     Raises:
         KernelError: another version compiled it, or the device does not accept it.
+        NotRunnable: this machine does not have the device.
     """
     return ModuleKernel(binary)
 
@@ -47,13 +48,14 @@ class ModuleKernel:
 
     Raises:
         KernelError: another version compiled it, or the device does not accept it.
+        NotRunnable: this machine does not have the device.
     """
 
     def __init__(self, binary: KernelBinary) -> None:
         self._binary = binary
         self._batch = int(binary.settings.get("batch", 1))
+        self._device = _find_device(str(binary.settings["device"]))
         try:
-            self._device = _runtime.get_device(str(binary.settings["device"]))
             instance = _runtime.VmInstance()
             module = _runtime.VmModule.mmap(instance, str(binary.path))
             hal = _runtime.create_hal_module(instance, self._device)
@@ -61,6 +63,8 @@ class ModuleKernel:
         except (RuntimeError, ValueError) as error:
             raise KernelError(_load_failure(binary, str(error))) from error
         self._function = module.lookup_function(binary.symbol)
+        if self._function is None:
+            raise KernelError(f"{binary.path} has no function {binary.symbol}.")
 
     def run(self, inputs: Sequence[np.ndarray]) -> np.ndarray:
         """Call the kernel once."""
@@ -81,7 +85,10 @@ class ModuleKernel:
 
     def _invoke(self, arguments: Any) -> Any:
         results = _runtime.VmVariantList(1)
-        self._context.invoke(self._function, arguments, results)
+        try:
+            self._context.invoke(self._function, arguments, results)
+        except (RuntimeError, ValueError) as error:
+            raise KernelError(f"IREE failed: {str(error).splitlines()[0]}.") from error
         return results
 
     def _arguments(self, inputs: Sequence[np.ndarray]) -> Any:
@@ -108,6 +115,18 @@ class ModuleKernel:
         )
         content = _runtime.DeviceArray(self._device, raw).to_host()
         return numpy.array(content).view(tensor.type.dtype).reshape(tensor.shape)
+
+
+def _find_device(name: str) -> Any:
+    """Return a device.
+
+    Raises:
+        NotRunnable: this machine does not have it.
+    """
+    try:
+        return _runtime.get_device(name)
+    except (RuntimeError, ValueError) as error:
+        raise NotRunnable(f"No device {name}: {str(error).splitlines()[0]}.") from error
 
 
 def _plain(array: np.ndarray) -> np.ndarray:

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar
 
-from actiondbg.errors import UsageError
 from actiondbg.kernels.model.element_type import ElementType
 from actiondbg.kernels.model.operation import Argument, Loop, Operation, Reference
 from actiondbg.kernels.model.tensor import Tensor
+from actiondbg.kernels.operations.element_types import check_sizes, check_types
+from actiondbg.kernels.operations.matmul_layouts import Layout, OperandLayouts
+from actiondbg.kernels.operations.wide_arrays import absolute_product, product, widen
 
 if TYPE_CHECKING:
     import numpy as np
-
-Layout = Literal["t", "n"]  # as in BLAS and CUTLASS: t is row-major, n is column-major
 
 
 @dataclass(frozen=True)
@@ -55,8 +55,7 @@ class Matmul(Operation):
 
     @property
     def inputs(self) -> tuple[Tensor, ...]:
-        lhs = (self.m, self.k) if self.lhs_layout == "t" else (self.k, self.m)
-        rhs = (self.k, self.n) if self.rhs_layout == "t" else (self.n, self.k)
+        lhs, rhs = self._layouts.shapes(self.m, self.n, self.k)
         return (Tensor("lhs", lhs, self.lhs_type), Tensor("rhs", rhs, self.rhs_type))
 
     @property
@@ -87,34 +86,35 @@ class Matmul(Operation):
         }
 
     def check(self) -> None:
-        for name, size in (("m", self.m), ("n", self.n), ("k", self.k)):
-            if size < 1:
-                raise UsageError(f"The {name} of a {self.kind} must be at least 1, got {size}.")
+        check_sizes(self.kind, {"m": self.m, "n": self.n, "k": self.k})
+        check_types(self.kind, (self.lhs_type, self.rhs_type), self.result_type)
 
     def body(self, destination: str, root_attributes: str) -> str:
+        lines = self.product_lines(destination, root_attributes)
+        return f"{lines}\nreturn %product : {self.result.mlir}"
+
+    def product_lines(self, destination: str, root_attributes: str) -> str:
+        """Return the lines that compute ``%product``, for a kind that continues with it.
+
+        Args:
+            destination: as in ``body``.
+            root_attributes: as in ``body``.
+        """
+        result = self.result
         lhs, rhs = self.inputs
-        result = self.result.mlir
-        maps = self._indexing_maps()
+        maps = "" if self._layouts.row_major else f" {self._layouts.indexing_maps()}"
         attributes = f" {{{root_attributes}}}" if root_attributes else ""
         return f"""
-            %zero = arith.constant {self.result_type.zero}
-            %fill = linalg.fill ins(%zero : {self.result_type.value}) outs({destination} : {result}) -> {result}
-            %product = linalg.matmul{maps}{attributes} ins(%lhs, %rhs : {lhs.mlir}, {rhs.mlir}) outs(%fill : {result}) -> {result}
-            return %product : {result}"""  # noqa: E501
-
-    def _indexing_maps(self) -> str:
-        if self.lhs_layout == self.rhs_layout == "t":
-            return ""
-        lhs = "d0, d2" if self.lhs_layout == "t" else "d2, d0"
-        rhs = "d2, d1" if self.rhs_layout == "t" else "d1, d2"
-        maps = ", ".join(f"affine_map<(d0, d1, d2) -> ({each})>" for each in (lhs, rhs, "d0, d1"))
-        return f" indexing_maps = [{maps}]"
+            %zero = arith.constant {result.type.zero}
+            %fill = linalg.fill ins(%zero : {result.type.value}) outs({destination} : {result.mlir}) -> {result.mlir}
+            %product = linalg.matmul{maps}{attributes} ins(%lhs, %rhs : {lhs.mlir}, {rhs.mlir}) outs(%fill : {result.mlir}) -> {result.mlir}"""  # noqa: E501
 
     def reference(self, inputs: Sequence[np.ndarray]) -> Reference:
-        import numpy
-
-        wide = numpy.float64 if self.result_type.is_float else numpy.int64
-        lhs, rhs = (each.astype(wide) for each in inputs)
+        lhs, rhs = (widen(each) for each in inputs)
         lhs = lhs if self.lhs_layout == "t" else lhs.T
         rhs = rhs if self.rhs_layout == "t" else rhs.T
-        return Reference(lhs @ rhs, numpy.abs(lhs) @ numpy.abs(rhs))
+        return Reference(product(lhs, rhs), absolute_product(lhs, rhs))
+
+    @property
+    def _layouts(self) -> OperandLayouts:
+        return OperandLayouts(self.lhs_layout, self.rhs_layout)

@@ -1,11 +1,26 @@
-"""The kinds of operations by their names."""
+"""The kinds of operations by their names.
+
+A kind of a user's is a frozen dataclass of plain fields, a subclass of Operation with a name
+(``kind``) of its own; ``register(MyKind)`` adds it to generate, the manifest and problem files.
+"""
 
 from __future__ import annotations
 
 from actiondbg.errors import UsageError
 from actiondbg.kernels.model.operation import Operation
+from actiondbg.kernels.operations.batch_matmul import BatchMatmul
+from actiondbg.kernels.operations.conv_2d import Conv2d
+from actiondbg.kernels.operations.depthwise_conv_2d import DepthwiseConv2d
+from actiondbg.kernels.operations.elementwise import Elementwise
 from actiondbg.kernels.operations.matmul import Matmul
+from actiondbg.kernels.operations.matmul_bias_relu import MatmulBiasRelu
+from actiondbg.kernels.operations.matmul_softmax import MatmulSoftmax
+from actiondbg.kernels.operations.pooling import Pooling
+from actiondbg.kernels.operations.reduction import Reduction
 
+# The dispatch profiler's names. Split-K is a configuration of a matmul, not a kind.
+SPLIT_K_ALIASES = ("splitk_matmul", "matmul_splitk")
+_ALIASES = {**dict.fromkeys(SPLIT_K_ALIASES, "matmul"), "conv2d": "conv_2d"}
 _KINDS: dict[str, type[Operation]] = {}
 
 
@@ -20,15 +35,26 @@ def kind_names() -> list[str]:
 
 
 def find_kind(name: str) -> type[Operation]:
-    """Return the class of a kind.
+    """Return the class of a kind, by its name or the dispatch profiler's.
 
     Raises:
         UsageError: there is no such kind.
     """
-    if name not in _KINDS:
+    kind = _KINDS.get(_ALIASES.get(name, name))
+    if kind is None:
         raise UsageError(f"Unknown kind of operation '{name}'; there are {', '.join(_KINDS)}.")
-    return _KINDS[name]
+    return kind
 
 
-for _kind in (Matmul,):
+for _kind in (
+    Matmul,
+    BatchMatmul,
+    Conv2d,
+    DepthwiseConv2d,
+    Pooling,
+    MatmulBiasRelu,
+    MatmulSoftmax,
+    Reduction,
+    Elementwise,
+):
     register(_kind)

@@ -1,0 +1,165 @@
+"""Matrix multiplication with a softmax of each row, as in attention."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import sqrt
+from typing import TYPE_CHECKING, ClassVar
+
+from actiondbg.errors import UsageError
+from actiondbg.kernels.model.element_type import ElementType
+from actiondbg.kernels.model.operation import Argument, Loop, Operation, Reference
+from actiondbg.kernels.model.tensor import Tensor
+from actiondbg.kernels.operations.element_types import check_types, lowest
+from actiondbg.kernels.operations.matmul import Matmul
+from actiondbg.kernels.operations.matmul_layouts import Layout
+
+if TYPE_CHECKING:
+    import numpy as np
+
+_ROWS = "affine_map<(m, n) -> (m)>"
+_ALL = "affine_map<(m, n) -> (m, n)>"
+
+
+@dataclass(frozen=True)
+class MatmulSoftmax(Operation):
+    """``result = softmax(lhs * rhs / sqrt(k))`` of each row.
+
+    Products and softmax are computed in f32, or in f64 for a result of f64.
+
+    Attributes:
+        m: rows of the result.
+        n: columns of the result: what a softmax sums over.
+        k: the length of a sum of the product.
+        lhs_type: of the left operand.
+        rhs_type: of the right operand.
+        result_type: of the result.
+        lhs_layout: "t" for row-major; "n" for column-major, which is a transposed operand.
+        rhs_layout: the same of the right operand.
+    """
+
+    kind: ClassVar[str] = "matmul_softmax"
+    m: int
+    n: int
+    k: int
+    lhs_type: ElementType = ElementType.F32
+    rhs_type: ElementType = ElementType.F32
+    result_type: ElementType = ElementType.F32
+    lhs_layout: Layout = "t"
+    rhs_layout: Layout = "t"
+
+    @property
+    def matmul(self) -> Matmul:
+        """The root operation alone."""
+        types = (self.lhs_type, self.rhs_type, self.accumulator)
+        return Matmul(self.m, self.n, self.k, *types, self.lhs_layout, self.rhs_layout)
+
+    @property
+    def accumulator(self) -> ElementType:
+        return ElementType.F64 if self.result_type is ElementType.F64 else ElementType.F32
+
+    @property
+    def name(self) -> str:
+        lhs = f"{self.lhs_type.value}{self.lhs_layout}"
+        rhs = f"{self.rhs_type.value}{self.rhs_layout}"
+        types = f"{lhs}_{rhs}_{self.result_type.value}t"
+        return f"{self.kind}_{self.m}x{self.n}x{self.k}_{types}"
+
+    @property
+    def inputs(self) -> tuple[Tensor, ...]:
+        return self.matmul.inputs
+
+    @property
+    def result(self) -> Tensor:
+        return Tensor("result", (self.m, self.n), self.result_type)
+
+    @property
+    def loops(self) -> tuple[Loop, ...]:
+        return self.matmul.loops
+
+    @property
+    def root(self) -> str:
+        return self.matmul.root
+
+    @property
+    def flops(self) -> int:
+        # Of the softmax: scale, max, subtract, exponential, add, divide.
+        return self.matmul.flops + 6 * self.m * self.n
+
+    def arguments(self) -> Mapping[str, Argument]:
+        return {**self.matmul.arguments(), "result": f"{self.result_type.value}t"}
+
+    def check(self) -> None:
+        if not self.result_type.is_float:
+            raise UsageError(
+                f"The result of a {self.kind} must be of a float type, got "
+                f"{self.result_type.value}."
+            )
+        check_types(self.kind, (self.lhs_type, self.rhs_type), self.result_type)
+        self.matmul.check()
+
+    def body(self, destination: str, root_attributes: str) -> str:
+        wide = self.accumulator
+        scores = self.matmul.result.mlir
+        rows = Tensor("rows", (self.m,), wide).mlir
+        narrow = self.result_type is not wide
+        # The scores are in the destination already, unless that is narrower.
+        own = "%scores" if narrow else destination
+        allocation = f"%scores = tensor.empty() : {scores}" if narrow else ""
+        target = destination if narrow else "%exponentials"
+        last = self.result_type.value
+        truncation = f"%rounded = arith.truncf %quotient : {wide.value} to {last}"
+        rounded = "%rounded" if narrow else "%quotient"
+        parallel = '"parallel", "parallel"'
+        reduction = '"parallel", "reduction"'
+        return f"""
+            {allocation}
+            {self.matmul.product_lines(own, root_attributes).strip()}
+            %scale = arith.constant {1 / sqrt(self.k)!r} : {wide.value}
+            %lowest = arith.constant {lowest(wide)}
+            %row = tensor.empty() : {rows}
+            %no_maximum = linalg.fill ins(%lowest : {wide.value}) outs(%row : {rows}) -> {rows}
+            %maxima = linalg.generic {{indexing_maps = [{_ALL}, {_ROWS}], iterator_types = [{reduction}]}} ins(%product : {scores}) outs(%no_maximum : {rows}) {{
+            ^bb0(%score: {wide.value}, %old: {wide.value}):
+              %larger = arith.maximumf %score, %old : {wide.value}
+              linalg.yield %larger : {wide.value}
+            }} -> {rows}
+            %exponentials = linalg.generic {{indexing_maps = [{_ROWS}, {_ALL}], iterator_types = [{parallel}]}} ins(%maxima : {rows}) outs(%product : {scores}) {{
+            ^bb0(%maximum: {wide.value}, %score: {wide.value}):
+              %difference = arith.subf %score, %maximum : {wide.value}
+              %scaled = arith.mulf %difference, %scale : {wide.value}
+              %exponential = math.exp %scaled : {wide.value}
+              linalg.yield %exponential : {wide.value}
+            }} -> {scores}
+            %no_sum = linalg.fill ins(%zero : {wide.value}) outs(%row : {rows}) -> {rows}
+            %sums = linalg.generic {{indexing_maps = [{_ALL}, {_ROWS}], iterator_types = [{reduction}]}} ins(%exponentials : {scores}) outs(%no_sum : {rows}) {{
+            ^bb0(%exponential: {wide.value}, %old: {wide.value}):
+              %sum = arith.addf %exponential, %old : {wide.value}
+              linalg.yield %sum : {wide.value}
+            }} -> {rows}
+            %softmax = linalg.generic {{indexing_maps = [{_ALL}, {_ROWS}, {_ALL}], iterator_types = [{parallel}]}} ins(%exponentials, %sums : {scores}, {rows}) outs({target} : {self.result.mlir}) {{
+            ^bb0(%exponential: {wide.value}, %sum: {wide.value}, %old: {last}):
+              %quotient = arith.divf %exponential, %sum : {wide.value}
+              {truncation if narrow else ""}
+              linalg.yield {rounded} : {last}
+            }} -> {self.result.mlir}
+            return %softmax : {self.result.mlir}"""  # noqa: E501
+
+    def reference(self, inputs: Sequence[np.ndarray]) -> Reference:
+        """Compute the softmax in float64.
+
+        The magnitude bounds the error to first order. An error d of the scores changes a quotient
+        q by ``q (d - sum(q d))``; d is bounded by the absolute sums, and by the difference from
+        the row's maximum, which is rounded. The sum of n exponentials adds up to n roundings.
+        """
+        import numpy
+
+        product = self.matmul.reference(inputs)
+        scale = 1 / sqrt(self.k)
+        difference = (product.values - product.values.max(axis=1, keepdims=True)) * scale
+        exponentials = numpy.exp(difference)
+        values = exponentials / exponentials.sum(axis=1, keepdims=True)
+        error = product.magnitude * scale + numpy.abs(difference) + 1
+        mean = (values * error).sum(axis=1, keepdims=True)
+        return Reference(values, values * (error + mean + self.n), exact=False)

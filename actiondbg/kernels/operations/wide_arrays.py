@@ -1,0 +1,43 @@
+"""Arrays of references: exact products and sums in float64 and int64."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import numpy as np
+
+_EXACT = 2**53  # float64 holds all integers up to this
+
+
+def widen(array: np.ndarray) -> np.ndarray:
+    """Return an array of float64, or int64 for integers."""
+    import numpy
+
+    return array.astype(numpy.float64 if _is_float(array) else numpy.int64)
+
+
+def absolute_product(lhs: np.ndarray, rhs: np.ndarray) -> np.ndarray:
+    """Return the product of the absolute values of wide arrays."""
+    import numpy
+
+    return product(numpy.abs(lhs), numpy.abs(rhs))
+
+
+def product(lhs: np.ndarray, rhs: np.ndarray) -> np.ndarray:
+    """Return ``lhs @ rhs`` of wide arrays.
+
+    Integers are multiplied in float64 where that is exact: NumPy's product of integers is slow.
+    """
+    import numpy
+
+    if _is_float(lhs) or not lhs.size or not rhs.size:
+        return lhs @ rhs
+    bound = lhs.shape[-1] * int(numpy.abs(lhs).max()) * int(numpy.abs(rhs).max())
+    if bound >= _EXACT:
+        return lhs @ rhs
+    return (lhs.astype(numpy.float64) @ rhs.astype(numpy.float64)).astype(numpy.int64)
+
+
+def _is_float(array: np.ndarray) -> bool:
+    return array.dtype.kind not in "iub"  # bf16 of ml_dtypes is of kind V

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
 from actiondbg.errors import UsageError
 from actiondbg.kernels.errors import KernelError
-from actiondbg.kernels.model.configuration import Configuration
+from actiondbg.kernels.model.configuration import Configuration, Parameter
 from actiondbg.kernels.model.dispatch import Dispatch
 from actiondbg.kernels.model.operation import Operation
 from actiondbg.kernels.providers.provider import Provider
@@ -22,6 +22,7 @@ from actiondbg.kernels.search.trial import SearchTrial
 from actiondbg.kernels.search.trial_log import LogHeader, TrialLog
 
 End = Literal["budget", "time", "space"]
+Origin = Literal["default", "predefined", "found"]
 _FINALISTS = 3  # beside the default and the best of an earlier search
 # How many points that do not fit may follow each other, until the space counts as tried.
 _MISFITS = 2000
@@ -80,12 +81,12 @@ class Finalist:
     Attributes:
         configuration: of the kernel.
         profile: its times in the confirmation run.
-        is_default: whether the provider leaves the decisions to the compiler with it.
+        origin: "default", "predefined", or "found" by the sampler.
     """
 
     configuration: Configuration
     profile: Profile
-    is_default: bool = False
+    origin: Origin = "found"
 
     @property
     def seconds(self) -> float:
@@ -119,7 +120,12 @@ class SearchResult:
     @property
     def default(self) -> Finalist | None:
         """The default in the confirmation run; None if it is wrong."""
-        return next((each for each in self.finalists if each.is_default), None)
+        return next((each for each in self.finalists if each.origin == "default"), None)
+
+    @property
+    def predefined(self) -> Finalist | None:
+        """The fastest predefined configuration in the confirmation run, or None."""
+        return next((each for each in self.finalists if each.origin == "predefined"), None)
 
     @property
     def wrong(self) -> list[SearchTrial]:
@@ -169,6 +175,7 @@ class ConfigurationSearch:
         self._space = SearchSpace(parameters)
         self._sampler: Sampler = make_sampler(settings.sampler, self._space, settings.seed)
         self._default = provider.default(operation)
+        self._predefined = list(provider.configurations(operation))
         self._started = time.monotonic()
         header = LogHeader(operation.name, provider.name, provider.identity(), parameters)
         self.log = TrialLog(log, header)
@@ -190,7 +197,7 @@ class ConfigurationSearch:
         return SearchResult(self._operation, list(self.log.trials), finalists, ended, self.log.path)
 
     def _try_predefined(self) -> End | None:
-        for configuration in self._provider.configurations(self._operation):
+        for configuration in self._predefined:
             ended = self._ended()
             if ended is not None:
                 return ended
@@ -219,10 +226,12 @@ class ConfigurationSearch:
         if self._provider.obstacle(Dispatch(self._operation, configuration)) is not None:
             self._sampler.learn(point, float("inf"))
             return False
-        self._sampler.learn(point, self._try(configuration).cost)
+        self._try(configuration, choice)
         return True
 
-    def _try(self, configuration: Configuration) -> SearchTrial:
+    def _try(
+        self, configuration: Configuration, choice: Mapping[str, Parameter] | None = None
+    ) -> SearchTrial:
         known = self._by_name.get(configuration.name)
         if known is not None:
             return known
@@ -232,6 +241,7 @@ class ConfigurationSearch:
                 f"{self._operation.name} cannot be searched, because its kernels are "
                 f"{trial.verdict.lower()}: {trial.detail}"
             )
+        trial = replace(trial, choice=choice)
         self._by_name[configuration.name] = trial
         self.log.append(trial)
         self._new += 1
@@ -240,8 +250,9 @@ class ConfigurationSearch:
         return trial
 
     def _learn(self, trial: SearchTrial) -> None:
-        """Teach the sampler a predefined configuration, or one of the log."""
-        point = self._space.point(trial.configuration.parameters)
+        """Teach the sampler a trial, if its configuration is of the space."""
+        parameters = trial.configuration.parameters if trial.choice is None else trial.choice
+        point = self._space.point(parameters)
         if point is not None:
             self._sampler.learn(point, trial.cost)
 
@@ -274,20 +285,28 @@ class ConfigurationSearch:
         return min(limits, default=None)
 
     def _confirm(self, earlier: SearchTrial | None) -> list[Finalist]:
-        """Measure the default, the fastest and the best of earlier searches again, in turn."""
+        """Measure the fastest again, in turn with the default, predefined and earlier best."""
         right = sorted((each for each in self.log.trials if each.is_right), key=lambda it: it.cost)
-        chosen = right[:_FINALISTS]
-        default = [each for each in right if each.configuration.name == self._default.name]
-        for each in (*default, *([earlier] if earlier else [])):
-            if each not in chosen:
-                chosen.append(each)
+        chosen = {each.configuration.name: each.configuration for each in right[:_FINALISTS]}
+        for origin in ("default", "predefined"):
+            of_origin = (each for each in right if self._origin(each.configuration) == origin)
+            first = next(of_origin, None)
+            if first is not None:
+                chosen.setdefault(first.configuration.name, first.configuration)
+        if earlier is not None:
+            chosen.setdefault(earlier.configuration.name, earlier.configuration)
         if not chosen:
             return []
-        configurations = [each.configuration for each in chosen]
-        dispatches = [Dispatch(self._operation, each) for each in configurations]
+        dispatches = [Dispatch(self._operation, each) for each in chosen.values()]
         profiles = self._evaluator.confirm(dispatches)
         finalists = [
-            Finalist(each, profile, each.name == self._default.name)
-            for each, profile in zip(configurations, profiles, strict=True)
+            Finalist(each, profile, self._origin(each))
+            for each, profile in zip(chosen.values(), profiles, strict=True)
         ]
         return sorted(finalists, key=lambda each: each.seconds)
+
+    def _origin(self, configuration: Configuration) -> Origin:
+        if configuration.name == self._default.name:
+            return "default"
+        predefined = any(configuration.name == each.name for each in self._predefined)
+        return "predefined" if predefined else "found"

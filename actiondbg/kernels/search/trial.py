@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
-from actiondbg.kernels.model.configuration import Configuration
+from actiondbg.kernels.model.configuration import Configuration, Parameter
 from actiondbg.kernels.results.row import Verdict
 
 
@@ -17,12 +18,15 @@ class SearchTrial:
         verdict: of its verification; only one that is SUCCESS can win.
         seconds: the least time of one call; None if the kernel is not right.
         detail: one sentence on what is not right, or "".
+        choice: of the space's parameters that gave the configuration; None for the default and
+            predefined ones.
     """
 
     configuration: Configuration
     verdict: Verdict
     seconds: float | None = None
     detail: str = ""
+    choice: Mapping[str, Parameter] | None = None
 
     @property
     def is_right(self) -> bool:

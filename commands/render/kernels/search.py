@@ -83,7 +83,7 @@ def search_object(result: SearchResult) -> dict[str, object]:
         "finalists": [
             {
                 "configuration": each.configuration.name,
-                "default": each.is_default,
+                "origin": each.origin,
                 "seconds": list(each.profile.seconds),
             }
             for each in result.finalists
@@ -101,7 +101,8 @@ def _table(result: SearchResult) -> list[str]:
     for each in result.finalists:
         times = each.profile.seconds
         gain = f"{default.seconds / each.seconds:.2f}" if default else ""
-        name = f"{each.configuration.name}{' (default)' if each.is_default else ''}"
+        name = each.configuration.name
+        name += f" ({each.origin})" if each.origin != "found" else ""
         rate = f"{result.operation.flops / each.seconds / 1e9:.2f}"
         rows.append((f"{min(times) * 1e3:.4f}", f"{median(times) * 1e3:.4f}", rate, gain, name))
     return aligned(rows)
@@ -115,18 +116,23 @@ def _conclusion(result: SearchResult) -> str:
     confirmed = f"confirmed by {count} repetition{'s'[: count != 1]}, in turn with the others"
     if default is None:
         return f"Best: {best.configuration.name}, {confirmed}. The default is not right."
-    if best.is_default:
+    if best.origin == "default":
         return f"Best: the default, {confirmed}: no configuration is faster."
-    if _overlap(best, default):
-        return (
-            f"Best: {best.configuration.name}, {confirmed}, but its times and those of the default "
-            "overlap."
+    gains = [f"{default.seconds / best.seconds:.2f} times as fast as the default"]
+    other = result.predefined
+    if other is not None and best.origin == "found":
+        gains.append(
+            "not clearly faster than the fastest predefined one"
+            if _overlap(best, other)
+            else f"{other.seconds / best.seconds:.2f} times as fast as the fastest predefined one"
         )
-    gain = default.seconds / best.seconds
-    return f"Best: {best.configuration.name}, {gain:.2f} times as fast as the default; {confirmed}."
+    if _overlap(best, default):
+        gains[0] = "not clearly faster than the default"
+    return f"Best: {best.configuration.name}, {', '.join(gains)}; {confirmed}."
 
 
 def _overlap(faster: Finalist, slower: Finalist) -> bool:
+    """Whether the slower one's best time is within the usual times of the faster one."""
     return median(faster.profile.seconds) >= slower.seconds
 
 

@@ -62,9 +62,11 @@ def test_a_wrong_kernel_never_wins(tmp_path: Path) -> None:
 def test_the_confirmation_has_the_fastest_and_the_default(tmp_path: Path) -> None:
     evaluator = KnownTimes()
     result = search(tmp_path, EVERY, evaluator)
-    assert len(evaluator.confirmed) == 4
+    assert len(evaluator.confirmed) == 5
     assert result.default is not None
     assert result.default.configuration.name == "tuned_default"
+    assert result.predefined is not None
+    assert result.predefined.configuration.name == "tuned_tile_8_unroll_1_order_ijk"
     assert result.finalists == sorted(result.finalists, key=lambda each: each.seconds)
 
 
@@ -105,6 +107,23 @@ def test_an_interrupted_search_continues(tmp_path: Path) -> None:
     result = search(tmp_path, settings, second)
     assert first.evaluated[:-1] + second.evaluated == whole.evaluated
     assert len(result.trials) == 12
+
+
+def test_a_continued_search_has_learned_from_the_log(tmp_path: Path) -> None:
+    settings = SearchSettings(budget=40, sampler="tpe")
+    search(tmp_path, settings)
+    learned: list[samplers.Point] = []
+
+    class Recording(samplers.TpeSampler):
+        def learn(self, point: samplers.Point, seconds: float) -> None:
+            learned.append(point)
+            super().learn(point, seconds)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(samplers, "TpeSampler", Recording)
+        result = search(tmp_path, settings)
+    # All but the default, whose parameters are not of the space.
+    assert len(learned) == len(set(learned)) == len(result.trials) - 1
 
 
 def test_a_larger_budget_continues_and_keeps_the_best_of_before(tmp_path: Path) -> None:

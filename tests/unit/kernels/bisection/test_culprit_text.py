@@ -1,0 +1,126 @@
+"""The text of wrong kernels with their culprits."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from actiondbg.commands.render.kernels.culprits import (
+    culprit_lines,
+    row_line,
+    triage_object,
+    triage_text,
+)
+from actiondbg.kernels.bisection.culprit import KernelCulprit
+from actiondbg.kernels.bisection.row_bisector import can_be_bisected
+from actiondbg.kernels.bisection.triage import BisectedKernel, triage
+from actiondbg.kernels.model.configuration import Configuration
+from actiondbg.kernels.model.dispatch import Dispatch
+from actiondbg.kernels.operations.matmul import Matmul
+from actiondbg.kernels.results.row import Row, Verdict, Verification
+
+PASS = KernelCulprit(
+    "found",
+    "#5 pass-execution (affine-scalrep) turns good to bad.",
+    "pass-execution",
+    "affine-scalrep",
+    "affine-scalrep",
+    "builtin.module(func.func(affine-scalrep))",
+    folder=Path("bisection"),
+    trials=7,
+    seconds=2.34,
+)
+UNDECIDED = KernelCulprit("untestable", "No run without it can be judged.")
+
+
+def dispatch(size: int) -> Dispatch:
+    """Return a dispatch with a pipeline."""
+    configuration = Configuration("mlir", "mlir_p", {"pipeline": "func.func(affine-scalrep)"})
+    return Dispatch(Matmul(size, 8, 8), configuration)
+
+
+def row(size: int, verdict: Verdict, wrong: int = 0, detail: str = "") -> Row:
+    """Return a verified row."""
+    verification = Verification(verdict, wrong=wrong, total=64, detail=detail)
+    return Row(dispatch(size), verification=verification)
+
+
+def test_a_row_has_its_verdict_and_what_is_wrong() -> None:
+    name = "matmul_8x8x8_f32t_f32t_f32t_mlir_p"
+    assert row_line(row(8, "FAILED", 3)) == f"{name}: FAILED, 3 of 64 elements are wrong"
+    assert row_line(row(8, "CRASHED", detail="SIGSEGV")) == f"{name}: CRASHED, SIGSEGV"
+    assert row_line(row(8, "SUCCESS", detail="equal")) == f"{name}: SUCCESS"
+
+
+def test_a_culprit_has_its_pass_and_its_report() -> None:
+    assert culprit_lines(BisectedKernel(dispatch(8), PASS)) == [
+        "  Culprit: #5 pass-execution (affine-scalrep) turns good to bad.",
+        "  Pass: builtin.module(func.func(affine-scalrep))",
+        "  7 trials, 2.3 s.",
+        "  Report: bisection/report.md",
+    ]
+    assert culprit_lines(BisectedKernel(dispatch(8), UNDECIDED)) == [
+        "  Undecided (untestable): No run without it can be judged."
+    ]
+
+
+def test_triage_has_a_paragraph_for_each_culprit() -> None:
+    rows = [row(size, "FAILED", 3) for size in (16, 8, 4)] + [row(32, "SUCCESS")]
+    kernels = [
+        BisectedKernel(dispatch(16), PASS),
+        BisectedKernel(dispatch(8), PASS),
+        BisectedKernel(dispatch(4), UNDECIDED),
+    ]
+    assert triage_text(rows, triage(kernels)).splitlines() == [
+        "4 kernels: 3 wrong, 2 of 3 bisected to 1 culprit.",
+        "1. pass affine-scalrep: 2 kernels",
+        "   smallest: matmul_8x8x8_f32t_f32t_f32t_mlir_p",
+        "   pipeline: func.func(affine-scalrep)",
+        "   report: bisection/report.md",
+        "   also: matmul_16x8x8_f32t_f32t_f32t_mlir_p",
+        "2. undecided (untestable): 1 kernel",
+        "   smallest: matmul_4x8x8_f32t_f32t_f32t_mlir_p",
+        "   pipeline: func.func(affine-scalrep)",
+        "   No run without it can be judged.",
+    ]
+
+
+def test_nothing_wrong_is_one_line() -> None:
+    assert triage_text([row(8, "SUCCESS")], []) == "1 kernel: 0 wrong."
+
+
+def test_json_lists_kernels_and_culprits() -> None:
+    found = triage_object([row(8, "FAILED", 3)], triage([BisectedKernel(dispatch(8), PASS)]))
+    assert found["culprits"] == [
+        {
+            "title": "pass affine-scalrep",
+            "verdict": "found",
+            "tag": "pass-execution",
+            "name": "affine-scalrep",
+            "pass": "affine-scalrep",
+            "pipeline": "builtin.module(func.func(affine-scalrep))",
+            "example": "matmul_8x8x8_f32t_f32t_f32t_mlir_p",
+            "report": "bisection",
+            "message": PASS.sentence,
+            "kernels": ["matmul_8x8x8_f32t_f32t_f32t_mlir_p"],
+        }
+    ]
+
+
+@pytest.mark.parametrize(
+    ("verdict", "detail", "expected"),
+    [
+        ("FAILED", "", True),
+        ("CRASHED", "SIGSEGV", True),
+        ("TIMED OUT", "", True),
+        ("SUCCESS", "", False),
+        ("Not verified", "", False),
+        ("NOT COMPILED", "mlir-opt failed with exit status 1.", False),
+        ("NOT COMPILED", "mlir-opt was killed by signal 6.", True),
+    ],
+)
+def test_wrong_kernels_and_crashes_of_the_compiler_can_be_bisected(
+    verdict: Verdict, detail: str, expected: bool
+) -> None:
+    assert can_be_bisected(row(8, verdict, detail=detail)) is expected

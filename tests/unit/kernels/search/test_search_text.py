@@ -1,0 +1,108 @@
+"""The text of a search."""
+
+from __future__ import annotations
+
+import io
+from dataclasses import replace
+from pathlib import Path
+
+from actiondbg.commands.render.kernels.search import (
+    SearchDisplay,
+    progress_line,
+    search_object,
+    search_text,
+)
+from actiondbg.kernels.model.configuration import Configuration
+from actiondbg.kernels.operations.matmul import Matmul
+from actiondbg.kernels.results.row import Profile
+from actiondbg.kernels.search.search import Finalist, Origin, SearchProgress, SearchResult
+from actiondbg.kernels.search.trial import SearchTrial
+
+OPERATION = Matmul(64, 64, 64)
+
+
+def finalist(name: str, *seconds: float, origin: Origin = "found") -> Finalist:
+    """Return a finalist."""
+    return Finalist(Configuration("mlir", name), Profile(seconds), origin)
+
+
+def trial(name: str, seconds: float | None) -> SearchTrial:
+    """Return a right trial, or a wrong one without a time."""
+    configuration = Configuration("mlir", name)
+    if seconds is None:
+        return SearchTrial(configuration, "FAILED", detail="3 of 4,096 elements are wrong")
+    return SearchTrial(configuration, "SUCCESS", seconds)
+
+
+def result(*finalists: Finalist, wrong: int = 0) -> SearchResult:
+    """Return a result with these finalists, the fastest first."""
+    trials = [trial(each.configuration.name, each.seconds) for each in finalists]
+    trials += [trial(f"wrong_{number}", None) for number in range(wrong)]
+    return SearchResult(OPERATION, trials, list(finalists), "budget", Path("search.jsonl"))
+
+
+DEFAULT = finalist("mlir_default", 0.002, 0.0021, 0.0022, origin="default")
+PREDEFINED = finalist("mlir_a", 0.00125, 0.0013, 0.0014, origin="predefined")
+FASTEST = finalist("mlir_b", 0.001, 0.0011, 0.0012)
+
+
+def test_the_best_is_compared_with_the_default_and_the_fastest_predefined() -> None:
+    assert search_text(result(FASTEST, PREDEFINED, DEFAULT)).splitlines() == [
+        "matmul_64x64x64_f32t_f32t_f32t: 3 configurations tried; the budget is used up.",
+        "least ms  median ms  GFLOP/s  speed-up  configuration",
+        "  1.0000     1.1000     0.52      2.00  mlir_b",
+        "  1.2500     1.3000     0.42      1.60  mlir_a (predefined)",
+        "  2.0000     2.1000     0.26      1.00  mlir_default (default)",
+        "Best: mlir_b, 2.00 times as fast as the default, 1.25 times as fast as the fastest "
+        "predefined one; confirmed by 3 repetitions, in turn with the others.",
+        "Log: search.jsonl",
+    ]
+
+
+def test_times_that_overlap_are_no_gain() -> None:
+    close = finalist("mlir_a", 0.00105, 0.0013, 0.0014, origin="predefined")
+    text = search_text(result(FASTEST, close, DEFAULT))
+    assert "not clearly faster than the fastest predefined one" in text
+
+
+def test_a_default_that_wins_is_no_gain() -> None:
+    slower = finalist("mlir_b", 0.003, 0.004)
+    text = search_text(result(DEFAULT, slower))
+    assert "Best: the default, confirmed by 3 repetitions" in text
+    assert text.count("no configuration is faster") == 1
+
+
+def test_wrong_configurations_are_named() -> None:
+    lines = search_text(result(FASTEST, DEFAULT, wrong=7)).splitlines()
+    assert lines[0].startswith("matmul_64x64x64_f32t_f32t_f32t: 9 configurations tried, 7 wrong; ")
+    assert "Wrong: wrong_0: FAILED, 3 of 4,096 elements are wrong" in lines
+    assert "... and 2 more in the log" in lines
+    assert "'actiondbg kernels bisect' finds the actions that make them wrong." in lines
+
+
+def test_nothing_right_has_no_best() -> None:
+    text = search_text(result(wrong=1))
+    assert "No kernel is right, so there is no best configuration." in text
+    assert search_object(result(wrong=1))["best"] is None
+
+
+def test_json_has_the_parameters_of_the_best() -> None:
+    configuration = Configuration("mlir", "mlir_b", {"vector": [4, 16, 1]})
+    found = search_object(result(replace(FASTEST, configuration=configuration), DEFAULT))
+    assert found["best"] == "mlir_b"
+    assert found["parameters"] == {"vector": [4, 16, 1]}
+
+
+def test_the_progress_names_the_last_and_the_best() -> None:
+    progress = SearchProgress(3, 50, trial("mlir_c", None), trial("mlir_b", 0.001), 12.4)
+    assert progress_line(progress, OPERATION.flops) == (
+        "3/50; mlir_c: FAILED; best 1 ms (0.524 GFLOP/s) mlir_b; about 12 s left"
+    )
+
+
+def test_a_file_gets_a_line_for_each_trial() -> None:
+    out = io.StringIO()
+    display = SearchDisplay(out, OPERATION.flops)
+    display.report(SearchProgress(1, None, trial("mlir_b", 0.001), None, None))
+    display.clear()
+    assert out.getvalue() == "1; mlir_b: 1 ms\n"

@@ -73,27 +73,28 @@ static int add(struct Counters *counters, uint32_t index) {
   return 0;
 }
 
-static void removeLast(struct Counters *counters, uint32_t index) {
-  syscall(SYS_close, counters->descriptors[--counters->opened]);
-  counters->mask &= ~(1u << index);
-  counters->userMask &= ~(1u << index);
+/// Opens the first `count` events of the settings, and starts them together: an
+/// event that joins a running group may stay at 0. Returns whether they count.
+static bool start(struct Counters *counters, uint32_t count) {
+  counters->opened = counters->mask = counters->userMask = 0;
+  for (uint32_t i = 0; i < count; ++i) {
+    int error = add(counters, i);
+    if (error)
+      noteRefused(i, error);
+  }
+  if (!counters->opened)
+    return true;
+  struct Values values;
+  syscall(SYS_ioctl, counters->descriptors[0], PERF_EVENT_IOC_ENABLE, 0);
+  // A pinned group without a free counter has no values.
+  return readCounters(counters, &values);
 }
 
 void openCounters(struct Counters *counters) {
-  counters->opened = counters->mask = counters->userMask = 0;
-  for (uint32_t i = 0; i < settings.eventCount; ++i) {
-    int error = add(counters, i);
-    if (error) {
-      noteRefused(i, error);
-      continue;
-    }
-    syscall(SYS_ioctl, counters->descriptors[0], PERF_EVENT_IOC_ENABLE, 0);
-    struct Values values;
-    // A pinned group without a free counter has no values.
-    if (!readCounters(counters, &values)) {
-      removeLast(counters, i);
-      noteRefused(i, 0);
-    }
+  uint32_t count = settings.eventCount;
+  while (!start(counters, count)) {
+    closeCounters(counters);
+    noteRefused(--count, 0);
   }
 }
 

@@ -181,7 +181,8 @@ def _read_log(
     functions: Sequence[Function],
     notes: dict[str, None],
 ) -> Iterator[_Log]:
-    content = path.read_bytes()
+    with path.open("rb") as file:
+        content = file.read(_HEADER.size)
     if len(content) < _HEADER.size or not content[0]:
         return  # killed while the file was created
     magic, version, header, size, events, mask, users, count, lost, running, number, name = (
@@ -197,7 +198,7 @@ def _read_log(
     if running:
         last: Function = functions[own[int(running) - 1]]
         notes[f"The program ended within a call of {last.name}, in thread {number}."] = None
-    count = min(count, (len(content) - header) // size)
+    count = max(min(count, (path.stat().st_size - header) // size), 0)
     kind = np.dtype(
         [
             ("start", "<u8"),
@@ -207,13 +208,13 @@ def _read_log(
             ("events", "<u8", (events,)),
         ]
     )
-    records = np.frombuffer(content, kind, count, header)
     opened = [
         event + (USER_ONLY if users >> bit & 1 and not event.endswith(USER_ONLY) else "")
         for bit, event in enumerate(names)
         if mask >> bit & 1
     ]
     if count:
+        records = np.memmap(path, kind, "r", header, (count,))
         yield _Log(thread, records, opened, own)
 
 

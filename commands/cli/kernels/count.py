@@ -50,7 +50,7 @@ variables IREE_HOOK_* of IREE's hook are understood; options come before them.
 The result goes to stderr for a program, which has stdout, and to stdout for a folder of --keep.
 
 exit status: that of the program (128 + N for a signal); 0 for a folder; 1 error, 2 bad usage,
-3 the program could not be started. docs/kernels.md explains the output.
+3 the program could not be started. docs/kernels-count.md explains the output.
 """
 
 
@@ -188,6 +188,10 @@ def _run(options: CountOptions, words: Sequence[str], is_program: bool) -> int:
     if not is_program and len(words) == 1 and has_counts(kept):
         _report(options, words, kept, sys.stdout, [])
         return 0
+    if not is_program and kept.is_dir():
+        raise UsageError(
+            f"{words[0]!r} has no counts: name a folder of --keep, or a program after '--'."
+        )
     events, notes = choose_available((options.events or DEFAULT).split(","), _COMMAND)
     with _counts_folder(options.keep) as folder:
         return _count(options, words, folder, events, notes)

@@ -431,6 +431,7 @@ def test_the_list_of_events(tmp_path: Path) -> None:
         (["--events", "page-fault", "--", "true"], 2, "There is no event 'page-fault': did you"),
         (["--", "true"], 1, "No function was counted: the program loaded no module of IREE and"),
         (["--", "false"], 1, "No function was counted: the program loaded no module of IREE and"),
+        (["/"], 2, "'/' has no counts: name a folder of --keep, or a program after '--'."),
         (["--csv", "/proc/x", "--", "true"], 2, "'/proc/x' cannot be created ("),
         (["--gamma", "0", "--", "true"], 2, "argument --gamma: '0' is not a positive number"),
         (["--name", "[", "--", "true"], 2, "The [ in '[' is not closed"),

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from actiondbg.kernels.problems.file import read_problems
-from actiondbg.kernels.problems.model import operations_of
-from actiondbg.kernels.problems.sets import load_set
 
 from actiondbg.commands.cli.kernels.options import OperationOptions, ProblemOptions
 from actiondbg.errors import UsageError
@@ -38,6 +35,9 @@ def requested_operations(options: OperationOptions, kinds: Sequence[str]) -> lis
     Raises:
         ActiondbgError: a value is wrong, or a file cannot be read.
     """
+    from actiondbg.kernels.problems.file import read_problems
+    from actiondbg.kernels.problems.model import operations_of
+    from actiondbg.kernels.problems.sets import load_set
     operations: list[Operation] = []
     sizes = _sizes(options)
     if sizes:

@@ -23,8 +23,11 @@ _ROUNDS = 40
 _OTHERS = (
     ("batch_matmul", {"batch": 8, "m": 128, "n": 128, "k": 128}),
     ("batch_matmul", {"batch": 5, "m": 96, "n": 160, "k": 200}),
-    ("conv_2d_nhwc_hwcf", {"batch": 1, "h": 58, "w": 58, "c": 64, "f": 64, "kh": 3, "kw": 3}),
-    ("conv_2d_nhwc_hwcf", {"batch": 1, "h": 57, "w": 57, "c": 32, "f": 64, "kh": 3, "kw": 3}),
+    ("conv_2d", {"height": 58, "width": 58, "channels": 64, "filters": 64}),
+    (
+        "conv_2d",
+        {"height": 57, "width": 57, "channels": 32, "filters": 64, "stride_h": 2, "stride_w": 2},
+    ),
     ("matmul_bias_relu", {"m": 256, "n": 256, "k": 256}),
     ("matmul_bias_relu", {"m": 300, "n": 200, "k": 500}),
 )
@@ -38,7 +41,9 @@ def measure(folder: Path, quick: bool) -> Iterator[tuple[str, str, str]]:
     ):
         yield from _matmul(folder, Matmul(m, n, k), rounds)
     for kind, sizes in _OTHERS[:1] if quick else _OTHERS:
-        (operation,) = expand(find_kind(kind), {name: [size] for name, size in sizes.items()})
+        window = {"batch": 1, "kernel_h": 3, "kernel_w": 3} if kind == "conv_2d" else {}
+        given = {name: [size] for name, size in {**window, **sizes}.items()}
+        (operation,) = expand(find_kind(kind), given)
         yield from _beside_iree(folder, operation, rounds)
 
 

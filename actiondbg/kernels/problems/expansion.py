@@ -61,7 +61,14 @@ def expand(
     missing = [name for name, required in fields.items() if required and name not in sizes]
     if missing:
         raise UsageError(f"{kind.kind} needs a size for {', '.join(missing)}.")
-    typed = [_type_fields(kind, each) for each in types] or [{}]
+    others = [
+        each.name
+        for each in dataclasses.fields(kind)
+        if each.default is dataclasses.MISSING and each.name not in fields
+    ]
+    if others:
+        raise UsageError(f"{kind.kind} needs {', '.join(others)}: write a file of problems.")
+    typed = [type_fields(kind, each) for each in types] or [{}]
     operations: list[Operation] = []
     for values, type_values in product(product(*sizes.values()), typed):
         operation = kind(**dict(zip(sizes, values, strict=True)), **type_values)
@@ -70,7 +77,7 @@ def expand(
     return operations
 
 
-def _type_fields(kind: type[Operation], types: Types) -> dict[str, ElementType]:
+def type_fields(kind: type[Operation], types: Types) -> dict[str, ElementType]:
     """Return the values of the fields of element types."""
     operand, result = types
     return {

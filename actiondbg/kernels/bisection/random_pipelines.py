@@ -11,10 +11,15 @@ from collections.abc import Callable, Sequence
 from actiondbg.kernels.model.configuration import Configuration
 from actiondbg.kernels.model.dispatch import Dispatch
 from actiondbg.kernels.model.operation import Operation
+from actiondbg.kernels.operations.batch_matmul import BatchMatmul
+from actiondbg.kernels.operations.conv_2d import Conv2d
+from actiondbg.kernels.operations.depthwise_conv_2d import DepthwiseConv2d
 from actiondbg.kernels.operations.matmul import Matmul
+from actiondbg.kernels.operations.matmul_bias_relu import MatmulBiasRelu
+from actiondbg.kernels.operations.reduction import Reduction
 
 _START = "convert-linalg-to-affine-loops"
-_MOST_PASSES = 5
+_LEAST_PASSES, _MOST_PASSES = 2, 5
 
 _Choose = Callable[[Sequence[str]], str]
 # A pass with its options, from a random choice.
@@ -32,8 +37,8 @@ def _with(name: str, option: str, *values: str) -> _MakePass:
 
 # Those before loops become those of scf, then those after that.
 _AFFINE: Sequence[_MakePass] = (
-    _with("affine-super-vectorize", "virtual-vector-size", "4", "8", "4,4", "2,8", "3"),
-    _with("affine-super-vectorize", "virtual-vector-size", "4", "8", "4,4", "2,8", "3"),
+    # Several times: that has most wrong kernels.
+    *[_with("affine-super-vectorize", "virtual-vector-size", "4", "8", "4,4", "2,8", "3")] * 5,
     _with("affine-loop-tile", "tile-size", "2", "3", "4", "5", "8"),
     _with("affine-loop-tile", "tile-sizes", "2,4,8", "4,4,4", "1,3,5", "8,8,2,2"),
     _with("affine-loop-tile", "separate tile-size", "3", "4"),
@@ -92,7 +97,14 @@ def random_pipelines(count: int, seed: int = 0) -> list[str]:
 
 def small_operations() -> list[Operation]:
     """Return six operations whose kernels take no time, with sizes that tiles do not divide."""
-    return [Matmul(8, 16, 12), Matmul(7, 9, 5), Matmul(16, 8, 4, rhs_layout="n")]
+    return [
+        Conv2d(1, 9, 9, 4, 8, 3, 3, stride_h=2, stride_w=2),
+        Matmul(7, 9, 5),
+        DepthwiseConv2d(1, 8, 10, 4, 3, 3),
+        MatmulBiasRelu(8, 12, 6),
+        Reduction((6, 10, 8), axes=(1,)),
+        BatchMatmul(2, 6, 8, 5),
+    ]
 
 
 def random_dispatches(operations: Sequence[Operation], count: int, seed: int = 0) -> list[Dispatch]:
@@ -116,7 +128,7 @@ def _pipeline(choice: random.Random) -> str:
     def pick(passes: Sequence[_MakePass], count: int) -> list[str]:
         return [choice.choice(passes)(choice.choice) for _ in range(count)]
 
-    count = choice.randint(1, _MOST_PASSES)
+    count = choice.randint(_LEAST_PASSES, _MOST_PASSES)
     passes = [_START, *pick(_AFFINE, count)]
     if choice.random() < 0.4:
         passes += ["lower-affine", *pick(_SCF, choice.randint(1, 3))]

@@ -57,7 +57,7 @@ class RowBisector:
         """
         verdict = row.verification.verdict if row.verification else "FAILED"
         culprit = self._culprit(row, verdict)
-        self.bisected.append(BisectedKernel(row.dispatch, culprit))
+        self.bisected.append(BisectedKernel(row.dispatch, verdict, culprit))
         text = culprit.title if culprit.is_found else f"{culprit.title}: {culprit.sentence}"
         return replace(row, culprit=text, culprit_folder=str(culprit.folder or ""))
 

@@ -7,13 +7,29 @@ from dataclasses import dataclass
 
 from actiondbg.kernels.bisection.culprit import KernelCulprit
 from actiondbg.kernels.model.dispatch import Dispatch
+from actiondbg.kernels.results.row import Verdict
+
+_EFFECTS: dict[Verdict, str] = {
+    "FAILED": "wrong results",
+    "CRASHED": "kernels that crash",
+    "TIMED OUT": "kernels that do not end",
+    "OUT OF MEMORY": "kernels that exhaust the memory",
+    "NOT COMPILED": "a crash of the compiler",
+}
 
 
 @dataclass(frozen=True)
 class BisectedKernel:
-    """A wrong kernel with its culprit."""
+    """A wrong kernel with its culprit.
+
+    Attributes:
+        dispatch: of the kernel.
+        verdict: of its verification.
+        culprit: the result of its bisection.
+    """
 
     dispatch: Dispatch
+    verdict: Verdict
     culprit: KernelCulprit
 
 
@@ -22,7 +38,7 @@ class CulpritGroup:
     """The kernels of one culprit.
 
     Attributes:
-        title: the culprit, or why there is none.
+        title: the culprit and what it does, or why there is none.
         kernels: the smallest first.
     """
 
@@ -41,7 +57,7 @@ class CulpritGroup:
 
 
 def triage(kernels: Iterable[BisectedKernel]) -> list[CulpritGroup]:
-    """Group kernels by their culprits: the action's tag, its name and its pass.
+    """Group kernels by their culprits: the action's tag, its name, its pass, and the verdict.
 
     Returns:
         Groups with a culprit first, then the larger ones first.
@@ -49,17 +65,19 @@ def triage(kernels: Iterable[BisectedKernel]) -> list[CulpritGroup]:
     groups: dict[tuple[str, ...], list[BisectedKernel]] = {}
     for each in kernels:
         culprit = each.culprit
-        key = (culprit.verdict, culprit.tag, culprit.name, culprit.pass_name)
+        key = (each.verdict, culprit.verdict, culprit.tag, culprit.name, culprit.pass_name)
         groups.setdefault(key, []).append(each)
     found = [
-        CulpritGroup(_title(members[0].culprit), tuple(sorted(members, key=_size)))
+        CulpritGroup(_title(members[0]), tuple(sorted(members, key=_size)))
         for members in groups.values()
     ]
     return sorted(found, key=lambda group: (not group.is_found, -len(group.kernels), group.title))
 
 
-def _title(culprit: KernelCulprit) -> str:
-    return culprit.title if culprit.is_found else f"undecided ({culprit.verdict})"
+def _title(kernel: BisectedKernel) -> str:
+    culprit = kernel.culprit
+    effect = _EFFECTS.get(kernel.verdict, kernel.verdict.lower())
+    return f"{culprit.title}: {effect}" if culprit.is_found else f"undecided: {effect}"
 
 
 def _size(kernel: BisectedKernel) -> tuple[int, int, str]:

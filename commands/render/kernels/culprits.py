@@ -95,7 +95,7 @@ def _group_object(group: CulpritGroup) -> dict[str, object]:
 
 def _group_lines(number: int, group: CulpritGroup) -> list[str]:
     example = group.example
-    lines = [f"{number}. {group.title}: {_count(len(group.kernels), 'kernel')}"]
+    lines = [f"{number}. {group.title}, {_count(len(group.kernels), 'kernel')}"]
     lines.append(f"   smallest: {example.dispatch.name}")
     pipeline = example.dispatch.configuration.parameters.get("pipeline")
     if pipeline:

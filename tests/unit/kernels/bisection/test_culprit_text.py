@@ -54,13 +54,13 @@ def test_a_row_has_its_verdict_and_what_is_wrong() -> None:
 
 
 def test_a_culprit_has_its_pass_and_its_report() -> None:
-    assert culprit_lines(BisectedKernel(dispatch(8), PASS)) == [
+    assert culprit_lines(BisectedKernel(dispatch(8), "FAILED", PASS)) == [
         "  Culprit: #5 pass-execution (affine-scalrep) turns good to bad.",
         "  Pass: builtin.module(func.func(affine-scalrep))",
         "  7 trials, 2.3 s.",
         "  Report: bisection/report.md",
     ]
-    assert culprit_lines(BisectedKernel(dispatch(8), UNDECIDED)) == [
+    assert culprit_lines(BisectedKernel(dispatch(8), "FAILED", UNDECIDED)) == [
         "  Undecided (untestable): No run without it can be judged."
     ]
 
@@ -68,18 +68,18 @@ def test_a_culprit_has_its_pass_and_its_report() -> None:
 def test_triage_has_a_paragraph_for_each_culprit() -> None:
     rows = [row(size, "FAILED", 3) for size in (16, 8, 4)] + [row(32, "SUCCESS")]
     kernels = [
-        BisectedKernel(dispatch(16), PASS),
-        BisectedKernel(dispatch(8), PASS),
-        BisectedKernel(dispatch(4), UNDECIDED),
+        BisectedKernel(dispatch(16), "FAILED", PASS),
+        BisectedKernel(dispatch(8), "FAILED", PASS),
+        BisectedKernel(dispatch(4), "FAILED", UNDECIDED),
     ]
     assert triage_text(rows, triage(kernels)).splitlines() == [
         "4 kernels: 3 wrong, 2 of 3 bisected to 1 culprit.",
-        "1. pass affine-scalrep: 2 kernels",
+        "1. pass affine-scalrep: wrong results, 2 kernels",
         "   smallest: matmul_8x8x8_f32t_f32t_f32t_mlir_p",
         "   pipeline: func.func(affine-scalrep)",
         "   report: bisection/report.md",
         "   also: matmul_16x8x8_f32t_f32t_f32t_mlir_p",
-        "2. undecided (untestable): 1 kernel",
+        "2. undecided: wrong results, 1 kernel",
         "   smallest: matmul_4x8x8_f32t_f32t_f32t_mlir_p",
         "   pipeline: func.func(affine-scalrep)",
         "   No run without it can be judged.",
@@ -91,10 +91,12 @@ def test_nothing_wrong_is_one_line() -> None:
 
 
 def test_json_lists_kernels_and_culprits() -> None:
-    found = triage_object([row(8, "FAILED", 3)], triage([BisectedKernel(dispatch(8), PASS)]))
+    found = triage_object(
+        [row(8, "FAILED", 3)], triage([BisectedKernel(dispatch(8), "FAILED", PASS)])
+    )
     assert found["culprits"] == [
         {
-            "title": "pass affine-scalrep",
+            "title": "pass affine-scalrep: wrong results",
             "verdict": "found",
             "tag": "pass-execution",
             "name": "affine-scalrep",

@@ -9,12 +9,15 @@ from actiondbg.kernels.bisection.triage import BisectedKernel, triage
 from actiondbg.kernels.model.configuration import Configuration
 from actiondbg.kernels.model.dispatch import Dispatch
 from actiondbg.kernels.operations.matmul import Matmul
+from actiondbg.kernels.results.row import Verdict
 
 
-def wrong(size: int, pipeline: str, culprit: KernelCulprit) -> BisectedKernel:
+def wrong(
+    size: int, pipeline: str, culprit: KernelCulprit, verdict: Verdict = "FAILED"
+) -> BisectedKernel:
     """Return a wrong kernel."""
     configuration = Configuration("mlir", f"mlir_{size}", {"pipeline": pipeline})
-    return BisectedKernel(Dispatch(Matmul(size, 8, 8), configuration), culprit)
+    return BisectedKernel(Dispatch(Matmul(size, 8, 8), configuration), verdict, culprit)
 
 
 def by_pass(name: str) -> KernelCulprit:
@@ -41,7 +44,10 @@ def test_each_culprit_has_one_group_with_the_smallest_kernel_as_its_example() ->
     ]
     groups = triage(kernels)
     titles = [(group.title, len(group.kernels)) for group in groups]
-    assert titles == [("pass affine-scalrep", 3), ("pass affine-loop-fusion", 1)]
+    assert titles == [
+        ("pass affine-scalrep: wrong results", 3),
+        ("pass affine-loop-fusion: wrong results", 1),
+    ]
     assert groups[0].example == kernels[2]
 
 
@@ -51,8 +57,8 @@ def test_a_pattern_is_told_apart_by_its_pass() -> None:
         wrong(8, "b", by_pattern("FoldX", "convert-vector-to-scf")),
     ]
     assert [group.title for group in triage(kernels)] == [
-        "pattern FoldX in canonicalize",
-        "pattern FoldX in convert-vector-to-scf",
+        "pattern FoldX in canonicalize: wrong results",
+        "pattern FoldX in convert-vector-to-scf: wrong results",
     ]
 
 
@@ -65,11 +71,20 @@ def test_kernels_without_a_culprit_come_last_by_their_reason() -> None:
     ]
     groups = triage(kernels)
     assert [group.title for group in groups] == [
-        "pass cse",
-        "undecided (untestable)",
-        "undecided (flaky)",
+        "pass cse: wrong results",
+        "undecided: wrong results",
+        "undecided: wrong results",
     ]
     assert [group.is_found for group in groups] == [True, False, False]
+
+
+def test_a_pass_that_crashes_is_told_apart_from_one_that_miscompiles() -> None:
+    culprit = by_pass("affine-loop-fusion")
+    kernels = [wrong(8, "a", culprit), wrong(8, "b", culprit, "NOT COMPILED")]
+    assert [group.title for group in triage(kernels)] == [
+        "pass affine-loop-fusion: a crash of the compiler",
+        "pass affine-loop-fusion: wrong results",
+    ]
 
 
 def test_nothing_wrong_has_no_groups() -> None:

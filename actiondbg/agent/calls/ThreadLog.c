@@ -228,13 +228,13 @@ void endCall(const struct Call *call, uint32_t name) {
   // In a fork within the call.
   if (!log || log->token != image->token)
     return;
+  struct Header *header = log->header;
   struct Values values;
+  header->running = 0;
   if (log->counters.opened && !readCounters(&log->counters, &values)) {
     log->ready = false;
     return;
   }
-  struct Header *header = log->header;
-  header->running = 0;
   if (__builtin_expect((uint64_t)(log->end - log->next) < log->recordSize, 0)) {
     int before = errno;
     bool more = header->count < MostRecords && grow(log);

@@ -45,8 +45,8 @@ def _write_thread(calls: Calls, index: int, path: Path, nodes: dict[int, int]) -
     thread = calls.threads[index]
     own = calls.only(calls.thread == index)
     columns = [
-        [calls.functions[int(function)].name for function in own.function],
-        [calls.functions[int(function)].library for function in own.function],
+        np.array([function.name for function in calls.functions])[own.function].tolist(),
+        np.array([function.library for function in calls.functions])[own.function].tolist(),
         [thread.name] * own.size,
         own.cpu.tolist(),
         [nodes.get(int(cpu), 0) for cpu in own.cpu],

@@ -10,10 +10,36 @@ from collections.abc import Generator, Sequence
 from pathlib import Path
 
 from actiondbg.errors import LaunchError
-from actiondbg.statistics.events import Event
+from actiondbg.kernels.counting.calls import Calls, read_calls
+from actiondbg.kernels.counting.library import counting_library
+from actiondbg.statistics.event_probe import choose_available
+from actiondbg.statistics.events import DEFAULT, Event
 from actiondbg.support.executables import which
+from actiondbg.support.scratch_directory import scratch_directory
 
 _PRELOAD = "LD_PRELOAD"
+
+
+def count_calls(
+    argv: Sequence[str], events: Sequence[str] = (DEFAULT,), name: str = ""
+) -> tuple[int, Calls]:
+    """Run a program, and return its exit status and the calls in it and in its children.
+
+    Args:
+        argv: the program and its arguments.
+        events: the names of events, as of ``--events``.
+        name: a glob of the functions to count; all if it is empty.
+
+    Raises:
+        LaunchError: the program cannot be started, or the library cannot be compiled.
+        UsageError: an event is unknown.
+    """
+    chosen, notes = choose_available(events, "actiondbg kernels count")
+    with scratch_directory("calls") as folder:
+        status = run_counted(argv, counting_library(), folder, chosen, name)
+        calls = read_calls(folder)
+    calls.notes[:0] = notes
+    return status, calls
 
 
 def run_counted(

@@ -41,6 +41,9 @@ def test_commands_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         done = subprocess.run(command, shell=True, capture_output=True, text=True)
         assert done.returncode == 0, (command, done.stderr)
         errors += done.stderr
+    (example,) = blocks("py")
+    done = subprocess.run([sys.executable, "-c", example], capture_output=True, text=True)
+    assert done.returncode == 0 and "saxpy " in done.stdout, done.stderr
     # By the command, and by the library alone.
     assert errors.count("1,000 calls of 1 function in 1 thread: ") == 2
     assert (tmp_path / "counts/functions.csv").exists()

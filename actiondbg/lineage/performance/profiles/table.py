@@ -2,8 +2,8 @@
 
 Tracy's ``tracy-csvexport`` writes one row for each zone (``name``, ``src_file``, ``src_line``,
 ``total_ns``, ``counts``), or with ``-u`` one for each time that it was entered (``exec_time_ns``).
-``actiondbg kernels count --csv`` writes one row for each call (``dispatch``, ``duration_ns``); other
-counters of dispatches write a name, a time and perhaps a count.
+``actiondbg kernels count --csv`` writes one row for each call (``dispatch``, ``duration_ns``) or
+function (``total_ns``, ``calls``); other counters of dispatches use names of their own choice.
 """
 
 from __future__ import annotations

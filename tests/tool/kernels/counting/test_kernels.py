@@ -17,6 +17,7 @@ import pytest
 
 from actiondbg.kernels.counting.calls import read_calls
 from actiondbg.kernels.counting.library import counting_library
+from actiondbg.kernels.counting.program import count_calls
 from actiondbg.statistics.event_probe import try_event
 from actiondbg.statistics.events import KNOWN
 from actiondbg.tool.compiler import find_c_compiler
@@ -166,6 +167,14 @@ def test_threads_and_csv(count: Count, tmp_path: Path) -> None:
     starts = [int(row["start_ns"]) for row in rows]
     assert starts == sorted(starts)
     assert len(list((tmp_path / "csv").iterdir())) == 3 + 1
+
+
+def test_calls_in_python(kernels: Path, tmp_path: Path) -> None:
+    program = tmp_path / "program.py"
+    program.write_text(HEAD + "for i in range(6): nothing()\nsys.exit(4)")
+    status, calls = count_calls([sys.executable, str(program), str(kernels)], ["none"])
+    assert (status, calls.size, calls.events) == (4, 6, {})
+    assert (calls.duration > 0).all()
 
 
 def test_a_crash_within_a_kernel_keeps_the_calls_before(count: Count) -> None:

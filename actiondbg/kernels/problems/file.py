@@ -40,7 +40,7 @@ def read_problems(path: Path) -> list[Operation]:
     operations: list[Operation] = []
     for at, entry in enumerate(_entries(path), 1):
         try:
-            operations += _operations(entry)
+            operations += problem_operations(entry)
         except ActiondbgError as error:
             raise UsageError(f"{path}, problem {at}: {error}") from error
     return operations
@@ -65,8 +65,15 @@ def _entries(path: Path) -> list[object]:
     return cast("list[object]", value)
 
 
-def _operations(entry: object) -> list[Operation]:
-    """Return the operations of a problem, one for each combination of sizes and types."""
+def problem_operations(entry: object) -> list[Operation]:
+    """Return the operations of a problem, one for each combination of sizes and types.
+
+    Args:
+        entry: of the file: a mapping with the kind and its fields.
+
+    Raises:
+        UsageError: a field is unknown, missing or wrong.
+    """
     if not isinstance(entry, Mapping) or "kind" not in entry:
         raise UsageError(f"It has no kind; there are {', '.join(kind_names())}.")
     given = dict(cast("_Entry", entry))

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
-
 
 from actiondbg.commands.cli.kernels.options import OperationOptions, ProblemOptions
 from actiondbg.errors import UsageError
@@ -11,8 +11,8 @@ from actiondbg.kernels.model.configuration import Configuration
 from actiondbg.kernels.model.operation import Operation
 from actiondbg.kernels.operations.registry import find_kind, kind_names
 from actiondbg.kernels.problems.configuration_file import parameters_name, read_configurations
-from actiondbg.kernels.problems.expansion import expand, parse_types, size_fields
-from actiondbg.kernels.problems.ranges import parse_range
+from actiondbg.kernels.problems.file import problem_operations, read_problems
+from actiondbg.kernels.problems.sets import load_set
 
 ALL = "all"
 _DEFAULT_SET = "small"
@@ -35,57 +35,80 @@ def requested_operations(options: OperationOptions, kinds: Sequence[str]) -> lis
     Raises:
         ActiondbgError: a value is wrong, or a file cannot be read.
     """
-    from actiondbg.kernels.problems.file import read_problems
     from actiondbg.kernels.problems.model import operations_of
-    from actiondbg.kernels.problems.sets import load_set
+
     operations: list[Operation] = []
-    sizes = _sizes(options)
-    if sizes:
-        operations += _of_sizes(sizes, options.types, kinds)
+    given = _given_fields(options)
+    if given:
+        operations += _of_fields(given, options.types, kinds)
     for name in options.problem_set:
         operations += [each for each in load_set(name) if each.kind in kinds]
     if options.problems is not None:
         operations += read_problems(options.problems)
     if options.model is not None:
         operations += operations_of(options.model)
-    if not (sizes or options.problem_set or options.problems or options.model):
+    if not (given or options.problem_set or options.problems or options.model):
         operations = [each for each in load_set(_DEFAULT_SET) if each.kind in kinds]
     return list(dict.fromkeys(operations))
 
 
-def _sizes(options: OperationOptions) -> dict[str, list[int]]:
-    """Return the sizes that options give."""
+def _given_fields(options: OperationOptions) -> dict[str, str]:
+    """Return the fields of a kind that options give, as text."""
     given = {"m": options.problem_m, "n": options.problem_n, "k": options.problem_k}
-    texts = {name: text for name, text in given.items() if text}
+    fields = {name: text for name, text in given.items() if text}
     for word in options.problem:
         name, equals, text = word.partition("=")
         if not equals:
-            raise UsageError(f"--problem: '{word}' has no value: write FIELD=SIZES.")
-        texts[name] = text
-    return {name: parse_range(text) for name, text in texts.items()}
+            raise UsageError(f"--problem: '{word}' has no value: write FIELD=VALUE.")
+        fields[name] = text
+    return fields
 
 
-def _of_sizes(sizes: dict[str, list[int]], types: str, kinds: Sequence[str]) -> list[Operation]:
-    """Return the operations of the kinds that have the sizes.
+def _of_fields(given: dict[str, str], types: str, kinds: Sequence[str]) -> list[Operation]:
+    """Return the operations of the kinds that have the fields.
 
     Raises:
         UsageError: no kind has them.
     """
-    pairs = parse_types(types) if types else []
     classes = [find_kind(name) for name in kinds]
     if len(classes) > 1:  # those that have all of them, and need no others
-        classes = [each for each in classes if _takes(size_fields(each), sizes)]
+        classes = [each for each in classes if _takes(each, given)]
     if not classes:
         raise UsageError(
-            f"No kind of operation has just the sizes {', '.join(sizes)}: name one with "
-            "--operation-kind, and its sizes with --problem FIELD=SIZES."
+            f"No kind of operation has just the fields {', '.join(given)}: name one with "
+            "--operation-kind, and its fields with --problem FIELD=VALUE."
         )
-    return [each for kind in classes for each in expand(kind, sizes, pairs)]
+    operations: list[Operation] = []
+    for each in classes:
+        entry: dict[str, object] = {"kind": each.kind, **_typed(each, given)}
+        operations += problem_operations(entry | ({"types": types} if types else {}))
+    return operations
 
 
-def _takes(fields: dict[str, bool], sizes: dict[str, list[int]]) -> bool:
-    required = {name for name, needed in fields.items() if needed}
-    return required <= sizes.keys() <= fields.keys()
+def _takes(kind: type[Operation], given: dict[str, str]) -> bool:
+    fields = dataclasses.fields(kind)
+    required = {each.name for each in fields if each.default is dataclasses.MISSING}
+    return required <= given.keys() <= {each.name for each in fields}
+
+
+def _typed(kind: type[Operation], given: dict[str, str]) -> dict[str, object]:
+    """Return fields with the values of tuples parsed: ``128x256``, or words with commas."""
+    kinds = {each.name: each.type for each in dataclasses.fields(kind)}
+    typed: dict[str, object] = {}
+    for name, text in given.items():
+        if kinds.get(name) == "tuple[int, ...]":
+            typed[name] = [_size(name, each) for each in text.split("x")]
+        elif kinds.get(name) == "tuple[str, ...]":
+            typed[name] = text.split(",")
+        else:
+            typed[name] = text
+    return typed
+
+
+def _size(name: str, text: str) -> int:
+    if not text.isdecimal():
+        raise UsageError(f"--problem: {name} must be sizes such as 128x256, got '{text}'.")
+    return int(text)
 
 
 def requested_configurations(options: ProblemOptions) -> list[Configuration]:

@@ -19,7 +19,12 @@ from actiondbg.kernels.model.configuration import Configuration
 from actiondbg.kernels.model.dispatch import Dispatch
 from actiondbg.kernels.model.element_type import ElementType
 from actiondbg.kernels.model.operation import Operation
+from actiondbg.kernels.operations.batch_matmul import BatchMatmul
+from actiondbg.kernels.operations.conv_2d import Conv2d
 from actiondbg.kernels.operations.matmul import Matmul
+from actiondbg.kernels.operations.matmul_bias_relu import MatmulBiasRelu
+from actiondbg.kernels.operations.pooling import Pooling
+from actiondbg.kernels.operations.reduction import Reduction
 from actiondbg.kernels.providers.iree import programs
 from actiondbg.kernels.providers.iree.configurations import data_tiling, split_k
 from actiondbg.kernels.providers.iree.provider import IreeProvider
@@ -346,3 +351,73 @@ def test_operands_of_another_shape_are_refused(provider: IreeProvider, tmp_path:
 
     with pytest.raises(KernelError, match=r"IREE failed: .*shape"):
         load(kernel.verify).run(operands(Matmul(8, 8, 8)))
+
+
+def test_the_attribute_of_a_convolution_is_lost(provider: IreeProvider, tmp_path: Path) -> None:
+    operation = Conv2d(1, 18, 18, 16, 32, 3, 3)
+    first = provider.configurations(operation)[0]
+    by_attribute = replace(first, parameters={**first.parameters, "applied_by": "attribute"})
+
+    lost = compile_kernel(provider, operation, by_attribute, tmp_path / "attribute")
+    default = compile_kernel(provider, operation, provider.default(operation), tmp_path / "default")
+    put_in = compile_kernel(provider, operation, first, tmp_path / "stage")
+
+    assert lost.config_applied == "no"
+    assert lost.detail == f"{default.detail.removesuffix('.')} instead."
+    assert put_in.config_applied == "yes"
+    code = {each.verify.path.read_bytes() for each in (lost, default)}
+    assert len(code) == 1
+    assert put_in.verify.path.read_bytes() not in code
+
+
+@pytest.mark.parametrize(
+    "operation",
+    [
+        BatchMatmul(3, 32, 48, 16),
+        BatchMatmul(3, 30, 44, 20, lhs_layout="n"),
+        Conv2d(2, 17, 17, 16, 24, 3, 3, 2, 2),
+        Conv2d(1, 18, 18, 16, 32, 3, 3, layout="nchw_fchw"),
+        Conv2d(1, 14, 14, 16, 32, 1, 1),
+        MatmulBiasRelu(64, 48, 32),
+    ],
+    ids=lambda operation: operation.name,
+)
+def test_kinds_that_can_be_configured(
+    provider: IreeProvider, operation: Operation, tmp_path: Path
+) -> None:
+    first, *_, last = provider.configurations(operation)
+    for configuration in (first, last):
+        kernel = compile_kernel(provider, operation, configuration, tmp_path / configuration.name)
+
+        assert (kernel.config_applied, kernel.detail) == ("yes", "")
+        assert computes(kernel, operation)
+
+
+@pytest.mark.parametrize(
+    "operation",
+    [Conv2d(1, 14, 14, 16, 32, 1, 1, 2, 2), Pooling(1, 18, 18, 8, 3, 3), Reduction((16, 32), (1,))],
+    ids=lambda operation: operation.name,
+)
+def test_other_kinds_have_the_default_alone(
+    provider: IreeProvider, operation: Operation, tmp_path: Path
+) -> None:
+    kernel = compile_kernel(provider, operation, provider.default(operation), tmp_path)
+
+    assert not provider.configurations(operation)
+    assert not provider.space(operation)
+    assert kernel.config_applied == "default"
+    assert computes(kernel, operation)
+
+
+@pytest.mark.parametrize(
+    "operation", [Matmul(64, 64, 64), Conv2d(1, 18, 18, 16, 32, 3, 3)], ids=lambda each: each.kind
+)
+def test_choices_of_a_search_compile(
+    provider: IreeProvider, operation: Operation, tmp_path: Path
+) -> None:
+    choice = {name: sizes[1] for name, sizes in provider.space(operation).items()}
+
+    kernel = compile_kernel(provider, operation, provider.configured(operation, choice), tmp_path)
+
+    assert kernel.config_applied == "yes"
+    assert computes(kernel, operation)

@@ -164,8 +164,11 @@ def _chosen_by_iree(dispatch: Dispatch, stage: str) -> tuple[Applied, str]:
     detail = f"IREE chose {root}." if root is not None else ""
     if not dispatch.configuration.parameters.get("data_tiling"):
         return "default", detail
-    packed = "linalg.mmt4d" in stage
-    return ("yes", detail) if packed else ("no", f"IREE packed no operand. {detail}".strip())
+    return (
+        ("yes", detail)
+        if "linalg.pack" in stage
+        else ("no", f"IREE packed no operand. {detail}".strip())
+    )
 
 
 def _read_back(dispatch: Dispatch, lowering: Lowering, stage: str) -> tuple[Applied, str]:

@@ -7,7 +7,13 @@ from math import prod
 from actiondbg.kernels.model.operation import Operation
 
 _PRODUCTS = ("linalg.matmul", "linalg.batch_matmul")
-_CONVOLUTION = "linalg.conv_2d_nhwc_hwcf"
+_CHANNELS_LAST = "linalg.conv_2d_nhwc_hwcf"
+# The loops of convolutions: image, row, column and channel of the result, row and column of the
+# filter, channel of the input.
+_CONVOLUTIONS = {
+    _CHANNELS_LAST: ("n", "oh", "ow", "oc", "kh", "kw", "ic"),
+    "linalg.conv_2d_nchw_fchw": ("n", "oc", "oh", "ow", "ic", "kh", "kw"),
+}
 
 
 def root_loops(operation: Operation) -> list[int]:
@@ -25,14 +31,32 @@ def is_product(operation: Operation) -> bool:
 
 
 def is_convolution(operation: Operation) -> bool:
-    """Whether the root is a convolution with the loops n, oh, ow, oc, kh, kw, ic."""
-    return operation.root == _CONVOLUTION and not is_pointwise(operation)
+    """Whether the root is a convolution of images.
+
+    IREE makes something else of one by a filter of 1 x 1, with strides too.
+    """
+    return operation.root in _CONVOLUTIONS and not _has_filter_of_one(operation)
+
+
+def channels_are_last(convolution: Operation) -> bool:
+    """Whether the channels of a pixel are beside each other, and not the pixels of a channel."""
+    return convolution.root == _CHANNELS_LAST
+
+
+def convolution_loops(convolution: Operation) -> dict[str, int]:
+    """Return the sizes of a convolution's loops by their names, in their order."""
+    sizes = (loop.size for loop in convolution.loops)
+    return dict(zip(_CONVOLUTIONS[convolution.root], sizes, strict=True))
 
 
 def is_pointwise(operation: Operation) -> bool:
-    """Whether the root is a convolution by a filter of 1 x 1: IREE makes it a product."""
-    if operation.root != _CONVOLUTION:
+    """Whether the root is a convolution by a filter of 1 x 1 that IREE makes a product."""
+    if operation.root != _CHANNELS_LAST or not _has_filter_of_one(operation):
         return False
-    _, height, width, _, *filter_sizes, _ = (loop.size for loop in operation.loops)
-    same = operation.inputs[0].shape[1:3] == (height, width)
-    return filter_sizes == [1, 1] and same
+    loops = convolution_loops(operation)
+    return operation.inputs[0].shape[1:3] == (loops["oh"], loops["ow"])
+
+
+def _has_filter_of_one(convolution: Operation) -> bool:
+    loops = convolution_loops(convolution)
+    return loops["kh"] == loops["kw"] == 1

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from actiondbg.kernels.model.operation import Operation
-from actiondbg.kernels.providers.iree.root import root_loops
+from actiondbg.kernels.providers.iree.root import channels_are_last, convolution_loops, root_loops
 
 
 @dataclass(frozen=True)
@@ -84,23 +84,32 @@ def matmul_tiling(
 
 
 def convolution_tilings(operation: Operation, vector: int) -> list[Tiling]:
-    """Return tilings for a convolution nhwc: loops n, oh, ow, oc, kh, kw, ic."""
-    _, _, columns, channels, _, _, inner = (loop.size for loop in operation.loops)
+    """Return tilings for a convolution of images, the one that is best by rule first.
+
+    Vectors are of what is contiguous: channels, or the pixels of a row.
+    """
+    loops = convolution_loops(operation)
     rows = 8 if vector == 64 else 4
     width = vector // operation.accumulator.size
-    steps = [step for step in (1, 4) if inner % step == 0]
-    found: list[Tiling] = []
-    for pixels, registers in ((rows, 2), (rows + rows // 2, 2), (2 * rows, 1), (rows, 1)):
-        lanes = _lanes(registers, width, channels)
-        pixel = _divisor(pixels, columns)
-        found += [convolution_tiling(operation, (8, 64), (pixel, lanes), step) for step in steps]
+    shapes: list[tuple[int, int]] = []
+    if channels_are_last(operation):
+        for pixels, registers in ((rows, 2), (rows + rows // 2, 2), (2 * rows, 1), (rows, 1)):
+            lanes = _lanes(registers, width, loops["oc"])
+            shapes.append((_divisor(pixels, loops["ow"]), lanes))
+    else:
+        pixels = _divisor(width, loops["ow"])
+        shapes += [(pixels, _divisor(count, loops["oc"])) for count in (2 * rows, rows)]
+    steps = [step for step in (4, 1) if loops["ic"] % step == 0]
+    found = [
+        convolution_tiling(operation, (8, 64), shape, step) for shape in shapes for step in steps
+    ]
     return list(dict.fromkeys(found))
 
 
 def convolution_tiling(
     operation: Operation, tile: tuple[int, int], vector: tuple[int, int], reduction: int
 ) -> Tiling:
-    """Return the tiling of a convolution nhwc.
+    """Return the tiling of a convolution of images.
 
     Args:
         operation: the convolution.
@@ -108,15 +117,21 @@ def convolution_tiling(
         vector: pixels of a row, and channels, in registers.
         reduction: input channels that are added at a time.
     """
-    _, height, columns, channels, *_ = (loop.size for loop in operation.loops)
-    rows, depth = tile
-    pixels, lanes = vector
-    return Tiling(
-        (1, min(rows, height), columns, min(depth, channels), 0, 0, 0),
-        (),
-        (1, 1, pixels, lanes, 0, 0, 0),
-        (0, 0, 0, 0, 1, 1, reduction),
-    )
+    loops = convolution_loops(operation)
+    rows, channels = tile
+    workgroup = {
+        "n": 1,
+        "oh": min(rows, loops["oh"]),
+        "ow": loops["ow"],
+        "oc": min(channels, loops["oc"]),
+    }
+    parallel = {"n": 1, "oh": 1, "ow": vector[0], "oc": vector[1]}
+    sums = {"kh": 1, "kw": 1, "ic": reduction}
+
+    def of_loops(sizes: dict[str, int]) -> tuple[int, ...]:
+        return tuple(sizes.get(name, 0) for name in loops)
+
+    return Tiling(of_loops(workgroup), (), of_loops(parallel), of_loops(sums))
 
 
 def _lanes(registers: int, width: int, size: int) -> int:

@@ -10,12 +10,18 @@ from actiondbg.errors import UsageError
 from actiondbg.kernels.model.configuration import Configuration, Parameter
 from actiondbg.kernels.model.dispatch import Dispatch
 from actiondbg.kernels.model.element_type import ElementType
+from actiondbg.kernels.operations.conv_2d import Conv2d
 from actiondbg.kernels.operations.matmul import Matmul
 from actiondbg.kernels.providers.iree import tiling
 from actiondbg.kernels.providers.iree.configurations import flags_of, lowering_of, split_k, tiled
 from actiondbg.kernels.providers.iree.obstacles import find_obstacle
+from actiondbg.kernels.providers.iree.root import root_loops
 from actiondbg.kernels.providers.iree.target import Target, make_target
-from actiondbg.kernels.providers.iree.tiling import matmul_tiling, matmul_tilings
+from actiondbg.kernels.providers.iree.tiling import (
+    convolution_tilings,
+    matmul_tiling,
+    matmul_tilings,
+)
 from actiondbg.kernels.providers.registry import make_provider
 from actiondbg.kernels.providers.settings import ProviderSettings
 
@@ -195,3 +201,29 @@ def test_shapes_that_do_not_divide_are_also_peeled() -> None:
     lowering = lowering_of(peeled[0])
     assert lowering is not None
     assert lowering.translation_info.endswith("<DoubleTilingExpert>, {enable_loop_peeling}>")
+
+
+def test_tilings_of_convolutions_follow_the_layout() -> None:
+    last = convolution_tilings(Conv2d(1, 30, 30, 32, 64, 3, 3), 32)[0]
+    first = convolution_tilings(Conv2d(1, 30, 30, 32, 64, 3, 3, layout="nchw_fchw"), 32)[0]
+
+    # n, oh, ow, oc, kh, kw, ic: four pixels by two registers of channels.
+    assert last.distribution == (1, 8, 28, 64, 0, 0, 0)
+    assert last.vector_common_parallel == (1, 1, 4, 16, 0, 0, 0)
+    assert last.vector_reduction == (0, 0, 0, 0, 1, 1, 4)
+    # n, oc, oh, ow, ic, kh, kw: eight channels by pixels that divide a row.
+    assert first.distribution == (1, 64, 8, 28, 0, 0, 0)
+    assert first.vector_common_parallel == (1, 8, 1, 7, 0, 0, 0)
+    assert first.vector_reduction == (0, 0, 0, 0, 4, 1, 1)
+
+
+@pytest.mark.parametrize("size", [1, 7, 43, 100, 196, 1000, 1021])
+def test_vectors_divide_or_are_as_wide_as_registers(size: int) -> None:
+    for each in matmul_tilings(Matmul(64, size, 64), 32):
+        lanes = each.vector_common_parallel[1]
+        assert size % lanes == 0 or lanes == 8
+
+
+def test_a_filter_of_one_pixel_is_a_product() -> None:
+    assert root_loops(Conv2d(1, 14, 14, 16, 32, 1, 1)) == [196, 32, 16]
+    assert len(root_loops(Conv2d(1, 14, 14, 16, 32, 3, 3))) == 7

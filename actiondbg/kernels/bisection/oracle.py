@@ -76,8 +76,8 @@ class KernelJudge:
         if verdict == "SUCCESS":
             return Judgement("good", "the kernel is right")
         if verdict == "FAILED":
-            reason = f"{verification.wrong:,} of {verification.total:,} elements are wrong"
-            return Judgement("bad", reason)
+            count = f"{verification.wrong:,} of {verification.total:,} elements are wrong"
+            return Judgement("bad", count if verification.wrong else detail)
         if verdict == "Not verified" or self.kernel.verdict == "FAILED":
             # Where the whole run ends well, a crash is another fault: that of a skip.
             return Judgement("untestable", detail or f"the kernel is {verdict.lower()}")

@@ -20,8 +20,8 @@ def row_line(row: Row) -> str:
     line = f"{row.dispatch.name}: {verification.verdict}"
     if verification.wrong:
         line += f", {verification.wrong:,} of {verification.total:,} elements are wrong"
-    elif verification.detail and verification.verdict != "SUCCESS":
-        line += f", {verification.detail}"
+    if verification.detail and verification.verdict != "SUCCESS":
+        line += f"{'.' if verification.wrong else ','} {verification.detail}"
     return line
 
 

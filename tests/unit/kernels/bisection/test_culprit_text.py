@@ -49,6 +49,8 @@ def row(size: int, verdict: Verdict, wrong: int = 0, detail: str = "") -> Row:
 def test_a_row_has_its_verdict_and_what_is_wrong() -> None:
     name = "matmul_8x8x8_f32t_f32t_f32t_mlir_p"
     assert row_line(row(8, "FAILED", 3)) == f"{name}: FAILED, 3 of 64 elements are wrong"
+    pattern = row_line(row(8, "FAILED", 3, "Rows 1 to 3 are wrong."))
+    assert pattern == f"{name}: FAILED, 3 of 64 elements are wrong. Rows 1 to 3 are wrong."
     assert row_line(row(8, "CRASHED", detail="SIGSEGV")) == f"{name}: CRASHED, SIGSEGV"
     assert row_line(row(8, "SUCCESS", detail="equal")) == f"{name}: SUCCESS"
 

@@ -9,6 +9,7 @@ import pytest
 
 from actiondbg.bisection.verdict import Judgement
 from actiondbg.errors import ActiondbgError
+from actiondbg.kernels.bisection.dispatch_bisection import bisect_dispatch
 from actiondbg.kernels.bisection.kernel_file import WrongKernel, read_kernel, write_kernel
 from actiondbg.kernels.bisection.oracle import KernelJudge
 from actiondbg.kernels.errors import CompileError
@@ -19,6 +20,7 @@ from actiondbg.kernels.operations.matmul import Matmul
 from actiondbg.kernels.providers.provider import CompiledKernel
 from actiondbg.kernels.providers.steps import CompilationSteps
 from actiondbg.kernels.results.row import Verdict, Verification
+from tests.fakes.kernels.tuned_provider import TunedProvider
 
 DISPATCH = Dispatch(Matmul(4, 8, 16), Configuration("mlir", "mlir_tile", {"tile": [4, 8, 0]}))
 
@@ -110,3 +112,10 @@ def test_another_file_is_refused(tmp_path: Path, text: str) -> None:
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
     with pytest.raises(ActiondbgError, match=r"kernel.json' cannot be read \(No such file"):
         read_kernel(tmp_path / "kernel.json")
+
+
+def test_a_provider_that_compiles_in_one_step_cannot_be_bisected(tmp_path: Path) -> None:
+    culprit = bisect_dispatch(DISPATCH, tmp_path, TunedProvider(), Verifier("FAILED"))
+    assert culprit.verdict == "untestable"
+    assert culprit.sentence.startswith("The provider tuned compiles in one step")
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,223 @@
+"""Wrong kernels of real pipelines, and the actions that make them wrong."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from actiondbg.kernels.bisection.culprit import KernelCulprit
+from actiondbg.kernels.bisection.dispatch_bisection import KERNEL, REPORT, bisect_dispatch
+from actiondbg.kernels.bisection.random_pipelines import random_dispatches, small_operations
+from actiondbg.kernels.bisection.row_bisector import RowBisector
+from actiondbg.kernels.bisection.triage import triage
+from actiondbg.kernels.generated.layout import GeneratedFolder
+from actiondbg.kernels.kernels import Kernels
+from actiondbg.kernels.model.configuration import Configuration
+from actiondbg.kernels.model.dispatch import Dispatch
+from actiondbg.kernels.operations.conv_2d import Conv2d
+from actiondbg.kernels.operations.matmul import Matmul
+from actiondbg.kernels.providers.provider import CompiledKernel
+from actiondbg.kernels.providers.registry import make_provider
+from actiondbg.kernels.providers.steps import CompilationSteps
+from actiondbg.kernels.results.row import Row, Verdict, Verification
+from actiondbg.kernels.sweep.settings import SweepSettings
+from actiondbg.kernels.verification.reference_cache import ReferenceCache
+from actiondbg.kernels.verification.verifier import Verifier
+from tests.paths import COMMAND
+
+# Upstream pull request 196973: vectors of two dimensions ignore the stride.
+STRIDE_2 = Conv2d(1, 9, 9, 4, 8, 3, 3, stride_h=2, stride_w=2)
+VECTORIZE = (
+    "convert-linalg-to-affine-loops,affine-loop-invariant-code-motion,"
+    "affine-super-vectorize{virtual-vector-size=4,4}"
+)
+
+
+def with_pipeline(pipeline: str) -> Configuration:
+    """Return a configuration of the provider mlir."""
+    return Configuration("mlir", "mlir_pipeline", {"pipeline": pipeline})
+
+
+class Workshop:
+    """The folder of generated kernels, and what compiles, runs and bisects them."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = GeneratedFolder(folder)
+        self.provider = make_provider("mlir")
+        self.verifier = Verifier(ReferenceCache(self.folder))
+
+    def folder_of(self, dispatch: Dispatch) -> Path:
+        """Return the folder of a dispatch, with its source."""
+        folder = self.folder.of_dispatch(dispatch)
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "configured.mlir").write_text(self.provider.source(dispatch))
+        return folder
+
+    def verify(self, dispatch: Dispatch) -> Verification:
+        """Compile and verify a dispatch."""
+        folder = self.folder_of(dispatch)
+        compiled = self.provider.compile(dispatch, folder, CompilationSteps(folder))
+        return self.verifier.verify(dispatch, compiled)
+
+    def bisect(self, dispatch: Dispatch, verdict: Verdict = "FAILED") -> KernelCulprit:
+        """Find the culprit of a dispatch."""
+        folder = self.folder_of(dispatch)
+        return bisect_dispatch(dispatch, folder, self.provider, self.verifier, verdict=verdict)
+
+
+@pytest.fixture
+def workshop(tmp_path: Path) -> Workshop:
+    return Workshop(tmp_path)
+
+
+def test_the_stride_2_convolution_is_wrong_and_its_culprit_is_named(workshop: Workshop) -> None:
+    dispatch = Dispatch(STRIDE_2, with_pipeline(VECTORIZE))
+    verification = workshop.verify(dispatch)
+    assert verification.verdict == "FAILED"
+    culprit = workshop.bisect(dispatch)
+    assert culprit.is_found
+    assert culprit.title == "pass affine-super-vectorize"
+    assert "virtual-vector-size={4,4}" in culprit.pipeline
+    assert "The run that skips only it is good." in culprit.sentence
+    folder = workshop.folder.of_dispatch(dispatch)
+    assert culprit.folder == folder / REPORT
+    assert "affine-super-vectorize" in (folder / REPORT / "report.md").read_text()
+
+
+def test_the_reproducer_judges_kernels_in_a_folder_of_its_own(
+    workshop: Workshop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", f"{Path(COMMAND).parent}:/usr/bin:/bin")
+    culprit = workshop.bisect(Dispatch(STRIDE_2, with_pipeline(VECTORIZE)))
+    assert culprit.folder is not None
+    moved = culprit.folder.rename(workshop.folder.path / "moved")
+    done = subprocess.run([moved / "repro.sh"], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "1. bad, expected bad" in done.stdout
+
+
+def test_the_same_kernel_is_not_bisected_twice(workshop: Workshop) -> None:
+    dispatch = Dispatch(STRIDE_2, with_pipeline(VECTORIZE))
+    first = workshop.bisect(dispatch)
+    report = workshop.folder.of_dispatch(dispatch) / REPORT / "report.md"
+    written = report.stat().st_mtime_ns
+    assert workshop.bisect(dispatch) == first
+    assert report.stat().st_mtime_ns == written
+    report.parent.rename(report.parent.with_name("moved"))
+    assert workshop.bisect(dispatch).title == first.title
+    assert report.exists()
+
+
+def test_an_interrupted_bisection_continues(workshop: Workshop) -> None:
+    dispatch = Dispatch(STRIDE_2, with_pipeline(VECTORIZE))
+    folder = workshop.folder_of(dispatch)
+    runs = 0
+
+    class Interrupted:
+        """A verifier whose user presses Ctrl-C."""
+
+        def verify(self, dispatch: Dispatch, compiled: CompiledKernel) -> Verification:
+            nonlocal runs
+            runs += 1
+            if runs == 3:
+                raise KeyboardInterrupt
+            return workshop.verifier.verify(dispatch, compiled)
+
+    verifier = Interrupted()
+    with pytest.raises(KeyboardInterrupt):
+        bisect_dispatch(dispatch, folder, workshop.provider, verifier)
+    before = runs
+    whole = Workshop(workshop.folder.path.parent.parent / "whole").bisect(dispatch)
+    culprit = bisect_dispatch(dispatch, folder, workshop.provider, verifier)
+    assert culprit.title == whole.title
+    assert runs - before < whole.trials
+
+
+def test_a_crash_of_the_compiler_is_bisected(workshop: Workshop) -> None:
+    pipeline = (
+        "func.func(convert-linalg-to-affine-loops,affine-super-vectorize{virtual-vector-size=2,8},"
+        "affine-loop-coalescing,affine-loop-fusion{mode=greedy})"
+    )
+    dispatch = Dispatch(STRIDE_2, with_pipeline(pipeline))
+    folder = workshop.folder_of(dispatch)
+    with pytest.raises(Exception, match="was killed by signal 6"):
+        workshop.provider.compile(dispatch, folder, CompilationSteps(folder))
+    culprit = workshop.bisect(dispatch, "NOT COMPILED")
+    assert culprit.title == "pass affine-loop-fusion"
+
+
+def test_a_kernel_that_is_right_is_reported_as_such(workshop: Workshop) -> None:
+    dispatch = Dispatch(Matmul(8, 8, 8), with_pipeline("convert-linalg-to-loops"))
+    assert workshop.verify(dispatch).verdict == "SUCCESS"
+    culprit = workshop.bisect(dispatch)
+    assert culprit.verdict == "not-bad"
+    assert not culprit.is_found
+
+
+def test_judge_has_the_exit_statuses_of_git_bisect(workshop: Workshop, tmp_path: Path) -> None:
+    dispatch = Dispatch(STRIDE_2, with_pipeline(VECTORIZE))
+    workshop.verify(dispatch)
+    workshop.bisect(dispatch)
+    folder = workshop.folder.of_dispatch(dispatch)
+    broken = tmp_path / "broken.mlir"
+    broken.write_text("module {")
+
+    def judge(output: Path) -> tuple[int, str]:
+        done = subprocess.run(
+            [COMMAND, "kernels", "judge", folder / KERNEL, output],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        return done.returncode, done.stdout or done.stderr
+
+    status, text = judge(folder / "scheduled.mlir")
+    assert status == 1
+    assert text.startswith("bad: ") and "of 128 elements are wrong" in text
+    assert judge(folder / "configured.mlir") == (0, "good: the kernel is right\n")
+    status, text = judge(broken)
+    assert (status, text.partition(":")[0]) == (125, "untestable")
+    status, text = judge(tmp_path / "missing.mlir")
+    assert (status, text) == (
+        1,
+        f"actiondbg: There is no file '{tmp_path / 'missing.mlir'}' to judge.\n",
+    )
+
+
+def test_wrong_kernels_of_random_pipelines_are_grouped_by_their_culprits(
+    tmp_path: Path, workshop: Workshop
+) -> None:
+    kernels = Kernels(SweepSettings(generated_dir=tmp_path, profile=False))
+    dispatches = random_dispatches(small_operations(), 13)
+    kernels.write(dispatches)
+    rows = kernels.run(dispatches)
+    wrong = [row for row in rows if row.verification and row.verification.verdict == "FAILED"]
+    assert STRIDE_2 in [row.dispatch.operation for row in wrong]
+    bisector = RowBisector(kernels.folder, kernels.providers, workshop.verifier)
+    bisected = [bisector.bisect(row) for row in wrong]
+    assert all("affine-super-vectorize" in row.culprit for row in bisected)
+    assert [group.title for group in triage(bisector.bisected)] == [
+        "pass affine-super-vectorize: wrong results"
+    ]
+
+
+def test_a_row_of_a_bisection_that_fails_has_the_reason(workshop: Workshop) -> None:
+    dispatch = Dispatch(STRIDE_2, with_pipeline("no-such-pass"))
+    workshop.folder_of(dispatch)
+    bisector = RowBisector(workshop.folder, {"mlir": workshop.provider}, workshop.verifier)
+    row = bisector.bisect(Row(dispatch, verification=Verification("FAILED")))
+    assert row.culprit.startswith("undecided: ")
+    assert row.culprit_folder == ""
+
+
+def test_the_file_of_a_kernel_is_plain_data(workshop: Workshop) -> None:
+    dispatch = Dispatch(STRIDE_2, with_pipeline(VECTORIZE))
+    workshop.bisect(dispatch)
+    content = json.loads((workshop.folder.of_dispatch(dispatch) / KERNEL).read_text())
+    assert content["kind"] == "conv_2d"
+    assert content["operation"]["stride_h"] == 2
+    assert content["configuration"]["parameters"] == {"pipeline": VECTORIZE}
+    assert content["verdict"] == "FAILED"

@@ -121,8 +121,10 @@ def _software_events(notes: list[str]) -> tuple[list[Event], list[str]]:
     names = ", ".join(event.name for event in events)
     if notes:
         return events, [*notes, f"Software events are counted instead: {names}."]
-    why = why_refused(try_event(KNOWN[_HARDWARE_DEFAULT[0]]).refusal)
-    return events, [f"Software events are counted: {names}. For hardware events, {why}."]
+    refusal = try_event(KNOWN[_HARDWARE_DEFAULT[0]]).refusal
+    absent = "this machine has no counters for them, like most virtual machines"
+    why = absent if refusal in _ABSENT else why_refused(refusal)
+    return events, [f"Software events are counted ({names}), hardware events are not: {why}."]
 
 
 def try_event(event: Event) -> ProbeResult:

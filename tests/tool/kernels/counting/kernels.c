@@ -1,12 +1,10 @@
 // Kernels as the provider mlir makes them: functions _mlir_ciface_NAME of a
 // shared library, with arguments and results of all kinds.
 
-#include <math.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/mman.h>
-#include <time.h>
 #include <unistd.h>
 
 typedef struct {
@@ -109,21 +107,6 @@ void call_in_threads(Kernel *kernel, int times, char *first, char *second) {
   pthread_create(&threads[1], NULL, run, second);
   pthread_join(threads[0], NULL);
   pthread_join(threads[1], NULL);
-}
-
-// Nanoseconds of a call, the least of many.
-double call_often(Kernel *kernel, int times) {
-  struct timespec begin, end;
-  double least = 1e18;
-  for (int round = 0; round < 20; ++round) {
-    clock_gettime(CLOCK_MONOTONIC, &begin);
-    for (int i = 0; i < times; ++i)
-      kernel();
-    clock_gettime(CLOCK_MONOTONIC, &end);
-    least = fmin(least, (end.tv_sec - begin.tv_sec) * 1e9 +
-                            (end.tv_nsec - begin.tv_nsec));
-  }
-  return least / times;
 }
 
 // --- An executable library as IREE's compiler makes it ----------------------

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from errno import EPERM
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ from actiondbg.kernels.counting.program import count_calls
 from actiondbg.statistics.event_probe import try_event
 from actiondbg.statistics.events import KNOWN
 from actiondbg.tool.compiler import find_c_compiler
+from tests.fakes.privileges import filtered, unprivileged
 from tests.paths import COMMAND
 from tests.processes import children
 
@@ -45,7 +47,7 @@ def kernels(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The shared library of the kernels."""
     library = tmp_path_factory.mktemp("kernels") / "kernel.so"
     command = [*find_c_compiler().command, "-D_GNU_SOURCE", "-O1", "-shared", "-fPIC"]
-    options = ["-Wno-psabi", "-pthread", "-lm", "-o", str(library)]
+    options = ["-Wno-psabi", "-pthread", "-o", str(library)]
     subprocess.run([*command, str(SOURCE), *options], check=True)
     return library
 
@@ -137,6 +139,35 @@ def test_events_of_a_call(count: Count) -> None:
     assert 0 < touch["events"]["task-clock"]["total"] <= 2 * touch["duration_ns"]
     nothing = cost(count(code, "--json", "--events", "page-faults", "--name", "nothing"))
     assert nothing["functions"][0]["events"]["page-faults"]["total"] <= 5
+
+
+def test_a_machine_that_lets_nobody_count(kernels: Path, tmp_path: Path) -> None:
+    program = tmp_path / "program.py"
+    program.write_text(HEAD + "for i in range(5): nothing()\n")
+    words = [sys.executable, str(program), str(kernels)]
+    done = filtered(EPERM, *COUNT, "--json", "--", *words)
+    assert done.returncode == 0
+    found = cost(done)
+    assert (found["calls"], found["events"]) == (5, [])
+    (note,) = found["notes"]
+    assert note.startswith("No events are counted: perf_event_open is refused (EPERM)")
+    # The library alone.
+    hook = ["/usr/bin/env", f"LD_PRELOAD={counting_library()}", "IREE_HOOK_PERF_EVENT_TYPES=page-faults"]
+    done = filtered(EPERM, *hook, *words)
+    assert done.returncode == 0
+    assert "Note: 'page-faults' could not be counted (permission denied)." in done.stderr
+    assert "Thread " in done.stderr
+
+
+def test_a_machine_that_excludes_the_kernel(kernels: Path, tmp_path: Path) -> None:
+    program = tmp_path / "program.py"
+    program.write_text(HEAD + "for i in range(5): nothing()\n")
+    words = [sys.executable, str(program), str(kernels)]
+    events = ["--events", "page-faults,context-switches"]
+    found = cost(unprivileged(*COUNT, "--json", *events, "--", *words))
+    assert found["events"] == ["page-faults:u"]
+    (note,) = found["notes"]
+    assert note.startswith("'context-switches' is not counted: ")
 
 
 def test_kernels_in_kernels(count: Count) -> None:
@@ -478,6 +509,21 @@ def test_an_interrupt_ends_the_program_and_keeps_the_calls(kernels: Path, tmp_pa
         errors = process.stderr.read()
     assert process.returncode != 0
     assert json.loads(errors.splitlines()[-1])["threads"][0]["calls"] >= 1
+
+
+def test_the_end_of_the_command_ends_the_program(kernels: Path, tmp_path: Path) -> None:
+    program = tmp_path / "program.py"
+    program.write_text(HEAD + "nothing()\nprint(os.getpid(), flush=True)\nkernel('hang')()\n")
+    command = [*COUNT, "--", sys.executable, str(program), str(kernels)]
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout and process.stderr
+        program_id = int(process.stdout.readline())
+        process.terminate()
+        process.stderr.read()
+    assert process.returncode == 128 + signal.SIGTERM
+    assert not Path(f"/proc/{program_id}").exists()
 
 
 def test_the_files_are_those_that_unit_tests_read(count: Count, tmp_path: Path) -> None:

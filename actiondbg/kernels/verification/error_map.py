@@ -57,7 +57,8 @@ def error_pattern(wrong: np.ndarray) -> str:
     found = [each for each in words if each]
     if not found:
         return ""
-    return f"All {count} wrong elements have {' and '.join(found)}."
+    subject = "The wrong element has" if count == 1 else f"All {count} wrong elements have"
+    return f"{subject} {' and '.join(found)}."
 
 
 def _words(name: str, indices: np.ndarray, size: int) -> str:

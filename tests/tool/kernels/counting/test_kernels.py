@@ -152,7 +152,11 @@ def test_a_machine_that_lets_nobody_count(kernels: Path, tmp_path: Path) -> None
     (note,) = found["notes"]
     assert note.startswith("No events are counted: perf_event_open is refused (EPERM)")
     # The library alone.
-    hook = ["/usr/bin/env", f"LD_PRELOAD={counting_library()}", "IREE_HOOK_PERF_EVENT_TYPES=page-faults"]
+    hook = [
+        "/usr/bin/env",
+        f"LD_PRELOAD={counting_library()}",
+        "IREE_HOOK_PERF_EVENT_TYPES=page-faults",
+    ]
     done = filtered(EPERM, *hook, *words)
     assert done.returncode == 0
     assert "Note: 'page-faults' could not be counted (permission denied)." in done.stderr

@@ -150,4 +150,8 @@ def test_events_that_cannot_be_counted_do_not_stop_the_others() -> None:
     events, notes = choose_available(["cycles"], "actiondbg kernels count")
     assert events and notes[1].startswith("Software events are counted instead: task-clock")
     events, notes = choose_available(["default"], "actiondbg kernels count")
-    assert events and len(notes) == 1 and notes[0].startswith("Software events are counted (task-clock")
+    assert (
+        events
+        and len(notes) == 1
+        and notes[0].startswith("Software events are counted (task-clock")
+    )

@@ -1,0 +1,72 @@
+"""Kernels verified in processes of their own, right ones and every kind of wrong one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from actiondbg.kernels.generated.layout import GeneratedFolder
+from actiondbg.kernels.model.configuration import Configuration
+from actiondbg.kernels.model.dispatch import Dispatch
+from actiondbg.kernels.operations.matmul import Matmul
+from actiondbg.kernels.providers.provider import CompiledKernel
+from actiondbg.kernels.results.row import Verification
+from actiondbg.kernels.verification.reference_cache import ReferenceCache
+from actiondbg.kernels.verification.verifier import Verifier
+from tests.fakes.kernels.c_kernel import MATMUL, compile_kernel
+
+_MATMUL = Matmul(24, 40, 16)
+_BODY = MATMUL.format(m=24, n=40, k=16)
+
+
+def _verify(folder: Path, body: str, memory: int | None = None) -> Verification:
+    binary = compile_kernel(folder, _MATMUL, body)
+    verifier = Verifier(ReferenceCache(GeneratedFolder(folder)), seconds=3, memory=memory)
+    dispatch = Dispatch(_MATMUL, Configuration("c", "c_default"))
+    return verifier.verify(dispatch, CompiledKernel(binary, binary, "default"))
+
+
+def test_a_right_kernel_equals_the_reference(tmp_path: Path) -> None:
+    found = _verify(tmp_path, f'puts("printed by the kernel");\n{_BODY}')
+    assert (found.verdict, found.method, found.wrong, found.total) == ("SUCCESS", "equal", 0, 960)
+
+
+def test_a_wrong_tile_is_shown(tmp_path: Path) -> None:
+    found = _verify(tmp_path, f"{_BODY} result[17 * 40 + 39] += 1;")
+    assert (found.verdict, found.wrong, found.error_ratio) == ("FAILED", 1, 1.0)
+    assert found.first[0].startswith("[17, 39] is ")
+    assert found.detail == "The wrong element has d0 = 17 and d1 = 39."
+
+
+def test_elements_that_are_never_written_are_wrong(tmp_path: Path) -> None:
+    found = _verify(tmp_path, _BODY.replace("j < 40", "j < 32"))
+    assert found.verdict == "FAILED"
+    assert found.wrong == 24 * 8
+    assert found.first[0].startswith("[0, 32] is nan, expected ")
+    assert found.detail == "All 192 wrong elements have d1 >= 32."
+    assert found.map.splitlines()[1] == "................####"
+
+
+@pytest.mark.parametrize(
+    ("body", "verdict", "detail"),
+    [
+        ("abort();", "CRASHED", "SIGABRT"),
+        ("*(volatile int *)8 = 1;", "CRASHED", "SIGSEGV"),
+        ("_exit(3);", "CRASHED", "exit status 3"),
+        ("for (volatile int i = 0;; i++);", "TIMED OUT", "3 s"),
+        (
+            "for (;;) memset(malloc(1 << 20), 1, 1 << 20);",
+            "OUT OF MEMORY",
+            "limit of 256 MiB",
+        ),
+        (f"{_BODY} result[24 * 40] = 1;", "CRASHED", "past the end of result"),
+    ],
+    ids=["abort", "segfault", "exit", "loop", "memory", "bounds"],
+)
+def test_a_kernel_that_does_not_end_well_is_a_verdict(
+    tmp_path: Path, body: str, verdict: str, detail: str
+) -> None:
+    found = _verify(tmp_path, body, memory=256 << 20)
+    assert found.verdict == verdict
+    assert detail in found.detail

@@ -32,7 +32,8 @@ class Entry:
         switches: the involuntary context switches while they were measured.
         confirmed: the least seconds of one call when the winner was measured again, or None.
         peak_gflops: the machine's measured peak for the operation's type, or None.
-        peak_bandwidth: the machine's measured bandwidth in bytes a second, or None.
+        peak_bandwidth: the measured bandwidth, in bytes a second, of the smallest cache with room
+            for the operands and the result; None if it is unknown.
         verification: its verdict is "Not verified" if it was not asked for.
         compilation: how the compilation ended.
         culprit: the action that made the kernel wrong, or "".
@@ -91,7 +92,7 @@ class Entry:
 
     @property
     def roof(self) -> float | None:
-        """The GFLOP/s that the machine's peak and its bandwidth allow at this intensity."""
+        """The GFLOP/s that the peak and the bandwidth allow at this intensity."""
         if self.peak_gflops is None or self.peak_bandwidth is None or self.intensity is None:
             return self.peak_gflops
         return min(self.peak_gflops, self.intensity * self.peak_bandwidth / 1e9)
@@ -103,7 +104,7 @@ class Entry:
 
     @property
     def percent_of_roof(self) -> float | None:
-        """GFLOP/s in per cent of the roof; above 100 where the operands are in a cache."""
+        """GFLOP/s in per cent of the roof."""
         return _percent(self.gflops, self.roof)
 
     def _rate(self, amount: float) -> float | None:

@@ -157,7 +157,7 @@ class _Plot:
             # In the middle of the longest slope: lower roofs with this bandwidth lie on it.
             highest = max(other for other, its_rate in self._roofs if its_rate == rate)
             (left, low), (right, high) = self._roof(highest, rate)[:2]
-            yield f"memory {bandwidth(rate)}", ((left + right) / 2 - 8, (low + high) / 2 - 6)
+            yield bandwidth(rate), ((left + right) / 2 - 8, (low + high) / 2 - 6)
 
     def _roof(self, peak: float, rate: float | None) -> list[tuple[float, float]]:
         """Return the corners of a roof: up the slope of the bandwidth, then along the peak."""

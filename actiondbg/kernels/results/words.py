@@ -114,7 +114,7 @@ def _of_the_peak(entry: Entry) -> str:
     text = f"{digits(entry.percent_of_peak)} % of {digits(entry.peak_gflops)} GFLOP/s"
     if entry.roof is not None and entry.roof < entry.peak_gflops:
         text += f"; {digits(entry.percent_of_roof or 0)} % of the {digits(entry.roof)} GFLOP/s "
-        text += "that the bandwidth of the memory allows"
+        text += "that the bandwidth allows"
     return text
 
 

@@ -40,8 +40,8 @@ def test_a_wrong_kernel_shows_its_elements_and_the_culprit() -> None:
         "Range(ms)     : 0.001000 to 0.001000, median 0.001000, in 1 repetition; 3 context "
         "switches",
         "Bandwidth     : 8.00 GB/s at least; 0.125 operations a byte",
-        "Of the peak   : 1.00 % of 100 GFLOP/s; 80.0 % of the 1.25 GFLOP/s that the bandwidth of "
-        "the memory allows",
+        "Of the peak   : 1.00 % of 100 GFLOP/s; 80.0 % of the 1.25 GFLOP/s that the bandwidth "
+        "allows",
         "Configured    : no: The tile sizes were dropped.",
         "Wrong         : 4 of 1,000 elements (equal)",
         "                [4]: got 1, expected -1",

@@ -39,3 +39,7 @@ class KernelOutOfMemory(KernelError):
 
 class WroteOutOfBounds(KernelError):
     """A kernel wrote outside of its result: around a buffer, or into an operand."""
+
+
+class PeaksUnknown(ActiondbgError):
+    """The machine's peaks could not be measured; reports then have no per cent of them."""

@@ -1,4 +1,4 @@
-"""Times of kernels, interleaved, and the machine's peaks.
+"""Profiling of kernels: times in turn, and the peaks of the machine.
 
-May import: actiondbg.kernels.model, execution and results.
+May import: actiondbg.kernels.execution, .model, .providers, .results, actiondbg.tool.
 """

@@ -1,0 +1,186 @@
+"""The times of kernels, measured in turn."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from contextlib import AbstractContextManager, ExitStack
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from actiondbg.kernels.errors import KernelError
+from actiondbg.kernels.model.dispatch import Dispatch
+from actiondbg.kernels.model.operation import Operation
+from actiondbg.kernels.profiling.calibration import calibrated_calls
+from actiondbg.kernels.profiling.peaks import MachinePeaks
+from actiondbg.kernels.profiling.timed_kernel import StartKernel, TimedKernel
+from actiondbg.kernels.providers.provider import CompiledKernel
+from actiondbg.kernels.results.row import Profile
+
+if TYPE_CHECKING:
+    import numpy as np
+
+Measured = dict[str, Profile | str]
+Kernel = tuple[Dispatch, CompiledKernel]
+
+# Kernels that are measured in turn, each in a live process with its operands.
+_MOST_PROCESSES = 16
+_MOST_BYTES = 1 << 30
+_SEED = 7
+_LARGEST = 3  # of random operands: sums stay small, no product is denormal
+
+
+@dataclass
+class _Live:
+    """A kernel in its process, and what was measured."""
+
+    dispatch: Dispatch
+    kernel: TimedKernel
+    calls: int
+    seconds: list[float] = field(default_factory=list[float])
+    switches: int = 0
+
+
+class Profiler:
+    """Measures kernels in turn: repetition by repetition, each of some milliseconds of calls.
+
+    A disturbance of the machine then meets all kernels alike, instead of one in all of its
+    repetitions. The caches are warm: each call finds what the one before it left in them.
+
+    Args:
+        start: starts a kernel in a process of its own.
+        repetitions: the number of times each kernel is measured.
+        batch_size: the calls of a repetition; None: as many as take some milliseconds.
+        peaks: of the machine; None: the profiles have none.
+    """
+
+    def __init__(
+        self,
+        start: StartKernel,
+        *,
+        repetitions: int = 5,
+        batch_size: int | None = None,
+        peaks: MachinePeaks | None = None,
+    ) -> None:
+        self._start = start
+        self._repetitions = repetitions
+        self._batch_size = batch_size
+        self._peaks = peaks
+
+    def profile(
+        self, kernels: Sequence[Kernel], candidates: Collection[str] | None = None
+    ) -> Measured:
+        """Measure kernels; then, in new processes, the fastest of each operation again.
+
+        The fastest of several was chosen for its times, which favours the lucky: only times that
+        are measured after the choice show how fast it is.
+
+        Args:
+            kernels: the dispatches with their code.
+            candidates: the names of those that can be the fastest, such as those whose result is
+                right; None for all.
+
+        Returns:
+            The profiles by the names of the dispatches, or a sentence on what went wrong.
+        """
+        measured: Measured = {}
+        for group in _groups(kernels):
+            measured |= self._measure(group)
+        fastest = _fastest(kernels, measured, candidates)
+        for group in _groups(fastest):
+            for name, again in self._measure(group).items():
+                first = measured[name]
+                if isinstance(again, Profile) and isinstance(first, Profile):
+                    measured[name] = replace(first, confirmed=min(again.seconds))
+                elif isinstance(again, str):
+                    measured[name] = again
+        return measured
+
+    def _measure(self, group: Sequence[Kernel]) -> Measured:
+        """Measure kernels in turn; one that fails leaves the turn."""
+        failed: Measured = {}
+        with ExitStack() as processes:
+            live: dict[str, _Live] = {}
+            for dispatch, compiled in group:
+                try:
+                    live[dispatch.name] = self._started(processes, dispatch, compiled)
+                except KernelError as error:
+                    failed[dispatch.name] = str(error)
+            for repetition in range(self._repetitions):
+                for each in _rotated(list(live.values()), repetition):
+                    try:
+                        seconds, switches = each.kernel.time(each.calls)
+                    except KernelError as error:
+                        failed[each.dispatch.name] = str(error)
+                        del live[each.dispatch.name]
+                        continue
+                    each.seconds.append(seconds / each.calls)
+                    each.switches += switches
+        return failed | {name: self._profile_of(each) for name, each in live.items()}
+
+    def _started(self, processes: ExitStack, dispatch: Dispatch, compiled: CompiledKernel) -> _Live:
+        started: AbstractContextManager[TimedKernel] = self._start(compiled.profile)
+        kernel = processes.enter_context(started)
+        kernel.load(operands(dispatch.operation))
+        if self._batch_size is None:
+            return _Live(dispatch, kernel, calibrated_calls(kernel))
+        kernel.time(self._batch_size)  # warms the caches
+        return _Live(dispatch, kernel, self._batch_size)
+
+    def _profile_of(self, live: _Live) -> Profile:
+        profile = Profile(tuple(live.seconds), live.switches)
+        if self._peaks is None:
+            return profile
+        operation = live.dispatch.operation
+        return replace(
+            profile,
+            peak_gflops=self._peaks.gflops_of(operation),
+            peak_bandwidth=self._peaks.bandwidth_of(operation),
+        )
+
+
+def operands(operation: Operation) -> list[np.ndarray]:
+    """Return operands for measurements: small random integers, the same in each run."""
+    import numpy
+
+    random = numpy.random.default_rng(_SEED)
+    return [
+        random.integers(-_LARGEST, _LARGEST, each.shape, dtype=numpy.int8, endpoint=True).astype(
+            each.type.dtype
+        )
+        for each in operation.inputs
+    ]
+
+
+def _groups(kernels: Sequence[Kernel]) -> Iterable[list[Kernel]]:
+    """Yield kernels in groups whose processes and operands can be live at once."""
+    group: list[Kernel] = []
+    size = 0
+    for kernel in kernels:
+        bytes = kernel[0].operation.bytes
+        if group and (len(group) == _MOST_PROCESSES or size + bytes > _MOST_BYTES):
+            yield group
+            group, size = [], 0
+        group.append(kernel)
+        size += bytes
+    if group:
+        yield group
+
+
+def _rotated(kernels: list[_Live], by: int) -> list[_Live]:
+    """Return kernels with another one first, so that none always follows the same one's caches."""
+    at = by % len(kernels) if kernels else 0
+    return [*kernels[at:], *kernels[:at]]
+
+
+def _fastest(
+    kernels: Sequence[Kernel], measured: Measured, candidates: Collection[str] | None
+) -> list[Kernel]:
+    """Return the fastest kernel of each operation with several that were measured."""
+    by_operation: dict[str, list[tuple[float, int]]] = {}
+    for index, (dispatch, _) in enumerate(kernels):
+        profile = measured[dispatch.name]
+        is_candidate = candidates is None or dispatch.name in candidates
+        if isinstance(profile, Profile) and is_candidate:
+            least = min(profile.seconds)
+            by_operation.setdefault(dispatch.operation.name, []).append((least, index))
+    return [kernels[min(found)[1]] for found in by_operation.values() if len(found) > 1]

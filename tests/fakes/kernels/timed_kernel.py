@@ -1,0 +1,67 @@
+"""A kernel whose calls take as long as a test says."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from types import TracebackType
+from typing import TYPE_CHECKING
+
+from actiondbg.kernels.errors import KernelCrashed, LoaderFailed
+
+if TYPE_CHECKING:
+    import numpy as np
+
+
+class FakeTimedKernel:
+    """A kernel in no process.
+
+    Args:
+        name: in the log.
+        log: gets the name and the calls of each request.
+        seconds: of one call; gets the number of the request, from 0.
+        crashes_at: the number of the request that fails, or None.
+        loads: whether the kernel can be loaded.
+    """
+
+    live = 0
+
+    def __init__(
+        self,
+        name: str,
+        log: list[tuple[str, int]],
+        seconds: Callable[[int], float],
+        crashes_at: int | None = None,
+        loads: bool = True,
+    ) -> None:
+        self._name = name
+        self._log = log
+        self._seconds = seconds
+        self._crashes_at = crashes_at
+        self._loads = loads
+        self._requests = 0
+        self.inputs: Sequence[np.ndarray] = ()
+
+    def load(self, inputs: Sequence[np.ndarray]) -> None:
+        if not self._loads:
+            raise LoaderFailed("There is no function of that name.")
+        self.inputs = inputs
+
+    def time(self, calls: int) -> tuple[float, int]:
+        request = self._requests
+        self._requests += 1
+        if request == self._crashes_at:
+            raise KernelCrashed("The kernel crashed: SIGSEGV.")
+        self._log.append((self._name, calls))
+        return self._seconds(request) * calls, int(request == 0)
+
+    def __enter__(self) -> FakeTimedKernel:
+        FakeTimedKernel.live += 1
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        FakeTimedKernel.live -= 1

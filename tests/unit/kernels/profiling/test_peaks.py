@@ -1,0 +1,114 @@
+"""Which of the machine's peaks holds for an operation, and how they are measured and stored."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from actiondbg.kernels.errors import PeaksUnknown
+from actiondbg.kernels.model.element_type import ElementType
+from actiondbg.kernels.operations.matmul import Matmul
+from actiondbg.kernels.profiling.peaks import Level, MachinePeaks, machine_peaks, parse_peaks
+
+_LEVELS = (Level("L1", 1000, 300e9), Level("L2", 100_000, 100e9), Level("memory", 10**6, 10e9))
+_PEAKS = MachinePeaks(
+    {"f64": 50.0, "f32": 100.0, "f16": 200.0, "bf16": 90.0, "i32": 40.0, "i8": 400.0}, _LEVELS
+)
+
+
+def _matmul(operands: str, result: str, size: int = 8) -> Matmul:
+    given = ElementType(operands)
+    return Matmul(size, size, size, given, given, ElementType(result))
+
+
+@pytest.mark.parametrize(
+    "operands, result, peak",
+    [
+        ("f32", "f32", 100.0),
+        ("f64", "f64", 50.0),
+        ("f16", "f16", 200.0),
+        ("f16", "f32", 100.0),  # chains of f16 add up in f16
+        ("bf16", "f32", 100.0),  # converting is faster than its own instruction here
+        ("i8", "i32", 400.0),
+        ("i32", "i32", 40.0),
+    ],
+)
+def test_the_peak_is_that_of_the_types(operands: str, result: str, peak: float) -> None:
+    assert _PEAKS.gflops_of(_matmul(operands, result)) == peak
+
+
+def test_a_type_without_instructions_is_computed_in_another() -> None:
+    peaks = MachinePeaks({"f32": 100.0, "i32": 40.0}, ())
+    assert peaks.gflops_of(_matmul("f16", "f16")) == 100.0
+    assert peaks.gflops_of(_matmul("i8", "i32")) == 40.0
+    assert peaks.gflops_of(_matmul("f64", "f64")) is None
+    assert peaks.bandwidth_of(_matmul("f64", "f64")) is None
+
+
+@pytest.mark.parametrize("size, bandwidth", [(8, 300e9), (64, 100e9), (500, 10e9)])
+def test_the_bandwidth_is_that_of_the_level_with_room(size: int, bandwidth: float) -> None:
+    assert _PEAKS.bandwidth_of(_matmul("f32", "f32", size)) == bandwidth
+
+
+def test_the_program_prints_lines() -> None:
+    peaks = parse_peaks("flops f32 123.5\nbytes L1 24576 3.1e+11\n")
+    assert peaks == MachinePeaks({"f32": 123.5}, (Level("L1", 24576, 3.1e11),))
+
+
+def _compiler(folder: Path, program: str) -> str:
+    """Write a compiler that counts its calls, and whose result is a shell script."""
+    compiler = folder / "compiler"
+    compiler.write_text(
+        f"#!/bin/sh\necho >> {folder}/calls\n"
+        f"for last; do :; done\nprintf '#!/bin/sh\\n{program}\\n' > $last\nchmod +x $last\n"
+    )
+    compiler.chmod(0o755)
+    return os.fspath(compiler)
+
+
+def test_peaks_are_measured_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setenv("CC", _compiler(tmp_path, "echo flops f32 7; echo bytes L1 8 9"))
+    expected = MachinePeaks({"f32": 7.0}, (Level("L1", 8, 9.0),))
+    assert machine_peaks() == expected
+    assert machine_peaks() == expected
+    assert (tmp_path / "calls").read_text() == "\n"
+    assert machine_peaks(remeasure=True) == expected
+    assert (tmp_path / "calls").read_text() == "\n\n"
+
+
+def test_damaged_peaks_are_measured_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setenv("CC", _compiler(tmp_path, "echo flops f32 7"))
+    machine_peaks()
+    (stored,) = (tmp_path / "cache/actiondbg").iterdir()
+    stored.write_text("{")
+    assert machine_peaks().gflops == {"f32": 7.0}
+
+
+@pytest.mark.parametrize(
+    "program, message",
+    [
+        ("echo no memory >&2; exit 1", r"peaks.c could not be measured \(no memory\)"),
+        ("exit 3", r"peaks.c could not be measured \(status 3\)"),
+    ],
+)
+def test_a_failure_is_a_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, program: str, message: str
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setenv("CC", _compiler(tmp_path, program))
+    with pytest.raises(PeaksUnknown, match=message):
+        machine_peaks()
+
+
+def test_without_a_compiler_the_peak_is_unknown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.delenv("CC", raising=False)
+    with pytest.raises(PeaksUnknown, match=r"peak is unknown: There is no C compiler"):
+        machine_peaks()

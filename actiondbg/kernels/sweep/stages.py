@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping
+from functools import partial
 
+from actiondbg.errors import ActiondbgWarning
 from actiondbg.kernels.bisection.row_bisector import RowBisector
+from actiondbg.kernels.errors import PeaksUnknown
+from actiondbg.kernels.execution.kernel_process import KernelProcess
 from actiondbg.kernels.generated.layout import GeneratedFolder
+from actiondbg.kernels.profiling.peaks import machine_peaks
+from actiondbg.kernels.profiling.profiler import Profiler
 from actiondbg.kernels.providers.provider import Provider
 from actiondbg.kernels.sweep.cluster import LocalCompiler, connect_compiler
 from actiondbg.kernels.sweep.compilation import DispatchCompiler
@@ -44,6 +51,20 @@ def make_stages(
     stages = Stages(
         compilation,
         verifier=verifier if settings.verify else None,
+        profiler=_profiler(settings) if settings.profile else None,
         bisector=bisector if settings.bisect else None,
     )
     return stages, jobs
+
+
+def _profiler(settings: SweepSettings) -> Profiler:
+    """Make a profiler; without a C compiler, rows lack their per cent of the machine's peak."""
+    start = partial(KernelProcess, seconds=settings.run_seconds, memory=settings.memory_bytes)
+    try:
+        peaks = machine_peaks()
+    except PeaksUnknown as error:
+        warnings.warn(str(error), ActiondbgWarning, stacklevel=2)
+        peaks = None
+    return Profiler(
+        start, repetitions=settings.repetitions, batch_size=settings.batch_size, peaks=peaks
+    )

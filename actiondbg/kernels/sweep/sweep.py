@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, replace
 from typing import Protocol
@@ -28,9 +28,19 @@ class DispatchProfiler(Protocol):
     """Measures the times of kernels, in turn."""
 
     def profile(
-        self, kernels: Sequence[tuple[Dispatch, CompiledKernel]]
+        self,
+        kernels: Sequence[tuple[Dispatch, CompiledKernel]],
+        candidates: Collection[str] | None = None,
     ) -> dict[str, Profile | str]:
-        """Return the times by the names of the dispatches, or a sentence on what went wrong."""
+        """Measure kernels in turn.
+
+        Args:
+            kernels: the dispatches with their code.
+            candidates: the names of those that can be the fastest, which is measured again.
+
+        Returns:
+            The times by the names of the dispatches, or a sentence on what went wrong.
+        """
         ...
 
 
@@ -135,18 +145,19 @@ class Sweep:
         return verification
 
     def _profile(self, profiler: DispatchProfiler, compiled: Sequence[CompiledDispatch]) -> None:
-        """Profile what runs; a wrong result has a time, too."""
-        runs = [
-            (each.dispatch, each.kernel)
-            for each in compiled
-            if each.kernel is not None and _ended_well(self.rows[each.dispatch.name])
-        ]
-        for name, profile in profiler.profile(runs).items():
-            row = self.rows[name]
-            if isinstance(profile, Profile):
-                self.rows[name] = replace(row, profile=profile)
-            elif not is_wrong(row):
-                self.rows[name] = replace(row, verification=Verification("CRASHED", detail=profile))
+        """Profile what runs, the dispatches of an operation in turn; a wrong result has a time."""
+        groups: dict[str, list[tuple[Dispatch, CompiledKernel]]] = {}
+        for each in compiled:
+            if each.kernel is not None and _ended_well(self.rows[each.dispatch.name]):
+                group = groups.setdefault(each.dispatch.operation.name, [])
+                group.append((each.dispatch, each.kernel))
+        done, total = 0, sum(map(len, groups.values()))
+        for operation, group in groups.items():
+            right = [each.name for each, _ in group if not is_wrong(self.rows[each.name])]
+            for name, profile in profiler.profile(group, right).items():
+                self.rows[name] = _profiled(self.rows[name], profile)
+            done += len(group)
+            self._tell(SweepProgress("profile", done, total, operation))
 
     def _bisect(self, bisector: DispatchBisector) -> None:
         wrong = [row for row in self.rows.values() if _computed_wrongly(row)]
@@ -162,6 +173,15 @@ class Sweep:
 def is_wrong(row: Row) -> bool:
     """Whether a kernel was not compiled, did not end, or computed a wrong result."""
     return row.verification is not None and row.verification.verdict in WRONG
+
+
+def _profiled(row: Row, profile: Profile | str) -> Row:
+    """Return a row with its times, or with what went wrong while they were measured."""
+    if isinstance(profile, Profile):
+        return replace(row, profile=profile)
+    return (
+        row if is_wrong(row) else replace(row, verification=Verification("CRASHED", detail=profile))
+    )
 
 
 def _ended_well(row: Row) -> bool:

@@ -34,6 +34,7 @@ class Kernels:
         provider_settings: of all providers.
         report: called with each change of the progress.
         show: prints a command that runs.
+        warn: prints a sentence on what reports will lack.
 
     Raises:
         UsageError: there is no such provider.
@@ -47,6 +48,7 @@ class Kernels:
         provider_settings: ProviderSettings | None = None,
         report: Report | None = None,
         show: Callable[[str], None] | None = None,
+        warn: Callable[[str], None] | None = None,
     ) -> None:
         self.settings = settings or SweepSettings()
         self.folder = GeneratedFolder(self.settings.generated_dir.resolve())
@@ -54,6 +56,7 @@ class Kernels:
         self.providers = {name: self._make(name) for name in providers}
         self._report = report
         self._show = show
+        self._warn = warn
 
     def plan(
         self,
@@ -115,7 +118,7 @@ class Kernels:
             UsageError: the Dask scheduler cannot be reached.
         """
         self._make_providers(dispatches)
-        stages, jobs = make_stages(self.settings, self.providers, self._report, self._show)
+        stages, jobs = make_stages(self.settings, self.providers, self._show, self._warn)
         return Sweep(stages, self.providers, jobs, self._report)
 
     def run(self, dispatches: Sequence[Dispatch]) -> list[Row]:

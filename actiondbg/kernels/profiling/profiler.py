@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
@@ -50,7 +50,7 @@ class Profiler:
         start: starts a kernel in a process of its own.
         repetitions: the number of times each kernel is measured.
         batch_size: the calls of a repetition; None: as many as take some milliseconds.
-        peaks: of the machine; None: the profiles have none.
+        peaks: returns those of the machine, or None: the profiles then have none.
     """
 
     def __init__(
@@ -59,12 +59,13 @@ class Profiler:
         *,
         repetitions: int = 5,
         batch_size: int | None = None,
-        peaks: MachinePeaks | None = None,
+        peaks: Callable[[], MachinePeaks | None] | None = None,
     ) -> None:
         self._start = start
         self._repetitions = repetitions
         self._batch_size = batch_size
-        self._peaks = peaks
+        self._find_peaks = peaks
+        self._peaks: MachinePeaks | None = None
 
     def profile(
         self, kernels: Sequence[Kernel], candidates: Collection[str] | None = None
@@ -83,6 +84,8 @@ class Profiler:
             The profiles by the names of the dispatches, or a sentence on what went wrong.
         """
         measured: Measured = {}
+        if kernels and self._find_peaks is not None:
+            self._peaks = self._find_peaks()
         for group in _groups(kernels):
             measured |= self._measure(group)
         fastest = _fastest(kernels, measured, candidates)
@@ -108,13 +111,10 @@ class Profiler:
             for repetition in range(self._repetitions):
                 for each in _rotated(list(live.values()), repetition):
                     try:
-                        seconds, switches = each.kernel.time(each.calls)
+                        self._repeat(each)
                     except KernelError as error:
                         failed[each.dispatch.name] = str(error)
                         del live[each.dispatch.name]
-                        continue
-                    each.seconds.append(seconds / each.calls)
-                    each.switches += switches
         return failed | {name: self._profile_of(each) for name, each in live.items()}
 
     def _started(self, processes: ExitStack, dispatch: Dispatch, compiled: CompiledKernel) -> _Live:
@@ -125,6 +125,11 @@ class Profiler:
             return _Live(dispatch, kernel, calibrated_calls(kernel))
         kernel.time(self._batch_size)  # warms the caches
         return _Live(dispatch, kernel, self._batch_size)
+
+    def _repeat(self, live: _Live) -> None:
+        seconds, switches = live.kernel.time(live.calls)
+        live.seconds.append(seconds / live.calls)
+        live.switches += switches
 
     def _profile_of(self, live: _Live) -> Profile:
         profile = Profile(tuple(live.seconds), live.switches)

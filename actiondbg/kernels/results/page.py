@@ -56,9 +56,9 @@ for (const table of document.querySelectorAll("table.kernels")) {
 """
 _ABOUT = (
     "Times are those of one call: the least of all repetitions, measured in turn with the other "
-    "dispatches, with warm caches. The peak and the bandwidth are those of one core, as measured; the "
-    "bandwidth is that of the smallest cache with room for the operands and the result, or of the "
-    "memory. The fastest configuration of each operation is bold."
+    "dispatches, with warm caches. The peak and the bandwidth are those of one core, as measured; "
+    "the bandwidth is that of the smallest cache with room for the operands and the result, or of "
+    "the memory. The fastest configuration of each operation is bold."
 )
 
 

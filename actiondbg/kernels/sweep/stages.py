@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Mapping
-from functools import partial
+from functools import cache, partial
 
-from actiondbg.errors import ActiondbgWarning
 from actiondbg.kernels.bisection.row_bisector import RowBisector
 from actiondbg.kernels.errors import PeaksUnknown
 from actiondbg.kernels.execution.kernel_process import KernelProcess
 from actiondbg.kernels.generated.layout import GeneratedFolder
-from actiondbg.kernels.profiling.peaks import machine_peaks
+from actiondbg.kernels.profiling.peaks import MachinePeaks, machine_peaks
 from actiondbg.kernels.profiling.profiler import Profiler
 from actiondbg.kernels.providers.provider import Provider
 from actiondbg.kernels.sweep.cluster import LocalCompiler, connect_compiler
 from actiondbg.kernels.sweep.compilation import DispatchCompiler
-from actiondbg.kernels.sweep.progress import Report
 from actiondbg.kernels.sweep.settings import SweepSettings
 from actiondbg.kernels.sweep.sweep import Stages
 from actiondbg.kernels.verification.reference_cache import ReferenceCache
@@ -26,10 +23,16 @@ from actiondbg.kernels.verification.verifier import Verifier
 def make_stages(
     settings: SweepSettings,
     providers: Mapping[str, Provider],
-    report: Report | None = None,
     show: Callable[[str], None] | None = None,
+    warn: Callable[[str], None] | None = None,
 ) -> tuple[Stages, int]:
     """Make the stages that settings ask for.
+
+    Args:
+        settings: what they do, and their limits.
+        providers: compile, by their names.
+        show: prints a command that runs.
+        warn: prints a sentence on what reports will lack.
 
     Returns:
         The stages, and how many dispatches are compiled at a time.
@@ -51,20 +54,27 @@ def make_stages(
     stages = Stages(
         compilation,
         verifier=verifier if settings.verify else None,
-        profiler=_profiler(settings) if settings.profile else None,
+        profiler=_profiler(settings, warn) if settings.profile else None,
         bisector=bisector if settings.bisect else None,
     )
     return stages, jobs
 
 
-def _profiler(settings: SweepSettings) -> Profiler:
+def _profiler(settings: SweepSettings, warn: Callable[[str], None] | None) -> Profiler:
     """Make a profiler; without a C compiler, rows lack their per cent of the machine's peak."""
-    start = partial(KernelProcess, seconds=settings.run_seconds, memory=settings.memory_bytes)
-    try:
-        peaks = machine_peaks()
-    except PeaksUnknown as error:
-        warnings.warn(str(error), ActiondbgWarning, stacklevel=2)
-        peaks = None
+
+    @cache
+    def peaks() -> MachinePeaks | None:
+        try:
+            return machine_peaks()
+        except PeaksUnknown as error:
+            if warn is not None:
+                warn(str(error))
+            return None
+
     return Profiler(
-        start, repetitions=settings.repetitions, batch_size=settings.batch_size, peaks=peaks
+        partial(KernelProcess, seconds=settings.run_seconds, memory=settings.memory_bytes),
+        repetitions=settings.repetitions,
+        batch_size=settings.batch_size,
+        peaks=peaks,
     )

@@ -191,6 +191,7 @@ def run_sweep(options: CompileLine, choose: Callable[[Kernels], list[Dispatch]])
             provider_settings=provider_settings(options, settings.batch_size),
             report=report,
             show=print_command if options.verbose or options.dry_run else None,
+            warn=print_warning,
         )
         dispatches = choose(kernels)
         sweep = kernels.sweep(dispatches)
@@ -243,3 +244,8 @@ class _Output:
 def print_command(line: str) -> None:
     """Print a command that runs."""
     print(line, flush=True)
+
+
+def print_warning(sentence: str) -> None:
+    """Print what the rows will lack."""
+    print(f"actiondbg: {sentence}", file=sys.stderr)

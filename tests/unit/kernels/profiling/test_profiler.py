@@ -148,7 +148,7 @@ def test_large_operands_are_not_held_together() -> None:
 def test_profiles_have_the_peaks_of_their_operations() -> None:
     machine = _Machine(a=1.0)
     peaks = MachinePeaks({"f32": 100.0}, (Level("memory", 1, 10e9),))
-    (profile,) = Profiler(machine.start, peaks=peaks).profile([_kernel("a")]).values()
+    (profile,) = Profiler(machine.start, peaks=lambda: peaks).profile([_kernel("a")]).values()
     assert _profile(profile).peak_gflops == 100.0
     assert _profile(profile).peak_bandwidth == 10e9
 
@@ -159,3 +159,10 @@ def test_operands_are_the_same_in_each_run() -> None:
     assert [each.shape for each in first] == [(8, 8), (8, 8)]
     assert all(map(numpy.array_equal, first, again))
     assert set(numpy.unique(first[0])) <= set(range(-3, 4))
+
+
+def test_peaks_are_not_measured_for_nothing() -> None:
+    def fail() -> None:
+        raise AssertionError
+
+    assert Profiler(_Machine().start, peaks=fail).profile([]) == {}

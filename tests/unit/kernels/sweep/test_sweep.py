@@ -41,11 +41,15 @@ class _Verifier:
 class _Profiler:
     """Measures a second for each kernel."""
 
+    def __init__(self) -> None:
+        self.candidates: set[str] = set()
+
     def profile(
         self,
         kernels: Sequence[tuple[Dispatch, CompiledKernel]],
         candidates: Collection[str] | None = None,
     ) -> dict[str, Profile | str]:
+        self.candidates |= set(candidates or ())
         return {dispatch.name: Profile((1.0,)) for dispatch, _ in kernels}
 
 
@@ -180,3 +184,12 @@ def test_an_interrupt_keeps_the_rows_that_are_done(tmp_path: Path) -> None:
     with pytest.raises(KeyboardInterrupt):
         sweep.run(dispatches)
     assert len(sweep.rows) == 2
+
+
+def test_only_right_kernels_can_be_the_fastest(tmp_path: Path) -> None:
+    provider = CopyingProvider()
+    sweep = _sweep(tmp_path, provider)
+    dispatches = _generate(tmp_path, provider)
+    sweep.run(dispatches)
+    assert isinstance(sweep.stages.profiler, _Profiler)
+    assert sweep.stages.profiler.candidates == {dispatches[0].name}

@@ -43,6 +43,11 @@ class KernelCulprit:
         return self.verdict == "found"
 
     @property
+    def pass_text(self) -> str:
+        """The pass with its options, such as ``canonicalize{max-iterations=10}``, or ""."""
+        return self.pipeline.rpartition("(")[2].rstrip(")")
+
+    @property
     def title(self) -> str:
         """The culprit in a few words, such as ``pass affine-scalrep``."""
         if not self.is_found:

@@ -28,9 +28,12 @@ from actiondbg.kernels.model.dispatch import Dispatch
 from actiondbg.kernels.providers.provider import Provider
 from actiondbg.kernels.results.row import Verdict
 from actiondbg.support.atomic_write import write_whole
+from actiondbg.version import VERSION
 
 KERNEL, CULPRIT = "kernel.json", "culprit.json"
 REPORT, LOCK = "bisection", ".bisection"
+# Without these no pass has anything to do: the smallest set of skips would always be one of them.
+_NEEDED = ("one-shot-bufferize", "convert-linalg-to-*")
 
 
 def bisect_dispatch(
@@ -87,6 +90,7 @@ def bisect_dispatch(
             provider.configured_step(dispatch).argv,
             oracle,
             mode=mode,
+            always=_NEEDED if mode == "skip" else (),
             jobs=jobs,
             timeout=seconds,
             output=output,
@@ -118,7 +122,7 @@ def _run(run: Callable[[Path, bool], Result], output: Path) -> Result:
 
 
 class StoredCulprit:
-    """The culprit of a dispatch, in ``culprit.json``: up to date for one kernel and source.
+    """The culprit of a dispatch, in ``culprit.json``: up to date for one kernel, source and actiondbg.
 
     Args:
         folder: of the dispatch, with ``configured.mlir`` and ``kernel.json``.
@@ -127,7 +131,7 @@ class StoredCulprit:
 
     def __init__(self, folder: Path, mode: Mode) -> None:
         self._path = folder / CULPRIT
-        digest = hashlib.sha256(mode.encode())
+        digest = hashlib.sha256(f"{VERSION} {mode}".encode())
         for name in (CONFIGURED, KERNEL):
             digest.update((folder / name).read_bytes())
         self._key = digest.hexdigest()

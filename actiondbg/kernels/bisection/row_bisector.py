@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from actiondbg.bisection.progress import Progress
+from actiondbg.bisection.verdict import Mode
 from actiondbg.errors import ActiondbgError
 from actiondbg.kernels.bisection.culprit import KernelCulprit
 from actiondbg.kernels.bisection.dispatch_bisection import bisect_dispatch
@@ -23,6 +24,7 @@ class RowBisector:
         folder: of the generated kernels.
         providers: by their names.
         verifier: runs the kernels of the trials.
+        mode: of the bisections.
         jobs: how many trials run at a time.
         on_compile: called when the agent is compiled, which takes some seconds, once.
         progress: called with each change of the progress of a bisection.
@@ -37,6 +39,7 @@ class RowBisector:
         providers: Mapping[str, Provider],
         verifier: DispatchVerifier,
         *,
+        mode: Mode = "first",
         jobs: int = 1,
         on_compile: Callable[[], None] | None = None,
         progress: Callable[[Progress], None] | None = None,
@@ -45,6 +48,7 @@ class RowBisector:
         self._folder = folder
         self._providers = providers
         self._verifier = verifier
+        self._mode: Mode = mode
         self._jobs = jobs
         self._on_compile = on_compile
         self._progress = progress
@@ -70,6 +74,7 @@ class RowBisector:
                 self._providers[dispatch.configuration.provider],
                 self._verifier,
                 verdict=verdict,
+                mode=self._mode,
                 jobs=self._jobs,
                 on_compile=self._on_compile,
                 progress=self._progress,

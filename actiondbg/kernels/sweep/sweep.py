@@ -7,6 +7,7 @@ from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, replace
 from typing import Protocol
 
+from actiondbg.kernels.bisection.row_bisector import can_be_bisected
 from actiondbg.kernels.model.dispatch import Dispatch
 from actiondbg.kernels.providers.provider import CompiledKernel, Provider
 from actiondbg.kernels.results.row import WRONG, Profile, Row, Verdict, Verification
@@ -160,7 +161,7 @@ class Sweep:
             self._tell(SweepProgress("profile", done, total, operation))
 
     def _bisect(self, bisector: DispatchBisector) -> None:
-        wrong = [row for row in self.rows.values() if _computed_wrongly(row)]
+        wrong = [row for row in self.rows.values() if can_be_bisected(row)]
         for done, row in enumerate(wrong, 1):
             self.rows[row.dispatch.name] = bisector.bisect(row)
             self._tell(SweepProgress("bisect", done, len(wrong), row.dispatch.name))
@@ -186,11 +187,6 @@ def _profiled(row: Row, profile: Profile | str) -> Row:
 
 def _ended_well(row: Row) -> bool:
     return row.verification is None or row.verification.verdict in _KEPT
-
-
-def _computed_wrongly(row: Row) -> bool:
-    verification = row.verification
-    return verification is not None and verification.verdict in ("FAILED", "CRASHED")
 
 
 def _result(future: Future[tuple[CompiledDispatch, Row]]) -> CompiledDispatch:

@@ -8,6 +8,7 @@ import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
+from actiondbg.bisection.verdict import Mode
 from actiondbg.commands.cli.child_process import print_compiling
 from actiondbg.commands.cli.kernels.options import (
     GenerateLine,
@@ -88,6 +89,14 @@ class BisectOptions(GenerateLine, VerifyLine):
             parse=positive,
         ),
     ] = 0
+    mode: Annotated[
+        Mode,
+        Option(
+            "--mode",
+            help="find the first bad action, the smallest bad set, or the smallest set of skips; "
+            "first",
+        ),
+    ] = "first"
     seed: Annotated[int, Option("--seed", "N", help="of the random pipelines; 0", parse=int)] = 0
 
 
@@ -162,6 +171,8 @@ class _Line:
                 kernels.folder,
                 kernels.providers,
                 stages.verifier,
+                mode=self._options.mode,
+                jobs=self._options.num_cpu,
                 on_compile=print_compiling,
                 progress=progress,
             )

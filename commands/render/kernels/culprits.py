@@ -54,7 +54,8 @@ def triage_text(rows: Sequence[Row], groups: Sequence[CulpritGroup]) -> str:
     if bisected:
         head += f", {decided} of {bisected} bisected to {_count(len(found), 'culprit')}"
     lines = [f"{head}."]
-    for number, group in enumerate(groups, 1):
+    shown = groups if bisected > 1 else ()  # one alone was just printed
+    for number, group in enumerate(shown, 1):
         lines += _group_lines(number, group)
     return "\n".join(lines)
 
@@ -100,15 +101,18 @@ def _group_lines(number: int, group: CulpritGroup) -> list[str]:
     pipeline = example.dispatch.configuration.parameters.get("pipeline")
     if pipeline:
         lines.append(f"   pipeline: {pipeline}")
+    if example.culprit.pass_text:
+        lines.append(f"   pass: {example.culprit.pass_text}")
     if example.culprit.folder is not None:
         lines.append(f"   report: {_relative(example.culprit.folder)}/report.md")
     if not group.is_found:
         lines.append(f"   {example.culprit.sentence}")
-    others = [each.dispatch.name for each in group.kernels[1:]]
-    if others:
-        shown = ", ".join(others[:_MOST_NAMES])
-        more = len(others) - _MOST_NAMES
-        lines.append(f"   also: {shown}{f' and {more} more' if more > 0 else ''}")
+    others = group.kernels[1:]
+    for each in others[:_MOST_NAMES]:
+        around = f": {each.culprit.pass_text}" if each.culprit.pass_text else ""
+        lines.append(f"   also: {each.dispatch.name}{around}")
+    if len(others) > _MOST_NAMES:
+        lines.append(f"   and {len(others) - _MOST_NAMES} more")
     return lines
 
 

@@ -221,3 +221,55 @@ def test_the_file_of_a_kernel_is_plain_data(workshop: Workshop) -> None:
     assert content["operation"]["stride_h"] == 2
     assert content["configuration"]["parameters"] == {"pipeline": VECTORIZE}
     assert content["verdict"] == "FAILED"
+
+
+def run_command(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    """Run ``actiondbg kernels bisect`` in a folder."""
+    return subprocess.run(
+        [COMMAND, "kernels", "bisect", *words],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+        stdin=subprocess.DEVNULL,
+    )
+
+
+def test_one_command_generates_finds_wrong_and_bisects(tmp_path: Path) -> None:
+    words = ["--operation-kind", "conv_2d", "--dispatches", "*s2x2*", "--pipeline", VECTORIZE]
+    done = run_command(tmp_path, *words)
+    assert done.returncode == 0, done.stdout + done.stderr
+    first, *lines = done.stdout.splitlines()
+    assert ": FAILED, " in first and "elements are wrong" in first
+    assert lines[0].startswith("  Culprit: ")
+    assert "(affine-super-vectorize)" in lines[0]
+    assert lines[-1] == "1 kernel: 1 wrong, 1 of 1 bisected to 1 culprit."
+    report = next(line for line in lines if line.startswith("  Report: ")).split()[-1]
+    assert (tmp_path / report).is_file()
+    # By name, of what is generated; nothing is done again.
+    again = run_command(tmp_path, "conv_2d*", "--json")
+    assert again.returncode == 0, again.stderr
+    (culprit,) = json.loads(again.stdout)["culprits"]
+    assert culprit["pass"] == "affine-super-vectorize"
+    assert culprit["report"] == str(tmp_path / report.removesuffix("/report.md"))
+
+
+def test_nothing_generated_names_the_way_out(tmp_path: Path) -> None:
+    done = run_command(tmp_path, "conv_2d*")
+    assert done.returncode == 1
+    assert "does not exist: run 'actiondbg kernels generate'" in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_right_kernels_have_no_culprits(tmp_path: Path) -> None:
+    words = ["--operation-kind", "matmul", "--problem-m", "8", "--problem-n", "8"]
+    done = run_command(tmp_path, *words, "--problem-k", "8", "--default-config")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.endswith(": 0 wrong.\n")
+
+
+def test_rows_with_culprits_are_written(tmp_path: Path) -> None:
+    words = ["--operation-kind", "conv_2d", "--dispatches", "*s2x2*", "--pipeline", VECTORIZE]
+    done = run_command(tmp_path, *words, "--output", "wrong.csv", "--quiet")
+    assert (done.returncode, done.stdout) == (0, "")
+    assert "pass affine-super-vectorize" in (tmp_path / "wrong.csv").read_text()

@@ -60,7 +60,7 @@ UNDECIDED = 1  # exit code
 _EPILOG = """\
 examples:
   actiondbg kernels bisect 'matmul_64*'
-  actiondbg kernels bisect --operation-kind conv_2d --problem stride_h=2 --problem stride_w=2 \\
+  actiondbg kernels bisect --operation-kind conv_2d --dispatches '*s2x2*' \\
       --pipeline 'convert-linalg-to-affine-loops,affine-super-vectorize{virtual-vector-size=4,4}'
   actiondbg kernels bisect --random-pipelines 60
 

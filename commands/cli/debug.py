@@ -54,6 +54,7 @@ subcommands, each with --help:
   stat      measure the cost of actions
   track     track operations from an IR to a later one, and back
   whatif    compare a run with others that do something otherwise
+  kernels   compile, verify, profile, count and bisect single kernels
   annotate  print the final module with the origin of each operation
   cost      join a run-time profile with the lineage of a program
 

@@ -121,7 +121,7 @@ class Option:
         words: common values, for completion.
         prefix: accept unique prefixes of the words of a Literal.
         bare: the value of the option without one; None if it needs one.
-        alias: another name of the option.
+        alias: another name of the option, which help leaves out.
     """
 
     def __init__(
@@ -304,10 +304,11 @@ def add_fields(parser: argparse.ArgumentParser, fields: Iterable[Field]) -> None
             parser.add_argument(field.name, **_positional(field, marker))
         elif isinstance(marker, Flag | Option):
             names = [marker.short] if marker.short else []
-            if isinstance(marker, Option) and marker.alias:
-                names.append(marker.alias)
             keywords = _flag(field, marker) if isinstance(marker, Flag) else _valued(field, marker)
             parser.add_argument(*names, marker.name, dest=field.name, help=marker.help, **keywords)
+            if isinstance(marker, Option) and marker.alias:
+                hidden: dict[str, Any] = {**keywords, "default": argparse.SUPPRESS, "required": False}
+                parser.add_argument(marker.alias, dest=field.name, help=argparse.SUPPRESS, **hidden)
 
 
 def _flag(field: Field, marker: Flag) -> dict[str, Any]:

@@ -47,9 +47,8 @@ def make_stages(
     if settings.dry_run:
         return Stages(compilation), 1
     folder = GeneratedFolder(settings.generated_dir.resolve())
-    verifier = Verifier(
-        ReferenceCache(folder), seconds=settings.run_seconds, memory=settings.memory_bytes
-    )
+    references = [ReferenceCache(folder, name) for name in settings.references]
+    verifier = Verifier(*references, seconds=settings.run_seconds, memory=settings.memory_bytes)
     bisector = RowBisector(folder, providers, verifier, jobs=settings.jobs)
     stages = Stages(
         compilation,

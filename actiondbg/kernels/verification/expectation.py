@@ -7,6 +7,11 @@ from typing import TYPE_CHECKING
 
 from actiondbg.kernels.model.operation import Operation
 from actiondbg.kernels.verification.operands import OperandKind, exact_limit, make_operands
+from actiondbg.kernels.verification.reference_providers import (
+    NUMPY,
+    ComputeReference,
+    find_reference_provider,
+)
 
 if TYPE_CHECKING:
     import numpy as np
@@ -34,24 +39,33 @@ class Expectation:
     method: str
 
 
-def expected_result(operation: Operation) -> Expectation:
+def expected_result(operation: Operation, provider: str = NUMPY) -> Expectation:
     """Compute what a kernel has to compute.
 
     Small integers come first: if all sums are small enough to be exact, in each order of adding
     up, the result must be equal. Else numbers are compared by a bound of the rounding errors.
 
+    Args:
+        operation: of the kernel.
+        provider: of the reference.
+
     Raises:
+        UsageError: there is no such provider.
         KernelError: there is no reference for the operation.
     """
-    expectation = _expect(operation, "integers")
-    return expectation if expectation.bound is None else _expect(operation, "reals")
+    compute = find_reference_provider(provider)
+    expectation = expectation_of(operation, "integers", compute)
+    return expectation if expectation.bound is None else expectation_of(operation, "reals", compute)
 
 
-def _expect(operation: Operation, kind: OperandKind) -> Expectation:
+def expectation_of(
+    operation: Operation, kind: OperandKind, compute: ComputeReference
+) -> Expectation:
+    """Compute the expected result for one kind of operands."""
     import numpy
 
     operands = make_operands(operation, kind)
-    reference = operation.reference(operands)
+    reference = compute(operation, operands)
     values = numpy.asarray(reference.values)
     accumulator, result = operation.accumulator, operation.result.type
     if not result.is_float:

@@ -13,6 +13,7 @@ from actiondbg.kernels.generated.folder_lock import locked
 from actiondbg.kernels.generated.layout import GeneratedFolder
 from actiondbg.kernels.model.operation import Operation
 from actiondbg.kernels.verification.expectation import FACTOR, Expectation, expected_result
+from actiondbg.kernels.verification.reference_providers import NUMPY, find_reference_provider
 from actiondbg.support.atomic_write import open_whole, write_whole
 
 if TYPE_CHECKING:
@@ -27,10 +28,17 @@ class ReferenceCache:
 
     Args:
         folder: of the generated kernels.
+        provider: of the references.
+
+    Raises:
+        UsageError: there is no such provider.
     """
 
-    def __init__(self, folder: GeneratedFolder) -> None:
+    def __init__(self, folder: GeneratedFolder, provider: str = NUMPY) -> None:
+        find_reference_provider(provider)
         self._folder = folder
+        self._provider = provider
+        self._subfolder = "reference" if provider == NUMPY else f"reference_{provider}"
         # A lock of a folder is one of processes: the threads of this one share its files.
         self._locks: defaultdict[str, threading.Lock] = defaultdict(threading.Lock)
 
@@ -41,12 +49,12 @@ class ReferenceCache:
             KernelError: there is no reference for the operation.
             OSError: a file cannot be written.
         """
-        folder = self._folder.of_operation(operation) / "reference"
+        folder = self._folder.of_operation(operation) / self._subfolder
         with self._locks[operation.name], locked(folder):
             stored = _read(operation, folder)
             if stored is not None:
                 return stored
-            made = expected_result(operation)
+            made = expected_result(operation, self._provider)
             _write(operation, folder, made)
             return made
 

@@ -29,13 +29,13 @@ class Verifier:
     """Runs kernels in processes of their own, and compares their results with references.
 
     Args:
-        references: the expected results.
+        references: the expected results, by one or more providers.
         seconds: the limit of a kernel's run.
         memory: the limit of a kernel's memory in bytes, or None.
     """
 
     def __init__(
-        self, references: ReferenceCache, *, seconds: float = 60.0, memory: int | None = None
+        self, *references: ReferenceCache, seconds: float = 60.0, memory: int | None = None
     ) -> None:
         self._references = references
         self._seconds = seconds
@@ -44,11 +44,25 @@ class Verifier:
     def verify(self, dispatch: Dispatch, compiled: CompiledKernel) -> Verification:
         """Verify a kernel; a fault of the kernel is a verdict, no error.
 
+        Returns:
+            The verdict; of several references, that of the first that does not agree.
+
         Raises:
             OSError: the reference cannot be written.
         """
+        verification = Verification("Not verified")
+        for each in self._references:
+            verification = self._compare(dispatch, compiled, each)
+            if verification.verdict != "SUCCESS":
+                break
+        return verification
+
+    def _compare(
+        self, dispatch: Dispatch, compiled: CompiledKernel, references: ReferenceCache
+    ) -> Verification:
+        """Verify a kernel against one reference."""
         try:
-            expectation = self._references.expectation(dispatch.operation)
+            expectation = references.expectation(dispatch.operation)
         except KernelError as error:
             return Verification("Not verified", detail=str(error))
         total = dispatch.operation.result.elements

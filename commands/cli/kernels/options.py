@@ -83,7 +83,7 @@ class OperationOptions(Options):
     problem_k: Annotated[str, Option("--problem-k", "SIZES", help="sizes of k")] = ""
     problem: Annotated[
         tuple[str, ...],
-        Option("--problem", "FIELD=SIZES", help="another field of the kind, such as stride_h=1,2"),
+        Option("--problem", "FIELD=VALUE", help="another field of the kind, such as stride_h=1,2"),
     ] = ()
     types: Annotated[
         str,
@@ -171,17 +171,17 @@ class OutputOptions(Options):
     quiet: Quiet = False
 
 
-class GenerateLine(FolderOptions, ProviderOptions, ProblemOptions):
+class GenerateLine(ProblemOptions, ProviderOptions, FolderOptions):
     """The options of ``kernels generate``."""
 
     quiet: Quiet = False
 
 
-class CompileLine(FolderOptions, ProviderOptions, CompileOptions):
+class CompileLine(CompileOptions, ProviderOptions, FolderOptions):
     """The options of ``kernels compile``."""
 
 
-class VerifyLine(CompileLine, LimitOptions, OutputOptions):
+class VerifyLine(OutputOptions, LimitOptions, CompileLine):
     """The options of ``kernels verify``."""
 
     verification_providers: Annotated[
@@ -220,5 +220,5 @@ class ProfileLine(VerifyLine):
     ] = None
 
 
-class RunLine(ProblemOptions, ProfileLine):
+class RunLine(ProfileLine, ProblemOptions):
     """The options of ``kernels run``."""

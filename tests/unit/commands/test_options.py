@@ -143,7 +143,7 @@ def test_each_subcommand_is_a_module_of_two_functions(name: str) -> None:
 
 def test_help_lists_the_subcommands() -> None:
     listed = re.findall(r"^  (\w+)  +\S", debug.build_parser().epilog or "", re.M)
-    assert sorted(listed) == sorted(cli.SUBCOMMANDS)
+    assert sorted(listed) == sorted(name for name in cli.SUBCOMMANDS if " " not in name)
 
 
 def test_every_result_of_a_command_has_a_renderer() -> None:

@@ -10,8 +10,9 @@ import pytest
 from actiondbg.kernels.generated.layout import GeneratedFolder
 from actiondbg.kernels.model.element_type import ElementType
 from actiondbg.kernels.operations.matmul import Matmul
-from actiondbg.kernels.verification.expectation import expected_result
+from actiondbg.kernels.verification.expectation import expectation_of, expected_result
 from actiondbg.kernels.verification.reference_cache import ReferenceCache
+from actiondbg.kernels.verification.reference_providers import find_reference_provider
 
 _F16, _BF16, _F32 = ElementType.F16, ElementType.BF16, ElementType.F32
 _I8, _I32 = ElementType.I8, ElementType.I32
@@ -42,9 +43,7 @@ def test_right_results_are_within_the_bound_in_any_order_of_adding(
     kind: ElementType, k: int
 ) -> None:
     operation = Matmul(16, 16, k, kind, kind, kind)
-    from actiondbg.kernels.verification import expectation as module
-
-    expectation = module._expect(operation, "reals")  # type: ignore[reportPrivateUsage]
+    expectation = expectation_of(operation, "reals", find_reference_provider("numpy"))
     assert expectation.bound is not None
     lhs, rhs = expectation.operands
     total = np.zeros((16, 16), kind.dtype)

@@ -53,8 +53,6 @@ def test_a_click_sorts_text(page: Browser) -> None:
 
 
 def test_a_point_leads_to_its_row(page: Browser) -> None:
-    page.run(
-        "document.querySelectorAll('svg.roofline a')[1].dispatchEvent(new MouseEvent('click'))"
-    )
+    page.run("document.querySelectorAll('svg.plot a')[1].dispatchEvent(new MouseEvent('click'))")
     shown = page.run("document.querySelector('tr:target code').textContent")
     assert shown == "slow"

@@ -18,7 +18,9 @@ _COLORS = 6  # classes c0 to c5
 _LINE = 16  # labels that are closer overlap
 
 STYLE = """\
-.roofline { max-width: 60rem; width: 100%; height: auto; font: 12px system-ui, sans-serif; }
+svg.plot { max-width: 60rem; width: 100%; height: auto; display: block; }
+.roofline { font: 12px system-ui, sans-serif; }
+.legend span { margin-right: 1.5rem; white-space: nowrap; } .legend svg { vertical-align: -2px; }
 .roofline text { fill: var(--text); } .roofline .quiet { fill: var(--quiet); }
 .roofline .grid { stroke: var(--line); stroke-width: .6; }
 .roofline .axis { stroke: var(--quiet); }
@@ -68,7 +70,7 @@ class _Axis:
 
 
 def roofline_svg(entries: Sequence[Entry], anchor: str = "d") -> str:
-    """Return the plot as an SVG element, or "" if no dispatch has a rate.
+    """Return the plot as an SVG element with a legend, or "" if no dispatch has a rate.
 
     Args:
         entries: of the report.
@@ -83,10 +85,12 @@ def roofline_svg(entries: Sequence[Entry], anchor: str = "d") -> str:
         return ""
     plot = _Plot(points, anchor)
     return (
-        f'<svg class=roofline viewBox="0 0 {_WIDTH} {_HEIGHT}" role=img '
+        f'<svg class="roofline plot" viewBox="0 0 {_WIDTH} {_HEIGHT}" role=img '
         'aria-label="GFLOP/s of each dispatch by its operations a byte">\n'
         + "\n".join(plot.elements())
-        + "\n</svg>"
+        + "\n</svg>\n<p class=legend>"
+        + "\n".join(plot.legend())
+        + "</p>"
     )
 
 
@@ -110,7 +114,6 @@ class _Plot:
         yield from self._roof_lines()
         for point in sorted(self._points, key=lambda each: each.entry.is_wrong):
             yield self._dot(point)
-        yield from self._legend()
 
     def _under(self) -> Iterable[str]:
         """Yield the area below the highest roof."""
@@ -142,22 +145,23 @@ class _Plot:
         places: list[tuple[float, float]] = []
         for peak, rate in self._roofs:
             yield f'<polyline class=roof points="{_corners(self._roof(peak, rate))}"/>'
-            for text, (x, y) in self._roof_texts(peak, rate):
+            for text, x, y, anchor in self._roof_texts(peak, rate):
                 # Roofs that were measured twice are nearly the same: one of them is labelled.
                 if all(abs(x - left) + abs(y - top) > _LINE for left, top in places):
-                    yield f'<text x="{x:.1f}" y="{y:.1f}" text-anchor=end>{text}</text>'
+                    yield f'<text x="{x:.1f}" y="{y:.1f}" text-anchor={anchor}>{text}</text>'
                 places.append((x, y))
 
     def _roof_texts(
         self, peak: float, rate: float | None
-    ) -> Iterable[tuple[str, tuple[float, float]]]:
-        """Yield the labels of a roof with their ends."""
-        yield f"peak {digits(peak)} GFLOP/s", (self._x.end - 6, self._y.at(peak) - 6)
+    ) -> Iterable[tuple[str, float, float, str]]:
+        """Yield the labels of a roof with their places and anchors."""
+        yield f"peak {digits(peak)} GFLOP/s", self._x.end - 6, self._y.at(peak) - 6, "end"
         if rate is not None:
             # In the middle of the longest slope: lower roofs with this bandwidth lie on it.
             highest = max(other for other, its_rate in self._roofs if its_rate == rate)
             (left, low), (right, high) = self._roof(highest, rate)[:2]
-            yield bandwidth(rate), ((left + right) / 2 - 8, (low + high) / 2 - 6)
+            # Below the slope: left of it there may be no room.
+            yield bandwidth(rate), (left + right) / 2 + 8, (low + high) / 2 + 12, "start"
 
     def _roof(self, peak: float, rate: float | None) -> list[tuple[float, float]]:
         """Return the corners of a roof: up the slope of the bandwidth, then along the peak."""
@@ -175,29 +179,27 @@ class _Plot:
         color = self._colors[_series(point)]
         mark = f'<circle class="dot c{color}" cx="{x}" cy="{y}" r="5"/>'
         if point.entry.is_wrong:
-            mark = (
-                f'<path class=cross d="M{x - 5} {y - 5}L{x + 5} {y + 5}'
-                f'M{x - 5} {y + 5}L{x + 5} {y - 5}"/>'
-            )
+            mark = f'<path class=cross d="{_cross(x, y)}"/>'
         return (
             f'<a href="#{self._anchor}{point.index}">{mark}'
             f"<title>{escape(_tooltip(point))}</title></a>"
         )
 
-    def _legend(self) -> Iterable[str]:
-        names = [(name, f"c{color}") for name, color in self._colors.items()]
-        at = self._y.start - 12 - 18 * (len(names) - 1)
+    def legend(self) -> Iterable[str]:
+        """Yield the names of the marks, as HTML."""
+        for name, color in self._colors.items():
+            yield _mark(f'<circle class="dot c{color}" cx="7" cy="7" r="5"/>', name)
         if any(point.entry.is_wrong for point in self._points):
-            yield (
-                f'<path class=cross d="M{_WIDTH - 153} {at - 27}l8 8m0 -8l-8 8"/>'
-                f'<text x="{_WIDTH - 138}" y="{at - 19}">wrong</text>'
-            )
-        for name, style in names:
-            yield (
-                f'<circle class="dot {style}" cx="{_WIDTH - 149}" cy="{at - 4}" r="5"/>'
-                f'<text x="{_WIDTH - 138}" y="{at}">{escape(name)}</text>'
-            )
-            at += 18
+            yield _mark(f'<path class=cross d="{_cross(7, 7)}"/>', "wrong")
+
+
+def _mark(svg: str, name: str) -> str:
+    shown = f"<svg class=roofline width=14 height=14 aria-hidden=true>{svg}</svg>"
+    return f"<span>{shown} {escape(name)}</span>"
+
+
+def _cross(x: float, y: float) -> str:
+    return f"M{x - 5} {y - 5}L{x + 5} {y + 5}M{x - 5} {y + 5}L{x + 5} {y - 5}"
 
 
 def _roofs(points: Sequence[_Point]) -> list[tuple[float, float | None]]:

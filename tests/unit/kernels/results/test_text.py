@@ -9,7 +9,7 @@ import pytest
 from actiondbg.commands.render.kernels.rows import block_lines, report_lines
 from actiondbg.kernels.results.entry import entries_of, entry_of
 from actiondbg.kernels.results.markdown import to_markdown
-from actiondbg.kernels.results.words import bandwidth, digits
+from actiondbg.kernels.results.words import bandwidth, digits, notes
 from tests.fakes.kernels.rows import FAST, ONLY_COMPILED, ROWS, WRONG
 
 
@@ -103,3 +103,11 @@ def test_bandwidths_have_units() -> None:
         "1.50 TB/s",
         "0.0100 kB/s",
     ]
+
+
+@pytest.mark.parametrize("switches, noted", [(0, False), (2, False), (3, True)])
+def test_context_switches_are_noted_if_each_repetition_may_have_one(
+    switches: int, noted: bool
+) -> None:
+    entry = replace(entry_of(FAST), switches=switches)
+    assert ("context switches" in notes(entry)) == noted

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from actiondbg.kernels.providers.mlir.toolchain import Toolchain
 
 _BUFFERIZE = "--one-shot-bufferize=bufferize-function-boundaries"
 
+# Buffers of tiles are made once, outside of the loops; small ones on the stack.
+_DEALLOCATE = (
+    "--buffer-loop-hoisting",
+    "--promote-buffers-to-stack=max-alloc-size-in-bytes=65536",
+    "--buffer-deallocation-pipeline",
+)
+
 # From buffers, loops and vectors to the dialect LLVM. The first passes change nothing after a
 # configuration that has done their work.
-TO_LLVM = (
-    _BUFFERIZE,
+_TO_LLVM = (
     "--convert-linalg-to-loops",
     "--canonicalize",
     "--cse",
@@ -31,6 +37,10 @@ TO_LLVM = (
     "--canonicalize",
     "--cse",
 )
+_LLC = ("-O3", "-mcpu=native", "-filetype=obj", "-relocation-model=pic")
+
+# What decides the code of every kernel, beside its source.
+IDENTITY = " ".join((_BUFFERIZE, *_DEALLOCATE, *_TO_LLVM, *_LLC))
 
 _MODULE = "builtin.module("
 _CLOSING = {"{": "}", "(": ")"}
@@ -105,14 +115,32 @@ def _option(text: str) -> str:
     return f"{name}={options.removesuffix('}')}" if brace else name
 
 
-def link_options(runtime: Path | None) -> list[str]:
-    """Return the options of the C compiler that compiles the timer and links the kernel.
+def to_llvm(scheduled: str) -> list[str]:
+    """Return the passes that bring a configured function to the dialect LLVM.
 
     Args:
-        runtime: the directory of libmlir_c_runner_utils, or None.
+        scheduled: the module, which decides whether buffers are left to be deallocated.
     """
-    options = ["-shared", "-fPIC", "-O2", "timer.c", "kernel.o", "-o", "kernel.so", "-lm"]
-    if runtime is None:
-        return options
-    needed = ["-Wl,--as-needed", f"-L{runtime}", f"-Wl,-rpath,{runtime}", "-lmlir_c_runner_utils"]
-    return [*options, *needed]
+    allocates = "memref.dealloc" not in scheduled and (
+        "memref.alloc" in scheduled or "tensor.empty" in scheduled
+    )
+    return [_BUFFERIZE, *(_DEALLOCATE if allocates else ()), *_TO_LLVM]
+
+
+def llc_options(toolchain: Toolchain) -> list[str]:
+    """Return the options of llc."""
+    # LLVM takes the names of vector functions from the module's triple.
+    library = ["-vector-library=LIBMVEC"] if toolchain.vector_math else []
+    return [*_LLC, f"-mtriple={toolchain.triple}", *library]
+
+
+def link_options(toolchain: Toolchain) -> list[str]:
+    """Return the options of the C compiler that compiles the timer and links the kernel."""
+    options = ["-shared", "-fPIC", "-O2", "timer.c", "kernel.o", "-o", "kernel.so"]
+    libraries = ["-Wl,--as-needed", "-lm"]
+    if toolchain.vector_math:
+        libraries.append("-lmvec")
+    if toolchain.runtime is not None:
+        place = [f"-L{toolchain.runtime}", f"-Wl,-rpath,{toolchain.runtime}"]
+        libraries += [*place, "-lmlir_c_runner_utils"]
+    return [*options, *libraries]

@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from actiondbg.kernels.model.configuration import Configuration, Parameter
 from actiondbg.kernels.model.operation import Operation
 from actiondbg.kernels.providers.mlir.lowering import split_pipeline
-from actiondbg.kernels.providers.mlir.schedule import Schedule
+from actiondbg.kernels.providers.mlir.schedule import Schedule, has_windows
 
-_SCHEDULE = {"tile", "vector"}
+_SCHEDULE = {"tile", "vector", "split_k_slices", "partial"}
 _PIPELINE = {"pipeline"}
 
 
@@ -20,7 +20,9 @@ def schedule_of(configuration: Configuration) -> Schedule | None:
         return None
     vector = _sizes(parameters, "vector")
     tile = _sizes(parameters, "tile") or [0] * len(vector)
-    return Schedule(tuple(tile), tuple(vector))
+    slices = parameters.get("split_k_slices", 1)
+    assert isinstance(slices, int)
+    return Schedule(tuple(tile), tuple(vector), slices, bool(parameters.get("partial", False)))
 
 
 def pipeline_of(configuration: Configuration) -> str:
@@ -46,6 +48,24 @@ def parameters_obstacle(operation: Operation, configuration: Configuration) -> s
         obstacle = _sizes_obstacle(operation, parameters, name)
         if obstacle is not None:
             return obstacle
+    return _reduction_obstacle(operation, parameters)
+
+
+def _reduction_obstacle(operation: Operation, parameters: Mapping[str, Parameter]) -> str | None:
+    reductions = [loop.size for loop in operation.loops if loop.type == "reduction"]
+    slices, partial = parameters.get("split_k_slices", 1), parameters.get("partial", False)
+    if not isinstance(partial, bool):
+        return f"The parameter 'partial' must be true or false, got {partial}."
+    if isinstance(slices, bool) or not isinstance(slices, int) or slices < 1:
+        return f"The parameter 'split_k_slices' must be an integer of at least 1, got {slices}."
+    if not reductions and (partial or slices > 1):
+        return f"{operation.root} of {operation.name} has no reduction to split."
+    if slices > 1 and partial:
+        return "A reduction is either split into slices or partial, not both."
+    if slices > 1 and has_windows(operation.body("%out", "")):
+        return f"The reductions of {operation.root} cannot be split into slices: use 1 slice."
+    if slices > 1 and reductions[0] % slices:
+        return f"The reduction of {reductions[0]} cannot be split into {slices} equal slices."
     return None
 
 

@@ -3,32 +3,156 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from actiondbg.errors import UsageError
 from actiondbg.kernels.model.configuration import Parameter
-from actiondbg.kernels.model.operation import Operation
-from actiondbg.kernels.providers.mlir.schedule import Schedule
+from actiondbg.kernels.model.operation import Loop, Operation
+from actiondbg.kernels.providers.mlir.schedule import ROOT, Schedule, function_lanes, has_windows
 
 
 def predefined_schedules(operation: Operation, vector_bits: int) -> list[Schedule]:
     """Return the schedules of an operation, the one that is best on most shapes first."""
     lanes = vector_bits // operation.accumulator.bits
-    rows = 8 if vector_bits >= 512 else 4
+    roles = _roles(operation)
+    body = operation.body("%out", "")
+    if all(loop.type == "parallel" for loop in operation.loops):
+        has_functions = "math." in body
+        width = function_lanes(operation, vector_bits) if has_functions else 2 * lanes
+        schedules = _elementwise(operation, roles, width)
+    elif not has_windows(body) and len(operation.inputs) == 1:
+        schedules = _reductions(operation, roles, lanes)
+    else:
+        schedules = _contractions(operation, roles, lanes, rows=8 if vector_bits >= 512 else 4)
+    return list({schedule.name: schedule for schedule in schedules}.values())
+
+
+@dataclass(frozen=True)
+class _Roles:
+    """The loops of a register tile, by their indices; None for a loop that there is not.
+
+    Attributes:
+        columns: the loop whose iterations become lanes of a vector.
+        rows: the loop whose iterations become vectors.
+        reduction: the loop of which a vector operation takes several iterations.
+    """
+
+    columns: int | None
+    rows: int | None
+    reduction: int | None
+
+    def sizes(self, count: int, columns: int, rows: int = 1, reduction: int = 1) -> tuple[int, ...]:
+        """Return a size for each of the loops, 1 for those without a role."""
+        sizes = [1] * count
+        for role, size in (
+            (self.reduction, reduction),
+            (self.rows, rows),
+            (self.columns, columns),
+        ):
+            if role is not None:
+                sizes[role] = size
+        return tuple(sizes)
+
+
+def _roles(operation: Operation) -> _Roles:
+    types = [loop.type for loop in operation.loops]
+    parallel = [index for index, each in enumerate(types) if each == "parallel"]
+    reductions = [index for index, each in enumerate(types) if each == "reduction"]
+    columns = parallel[-1] if parallel else None
+    rows = parallel[-2] if len(parallel) > 1 else None
+    reduction = reductions[-1] if reductions else None
+    if "_nchw" in operation.root:
+        # A tile has one row of the image and of the window: loops n, f, h, w, c, kh, kw.
+        rows = 1
+        reduction = reductions[0] if len(reductions) > 2 else None
+    return _Roles(columns, rows, reduction)
+
+
+def _elementwise(operation: Operation, roles: _Roles, width: int) -> list[Schedule]:
+    count = len(operation.loops)
+    tile = (0,) * count
     return [
-        Schedule((64, 64, 256), (rows, 2 * lanes, 1)),
-        Schedule((64, 64, 0), (rows, 2 * lanes, 4)),
-        Schedule((64, 64, 256), (rows + rows // 2, 2 * lanes, 1)),
-        Schedule((64, 64, 128), (rows, lanes, 4)),
+        Schedule(tile, roles.sizes(count, width)),
+        Schedule(tile, roles.sizes(count, 2 * width)),
+        Schedule(tile, roles.sizes(count, width // 2)),
+        Schedule(tile, roles.sizes(count, width, rows=4)),
     ]
+
+
+def _reductions(operation: Operation, roles: _Roles, lanes: int) -> list[Schedule]:
+    count = len(operation.loops)
+    if operation.loops[-1].type == "reduction":
+        sizes = ((2 * lanes, 4), (4 * lanes, 1), (lanes, 4))
+        last = _Roles(roles.reduction, roles.columns, None)
+        tile = (0,) * count
+        return [
+            Schedule(tile, last.sizes(count, width, rows), partial=True) for width, rows in sizes
+        ]
+    schedules: list[Schedule] = []
+    for width, rows in ((4 * lanes, 1), (2 * lanes, 4), (lanes, 8)):
+        vector = roles.sizes(count, width, reduction=rows)
+        loops = zip(vector, operation.loops, strict=True)
+        # The loop over the result is the outer one, such that sums stay in registers.
+        tile = tuple(size if loop.type == "parallel" else 0 for size, loop in loops)
+        schedules.append(Schedule(tile, vector))
+    return schedules
+
+
+def _contractions(operation: Operation, roles: _Roles, lanes: int, rows: int) -> list[Schedule]:
+    loops, body = operation.loops, operation.body("%out", "")
+    count = len(loops)
+    if has_windows(body):
+        # All of a row of the image, so that the windows of neighbours come from the cache.
+        tiles = [(1, 4, *[0] * (count - 2)), (1, 1, *[0] * (count - 2)), (0,) * count]
+        if "_nchw" in operation.root:
+            tiles = [(1, *[0] * (count - 1)), (1, 0, 1, *[0] * (count - 3)), (0,) * count]
+        shapes = [(2 * lanes, rows, 4), (2 * lanes, rows, 1), (lanes, rows, 4)]
+    else:
+        rank = len([loop for loop in loops if loop.type == "parallel"])
+        # Operations behind the root that reduce its rows need all of a row.
+        columns = 0 if _reduces_rows(operation) else 64
+        outer = [1] * (rank - 2)
+        parallel = [*outer, 64 if columns else 16, columns][-rank:]
+        tiles = [(*parallel, *[deep] * (count - rank)) for deep in (256, 0, 128)]
+        shapes = [(2 * lanes, rows, 1), (2 * lanes, rows, 4), (lanes, rows, 4)]
+    schedules = [
+        Schedule(_ordered(tile, loops), roles.sizes(count, *shape))
+        for tile, shape in zip(tiles, shapes, strict=True)
+    ]
+    wide = roles.sizes(count, 2 * lanes, rows + rows // 2, 1)
+    schedules.insert(1, Schedule(_ordered(tiles[0], loops), wide))
+    slices = next((each for each in (4, 2) if _can_be_split(operation, each)), None)
+    if slices is not None and not has_windows(body):
+        first = schedules[0]
+        schedules.append(Schedule(first.tile, first.vector, split_k_slices=slices))
+    return schedules
+
+
+def _ordered(sizes: Sequence[int], loops: Sequence[Loop]) -> tuple[int, ...]:
+    """Bring sizes of parallel loops, then of reductions, into the order of the loops."""
+    parallel = len([loop for loop in loops if loop.type == "parallel"])
+    first, second = iter(sizes[:parallel]), iter(sizes[parallel:])
+    return tuple(next(first if loop.type == "parallel" else second) for loop in loops)
+
+
+def _reduces_rows(operation: Operation) -> bool:
+    body = operation.body("%out", ROOT)
+    return any('"reduction"' in line and ROOT not in line for line in body.splitlines())
+
+
+def _can_be_split(operation: Operation, slices: int) -> bool:
+    """Return whether the reduction is long compared to the result, and slices divide it."""
+    size = next(loop.size for loop in operation.loops if loop.type == "reduction")
+    return size % slices == 0 and size >= 16 * slices and size >= 4 * min(operation.result.shape)
 
 
 def schedule_space(operation: Operation, vector_bits: int) -> Mapping[str, Sequence[Parameter]]:
     """Return the parameters that a search may vary: the sizes for each loop, with their choices."""
     lanes = vector_bits // operation.accumulator.bits
-    parallel = [index for index, loop in enumerate(operation.loops) if loop.type == "parallel"]
+    columns = _roles(operation).columns
     space: dict[str, Sequence[Parameter]] = {}
     for index, loop in enumerate(operation.loops):
-        if index == parallel[-1]:
+        if index == columns:
             tiles, vectors = [0, 32, 64, 128, 256], [lanes // 2, lanes, 2 * lanes, 4 * lanes]
         elif loop.type == "parallel":
             tiles, vectors = [0, 8, 16, 32, 64, 128], [1, 2, 4, 6, 8, 12, 16]

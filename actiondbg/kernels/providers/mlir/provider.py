@@ -63,7 +63,7 @@ class MlirProvider(Provider):
 
     def identity(self) -> str:
         """Return versions, target and passes; see Provider."""
-        return f"{self.toolchain.identity}; {' '.join(lowering.TO_LLVM)}"
+        return f"{self.toolchain.identity}; {lowering.IDENTITY}"
 
     def default(self, operation: Operation) -> Configuration:
         """Return the configuration without parameters: loops of scalars."""
@@ -84,7 +84,7 @@ class MlirProvider(Provider):
         function = _function(operation)
         if schedule is None:
             return f"module {{\n{function}}}\n"
-        sequence = ScheduleText(operation, schedule).write()
+        sequence = ScheduleText(operation, schedule, self.toolchain.vector_bits).write()
         return f"module attributes {{transform.with_named_sequence}} {{\n{function}\n{sequence}}}\n"
 
     def configured_step(self, dispatch: Dispatch) -> ConfiguredStep:
@@ -124,12 +124,15 @@ class MlirProvider(Provider):
         steps.note("timer.c calls the kernel in a loop")
         if not steps.dry_run:
             (folder / "timer.c").write_text(timer)
-        lower = [*lowering.TO_LLVM, "-o", "llvm.mlir"]
+        passes = lowering.to_llvm("" if steps.dry_run else (folder / scheduled).read_text())
+        lower = [*passes, "-o", "llvm.mlir"]
         steps.run("mlir-opt", [str(tools.mlir_opt), str(scheduled), *lower])
         translate = ["--mlir-to-llvmir", "llvm.mlir", "-o", "kernel.ll"]
         steps.run("mlir-translate", [str(tools.mlir_translate), *translate])
-        steps.run("llc", [str(tools.llc), *lowering.LLC, "kernel.ll", "-o", "kernel.o"])
-        steps.run("cc", [str(tools.cc), *lowering.link_options(tools.runtime)])
+        steps.run(
+            "llc", [str(tools.llc), *lowering.llc_options(tools), "kernel.ll", "-o", "kernel.o"]
+        )
+        steps.run("cc", [str(tools.cc), *lowering.link_options(tools)])
         binary = KernelBinary(_LOADER, (folder / "kernel.so").absolute(), symbol, inputs, result)
         if steps.dry_run:
             return CompiledKernel(binary, binary, "unknown")

@@ -2,14 +2,31 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from actiondbg.kernels.model.configuration import Configuration, Parameter
-from actiondbg.kernels.model.operation import Operation
+from actiondbg.kernels.model.operation import Loop, Operation
 
 ROOT = "kernel_root"  # the attribute of the root operation, until a schedule replaced it
 
+# Convolutions that a tile of one row and one row of the window makes one-dimensional.
+_DECOMPOSED = frozenset(
+    f"linalg.{name}"
+    for name in (
+        "conv_2d_nhwc_hwcf",
+        "conv_2d_nchw_fchw",
+        "depthwise_conv_2d_nhwc_hwc",
+        "pooling_nhwc_sum",
+        "pooling_nhwc_max",
+        "pooling_nhwc_min",
+        "pooling_nchw_sum",
+        "pooling_nchw_max",
+    )
+)
+_LOOPS = "kernel_loops"  # the attribute with the number of loops
+_PARAMETER = "!transform.param<i64>"
 _OP = "!transform.any_op"
 _FOR = '!transform.op<"scf.for">'
 
@@ -21,20 +38,32 @@ class Schedule:
     Attributes:
         tile: the size of a cache tile for each loop; 0 for the whole loop.
         vector: the size of a register tile for each loop: what becomes one vector operation.
+        split_k_slices: the parts into which the first reduction is split, each with a result of
+            its own; 1 for none.
+        partial: sums of the reduction loops stay vectors until the end, as is best where the
+            innermost loop is a reduction of one operand.
     """
 
     tile: tuple[int, ...]
     vector: tuple[int, ...]
+    split_k_slices: int = 1
+    partial: bool = False
 
     @property
     def name(self) -> str:
         """The name of the configuration, such as ``mlir_tile_64x64x0_vector_8x32x1``."""
-        return f"mlir_tile_{_product(self.tile)}_vector_{_product(self.vector)}"
+        slices = f"_splitk_{self.split_k_slices}" if self.split_k_slices > 1 else ""
+        partial = "_partial" if self.partial else ""
+        return f"mlir_tile_{_product(self.tile)}_vector_{_product(self.vector)}{slices}{partial}"
 
     @property
     def configuration(self) -> Configuration:
         """The configuration as plain data."""
         parameters: dict[str, Parameter] = {"tile": list(self.tile), "vector": list(self.vector)}
+        if self.split_k_slices > 1:
+            parameters["split_k_slices"] = self.split_k_slices
+        if self.partial:
+            parameters["partial"] = True
         return Configuration("mlir", self.name, parameters)
 
 
@@ -48,113 +77,244 @@ class ScheduleText:
     Args:
         operation: to be scheduled.
         schedule: fits its loops.
+        vector_bits: the width of the CPU's vector registers.
     """
 
-    def __init__(self, operation: Operation, schedule: Schedule) -> None:
+    def __init__(self, operation: Operation, schedule: Schedule, vector_bits: int) -> None:
         self._operation = operation
         self._schedule = schedule
+        self._body = operation.body("%out", ROOT)
         self._lines: list[str] = []
         self._values = 0
+        self._module = "%module"
+        self._decomposed = operation.root in _DECOMPOSED
+        self._function_lanes = function_lanes(operation, vector_bits)
+        self._unit_windows = not self._decomposed and has_windows(self._body)
 
     def write(self) -> str:
-        """Return the named sequence."""
+        """Return the named sequences."""
+        ranks = self._ranks()
+        if self._schedule.split_k_slices > 1:
+            self._split_reduction()
+        elif self._unit_windows:
+            self._generalize()
+        self._mark(ranks)
         self._tile_for_caches()
         self._tile_for_registers()
+        self._tile_others(ranks)
         self._vectorize()
         self._bufferize()
         self._lower_vectors()
         body = "".join(f"  {line}\n" for line in self._lines)
+        matchers = "".join(map(_matcher, ranks))
         return (
-            f"transform.named_sequence @__transform_main(%module: {_OP} "
+            f"{matchers}transform.named_sequence @__transform_main(%module: {_OP} "
             f"{{transform.consumed}}) {{\n{body}  transform.yield\n}}\n"
         )
 
+    def _split_reduction(self) -> None:
+        """Split the first reduction into slices: a new parallel loop, the first one."""
+        split = self._value()
+        self._add(
+            f"{split}:4 = transform.structured.split_reduction {self._root()} "
+            f"{{split_factor = {self._schedule.split_k_slices}, insert_split_dimension = 0}} : "
+            f"({_OP}) -> ({', '.join([_OP] * 4)})",
+            f'transform.annotate {split}#2 "{ROOT}" : {_OP}',
+        )
+
+    def _generalize(self) -> None:
+        general = self._value()
+        self._add(
+            f"{general} = transform.structured.generalize {self._root()} : ({_OP}) -> {_OP}",
+            f'transform.annotate {general} "{ROOT}" : {_OP}',
+        )
+
+    def _loops(self) -> list[tuple[Loop, int, int]]:
+        """Return each loop of the root with the sizes of its tiles, that of slices included."""
+        schedule, slices = self._schedule, self._schedule.split_k_slices
+        loops = list(zip(self._operation.loops, schedule.tile, schedule.vector, strict=True))
+        if slices == 1:
+            return loops
+        first = next(i for i, (loop, *_) in enumerate(loops) if loop.type == "reduction")
+        reduction, tile, vector = loops[first]
+        part = Loop(reduction.size // slices, "reduction")
+        loops[first] = part, tile, min(vector, part.size)
+        return [(Loop(slices, "parallel"), 1, 1), *loops]
+
     def _tile_for_caches(self) -> None:
         """Tile the last operation and fuse its producers, then tile the reductions of the root."""
-        loops = self._operation.loops
-        tile = [
-            0 if size >= loop.size else size
-            for size, loop in zip(self._schedule.tile, loops, strict=True)
+        loops = self._loops()
+        tiles = [0 if tile >= loop.size else tile for loop, tile, _ in loops]
+        parallel = [
+            size if loop.type == "parallel" else 0
+            for size, (loop, *_) in zip(tiles, loops, strict=True)
         ]
-        parallel = [size for size, loop in zip(tile, loops, strict=True) if loop.type == "parallel"]
+        if any(parallel):
+            if self._schedule.split_k_slices > 1:
+                self._tile(f"transform.structured.tile_using_for {self._root()}", parallel)
+            else:
+                self._fuse(parallel)
+        reductions = [size - same for size, same in zip(tiles, parallel, strict=True)]
+        if any(reductions):
+            self._tile(f"transform.structured.tile_using_for {self._root()}", reductions)
+
+    def _fuse(self, parallel: list[int]) -> None:
+        """Tile the last operation by the root's parallel sizes, and fuse what produces operands."""
+        if not self._root_is_last():
+            loops = zip(parallel, self._operation.loops, strict=True)
+            parallel = [size for size, loop in loops if loop.type == "parallel"]
+            parallel = parallel[: len(self._operation.result.shape)]
         if any(parallel):
             store = self._match('ops{["bufferization.materialize_in_destination"]}')
             last = self._value()
             self._add(f"{last} = transform.get_producer_of_operand {store}[0] : ({_OP}) -> {_OP}")
-            self._tile(f"transform.structured.fuse {last} tile_sizes {parallel} {{apply_cleanup}}")
-        reductions = [
-            size if loop.type == "reduction" else 0 for size, loop in zip(tile, loops, strict=True)
-        ]
-        if any(reductions):
-            self._tile(
-                f"transform.structured.tile_using_for {self._root()} tile_sizes {reductions}"
-            )
+            self._tile(f"transform.structured.fuse {last}", parallel, " {apply_cleanup}")
+
+    def _root_is_last(self) -> bool:
+        lines = self._body.strip().splitlines()
+        returned = lines[-1].split()[1]
+        return any(line.strip().startswith(f"{returned} =") and ROOT in line for line in lines)
 
     def _tile_for_registers(self) -> None:
-        vector = list(self._schedule.vector)
-        self._tile(f"transform.structured.tile_using_for {self._root()} tile_sizes {vector}")
-        rank = len(self._operation.result.shape)
-        width = self._width()
-        fill = self._match('ops{["linalg.fill"]}')
-        sizes = [*[1] * (rank - 1), width]
-        self._tile(f"transform.structured.tile_using_for {fill} tile_sizes {sizes}")
+        loops = self._loops()
+        vector = [size for *_, size in loops]
+        if not self._schedule.partial:
+            self._tile(f"transform.structured.tile_using_for {self._root()}", vector)
+            return
+        last = max(at for at, (loop, *_) in enumerate(loops) if loop.type == "reduction")
+        outer = [0 if at == last else size for at, size in enumerate(vector)]
+        if any(outer):
+            self._tile(f"transform.structured.tile_using_for {self._root()}", outer)
+        sizes = [
+            min(size, loops[at][0].size) if at == last else 0 for at, size in enumerate(vector)
+        ]
+        tiled = self._value()
+        self._add(
+            f"{tiled}:4 = transform.structured.tile_reduction_using_for {self._root()} "
+            f"by tile_sizes = {sizes} : ({_OP}) -> ({', '.join([_OP] * 3)}, {_FOR})"
+        )
+        self._peel(f"{tiled}#3")
+        self._clean()
+
+    def _ranks(self) -> list[int]:
+        """Return the numbers of loops that operations may have."""
+        ranks = {
+            text.count(",") + 1
+            for text in re.findall(r"iterator_types\s*=\s*\[(.*?)\]", self._body)
+        }
+        shapes = re.findall(r"tensor<((?:\d+x)*)", self._body)
+        ranks |= {shape.count("x") for shape in shapes}
+        ranks.add(len(self._operation.result.shape) + (self._schedule.split_k_slices > 1))
+        return sorted(ranks - {0})
+
+    def _mark(self, ranks: list[int]) -> None:
+        """Mark each operation with its number of loops, and the root with 0.
+
+        Tiling keeps attributes, and so the pieces can be told apart.
+        """
+        pairs = ", ".join(f"@has_{rank}_loops -> @mark_{rank}_loops" for rank in ranks)
+        module = self._value()
+        self._add(f"{module} = transform.foreach_match in %module {pairs} : ({_OP}) -> {_OP}")
+        self._module = module
+        self._add(
+            f"%none = transform.param.constant 0 : i64 -> {_PARAMETER}",
+            f'transform.annotate {self._root()} "{_LOOPS}" = %none : {_OP}, {_PARAMETER}',
+        )
+
+    def _tile_others(self, ranks: list[int]) -> None:
+        """Tile the operations beside the root to vectors."""
+        for rank in ranks:
+            others = self._match(f"attributes {{{_LOOPS} = {rank} : i64}}")
+            sizes = [*[1] * (rank - 1), self._width()]
+            self._tile(f"transform.structured.tile_using_for {others}", sizes)
 
     def _width(self) -> int:
-        """Return the register tile of the innermost parallel loop."""
-        loops = zip(self._schedule.vector, self._operation.loops, strict=True)
-        return [size for size, loop in loops if loop.type == "parallel"][-1]
+        """Return the vector size of the operations beside the root.
 
-    def _tile(self, transform: str) -> None:
+        It is the register tile of the innermost parallel loop, or of the innermost one; but
+        functions such as exp are there for some sizes of vectors only.
+        """
+        sizes = [size for loop, _, size in self._loops() if loop.type == "parallel"]
+        width = max(sizes[-1] if sizes else 1, self._schedule.vector[-1])
+        return min(width, self._function_lanes) if "math." in self._body else width
+
+    def _tile(self, transform: str, sizes: list[int], attributes: str = "") -> None:
         """Tile, and peel the loops that the size does not divide, such that shapes are static."""
-        sizes = transform.partition("tile_sizes [")[2].partition("]")[0].split(", ")
-        count = sum(size != "0" for size in sizes)
+        count = sum(size != 0 for size in sizes)
         tiled = self._value()
         types = ", ".join([_OP, *[_FOR] * count])
-        self._add(f"{tiled}:{count + 1} = {transform} : ({_OP}) -> ({types})")
+        self._add(
+            f"{tiled}:{count + 1} = {transform} tile_sizes {sizes}{attributes} : "
+            f"({_OP}) -> ({types})"
+        )
         for index in range(count, 0, -1):
-            self._add(
-                f"transform.sequence {tiled}#{index} : {_FOR} failures(suppress) {{",
-                f"^bb0(%loop: {_FOR}):",
-                f"  transform.loop.peel %loop : ({_FOR}) -> ({_FOR}, {_FOR})",
-                "}",
-            )
+            self._peel(f"{tiled}#{index}")
+        self._clean()
+
+    def _peel(self, loops: str) -> None:
+        """Peel the last iteration of loops; those without a partial one stay as they are."""
+        self._add(
+            f"transform.sequence {loops} : {_FOR} failures(suppress) {{",
+            f"^bb0(%loop: {_FOR}):",
+            f"  transform.loop.peel %loop : ({_FOR}) -> ({_FOR}, {_FOR})",
+            "}",
+        )
+
+    def _optionally(self, transform: str, operations: str, types: str = f" : {_OP}") -> None:
+        """Transform the operations that can be, and leave the others."""
+        self._add(
+            f"transform.sequence {operations} : {_OP} failures(suppress) {{",
+            f"^bb0(%operation: {_OP}):",
+            f"  {transform} %operation{types}",
+            "}",
+        )
+
+    def _clean(self) -> None:
         self._apply(
             self._functions(),
             "canonicalization",
             "linalg.tiling_canonicalization",
             "scf.for_loop_canonicalization",
+            "tensor.fold_tensor_empty",
             "tensor.merge_consecutive_insert_extract_slice",
         )
 
     def _vectorize(self) -> None:
-        vectorized = self._value()
-        self._add(
-            f"{vectorized} = transform.structured.vectorize_children_and_apply_patterns "
-            f"{self._functions()} : ({_OP}) -> {_OP}"
-        )
+        if self._decomposed:
+            self._optionally("transform.structured.decompose", self._root(), f" : ({_OP}) -> {_OP}")
+            self._clean()
+        if self._unit_windows:
+            self._apply(self._functions(), "linalg.fold_unit_extent_dims_via_slices")
+        # Not the whole function: that makes vectors of tensor.insert_slice, too, wrong ones where
+        # it drops a dimension that is not among the first.
+        self._optionally("transform.structured.vectorize", self._match("interface{LinalgOp}"))
+        functions = self._functions()
         self._apply(
-            vectorized,
+            functions,
             "vector.reduction_to_contract",
             "vector.transfer_permutation_patterns",
             "tensor.fold_tensor_subset_ops_into_vector_transfers",
             "canonicalization",
         )
-        self._add(f"transform.apply_cse to {vectorized} : {_OP}")
+        self._add(f"transform.apply_cse to {functions} : {_OP}")
         loops = self._match('ops{["scf.for"]}')
         self._add(
             f"transform.apply_licm to {loops} : {_OP}",
             f"transform.loop.hoist_loop_invariant_subsets {loops} : {_OP}",
         )
-        self._apply(vectorized, "canonicalization")
+        self._apply(functions, "canonicalization")
 
     def _bufferize(self) -> None:
         self._add(
+            f"transform.bufferization.eliminate_empty_tensors {self._module} : {_OP}",
             "%bufferized = transform.bufferization.one_shot_bufferize layout{IdentityLayoutMap} "
-            f"%module {{bufferize_function_boundaries = true}} : ({_OP}) -> {_OP}"
+            f"{self._module} {{bufferize_function_boundaries = true}} : ({_OP}) -> {_OP}",
         )
 
     def _lower_vectors(self) -> None:
         functions = self._match('ops{["func.func"]}', "%bufferized")
+        self._add(f"transform.apply_cse to {functions} : {_OP}")
+        self._apply(functions, "canonicalization")
         self._apply(
             functions,
             'vector.lower_contraction lowering_strategy = "outerproduct"',
@@ -182,8 +342,8 @@ class ScheduleText:
     def _functions(self) -> str:
         return self._match('ops{["func.func"]}')
 
-    def _match(self, what: str, where: str = "%module") -> str:
-        value = self._value()
+    def _match(self, what: str, where: str = "") -> str:
+        value, where = self._value(), where or self._module
         self._add(f"{value} = transform.structured.match {what} in {where} : ({_OP}) -> {_OP}")
         return value
 
@@ -200,3 +360,41 @@ class ScheduleText:
 
     def _add(self, *lines: str) -> None:
         self._lines += lines
+
+
+def function_lanes(operation: Operation, vector_bits: int) -> int:
+    """Return the lanes for functions such as exp: the widest of libmvec that llc calls."""
+    return min(vector_bits, 256) // operation.accumulator.bits
+
+
+def has_windows(body: str) -> bool:
+    """Return whether operations access elements at sums of loops, as convolutions do."""
+    return bool(
+        re.search(r"\blinalg\.(conv|depthwise|pooling)_", body)
+        or re.search(r"affine_map<[^>]*-> \([^)>]*\+", body)
+    )
+
+
+def _matcher(rank: int) -> str:
+    """Return sequences that mark the structured operations with a number of loops."""
+    lines = [
+        f"transform.named_sequence private @has_{rank}_loops"
+        f"(%operation: {_OP} {{transform.readonly}}) -> {_OP} {{",
+        "  %matched = transform.match.structured failures(propagate) %operation : "
+        f"({_OP}) -> {_OP} {{",
+        f"  ^bb0(%structured: {_OP}):",
+        f"    %loops = transform.match.structured.rank %structured : ({_OP}) -> {_PARAMETER}",
+        f"    %rank = transform.param.constant {rank} : i64 -> {_PARAMETER}",
+        f"    transform.match.param.cmpi eq %loops, %rank : {_PARAMETER}",
+        f"    transform.match.structured.yield %structured : {_OP}",
+        "  }",
+        f"  transform.yield %matched : {_OP}",
+        "}",
+        f"transform.named_sequence private @mark_{rank}_loops"
+        f"(%operation: {_OP} {{transform.readonly}}) {{",
+        f"  %rank = transform.param.constant {rank} : i64 -> {_PARAMETER}",
+        f'  transform.annotate %operation "{_LOOPS}" = %rank : {_OP}, {_PARAMETER}',
+        "  transform.yield",
+        "}",
+    ]
+    return "".join(f"{line}\n" for line in lines)

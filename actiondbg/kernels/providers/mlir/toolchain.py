@@ -33,9 +33,11 @@ class Toolchain:
         llc: generates code.
         cc: links, and compiles the loop that times a kernel.
         version: of LLVM, such as "22.1.8", the same in all of them.
+        triple: of the target, such as "x86_64-unknown-linux-gnu".
         cpu: the CPU at hand, by its name in LLVM.
         vector_bits: the width of the CPU's vector registers.
         runtime: the directory of libmlir_c_runner_utils, or None.
+        vector_math: whether glibc's libmvec is there: exp and the like on vectors.
     """
 
     mlir_opt: Path
@@ -43,14 +45,22 @@ class Toolchain:
     llc: Path
     cc: Path
     version: str
+    triple: str
     cpu: str
     vector_bits: int
     runtime: Path | None
+    vector_math: bool
 
     @property
     def identity(self) -> str:
         """The versions and the target, in one line."""
-        return f"LLVM {self.version}, {self.cpu}, vectors of {self.vector_bits} bits"
+        parts = [
+            f"LLVM {self.version}",
+            self.triple,
+            self.cpu,
+            f"vectors of {self.vector_bits} bits",
+        ]
+        return ", ".join([*parts, "libmvec"] if self.vector_math else parts)
 
 
 @cache
@@ -73,7 +83,7 @@ def find_toolchain() -> Toolchain:
             "The provider mlir needs a C compiler, which links kernels: apt-get install gcc."
         )
     listing = _output(llc, "--version")
-    version, cpu = _version(listing), re.search(r"Host CPU: (\S+)", listing)
+    version = _version(listing)
     for tool in (mlir_opt, mlir_translate):
         other = _version(_output(tool, "--version"))
         if other != version:
@@ -87,9 +97,11 @@ def find_toolchain() -> Toolchain:
         llc,
         Path(cc),
         version,
-        cpu[1] if cpu else "generic",
+        _field(listing, "Default target"),
+        _field(listing, "Host CPU"),
         _vector_bits(),
         _runtime(mlir_opt),
+        _has_library(Path(cc), "libmvec.so"),
     )
 
 
@@ -149,6 +161,14 @@ def _version(listing: str) -> str:
     return found[1] if found else "unknown"
 
 
+def _field(listing: str, name: str) -> str:
+    """Return a field of what ``llc --version`` prints."""
+    found = re.search(rf"{name}: (\S+)", listing)
+    if found is None:
+        raise ProviderMissing(f"llc --version prints no '{name}': {_INSTALL}.")
+    return found[1]
+
+
 def _vector_bits() -> int:
     """Return the width of the vector registers; 128 where Linux names no feature of the CPU."""
     try:
@@ -163,3 +183,8 @@ def _runtime(mlir_opt: Path) -> Path | None:
     name = "libmlir_c_runner_utils.so"
     directory = mlir_opt.resolve().parent.parent / "lib"
     return directory if (directory / name).exists() else None
+
+
+def _has_library(cc: Path, name: str) -> bool:
+    """Return whether the C compiler finds a library; it prints the name alone if not."""
+    return _output(cc, f"-print-file-name={name}").strip() != name

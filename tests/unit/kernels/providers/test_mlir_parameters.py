@@ -29,7 +29,16 @@ from actiondbg.kernels.providers.mlir.predefined import predefined_schedules, sc
         ),
         (
             {"tiles": [4, 4, 4]},
-            "The provider mlir has no parameter 'tiles': use tile, vector or pipeline.",
+            "The provider mlir has no parameter 'tiles': use partial, split_k_slices, tile, "
+            "vector or pipeline.",
+        ),
+        (
+            {"vector": [1, 8, 1], "split_k_slices": 3},
+            "The reduction of 8 cannot be split into 3 equal slices.",
+        ),
+        (
+            {"vector": [1, 8, 1], "split_k_slices": 2, "partial": True},
+            "A reduction is either split into slices or partial, not both.",
         ),
         (
             {"pipeline": "canonicalize", "vector": [1, 1, 1]},

@@ -26,7 +26,7 @@ from actiondbg.kernels.operations.matmul_bias_relu import MatmulBiasRelu
 from actiondbg.kernels.operations.pooling import Pooling
 from actiondbg.kernels.operations.reduction import Reduction
 from actiondbg.kernels.providers.iree import programs
-from actiondbg.kernels.providers.iree.configurations import data_tiling, split_k
+from actiondbg.kernels.providers.iree.configurations import data_tiling
 from actiondbg.kernels.providers.iree.provider import IreeProvider
 from actiondbg.kernels.providers.iree.target import Target
 from actiondbg.kernels.providers.iree.toolchain import Toolchain
@@ -145,12 +145,14 @@ def test_f64_is_not_computed_as_f32(provider: IreeProvider, tmp_path: Path) -> N
 
 def test_split_sums(provider: IreeProvider, tmp_path: Path) -> None:
     operation = Matmul(64, 64, 256)
-    configuration = split_k(provider.configurations(operation)[0], 4)
+    for whole in (provider.default(operation), provider.configurations(operation)[0]):
+        split = replace(whole, parameters={**whole.parameters, "split_k_slices": 4})
 
-    kernel = compile_kernel(provider, operation, configuration, tmp_path)
+        kernel = compile_kernel(provider, operation, split, tmp_path / whole.name)
 
-    assert kernel.config_applied == "yes"
-    assert computes(kernel, operation)
+        assert kernel.config_applied == "yes"
+        assert "4x64x64" in (tmp_path / whole.name / "chosen.mlir").read_text()
+        assert computes(kernel, operation)
 
 
 def test_data_tiling_is_read_back(provider: IreeProvider, tmp_path: Path) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from actiondbg.kernels.model.configuration import Configuration, Parameter
@@ -13,6 +13,8 @@ from actiondbg.kernels.providers.iree.tiling import Tiling, levels
 PROVIDER = "iree"
 LEVELS = ("distribution", "cache_parallel", "vector_common_parallel", "vector_reduction")
 _GPU_LISTS = ("workgroup", "reduction", "subgroup", "thread")
+# The levels that tile every parallel loop.
+_PARALLEL = ("distribution", "cache_parallel", "vector_common_parallel", "workgroup", "thread")
 _FLAGS = ("data_tiling", "split_k_slices", "peeling")
 _GENERAL = ("device", "arch", "pipeline", "applied_by", *_FLAGS)
 _GPU = (*_GPU_LISTS, "mma_kind", "workgroup_size", "stages")
@@ -86,28 +88,27 @@ def peeled(configuration: Configuration) -> Configuration:
     return Configuration(PROVIDER, f"{configuration.name}_peeled", parameters)
 
 
-def split_k(configuration: Configuration, slices: int) -> Configuration:
-    """Return a configuration that also splits the sums of a product into slices.
+def slices_of(configuration: Configuration) -> int:
+    """Return into how many slices the sums of a product are split; 1 for whole sums."""
+    slices = configuration.parameters.get("split_k_slices", 1)
+    return slices if isinstance(slices, int) else 1
 
-    The slices become the outermost loop.
+
+def applied_by(configuration: Configuration) -> str:
+    """Return how tile sizes are applied: "attribute" or "stage".
+
+    The split of sums makes another operation of the one in the source, which has the attribute.
     """
-    parameters = dict(configuration.parameters)
-    for level in LEVELS:
-        sizes = parameters.get(level)
-        if isinstance(sizes, Sequence) and not isinstance(sizes, str):
-            parameters[level] = [0 if level == "vector_reduction" else 1, *sizes]
-    parameters["split_k_slices"] = slices
-    if "applied_by" in parameters:  # the split makes another operation of the one in the source
-        parameters["applied_by"] = "stage"
-    return Configuration(PROVIDER, f"{configuration.name}_split_k_{slices}", parameters)
+    by_attribute = configuration.parameters.get("applied_by", "attribute") == "attribute"
+    return "attribute" if by_attribute and slices_of(configuration) == 1 else "stage"
 
 
 def lowering_of(configuration: Configuration) -> Lowering | None:
     """Return the attributes that a configuration demands, or None if it leaves them to IREE."""
     parameters = configuration.parameters
     if "workgroup" in parameters:
-        return _gpu_lowering(parameters)
-    config = {level: _list(parameters[level]) for level in LEVELS if level in parameters}
+        return _gpu_lowering(configuration)
+    config = _levels(configuration, LEVELS)
     if not config:
         return None
     peeling = ", {enable_loop_peeling}" if parameters.get("peeling") else ""
@@ -117,11 +118,9 @@ def lowering_of(configuration: Configuration) -> Lowering | None:
 def flags_of(configuration: Configuration) -> list[str]:
     """Return the compiler's options that a configuration demands."""
     parameters = configuration.parameters
-    flags: list[str] = []
-    if parameters.get("data_tiling"):
-        flags.append("--iree-opt-data-tiling")
-    slices = parameters.get("split_k_slices", 1)
-    if isinstance(slices, int) and slices > 1:
+    flags = ["--iree-opt-data-tiling"] if parameters.get("data_tiling") else []
+    slices = slices_of(configuration)
+    if slices > 1:
         flags.append(f"--iree-dispatch-creation-split-matmul-reduction={slices}")
     return flags
 
@@ -197,13 +196,16 @@ def subgroup_size(target: Target) -> int:
     return 64 if target.device == "rocm" and target.arch.startswith("gfx9") else 32
 
 
-def _gpu_lowering(parameters: Mapping[str, Parameter]) -> Lowering:
-    config = {level: _list(parameters[level]) for level in _GPU_LISTS if level in parameters}
+def _gpu_lowering(configuration: Configuration) -> Lowering:
+    parameters = configuration.parameters
+    config = _levels(configuration, _GPU_LISTS)
     mma = parameters.get("mma_kind")
     if mma:
         config["mma_kind"] = f"#iree_gpu.mma_layout<{mma}>"
         config["promote_operands"] = "[0, 1]"
     target = make_target(str(parameters["device"]), str(parameters.get("arch", "")))
+    if mma and target.device == "cuda":
+        config["convert_acc_gemm"] = ""  # as IREE chooses it for NVIDIA's instructions
     size = _list(parameters["workgroup_size"])
     options = (
         f"#iree_gpu.pipeline_options<prefetch_num_stages = {parameters.get('stages', 1)}, "
@@ -235,6 +237,20 @@ def _name(target: Target, rest: str) -> str:
     return "_".join(each for each in (PROVIDER, target.name, rest) if each)
 
 
+def _levels(configuration: Configuration, names: Sequence[str]) -> dict[str, str]:
+    """Return the lists of sizes as MLIR; slices of sums are the first loop."""
+    parameters = configuration.parameters
+    split = slices_of(configuration) > 1
+    return {
+        name: _list([*([int(name in _PARALLEL)] if split else []), *_elements(parameters[name])])
+        for name in names
+        if name in parameters
+    }
+
+
+def _elements(value: Parameter) -> Sequence[int | str]:
+    return value if isinstance(value, Sequence) and not isinstance(value, str) else [str(value)]
+
+
 def _list(value: Parameter) -> str:
-    sizes = value if isinstance(value, Sequence) and not isinstance(value, str) else [value]
-    return f"[{', '.join(str(size) for size in sizes)}]"
+    return f"[{', '.join(str(size) for size in _elements(value))}]"

@@ -11,7 +11,8 @@ Dialect = Literal["iree_cpu", "iree_gpu"]
 
 _CONFIG = re.compile(r"lowering_config = #(iree_\w+)\.lowering_config<")
 _TRANSLATION = re.compile(r"translation_info = #iree_codegen\.translation_info<")
-_PIPELINE = re.compile(r"pipeline=#iree_\w+\.pipeline<(\w+)>")
+# Older versions print the name alone.
+_PIPELINE = re.compile(r"pipeline=(?:#iree_\w+\.pipeline<)?(\w+)")
 _OPERATION = re.compile(r"= (\w+\.\w+) ")
 _VECTOR = "vector_common_parallel"
 _OPENING, _CLOSING = "<[{(", ">]})"

@@ -73,7 +73,7 @@ def _unfit_split(dispatch: Dispatch) -> str | None:
 
 def _unfit_levels(dispatch: Dispatch) -> str | None:
     """Return that a list of sizes does not have a size for each loop."""
-    loops = _loop_sizes(dispatch)
+    loops = root_loops(dispatch.operation)
     for level in (*LEVELS, "workgroup", "reduction", "subgroup", "thread"):
         if level not in dispatch.configuration.parameters:
             continue
@@ -95,8 +95,8 @@ def _too_large_vector(dispatch: Dispatch) -> str | None:
     reduction = sizes_of(parameters.get("vector_reduction", ()))
     if not parallel or not reduction:
         return None
-    rows = zip(_loop_sizes(dispatch), parallel, reduction, strict=True)
-    size = prod(one or other or loop for loop, one, other in rows)
+    loops = zip(root_loops(dispatch.operation), parallel, reduction, strict=True)
+    size = prod(one or other or loop for loop, one, other in loops)
     size *= dispatch.operation.accumulator.size
     most = _MOST_REGISTERS * vector_bytes()
     if size < most:
@@ -114,7 +114,7 @@ def _unaligned_tile(dispatch: Dispatch) -> str | None:
         return (
             f"A workgroup's tile is of a product of matrices, and not of {dispatch.operation.kind}."
         )
-    for size, loop in zip(tile, _loop_sizes(dispatch), strict=True):
+    for size, loop in zip(tile, root_loops(dispatch.operation), strict=True):
         if size and loop % size:
             return f"A loop of {loop} does not divide into tiles of {size}."
     threads = sizes_of(parameters.get("workgroup_size", ()))
@@ -154,16 +154,6 @@ def _gpu_tile(dispatch: Dispatch) -> list[int]:
     mma = parameters.get("mma_kind")
     unit = mma_shape(str(mma))[2] if mma else 1
     return [size or sums * unit for size, sums in zip(tile, depth, strict=False)]
-
-
-def _loop_sizes(dispatch: Dispatch) -> list[int]:
-    """Return the sizes of the root's loops in the compiler: slices of a sum are the first."""
-    slices = dispatch.configuration.parameters.get("split_k_slices", 1)
-    loops = root_loops(dispatch.operation)
-    if not isinstance(slices, int) or slices == 1:
-        return loops
-    *parallel, reduction = loops
-    return [slices, *parallel, reduction // slices]
 
 
 def sizes_of(value: Parameter) -> list[int] | None:

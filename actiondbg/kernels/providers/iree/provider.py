@@ -12,7 +12,12 @@ from actiondbg.kernels.model.configuration import Configuration, Parameter
 from actiondbg.kernels.model.dispatch import Dispatch
 from actiondbg.kernels.model.operation import Operation
 from actiondbg.kernels.providers.iree import catalog, configurations, obstacles
-from actiondbg.kernels.providers.iree.configurations import flags_of, lowering_of
+from actiondbg.kernels.providers.iree.configurations import (
+    applied_by,
+    flags_of,
+    lowering_of,
+    slices_of,
+)
 from actiondbg.kernels.providers.iree.lowering import (
     Lowering,
     find_root,
@@ -62,7 +67,7 @@ class IreeProvider(Provider):
 
     def source(self, dispatch: Dispatch) -> str:
         lowering = lowering_of(dispatch.configuration)
-        by_attribute = dispatch.configuration.parameters.get("applied_by") == "attribute"
+        by_attribute = applied_by(dispatch.configuration) == "attribute"
         attribute = lowering.compilation_info if lowering is not None and by_attribute else ""
         return dispatch.operation.function(root_attributes=attribute)
 
@@ -105,7 +110,7 @@ class IreeProvider(Provider):
         text = (folder / _CHOSEN).read_text()
         if lowering is None:
             return _CHOSEN, *_chosen_by_iree(dispatch, text)
-        if dispatch.configuration.parameters.get("applied_by") != "stage":
+        if applied_by(dispatch.configuration) != "stage":
             return _CHOSEN, *_read_back(dispatch, lowering, text)
         edited = _edit(dispatch, lowering, text)
         if edited is None:
@@ -147,9 +152,10 @@ class IreeProvider(Provider):
         """Return an error that says so if this IREE does not know the attributes."""
         if "iree_cpu" not in str(error) and "iree_gpu" not in str(error):
             return error
+        version = self._tools.version().split()[0]
         return CompileError(
-            f"IREE {self._tools.version()} does not know the attributes of this configuration, "
-            f"which are those of IREE 3.13: {error}"
+            f"IREE {version} does not know the attributes of this configuration, which are those "
+            f"of IREE 3.12 and later: {error}"
         )
 
 
@@ -162,13 +168,18 @@ def _chosen_by_iree(dispatch: Dispatch, stage: str) -> tuple[Applied, str]:
     """Return what IREE has chosen for a configuration that leaves it the choice."""
     root = find_root(read_lowerings(stage), _loops(dispatch))
     detail = f"IREE chose {root}." if root is not None else ""
-    if not dispatch.configuration.parameters.get("data_tiling"):
-        return "default", detail
-    return (
-        ("yes", detail)
-        if "linalg.pack" in stage
-        else ("no", f"IREE packed no operand. {detail}".strip())
-    )
+    demands = {
+        "IREE packed no operand.": (
+            bool(dispatch.configuration.parameters.get("data_tiling")),
+            "linalg.pack" in stage,
+        ),
+        "IREE did not split the sums.": (slices_of(dispatch.configuration) > 1, root is not None),
+    }
+    refused = [why for why, (demanded, done) in demands.items() if demanded and not done]
+    if refused:
+        return "no", " ".join([*refused, detail]).strip()
+    demanded = any(each for each, _ in demands.values())
+    return ("yes" if demanded else "default"), detail
 
 
 def _read_back(dispatch: Dispatch, lowering: Lowering, stage: str) -> tuple[Applied, str]:
@@ -189,5 +200,4 @@ def _edit(dispatch: Dispatch, lowering: Lowering, stage: str) -> str | None:
 
 def _loops(dispatch: Dispatch) -> int:
     """Return the number of loops of the root in the compiler."""
-    split = dispatch.configuration.parameters.get("split_k_slices", 1)
-    return len(root_loops(dispatch.operation)) + (split != 1)
+    return len(root_loops(dispatch.operation)) + (slices_of(dispatch.configuration) > 1)

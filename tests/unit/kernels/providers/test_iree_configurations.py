@@ -13,7 +13,7 @@ from actiondbg.kernels.model.element_type import ElementType
 from actiondbg.kernels.operations.conv_2d import Conv2d
 from actiondbg.kernels.operations.matmul import Matmul
 from actiondbg.kernels.providers.iree import tiling
-from actiondbg.kernels.providers.iree.configurations import flags_of, lowering_of, split_k, tiled
+from actiondbg.kernels.providers.iree.configurations import applied_by, flags_of, lowering_of, tiled
 from actiondbg.kernels.providers.iree.obstacles import find_obstacle
 from actiondbg.kernels.providers.iree.root import root_loops
 from actiondbg.kernels.providers.iree.target import Target, make_target
@@ -83,8 +83,8 @@ def test_a_choice_without_a_size_is_refused() -> None:
 
 
 def test_slices_are_the_outermost_loop() -> None:
-    tiling_of_one = matmul_tiling(0, (64, 64), (4, 16), 1)
-    configuration = split_k(tiled(CPU, tiling_of_one, "DoubleTilingExpert", "attribute"), 4)
+    tiles = tiled(CPU, matmul_tiling(0, (64, 64), (4, 16), 1), "DoubleTilingExpert", "attribute")
+    configuration = replace(tiles, parameters={**tiles.parameters, "split_k_slices": 4})
 
     lowering = lowering_of(configuration)
 
@@ -92,7 +92,7 @@ def test_slices_are_the_outermost_loop() -> None:
     assert lowering.config["distribution"] == "[1, 64, 64, 0]"
     assert lowering.config["vector_reduction"] == "[0, 0, 0, 1]"
     assert flags_of(configuration) == ["--iree-dispatch-creation-split-matmul-reduction=4"]
-    assert configuration.name == "iree_tile_config_64x64_4x16x1_split_k_4"
+    assert applied_by(configuration) == "stage"
     assert find_obstacle(Dispatch(Matmul(64, 64, 64), configuration)) is None
 
 

@@ -79,7 +79,8 @@ class IreeProvider(Provider):
         return CompiledKernel(binaries[0], binaries[-1], applied, detail)
 
     def not_runnable(self, dispatch: Dispatch) -> str | None:
-        return _target_of(dispatch.configuration).missing_device()
+        target = _target_of(dispatch.configuration)
+        return None if target.device == "cpu" else self._tools.missing_device(target.runtime_device)
 
     def space(self, operation: Operation) -> Mapping[str, Sequence[Parameter]]:
         return catalog.space(operation, self._target)

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-import re
 from dataclasses import dataclass
 from functools import lru_cache
-from importlib import import_module
 from pathlib import Path
-from typing import Any
 
 from actiondbg.errors import UsageError
 
@@ -58,10 +55,6 @@ class Target:
         """The device that runs the code; on the CPU the one that uses the calling thread."""
         return "local-sync" if self.device == "cpu" else _GPUS[self.device][1]
 
-    def missing_device(self) -> str | None:
-        """Return why this machine does not run the code, as one sentence, or None."""
-        return None if self.device == "cpu" else _missing_device(self.runtime_device)
-
 
 def make_target(device: str, arch: str = "") -> Target:
     """Make a target.
@@ -76,20 +69,6 @@ def make_target(device: str, arch: str = "") -> Target:
     if device not in _GPUS:
         raise UsageError(f"Unknown device '{device}'; iree has cpu, {', '.join(_GPUS)}.")
     return Target(device, arch or _GPUS[device][3])
-
-
-@lru_cache
-def _missing_device(driver: str) -> str | None:
-    vendor = {"cuda": "CUDA", "hip": "ROCm"}[driver]
-    runtime: Any = import_module("iree.runtime")  # has no type stubs
-    try:
-        devices = runtime.get_driver(driver).query_available_devices()
-    except (RuntimeError, ValueError) as error:
-        # Such as "...cuda_dynamic_symbols.c:66: UNAVAILABLE; CUDA driver library ... not available;
-        # please ensure ...".
-        reason = re.search(r"; ([^;:\n]+)", str(error))
-        return f"No {vendor} device: {reason.group(1) if reason else str(error).splitlines()[0]}."
-    return None if devices else f"No {vendor} device: the driver lists none."
 
 
 @lru_cache

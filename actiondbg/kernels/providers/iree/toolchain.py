@@ -59,6 +59,13 @@ class Toolchain:
         files = (program, *Path(program).parent.glob("../lib/libIREECompiler.so*"))
         return f"{version} of {max(Path(each).stat().st_mtime_ns for each in files)}"
 
+    def missing_device(self, device: str) -> str | None:
+        """Return why a device of the runtime, such as "cuda", is not to be had, or None.
+
+        A program is asked, so that this process does not load the device's driver.
+        """
+        return _missing_device(self.program("iree-run-module"), device)
+
 
 def package_folder(name: str) -> Path | None:
     """Return the folder of an installed package, which is not imported, or None."""
@@ -88,3 +95,20 @@ def _version(program: str) -> str:
         raise ProviderMissing(f"{program} does not start: {error}.") from error
     found = re.search(r"IREE compiler version (\S+)(?: @ (\S+))?", shown.stdout)
     return " ".join(each for each in found.groups() if each) if found else shown.stdout.strip()
+
+
+@lru_cache
+def _missing_device(program: str, device: str) -> str | None:
+    try:
+        asked = subprocess.run(
+            [program, f"--list_devices={device}"], capture_output=True, text=True, timeout=60
+        )
+    except (OSError, subprocess.SubprocessError) as error:
+        raise ProviderMissing(f"{program} does not start: {error}.") from error
+    vendor = {"cuda": "CUDA", "hip": "ROCm"}.get(device, device)
+    if asked.returncode == 0:
+        return None if asked.stdout.strip() else f"No {vendor} device: the driver lists none."
+    # Such as "...cuda_dynamic_symbols.c:66: UNAVAILABLE; CUDA driver library ... not available;
+    # please ensure ...".
+    reason = re.search(r"; ([^;:\n]+)", asked.stderr)
+    return f"No {vendor} device: {reason.group(1) if reason else 'IREE gives no reason'}."

@@ -122,7 +122,7 @@ def _run(run: Callable[[Path, bool], Result], output: Path) -> Result:
 
 
 class StoredCulprit:
-    """The culprit of a dispatch, in ``culprit.json``: up to date for one kernel, source and actiondbg.
+    """The culprit of a dispatch, in ``culprit.json``: of one kernel, source and actiondbg.
 
     Args:
         folder: of the dispatch, with ``configured.mlir`` and ``kernel.json``.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
@@ -23,7 +23,9 @@ from actiondbg.kernels.search.trial_log import LogHeader, TrialLog
 
 End = Literal["budget", "time", "space"]
 Origin = Literal["default", "predefined", "found"]
-_FINALISTS = 3  # beside the default and the best of an earlier search
+_FINALISTS = 3  # beside the default, a predefined one and the best of an earlier search
+# A finalist that took so many times as long as the fastest is not measured again.
+_SLOW = 10.0
 # How many points that do not fit may follow each other, until the space counts as tried.
 _MISFITS = 2000
 
@@ -80,7 +82,7 @@ class Finalist:
 
     Attributes:
         configuration: of the kernel.
-        profile: its times in the confirmation run.
+        profile: its times in the confirmation run; the time of its trial if it is much slower.
         origin: "default", "predefined", or "found" by the sampler.
     """
 
@@ -287,23 +289,31 @@ class ConfigurationSearch:
     def _confirm(self, earlier: SearchTrial | None) -> list[Finalist]:
         """Measure the fastest again, in turn with the default, predefined and earlier best."""
         right = sorted((each for each in self.log.trials if each.is_right), key=lambda it: it.cost)
-        chosen = {each.configuration.name: each.configuration for each in right[:_FINALISTS]}
+        chosen = dict.fromkeys(each.configuration.name for each in right[:_FINALISTS])
         for origin in ("default", "predefined"):
             of_origin = (each for each in right if self._origin(each.configuration) == origin)
             first = next(of_origin, None)
             if first is not None:
-                chosen.setdefault(first.configuration.name, first.configuration)
+                chosen.setdefault(first.configuration.name)
         if earlier is not None:
-            chosen.setdefault(earlier.configuration.name, earlier.configuration)
-        if not chosen:
-            return []
-        dispatches = [Dispatch(self._operation, each) for each in chosen.values()]
-        profiles = self._evaluator.confirm(dispatches)
-        finalists = [
-            Finalist(each, profile, self._origin(each))
-            for each, profile in zip(chosen.values(), profiles, strict=True)
-        ]
+            chosen.setdefault(earlier.configuration.name)
+        finalists = self._measured_again([self._by_name[name] for name in chosen])
         return sorted(finalists, key=lambda each: each.seconds)
+
+    def _measured_again(self, trials: Sequence[SearchTrial]) -> list[Finalist]:
+        """Measure trials in turn, but not those that are much slower: that would take long."""
+        fastest = min((each.cost for each in trials), default=0.0)
+        close = [each.configuration for each in trials if each.cost <= _SLOW * fastest]
+        profiles = self._evaluator.confirm([Dispatch(self._operation, each) for each in close])
+        found = {each.name: profile for each, profile in zip(close, profiles, strict=True)}
+        return [
+            Finalist(
+                each.configuration,
+                found.get(each.configuration.name) or Profile((each.cost,)),
+                self._origin(each.configuration),
+            )
+            for each in trials
+        ]
 
     def _origin(self, configuration: Configuration) -> Origin:
         if configuration.name == self._default.name:

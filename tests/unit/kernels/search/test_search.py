@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -68,6 +69,19 @@ def test_the_confirmation_has_the_fastest_and_the_default(tmp_path: Path) -> Non
     assert result.predefined is not None
     assert result.predefined.configuration.name == "tuned_tile_8_unroll_1_order_ijk"
     assert result.finalists == sorted(result.finalists, key=lambda each: each.seconds)
+
+
+def test_a_default_that_is_much_slower_keeps_the_time_of_its_trial(tmp_path: Path) -> None:
+    class Slow(KnownTimes):
+        def evaluate(self, dispatch: Dispatch) -> SearchTrial:
+            trial = super().evaluate(dispatch)
+            return trial if dispatch.configuration.parameters else replace(trial, seconds=7.0)
+
+    evaluator = Slow()
+    result = search(tmp_path, EVERY, evaluator)
+    assert "tuned_default" not in evaluator.confirmed
+    assert result.default is not None
+    assert result.default.profile.seconds == (7.0,)
 
 
 @pytest.mark.parametrize("sampler", ["random", "tpe"])

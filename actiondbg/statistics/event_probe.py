@@ -94,22 +94,19 @@ def choose_available(names: Iterable[str], lister: str) -> tuple[list[Event], li
     wanted = list(names)
     if wanted == [NONE]:
         return [], []
-    notes: list[str] = []
-    asked = [KNOWN[name] for name in _HARDWARE_DEFAULT]
-    if wanted != [DEFAULT]:
-        asked = parse_events(wanted, lister)
+    if wanted == [DEFAULT]:
+        return (_default(), []) if _opened(_HARDWARE_DEFAULT) else _software_events([])
     events: list[Event] = []
-    for event in asked:
+    notes: list[str] = []
+    for event in parse_events(wanted, lister):
         tried = try_event(event)
-        refusal = tried.refusal if tried.counted is None else 0
-        if tried.counted is not None and _refusal([*events, tried.counted]) == 0:
+        if tried.counted is None:
+            notes.append(f"{event.name!r} is not counted: {why_refused(tried.refusal)}.")
+        elif _refusal([*events, tried.counted]):
+            notes.append(f"{event.name!r} is not counted: the machine has too few counters.")
+        else:
             events.append(tried.counted)
-        elif wanted != [DEFAULT]:
-            why = why_refused(refusal) if refusal else "the machine has too few counters"
-            notes.append(f"{event.name!r} is not counted: {why}.")
-    if events:
-        return events, notes
-    return _software_events(notes)
+    return (events, notes) if events else _software_events(notes)
 
 
 def _software_events(notes: list[str]) -> tuple[list[Event], list[str]]:

@@ -103,6 +103,11 @@ def listed_events() -> list[Event]:
     return [*KNOWN.values(), *(event for event in own if event and event.name not in KNOWN)]
 
 
+def aliases() -> list[Event]:
+    """Return events under their other names."""
+    return [KNOWN[name]._replace(name=alias) for alias, name in _ALIASES.items()]
+
+
 def parse_events(names: Iterable[str], lister: str = "actiondbg stat") -> list[Event]:
     """Return the events with these names, each once.
 

@@ -4,6 +4,7 @@
 
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <linux/perf_event.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +18,8 @@ struct Settings settings;
 // memory: its fields are ended by zeros in place.
 static char globText[1024];
 static char eventsText[4096];
-static char *setup;
+static char empty[1];
+static char *setup = empty;
 
 static const char *copyVariable(const char *name, char *text, size_t size) {
   const char *value = getenv(name);
@@ -71,25 +73,43 @@ static char *nextLine(char *line, char *fields[4]) {
   return next;
 }
 
-/// Adds the event with a name of the setup.
-static void addNamed(const char *name, size_t size, const char *lines,
-                     const char *end) {
+/// Finds an event of the setup.
+static bool findEvent(const char *name, const char *lines, const char *end,
+                      struct Event *event) {
   for (const char *line = lines; line < end;) {
     // A field is followed by the zero that ended it.
     const char *kind = line, *known = kind + strlen(kind) + 1;
     const char *type = known + strlen(known) + 1;
     const char *config = type + strlen(type) + 1;
     line = config + strlen(config) + 1;
-    if (strcmp(kind, "event") || strlen(known) != size ||
-        strncmp(known, name, size))
+    if ((strcmp(kind, "event") && strcmp(kind, "alias")) || strcmp(known, name))
       continue;
-    if (settings.eventCount < MaxEvents)
-      settings.events[settings.eventCount++] =
-          (struct Event){(uint32_t)strtoul(type, NULL, 0),
-                         strtoull(config, NULL, 0), false, known};
-    return;
+    event->type = (uint32_t)strtoul(type, NULL, 0);
+    event->config = strtoull(config, NULL, 0);
+    return true;
   }
-  if (!settings.unknownEvent)
+  return false;
+}
+
+/// Adds the event with a name of the setup, or a raw event rNNN; a final ":u"
+/// excludes the kernel.
+static void addNamed(char *name, const char *lines, const char *end) {
+  struct Event event = {.name = name};
+  char *suffix = strrchr(name, ':'), *rest = name;
+  event.userOnly = suffix && !strcmp(suffix, ":u");
+  if (event.userOnly)
+    *suffix = 0;
+  bool known = findEvent(name, lines, end, &event);
+  if (!known && *name == 'r' && name[1]) {
+    event.type = PERF_TYPE_RAW;
+    event.config = strtoull(name + 1, &rest, 16);
+    known = !*rest;
+  }
+  if (event.userOnly)
+    *suffix = ':';
+  if (known && settings.eventCount < MaxEvents)
+    settings.events[settings.eventCount++] = event;
+  else if (!known && !settings.unknownEvent)
     settings.unknownEvent = name;
 }
 
@@ -99,8 +119,6 @@ static void readStandalone(void) {
   settings.glob =
       copyVariable("IREE_HOOK_FILTER_NAME", globText, sizeof globText);
   mapSetup();
-  if (!setup)
-    return;
   bool list = getenv("IREE_HOOK_LIST_EVENT_TYPES") != NULL;
   char *fields[4], *line = setup, *next;
   for (; (next = nextLine(line, fields)); line = next) {
@@ -108,21 +126,20 @@ static void readStandalone(void) {
       settings.python = fields[1];
     else if (!strcmp(fields[0], "root"))
       settings.root = fields[1];
-    else if (list)
+    else if (list && !strcmp(fields[0], "event"))
       fprintf(stderr, "%s\n", fields[1]);
   }
   if (list) {
     fflush(stderr);
     _exit(0);
   }
-  const char *names =
-      copyVariable("IREE_HOOK_PERF_EVENT_TYPES", eventsText, sizeof eventsText);
-  while (names && *names) {
-    size_t size = strcspn(names, ",");
-    if (size)
-      addNamed(names, size, setup, line);
-    names += size + (names[size] == ',');
-  }
+  if (!copyVariable("IREE_HOOK_PERF_EVENT_TYPES", eventsText,
+                    sizeof eventsText))
+    return;
+  char *names = eventsText, *name;
+  while ((name = strsep(&names, ",")))
+    if (*name)
+      addNamed(name, setup, line);
 }
 
 /// Parses "NAME=TYPE:CONFIG" or "NAME=TYPE:CONFIG:u".

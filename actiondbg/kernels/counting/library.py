@@ -11,7 +11,7 @@ from importlib.util import source_hash
 from pathlib import Path
 
 from actiondbg.errors import AgentBuildError
-from actiondbg.statistics.events import listed_events
+from actiondbg.statistics.events import aliases, listed_events
 from actiondbg.support.atomic_write import write_whole
 from actiondbg.tool.agent_cache import AGENT_SOURCE, cache_directory
 from actiondbg.tool.compiler import Compiler, find_c_compiler
@@ -94,7 +94,8 @@ def _compile(compiler: Compiler, library: Path) -> None:
 def _write_setup(path: Path) -> None:
     """Write which Python reports the counts, and the events of this machine."""
     lines = [f"python\t{sys.executable}", f"root\t{AGENT_SOURCE.parent.parent}"]
-    lines += [f"event\t{one.name}\t{one.type}\t{one.config}" for one in listed_events()]
+    for kind, events in (("event", listed_events()), ("alias", aliases())):
+        lines += [f"{kind}\t{one.name}\t{one.type}\t{one.config}" for one in events]
     content = "".join(f"{line}\n" for line in lines).encode()
     if not path.exists() or path.read_bytes() != content:
         write_whole(path, content)

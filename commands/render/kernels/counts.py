@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -59,15 +60,18 @@ def _function_lines(totals: Sequence[FunctionTotal]) -> list[str]:
     titles = ["calls", DURATION, "/call"]
     for event in totals[0].events:
         titles += [event, "/call"]
-    return aligned([[*titles, "function"], *(_function_row(total) for total in totals)])
+    names = Counter(total.function.name for total in totals)
+    rows = [_function_row(total, names[total.function.name] > 1) for total in totals]
+    return aligned([[*titles, "function"], *rows])
 
 
-def _function_row(total: FunctionTotal) -> list[str]:
+def _function_row(total: FunctionTotal, with_library: bool) -> list[str]:
     mean = total.duration / total.calls
     row = [f"{total.calls:,}", value_text(DURATION, total.duration), value_text(DURATION, mean)]
     for event, count in total.events.items():
         row += [value_text(event, count), value_text(event, total.means[event])]
-    return [*row, total.function.name]
+    library = f" ({total.function.library})" if with_library else ""
+    return [*row, total.function.name + library]
 
 
 def _thread_lines(totals: Sequence[ThreadTotal]) -> list[str]:

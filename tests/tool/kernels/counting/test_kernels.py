@@ -343,7 +343,7 @@ def test_the_library_alone_understands_the_variables(kernels: Path, tmp_path: Pa
     variables = {
         "LD_PRELOAD": library.stdout.strip(),
         "IREE_HOOK_FILTER_NAME": "nothing",
-        "IREE_HOOK_PERF_EVENT_TYPES": "page-faults,page-fault",
+        "IREE_HOOK_PERF_EVENT_TYPES": "faults,page-fault,task-clock:u,cs",
         "IREE_HOOK_OUTPUT_CSV": str(tmp_path),
         "IREE_HOOK_BUCKET_COUNT": "4",
         "IREE_HOOK_NO_PROBABILITY_TABLE": "",
@@ -360,6 +360,8 @@ def test_the_library_alone_understands_the_variables(kernels: Path, tmp_path: Pa
     assert "actiondbg: There is no event 'page-fault'" in done.stderr
     assert "40 calls of 1 function in 1 thread: /tmp/actiondbg-calls-" in done.stderr
     assert "Thread " in done.stderr and "P(bucket" not in done.stderr
+    if HAS_EVENTS:
+        assert "bucket  duration  faults  task-clock:u  cs" in done.stderr
     assert len(list(tmp_path.glob("calls-*.csv"))) == 1
     assert set(Path("/tmp").glob("actiondbg-calls-*")) == before
 

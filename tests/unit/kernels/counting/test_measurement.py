@@ -54,6 +54,16 @@ def test_text_of_totals(calls: Calls) -> None:
     assert lines[-1].startswith("--name GLOB prints the statistics")
 
 
+def test_functions_of_one_name_have_their_library(tmp_path: Path) -> None:
+    for process, library in (("1-0", "a.so"), ("2-0", "b.so")):
+        write_process(tmp_path, process, ["dot"])
+        names = tmp_path / f"{process}.names"
+        names.write_text(names.read_text().replace("model", library))
+        write_thread(tmp_path, [(1, 5, 0, 0, 9, 4)], process)
+    lines = text_of(read_calls(tmp_path), CallSelection()).splitlines()
+    assert [line.split("  ")[-1] for line in lines[3:5]] == ["dot (a.so)", "dot (b.so)"]
+
+
 def test_each_two_quantities_are_related(calls: Calls) -> None:
     (statistics,) = cost_of(calls, CallSelection("dot", buckets=8)).statistics
     assert statistics.calls == 64

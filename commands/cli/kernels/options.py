@@ -218,6 +218,9 @@ class ProfileLine(VerifyLine):
             alias="--iree-hal-benchmark-dispatch-repeat-count",
         ),
     ] = None
+    remeasure: Annotated[
+        bool, Flag("--remeasure", help="measure the peaks of the machine anew")
+    ] = False
 
 
 class RunLine(ProfileLine, ProblemOptions):

@@ -134,6 +134,7 @@ def sweep_settings(options: CompileLine) -> SweepSettings:
             profile=options.profiling_enabled and not options.compile_only,
             repetitions=options.benchmark_repetitions,
             batch_size=options.batch_size,
+            remeasure=options.remeasure,
         )
     return settings
 

@@ -1,0 +1,99 @@
+"""Kernels of a real compiler, profiled and reported by the commands."""
+
+from __future__ import annotations
+
+import csv
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from actiondbg.kernels.kernels import Kernels
+from actiondbg.kernels.operations.matmul import Matmul
+from actiondbg.kernels.results.csv_file import read_csv
+from actiondbg.kernels.sweep.settings import SweepSettings
+from tests.paths import COMMAND
+
+pytestmark = pytest.mark.skipif(shutil.which("cc") is None, reason="cc is not installed")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with two generated kernels."""
+    folder = tmp_path_factory.mktemp("kernels")
+    kernels = Kernels(SweepSettings(generated_dir=folder))
+    dispatches = kernels.plan([Matmul(16, 16, 16)], default=True).dispatches
+    kernels.write(dispatches[:2])
+    return folder
+
+
+def _kernels(folder: Path, *words: str, compiler: str = "") -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "XDG_CACHE_HOME": str(folder / "cache")}
+    if compiler:
+        environment["CC"] = compiler
+    return subprocess.run(
+        [COMMAND, "kernels", *words],
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def _peaks_program(folder: Path) -> str:
+    """Write a compiler of the program that measures peaks: a machine of 1,000 GFLOP/s."""
+    compiler = folder / "compiler"
+    compiler.write_text(
+        f"#!/bin/sh\necho >> {folder}/compiled\nfor last; do :; done\n"
+        "printf '#!/bin/sh\\necho flops f32 1000; echo bytes memory 1 1e9\\n' > $last\n"
+        "chmod +x $last\n"
+    )
+    compiler.chmod(0o755)
+    return str(compiler)
+
+
+def test_profiled_kernels_are_reported_and_compared(folder: Path) -> None:
+    compiler = _peaks_program(folder)
+    first = _kernels(
+        folder, "profile", "--output", "a.csv", "--output", "a.html", "--tags", "run:1",
+        compiler=compiler,
+    )  # fmt: skip
+    assert first.returncode == 0, first.stderr
+    assert "Verification  : SUCCESS\n" in first.stdout
+    assert " % of 1000 GFLOP/s" in first.stdout
+    assert "<svg" in (folder / "a.html").read_text()
+    second = _kernels(
+        folder, "profile", "--output", "a.csv", "--append", "--tags", "run:2", "--remeasure",
+        compiler=compiler,
+    )  # fmt: skip
+    assert second.returncode == 0, second.stderr
+    assert (folder / "compiled").read_text() == "\n\n"  # once, and once anew
+    with (folder / "a.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert [row["run"] for row in rows] == ["1", "1", "2", "2"]
+    assert all(float(row["GFLOPs"]) > 0 and row["Verification"] == "SUCCESS" for row in rows)
+    assert [row["confirmed_s"] != "" for row in rows].count(True) == 2
+    printed = _kernels(folder, "report", "a.csv")
+    assert printed.stdout.endswith("4 dispatches: 4 right.\n")
+    same = _kernels(folder, "report", "a.csv", "a.csv")
+    assert same.returncode == 0
+    assert "2 of 2 dispatches are the same.\n" in same.stdout
+
+
+def test_without_a_compiler_rows_have_no_per_cent_and_a_sentence_says_so(folder: Path) -> None:
+    done = _kernels(folder, "profile", "--output", "b.csv", compiler="/nonexistent/cc")
+    assert done.returncode == 0, done.stderr
+    assert "The machine's peak is unknown: CC is '/nonexistent/cc'" in done.stderr
+    assert [entry.percent_of_peak for entry in read_csv(folder / "b.csv")] == [None, None]
+
+
+def test_a_foreign_file_is_refused_before_the_sweep(folder: Path) -> None:
+    (folder / "foreign.csv").write_text("date,price\n")
+    done = _kernels(folder, "profile", "--output", "foreign.csv", "--append")
+    assert done.returncode == 1
+    assert "Nothing is appended: 'foreign.csv' is not a report" in done.stderr
+    assert done.stdout == ""
+    assert (folder / "foreign.csv").read_text() == "date,price\n"

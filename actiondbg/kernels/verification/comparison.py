@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+import numpy
+
+from actiondbg.kernels.execution.buffers import unwritten
+from actiondbg.kernels.verification.error_pattern import error_pattern, value_pattern
 from actiondbg.kernels.verification.expectation import Expectation
 
-if TYPE_CHECKING:
-    import numpy as np
-
 _SHOWN = 5
+# The ratio of a NaN or an infinity: reports have finite numbers.
+_INFINITE = 1e30
 
 
 @dataclass(frozen=True)
@@ -21,46 +24,51 @@ class ResultComparison:
         wrong: of the shape of the result, true for a wrong element.
         error_ratio: the largest error by its bound; for equality, the largest error in steps of 1.
         first: the first wrong elements, a sentence each.
+        pattern: sentences on what the wrong elements have in common, or "".
     """
 
-    wrong: np.ndarray
+    wrong: numpy.ndarray
     error_ratio: float
     first: tuple[str, ...]
+    pattern: str
 
 
-def compare(result: np.ndarray, expectation: Expectation) -> ResultComparison:
-    """Compare a result with the expected one; a NaN is wrong where no NaN is expected."""
-    import numpy
+def compare(result: numpy.ndarray, expectation: Expectation) -> ResultComparison:
+    """Compare a result with the expected one.
 
-    expected = expectation.values
-    if expectation.bound is None:
+    -0.0 equals 0.0; a NaN is wrong where none is expected; an infinity is right where the expected
+    value is too large for the type.
+    """
+    with numpy.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # ml_dtypes warns of conversions of NaN
         # An integer that overflows wraps around: so does this conversion.
-        wanted = expected.astype(result.dtype)
-        wrong = result != wanted
-    else:
-        wanted = expected
-    actual = result.astype(numpy.float64)
-    target = wanted.astype(numpy.float64)
-    with numpy.errstate(invalid="ignore", over="ignore", divide="ignore"):
+        rounded = expectation.values.astype(result.dtype)
+        actual, target = result.astype(numpy.float64), rounded.astype(numpy.float64)
+        if expectation.bound is not None:
+            target = numpy.where(numpy.isinf(target), target, expectation.values)
         error = numpy.abs(actual - target)
         error[(actual == target) | (numpy.isnan(actual) & numpy.isnan(target))] = 0.0
-        if expectation.bound is None:
-            wrong = error != 0.0
-            ratio = error
-        else:
-            wrong = ~(error <= expectation.bound)
-            ratio = error / expectation.bound
-    finite = ratio[numpy.isfinite(ratio)]
-    largest = float(finite.max(initial=0.0)) if finite.size == ratio.size else float("inf")
-    return ResultComparison(wrong, largest, _first(wrong, result, wanted))
+        ratio = error if expectation.bound is None else error / expectation.bound
+        wrong = error != 0.0 if expectation.bound is None else ~(ratio <= 1.0)
+    ratio = numpy.nan_to_num(ratio, nan=_INFINITE, posinf=_INFINITE)
+    empty = unwritten(result) & wrong
+    shown = rounded if expectation.bound is None else expectation.values
+    patterns = (error_pattern(wrong), value_pattern(actual, target, wrong, empty))
+    return ResultComparison(
+        wrong,
+        float(min(ratio.max(initial=0.0), _INFINITE)),
+        _first(wrong, result, shown, empty),
+        " ".join(filter(None, patterns)),
+    )
 
 
-def _first(wrong: np.ndarray, result: np.ndarray, wanted: np.ndarray) -> tuple[str, ...]:
-    import numpy
-
+def _first(
+    wrong: numpy.ndarray, result: numpy.ndarray, wanted: numpy.ndarray, empty: numpy.ndarray
+) -> tuple[str, ...]:
     sentences: list[str] = []
     for flat in numpy.flatnonzero(wrong)[:_SHOWN]:
         index = numpy.unravel_index(int(flat), wrong.shape)
         place = ", ".join(str(int(each)) for each in index)
-        sentences.append(f"[{place}] is {result[index]!s}, expected {wanted[index]!s}")
+        got = f"{result[index]!s}{' (unwritten memory)' if empty[index] else ''}"
+        sentences.append(f"[{place}] is {got}, expected {wanted[index]!s}")
     return tuple(sentences)

@@ -1,4 +1,4 @@
-"""Where the wrong elements of a result are: a map of characters, and a sentence."""
+"""Where the wrong elements of a result are: a map of characters."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ if TYPE_CHECKING:
     import numpy as np
 
 _ROWS, _COLUMNS = 16, 32  # of the map, at most
-_PERIODS = (2, 4, 8, 16, 32, 64)
 _NONE, _SOME, _ALL = ".", "+", "#"
 
 
@@ -36,54 +35,6 @@ def error_map(wrong: np.ndarray) -> str:
     ]
     head = f"d{rows} by d{columns}" if wrong.ndim > 1 else "d0"
     return "\n".join([f"{head}, a character is {height} x {width} elements:", *lines])
-
-
-def error_pattern(wrong: np.ndarray) -> str:
-    """Return a sentence on a regularity of the wrong elements, or ""."""
-    import numpy
-
-    if not wrong.any():
-        return ""
-    if wrong.all():
-        return "All elements are wrong."
-    count = int(wrong.sum())
-    words: list[str] = []
-    for dimension, size in enumerate(wrong.shape):
-        others = tuple(each for each in range(wrong.ndim) if each != dimension)
-        indices = numpy.flatnonzero(wrong.any(axis=others))
-        if indices.size == size:
-            continue
-        words.append(_words(f"d{dimension}", indices, size))
-    found = [each for each in words if each]
-    if not found:
-        return ""
-    subject = "The wrong element has" if count == 1 else f"All {count} wrong elements have"
-    return f"{subject} {' and '.join(found)}."
-
-
-def _words(name: str, indices: np.ndarray, size: int) -> str:
-    """Return in words which indices of a dimension have wrong elements, or ""."""
-    import numpy
-
-    first, last = int(indices[0]), int(indices[-1])
-    if indices.size == 1:
-        return f"{name} = {first}"
-    for period in _PERIODS:
-        rests = numpy.unique(indices % period)
-        every = numpy.flatnonzero(numpy.isin(numpy.arange(size) % period, rests))
-        if period < size and rests.size < period and numpy.array_equal(every, indices):
-            low, high = int(rests[0]), int(rests[-1])
-            if rests.size == 1:
-                return f"{name} % {period} = {low}"
-            if high == period - 1 and high - low + 1 == rests.size:
-                return f"{name} % {period} >= {low}"
-            if low == 0 and high + 1 == rests.size:
-                return f"{name} % {period} <= {high}"
-    if last - first + 1 == indices.size:
-        if last == size - 1:
-            return f"{name} >= {first}"
-        return f"{name} <= {last}" if first == 0 else f"{first} <= {name} <= {last}"
-    return ""
 
 
 def _dimensions(wrong: np.ndarray) -> tuple[int, int]:

@@ -14,7 +14,7 @@ from actiondbg.kernels.model.dispatch import Dispatch
 from actiondbg.kernels.providers.provider import CompiledKernel
 from actiondbg.kernels.results.row import Verdict, Verification
 from actiondbg.kernels.verification.comparison import compare
-from actiondbg.kernels.verification.error_map import error_map, error_pattern
+from actiondbg.kernels.verification.error_map import error_map
 from actiondbg.kernels.verification.reference_cache import ReferenceCache
 
 _VERDICTS: dict[type[KernelError], Verdict] = {
@@ -84,5 +84,5 @@ class Verifier:
             error_ratio=comparison.error_ratio,
             first=comparison.first,
             map=error_map(comparison.wrong),
-            detail=error_pattern(comparison.wrong),
+            detail=comparison.pattern,
         )

@@ -43,8 +43,11 @@ def test_elements_that_are_never_written_are_wrong(tmp_path: Path) -> None:
     found = _verify(tmp_path, _BODY.replace("j < 40", "j < 32"))
     assert found.verdict == "FAILED"
     assert found.wrong == 24 * 8
-    assert found.first[0].startswith("[0, 32] is nan, expected ")
-    assert found.detail == "All 192 wrong elements have d1 >= 32."
+    assert found.first[0].startswith("[0, 32] is nan (unwritten memory), expected ")
+    assert found.detail == (
+        "All 192 wrong elements have d1 >= 32, and no other element has. "
+        "Each is unwritten memory, or computed from it."
+    )
     assert found.map.splitlines()[1] == "................####"
 
 

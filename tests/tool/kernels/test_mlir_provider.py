@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import resource
 import subprocess
 from pathlib import Path
@@ -24,7 +25,7 @@ from actiondbg.kernels.operations.matmul_softmax import MatmulSoftmax
 from actiondbg.kernels.operations.pooling import Pooling
 from actiondbg.kernels.operations.reduction import Reduction
 from actiondbg.kernels.providers.mlir.provider import MlirProvider
-from actiondbg.kernels.providers.mlir.shared_library import load
+from actiondbg.kernels.providers.mlir.shared_library import load, support_source
 from actiondbg.kernels.providers.provider import CompiledKernel
 from actiondbg.kernels.providers.registry import make_provider
 from actiondbg.kernels.providers.steps import COMMANDS, CompilationSteps
@@ -273,3 +274,22 @@ def test_dry_run_writes_nothing(tmp_path: Path, provider: MlirProvider) -> None:
         "cc",
     ]
     assert not list(tmp_path.iterdir())
+
+
+def test_rounding_to_bf16_is_that_of_numpy(tmp_path: Path) -> None:
+    source = support_source("kernel", 1)
+    source += "void kernel(void *memory) {}\n"
+    source += "float rounded(float value) { return __truncsfbf2(value); }\n"
+    (tmp_path / "support.c").write_text(source)
+    library = tmp_path / "support.so"
+    subprocess.run(
+        ["cc", "-shared", "-fPIC", tmp_path / "support.c", "-o", library], check=True, text=True
+    )
+    rounded = ctypes.CDLL(str(library)).rounded
+    rounded.argtypes, rounded.restype = [ctypes.c_float], ctypes.c_float
+    random = np.random.default_rng(1).standard_normal(200).astype(np.float32)
+    ties = [1.00390625, 1.01171875, -1.00390625, 3.4e38, 1e-40, 0.0, -0.0, np.inf, -np.inf]
+    for value in (*random, *ties):
+        bits = np.float32(rounded(value)).view(np.uint32) & 0xFFFF
+        assert bits == np.float32(value).astype(BF16.dtype).view(np.uint16), value
+    assert np.isnan(np.uint32(np.float32(rounded(np.nan)).view(np.uint32) << 16).view(np.float32))

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from actiondbg.kernels.providers.mlir.toolchain import Toolchain
 
+SUPPORT = "support.c"  # is linked to the kernel
+
 _BUFFERIZE = "--one-shot-bufferize=bufferize-function-boundaries"
 
 # Buffers of tiles are made once, outside of the loops; small ones on the stack.
@@ -135,9 +137,9 @@ def llc_options(toolchain: Toolchain) -> list[str]:
 
 
 def link_options(toolchain: Toolchain) -> list[str]:
-    """Return the options of the C compiler that compiles the timer and links the kernel."""
-    options = ["-shared", "-fPIC", "-O2", "timer.c", "kernel.o", "-o", "kernel.so"]
-    libraries = ["-Wl,--as-needed", "-lm"]
+    """Return the options of the C compiler that compiles SUPPORT and links the kernel."""
+    options = ["-shared", "-fPIC", "-O2", SUPPORT, "kernel.o", "-o", "kernel.so"]
+    libraries = ["-Wl,-z,defs", "-Wl,--as-needed", "-lm"]
     if toolchain.vector_math:
         libraries.append("-lmvec")
     if toolchain.runtime is not None:

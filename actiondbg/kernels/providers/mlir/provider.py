@@ -24,7 +24,7 @@ from actiondbg.kernels.providers.mlir.predefined import (
     schedule_space,
 )
 from actiondbg.kernels.providers.mlir.schedule import ROOT, ScheduleText
-from actiondbg.kernels.providers.mlir.shared_library import timer_source
+from actiondbg.kernels.providers.mlir.shared_library import support_source
 from actiondbg.kernels.providers.mlir.toolchain import Toolchain, find_toolchain
 from actiondbg.kernels.providers.provider import Applied, CompiledKernel, Provider
 from actiondbg.kernels.providers.steps import CompilationSteps
@@ -120,10 +120,9 @@ class MlirProvider(Provider):
         """
         tools, symbol = self.toolchain, f"_mlir_ciface_{dispatch.operation.name}"
         inputs, result = dispatch.operation.inputs, dispatch.operation.result
-        timer = timer_source(symbol, len(inputs) + 1)
-        steps.note("timer.c calls the kernel in a loop")
+        steps.note(f"{lowering.SUPPORT} calls the kernel in a loop")
         if not steps.dry_run:
-            (folder / "timer.c").write_text(timer)
+            (folder / lowering.SUPPORT).write_text(support_source(symbol, len(inputs) + 1))
         passes = lowering.to_llvm("" if steps.dry_run else (folder / scheduled).read_text())
         lower = [*passes, "-o", "llvm.mlir"]
         steps.run("mlir-opt", [str(tools.mlir_opt), str(scheduled), *lower])

@@ -15,8 +15,11 @@ if TYPE_CHECKING:
 TIMER = "actiondbg_time"
 
 
-def timer_source(symbol: str, arguments: int) -> str:
-    """Return the C code of the function that times a kernel.
+def support_source(symbol: str, arguments: int) -> str:
+    """Return the C code that is linked to a kernel: the function that times it.
+
+    Also what compilers call to round to bf16, which libgcc lacks before version 13. It returns the
+    16 bits as the lowest ones of a register for floats, which is written as a float.
 
     Args:
         symbol: of the kernel in the C interface.
@@ -24,7 +27,8 @@ def timer_source(symbol: str, arguments: int) -> str:
     """
     values = ", ".join(f"arguments[{index}]" for index in range(arguments))
     types = ", ".join(["void *"] * arguments)
-    return f"""#include <time.h>
+    return f"""#include <stdint.h>
+#include <time.h>
 
 void {symbol}({types});
 
@@ -35,6 +39,17 @@ double {TIMER}(void **arguments, long calls) {{
     {symbol}({values});
   clock_gettime(CLOCK_MONOTONIC, &end);
   return (double)(end.tv_sec - start.tv_sec) + (double)(end.tv_nsec - start.tv_nsec) * 1e-9;
+}}
+
+__attribute__((visibility("hidden"))) float __truncsfbf2(float value) {{
+  union {{
+    float value;
+    uint32_t bits;
+  }} number = {{value}};
+  int is_nan = (number.bits & 0x7fffffff) > 0x7f800000;
+  uint32_t even = 0x7fff + (number.bits >> 16 & 1);
+  number.bits = is_nan ? number.bits >> 16 | 0x40 : (number.bits + even) >> 16;
+  return number.value;
 }}
 """
 
@@ -58,7 +73,7 @@ class LibraryKernel:
     Args:
         binary: describes it.
         call: its function; takes a memref descriptor for each input and for the result.
-        timer: the function of ``timer_source``.
+        timer: the function of ``support_source``.
     """
 
     def __init__(

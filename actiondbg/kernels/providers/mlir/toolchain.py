@@ -84,6 +84,7 @@ def find_toolchain() -> Toolchain:
         )
     listing = _output(llc, "--version")
     version = _version(listing)
+    features = _features()
     for tool in (mlir_opt, mlir_translate):
         other = _version(_output(tool, "--version"))
         if other != version:
@@ -99,9 +100,9 @@ def find_toolchain() -> Toolchain:
         version,
         _field(listing, "Default target"),
         _field(listing, "Host CPU"),
-        _vector_bits(),
+        next((bits for feature, bits in _VECTOR_BITS if feature in features), 128),
         _runtime(mlir_opt),
-        _has_library(Path(cc), "libmvec.so"),
+        _has_vector_math(Path(cc), features),
     )
 
 
@@ -169,14 +170,13 @@ def _field(listing: str, name: str) -> str:
     return found[1]
 
 
-def _vector_bits() -> int:
-    """Return the width of the vector registers; 128 where Linux names no feature of the CPU."""
+def _features() -> set[str]:
+    """Return the features of the CPU, by their names in Linux; none where it does not list them."""
     try:
         text = _CPU_INFORMATION.read_text()
     except OSError:
-        return 128
-    features = set(re.findall(r"\w+", "".join(re.findall(r"(?m)^(?:flags|Features)\s*:.*", text))))
-    return next((bits for feature, bits in _VECTOR_BITS if feature in features), 128)
+        return set()
+    return set(re.findall(r"\w+", "".join(re.findall(r"(?m)^(?:flags|Features)\s*:.*", text))))
 
 
 def _runtime(mlir_opt: Path) -> Path | None:
@@ -185,6 +185,8 @@ def _runtime(mlir_opt: Path) -> Path | None:
     return directory if (directory / name).exists() else None
 
 
-def _has_library(cc: Path, name: str) -> bool:
-    """Return whether the C compiler finds a library; it prints the name alone if not."""
-    return _output(cc, f"-print-file-name={name}").strip() != name
+def _has_vector_math(cc: Path, features: set[str]) -> bool:
+    """Return whether glibc's libmvec is there, and the CPU runs all functions that llc may call."""
+    name = "libmvec.so"
+    found = _output(cc, f"-print-file-name={name}").strip() != name  # else the name alone
+    return found and ("sse2" not in features or "avx2" in features)

@@ -50,8 +50,7 @@ def matmul_tilings(operation: Operation, vector: int) -> list[Tiling]:
     rows = 8 if vector == 64 else 4
     width = vector // operation.accumulator.size
     choices = [
-        ((64, 64), (rows, 2), 4),
-        ((64, 64), (rows, 2), 1),
+        *(((64, 64), (rows, 2), step) for step in _steps(vector)),
         ((64, 128), (rows, 2), 1),
         ((128, 128), (rows, 2), 1),
         ((6 * rows, 64), (rows + rows // 2, 2), 1),
@@ -70,7 +69,7 @@ def matmul_tiling_of_whole_vectors(operation: Operation, vector: int) -> Tiling:
     """Return the first tiling for shapes that divide: for those that do not, to be peeled."""
     rows = 8 if vector == 64 else 4
     lanes = 2 * vector // operation.accumulator.size
-    return matmul_tiling(len(root_loops(operation)) - 3, (64, 64), (rows, lanes), 4)
+    return matmul_tiling(len(root_loops(operation)) - 3, (64, 64), (rows, lanes), _steps(vector)[0])
 
 
 def matmul_tiling(
@@ -132,6 +131,11 @@ def convolution_tiling(
         return tuple(sizes.get(name, 0) for name in loops)
 
     return Tiling(of_loops(workgroup), (), of_loops(parallel), of_loops(sums))
+
+
+def _steps(vector: int) -> tuple[int, int]:
+    """Return how many products are added at a time, the one that is best by measurement first."""
+    return (4, 1) if vector == 64 else (1, 4)
 
 
 def _lanes(registers: int, width: int, size: int) -> int:

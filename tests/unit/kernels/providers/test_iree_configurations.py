@@ -37,7 +37,7 @@ def obstacle(parameters: dict[str, Parameter]) -> str | None:
 def test_the_first_tiling_follows_from_the_size_of_vectors() -> None:
     operation = Matmul(512, 512, 512)
 
-    assert matmul_tilings(operation, 32)[0].name == "64x64_4x16x4"
+    assert matmul_tilings(operation, 32)[0].name == "64x64_4x16x1"
     assert matmul_tilings(operation, 64)[0].name == "64x64_8x32x4"
 
 

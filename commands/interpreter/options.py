@@ -307,7 +307,11 @@ def add_fields(parser: argparse.ArgumentParser, fields: Iterable[Field]) -> None
             keywords = _flag(field, marker) if isinstance(marker, Flag) else _valued(field, marker)
             parser.add_argument(*names, marker.name, dest=field.name, help=marker.help, **keywords)
             if isinstance(marker, Option) and marker.alias:
-                hidden: dict[str, Any] = {**keywords, "default": argparse.SUPPRESS, "required": False}
+                hidden: dict[str, Any] = {
+                    **keywords,
+                    "default": argparse.SUPPRESS,
+                    "required": False,
+                }
                 parser.add_argument(marker.alias, dest=field.name, help=argparse.SUPPRESS, **hidden)
 
 

@@ -35,8 +35,6 @@ def requested_operations(options: OperationOptions, kinds: Sequence[str]) -> lis
     Raises:
         ActiondbgError: a value is wrong, or a file cannot be read.
     """
-    from actiondbg.kernels.problems.model import operations_of
-
     operations: list[Operation] = []
     given = _given_fields(options)
     if given:
@@ -46,6 +44,8 @@ def requested_operations(options: OperationOptions, kinds: Sequence[str]) -> lis
     if options.problems is not None:
         operations += read_problems(options.problems)
     if options.model is not None:
+        from actiondbg.kernels.problems.model import operations_of  # imports MLIR's bindings
+
         operations += operations_of(options.model)
     if not (given or options.problem_set or options.problems or options.model):
         operations = [each for each in load_set(_DEFAULT_SET) if each.kind in kinds]

@@ -11,8 +11,16 @@ from actiondbg.kernels.model.operation import Operation
 if TYPE_CHECKING:
     import numpy as np
 
-OperandKind = Literal["integers", "reals"]
-_LARGEST = 3
+OperandKind = Literal["whole range", "integers", "signs", "reals"]
+_LARGEST = {"integers": 3, "signs": 1}
+_WIDE = 1000  # of i32: the product of two is not near its limit
+
+
+def operand_kinds(operation: Operation) -> tuple[OperandKind, ...]:
+    """Return the kinds of operands to try until the result is exact; the last one decides."""
+    if operation.result.type.is_float:
+        return ("integers", "signs", "reals")
+    return ("whole range", "integers")
 
 
 def make_operands(operation: Operation, kind: OperandKind) -> list[np.ndarray]:
@@ -20,8 +28,9 @@ def make_operands(operation: Operation, kind: OperandKind) -> list[np.ndarray]:
 
     Args:
         operation: its name is the seed.
-        kind: "integers": in [-3, 3], so that sums are exact as long as they are small; "reals":
-            normally distributed numbers, where the type is of floating point.
+        kind: "whole range": all values of i8, a thousand either way of i32; "integers" in [-3, 3],
+            or "signs", -1, 0 and 1: sums are exact as long as they are small; "reals": normally
+            distributed numbers, where the type is of floating point.
     """
     import numpy
 
@@ -32,9 +41,18 @@ def make_operands(operation: Operation, kind: OperandKind) -> list[np.ndarray]:
         if kind == "reals" and tensor.type.is_float:
             values: np.ndarray = numbers.standard_normal(tensor.shape)
         else:
-            values = numbers.integers(-_LARGEST, _LARGEST + 1, tensor.shape)
+            lowest, highest = _range(kind, tensor.type)
+            values = numbers.integers(lowest, highest + 1, tensor.shape)
         arrays.append(values.astype(tensor.type.dtype))
     return arrays
+
+
+def _range(kind: OperandKind, element: ElementType) -> tuple[int, int]:
+    if kind != "whole range" or element.is_float:
+        largest = _LARGEST.get(kind, 3)
+        return -largest, largest
+    limit = 1 << element.precision
+    return (-limit, limit - 1) if limit < _WIDE else (-_WIDE, _WIDE)
 
 
 def exact_limit(accumulator: ElementType) -> int:

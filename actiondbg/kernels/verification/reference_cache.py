@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+import io
 import json
 import threading
+import zlib
 from collections import defaultdict
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,12 +16,13 @@ from actiondbg.kernels.generated.layout import GeneratedFolder
 from actiondbg.kernels.model.operation import Operation
 from actiondbg.kernels.verification.expectation import FACTOR, Expectation, expected_result
 from actiondbg.kernels.verification.reference_providers import NUMPY, find_reference_provider
-from actiondbg.support.atomic_write import open_whole, write_whole
+from actiondbg.support.atomic_write import write_whole
+from actiondbg.version import VERSION
 
 if TYPE_CHECKING:
     import numpy as np
 
-_VERSION = 1  # of how operands and bounds are made
+_VERSION = 2  # of how operands and bounds are made
 _KEY = "reference.json"
 
 
@@ -60,7 +63,10 @@ class ReferenceCache:
 
 
 def _digest(operation: Operation) -> str:
-    text = f"{_VERSION} {FACTOR} {operation.function()}"
+    import numpy
+
+    # Of another version, references may be others, and so may NumPy's random numbers.
+    text = f"{_VERSION} {VERSION} {numpy.__version__} {FACTOR} {operation.function()}"
     return hashlib.sha256(text.encode()).hexdigest()
 
 
@@ -72,14 +78,16 @@ def _read(operation: Operation, folder: Path) -> Expectation | None:
         stored = json.loads((folder / _KEY).read_bytes())
         if stored["digest"] != _digest(operation):
             return None
-        operands = [_load(folder / f"{each.name}.npy") for each in operation.inputs]
+        names = [*stored["checksums"]]
+        arrays = {name: _load(folder / name, stored["checksums"][name]) for name in names}
+        operands = [arrays[f"{each.name}.npy"] for each in operation.inputs]
         # ml_dtypes' numbers are stored as raw bytes.
         typed = [
             array.view(each.type.dtype)
             for each, array in zip(operation.inputs, operands, strict=True)
         ]
-        bound = _load(folder / "bound.npy") if stored["bounded"] else None
-        values = _load(folder / "expected.npy")
+        bound = arrays.get("bound.npy")
+        values = arrays["expected.npy"]
     except (OSError, ValueError, KeyError, TypeError):
         return None
     shapes = [each.shape for each in operation.inputs]
@@ -88,10 +96,13 @@ def _read(operation: Operation, folder: Path) -> Expectation | None:
     return Expectation(typed, values, bound, stored["method"]) if whole and right else None
 
 
-def _load(path: Path) -> np.ndarray:
+def _load(path: Path, checksum: int) -> np.ndarray:
     import numpy
 
-    return numpy.load(path, allow_pickle=False)
+    content = path.read_bytes()
+    if zlib.crc32(content) != checksum:
+        raise ValueError(f"{path} is damaged.")
+    return numpy.load(io.BytesIO(content), allow_pickle=False)
 
 
 def _write(operation: Operation, folder: Path, made: Expectation) -> None:
@@ -103,12 +114,11 @@ def _write(operation: Operation, folder: Path, made: Expectation) -> None:
     arrays["expected"] = made.values
     if made.bound is not None:
         arrays["bound"] = made.bound
+    checksums: dict[str, int] = {}
     for name, array in arrays.items():
-        with open_whole(folder / f"{name}.npy") as file:
-            numpy.save(file, array)
-    key = {
-        "digest": _digest(operation),
-        "method": made.method,
-        "bounded": made.bound is not None,
-    }
+        content = io.BytesIO()
+        numpy.save(content, array)
+        checksums[f"{name}.npy"] = zlib.crc32(content.getbuffer())
+        write_whole(folder / f"{name}.npy", content.getvalue())
+    key = {"digest": _digest(operation), "method": made.method, "checksums": checksums}
     write_whole(folder / _KEY, json.dumps(key).encode())

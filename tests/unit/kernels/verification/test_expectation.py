@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from actiondbg.kernels.errors import KernelError
 from actiondbg.kernels.generated.layout import GeneratedFolder
 from actiondbg.kernels.model.element_type import ElementType
+from actiondbg.kernels.model.operation import Operation, Reference
 from actiondbg.kernels.operations.matmul import Matmul
+from actiondbg.kernels.operations.matmul_softmax import MatmulSoftmax
 from actiondbg.kernels.verification.expectation import expectation_of, expected_result
 from actiondbg.kernels.verification.reference_cache import ReferenceCache
 from actiondbg.kernels.verification.reference_providers import find_reference_provider
@@ -25,8 +30,11 @@ _I8, _I32 = ElementType.I8, ElementType.I32
         ((_I8, _I8, _I32), 100_000, "equal"),
         ((_F16, _F16, _F32), 1000, "equal"),
         ((_F16, _F16, _F16), 100, "equal"),
-        ((_F16, _F16, _F16), 2000, "bound 8 u |A||B|"),
-        ((_BF16, _BF16, _BF16), 200, "bound 8 u |A||B|"),
+        ((_F16, _F16, _F16), 2000, "equal"),
+        ((_BF16, _BF16, _BF16), 200, "equal"),
+        ((_F16, _F16, _F16), 8000, "bound 8 u |A||B|"),
+        ((_BF16, _BF16, _BF16), 2000, "bound 8 u |A||B|"),
+        ((_I8, _I8, _I32), 300_000, "equal"),
     ],
 )
 def test_results_are_equal_where_sums_are_exact(
@@ -52,16 +60,16 @@ def test_right_results_are_within_the_bound_in_any_order_of_adding(
     assert (np.abs(total.astype(float) - expectation.values) <= expectation.bound).all()
 
 
-def test_a_missing_term_is_outside_of_the_bound() -> None:
-    expectation = expected_result(Matmul(8, 8, 4000, _F16, _F16, _F16))
+def test_missing_terms_are_outside_of_the_bound() -> None:
+    expectation = expected_result(Matmul(8, 8, 8000, _F16, _F16, _F16))
     assert expectation.bound is not None
     lhs, rhs = (each.astype(float) for each in expectation.operands)
-    short = lhs[:, :-16] @ rhs[:-16, :]
+    short = lhs[:, :-200] @ rhs[:-200, :]
     assert (np.abs(short - expectation.values) > expectation.bound).any()
 
 
 def test_an_expectation_is_computed_once_and_again_if_a_file_is_damaged(tmp_path: Path) -> None:
-    operation = Matmul(4, 6, 200, _BF16, _BF16, _BF16)
+    operation = Matmul(4, 6, 2000, _BF16, _BF16, _BF16)
     folder = GeneratedFolder(tmp_path)
     made = ReferenceCache(folder).expectation(operation)
     files = folder.of_operation(operation) / "reference"
@@ -79,7 +87,35 @@ def test_an_expectation_is_computed_once_and_again_if_a_file_is_damaged(tmp_path
         assert (one == other).all()
     assert (made.values == read.values).all()
     for path in times:
-        path.write_bytes(path.read_bytes()[:-5])
+        content = path.read_bytes()
+        path.write_bytes(content[:-1] + bytes([content[-1] ^ 1]))
         again = ReferenceCache(folder).expectation(operation)
         assert (again.values == made.values).all()
         assert again.method == made.method
+        assert path.read_bytes() == content
+
+
+def test_integers_use_the_whole_range_unless_they_would_wrap_around() -> None:
+    wide = expected_result(Matmul(30, 30, 30, _I8, _I8, _I32))
+    assert {int(wide.operands[0].min()), int(wide.operands[0].max())} == {-128, 127}
+    small = expected_result(Matmul(4, 4, 8, _I8, _I8, _I8))
+    assert small.method == "equal"
+    assert abs(small.operands[0]).max() == 3
+    wrapping = expected_result(Matmul(4, 4, 800, _I8, _I8, _I8))
+    assert wrapping.method == "equal modulo 2**8"
+
+
+def test_sums_of_one_sign_have_a_larger_bound() -> None:
+    expectation = expected_result(MatmulSoftmax(4, 100, 16))
+    factor = re.fullmatch(r"bound (\S+) u \|A\|\|B\|", expectation.method)
+    assert factor is not None
+    assert float(factor[1]) > 8
+
+
+def test_a_reference_of_another_shape_is_refused() -> None:
+    def compute(operation: Operation, operands: Sequence[np.ndarray]) -> Reference:
+        reference = operation.reference(operands)
+        return Reference(reference.values.T, reference.magnitude.T)
+
+    with pytest.raises(KernelError, match=r"The reference has the shape \(6, 4\)"):
+        expectation_of(Matmul(4, 6, 8), "integers", compute)

@@ -75,9 +75,10 @@ def _cell(column: int, cell: tuple[str, int]) -> str:
 def _fact_lines(fact: Fact, width: int) -> list[str]:
     """Return a fact; one that is too wide is wrapped at words."""
     lines: list[str] = []
-    line = f"{fact.name:<{_NAME_WIDTH}}:"
-    for word in fact.text.split():
-        if len(line) + 1 + len(word) > max(width, 80) and line.strip():
+    first, *words = fact.text.split() or [""]
+    line = f"{fact.name:<{_NAME_WIDTH}}: {first}"
+    for word in words:
+        if len(line) + 1 + len(word) > max(width, 80):
             lines.append(line)
             line = f"{_INDENT}{word}"
         else:

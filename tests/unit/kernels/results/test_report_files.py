@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import multiprocessing
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from actiondbg.errors import ActiondbgError, UsageError
 from actiondbg.kernels.results.csv_file import read_csv
-from actiondbg.kernels.results.entry import entries_of
+from actiondbg.kernels.results.entry import entries_of, entry_of
 from actiondbg.kernels.results.report_files import ReportFiles, parse_tags
 from tests.fakes.kernels.rows import BROKEN, FAST, ROWS, WRONG
 
@@ -102,3 +104,20 @@ def test_a_full_disk_is_an_error_with_the_name_of_the_file(tmp_path: Path) -> No
     with pytest.raises(OSError, match="No space left") as caught:
         ReportFiles([file]).write([])
     assert caught.value.filename == str(file)
+
+
+def _append(file: Path, number: int) -> None:
+    report = ReportFiles([file], append=True)
+    for count in range(1, 6):
+        report.write([replace(entry_of(FAST), dispatch=f"{number}")] * count)
+
+
+def test_runs_that_append_at_once_lose_nothing(tmp_path: Path) -> None:
+    file = tmp_path / "a.csv"
+    runs = [multiprocessing.Process(target=_append, args=(file, number)) for number in range(4)]
+    for run in runs:
+        run.start()
+    for run in runs:
+        run.join()
+    names = [entry.dispatch for entry in read_csv(file)]
+    assert sorted(names) == sorted(f"{number}" for number in range(4) for _ in range(5))

@@ -111,3 +111,9 @@ def test_context_switches_are_noted_if_each_repetition_may_have_one(
 ) -> None:
     entry = replace(entry_of(FAST), switches=switches)
     assert ("context switches" in notes(entry)) == noted
+
+
+def test_a_long_name_is_not_broken() -> None:
+    assert (
+        block_lines(replace(entry_of(FAST), dispatch="x" * 90))[1] == f"Dispatch      : {'x' * 90}"
+    )

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
+from statistics import median
 
 from actiondbg.kernels.results.entry import Entry
 
 RULE = (
-    "Slower or faster: the least time differs by more than {threshold:g} %, and the larger least "
-    "time exceeds the median of the other repetitions."
+    "Slower or faster: the least times differ by more than {threshold:g} %, and the larger one "
+    "exceeds the median of the other report; if context switches disturbed either, its largest "
+    "time."
 )
 
 
@@ -120,16 +122,22 @@ def _verdict(old: Entry, new: Entry) -> Change | None:
 
 
 def _time(old: Entry, new: Entry, threshold: float) -> Change | None:
-    """Return how the time changed beyond the noise of the repetitions.
-
-    Noise only adds to a time: the repetitions from the least to the median show how much it
-    usually is, and the largest may be any.
-    """
-    if old.least is None or new.least is None or old.middle is None or new.middle is None:
+    """Return how the time changed beyond the noise of the repetitions."""
+    if old.least is None or new.least is None:
         return None
     factor = 1 + threshold / 100
-    if new.least > old.least * factor and new.least > old.middle:
+    is_disturbed = old.is_disturbed or new.is_disturbed
+    if new.least > old.least * factor and new.least > _noise(old, is_disturbed):
         return Change.SLOWER
-    if old.least > new.least * factor and old.least > new.middle:
+    if old.least > new.least * factor and old.least > _noise(new, is_disturbed):
         return Change.FASTER
     return None
+
+
+def _noise(entry: Entry, is_disturbed: bool) -> float:
+    """Return a time up to which a least time may be that of the same code.
+
+    Noise only adds to a time: the repetitions from the least to the median show how much it usually
+    is, and the largest may be any. But a least time may itself be disturbed.
+    """
+    return max(entry.seconds) if is_disturbed else median(entry.seconds)

@@ -76,6 +76,11 @@ class Entry:
         return median(self.seconds) if self.seconds else None
 
     @property
+    def is_disturbed(self) -> bool:
+        """Whether there may be no repetition, and so no least time, without a context switch."""
+        return bool(self.seconds) and self.switches >= len(self.seconds)
+
+    @property
     def gflops(self) -> float | None:
         """Arithmetic operations a nanosecond, in the fastest repetition."""
         return self._rate(self.flops / 1e9)

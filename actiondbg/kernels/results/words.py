@@ -175,15 +175,10 @@ def notes(entry: Entry) -> str:
         f"{entry.verification.wrong:,} wrong" if entry.verification.wrong else "",
         "configuration not applied" if entry.compilation.config_applied == "no" else "",
         "confirmed" if entry.confirmed is not None else "",
-        "context switches" if _is_disturbed(entry) else "",
+        "context switches" if entry.is_disturbed else "",
         "" if entry.verification.wrong else entry.verification.detail or entry.compilation.error,
     ]
     return "; ".join(mark for mark in marks if mark)
-
-
-def _is_disturbed(entry: Entry) -> bool:
-    """Whether there may be no repetition, and so no least time, without a context switch."""
-    return bool(entry.seconds) and entry.switches >= len(entry.seconds)
 
 
 def change_cells(difference: Difference) -> tuple[str, ...]:

@@ -42,6 +42,16 @@ def test_times_differ_beyond_noise(
     assert difference.changes == (change,)
 
 
+@pytest.mark.parametrize("disturbed", ["old", "new"])
+def test_a_disturbed_time_has_to_exceed_all_of_the_other(disturbed: str) -> None:
+    entries = {"old": _entry("a", 1.0, 1.0, 1.3), "new": _entry("a", 1.2, 1.2, 1.2)}
+    assert compare([entries["old"]], [entries["new"]]).is_worse
+    entries[disturbed] = replace(entries[disturbed], switches=3)
+    assert not compare([entries["old"]], [entries["new"]]).is_worse
+    entries["old"] = replace(entries["old"], seconds=(1.0, 1.0, 1.1))
+    assert compare([entries["old"]], [entries["new"]]).is_worse
+
+
 @pytest.mark.parametrize(
     "old, new, change, is_worse",
     [
@@ -110,8 +120,8 @@ def test_the_command_prints_the_worst_first(
         "  c  SUCCESS  4.000 ms  1.000 ms  0.25 times",
         "",
         "0 of 4 dispatches are the same.",
-        "Slower or faster: the least time differs by more than 5 %, and the larger least time "
-        "exceeds the median of the other repetitions.",
+        "Slower or faster: the least times differ by more than 5 %, and the larger one exceeds the "
+        "median of the other report; if context switches disturbed either, its largest time.",
     ]
 
 

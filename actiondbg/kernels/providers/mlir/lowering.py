@@ -59,6 +59,16 @@ def schedule_passes(function: str) -> list[str]:
     ]
 
 
+def default_passes(body: str) -> list[str]:
+    """Return the passes of the default configuration.
+
+    Args:
+        body: of the function. One with tensors of bits has its operations fused, such that none of
+            them are stored: MLIR 22 cannot lower that (an assertion fails).
+    """
+    return ["--linalg-fuse-elementwise-ops", _BUFFERIZE] if "xi1>" in body else [_BUFFERIZE]
+
+
 def pipeline_passes(pipeline: str) -> list[str]:
     """Return the passes of a pipeline as options of mlir-opt, on buffers.
 

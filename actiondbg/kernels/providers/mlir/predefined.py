@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -10,9 +11,14 @@ from actiondbg.kernels.model.configuration import Parameter
 from actiondbg.kernels.model.operation import Loop, Operation
 from actiondbg.kernels.providers.mlir.schedule import ROOT, Schedule, function_lanes, has_windows
 
+# A sum of loops with a factor, in the map of an operand.
+_STRIDED = re.compile(r"affine_map<[^>]*-> \([^)>]*\* \d[^)>]*\+")
+
 
 def predefined_schedules(operation: Operation, vector_bits: int) -> list[Schedule]:
     """Return the schedules of an operation, the one that is best on most shapes first."""
+    if not operation.loops:
+        return []
     lanes = vector_bits // operation.accumulator.bits
     roles = _roles(operation)
     body = operation.body("%out", "")
@@ -65,6 +71,8 @@ def _roles(operation: Operation) -> _Roles:
         # A tile has one row of the image and of the window: loops n, f, h, w, c, kh, kw.
         rows = 1
         reduction = reductions[0] if len(reductions) > 2 else None
+    if _STRIDED.search(operation.body("%out", "")):
+        rows = None  # windows at a distance, of an operation that cannot become one-dimensional
     return _Roles(columns, rows, reduction)
 
 

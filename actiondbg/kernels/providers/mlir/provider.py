@@ -89,11 +89,13 @@ class MlirProvider(Provider):
 
     def configured_step(self, dispatch: Dispatch) -> ConfiguredStep:
         """Return the command that applies the configuration, on which a bisection can run."""
-        name = dispatch.operation.name
-        if schedule_of(dispatch.configuration) is not None:
-            passes = lowering.schedule_passes(name)
+        operation, configuration = dispatch.operation, dispatch.configuration
+        if schedule_of(configuration) is not None:
+            passes = lowering.schedule_passes(operation.name)
+        elif configuration.parameters:
+            passes = lowering.pipeline_passes(pipeline_of(configuration))
         else:
-            passes = lowering.pipeline_passes(pipeline_of(dispatch.configuration))
+            passes = lowering.default_passes(operation.body("%out", ""))
         argv = [str(self.toolchain.mlir_opt), CONFIGURED, *passes, "-o", SCHEDULED]
         return ConfiguredStep(argv, Path(SCHEDULED))
 

@@ -43,3 +43,7 @@ class WroteOutOfBounds(KernelError):
 
 class PeaksUnknown(ActiondbgError):
     """The machine's peaks could not be measured; reports then have no per cent of them."""
+
+
+class NoReference(KernelError):
+    """The result of an operation cannot be computed with NumPy; the message says why."""

@@ -17,6 +17,7 @@ from actiondbg.kernels.operations.matmul_bias_relu import MatmulBiasRelu
 from actiondbg.kernels.operations.matmul_softmax import MatmulSoftmax
 from actiondbg.kernels.operations.pooling import Pooling
 from actiondbg.kernels.operations.reduction import Reduction
+from actiondbg.kernels.programs.model_operation import ModelOperation
 
 # The dispatch profiler's names. Split-K is a configuration of a matmul, not a kind.
 SPLIT_K_ALIASES = ("splitk_matmul", "matmul_splitk")
@@ -56,5 +57,6 @@ for _kind in (
     MatmulSoftmax,
     Reduction,
     Elementwise,
+    ModelOperation,
 ):
     register(_kind)

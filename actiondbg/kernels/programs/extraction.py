@@ -1,0 +1,321 @@
+"""Groups of a program as functions of their own."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from dataclasses import dataclass, replace
+from math import prod
+from typing import TYPE_CHECKING, Any
+
+from actiondbg.kernels.errors import NoReference
+from actiondbg.kernels.model.element_type import ElementType
+from actiondbg.kernels.model.tensor import Tensor
+from actiondbg.kernels.programs.bindings import (
+    defining_operation,
+    element_name,
+    nested_operations,
+    tensor_shape,
+)
+from actiondbg.kernels.programs.groups import OperationGroup, groups_of
+from actiondbg.kernels.programs.model_operation import DESTINATION, ROOT_MARK, ModelOperation
+from actiondbg.kernels.programs.structured_operation import StructuredOperation, is_candidate
+
+if TYPE_CHECKING:
+    from mlir.ir import (  # pyright: ignore[reportMissingTypeStubs]
+        Block,
+        Module,
+        Operation,
+        Type,
+        Value,
+    )
+
+_ARITHMETIC = re.compile(r"arith\.(add|sub|mul|div|max|min|rem|neg)|math\.")
+_TYPES = {each.value: each for each in ElementType}
+
+
+@dataclass(frozen=True)
+class CutProgram:
+    """What was cut out of a program.
+
+    Attributes:
+        operations: each once, in the order of their first occurrence, with their counts.
+        left_out: a sentence for each linalg operation that cannot be a kernel.
+    """
+
+    operations: list[ModelOperation]
+    left_out: list[str]
+
+
+def cut(program: Module) -> CutProgram:
+    """Cut the groups of linalg operations out of a program."""
+    operations: dict[str, ModelOperation] = {}
+    left_out: list[str] = []
+    for block in _blocks(program.operation):
+        found = groups_of(block)
+        left_out += found.left_out
+        for group in found.groups:
+            try:
+                made = _Extraction(group).operation()
+            except NoReference as error:
+                left_out.append(str(error))
+                continue
+            known = operations.get(made.symbol)
+            operations[made.symbol] = replace(made, count=known.count + 1) if known else made
+    return CutProgram(list(operations.values()), left_out)
+
+
+def _blocks(program: Operation) -> list[Block]:
+    """Return the blocks that contain linalg operations, in program order."""
+    blocks: list[Block] = []
+    for operation in nested_operations(program):
+        if is_candidate(operation):
+            block = operation.block
+            if block not in blocks[-1:]:
+                blocks.append(block)
+    return blocks
+
+
+class _Extraction:
+    """Clones a group into a function; what it reads from outside becomes arguments.
+
+    Args:
+        group: to be cloned.
+    """
+
+    def __init__(self, group: OperationGroup) -> None:
+        self._group = group
+        self._inside = {each.operation for each in group.members}
+        self._copies: dict[Value, Value] = {}
+
+    def operation(self) -> ModelOperation:
+        """Return the group as an operation.
+
+        Raises:
+            NoReference: the type of an operand is no tensor of an element type.
+        """
+        from mlir.dialects.func import (  # pyright: ignore[reportMissingTypeStubs]
+            FuncOp,
+            ReturnOp,
+        )
+        from mlir.ir import (  # pyright: ignore[reportMissingTypeStubs]
+            FunctionType,
+            InsertionPoint,
+            Location,
+            Module,
+        )
+
+        root, last = self._group.root, self._group.members[-1]
+        outside = self._outside()
+        operands = tuple(_tensor(f"arg{at}", each.type) for at, each in enumerate(outside))
+        output = _tensor("result", last.result.type)
+        with last.operation.context, Location.unknown():
+            module = Module.create()
+            types = [*(each.type for each in outside), last.result.type]
+            with InsertionPoint(module.body):
+                function: Any = FuncOp("kernel", FunctionType.get(types, [last.result.type]))
+            block: Block = function.add_entry_block()
+            self._copies.update(zip(outside, block.arguments, strict=False))
+            taker = self._takes_destination()
+            with InsertionPoint(block):
+                for member in self._group.members:
+                    self._clone(member, block.arguments[len(outside)], taker)
+                ReturnOp([self._copies[last.result]])
+            text = _body_text(function.operation, len(outside))
+        accumulation = _tensor("root", root.result.type).type
+        return ModelOperation(
+            _symbol(root, text, operands, output),
+            text,
+            operands,
+            output,
+            root.loops,
+            root.name,
+            sum(_work(each) for each in self._group.members),
+            accumulation if accumulation.is_float else output.type,
+        )
+
+    def _outside(self) -> list[Value]:
+        """Return the values that the group reads and that are computed elsewhere."""
+        values: dict[Value, None] = {}
+        for member in self._group.members:
+            for value in (*_read(member), member.destination):
+                if not self._is_cloned(value):
+                    values[value] = None
+        return list(values)
+
+    def _is_cloned(self, value: Value) -> bool:
+        """Whether a value is computed in the function: by a member, or by what needs nothing."""
+        operation = defining_operation(value)
+        if operation is None:
+            return False
+        if operation in self._inside or operation.name == "tensor.empty":
+            return True
+        if operation.name == "linalg.fill":
+            return all(self._is_cloned(each) for each in operation.operands)
+        return operation.name == "arith.constant" and _is_small(operation)
+
+    def _takes_destination(self) -> Operation:
+        """Return the operation that writes to the function's destination first.
+
+        That is a member or its ``linalg.fill``: from the last member back over those whose memory
+        can be the result's.
+        """
+        members = {each.operation: each for each in self._group.members}
+        at = self._group.members[-1]
+        while True:
+            source = defining_operation(at.destination)
+            if (
+                source is not None
+                and source.name == "linalg.fill"
+                and self._is_cloned(at.destination)
+            ):
+                return source
+            earlier = members.get(source) if source is not None else None
+            if _is_empty(at.destination):
+                earlier = self._in_place(at)
+            if earlier is None:
+                return at.operation
+            at = earlier
+
+    def _in_place(self, member: StructuredOperation) -> StructuredOperation | None:
+        """Return the member whose result an elementwise operation may overwrite."""
+        if member.reads_destination or not member.is_elementwise:
+            return None
+        for each in self._group.members:
+            users = {use.owner.operation for use in each.result.uses}
+            if (
+                users == {member.operation}
+                and each.result.type == member.result.type
+                and member.reads_by_identity(each.result)
+            ):
+                return each
+        return None
+
+    def _clone(self, member: StructuredOperation, destination: Value, taker: Operation) -> None:
+        """Append a member, after what it needs.
+
+        Args:
+            member: to be appended.
+            destination: of the function.
+            taker: the operation that writes to it first.
+        """
+        from mlir.ir import UnitAttr  # pyright: ignore[reportMissingTypeStubs]
+
+        for value in _read(member):
+            self._materialize(value)
+        initial = self._initial(member, destination, taker)
+        clone = self._append(member.operation)
+        clone.operands[len(clone.operands) - 1] = initial
+        if member.operation == self._group.root.operation:
+            clone.attributes[ROOT_MARK] = UnitAttr.get()
+        self._copies[member.result] = clone.results[0]
+
+    def _initial(self, member: StructuredOperation, destination: Value, taker: Operation) -> Value:
+        """Return the initial values of a member's result, in the function."""
+        from mlir.dialects import linalg  # pyright: ignore[reportMissingTypeStubs]
+
+        value = member.destination
+        source = defining_operation(value)
+        if source is not None and source.name == "tensor.empty":
+            earlier = self._in_place(member)
+            if earlier is not None:
+                return self._copies[earlier.result]
+            if member.operation == taker:
+                return destination
+            return self._append(source).results[0]
+        if source is not None and source == taker and source.name == "linalg.fill":
+            self._materialize(source.operands[0])
+            fill = self._append(source)
+            fill.operands[1] = destination
+            return fill.results[0]
+        self._materialize(value)
+        if member.operation == taker:  # an argument or a constant must not be overwritten
+            copy: Any = linalg.copy
+            return copy(self._copies[value], outs=[destination])
+        return self._copies[value]
+
+    def _materialize(self, value: Value) -> None:
+        """Append a constant, an empty tensor or a fill, if the function does not have it."""
+        operation = defining_operation(value)
+        if value in self._copies or operation is None:
+            return
+        for each in operation.operands:
+            self._materialize(each)
+        self._copies[value] = self._append(operation).results[0]
+
+    def _append(self, operation: Operation) -> Operation:
+        """Append a clone whose operands are the copies."""
+        clone = operation.clone().operation
+        for each in (clone, *nested_operations(clone)):
+            for at, value in enumerate(each.operands):
+                if value in self._copies:
+                    each.operands[at] = self._copies[value]
+        return clone
+
+
+def _read(member: StructuredOperation) -> list[Value]:
+    """Return the inputs, and the values that the body takes from outside."""
+    inside = list(nested_operations(member.operation))
+    own = {each for operation in inside for each in operation.results}
+    own.update(member.body.arguments)
+    values = member.inputs
+    for operation in inside:
+        values += [each for each in operation.operands if each not in own]
+    return values
+
+
+def _is_empty(value: Value) -> bool:
+    operation = defining_operation(value)
+    return operation is not None and operation.name == "tensor.empty"
+
+
+def _is_small(constant: Operation) -> bool:
+    """Whether a constant is a scalar, or a tensor of one value."""
+    from mlir.ir import DenseElementsAttr  # pyright: ignore[reportMissingTypeStubs]
+
+    value = constant.attributes["value"]
+    return not isinstance(value, DenseElementsAttr) or value.is_splat
+
+
+def _tensor(name: str, kind: Type) -> Tensor:
+    """Return an operand.
+
+    Raises:
+        NoReference: it is no tensor of an element type.
+    """
+    from mlir.ir import RankedTensorType  # pyright: ignore[reportMissingTypeStubs]
+
+    if not isinstance(kind, RankedTensorType):
+        raise NoReference(f"An operand has the type {kind}, which is no tensor.")
+    element = _TYPES.get(element_name(kind))
+    if element is None:
+        raise NoReference(
+            f"An operand has the type {kind}; kernels have elements of {', '.join(_TYPES)}."
+        )
+    return Tensor(name, tensor_shape(kind), element)
+
+
+def _body_text(function: Operation, operands: int) -> str:
+    """Return the lines of a function, with its arguments named."""
+    text = str(function.get_asm(use_local_scope=True))
+    lines = text.strip().splitlines()[1:-1]
+    body = "\n".join(line.strip() for line in lines)
+    body = re.sub(r"%out\b", "%old", body)  # a name that callers may use for the destination
+    return re.sub(rf"%arg{operands}\b", f"%{DESTINATION}", body)
+
+
+def _symbol(
+    root: StructuredOperation, text: str, operands: tuple[Tensor, ...], output: Tensor
+) -> str:
+    kind = root.name.removeprefix("linalg.")
+    shape = "x".join(str(loop.size) for loop in root.loops) or "scalar"
+    content = repr((text, operands, output))
+    digest = hashlib.sha256(content.encode()).hexdigest()[:8]
+    return f"model_{kind}_{shape}_{output.type.value}_{digest}"
+
+
+def _work(member: StructuredOperation) -> int:
+    """Return the arithmetic operations of a member."""
+    inside = nested_operations(member.operation)
+    each = sum(_ARITHMETIC.match(operation.name) is not None for operation in inside)
+    return each * prod(member.sizes)

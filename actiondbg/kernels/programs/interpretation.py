@@ -1,0 +1,390 @@
+"""A NumPy interpretation of functions of linalg operations."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+from string import ascii_letters
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from actiondbg.kernels.errors import NoReference
+from actiondbg.kernels.model.element_type import ElementType
+from actiondbg.kernels.model.operation import Reference
+from actiondbg.kernels.programs.bindings import (
+    defining_operation,
+    element_name,
+    integer_attribute,
+    parse_program,
+    tensor_shape,
+)
+from actiondbg.kernels.programs.bounded_array import Arithmetic, BoundedArray, exact_array
+from actiondbg.kernels.programs.structured_operation import (
+    StructuredOperation,
+    dimensions,
+    is_candidate,
+    is_identity,
+    structured,
+)
+
+if TYPE_CHECKING:
+    from mlir.ir import (  # pyright: ignore[reportMissingTypeStubs]
+        AffineExpr,
+        AffineMap,
+        Operation,
+        Value,
+    )
+
+# An iteration space larger than this is not evaluated element by element: half a GiB an array.
+_LARGEST = 2**26
+_EXACT = 2**53  # float64 holds all integers up to this
+_CASTS = frozenset({"arith.extf", "arith.extsi", "arith.sitofp"})
+_PRODUCTS = frozenset({"arith.mulf", "arith.muli"})
+_SUMS = frozenset({"arith.addf", "arith.addi"})
+_REDUCTIONS: dict[str, np.ufunc] = {
+    **dict.fromkeys(_SUMS, np.add),
+    **dict.fromkeys(("arith.maximumf", "arith.maxnumf", "arith.maxsi"), np.maximum),
+    **dict.fromkeys(("arith.minimumf", "arith.minnumf", "arith.minsi"), np.minimum),
+}
+_COMPARISONS: tuple[tuple[str, np.ufunc], ...] = (
+    ("eq", np.equal),
+    ("ne", np.not_equal),
+    ("lt", np.less),
+    ("le", np.less_equal),
+    ("gt", np.greater),
+    ("ge", np.greater_equal),
+)
+_INTEGER_PREDICATES = ("eq", "ne", "lt", "le", "gt", "ge")  # signed, in the order of arith
+_ORDERED_PREDICATES = ("", "eq", "gt", "ge", "lt", "le", "ne")
+
+
+def interpret(text: str, inputs: Sequence[np.ndarray], accumulator: ElementType) -> Reference:
+    """Return what a function computes.
+
+    Args:
+        text: the function; its last argument is not a destination.
+        inputs: of the function.
+        accumulator: in whose roundoff the bound of errors is counted.
+
+    Raises:
+        NoReference: an operation is not interpreted.
+    """
+    module = parse_program(text, "The operation")
+    function = module.body.operations[0].operation
+    block = function.regions[0].blocks[0]
+    arrays = (exact_array(_wide(each)) for each in inputs)
+    scope: _Scope = dict(zip(block.arguments, arrays, strict=True))
+    interpreter = _Interpreter(Arithmetic(accumulator), accumulator)
+    for view in block.operations:
+        operation = view.operation
+        if operation.name == "func.return":
+            result = scope[operation.operands[0]]
+            magnitude = np.maximum(abs(result.values), result.errors)
+            return Reference(result.values, magnitude, result.exact)
+        scope[operation.results[0]] = interpreter.evaluate(operation, scope)
+    raise NoReference("The function has no return.")
+
+
+_Scope = dict["Value", BoundedArray]
+
+
+def _wide(array: np.ndarray) -> np.ndarray:
+    return array.astype(np.int64 if array.dtype.kind in "iu" else np.float64)
+
+
+class _Interpreter:
+    """Evaluates operations.
+
+    Args:
+        arithmetic: on elements.
+        accumulator: the type in which sums are added up.
+    """
+
+    def __init__(self, arithmetic: Arithmetic, accumulator: ElementType) -> None:
+        self._arithmetic = arithmetic
+        self._accumulator = accumulator
+
+    def evaluate(self, operation: Operation, scope: _Scope) -> BoundedArray:
+        """Return the result of an operation outside of a body."""
+        if operation.name == "tensor.empty":
+            return exact_array(np.zeros(tensor_shape(operation.results[0].type)))
+        if operation.name == "linalg.fill":
+            shape = tensor_shape(operation.results[0].type)
+            return _broadcast(scope[operation.operands[0]], shape)
+        if is_candidate(operation):
+            return self._structured(structured(operation), scope)
+        return self._scalar(operation, scope, ())
+
+    def _structured(self, operation: StructuredOperation, scope: _Scope) -> BoundedArray:
+        if not operation.is_reduction:
+            return self._parallel(operation, scope)
+        combine = _combination(operation)
+        factors = _factors(operation, combine)
+        if factors is not None:
+            reduced = self._product_sum(operation, scope, factors)
+        else:
+            reduced = self._reduced(operation, scope, combine)
+        initial = scope[operation.destination]
+        kind = element_name(operation.result.type)
+        return self._arithmetic.apply(combine.name, kind, [initial, reduced])
+
+    def _parallel(self, operation: StructuredOperation, scope: _Scope) -> BoundedArray:
+        result = self._body(operation, scope, None)
+        full = _broadcast(result, operation.sizes)
+        order = _order(operation.maps[-1])
+        return BoundedArray(full.values.transpose(order), full.errors.transpose(order), full.exact)
+
+    def _reduced(
+        self, operation: StructuredOperation, scope: _Scope, combine: Operation
+    ) -> BoundedArray:
+        """Evaluate each term, and combine them."""
+        if prod(operation.sizes) > _LARGEST:
+            raise NoReference(
+                f"The iteration space of {operation.name} is too large to be interpreted: "
+                f"{'x'.join(map(str, operation.sizes))}."
+            )
+        terms = _broadcast(self._body(operation, scope, combine), operation.sizes)
+        order = _order(operation.maps[-1])
+        axes = tuple(at for at in range(len(operation.sizes)) if at not in order)
+        kept = [at for at in range(len(operation.sizes)) if at in order]
+        function = _REDUCTIONS[combine.name]
+        values = function.reduce(terms.values, axis=axes)
+        if function is np.add:
+            errors = (abs(terms.values) + terms.errors).sum(axis=axes)
+        else:
+            errors = terms.errors.max(axis=axes)
+        turn = [kept.index(at) for at in order]
+        return BoundedArray(values.transpose(turn), errors.transpose(turn), terms.exact)
+
+    def _product_sum(
+        self, operation: StructuredOperation, scope: _Scope, factors: tuple[int, int]
+    ) -> BoundedArray:
+        """Add up products of two operands, by a product of matrices where there is one."""
+        x, y = (scope[operation.operation.operands[at]] for at in factors)
+        names = [ascii_letters[at] for at in range(len(operation.sizes))]
+        result = "".join(names[at] for at in _order(operation.maps[-1]))
+        maps = [operation.maps[at] for at in factors]
+
+        def add_up(left: np.ndarray, right: np.ndarray) -> np.ndarray:
+            terms: list[str] = []
+            arrays: list[np.ndarray] = []
+            for array, indexing in ((left, maps[0]), (right, maps[1])):
+                each = _elements(array, indexing, operation.sizes)
+                used = [at for at, size in enumerate(each.shape) if size > 1]
+                terms.append("".join(names[at] for at in used))
+                arrays.append(each.reshape([each.shape[at] for at in used]))
+            present = {name for term in terms for name in term}
+            kept = "".join(name for name in result if name in present)
+            values = np.einsum(f"{','.join(terms)}->{kept}", *arrays, optimize=True)
+            # Loops that neither operand depends on, and those of size 1.
+            missing = [at for at, name in enumerate(names) if name not in present]
+            sums = prod(operation.sizes[at] for at in missing if names[at] not in result)
+            shape = [operation.sizes[names.index(name)] if name in kept else 1 for name in result]
+            full = [operation.sizes[names.index(name)] for name in result]
+            return np.broadcast_to(values.reshape(shape) * sums, full)
+
+        values = add_up(x.values.astype(np.float64), y.values.astype(np.float64))
+        errors = add_up(abs(x.values), abs(y.values) + y.errors)
+        if x.errors.any():
+            errors = errors + add_up(x.errors, abs(y.values))
+        if x.values.dtype == y.values.dtype == np.int64:
+            if errors.max(initial=0) >= _EXACT:
+                raise NoReference(f"The sums of {operation.name} are too large to be exact.")
+            values = values.astype(np.int64)
+        return BoundedArray(values, errors.astype(np.float64), x.exact and y.exact)
+
+    def _body(
+        self, operation: StructuredOperation, scope: _Scope, combine: Operation | None
+    ) -> BoundedArray:
+        """Return what the body yields, or the term that it combines with the result so far."""
+        block = operation.body
+        inner = dict(scope)
+        last = len(block.arguments) - 1
+        for at, argument in enumerate(block.arguments):
+            if at == last and combine is not None:
+                continue
+            outer = scope[operation.operation.operands[at]]
+            inner[argument] = _gathered(outer, operation.maps[at], operation.sizes)
+        for view in block.operations:
+            each = view.operation
+            if combine is not None and each == combine:
+                continue
+            if each.name == "linalg.yield":
+                break
+            inner[each.results[0]] = self._scalar(each, inner, operation.sizes)
+        if combine is None:
+            return inner[_yielded(operation)]
+        so_far = block.arguments[last]
+        term = next(each for each in combine.operands if each != so_far)
+        return inner[term]
+
+    def _scalar(self, operation: Operation, scope: _Scope, sizes: tuple[int, ...]) -> BoundedArray:
+        """Return the result of an operation on elements."""
+        name = operation.name
+        if name == "arith.constant":
+            return _constant(operation)
+        if name == "linalg.index":
+            at = integer_attribute(operation, "dim")
+            return exact_array(_range(at, sizes))
+        missing = [each for each in operation.operands if each not in scope]
+        if missing or len(operation.results) != 1:
+            raise NoReference(f"The reference does not interpret {name}.")
+        operands = [scope[each] for each in operation.operands]
+        if name in ("arith.cmpi", "arith.cmpf"):
+            return _comparison(operation, operands)
+        return self._arithmetic.apply(name, str(operation.results[0].type), operands)
+
+
+def _combination(operation: StructuredOperation) -> Operation:
+    """Return the operation that combines a term with the result so far.
+
+    Raises:
+        NoReference: the reduction is not one sum, maximum or minimum.
+    """
+    block = operation.body
+    so_far = block.arguments[len(block.arguments) - 1]
+    users = [use.owner.operation for use in so_far.uses]
+    combine = defining_operation(_yielded(operation))
+    if combine is None or len(users) != 1 or combine != users[0] or combine.name not in _REDUCTIONS:
+        raise NoReference(
+            f"The reference does not interpret the reduction of {operation.name}: it is not one "
+            "sum, maximum or minimum."
+        )
+    return combine
+
+
+def _factors(operation: StructuredOperation, combine: Operation) -> tuple[int, int] | None:
+    """Return the operands whose products are added up, or None if the terms are others."""
+    if combine.name not in _SUMS:
+        return None
+    arguments = list(operation.body.arguments)
+    term = next(each for each in combine.operands if each != arguments[-1])
+    product = defining_operation(term)
+    if product is None or product.name not in _PRODUCTS:
+        return None
+    found: list[int] = []
+    for value in product.operands:
+        cast = defining_operation(value)
+        if cast is not None and cast.name in _CASTS:
+            value = cast.operands[0]
+        if value not in arguments:
+            return None
+        found.append(arguments.index(value))
+    return found[0], found[1]
+
+
+def _yielded(operation: StructuredOperation) -> Value:
+    operations = operation.body.operations
+    return operations[len(operations) - 1].operation.operands[0]
+
+
+def _constant(operation: Operation) -> BoundedArray:
+    """Return a constant: not exact in a sum of integers if it has a fraction.
+
+    Raises:
+        NoReference: its type is none of arrays'.
+    """
+    from mlir.ir import (  # pyright: ignore[reportMissingTypeStubs]
+        DenseElementsAttr,
+        FloatAttr,
+        IntegerAttr,
+    )
+
+    attribute = operation.attributes["value"]
+    shape: tuple[int, ...] = ()
+    if isinstance(attribute, DenseElementsAttr) and attribute.is_splat:
+        shape = tensor_shape(operation.results[0].type)
+        attribute = attribute.get_splat_value()
+    if isinstance(attribute, FloatAttr):
+        number = attribute.value
+        exact = number.is_integer() or not np.isfinite(number)
+        full = exact_array(np.full(shape, number))
+        return BoundedArray(full.values, full.errors, exact)
+    if isinstance(attribute, IntegerAttr):
+        boolean = str(attribute.type) == "i1"
+        return exact_array(np.full(shape, bool(attribute.value) if boolean else attribute.value))
+    raise NoReference(f"The reference does not interpret the constant {attribute}.")
+
+
+def _comparison(operation: Operation, operands: list[BoundedArray]) -> BoundedArray:
+    """Return the result of arith.cmpi or arith.cmpf.
+
+    Raises:
+        NoReference: the predicate is unsigned, or unordered.
+    """
+    predicate = integer_attribute(operation, "predicate")
+    names = _INTEGER_PREDICATES if operation.name == "arith.cmpi" else _ORDERED_PREDICATES
+    if predicate >= len(names) or not names[predicate]:
+        raise NoReference(
+            f"The reference does not interpret predicate {predicate} of a comparison."
+        )
+    function = dict(_COMPARISONS)[names[predicate]]
+    x, y = operands
+    return BoundedArray(function(x.values, y.values), x.errors * 0.0, x.exact and y.exact)
+
+
+def _broadcast(array: BoundedArray, shape: Sequence[int]) -> BoundedArray:
+    values = np.broadcast_to(array.values, shape)
+    return BoundedArray(values, np.broadcast_to(array.errors, shape), array.exact)
+
+
+def _gathered(array: BoundedArray, indexing: AffineMap, sizes: tuple[int, ...]) -> BoundedArray:
+    """Return the elements that each iteration reads; dimensions of other loops have size 1."""
+    values = _elements(array.values, indexing, sizes)
+    errors = _elements(np.broadcast_to(array.errors, array.values.shape), indexing, sizes)
+    return BoundedArray(values, errors, array.exact)
+
+
+def _elements(array: np.ndarray, indexing: AffineMap, sizes: tuple[int, ...]) -> np.ndarray:
+    if is_identity(indexing):
+        return array
+    if not indexing.results:
+        return array.reshape((1,) * len(sizes))
+    indices = tuple(_index(each, sizes) for each in indexing.results)
+    return array[indices]
+
+
+def _index(expression: AffineExpr, sizes: tuple[int, ...]) -> np.ndarray:
+    """Return the values of an expression for all iterations."""
+    from mlir.ir import (  # pyright: ignore[reportMissingTypeStubs]
+        AffineAddExpr,
+        AffineConstantExpr,
+        AffineDimExpr,
+        AffineFloorDivExpr,
+        AffineModExpr,
+        AffineMulExpr,
+    )
+
+    if isinstance(expression, AffineDimExpr):
+        return _range(expression.position, sizes)
+    if isinstance(expression, AffineConstantExpr):
+        return np.full((1,) * len(sizes), expression.value)
+    for kind, function in (
+        (AffineAddExpr, np.add),
+        (AffineMulExpr, np.multiply),
+        (AffineModExpr, np.mod),
+        (AffineFloorDivExpr, np.floor_divide),
+    ):
+        if isinstance(expression, kind):
+            return function(_index(expression.lhs, sizes), _index(expression.rhs, sizes))
+    raise NoReference(f"The reference does not interpret the index {expression}.")
+
+
+def _range(loop: int, sizes: tuple[int, ...]) -> np.ndarray:
+    """Return the values of a loop, along its dimension."""
+    shape = [1] * len(sizes)
+    shape[loop] = sizes[loop]
+    return np.arange(sizes[loop]).reshape(shape)
+
+
+def _order(indexing: AffineMap) -> list[int]:
+    """Return the loops that the dimensions of a result are.
+
+    Raises:
+        NoReference: a dimension is something else.
+    """
+    loops = dimensions(indexing)
+    if None in loops:
+        raise NoReference(f"The reference does not interpret a result with the map {indexing}.")
+    return [loop for loop in loops if loop is not None]

@@ -1,0 +1,102 @@
+"""Operations that are cut out of a program."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+from actiondbg.kernels.model.element_type import ElementType
+from actiondbg.kernels.model.operation import Argument, Loop, Operation, Reference
+from actiondbg.kernels.model.tensor import Tensor
+
+if TYPE_CHECKING:
+    import numpy as np
+
+DESTINATION = "destination"
+ROOT_MARK = "actiondbg_root"
+# The mark as the only attribute of an operation, or before others.
+_MARK = re.compile(rf"( attrs =)?  ?\{{{ROOT_MARK}\}}|{ROOT_MARK}, |, {ROOT_MARK}\b")
+
+
+@dataclass(frozen=True)
+class ModelOperation(Operation):
+    """A linalg operation of a program, or a group of them that a compiler fuses.
+
+    Attributes:
+        symbol: the name, with a digest of the text.
+        text: the lines of the body; arguments are ``%NAME``, the root has the attribute ROOT_MARK.
+        operands: what the group reads from outside.
+        output: its result.
+        iteration: the loops of the root.
+        root_name: of the root, such as ``linalg.matmul``.
+        work: arithmetic operations of a call.
+        accumulation: the type in which the root adds up.
+        count: how often the program has it.
+    """
+
+    kind: ClassVar[str] = "model"
+    symbol: str
+    text: str
+    operands: tuple[Tensor, ...]
+    output: Tensor
+    iteration: tuple[Loop, ...]
+    root_name: str
+    work: int
+    accumulation: ElementType
+    count: int = 1
+
+    @property
+    def name(self) -> str:
+        return self.symbol
+
+    @property
+    def inputs(self) -> tuple[Tensor, ...]:
+        return self.operands
+
+    @property
+    def result(self) -> Tensor:
+        return self.output
+
+    @property
+    def accumulator(self) -> ElementType:
+        return self.accumulation
+
+    @property
+    def loops(self) -> tuple[Loop, ...]:
+        return self.iteration
+
+    @property
+    def root(self) -> str:
+        return self.root_name
+
+    @property
+    def flops(self) -> int:
+        return self.work
+
+    def arguments(self) -> Mapping[str, Argument]:
+        return {
+            "root": self.root_name,
+            "shape": "x".join(str(loop.size) for loop in self.iteration),
+            "count": self.count,
+            "lhs": ",".join(each.type.value for each in self.operands),
+            "result": self.output.type.value,
+        }
+
+    def body(self, destination: str, root_attributes: str) -> str:
+        text = re.sub(rf"%{DESTINATION}\b", destination, self.text)
+        if root_attributes:
+            return text.replace(ROOT_MARK, root_attributes)
+        return _MARK.sub("", text)
+
+    def reference(self, inputs: Sequence[np.ndarray]) -> Reference:
+        """Interpret the operations.
+
+        Raises:
+            NoReference: one of them cannot be interpreted.
+            ActiondbgError: MLIR's Python bindings are not installed.
+        """
+        from actiondbg.kernels.programs.interpretation import interpret
+
+        return interpret(self.function(), inputs, self.accumulator)

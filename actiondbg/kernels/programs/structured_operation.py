@@ -1,0 +1,157 @@
+"""Structured operations: linalg operations with loops and indexing maps."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from actiondbg.kernels.errors import NoReference
+from actiondbg.kernels.model.operation import IteratorType, Loop
+
+if TYPE_CHECKING:
+    from mlir.ir import (  # pyright: ignore[reportMissingTypeStubs]
+        AffineMap,
+        Block,
+        Operation,
+        Value,
+    )
+
+# Of the linalg dialect, but without loops of their own.
+_OTHERS = frozenset({"linalg.yield", "linalg.index"})
+
+
+@dataclass(frozen=True)
+class StructuredOperation:
+    """A linalg operation with one result.
+
+    Attributes:
+        operation: in the bindings.
+        maps: from loops to the elements of each operand.
+        loops: the iteration space.
+    """
+
+    operation: Operation
+    maps: tuple[AffineMap, ...]
+    loops: tuple[Loop, ...]
+
+    @property
+    def name(self) -> str:
+        """The name, such as ``linalg.matmul``."""
+        return self.operation.name
+
+    @property
+    def inputs(self) -> list[Value]:
+        """The operands that are read."""
+        return list(self.operation.operands)[:-1]
+
+    @property
+    def destination(self) -> Value:
+        """The operand that has the initial values of the result."""
+        return list(self.operation.operands)[-1]
+
+    @property
+    def result(self) -> Value:
+        """The result."""
+        return self.operation.results[0]
+
+    @property
+    def body(self) -> Block:
+        """The computation of an element."""
+        return self.operation.regions[0].blocks[0]
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """The sizes of the loops."""
+        return tuple(loop.size for loop in self.loops)
+
+    @property
+    def is_elementwise(self) -> bool:
+        """Whether no loop is a reduction, and the loops are the result's dimensions."""
+        return is_identity(self.maps[-1]) and not self.is_reduction
+
+    @property
+    def is_reduction(self) -> bool:
+        """Whether a loop is a reduction."""
+        return any(loop.type == "reduction" for loop in self.loops)
+
+    @property
+    def reads_destination(self) -> bool:
+        """Whether the result depends on the initial values."""
+        block = self.body
+        last = block.arguments[len(block.arguments) - 1]
+        return any(True for _ in last.uses)
+
+    def reads_by_identity(self, value: Value) -> bool:
+        """Whether a value is read only at the element that is computed."""
+        reads = [at for at, each in enumerate(self.operation.operands) if each == value]
+        return bool(reads) and all(is_identity(self.maps[at]) for at in reads)
+
+
+def is_identity(indexing: AffineMap) -> bool:
+    """Whether a map leaves indices as they are."""
+    from mlir.ir import AffineMap  # pyright: ignore[reportMissingTypeStubs]
+
+    identity = AffineMap.get_identity(indexing.n_dims, indexing.context)
+    return indexing.n_dims == len(indexing.results) and indexing == identity
+
+
+def is_candidate(operation: Operation) -> bool:
+    """Whether an operation is of linalg, and computes something."""
+    return operation.name.startswith("linalg.") and operation.name not in _OTHERS
+
+
+def structured(operation: Operation) -> StructuredOperation:
+    """Return an operation of linalg with its loops.
+
+    Raises:
+        NoReference: it has no loops, several results, or a size that is not constant.
+    """
+    linalg: Any = import_module("mlir.dialects.linalg")
+    from mlir.ir import AffineMapAttr, ShapedType  # pyright: ignore[reportMissingTypeStubs]
+
+    if len(operation.results) != 1 or not operation.regions:
+        raise NoReference(f"{operation.name} has {len(operation.results)} results, not one tensor.")
+    attribute = linalg.get_indexing_maps(operation)
+    if attribute is None:
+        raise NoReference(f"{operation.name} has no indexing maps.")
+    maps = tuple(AffineMapAttr(each).value for each in attribute)
+    shapes: list[list[int]] = []
+    for value in operation.operands:
+        shape = value.type if isinstance(value.type, ShapedType) else None
+        if shape is not None and not shape.has_static_shape:
+            raise NoReference(f"{operation.name} has a dynamic shape, {value.type}.")
+        shapes.append(list(shape.shape) if shape is not None else [])
+    types = _iterator_types(operation, maps[-1])
+    sizes = _sizes(maps, shapes)
+    if None in sizes:
+        raise NoReference(f"The size of a loop of {operation.name} is no size of an operand.")
+    loops = tuple(Loop(size or 0, each) for size, each in zip(sizes, types, strict=True))
+    return StructuredOperation(operation, maps, loops)
+
+
+def _sizes(maps: tuple[AffineMap, ...], shapes: list[list[int]]) -> list[int | None]:
+    """Return the sizes of the loops: each is the dimension of an operand that it alone indexes."""
+    sizes: list[int | None] = [None] * maps[-1].n_dims
+    for indexing, shape in zip(maps, shapes, strict=True):
+        for at, loop in enumerate(dimensions(indexing)):
+            if loop is not None:
+                sizes[loop] = shape[at]
+    return sizes
+
+
+def dimensions(indexing: AffineMap) -> list[int | None]:
+    """Return the loop that each result of a map is; None for another expression."""
+    from mlir.ir import AffineDimExpr  # pyright: ignore[reportMissingTypeStubs]
+
+    return [each.position if isinstance(each, AffineDimExpr) else None for each in indexing.results]
+
+
+def _iterator_types(operation: Operation, result: AffineMap) -> list[IteratorType]:
+    """Return the types of loops; those of a named operation are parallel if they index it."""
+    if "iterator_types" in operation.attributes:
+        listed: Any = operation.attributes["iterator_types"]
+        names = [str(each) for each in listed]
+        return ["reduction" if "reduction" in name else "parallel" for name in names]
+    parallel = dimensions(result)
+    return ["parallel" if at in parallel else "reduction" for at in range(result.n_dims)]

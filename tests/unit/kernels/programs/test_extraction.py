@@ -1,0 +1,143 @@
+"""Kernels cut out of a program."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from actiondbg.errors import ActiondbgError, UsageError
+from actiondbg.kernels.generated.manifest import add_to_manifest, read_manifest
+from actiondbg.kernels.model.configuration import Configuration
+from actiondbg.kernels.model.dispatch import Dispatch
+from actiondbg.kernels.problems.model import cut_program, operations_of
+from actiondbg.kernels.programs.model_operation import ModelOperation
+from tests.fakes.kernels.program import PROGRAM
+
+pytest.importorskip("mlir.ir")
+
+
+@pytest.fixture
+def program(tmp_path: Path) -> Path:
+    path = tmp_path / "program.mlir"
+    path.write_text(PROGRAM)
+    return path
+
+
+def _summary(operation: ModelOperation) -> tuple[str, int, list[str]]:
+    lines = operation.body("%out", "").splitlines()
+    inside = [word for line in lines for word in line.split() if word.startswith("linalg.")]
+    members = [word.removeprefix("linalg.") for word in inside if word != "linalg.yield"]
+    return operation.root_name, operation.count, members
+
+
+def test_operations_are_fused_around_their_root_and_counted(program: Path) -> None:
+    assert [_summary(each) for each in operations_of(program)] == [
+        # Two layers of the same shape; the bias is broadcast in the kernel.
+        ("linalg.matmul", 2, ["fill", "matmul", "generic", "generic"]),
+        ("linalg.transpose", 1, ["transpose"]),
+        # A sum with what is before and behind it.
+        ("linalg.generic", 1, ["generic", "fill", "generic", "generic"]),
+        # The bias fills the destination.
+        ("linalg.conv_2d_nhwc_hwcf", 1, ["generic", "conv_2d_nhwc_hwcf", "generic"]),
+        ("linalg.pooling_nhwc_max", 1, ["fill", "pooling_nhwc_max"]),
+        # The destination is another value, which must not be overwritten.
+        ("linalg.conv_2d_nhwc_hwcf", 1, ["copy", "conv_2d_nhwc_hwcf"]),
+        # What reads a product transposed is a kernel of its own.
+        ("linalg.matmul", 1, ["fill", "matmul"]),
+        ("linalg.generic", 1, ["generic", "index", "index"]),
+        ("linalg.generic", 1, ["generic"]),
+    ]
+
+
+def test_operands_are_what_comes_from_outside(program: Path) -> None:
+    operands = [[tensor.mlir for tensor in each.inputs] for each in operations_of(program)]
+    assert operands[0] == ["tensor<4x8xf32>", "tensor<8x8xf32>", "tensor<8xf32>"]
+    assert operands[2] == ["tensor<4x8xf32>", "tensor<1x8xf32>"]  # weights are an operand
+    assert operands[3] == ["tensor<5xf32>", "tensor<1x7x7x3xf32>", "tensor<3x3x3x5xf32>"]
+    assert operands[4] == ["tensor<1x3x3x5xf32>"]
+
+
+def test_work_and_loops_are_those_of_the_root(program: Path) -> None:
+    matmul = operations_of(program)[0]
+    assert matmul.flops == 2 * 4 * 8 * 8 + 2 * 4 * 8
+    assert [loop.type for loop in matmul.loops] == ["parallel", "parallel", "reduction"]
+    assert [loop.size for loop in matmul.loops] == [4, 8, 8]
+    assert matmul.name.startswith("model_matmul_4x8x8_f32_")
+
+
+def test_results_use_the_destination_without_further_memory(program: Path) -> None:
+    for operation in operations_of(program):
+        text = operation.function(destination=True)
+        assert text.count("%out :") >= 1
+        # Of the first layer the broadcast bias, of the square the terms, of the pooling the window.
+        assert text.count("tensor.empty") <= 1
+
+
+def test_the_root_gets_its_attributes(program: Path) -> None:
+    for operation in operations_of(program):
+        marked = operation.body("%out", "marked = 1 : i64")
+        lines = [line for line in marked.splitlines() if "marked = 1 : i64" in line]
+        assert len(lines) == 1
+        assert operation.root in lines[0]
+        assert "actiondbg" not in operation.function()
+
+
+def test_what_is_no_kernel_is_reported(program: Path) -> None:
+    assert cut_program(program).left_out == [
+        "linalg.exp has a dynamic shape, tensor<?xf32>.",
+        "linalg.generic has 2 results, not one tensor.",
+        "An operand has the type tensor<4xi1>; kernels have elements of f16, bf16, f32, f64, i8, "
+        "i32.",
+    ]
+
+
+def test_the_manifest_restores_them(program: Path, tmp_path: Path) -> None:
+    operations = operations_of(program)
+    dispatches = [Dispatch(each, Configuration("mlir", "mlir_default")) for each in operations]
+    add_to_manifest(tmp_path / "manifest.json", dispatches)
+    assert read_manifest(tmp_path / "manifest.json") == dispatches
+
+
+_TOSA = """func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = tosa.abs %x : (tensor<4xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}"""
+_LOOPS = """func.func @f(%x: memref<4xf32>, %v: f32) {
+  affine.for %i = 0 to 4 { affine.store %v, %x[%i] : memref<4xf32> }
+  return
+}"""
+_DYNAMIC = """func.func @f(%x: tensor<?xf32>) -> tensor<?xf32> {
+  %0 = linalg.exp ins(%x : tensor<?xf32>) outs(%x : tensor<?xf32>) -> tensor<?xf32>
+  return %0 : tensor<?xf32>
+}"""
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (_TOSA, "has no linalg operation on tensors: lower tosa to linalg first, with --pass-pip"),
+        (_LOOPS, "has no linalg operation on tensors: lower it to linalg first; it has affine, f"),
+        (_DYNAMIC, "has no operation that can be a kernel: linalg.exp has a dynamic shape, tensor"),
+        (
+            "func.func @f(",
+            "model.mlir is not valid MLIR: expected non-function type at line 1, column 13.",
+        ),
+    ],
+)
+def test_programs_without_kernels_are_refused(tmp_path: Path, text: str, message: str) -> None:
+    path = tmp_path / "model.mlir"
+    path.write_text(text)
+    with pytest.raises(UsageError) as caught:
+        operations_of(path)
+    assert message in str(caught.value)
+
+
+def test_files_that_cannot_be_read_are_named(tmp_path: Path) -> None:
+    with pytest.raises(ActiondbgError, match=r"Cannot read .*none.mlir: No such file or directory"):
+        operations_of(tmp_path / "none.mlir")
+    (tmp_path / "binary").write_bytes(b"ML\xefR\x0d")
+    with pytest.raises(
+        UsageError, match=r"binary is not text: write the program as .mlir, not bytecode"
+    ):
+        operations_of(tmp_path / "binary")

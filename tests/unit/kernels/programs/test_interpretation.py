@@ -1,0 +1,131 @@
+"""References of operations that are cut out of a program."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from actiondbg.kernels.errors import NoReference
+from actiondbg.kernels.model.element_type import ElementType
+from actiondbg.kernels.model.operation import Operation, Reference
+from tests.fakes.kernels.operations import OPERATIONS
+
+pytest.importorskip("mlir.ir")
+
+from actiondbg.kernels.programs.interpretation import interpret
+
+
+def _operands(operation: Operation) -> list[np.ndarray]:
+    random = np.random.default_rng(3)
+    return [random.integers(-3, 4, each.shape).astype(each.type.dtype) for each in operation.inputs]
+
+
+@pytest.mark.parametrize("operation", OPERATIONS, ids=lambda each: each.name)
+def test_it_agrees_with_the_references_of_the_kinds(operation: Operation) -> None:
+    inputs = _operands(operation)
+    expected = operation.reference(inputs)
+    found = interpret(operation.function(), inputs, operation.accumulator)
+    assert found.values.dtype == expected.values.dtype
+    assert found.exact == expected.exact or not found.exact
+    if expected.exact:
+        np.testing.assert_array_equal(found.values, expected.values)
+    # A constant, such as the scale of a softmax, is rounded to f32 in the text.
+    np.testing.assert_allclose(found.values, expected.values, rtol=1e-6)
+    assert np.all(found.magnitude >= np.abs(found.values))
+
+
+def _generic(body: str, kind: str = "f32", result: str = "f32") -> str:
+    arguments = ", ".join(f"%x{at}: tensor<4x{kind}>" for at in range(2))
+    maps = ", ".join(["affine_map<(d0) -> (d0)>"] * 3)
+    return f"""func.func @f({arguments}) -> tensor<4x{result}> {{
+      %e = tensor.empty() : tensor<4x{result}>
+      %r = linalg.generic {{indexing_maps = [{maps}], iterator_types = ["parallel"]}}
+          ins(%x0, %x1 : tensor<4x{kind}>, tensor<4x{kind}>) outs(%e : tensor<4x{result}>) {{
+      ^bb0(%a: {kind}, %b: {kind}, %old: {result}):
+        {body}
+      }} -> tensor<4x{result}>
+      return %r : tensor<4x{result}>
+    }}"""
+
+
+def _evaluate(body: str, x: list[float], y: list[float], kind: str = "f32") -> Reference:
+    element = ElementType(kind)
+    inputs = [np.array(each, element.dtype) for each in (x, y)]
+    return interpret(_generic(body, kind, kind), inputs, element)
+
+
+def test_functions_and_selections() -> None:
+    body = """%c = arith.cmpf oge, %a, %b : f32
+        %s = arith.select %c, %a, %b : f32
+        %x = math.exp %s : f32
+        %l = math.log %x : f32
+        %q = arith.divf %l, %b : f32
+        linalg.yield %q : f32"""
+    reference = _evaluate(body, [1, 2, 3, 4], [4, 3, 2, 1])
+    np.testing.assert_allclose(reference.values, [1, 1, 1.5, 4])
+    assert not reference.exact
+    assert np.all(reference.magnitude > reference.values)
+
+
+def test_integers_wrap() -> None:
+    body = "%p = arith.muli %a, %b : i32\nlinalg.yield %p : i32"
+    reference = _evaluate(body, [2**30, 1, -(2**31), 3], [4, 2, -1, 5], "i32")
+    assert reference.values.tolist() == [0, 2, -(2**31), 15]
+
+
+def test_errors_of_cancelled_sums_stay() -> None:
+    body = """%p = arith.mulf %a, %b : f32
+        %m = arith.subf %p, %a : f32
+        linalg.yield %m : f32"""
+    reference = _evaluate(body, [1000, 1, 0, 2], [1, 1, 1, 1])
+    assert reference.values.tolist() == [0, 0, 0, 0]
+    assert reference.magnitude.tolist() == [1000, 1, 0, 2]
+
+
+def test_fractions_make_sums_of_integers_inexact() -> None:
+    half = """%h = arith.constant {} : f32
+        %p = arith.mulf %a, %h : f32
+        linalg.yield %p : f32"""
+    assert _evaluate(half.format("2.0"), [1] * 4, [1] * 4).exact
+    assert not _evaluate(half.format("0.3"), [1] * 4, [1] * 4).exact
+
+
+def test_narrow_types_round_more() -> None:
+    body = """%n = arith.truncf %a : f32 to f16
+        %w = arith.extf %n : f16 to f32
+        linalg.yield %w : f32"""
+    reference = _evaluate(body, [1, 2, 3, 4], [0] * 4)
+    assert reference.magnitude.tolist() == [2.0**13 * each for each in (1, 2, 3, 4)]
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        ("%p = math.powf %a, %b : f32\nlinalg.yield %p : f32", "does not interpret math.powf."),
+        (
+            "%c = arith.cmpf ugt, %a, %b : f32\n%s = arith.select %c, %a, %b : f32\n"
+            "linalg.yield %s : f32",
+            "predicate 9 of a comparison.",
+        ),
+    ],
+)
+def test_what_is_not_interpreted_is_named(body: str, message: str) -> None:
+    with pytest.raises(NoReference, match=message):
+        _evaluate(body, [1] * 4, [1] * 4)
+
+
+def test_reductions_that_are_no_sums_are_named() -> None:
+    text = """func.func @f(%x: tensor<4xf32>) -> tensor<f32> {
+      %one = arith.constant 1.0 : f32
+      %e = tensor.empty() : tensor<f32>
+      %i = linalg.fill ins(%one : f32) outs(%e : tensor<f32>) -> tensor<f32>
+      %r = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> ()>],
+          iterator_types = ["reduction"]} ins(%x : tensor<4xf32>) outs(%i : tensor<f32>) {
+      ^bb0(%a: f32, %old: f32):
+        %d = arith.divf %old, %a : f32
+        linalg.yield %d : f32
+      } -> tensor<f32>
+      return %r : tensor<f32>
+    }"""
+    with pytest.raises(NoReference, match=r"the reduction of linalg.generic: it is not one sum"):
+        interpret(text, [np.ones(4, np.float32)], ElementType.F32)

@@ -11,12 +11,13 @@ from pathlib import Path
 import msgspec
 
 from actiondbg.bisection.api import bisect
-from actiondbg.bisection.oracles.oracle import Crash, Oracle
+from actiondbg.bisection.oracles.oracle import Crash, Diagnostic, Oracle
 from actiondbg.bisection.progress import Progress
 from actiondbg.bisection.result import Result
 from actiondbg.bisection.trials.verdict_store import STATE_FILE
 from actiondbg.bisection.verdict import Mode
 from actiondbg.errors import UsageError
+from actiondbg.kernels.bisection.compilation_error import compilation_error, count_steps
 from actiondbg.kernels.bisection.culprit import KernelCulprit, kernel_culprit
 from actiondbg.kernels.bisection.kernel_file import WrongKernel, write_kernel
 from actiondbg.kernels.bisection.oracle import DispatchVerifier, KernelJudge, KernelOracle
@@ -26,8 +27,10 @@ from actiondbg.kernels.generated.layout import CONFIGURED
 from actiondbg.kernels.generated.plain_data import from_json, to_json
 from actiondbg.kernels.model.dispatch import Dispatch
 from actiondbg.kernels.providers.provider import Provider
+from actiondbg.kernels.providers.steps import LOG
 from actiondbg.kernels.results.row import Verdict
 from actiondbg.support.atomic_write import write_whole
+from actiondbg.support.globs import escape_glob
 from actiondbg.version import VERSION
 
 KERNEL, CULPRIT = "kernel.json", "culprit.json"
@@ -43,6 +46,7 @@ def bisect_dispatch(
     verifier: DispatchVerifier,
     *,
     verdict: Verdict = "FAILED",
+    detail: str = "",
     mode: Mode = "first",
     jobs: int = 1,
     seconds: float | None = None,
@@ -59,7 +63,9 @@ def bisect_dispatch(
             culprit, the folder ``bisection`` with the report and the reproducer.
         provider: of the dispatch.
         verifier: runs the kernels of the trials.
-        verdict: of the kernel's verification; "NOT COMPILED" looks for a crash of the tool.
+        verdict: of the kernel's verification. "NOT COMPILED" looks for what makes the configured
+            step fail, or a later one, as the log of the compilation tells.
+        detail: of the verification: names the error.
         mode: of the bisection.
         jobs: how many trials run at a time.
         seconds: the time limit of a trial; None for a generous one.
@@ -81,9 +87,8 @@ def bisect_dispatch(
         )
     folder = folder.absolute()
     kernel = WrongKernel(dispatch, verdict, provider.identity())
-    oracle: Oracle = KernelOracle(KernelJudge(kernel, provider, verifier), folder / KERNEL)
-    if verdict == "NOT COMPILED":
-        oracle = Crash()
+    judge = KernelJudge(kernel, provider, verifier)
+    oracle = _event(folder, kernel, detail) or KernelOracle(judge, folder / KERNEL)
 
     def run(output: Path, resume: bool) -> Result:
         return bisect(
@@ -108,6 +113,14 @@ def bisect_dispatch(
             culprit = kernel_culprit(_run(run, folder / REPORT))
             stored.write(culprit)
     return culprit
+
+
+def _event(folder: Path, kernel: WrongKernel, detail: str) -> Oracle | None:
+    """Return the oracle of a configured step that fails: it judges the event, not an output."""
+    if kernel.verdict != "NOT COMPILED" or count_steps(folder / LOG) > 1:
+        return None
+    error = compilation_error(detail)
+    return Diagnostic(escape_glob(error)) if error else Crash()
 
 
 def _run(run: Callable[[Path, bool], Result], output: Path) -> Result:

@@ -48,6 +48,7 @@ class KernelJudge:
         self.kernel = kernel
         self._provider = provider
         self._verifier = verifier
+        self._fails = kernel.verdict == "NOT COMPILED"
 
     def judge(self, output: Path, seconds: float | None = None) -> Judgement:
         """Judge an output; may be called from several threads.
@@ -63,7 +64,10 @@ class KernelJudge:
             try:
                 compiled = self._provider.finish(dispatch, folder, steps, output.absolute())
             except CompileError as error:
-                return Judgement("untestable", f"the kernel cannot be compiled: {error}")
+                reason = f"the kernel cannot be compiled: {error}"
+                return Judgement("bad" if self._fails else "untestable", reason)
+            if self._fails:
+                return Judgement("good", "the kernel can be compiled")
             runs = 1 if self.kernel.verdict == "FAILED" else _RUNS
             for _ in range(runs - 1):
                 verification = self._verifier.verify(dispatch, compiled)

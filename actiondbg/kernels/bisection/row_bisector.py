@@ -8,13 +8,14 @@ from dataclasses import replace
 from actiondbg.bisection.progress import Progress
 from actiondbg.bisection.verdict import Mode
 from actiondbg.errors import ActiondbgError
+from actiondbg.kernels.bisection.compilation_error import is_compiler_fault
 from actiondbg.kernels.bisection.culprit import KernelCulprit
 from actiondbg.kernels.bisection.dispatch_bisection import bisect_dispatch
 from actiondbg.kernels.bisection.oracle import DispatchVerifier
 from actiondbg.kernels.bisection.triage import BisectedKernel
 from actiondbg.kernels.generated.layout import GeneratedFolder
 from actiondbg.kernels.providers.provider import Provider
-from actiondbg.kernels.results.row import WRONG, Row, Verdict
+from actiondbg.kernels.results.row import WRONG, Row, Verification
 
 
 class RowBisector:
@@ -59,13 +60,14 @@ class RowBisector:
         Raises:
             OSError: the folder cannot be written.
         """
-        verdict = row.verification.verdict if row.verification else "FAILED"
-        culprit = self._culprit(row, verdict)
+        verification = row.verification or Verification("FAILED")
+        verdict = verification.verdict
+        culprit = self._culprit(row, verification)
         self.bisected.append(BisectedKernel(row.dispatch, verdict, culprit))
         text = culprit.title if culprit.is_found else f"{culprit.title}: {culprit.sentence}"
         return replace(row, culprit=text, culprit_folder=str(culprit.folder or ""))
 
-    def _culprit(self, row: Row, verdict: Verdict) -> KernelCulprit:
+    def _culprit(self, row: Row, verification: Verification) -> KernelCulprit:
         dispatch = row.dispatch
         try:
             return bisect_dispatch(
@@ -73,7 +75,8 @@ class RowBisector:
                 self._folder.of_dispatch(dispatch),
                 self._providers[dispatch.configuration.provider],
                 self._verifier,
-                verdict=verdict,
+                verdict=verification.verdict,
+                detail=verification.detail,
                 mode=self._mode,
                 jobs=self._jobs,
                 on_compile=self._on_compile,
@@ -84,10 +87,10 @@ class RowBisector:
 
 
 def can_be_bisected(row: Row) -> bool:
-    """Whether a kernel is wrong, or the compiler crashed on it."""
+    """Whether a kernel is wrong, or the compiler failed on it."""
     verification = row.verification
     if verification is None:
         return False
     if verification.verdict == "NOT COMPILED":
-        return "was killed by signal" in verification.detail
+        return is_compiler_fault(verification.detail)
     return verification.verdict in WRONG

@@ -14,7 +14,7 @@ _EFFECTS: dict[Verdict, str] = {
     "CRASHED": "kernels that crash",
     "TIMED OUT": "kernels that do not end",
     "OUT OF MEMORY": "kernels that exhaust the memory",
-    "NOT COMPILED": "a crash of the compiler",
+    "NOT COMPILED": "compilations that fail",
 }
 
 

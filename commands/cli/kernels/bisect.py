@@ -48,6 +48,7 @@ from actiondbg.kernels.results.entry import entries_of
 from actiondbg.kernels.results.report_files import ReportFiles, parse_tags
 from actiondbg.kernels.sweep.selection import DispatchFilter
 from actiondbg.kernels.sweep.stages import make_stages
+from actiondbg.kernels.sweep.sweep import is_wrong
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -178,9 +179,11 @@ class _Line:
             )
             self._bisected = bisector.bisected
             for name, row in self._rows.items():
-                if not can_be_bisected(row):
+                if not is_wrong(row):
                     continue
                 self._print(quiet, row_line(row))
+                if not can_be_bisected(row):
+                    continue
                 self._rows[name] = bisector.bisect(row)
                 self._print(quiet, *culprit_lines(self._bisected[-1]))
 
@@ -201,7 +204,9 @@ class _Line:
         if interrupted:
             print("actiondbg: interrupted: the same command continues.", file=sys.stderr)
             return 128 + signal.SIGINT
-        return 0 if all(group.is_found for group in groups) else UNDECIDED
+        wrong = sum(map(is_wrong, rows))
+        found = sum(len(group.kernels) for group in groups if group.is_found)
+        return 0 if found == wrong else UNDECIDED
 
 
 def _dispatches(options: BisectOptions, kernels: Kernels) -> list[Dispatch]:

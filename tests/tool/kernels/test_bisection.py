@@ -8,11 +8,13 @@ from pathlib import Path
 
 import pytest
 
+from actiondbg.kernels.bisection.compilation_error import count_steps
 from actiondbg.kernels.bisection.culprit import KernelCulprit
 from actiondbg.kernels.bisection.dispatch_bisection import KERNEL, REPORT, bisect_dispatch
 from actiondbg.kernels.bisection.random_pipelines import random_dispatches, small_operations
 from actiondbg.kernels.bisection.row_bisector import RowBisector
 from actiondbg.kernels.bisection.triage import triage
+from actiondbg.kernels.errors import CompileError
 from actiondbg.kernels.generated.layout import GeneratedFolder
 from actiondbg.kernels.kernels import Kernels
 from actiondbg.kernels.model.configuration import Configuration
@@ -62,10 +64,14 @@ class Workshop:
         compiled = self.provider.compile(dispatch, folder, CompilationSteps(folder))
         return self.verifier.verify(dispatch, compiled)
 
-    def bisect(self, dispatch: Dispatch, verdict: Verdict = "FAILED") -> KernelCulprit:
+    def bisect(
+        self, dispatch: Dispatch, verdict: Verdict = "FAILED", detail: str = ""
+    ) -> KernelCulprit:
         """Find the culprit of a dispatch."""
         folder = self.folder_of(dispatch)
-        return bisect_dispatch(dispatch, folder, self.provider, self.verifier, verdict=verdict)
+        return bisect_dispatch(
+            dispatch, folder, self.provider, self.verifier, verdict=verdict, detail=detail
+        )
 
 
 @pytest.fixture
@@ -143,10 +149,31 @@ def test_a_crash_of_the_compiler_is_bisected(workshop: Workshop) -> None:
     )
     dispatch = Dispatch(STRIDE_2, with_pipeline(pipeline))
     folder = workshop.folder_of(dispatch)
-    with pytest.raises(Exception, match="was killed by signal 6"):
+    with pytest.raises(CompileError, match="was killed by signal 6"):
         workshop.provider.compile(dispatch, folder, CompilationSteps(folder))
     culprit = workshop.bisect(dispatch, "NOT COMPILED")
     assert culprit.title == "pass affine-loop-fusion"
+
+
+@pytest.mark.parametrize(
+    ("passes", "step", "culprit"),
+    [
+        # Invalid IR after the configured step, and an operation that no later step lowers.
+        ("affine-loop-tile,affine-super-vectorize{virtual-vector-size=4,4}", 1, "affine-super"),
+        ("affine-data-copy-generate{generate-dma=1 fast-mem-space=0}", 3, "affine-data-copy"),
+    ],
+)
+def test_a_compilation_that_fails_is_bisected(
+    workshop: Workshop, passes: str, step: int, culprit: str
+) -> None:
+    pipeline = f"func.func(convert-linalg-to-affine-loops,affine-loop-unroll,{passes})"
+    dispatch = Dispatch(Matmul(7, 9, 5), with_pipeline(pipeline))
+    folder = workshop.folder_of(dispatch)
+    with pytest.raises(CompileError) as failed:
+        workshop.provider.compile(dispatch, folder, CompilationSteps(folder))
+    assert count_steps(folder / "compile.log") == step
+    found = workshop.bisect(dispatch, "NOT COMPILED", str(failed.value))
+    assert found.title.startswith(f"pass {culprit}")
 
 
 def test_a_kernel_that_is_right_is_reported_as_such(workshop: Workshop) -> None:
@@ -273,3 +300,12 @@ def test_rows_with_culprits_are_written(tmp_path: Path) -> None:
     done = run_command(tmp_path, *words, "--output", "wrong.csv", "--quiet")
     assert (done.returncode, done.stdout) == (0, "")
     assert "pass affine-super-vectorize" in (tmp_path / "wrong.csv").read_text()
+
+
+def test_a_kernel_without_a_culprit_is_named_with_its_reason(tmp_path: Path) -> None:
+    words = ["--operation-kind", "conv_2d", "--dispatches", "*s2x2*", "--pipeline", "no-such-pass"]
+    done = run_command(tmp_path, *words)
+    assert done.returncode == 1
+    first, *_ = done.stdout.splitlines()
+    assert ": NOT COMPILED, mlir-opt failed with exit status 1" in first
+    assert done.stdout.splitlines()[-1] == "1 kernel: 1 wrong."

@@ -123,9 +123,10 @@ def test_json_lists_kernels_and_culprits() -> None:
         ("Not verified", "", False),
         ("NOT COMPILED", "mlir-opt failed with exit status 1.", False),
         ("NOT COMPILED", "mlir-opt was killed by signal 6.", True),
+        ("NOT COMPILED", "mlir-opt failed with exit status 1: a.mlir:7:11: error: no.", True),
     ],
 )
-def test_wrong_kernels_and_crashes_of_the_compiler_can_be_bisected(
+def test_wrong_kernels_and_faults_of_the_compiler_can_be_bisected(
     verdict: Verdict, detail: str, expected: bool
 ) -> None:
     assert can_be_bisected(row(8, verdict, detail=detail)) is expected

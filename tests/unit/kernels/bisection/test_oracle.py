@@ -96,6 +96,12 @@ def test_an_output_that_cannot_be_compiled_is_untestable(tmp_path: Path) -> None
     assert "mlir-translate failed" in judgement.reason
 
 
+def test_a_kernel_that_cannot_be_compiled_is_judged_by_its_compilation(tmp_path: Path) -> None:
+    judgement = judged(tmp_path, "NOT COMPILED", "FAILED", "broken")
+    assert judgement.verdict == "bad"
+    assert judged(tmp_path, "NOT COMPILED", "FAILED").verdict == "good"
+
+
 def test_a_kernel_file_is_read_as_written(tmp_path: Path) -> None:
     kernel = WrongKernel(DISPATCH, "FAILED", "LLVM 22")
     write_kernel(tmp_path / "kernel.json", kernel)

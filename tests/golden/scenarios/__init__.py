@@ -9,6 +9,7 @@ the start of a tool takes most of the time.
 from __future__ import annotations
 
 from scenarios.json_sessions import JSON
+from scenarios.kernels import KERNELS
 from scenarios.lineage import LINEAGE
 from scenarios.recordings import QUERIES, RECORDINGS
 from scenarios.scenario import SUBCOMMANDS, Scenario, Step, documented_commands
@@ -25,6 +26,7 @@ SCENARIOS = (
     *EXPLAIN,
     *WHATIF,
     *COST,
+    *KERNELS,
     *LINEAGE,
     *TRACK,
 )

@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Generic
 
@@ -17,6 +18,7 @@ from actiondbg.commands.interpreter.options import (
     fields_of,
     options_from,
 )
+from actiondbg.errors import UsageError
 from actiondbg.recording.errors import RecordingError
 from actiondbg.recording.format.magic import MAGIC, is_recording
 from actiondbg.support.executables import which
@@ -103,6 +105,14 @@ class LineParser(argparse.ArgumentParser, Generic[OptionsT]):
         elif words and "--" not in argv[len(ours) : -len(words)]:
             _check_tool(words[0])
         return self.read(self._joined(ours)), words, recorded
+
+    @contextmanager
+    def reported_usage(self) -> Generator[None]:
+        """Report a UsageError of the block as the parser's own errors, with exit status 2."""
+        try:
+            yield
+        except UsageError as error:
+            self.error(str(error))
 
     def split(self, argv: list[str]) -> tuple[list[str], list[str]]:
         """Split words into options and the tool with its arguments."""

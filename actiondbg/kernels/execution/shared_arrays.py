@@ -26,6 +26,8 @@ def share(arrays: Sequence[numpy.ndarray]) -> int:
             content = numpy.ascontiguousarray(array).reshape(-1).view(numpy.uint8)
             file.write(content.data)
             file.write(bytes(-content.size % _ALIGNMENT))
+        if not arrays:  # an empty file cannot be mapped
+            file.write(bytes(_ALIGNMENT))
     return descriptor
 
 

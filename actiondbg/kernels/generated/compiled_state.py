@@ -17,6 +17,7 @@ from actiondbg.kernels.model.dispatch import Dispatch
 from actiondbg.kernels.providers.provider import CompiledKernel
 from actiondbg.kernels.results.row import Verification
 from actiondbg.support.atomic_write import write_whole
+from actiondbg.version import VERSION
 
 _T = TypeVar("_T")
 _COMPILED, _VERIFIED = "compiled.json", "verified.json"
@@ -45,6 +46,7 @@ def compilation_key(dispatch: Dispatch, folder: Path, identity: str) -> str:
         OSError: ``configured.mlir`` cannot be read.
     """
     digest = hashlib.sha256((folder / CONFIGURED).read_bytes())
+    digest.update(VERSION.encode())  # of the commands that providers run
     digest.update(to_json(dispatch.configuration))
     digest.update(identity.encode())
     return digest.hexdigest()

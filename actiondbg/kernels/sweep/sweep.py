@@ -14,7 +14,7 @@ from actiondbg.kernels.results.row import WRONG, Profile, Row, Verdict, Verifica
 from actiondbg.kernels.sweep.compilation import CompiledDispatch, DispatchCompiler
 from actiondbg.kernels.sweep.progress import Report, SweepProgress
 
-_KEPT: tuple[Verdict, ...] = ("SUCCESS", "FAILED")  # what running it again would not change
+_ENDED: tuple[Verdict, ...] = ("SUCCESS", "FAILED")
 
 
 class DispatchVerifier(Protocol):
@@ -141,7 +141,7 @@ class Sweep:
         if stored is not None:
             return stored
         verification = verifier.verify(compiled.dispatch, kernel)
-        if compiled.state is not None and verification.verdict in _KEPT:
+        if compiled.state is not None and verification.verdict == "SUCCESS":
             compiled.state.store_verification(verification)
         return verification
 
@@ -186,7 +186,7 @@ def _profiled(row: Row, profile: Profile | str) -> Row:
 
 
 def _ended_well(row: Row) -> bool:
-    return row.verification is None or row.verification.verdict in _KEPT
+    return row.verification is None or row.verification.verdict in _ENDED
 
 
 def _result(future: Future[tuple[CompiledDispatch, Row]]) -> CompiledDispatch:

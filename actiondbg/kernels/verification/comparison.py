@@ -39,6 +39,8 @@ def compare(result: numpy.ndarray, expectation: Expectation) -> ResultComparison
     -0.0 equals 0.0; a NaN is wrong where none is expected; an infinity is right where the expected
     value is too large for the type.
     """
+    if not result.shape:  # NumPy computes scalars of it
+        return compare(result.reshape(1), expectation.reshaped((1,)))
     with numpy.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # ml_dtypes warns of conversions of NaN
         # An integer that overflows wraps around: so does this conversion.
@@ -49,6 +51,7 @@ def compare(result: numpy.ndarray, expectation: Expectation) -> ResultComparison
         error = numpy.abs(actual - target)
         error[(actual == target) | (numpy.isnan(actual) & numpy.isnan(target))] = 0.0
         ratio = error if expectation.bound is None else error / expectation.bound
+        ratio[error == 0.0] = 0.0  # where NaN is expected, the bound is NaN, too
         wrong = error != 0.0 if expectation.bound is None else ~(ratio <= 1.0)
     ratio = numpy.nan_to_num(ratio, nan=_INFINITE, posinf=_INFINITE)
     empty = unwritten(result) & wrong

@@ -49,6 +49,11 @@ class Expectation:
     bound: np.ndarray | None
     method: str
 
+    def reshaped(self, shape: tuple[int, ...]) -> Expectation:
+        """Return the same for a result of another shape."""
+        bound = None if self.bound is None else self.bound.reshape(shape)
+        return replace(self, values=self.values.reshape(shape), bound=bound)
+
 
 def expected_result(operation: Operation, provider: str = NUMPY) -> Expectation:
     """Compute what a kernel has to compute.

@@ -33,5 +33,7 @@ def run(argv: list[str]) -> int:
     Raises:
         ActiondbgError: an option is wrong, or a compiler is not installed.
     """
-    options = build_parser().read(argv)
-    return run_sweep(options, lambda kernels: kernels.select(dispatch_filter(options)))
+    parser = build_parser()
+    options = parser.read(argv)
+    with parser.reported_usage():
+        return run_sweep(options, lambda kernels: kernels.select(dispatch_filter(options)))

@@ -10,6 +10,7 @@ from actiondbg.commands.cli.kernels.sweep_line import (
 )
 from actiondbg.commands.cli.line_parser import LineParser
 from actiondbg.kernels.kernels import Kernels
+from actiondbg.kernels.model.dispatch import Dispatch
 from actiondbg.kernels.sweep.settings import SweepSettings
 
 _EPILOG = """\
@@ -40,13 +41,11 @@ def run(argv: list[str]) -> int:
     Raises:
         ActiondbgError: an option is wrong, or nothing fits.
     """
-    options = build_parser().read(argv)
-    kernels = Kernels(
-        SweepSettings(generated_dir=options.generated_dir),
-        providers=requested_providers(options),
-        provider_settings=provider_settings(options),
-    )
-    dispatches = generate_requested(options, kernels)
+    parser = build_parser()
+    options = parser.read(argv)
+    with parser.reported_usage():
+        kernels, dispatches = _generated(options)
+
     if options.quiet:
         return 0
     operation = None
@@ -56,3 +55,12 @@ def run(argv: list[str]) -> int:
             print(f"[Generating]: {kernels.folder.source(operation)}")
         print(f"    Emitting tuning configuration : {each.configuration.name}")
     return 0
+
+
+def _generated(options: GenerateLine) -> tuple[Kernels, list[Dispatch]]:
+    kernels = Kernels(
+        SweepSettings(generated_dir=options.generated_dir),
+        providers=requested_providers(options),
+        provider_settings=provider_settings(options),
+    )
+    return kernels, generate_requested(options, kernels)

@@ -171,3 +171,15 @@ def test_a_map_takes_the_dimensions_that_differ_most() -> None:
 def test_no_map_without_a_difference() -> None:
     assert error_map(np.ones((4, 4), bool)) == ""
     assert error_map(np.zeros((4, 4), bool)) == ""
+
+
+def test_nan_is_right_where_it_is_expected() -> None:
+    expectation = Expectation([], np.array([np.nan, np.nan]), np.array([np.nan, 1.0]), "bound")
+    found = compare(np.array([np.nan, 1.0], np.float32), expectation)
+    assert found.wrong.tolist() == [False, True]
+
+
+def test_a_scalar_is_compared() -> None:
+    expectation = Expectation([], np.array(2.0), np.array(0.1), "bound")
+    assert compare(np.array(2.05, np.float32), expectation).wrong.tolist() == [False]
+    assert compare(np.array(3.0, np.float32), expectation).wrong.tolist() == [True]

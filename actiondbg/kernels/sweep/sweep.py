@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Collection, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, replace
+from threading import Event
 from typing import Protocol
 
 from actiondbg.kernels.bisection.row_bisector import can_be_bisected
+from actiondbg.kernels.execution.server_process import SERVERS
 from actiondbg.kernels.model.dispatch import Dispatch
 from actiondbg.kernels.providers.provider import CompiledKernel, Provider
 from actiondbg.kernels.results.row import WRONG, Profile, Row, Verdict, Verification
 from actiondbg.kernels.sweep.compilation import CompiledDispatch, DispatchCompiler
 from actiondbg.kernels.sweep.progress import Report, SweepProgress
 
+_INTERVAL = 0.05  # seconds
 _ENDED: tuple[Verdict, ...] = ("SUCCESS", "FAILED")
 
 
@@ -83,6 +87,7 @@ class Sweep:
         self._jobs = jobs
         self._report = report
         self.rows: dict[str, Row] = {}
+        self._interrupted = Event()
 
     def run(self, dispatches: Sequence[Dispatch]) -> list[Row]:
         """Run the stages; a dispatch that fails is a row, and the others go on.
@@ -104,6 +109,7 @@ class Sweep:
     def _compile_and_verify(self, dispatches: Sequence[Dispatch]) -> list[CompiledDispatch]:
         """Compile and verify in parallel, in the order of the dispatches."""
         stage = "compile" if self.stages.verifier is None else "compile and verify"
+        self._interrupted.clear()
         pool = ThreadPoolExecutor(self._jobs)
         futures = [pool.submit(self._one, each) for each in dispatches]
         try:
@@ -114,6 +120,11 @@ class Sweep:
                 failed += is_wrong(row)
                 self._tell(SweepProgress(stage, done, len(futures), row.dispatch.name, failed))
             return [_result(future) for future in futures]
+        except KeyboardInterrupt:
+            self._interrupted.set()
+            pool.shutdown(wait=False, cancel_futures=True)
+            _end_kernels(futures)
+            raise
         finally:
             pool.shutdown(wait=True, cancel_futures=True)
 
@@ -129,7 +140,7 @@ class Sweep:
         if obstacle is not None:
             verification = Verification("NOT RUNNABLE HERE", detail=obstacle)
             return replace(compiled, kernel=None), replace(row, verification=verification)
-        if self.stages.verifier is None:
+        if self.stages.verifier is None or self._interrupted.is_set():
             return compiled, row
         verification = self._verify(self.stages.verifier, compiled, compiled.kernel)
         return compiled, replace(row, verification=verification)
@@ -169,6 +180,13 @@ class Sweep:
     def _tell(self, progress: SweepProgress) -> None:
         if self._report is not None:
             self._report(progress)
+
+
+def _end_kernels(futures: Sequence[Future[tuple[CompiledDispatch, Row]]]) -> None:
+    """End the kernels that run; a kernel that never ends would have its time limit left."""
+    while any(future.running() for future in futures):
+        SERVERS.close()  # again: a kernel may have been about to start
+        time.sleep(_INTERVAL)
 
 
 def is_wrong(row: Row) -> bool:

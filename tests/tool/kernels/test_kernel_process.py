@@ -264,3 +264,23 @@ def test_nothing_outlives_the_parent(tmp_path: Path, number: signal.Signals) -> 
         while any(map(is_alive, started)):
             assert time.monotonic() < deadline
             time.sleep(0.01)
+
+
+def test_an_interrupt_of_a_sweep_ends_the_kernel_that_runs(tmp_path: Path) -> None:
+    program = [sys.executable, "-m", "tests.tool.kernels.interrupted_sweep", str(tmp_path)]
+    with subprocess.Popen(program, cwd=ROOT, stdout=subprocess.PIPE, text=True) as sweep:
+        deadline = time.monotonic() + 120
+        while not [*tmp_path.rglob("started")]:
+            assert time.monotonic() < deadline
+            assert sweep.poll() is None
+            time.sleep(0.01)
+        started = descendants(sweep.pid)
+        sweep.send_signal(signal.SIGINT)
+        try:
+            output, _ = sweep.communicate(timeout=120)  # less than the limit of the kernel
+        finally:
+            sweep.kill()
+    assert output.splitlines() == ["done 1", "matmul_8x8x8_f32t_f32t_f32t_c_default SUCCESS"]
+    assert not any(map(is_alive, started))
+    # The third one was not begun.
+    assert len([*tmp_path.rglob("kernel.so")]) == 2

@@ -25,7 +25,8 @@ _DECOMPOSED = frozenset(
         "pooling_nchw_max",
     )
 )
-_LOOPS = "kernel_loops"  # the attribute with the number of loops
+_LOOPS = "kernel_loops"  # the attribute with the number of loops; 0 for the root
+_DONE = -1  # its value for pieces of the root that need no more tiling
 _PARAMETER = "!transform.param<i64>"
 _OP = "!transform.any_op"
 _FOR = '!transform.op<"scf.for">'
@@ -100,13 +101,20 @@ class ScheduleText:
             self._generalize()
         self._mark(ranks)
         self._tile_for_caches()
-        self._tile_for_registers()
         self._tile_others(ranks)
+        self._tile_for_registers()
+        widths = self._tile_remainders()
         self._vectorize()
         self._bufferize()
         self._lower_vectors()
         body = "".join(f"  {line}\n" for line in self._lines)
-        matchers = "".join(map(_matcher, ranks))
+        matchers = "".join(
+            [_matcher(f"{rank}_loops", "rank %structured", rank, rank) for rank in ranks]
+            + [
+                _matcher(f"{width}_columns", f"dim %structured[{self._columns()}]", width, _DONE)
+                for width in widths
+            ]
+        )
         return (
             f"{matchers}transform.named_sequence @__transform_main(%module: {_OP} "
             f"{{transform.consumed}}) {{\n{body}  transform.yield\n}}\n"
@@ -212,14 +220,52 @@ class ScheduleText:
 
         Tiling keeps attributes, and so the pieces can be told apart.
         """
-        pairs = ", ".join(f"@has_{rank}_loops -> @mark_{rank}_loops" for rank in ranks)
-        module = self._value()
-        self._add(f"{module} = transform.foreach_match in %module {pairs} : ({_OP}) -> {_OP}")
-        self._module = module
+        self._mark_matching([f"{rank}_loops" for rank in ranks])
         self._add(
             f"%none = transform.param.constant 0 : i64 -> {_PARAMETER}",
             f'transform.annotate {self._root()} "{_LOOPS}" = %none : {_OP}, {_PARAMETER}',
         )
+
+    def _mark_matching(self, names: list[str]) -> None:
+        """Mark the operations that matchers of these names take."""
+        pairs = ", ".join(f"@has_{name} -> @mark_{name}" for name in names)
+        module = self._value()
+        self._add(
+            f"{module} = transform.foreach_match in {self._module} {pairs} : ({_OP}) -> {_OP}"
+        )
+        self._module = module
+
+    def _columns(self) -> int | None:
+        """Return the loop whose iterations are lanes: the last parallel one."""
+        loops = [index for index, (loop, *_) in enumerate(self._loops()) if loop.type == "parallel"]
+        return loops[-1] if loops and not self._schedule.partial else None
+
+    def _tile_remainders(self) -> list[int]:
+        """Tile what the vector size leaves of the lanes to powers of two: 31 to 16, 8, 4, 2 and 1.
+
+        Code for vectors of other sizes is several times slower.
+
+        Returns:
+            The sizes of vectors that are marked, since they are done.
+        """
+        columns = self._columns()
+        if columns is None:
+            return []
+        loop, tile, width = self._loops()[columns]
+        tile = min(tile or loop.size, loop.size)
+        remainders = {tile % width, loop.size % tile % width}
+        if width.bit_count() > 1 or all(each.bit_count() <= 1 for each in remainders):
+            return []
+        widths = [width]
+        for narrow in (1 << bit for bit in reversed(range(width.bit_length() - 1))):
+            if not any(each & narrow for each in remainders):
+                continue
+            self._mark_matching([f"{widths[-1]}_columns"])
+            rest = self._match(f"attributes {{{ROOT}, {_LOOPS} = 0 : i64}}")
+            sizes = [narrow if at == columns else 0 for at in range(len(self._loops()))]
+            self._tile(f"transform.structured.tile_using_for {rest}", sizes)
+            widths.append(narrow)
+        return widths[:-1]
 
     def _tile_others(self, ranks: list[int]) -> None:
         """Tile the operations beside the root to vectors."""
@@ -375,25 +421,25 @@ def has_windows(body: str) -> bool:
     )
 
 
-def _matcher(rank: int) -> str:
-    """Return sequences that mark the structured operations with a number of loops."""
+def _matcher(name: str, size: str, expected: int, mark: int) -> str:
+    """Return sequences that mark the structured operations of which a size is the expected one."""
     lines = [
-        f"transform.named_sequence private @has_{rank}_loops"
+        f"transform.named_sequence private @has_{name}"
         f"(%operation: {_OP} {{transform.readonly}}) -> {_OP} {{",
         "  %matched = transform.match.structured failures(propagate) %operation : "
         f"({_OP}) -> {_OP} {{",
         f"  ^bb0(%structured: {_OP}):",
-        f"    %loops = transform.match.structured.rank %structured : ({_OP}) -> {_PARAMETER}",
-        f"    %rank = transform.param.constant {rank} : i64 -> {_PARAMETER}",
-        f"    transform.match.param.cmpi eq %loops, %rank : {_PARAMETER}",
+        f"    %size = transform.match.structured.{size} : ({_OP}) -> {_PARAMETER}",
+        f"    %expected = transform.param.constant {expected} : i64 -> {_PARAMETER}",
+        f"    transform.match.param.cmpi eq %size, %expected : {_PARAMETER}",
         f"    transform.match.structured.yield %structured : {_OP}",
         "  }",
         f"  transform.yield %matched : {_OP}",
         "}",
-        f"transform.named_sequence private @mark_{rank}_loops"
+        f"transform.named_sequence private @mark_{name}"
         f"(%operation: {_OP} {{transform.readonly}}) {{",
-        f"  %rank = transform.param.constant {rank} : i64 -> {_PARAMETER}",
-        f'  transform.annotate %operation "{_LOOPS}" = %rank : {_OP}, {_PARAMETER}',
+        f"  %mark = transform.param.constant {mark} : i64 -> {_PARAMETER}",
+        f'  transform.annotate %operation "{_LOOPS}" = %mark : {_OP}, {_PARAMETER}',
         "  transform.yield",
         "}",
     ]

@@ -127,16 +127,20 @@ def _option(text: str) -> str:
     return f"{name}={options.removesuffix('}')}" if brace else name
 
 
-def to_llvm(scheduled: str) -> list[str]:
+def to_llvm(scheduled: str, *, reassociate: bool) -> list[str]:
     """Return the passes that bring a configured function to the dialect LLVM.
 
     Args:
         scheduled: the module, which decides whether buffers are left to be deallocated.
+        reassociate: whether the elements of a vector may be added as a tree; else one by one.
     """
     allocates = "memref.dealloc" not in scheduled and (
         "memref.alloc" in scheduled or "tensor.empty" in scheduled
     )
-    return [_BUFFERIZE, *(_DEALLOCATE if allocates else ()), *_TO_LLVM]
+    vectors = "--convert-vector-to-llvm"
+    tree = f"{vectors}=reassociate-fp-reductions"
+    passes = [tree if reassociate and each == vectors else each for each in _TO_LLVM]
+    return [_BUFFERIZE, *(_DEALLOCATE if allocates else ()), *passes]
 
 
 def llc_options(toolchain: Toolchain) -> list[str]:

@@ -9,7 +9,12 @@ from dataclasses import dataclass
 from actiondbg.errors import UsageError
 from actiondbg.kernels.model.configuration import Parameter
 from actiondbg.kernels.model.operation import Loop, Operation
-from actiondbg.kernels.providers.mlir.schedule import ROOT, Schedule, function_lanes, has_windows
+from actiondbg.kernels.providers.mlir.schedule import (
+    Schedule,
+    function_lanes,
+    has_windows,
+    reduces_rows,
+)
 
 # A sum of loops with a factor, in the map of an operand.
 _STRIDED = re.compile(r"affine_map<[^>]*-> \([^)>]*\* \d[^)>]*\+")
@@ -118,7 +123,7 @@ def _contractions(operation: Operation, roles: _Roles, lanes: int, rows: int) ->
     else:
         rank = len([loop for loop in loops if loop.type == "parallel"])
         # Operations behind the root that reduce its rows need all of a row.
-        columns = 0 if _reduces_rows(operation) else 64
+        columns = 0 if reduces_rows(operation) else 64
         outer = [1] * (rank - 2)
         parallel = [*outer, 64 if columns else 16, columns][-rank:]
         tiles = [(*parallel, *[deep] * (count - rank)) for deep in (256, 0, 128)]
@@ -141,11 +146,6 @@ def _ordered(sizes: Sequence[int], loops: Sequence[Loop]) -> tuple[int, ...]:
     parallel = len([loop for loop in loops if loop.type == "parallel"])
     first, second = iter(sizes[:parallel]), iter(sizes[parallel:])
     return tuple(next(first if loop.type == "parallel" else second) for loop in loops)
-
-
-def _reduces_rows(operation: Operation) -> bool:
-    body = operation.body("%out", ROOT)
-    return any('"reduction"' in line and ROOT not in line for line in body.splitlines())
 
 
 def _can_be_split(operation: Operation, slices: int) -> bool:

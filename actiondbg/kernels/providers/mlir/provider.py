@@ -23,7 +23,7 @@ from actiondbg.kernels.providers.mlir.predefined import (
     schedule_of_choice,
     schedule_space,
 )
-from actiondbg.kernels.providers.mlir.schedule import ROOT, ScheduleText
+from actiondbg.kernels.providers.mlir.schedule import ROOT, ScheduleText, root_is_last
 from actiondbg.kernels.providers.mlir.shared_library import support_source
 from actiondbg.kernels.providers.mlir.toolchain import Toolchain, find_toolchain
 from actiondbg.kernels.providers.provider import Applied, CompiledKernel, Provider
@@ -81,9 +81,9 @@ class MlirProvider(Provider):
     def source(self, dispatch: Dispatch) -> str:
         """Return the function and, if there is one, the schedule; see Provider."""
         operation, schedule = dispatch.operation, schedule_of(dispatch.configuration)
-        function = _function(operation)
         if schedule is None:
-            return f"module {{\n{function}}}\n"
+            return f"module {{\n{_function(operation)}}}\n"
+        function = _function(operation, own=not root_is_last(operation.body("%out", ROOT)))
         sequence = ScheduleText(operation, schedule, self.toolchain.vector_bits).write()
         return f"module attributes {{transform.with_named_sequence}} {{\n{function}\n{sequence}}}\n"
 
@@ -125,7 +125,9 @@ class MlirProvider(Provider):
         steps.note(f"{lowering.SUPPORT} calls the kernel in a loop")
         if not steps.dry_run:
             (folder / lowering.SUPPORT).write_text(support_source(symbol, len(inputs) + 1))
-        passes = lowering.to_llvm("" if steps.dry_run else (folder / scheduled).read_text())
+        text = "" if steps.dry_run else (folder / scheduled).read_text()
+        reassociate = schedule_of(dispatch.configuration) is not None
+        passes = lowering.to_llvm(text, reassociate=reassociate)
         lower = [*passes, "-o", "llvm.mlir"]
         steps.run("mlir-opt", [str(tools.mlir_opt), str(scheduled), *lower])
         translate = ["--mlir-to-llvmir", "llvm.mlir", "-o", "kernel.ll"]
@@ -153,8 +155,14 @@ class MlirProvider(Provider):
         return schedule_of_choice(operation, choice).configuration
 
 
-def _function(operation: Operation) -> str:
-    """Return the function, with the memory of operands and result as arguments."""
+def _function(operation: Operation, *, own: bool = False) -> str:
+    """Return the function, with the memory of operands and result as arguments.
+
+    Args:
+        operation: what it computes.
+        own: whether intermediate results have tensors of their own. If tiles of them share the
+            result's memory, bufferization copies all of it.
+    """
     memories: list[str] = []
     tensors: list[str] = []
     for each, writable in [(tensor, "") for tensor in operation.inputs] + [
@@ -168,6 +176,8 @@ def _function(operation: Operation) -> str:
             f"{memory} to {each.mlir}\n"
         )
     memory = operation.result.mlir.replace("tensor<", "memref<", 1)
+    if own:
+        tensors[-1] = f"  %out = tensor.empty() : {operation.result.mlir}\n"
     *lines, last = operation.body("%out", ROOT).strip().splitlines()
     returned = re.fullmatch(r"return (%\S+) : (.*)", last.strip())
     if returned is None:

@@ -26,6 +26,7 @@ _DECOMPOSED = frozenset(
     )
 )
 _LOOPS = "kernel_loops"  # the attribute with the number of loops; 0 for the root
+_OF_ROWS = 100  # is added to it for operations beside the root whose last loop is a reduction
 _DONE = -1  # its value for pieces of the root that need no more tiling
 _PARAMETER = "!transform.param<i64>"
 _OP = "!transform.any_op"
@@ -89,6 +90,8 @@ class ScheduleText:
         self._values = 0
         self._module = "%module"
         self._decomposed = operation.root in _DECOMPOSED
+        self._reduces_rows = reduces_rows(operation)
+        self._lanes = vector_bits // operation.accumulator.bits
         self._function_lanes = function_lanes(operation, vector_bits)
         self._unit_windows = not self._decomposed and has_windows(self._body)
 
@@ -110,6 +113,7 @@ class ScheduleText:
         body = "".join(f"  {line}\n" for line in self._lines)
         matchers = "".join(
             [_matcher(f"{rank}_loops", "rank %structured", rank, rank) for rank in ranks]
+            + [_row_matcher(rank) for rank in ranks if self._reduces_rows]
             + [
                 _matcher(f"{width}_columns", f"dim %structured[{self._columns()}]", width, _DONE)
                 for width in widths
@@ -168,7 +172,7 @@ class ScheduleText:
 
     def _fuse(self, parallel: list[int]) -> None:
         """Tile the last operation by the root's parallel sizes, and fuse what produces operands."""
-        if not self._root_is_last():
+        if not root_is_last(self._body):
             loops = zip(parallel, self._operation.loops, strict=True)
             parallel = [size for size, loop in loops if loop.type == "parallel"]
             parallel = parallel[: len(self._operation.result.shape)]
@@ -177,11 +181,6 @@ class ScheduleText:
             last = self._value()
             self._add(f"{last} = transform.get_producer_of_operand {store}[0] : ({_OP}) -> {_OP}")
             self._tile(f"transform.structured.fuse {last}", parallel, " {apply_cleanup}")
-
-    def _root_is_last(self) -> bool:
-        lines = self._body.strip().splitlines()
-        returned = lines[-1].split()[1]
-        return any(line.strip().startswith(f"{returned} =") and ROOT in line for line in lines)
 
     def _tile_for_registers(self) -> None:
         loops = self._loops()
@@ -220,7 +219,8 @@ class ScheduleText:
 
         Tiling keeps attributes, and so the pieces can be told apart.
         """
-        self._mark_matching([f"{rank}_loops" for rank in ranks])
+        rows = [f"{rank}_loops_of_rows" for rank in ranks] if self._reduces_rows else []
+        self._mark_matching([*rows, *(f"{rank}_loops" for rank in ranks)])
         self._add(
             f"%none = transform.param.constant 0 : i64 -> {_PARAMETER}",
             f'transform.annotate {self._root()} "{_LOOPS}" = %none : {_OP}, {_PARAMETER}',
@@ -273,6 +273,10 @@ class ScheduleText:
             others = self._match(f"attributes {{{_LOOPS} = {rank} : i64}}")
             sizes = [*[1] * (rank - 1), self._width()]
             self._tile(f"transform.structured.tile_using_for {others}", sizes)
+            if self._reduces_rows:
+                rows = self._match(f"attributes {{{_LOOPS} = {rank + _OF_ROWS} : i64}}")
+                sizes = [*[1] * (rank - 1), 4 * self._lanes]
+                self._tile(f"transform.structured.tile_using_for {rows}", sizes)
 
     def _width(self) -> int:
         """Return the vector size of the operations beside the root.
@@ -368,7 +372,7 @@ class ScheduleText:
         )
         self._apply(
             functions,
-            'vector.lower_multi_reduction lowering_strategy = "innerparallel"',
+            'vector.lower_multi_reduction lowering_strategy = "innerreduction"',
             "vector.lower_outerproduct",
             "vector.lower_broadcast",
             'vector.lower_transpose lowering_strategy = "shuffle_1d"',
@@ -413,12 +417,35 @@ def function_lanes(operation: Operation, vector_bits: int) -> int:
     return min(vector_bits, 256) // operation.accumulator.bits
 
 
+def root_is_last(body: str) -> bool:
+    """Return whether the root, which has the attribute ROOT, makes the result."""
+    lines = body.strip().splitlines()
+    returned = lines[-1].split()[1]
+    return any(line.strip().startswith(f"{returned} =") and ROOT in line for line in lines)
+
+
+def reduces_rows(operation: Operation) -> bool:
+    """Return whether operations beside the root are reductions, such as those of a softmax."""
+    lines = operation.body("%out", ROOT).splitlines()
+    return any('"reduction"' in line and ROOT not in line for line in lines)
+
+
 def has_windows(body: str) -> bool:
     """Return whether operations access elements at sums of loops, as convolutions do."""
     return bool(
         re.search(r"\blinalg\.(conv|depthwise|pooling)_", body)
         or re.search(r"affine_map<[^>]*-> \([^)>]*\+", body)
     )
+
+
+def _row_matcher(rank: int) -> str:
+    """Return sequences that mark the operations whose last loop, of so many, is a reduction."""
+    text = _matcher(f"{rank}_loops_of_rows", "rank %structured", rank, rank + _OF_ROWS)
+    condition = (
+        f"    transform.match.structured.dim %structured[{rank - 1}] {{reduction}} : {_OP}\n"
+    )
+    place = "    transform.match.structured.yield"
+    return text.replace(place, condition + place, 1)
 
 
 def _matcher(name: str, size: str, expected: int, mark: int) -> str:

@@ -92,7 +92,7 @@ class _Extraction:
         """Return the group as an operation.
 
         Raises:
-            NoReference: the type of an operand is no tensor of an element type.
+            NoReference: it computes one number, or an operand is no tensor of an element type.
         """
         from mlir.dialects.func import (  # pyright: ignore[reportMissingTypeStubs]
             FuncOp,
@@ -106,6 +106,8 @@ class _Extraction:
         )
 
         root, last = self._group.root, self._group.members[-1]
+        if not root.loops:
+            raise NoReference(f"{root.name} has no loops: it computes one number.")
         outside = self._outside()
         operands = tuple(_tensor(f"arg{at}", each.type) for at, each in enumerate(outside))
         output = _tensor("result", last.result.type)

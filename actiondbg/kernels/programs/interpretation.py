@@ -79,14 +79,19 @@ def interpret(text: str, inputs: Sequence[np.ndarray], accumulator: ElementType)
     for view in block.operations:
         operation = view.operation
         if operation.name == "func.return":
-            result = scope[operation.operands[0]]
-            magnitude = np.maximum(abs(result.values), result.errors)
-            return Reference(result.values, magnitude, result.exact)
+            return _reference(scope[operation.operands[0]])
         scope[operation.results[0]] = interpreter.evaluate(operation, scope)
     raise NoReference("The function has no return.")
 
 
 _Scope = dict["Value", BoundedArray]
+
+
+def _reference(result: BoundedArray) -> Reference:
+    """Return a result with its magnitude; NaN, such as the root of -1, has to be met as such."""
+    magnitude = np.maximum(abs(result.values), result.errors)
+    magnitude = np.where(np.isnan(magnitude), np.inf, magnitude)
+    return Reference(result.values, np.where(np.isnan(result.values), 0.0, magnitude), result.exact)
 
 
 def _wide(array: np.ndarray) -> np.ndarray:

@@ -119,6 +119,7 @@ module {
       %m = arith.maximumf %in, %old : f32
       linalg.yield %m, %iold : f32, i32
     } -> (tensor<f32>, tensor<i32>)
+    %scalar = linalg.exp ins(%f : tensor<f32>) outs(%e : tensor<f32>) -> tensor<f32>
     %ge = tensor.empty() : tensor<4xf32>
     %gathered = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]} ins(%at : tensor<4xi32>) outs(%ge : tensor<4xf32>) {
     ^bb0(%in: i32, %out: f32):

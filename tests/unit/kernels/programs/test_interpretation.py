@@ -67,6 +67,14 @@ def test_functions_and_selections() -> None:
     assert np.all(reference.magnitude > reference.values)
 
 
+def test_operands_outside_of_a_domain_give_nan() -> None:
+    body = "%r = math.rsqrt %a : f32\nlinalg.yield %r : f32"
+    reference = _evaluate(body, [-1, 0, 4, 1], [0] * 4)
+    np.testing.assert_array_equal(reference.values, [np.nan, np.inf, 0.5, 1])
+    assert reference.magnitude[0] == 0
+    assert np.isfinite(reference.magnitude[2:]).all()
+
+
 def test_integers_wrap() -> None:
     body = "%p = arith.muli %a, %b : i32\nlinalg.yield %p : i32"
     reference = _evaluate(body, [2**30, 1, -(2**31), 3], [4, 2, -1, 5], "i32")

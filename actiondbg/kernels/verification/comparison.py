@@ -36,8 +36,8 @@ class ResultComparison:
 def compare(result: numpy.ndarray, expectation: Expectation) -> ResultComparison:
     """Compare a result with the expected one.
 
-    -0.0 equals 0.0; a NaN is wrong where none is expected; an infinity is right where the expected
-    value is too large for the type.
+    -0.0 equals 0.0; a NaN is right where one is expected, and was written; an infinity is right
+    where the expected value is too large for the type.
     """
     if not result.shape:  # NumPy computes scalars of it
         return compare(result.reshape(1), expectation.reshaped((1,)))
@@ -49,7 +49,8 @@ def compare(result: numpy.ndarray, expectation: Expectation) -> ResultComparison
         if expectation.bound is not None:
             target = numpy.where(numpy.isinf(target), target, expectation.values)
         error = numpy.abs(actual - target)
-        error[(actual == target) | (numpy.isnan(actual) & numpy.isnan(target))] = 0.0
+        both_nan = numpy.isnan(actual) & numpy.isnan(target) & ~unwritten(result)
+        error[(actual == target) | both_nan] = 0.0
         ratio = error if expectation.bound is None else error / expectation.bound
         ratio[error == 0.0] = 0.0  # where NaN is expected, the bound is NaN, too
         wrong = error != 0.0 if expectation.bound is None else ~(ratio <= 1.0)

@@ -37,6 +37,13 @@ def test_a_bound_decides() -> None:
     assert found.error_ratio == pytest.approx(2.0, rel=1e-3)
 
 
+@pytest.mark.parametrize("bound", [None, np.array([np.nan, np.nan, 0.1])])
+def test_nan_is_right_where_it_is_expected_and_written(bound: np.ndarray | None) -> None:
+    expectation = Expectation([], np.array([np.nan, np.nan, 3.0]), bound, "bound")
+    result = np.array([np.nan, poison(np.dtype(np.float32))[0], 3.0], np.float32)
+    assert compare(result, expectation).wrong.tolist() == [False, True, False]
+
+
 def test_integers_wrap_around() -> None:
     expectation = Expectation([], np.array([2**31 + 5]), None, "equal")
     assert not compare(np.array([-(2**31) + 5], np.int32), expectation).wrong.any()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import shlex
 import shutil
 import sys
-import tempfile
 from pathlib import Path
 from typing import Protocol
 
@@ -19,6 +18,7 @@ from actiondbg.kernels.model.dispatch import Dispatch
 from actiondbg.kernels.providers.provider import CompiledKernel
 from actiondbg.kernels.providers.steps import CompilationSteps
 from actiondbg.kernels.results.row import Verification
+from actiondbg.support.scratch_directory import scratch_directory
 
 _SECONDS = 120.0  # of a command of a compilation, unless the bisection has a limit
 # A kernel that writes out of bounds crashes in some runs only; it is right if all of these are.
@@ -58,8 +58,7 @@ class KernelJudge:
             seconds: the time limit of a command of the compilation.
         """
         dispatch = self.kernel.dispatch
-        with tempfile.TemporaryDirectory(prefix="actiondbg-kernel-") as name:
-            folder = Path(name)
+        with scratch_directory("kernel") as folder:
             steps = CompilationSteps(folder, seconds or _SECONDS)
             try:
                 compiled = self._provider.finish(dispatch, folder, steps, output.absolute())
@@ -82,10 +81,11 @@ class KernelJudge:
         if verdict == "FAILED":
             count = f"{verification.wrong:,} of {verification.total:,} elements are wrong"
             return Judgement("bad", count if verification.wrong else detail)
-        if verdict == "Not verified" or self.kernel.verdict == "FAILED":
-            # Where the whole run ends well, a crash is another fault: that of a skip.
-            return Judgement("untestable", detail or f"the kernel is {verdict.lower()}")
-        return Judgement("bad", detail or f"the kernel is {verdict.lower()}")
+        if verdict == "CRASHED" or verdict == self.kernel.verdict:
+            # Each pass alone has to keep a kernel right: it is at fault whatever is skipped.
+            return Judgement("bad", detail or f"the kernel is {verdict.lower()}")
+        # Without its optimizations, a kernel may need more time or memory than it is allowed.
+        return Judgement("untestable", detail or f"the kernel is {verdict.lower()}")
 
 
 class KernelOracle(Command):

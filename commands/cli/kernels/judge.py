@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from pathlib import Path
 from typing import Annotated
 
@@ -60,6 +59,7 @@ def run(argv: list[str]) -> int:
     from actiondbg.kernels.providers.registry import make_provider
     from actiondbg.kernels.sweep.settings import SweepSettings
     from actiondbg.kernels.sweep.stages import make_stages
+    from actiondbg.support.scratch_directory import scratch_directory
 
     kernel = read_kernel(options.kernel)
     if not options.output.is_file():
@@ -67,10 +67,8 @@ def run(argv: list[str]) -> int:
     provider = make_provider(kernel.dispatch.configuration.provider)
     if not isinstance(provider, StepwiseProvider):
         raise UsageError(f"Kernels of the provider {provider.name} cannot be judged by a step.")
-    with tempfile.TemporaryDirectory(prefix="actiondbg-judge-") as folder:
-        settings = SweepSettings(
-            Path(folder), jobs=1, run_seconds=options.timeout, memory=options.memory
-        )
+    with scratch_directory("kernel") as folder:
+        settings = SweepSettings(folder, jobs=1, run_seconds=options.timeout, memory=options.memory)
         stages, _ = make_stages(settings, {provider.name: provider})
         assert stages.verifier is not None  # the settings ask for it
         judgement = KernelJudge(kernel, provider, stages.verifier).judge(options.output)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 import subprocess
 from pathlib import Path
 
@@ -29,6 +30,7 @@ from actiondbg.kernels.sweep.settings import SweepSettings
 from actiondbg.kernels.verification.reference_cache import ReferenceCache
 from actiondbg.kernels.verification.verifier import Verifier
 from tests.paths import COMMAND
+from tests.processes import descendants, is_alive
 
 # Upstream pull request 196973: vectors of two dimensions ignore the stride.
 STRIDE_2 = Conv2d(1, 9, 9, 4, 8, 3, 3, stride_h=2, stride_w=2)
@@ -309,3 +311,27 @@ def test_a_kernel_without_a_culprit_is_named_with_its_reason(tmp_path: Path) -> 
     first, *_ = done.stdout.splitlines()
     assert ": NOT COMPILED, mlir-opt failed with exit status 1" in first
     assert done.stdout.splitlines()[-1] == "1 kernel: 1 wrong."
+
+
+def test_an_interrupt_keeps_what_is_found(tmp_path: Path) -> None:
+    words = [COMMAND, "kernels", "bisect", "--random-pipelines", "20"]
+    with subprocess.Popen(
+        words, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as running:
+        assert running.stdout is not None and running.stderr is not None
+        for line in running.stdout:
+            if line.startswith("  Culprit: "):
+                break
+        family = descendants(running.pid)
+        running.send_signal(signal.SIGINT)
+        printed, errors = running.stdout.read(), running.stderr.read()
+        assert running.wait() == 130
+    assert "20 kernels: " in printed
+    assert errors.splitlines()[-1] == "actiondbg: interrupted: the same command continues."
+    assert "Traceback" not in errors
+    assert not any(map(is_alive, family))
+    (stored,) = tmp_path.rglob("culprit.json")
+    written = stored.stat().st_mtime_ns
+    again = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert again.returncode == 0, again.stderr
+    assert stored.stat().st_mtime_ns == written

@@ -71,15 +71,18 @@ def judged(folder: Path, whole: Verdict, trial: Verdict, output: str = "module {
     [
         ("FAILED", "SUCCESS", "good"),
         ("FAILED", "FAILED", "bad"),
-        ("FAILED", "CRASHED", "untestable"),
+        ("FAILED", "CRASHED", "bad"),
         ("FAILED", "TIMED OUT", "untestable"),
+        ("TIMED OUT", "TIMED OUT", "bad"),
+        ("TIMED OUT", "FAILED", "bad"),
+        ("CRASHED", "TIMED OUT", "untestable"),
         ("CRASHED", "CRASHED", "bad"),
         ("CRASHED", "FAILED", "bad"),
         ("CRASHED", "SUCCESS", "good"),
         ("CRASHED", "Not verified", "untestable"),
     ],
 )
-def test_a_crash_is_bad_unless_the_whole_kernel_ends_well(
+def test_a_limit_is_bad_only_if_the_whole_kernel_exceeds_it(
     tmp_path: Path, whole: Verdict, trial: Verdict, expected: str
 ) -> None:
     assert judged(tmp_path, whole, trial).verdict == expected

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from pathlib import Path
 
 from actiondbg.commands import FAILED
 from actiondbg.commands.cli.kernels.options import (
@@ -28,6 +29,7 @@ from actiondbg.commands.cli.kernels.requested_problems import (
 )
 from actiondbg.commands.render.kernels.rows import report_lines, report_object
 from actiondbg.errors import UsageError
+from actiondbg.kernels.generated.layout import GeneratedFolder
 from actiondbg.kernels.kernels import Kernels
 from actiondbg.kernels.model.dispatch import Dispatch
 from actiondbg.kernels.problems.ranges import parse_range
@@ -224,7 +226,10 @@ class _Output:
 
     def __init__(self, options: CompileLine) -> None:
         verified = isinstance(options, VerifyLine)
-        self._files = ReportFiles(options.output, append=options.append) if verified else None
+        # A run that names no file writes these.
+        self._reports = _report_paths(options) if isinstance(options, RunLine) else []
+        paths = [*(options.output if verified else ()), *self._reports]
+        self._files = ReportFiles(paths, append=verified and options.append)
         self._tags = parse_tags(options.tags) if verified else ()
         self._json = verified and options.json
         self._quiet = verified and options.quiet
@@ -232,14 +237,24 @@ class _Output:
     def write(self, rows: Sequence[Row]) -> None:
         """Print rows and write the files."""
         entries = entries_of([replace(row, tags=self._tags) for row in rows])
-        if self._files is not None:
-            self._files.write(entries)
+        self._files.write(entries)
         if self._json:
             print(json.dumps(report_object(entries), ensure_ascii=False))
         elif not self._quiet:
             width = shutil.get_terminal_size().columns
             for line in report_lines(entries, width=width):
                 print(line)
+            if self._reports:
+                print(f"Report: {', '.join(map(str, self._reports))}")
+
+
+def _report_paths(options: RunLine) -> list[Path]:
+    """Return the files of a run without ``--output``, in the folder of generated kernels."""
+    if options.output or options.dry_run:
+        return []
+    folder = GeneratedFolder(options.generated_dir).path
+    folder.mkdir(parents=True, exist_ok=True)
+    return [folder / "report.csv", folder / "report.html"]
 
 
 def print_command(line: str) -> None:

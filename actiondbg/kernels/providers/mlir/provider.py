@@ -84,7 +84,7 @@ class MlirProvider(Provider):
         if schedule is None:
             return f"module {{\n{_function(operation)}}}\n"
         function = _function(operation, own=not root_is_last(operation.body("%out", ROOT)))
-        sequence = ScheduleText(operation, schedule, self.toolchain.vector_bits).write()
+        sequence = ScheduleText(operation, schedule, self.toolchain).write()
         return f"module attributes {{transform.with_named_sequence}} {{\n{function}\n{sequence}}}\n"
 
     def configured_step(self, dispatch: Dispatch) -> ConfiguredStep:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from actiondbg.kernels.model.configuration import Configuration, Parameter
 from actiondbg.kernels.model.operation import Loop, Operation
+from actiondbg.kernels.providers.mlir.toolchain import Toolchain
 
 ROOT = "kernel_root"  # the attribute of the root operation, until a schedule replaced it
 
@@ -79,10 +80,12 @@ class ScheduleText:
     Args:
         operation: to be scheduled.
         schedule: fits its loops.
-        vector_bits: the width of the CPU's vector registers.
+        toolchain: runs it.
     """
 
-    def __init__(self, operation: Operation, schedule: Schedule, vector_bits: int) -> None:
+    def __init__(self, operation: Operation, schedule: Schedule, toolchain: Toolchain) -> None:
+        vector_bits = toolchain.vector_bits
+        self._toolchain = toolchain
         self._operation = operation
         self._schedule = schedule
         self._body = operation.body("%out", ROOT)
@@ -180,7 +183,7 @@ class ScheduleText:
             store = self._match('ops{["bufferization.materialize_in_destination"]}')
             last = self._value()
             self._add(f"{last} = transform.get_producer_of_operand {store}[0] : ({_OP}) -> {_OP}")
-            self._tile(f"transform.structured.fuse {last}", parallel, " {apply_cleanup}")
+            self._tile(f"transform.structured.fuse {last}", parallel, fuses=True)
 
     def _tile_for_registers(self) -> None:
         loops = self._loops()
@@ -288,15 +291,17 @@ class ScheduleText:
         width = max(sizes[-1] if sizes else 1, self._schedule.vector[-1])
         return min(width, self._function_lanes) if "math." in self._body else width
 
-    def _tile(self, transform: str, sizes: list[int], attributes: str = "") -> None:
+    def _tile(self, transform: str, sizes: list[int], *, fuses: bool = False) -> None:
         """Tile, and peel the loops that the size does not divide, such that shapes are static."""
         count = sum(size != 0 for size in sizes)
         tiled = self._value()
         types = ", ".join([_OP, *[_FOR] * count])
-        self._add(
-            f"{tiled}:{count + 1} = {transform} tile_sizes {sizes}{attributes} : "
-            f"({_OP}) -> ({types})"
-        )
+        options = f"tile_sizes {sizes}"
+        if fuses:
+            options = f"{options} {{apply_cleanup}}"
+            if self._toolchain.major < 22:
+                options = f"{sizes} {{apply_cleanup = true}}"
+        self._add(f"{tiled}:{count + 1} = {transform} {options} : ({_OP}) -> ({types})")
         for index in range(count, 0, -1):
             self._peel(f"{tiled}#{index}")
         self._clean()

@@ -52,6 +52,11 @@ class Toolchain:
     vector_math: bool
 
     @property
+    def major(self) -> int:
+        """The first number of the version."""
+        return _number(self.version)
+
+    @property
     def identity(self) -> str:
         """The versions and the target, in one line."""
         parts = [

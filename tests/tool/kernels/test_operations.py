@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,8 @@ import pytest
 from actiondbg.kernels.model.operation import Operation
 from tests.fakes.kernels.operations import OPERATIONS
 from tests.tool.kernels.loop_kernels import assert_computes_reference
+
+pytestmark = pytest.mark.skipif(shutil.which("cc") is None, reason="cc is not installed")
 
 
 @pytest.mark.parametrize("operation", OPERATIONS, ids=lambda each: each.name)

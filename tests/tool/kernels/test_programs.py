@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+import subprocess
 from pathlib import Path
 
 import numpy as np
@@ -10,9 +12,11 @@ import pytest
 from actiondbg.kernels.errors import NoReference
 from actiondbg.kernels.problems.model import operations_of
 from tests.fakes.kernels.program import PROGRAM
+from tests.paths import COMMAND
 from tests.tool.kernels.loop_kernels import assert_computes_reference
 
 pytest.importorskip("mlir.ir")
+pytestmark = pytest.mark.skipif(shutil.which("cc") is None, reason="cc is not installed")
 
 
 def test_kernels_of_a_program_compute_their_references(tmp_path: Path) -> None:
@@ -23,3 +27,18 @@ def test_kernels_of_a_program_compute_their_references(tmp_path: Path) -> None:
         assert_computes_reference(tmp_path, operation)
     with pytest.raises(NoReference, match=r"does not interpret tensor.extract"):
         gather.reference([np.zeros(each.shape, each.type.dtype) for each in gather.inputs])
+
+
+def test_the_commands_cut_and_verify_a_program(tmp_path: Path) -> None:
+    program = tmp_path / "program.mlir"
+    program.write_text(PROGRAM)
+    line = ["kernels", "run", "--from", program, "--profiling-enabled", "false"]
+    ran = subprocess.run(
+        [COMMAND, *line], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    rows = [each.split()[:2] for each in ran.stdout.splitlines() if each.startswith("model_")]
+    verdicts: dict[str, set[str]] = {}
+    for name, verdict in rows:
+        verdicts.setdefault(name.rsplit("_mlir_", 1)[0], set()).add(verdict)
+    *others, gather = operations_of(program)
+    assert verdicts == {each.name: {"SUCCESS"} for each in others} | {gather.name: {"Not"}}

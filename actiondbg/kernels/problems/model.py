@@ -12,7 +12,7 @@ from actiondbg.kernels.programs.extraction import CutProgram, cut
 from actiondbg.kernels.programs.model_operation import ModelOperation
 
 _HINTS = {
-    "tosa": "--pass-pipeline='builtin.module(func.func(tosa-infer-shapes,tosa-to-linalg-named,"
+    "tosa": "mlir-opt --pass-pipeline='builtin.module(func.func(tosa-infer-shapes,tosa-to-linalg-named,"
     "canonicalize,tosa-to-linalg,tosa-to-arith,tosa-to-tensor))'",
     "stablehlo": "stablehlo-opt's --stablehlo-legalize-to-linalg",
     "torch": "torch-mlir-opt's --torch-backend-to-linalg-on-tensors-backend-pipeline",

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import dataclasses
+import sys
+from collections import Counter
 from collections.abc import Sequence
+from pathlib import Path
 
 from actiondbg.commands.cli.kernels.options import OperationOptions, ProblemOptions
 from actiondbg.errors import UsageError
 from actiondbg.kernels.model.configuration import Configuration
 from actiondbg.kernels.model.operation import Operation
-from actiondbg.kernels.operations.registry import find_kind, kind_names
+from actiondbg.kernels.operations.registry import SPLIT_K_ALIASES, find_kind, kind_names
 from actiondbg.kernels.problems.configuration_file import parameters_name, read_configurations
 from actiondbg.kernels.problems.file import problem_operations, read_problems
-from actiondbg.kernels.problems.sets import load_set
+from actiondbg.kernels.problems.ranges import parse_range
+from actiondbg.kernels.problems.sets import SPLIT_K_SLICES, load_set
 
 ALL = "all"
-_DEFAULT_SET = "small"
+_SMALL = "small"
 
 
 def requested_kinds(text: str) -> list[str]:
@@ -29,8 +33,10 @@ def requested_kinds(text: str) -> list[str]:
     return [find_kind(each.strip()).kind for each in text.split(",")]
 
 
-def requested_operations(options: OperationOptions, kinds: Sequence[str]) -> list[Operation]:
-    """Return the operations that options name, each once; those of a small set if they name none.
+def requested_operations(
+    options: OperationOptions, kinds: Sequence[str], default_set: str = _SMALL
+) -> list[Operation]:
+    """Return the operations that options name, each once; those of a set if they name none.
 
     Raises:
         ActiondbgError: a value is wrong, or a file cannot be read.
@@ -44,12 +50,37 @@ def requested_operations(options: OperationOptions, kinds: Sequence[str]) -> lis
     if options.problems is not None:
         operations += read_problems(options.problems)
     if options.model is not None:
-        from actiondbg.kernels.problems.model import operations_of  # imports MLIR's bindings
-
-        operations += operations_of(options.model)
+        operations += _of_program(options.model)
     if not (given or options.problem_set or options.problems or options.model):
-        operations = [each for each in load_set(_DEFAULT_SET) if each.kind in kinds]
+        operations = [each for each in load_set(default_set) if each.kind in kinds]
     return list(dict.fromkeys(operations))
+
+
+def _of_program(path: Path) -> list[Operation]:
+    """Return the operations of a program; print what is left out."""
+    from actiondbg.kernels.problems.model import cut_program  # imports MLIR's bindings
+
+    cut = cut_program(path)
+    for reason, count in Counter(cut.left_out).items():
+        times = f" ({count} times)" if count > 1 else ""
+        print(f"actiondbg: left out of {path.name}: {reason}{times}", file=sys.stderr)
+    return list(cut.operations)
+
+
+def requested_slices(options: ProblemOptions, kinds: str) -> Sequence[int]:
+    """Return the slices of sums; those of the dispatch profiler for its kind splitk_matmul."""
+    if options.split_k_slices:
+        return parse_range(options.split_k_slices)
+    return SPLIT_K_SLICES if _has_split_k(kinds) else ()
+
+
+def default_set(kinds: str) -> str:
+    """Return the problem set of kinds for which no operation is named."""
+    return "splitk_matmul" if _has_split_k(kinds) else _SMALL
+
+
+def _has_split_k(kinds: str) -> bool:
+    return any(each.strip() in SPLIT_K_ALIASES for each in kinds.split(","))
 
 
 def _given_fields(options: OperationOptions) -> dict[str, str]:

@@ -23,16 +23,17 @@ from actiondbg.commands.cli.kernels.options import (
 )
 from actiondbg.commands.cli.kernels.requested_problems import (
     ALL,
+    default_set,
     requested_configurations,
     requested_kinds,
     requested_operations,
+    requested_slices,
 )
 from actiondbg.commands.render.kernels.rows import report_lines, report_object
 from actiondbg.errors import UsageError
 from actiondbg.kernels.generated.layout import GeneratedFolder
 from actiondbg.kernels.kernels import Kernels
 from actiondbg.kernels.model.dispatch import Dispatch
-from actiondbg.kernels.problems.ranges import parse_range
 from actiondbg.kernels.providers.settings import ProviderSettings
 from actiondbg.kernels.results.entry import entries_of
 from actiondbg.kernels.results.report_files import ReportFiles, parse_tags
@@ -149,10 +150,10 @@ def generate_requested(options: RunLine | GenerateLine, kernels: Kernels) -> lis
     """
     kinds = requested_kinds(options.operation_kind)
     planned = kernels.plan(
-        requested_operations(options, kinds),
+        requested_operations(options, kinds, default_set(options.operation_kind)),
         configurations=requested_configurations(options),
         default=options.default_config,
-        split_k=parse_range(options.split_k_slices) if options.split_k_slices else (),
+        split_k=requested_slices(options, options.operation_kind),
     )
     wanted = dispatch_filter(options)
     dispatches = [each for each in planned.dispatches if wanted(each)]

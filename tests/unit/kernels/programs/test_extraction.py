@@ -117,7 +117,7 @@ _DYNAMIC = """func.func @f(%x: tensor<?xf32>) -> tensor<?xf32> {
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (_TOSA, "has no linalg operation on tensors: lower tosa to linalg first, with --pass-pip"),
+        (_TOSA, "has no linalg operation on tensors: lower tosa to linalg first, with mlir-opt --"),
         (_LOOPS, "has no linalg operation on tensors: lower it to linalg first; it has affine, f"),
         (_DYNAMIC, "has no operation that can be a kernel: linalg.exp has a dynamic shape, tensor"),
         (

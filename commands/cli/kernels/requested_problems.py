@@ -14,7 +14,8 @@ from actiondbg.kernels.model.configuration import Configuration
 from actiondbg.kernels.model.operation import Operation
 from actiondbg.kernels.operations.registry import SPLIT_K_ALIASES, find_kind, kind_names
 from actiondbg.kernels.problems.configuration_file import parameters_name, read_configurations
-from actiondbg.kernels.problems.file import problem_operations, read_problems
+from actiondbg.kernels.problems.problem import problem_operations
+from actiondbg.kernels.problems.problem_file import read_problems
 from actiondbg.kernels.problems.ranges import parse_range
 from actiondbg.kernels.problems.sets import SPLIT_K_SLICES, load_set
 
@@ -58,7 +59,7 @@ def requested_operations(
 
 def _of_program(path: Path) -> list[Operation]:
     """Return the operations of a program; print what is left out."""
-    from actiondbg.kernels.problems.model import cut_program  # imports MLIR's bindings
+    from actiondbg.kernels.problems.program_file import cut_program  # imports MLIR's bindings
 
     cut = cut_program(path)
     for reason, count in Counter(cut.left_out).items():

@@ -11,8 +11,7 @@ import numpy as np
 
 from actiondbg.kernels.model.operation import Operation
 from actiondbg.kernels.operations.matmul import Matmul
-from actiondbg.kernels.operations.registry import find_kind
-from actiondbg.kernels.problems.expansion import expand
+from actiondbg.kernels.problems.problem import problem_operations
 from actiondbg.kernels.providers.registry import make_provider
 from scripts.benchmarks.kernels.compiled import compile_kernel, least_seconds, operands
 
@@ -42,8 +41,7 @@ def measure(folder: Path, quick: bool) -> Iterator[tuple[str, str, str]]:
         yield from _matmul(folder, Matmul(m, n, k), rounds)
     for kind, sizes in _OTHERS[:1] if quick else _OTHERS:
         window = {"batch": 1, "kernel_h": 3, "kernel_w": 3} if kind == "conv_2d" else {}
-        given = {name: [size] for name, size in {**window, **sizes}.items()}
-        (operation,) = expand(find_kind(kind), given)
+        (operation,) = problem_operations({"kind": kind, **window, **sizes})
         yield from _beside_iree(folder, operation, rounds)
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from actiondbg.kernels.errors import NoReference
-from actiondbg.kernels.problems.model import operations_of
+from actiondbg.kernels.problems.program_file import operations_of
 from tests.fakes.kernels.program import PROGRAM
 from tests.paths import COMMAND
 from tests.tool.kernels.loop_kernels import assert_computes_reference

@@ -10,7 +10,7 @@ from actiondbg.errors import ActiondbgError, UsageError
 from actiondbg.kernels.generated.manifest import add_to_manifest, read_manifest
 from actiondbg.kernels.model.configuration import Configuration
 from actiondbg.kernels.model.dispatch import Dispatch
-from actiondbg.kernels.problems.model import cut_program, operations_of
+from actiondbg.kernels.problems.program_file import cut_program, operations_of
 from actiondbg.kernels.programs.model_operation import ModelOperation
 from tests.fakes.kernels.program import PROGRAM
 

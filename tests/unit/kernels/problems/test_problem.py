@@ -1,4 +1,4 @@
-"""Sizes and types on a command line, and their combinations."""
+"""Ranges of sizes, and problems with each combination of their fields."""
 
 from __future__ import annotations
 
@@ -6,9 +6,8 @@ import pytest
 
 from actiondbg.errors import UsageError
 from actiondbg.kernels.operations.conv_2d import Conv2d
-from actiondbg.kernels.operations.elementwise import Elementwise
 from actiondbg.kernels.operations.matmul import Matmul
-from actiondbg.kernels.problems.expansion import expand, parse_types
+from actiondbg.kernels.problems.problem import problem_operations
 from actiondbg.kernels.problems.ranges import parse_range
 from tests.fakes.kernels.operations import F16, F32, I8, I32
 
@@ -34,8 +33,8 @@ def test_what_is_no_range_is_reported(text: str) -> None:
 
 
 def test_each_combination_is_an_operation() -> None:
-    sizes = {"m": [1, 2], "n": [3], "k": [4, 5]}
-    assert expand(Matmul, sizes, parse_types("f32,i8-i32")) == [
+    problem = {"kind": "matmul", "m": [1, 2], "n": 3, "k": "4,5", "types": "f32,i8-i32"}
+    assert problem_operations(problem) == [
         Matmul(m, 3, k, *types)
         for m in (1, 2)
         for k in (4, 5)
@@ -45,22 +44,19 @@ def test_each_combination_is_an_operation() -> None:
 
 def test_types_of_images_and_filters() -> None:
     names = ("batch", "height", "width", "channels", "filters", "kernel_h", "kernel_w")
-    made = expand(Conv2d, {name: [1] for name in names}, [(F16, F32)])[0]
+    (made,) = problem_operations({"kind": "conv_2d", **dict.fromkeys(names, 1), "types": "f16-f32"})
     assert made == Conv2d(1, 1, 1, 1, 1, 1, 1, input_type=F16, filter_type=F16, result_type=F32)
 
 
 @pytest.mark.parametrize(
-    ("kind", "sizes", "message"),
+    ("problem", "message"),
     [
-        (Matmul, {"m": [1], "k": [1]}, "matmul needs a size for n."),
-        (Matmul, {"batch": [1]}, "matmul has no size 'batch'; it has m, n, k."),
-        (Matmul, {"m": [0], "n": [1], "k": [1]}, "The m of a matmul must be at least 1, got 0."),
-        # Shapes and steps are not sizes: such a kind comes from a set or a file.
-        (Elementwise, {}, "elementwise needs shape, steps: write a file of problems."),
+        ({"kind": "matmul", "m": 1, "k": 1}, "matmul needs n."),
+        ({"kind": "matmul", "batch": 1}, "matmul has no field 'batch'; it has m, n, k"),
+        ({"kind": "matmul", "m": 0, "n": 1, "k": 1}, "The m of a matmul must be at least 1, got 0"),
+        ({"kind": "elementwise"}, "elementwise needs shape, steps."),
     ],
 )
-def test_sizes_that_do_not_fit_are_reported(
-    kind: type, sizes: dict[str, list[int]], message: str
-) -> None:
+def test_fields_that_do_not_fit_are_reported(problem: dict[str, object], message: str) -> None:
     with pytest.raises(UsageError, match=message):
-        expand(kind, sizes)
+        problem_operations(problem)

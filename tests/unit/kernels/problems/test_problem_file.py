@@ -12,7 +12,7 @@ from actiondbg.kernels.operations.conv_2d import Conv2d
 from actiondbg.kernels.operations.elementwise import Elementwise
 from actiondbg.kernels.operations.matmul import Matmul
 from actiondbg.kernels.operations.reduction import Reduction
-from actiondbg.kernels.problems.file import read_problems
+from actiondbg.kernels.problems.problem_file import read_problems
 from tests.fakes.kernels.operations import F16, F32, I8, I32
 
 

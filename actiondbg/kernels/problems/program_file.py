@@ -12,8 +12,8 @@ from actiondbg.kernels.programs.extraction import CutProgram, cut
 from actiondbg.kernels.programs.model_operation import ModelOperation
 
 _HINTS = {
-    "tosa": "mlir-opt --pass-pipeline='builtin.module(func.func(tosa-infer-shapes,tosa-to-linalg-named,"
-    "canonicalize,tosa-to-linalg,tosa-to-arith,tosa-to-tensor))'",
+    "tosa": "mlir-opt --pass-pipeline='builtin.module(func.func(tosa-infer-shapes,"
+    "tosa-to-linalg-named,canonicalize,tosa-to-linalg,tosa-to-arith,tosa-to-tensor))'",
     "stablehlo": "stablehlo-opt's --stablehlo-legalize-to-linalg",
     "torch": "torch-mlir-opt's --torch-backend-to-linalg-on-tensors-backend-pipeline",
     "onnx": "onnx-mlir-opt's --convert-onnx-to-linalg",

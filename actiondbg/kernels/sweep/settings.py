@@ -43,7 +43,7 @@ class SweepSettings:
     batch_size: int | None = None
     compile_seconds: float = 600.0
     run_seconds: float = 60.0
-    memory: int | None = None
+    memory: int | None = 8192
     bisect: bool = False
     dask: str | None = None
 

@@ -151,9 +151,9 @@ class LimitOptions(Options):
         Option("--timeout", "SECONDS", help="time limit of a kernel; 60", parse=positive),
     ] = 60
     memory: Annotated[
-        int | None,
-        Option("--memory", "MIB", help="memory limit of a kernel; none", parse=positive),
-    ] = None
+        int,
+        Option("--memory", "MIB", help="memory limit of a kernel; 8192", parse=positive),
+    ] = 8192
 
 
 class OutputOptions(Options):

@@ -134,10 +134,6 @@ def _contractions(operation: Operation, roles: _Roles, lanes: int, rows: int) ->
     ]
     wide = roles.sizes(count, 2 * lanes, rows + rows // 2, 1)
     schedules.insert(1, Schedule(_ordered(tiles[0], loops), wide))
-    slices = next((each for each in (4, 2) if _can_be_split(operation, each)), None)
-    if slices is not None and not has_windows(body):
-        first = schedules[0]
-        schedules.append(Schedule(first.tile, first.vector, split_k_slices=slices))
     return schedules
 
 
@@ -146,12 +142,6 @@ def _ordered(sizes: Sequence[int], loops: Sequence[Loop]) -> tuple[int, ...]:
     parallel = len([loop for loop in loops if loop.type == "parallel"])
     first, second = iter(sizes[:parallel]), iter(sizes[parallel:])
     return tuple(next(first if loop.type == "parallel" else second) for loop in loops)
-
-
-def _can_be_split(operation: Operation, slices: int) -> bool:
-    """Return whether the reduction is long compared to the result, and slices divide it."""
-    size = next(loop.size for loop in operation.loops if loop.type == "reduction")
-    return size % slices == 0 and size >= 16 * slices and size >= 4 * min(operation.result.shape)
 
 
 def schedule_space(operation: Operation, vector_bits: int) -> Mapping[str, Sequence[Parameter]]:

@@ -55,7 +55,7 @@ class Schedule:
     @property
     def name(self) -> str:
         """The name of the configuration, such as ``mlir_tile_64x64x0_vector_8x32x1``."""
-        slices = f"_splitk_{self.split_k_slices}" if self.split_k_slices > 1 else ""
+        slices = f"_split_k_{self.split_k_slices}" if self.split_k_slices > 1 else ""
         partial = "_partial" if self.partial else ""
         return f"mlir_tile_{_product(self.tile)}_vector_{_product(self.vector)}{slices}{partial}"
 

@@ -11,6 +11,7 @@ from actiondbg.kernels.providers.mlir.schedule import Schedule, has_windows
 
 _SCHEDULE = {"tile", "vector", "split_k_slices", "partial"}
 _PIPELINE = {"pipeline"}
+PARAMETERS = frozenset(_SCHEDULE | _PIPELINE)
 
 
 def schedule_of(configuration: Configuration) -> Schedule | None:
@@ -34,7 +35,7 @@ def pipeline_of(configuration: Configuration) -> str:
 def parameters_obstacle(operation: Operation, configuration: Configuration) -> str | None:
     """Return why the parameters do not fit the operation, as one sentence, or None."""
     parameters = configuration.parameters
-    unknown = sorted(set(parameters) - _SCHEDULE - _PIPELINE)
+    unknown = sorted(set(parameters) - PARAMETERS)
     if unknown:
         return (
             f"The provider mlir has no parameter '{unknown[0]}': use {', '.join(sorted(_SCHEDULE))}"

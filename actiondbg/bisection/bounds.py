@@ -104,7 +104,8 @@ class _StartSearch:
         self._record = record
         self._whole_run = whole_run
         self._allowed = [one for one in record.passes if evaluator.filter.accepts(one)]
-        self._queue = SchemeQueue(record, {one.argument or "" for one in self._allowed})
+        allowed = {one.argument or "" for one in self._allowed}
+        self._queue = SchemeQueue(record, allowed, evaluator.filter.only_passes)
         self._failures: list[tuple[int, Judgement]] = []  # numbers of candidates, judgements
 
     def find(self) -> SearchSpace:

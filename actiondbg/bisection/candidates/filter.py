@@ -11,6 +11,8 @@ from actiondbg.bisection.candidates.record import RecordedAction
 from actiondbg.protocol import Term
 from actiondbg.support.globs import check_glob, glob_matches
 
+_IN_PASSES = ("apply-pattern", "fold")  # tags
+
 
 @dataclass(frozen=True)
 class CandidateFilter:
@@ -22,12 +24,14 @@ class CandidateFilter:
         always: globs of the names that are no candidates.
         accepts: whether a pass may be a candidate.
         options: the filter as options of the command line, for messages; empty for no filter.
+        only_passes: whether passes alone may be candidates.
     """
 
     specs: list[list[Term]]
     always: list[str]
     accepts: Callable[[RecordedAction], bool]
     options: str = ""
+    only_passes: bool = False
 
 
 def make_filter(
@@ -69,6 +73,7 @@ def make_filter(
         always=list(always),
         accepts=accepts,
         options=shlex.join(itertools.chain.from_iterable(words)),
+        only_passes=tag is not None and not any(glob_matches(tag, one) for one in _IN_PASSES),
     )
 
 

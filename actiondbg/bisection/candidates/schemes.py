@@ -71,20 +71,22 @@ class SchemeQueue:
     The patterns of a conversion cannot be skipped one by one: the IR that they leave is illegal.
     So the first scheme makes passes that convert candidates as a whole, and the next ones require
     them. A pass may do more than its patterns, so later schemes make all passes candidates as a
-    whole, and the last one all passes except conversions.
+    whole, and the last one all passes except conversions. They come first if the
+    user asks for passes.
 
     Args:
         record: of the run that skips nothing.
         allowed: arguments of the passes that the user's filter accepts.
+        only_passes: whether that filter accepts no pattern and no fold.
     """
 
-    def __init__(self, record: Record, allowed: set[str]) -> None:
+    def __init__(self, record: Record, allowed: set[str], only_passes: bool = False) -> None:
         self._allowed = allowed
         self._all = set(record.pass_arguments())
         self._with_leaves = with_leaves = record.passes_with_leaves()
         self._conversions = conversions = record.conversions()
         leafless = allowed - with_leaves
-        self._schemes = [
+        fine = [
             _scheme(leafless | (conversions & allowed), conversions),
             _scheme(
                 leafless - conversions,
@@ -92,6 +94,8 @@ class SchemeQueue:
                 "the passes that convert must run, and nothing in them is a candidate",
             ),
             _scheme(set(), conversions, _ONLY_ACTIONS),
+        ]
+        coarse = [
             _scheme(allowed, with_leaves, "passes are candidates as a whole"),
             _scheme(
                 allowed - conversions,
@@ -99,6 +103,7 @@ class SchemeQueue:
                 "the passes that convert must run, and the others are candidates as a whole",
             ),
         ]
+        self._schemes = [*coarse, *fine] if only_passes else [*fine, *coarse]
         self._tried: set[tuple[frozenset[str], frozenset[str]]] = set()
         self._required = 0
 

@@ -210,6 +210,13 @@ def test_schemes_get_coarser() -> None:
     assert schemes("bad") == [finest, required, whole, rest]
 
 
+def test_the_schemes_of_passes_alone_begin_with_all_of_them() -> None:
+    found = record()
+    arguments = {action.argument or "" for action in found.passes}
+    first = next(SchemeQueue(found, arguments, only_passes=True).schemes())
+    assert first.passes == arguments
+
+
 def test_failing_pass_is_required() -> None:
     assert schemes("untestable", "cse")[:2] == [
         ({"cse", "convert"}, {"convert"}),
@@ -335,3 +342,8 @@ def test_the_keys_of_a_result_are_stable() -> None:
     assert (shown["skips"], shown["reproducer"], shown["reproducer_verified"]) == ([], None, None)
     assert shown.keys() == Result(verdict="flaky").as_json().keys()
     assert json.dumps(shown)
+
+
+def test_passes_alone_are_candidates_as_a_whole_at_once() -> None:
+    assert make_filter(tag="pass-execution").only_passes
+    assert not make_filter(tag="*").only_passes and not make_filter().only_passes

@@ -7,6 +7,7 @@ import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
 import msgspec
 
@@ -35,6 +36,7 @@ from actiondbg.version import VERSION
 
 KERNEL, CULPRIT = "kernel.json", "culprit.json"
 REPORT, LOCK = "bisection", ".bisection"
+_PASS = "pass-execution"
 # Without these no pass has anything to do: the smallest set of skips would always be one of them.
 _NEEDED = ("one-shot-bufferize", "convert-linalg-to-*")
 
@@ -90,11 +92,12 @@ def bisect_dispatch(
     judge = KernelJudge(kernel, provider, verifier)
     oracle = _event(folder, kernel, detail) or KernelOracle(judge, folder / KERNEL)
 
-    def run(output: Path, resume: bool) -> Result:
+    def run(output: Path | None, resume: bool = False, tag: str | None = None) -> Result:
         return bisect(
             provider.configured_step(dispatch).argv,
             oracle,
             mode=mode,
+            tag=tag,
             always=_NEEDED if mode == "skip" else (),
             jobs=jobs,
             timeout=seconds,
@@ -110,7 +113,7 @@ def bisect_dispatch(
         stored = StoredCulprit(folder, mode)
         culprit = stored.read()
         if culprit is None:
-            culprit = kernel_culprit(_run(run, folder / REPORT))
+            culprit = kernel_culprit(_find(run, folder / REPORT))
             stored.write(culprit)
     return culprit
 
@@ -123,15 +126,41 @@ def _event(folder: Path, kernel: WrongKernel, detail: str) -> Oracle | None:
     return Diagnostic(escape_glob(error)) if error else Crash()
 
 
-def _run(run: Callable[[Path, bool], Result], output: Path) -> Result:
+class _Run(Protocol):
+    """Bisects the configured step."""
+
+    def __call__(
+        self, output: Path | None, resume: bool = False, tag: str | None = None
+    ) -> Result: ...
+
+
+def _find(run: _Run, output: Path) -> Result:
+    """Find the action, or the pass that does more than its actions.
+
+    Patterns and folds are candidates instead of their pass, which runs then whatever is skipped.
+    What it does beside them would be attributed to a pass before it: so a pass is searched for
+    again among passes alone.
+    """
+    fine = _continued(run, output)
+    found = fine.culprit
+    if found is None or found.tag != _PASS or fine.mode != "first":
+        return fine
+    coarse = run(None, tag=_PASS).culprit
+    if coarse is None or coarse.ordinal == found.ordinal:
+        return fine
+    shutil.rmtree(output, ignore_errors=True)
+    return run(output, tag=_PASS)
+
+
+def _continued(run: _Run, output: Path) -> Result:
     """Continue an interrupted bisection, or begin one in an empty folder."""
     if (output / STATE_FILE).is_file():
         try:
-            return run(output, True)
+            return run(output, resume=True)
         except UsageError:  # the state is of another compiler or source
             pass
     shutil.rmtree(output, ignore_errors=True)
-    return run(output, False)
+    return run(output)
 
 
 class StoredCulprit:

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from actiondbg.commands.cli.kernels.options import LimitOptions
 from actiondbg.commands.cli.line_parser import LineParser
+from actiondbg.commands.interpreter.error_text import message_of
 from actiondbg.commands.interpreter.options import Positional
-from actiondbg.errors import UsageError
+from actiondbg.errors import ActiondbgError, UsageError
+
+if TYPE_CHECKING:
+    from actiondbg.bisection.verdict import Judgement
 
 _STATUS = {"good": 0, "bad": 1, "untestable": 125}  # as in git bisect
+_CANNOT_JUDGE = 126
 _EPILOG = """\
 examples:
   actiondbg kernels judge kernel.json after.mlir
@@ -19,7 +25,8 @@ examples:
 
 KERNEL.json is in the folder of a kernel that was bisected, and in that of its report.
 
-exit status: 0 the kernel is right, 1 it is wrong, 2 bad usage, 125 it cannot be compiled or run.
+exit status: 0 the kernel is right, 1 it is wrong, 2 bad usage, 125 it cannot be compiled or run,
+126 error, such as a missing file.
 """
 
 
@@ -47,12 +54,19 @@ def build_parser() -> LineParser[JudgeOptions]:
 
 
 def run(argv: list[str]) -> int:
-    """Run the command line after the words kernels judge; return the exit code.
-
-    Raises:
-        ActiondbgError: a file cannot be read, or a compiler is missing.
-    """
+    """Run the command line after the words kernels judge; return the exit code."""
     options = build_parser().read(argv)
+    try:
+        judgement = _judge(options)
+    except (ActiondbgError, OSError) as error:
+        # Not 1: a bisection must not take it for a wrong kernel.
+        print(f"actiondbg: {message_of(error)}", file=sys.stderr)
+        return _CANNOT_JUDGE
+    print(f"{judgement.verdict}: {judgement.reason}")
+    return _STATUS[judgement.verdict]
+
+
+def _judge(options: JudgeOptions) -> Judgement:
     from actiondbg.kernels.bisection.kernel_file import read_kernel
     from actiondbg.kernels.bisection.oracle import KernelJudge
     from actiondbg.kernels.bisection.stepwise_provider import StepwiseProvider
@@ -71,6 +85,4 @@ def run(argv: list[str]) -> int:
         settings = SweepSettings(folder, jobs=1, run_seconds=options.timeout, memory=options.memory)
         stages, _ = make_stages(settings, {provider.name: provider})
         assert stages.verifier is not None  # the settings ask for it
-        judgement = KernelJudge(kernel, provider, stages.verifier).judge(options.output)
-    print(f"{judgement.verdict}: {judgement.reason}")
-    return _STATUS[judgement.verdict]
+        return KernelJudge(kernel, provider, stages.verifier).judge(options.output)

@@ -119,29 +119,37 @@ def test_the_same_kernel_is_not_bisected_twice(workshop: Workshop) -> None:
     assert report.exists()
 
 
+class Counted:
+    """A verifier that counts its runs; at one of them, from 1, the user presses Ctrl-C."""
+
+    def __init__(self, verifier: Verifier, interrupted_at: int = 0) -> None:
+        self.runs = 0
+        self._verifier = verifier
+        self._interrupted_at = interrupted_at
+
+    def verify(self, dispatch: Dispatch, compiled: CompiledKernel) -> Verification:
+        """Verify a kernel."""
+        self.runs += 1
+        if self.runs == self._interrupted_at:
+            raise KeyboardInterrupt
+        return self._verifier.verify(dispatch, compiled)
+
+
 def test_an_interrupted_bisection_continues(workshop: Workshop) -> None:
     dispatch = Dispatch(STRIDE_2, with_pipeline(VECTORIZE))
     folder = workshop.folder_of(dispatch)
-    runs = 0
 
-    class Interrupted:
-        """A verifier whose user presses Ctrl-C."""
+    def bisect(verifier: Counted) -> KernelCulprit:
+        return bisect_dispatch(dispatch, folder, workshop.provider, verifier)
 
-        def verify(self, dispatch: Dispatch, compiled: CompiledKernel) -> Verification:
-            nonlocal runs
-            runs += 1
-            if runs == 3:
-                raise KeyboardInterrupt
-            return workshop.verifier.verify(dispatch, compiled)
-
-    verifier = Interrupted()
+    whole = Counted(workshop.verifier)
+    expected = bisect(whole)
+    (folder / "culprit.json").unlink()
     with pytest.raises(KeyboardInterrupt):
-        bisect_dispatch(dispatch, folder, workshop.provider, verifier)
-    before = runs
-    whole = Workshop(workshop.folder.path.parent.parent / "whole").bisect(dispatch)
-    culprit = bisect_dispatch(dispatch, folder, workshop.provider, verifier)
-    assert culprit.title == whole.title
-    assert runs - before < whole.trials
+        bisect(Counted(workshop.verifier, interrupted_at=4))
+    rest = Counted(workshop.verifier)
+    assert bisect(rest).title == expected.title
+    assert rest.runs < whole.runs
 
 
 def test_a_crash_of_the_compiler_is_bisected(workshop: Workshop) -> None:
@@ -178,6 +186,20 @@ def test_a_compilation_that_fails_is_bisected(
     assert found.title.startswith(f"pass {culprit}")
 
 
+def test_a_pass_that_does_more_than_its_patterns_is_the_culprit(workshop: Workshop) -> None:
+    """Its patterns are candidates instead of it: tiling, without which it is right, is not."""
+    pipeline = (
+        "func.func(convert-linalg-to-affine-loops,affine-loop-unroll{unroll-full-threshold=4},"
+        "affine-loop-tile{tile-size=2},"
+        "affine-data-copy-generate{fast-mem-space=0 fast-mem-capacity=4})"
+    )
+    dispatch = Dispatch(STRIDE_2, with_pipeline(pipeline))
+    verdict = workshop.verify(dispatch).verdict
+    assert verdict == "CRASHED"
+    culprit = workshop.bisect(dispatch, verdict)
+    assert culprit.title == "pass affine-data-copy-generate"
+
+
 def test_a_kernel_that_is_right_is_reported_as_such(workshop: Workshop) -> None:
     dispatch = Dispatch(Matmul(8, 8, 8), with_pipeline("convert-linalg-to-loops"))
     assert workshop.verify(dispatch).verdict == "SUCCESS"
@@ -211,7 +233,7 @@ def test_judge_has_the_exit_statuses_of_git_bisect(workshop: Workshop, tmp_path:
     assert (status, text.partition(":")[0]) == (125, "untestable")
     status, text = judge(tmp_path / "missing.mlir")
     assert (status, text) == (
-        1,
+        126,
         f"actiondbg: There is no file '{tmp_path / 'missing.mlir'}' to judge.\n",
     )
 

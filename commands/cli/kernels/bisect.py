@@ -173,7 +173,6 @@ class _Line:
                 kernels.providers,
                 stages.verifier,
                 mode=self._options.mode,
-                jobs=self._options.num_cpu,
                 on_compile=print_compiling,
                 progress=progress,
             )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from actiondbg.commands.render.tables import aligned
 from actiondbg.statistics.quantities import DURATION
 from actiondbg.statistics.units import (
     constant_words,
@@ -21,15 +22,6 @@ GAMMA = 0.5
 # By the least probability to the power of gamma.
 _SHADES = ((0.8, "██"), (0.6, "▓▓"), (0.4, "▒▒"), (0.2, "░░"))
 _LITTLE = "· "
-
-
-def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Return lines with cells aligned right, except the last, which is aligned left."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)][:-1]
-    return [
-        "  ".join([*(f"{cell:>{w}}" for cell, w in zip(row, widths, strict=False)), row[-1]])
-        for row in rows
-    ]
 
 
 def quantity_lines(

@@ -6,7 +6,8 @@ import shlex
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from actiondbg.commands.render.quantities import aligned, quantity_lines
+from actiondbg.commands.render.quantities import quantity_lines
+from actiondbg.commands.render.tables import aligned
 from actiondbg.statistics.quantities import DURATION
 from actiondbg.statistics.units import value_text
 

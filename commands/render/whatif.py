@@ -11,6 +11,7 @@ import msgspec
 
 from actiondbg.commands.render.past import paint_line
 from actiondbg.commands.render.renderer import RenderContext, renders
+from actiondbg.commands.render.tables import aligned
 
 if TYPE_CHECKING:
     from actiondbg.ir.diff import Diff
@@ -78,7 +79,7 @@ def comparison_text(comparison: Comparison, every: bool, notes: Sequence[str]) -
         [str(number), *_cells(row, comparison.judged), *_counts(row, base), row.alternative]
         for number, row in enumerate(comparison.rows)
     ]
-    lines = _aligned([titles, *cells])
+    lines = aligned([titles, *cells])
     names = comparison.differing()
     for number, row in enumerate(comparison.rows[1:], 1):
         if text := _differences(row, base, names, every):
@@ -144,15 +145,6 @@ def _time(seconds: float) -> str:
     return f"{text:>{_TIME_WIDTH}}"
 
 
-def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Return lines with cells aligned right, except the last, which is aligned left."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)][:-1]
-    return [
-        "  ".join([*(f"{cell:>{w}}" for cell, w in zip(row, widths, strict=False)), row[-1]])
-        for row in rows
-    ]
-
-
 def comparison_lines(shown: ComparisonShown, paint: Callable[[str], str] = str) -> list[str]:
     """Return a comparison with its diffs as text; ``paint`` colours a line of a diff."""
     lines = comparison_text(shown.comparison, shown.all, shown.notes).splitlines()
@@ -189,7 +181,7 @@ def _applicable_text(_: RenderContext, shown: ApplicableShown) -> str:
             [f"{one.changes:,}", *(f"{one.counts.get(kind, 0):,}" for kind in kinds), one.pipeline]
             for one in changing
         ]
-        lines = _aligned([["changes", *kinds, "pass"], *rows])
+        lines = aligned([["changes", *kinds, "pass"], *rows])
     counts = Counter(one.result for one in shown.tried)
     words = {
         "changed": "would change the IR",
@@ -220,7 +212,7 @@ def _patterns_text(_: RenderContext, shown: PatternsShown) -> str:
         [f"{one.succeeded:,}", f"{one.attempts:,}", f"{one.changes:,}", one.name]
         for one in shown.patterns
     ]
-    return "\n".join(_aligned([titles, *rows]))
+    return "\n".join(aligned([titles, *rows]))
 
 
 RENDERERS = (

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from actiondbg.commands.render.kernels.rows import aligned
+from actiondbg.commands.render.tables import aligned
 from actiondbg.kernels.results.comparison import RULE, Change, Comparison
 from actiondbg.kernels.results.words import change_cells
+
+_LEFT = (0, 1)  # columns with text: the name, and the verdicts
 
 
 def comparison_lines(comparison: Comparison) -> list[str]:
@@ -15,7 +17,7 @@ def comparison_lines(comparison: Comparison) -> list[str]:
         if not found or change is Change.SAME:
             continue
         lines.append(f"{change.value.capitalize()}: {len(found):,}")
-        lines += [f"  {line}" for line in aligned([change_cells(each) for each in found])]
+        lines += [f"  {line}" for line in aligned([change_cells(each) for each in found], _LEFT)]
         lines.append("")
     same = len(comparison.of(Change.SAME))
     lines.append(f"{same:,} of {len(comparison.differences):,} dispatches are the same.")

@@ -7,7 +7,8 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from actiondbg.commands.render.quantities import GAMMA, aligned, quantity_lines
+from actiondbg.commands.render.quantities import GAMMA, quantity_lines
+from actiondbg.commands.render.tables import aligned
 from actiondbg.statistics.quantities import DURATION
 from actiondbg.statistics.units import value_text
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import msgspec
 
+from actiondbg.commands.render.tables import aligned
 from actiondbg.kernels.results.entry import Entry
 from actiondbg.kernels.results.words import (
     TABLE_HEAD,
@@ -19,7 +20,7 @@ from actiondbg.kernels.results.words import (
 _RULE = "-" * 64  # the format of a block is that of the dispatch profiler
 _NAME_WIDTH = 14
 _INDENT = " " * (_NAME_WIDTH + 2)
-_NUMBERS = range(2, 5)  # columns of the table that are aligned right
+_LEFT = (0, 1, 5)  # columns of the table with text
 _MOST_BLOCKS = 10
 
 
@@ -55,21 +56,7 @@ def block_lines(entry: Entry, width: int = 80) -> list[str]:
 
 def table_lines(entries: Sequence[Entry]) -> list[str]:
     """Return a table with a line for each dispatch."""
-    return aligned([TABLE_HEAD, *(table_cells(entry) for entry in entries)])
-
-
-def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Return the lines of a table whose numbers are aligned right."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return [
-        "  ".join(_cell(*each) for each in enumerate(zip(row, widths, strict=True))).rstrip()
-        for row in rows
-    ]
-
-
-def _cell(column: int, cell: tuple[str, int]) -> str:
-    text, width = cell
-    return f"{text:>{width}}" if column in _NUMBERS else f"{text:<{width}}"
+    return aligned([TABLE_HEAD, *(table_cells(entry) for entry in entries)], _LEFT)
 
 
 def _fact_lines(fact: Fact, width: int) -> list[str]:

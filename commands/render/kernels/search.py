@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from statistics import median
 from typing import TextIO
 
-from actiondbg.commands.render.quantities import aligned
+from actiondbg.commands.render.tables import aligned
 from actiondbg.kernels.search.search import Finalist, SearchProgress, SearchResult
 from actiondbg.kernels.search.trial import SearchTrial
 

@@ -20,9 +20,8 @@ from dataclasses import dataclass
 from importlib import import_module
 
 from actiondbg.kernels.execution.child import serve
+from actiondbg.kernels.execution.messages import READY, START
 
-READY = b"ready"
-START = b"start"
 _PR_SET_PDEATHSIG = 1
 
 

@@ -12,6 +12,7 @@ from typing import Literal, cast
 
 from actiondbg.kernels.execution.kernel import KernelBinary
 
+READY, START = b"ready", b"start"  # from and to the server that forks the processes
 PACKET = 1 << 16  # bytes; a larger one would be cut
 MESSAGE = 4096  # characters of an error message
 

@@ -12,7 +12,7 @@ import sys
 import threading
 
 from actiondbg.kernels.errors import LoaderFailed
-from actiondbg.kernels.execution.fork_server import START
+from actiondbg.kernels.execution.messages import START
 
 _START_SECONDS = 120.0
 _END_SECONDS = 5.0

@@ -18,6 +18,7 @@ from actiondbg.kernels.sweep.settings import SweepSettings
 from actiondbg.kernels.sweep.sweep import Stages
 from actiondbg.kernels.verification.reference_cache import ReferenceCache
 from actiondbg.kernels.verification.verifier import Verifier
+from actiondbg.recording.dependencies import need_packages
 
 
 def make_stages(
@@ -40,12 +41,15 @@ def make_stages(
     Raises:
         ProviderMissing: a compiler is not installed.
         UsageError: the Dask scheduler cannot be reached.
+        ActiondbgError: NumPy is not installed.
     """
     compiler = connect_compiler(settings.dask)
     jobs = settings.jobs if isinstance(compiler, LocalCompiler) else compiler.jobs
     compilation = DispatchCompiler(settings, providers, compiler, show)
     if settings.dry_run:
         return Stages(compilation), 1
+    if settings.verify or settings.profile:
+        need_packages("Running kernels", ("numpy",), "kernels")
     folder = GeneratedFolder(settings.generated_dir.resolve())
     references = [ReferenceCache(folder, name) for name in settings.references]
     verifier = Verifier(*references, seconds=settings.run_seconds, memory=settings.memory_bytes)

@@ -21,7 +21,7 @@ from actiondbg.errors import UsageError
 from actiondbg.kernels.bisection.compilation_error import compilation_error, count_steps
 from actiondbg.kernels.bisection.culprit import KernelCulprit, kernel_culprit
 from actiondbg.kernels.bisection.kernel_file import WrongKernel, write_kernel
-from actiondbg.kernels.bisection.oracle import DispatchVerifier, KernelJudge, KernelOracle
+from actiondbg.kernels.bisection.oracle import KernelJudge, KernelOracle
 from actiondbg.kernels.bisection.stepwise_provider import StepwiseProvider
 from actiondbg.kernels.generated.folder_lock import locked
 from actiondbg.kernels.generated.layout import CONFIGURED
@@ -30,6 +30,7 @@ from actiondbg.kernels.model.dispatch import Dispatch
 from actiondbg.kernels.providers.provider import Provider
 from actiondbg.kernels.providers.steps import LOG
 from actiondbg.kernels.results.row import Verdict
+from actiondbg.kernels.verification.verifier import DispatchVerifier
 from actiondbg.support.atomic_write import write_whole
 from actiondbg.support.globs import escape_glob
 from actiondbg.version import VERSION

@@ -6,7 +6,6 @@ import shlex
 import shutil
 import sys
 from pathlib import Path
-from typing import Protocol
 
 from actiondbg.bisection.command_runner import CommandRunner
 from actiondbg.bisection.oracles.oracle import Command, OracleSetup, shortened
@@ -14,23 +13,14 @@ from actiondbg.bisection.verdict import Judgement
 from actiondbg.kernels.bisection.kernel_file import WrongKernel
 from actiondbg.kernels.bisection.stepwise_provider import StepwiseProvider
 from actiondbg.kernels.errors import CompileError
-from actiondbg.kernels.model.dispatch import Dispatch
-from actiondbg.kernels.providers.provider import CompiledKernel
 from actiondbg.kernels.providers.steps import CompilationSteps
 from actiondbg.kernels.results.row import Verification
+from actiondbg.kernels.verification.verifier import DispatchVerifier
 from actiondbg.support.scratch_directory import scratch_directory
 
 _SECONDS = 120.0  # of a command of a compilation, unless the bisection has a limit
 # A kernel that writes out of bounds crashes in some runs only; it is right if all of these are.
 _RUNS = 5
-
-
-class DispatchVerifier(Protocol):
-    """Compares the result of a kernel with its reference."""
-
-    def verify(self, dispatch: Dispatch, compiled: CompiledKernel) -> Verification:
-        """Run a kernel in a child process; a fault of the kernel is a verdict, no error."""
-        ...
 
 
 class KernelJudge:

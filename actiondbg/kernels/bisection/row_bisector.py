@@ -11,11 +11,11 @@ from actiondbg.errors import ActiondbgError
 from actiondbg.kernels.bisection.compilation_error import is_compiler_fault
 from actiondbg.kernels.bisection.culprit import KernelCulprit
 from actiondbg.kernels.bisection.dispatch_bisection import bisect_dispatch
-from actiondbg.kernels.bisection.oracle import DispatchVerifier
 from actiondbg.kernels.bisection.triage import BisectedKernel
 from actiondbg.kernels.generated.layout import GeneratedFolder
 from actiondbg.kernels.providers.provider import Provider
-from actiondbg.kernels.results.row import WRONG, Row, Verification
+from actiondbg.kernels.results.row import Row, Verification
+from actiondbg.kernels.verification.verifier import DispatchVerifier
 
 
 class RowBisector:
@@ -93,4 +93,4 @@ def can_be_bisected(row: Row) -> bool:
         return False
     if verification.verdict == "NOT COMPILED":
         return is_compiler_fault(verification.detail)
-    return verification.verdict in WRONG
+    return verification.is_wrong

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from statistics import median
 
 from actiondbg.kernels.model.configuration import Parameter
-from actiondbg.kernels.results.row import WRONG, Compilation, Profile, Row, Verification
+from actiondbg.kernels.results.row import Compilation, Profile, Row, Verification
 
 _NOT_VERIFIED = Verification("Not verified")
 _NOT_COMPILED = Compilation(None)
@@ -63,7 +63,7 @@ class Entry:
     @property
     def is_wrong(self) -> bool:
         """Whether the kernel was not compiled, did not end, or computed a wrong result."""
-        return self.verification.verdict in WRONG
+        return self.verification.is_wrong
 
     @property
     def least(self) -> float | None:

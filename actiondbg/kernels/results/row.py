@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal
 
 from actiondbg.kernels.model.dispatch import Dispatch
@@ -18,7 +18,7 @@ Verdict = Literal[
     "NOT RUNNABLE HERE",
     "Not verified",
 ]
-WRONG: tuple[Verdict, ...] = ("FAILED", "CRASHED", "TIMED OUT", "OUT OF MEMORY", "NOT COMPILED")
+_WRONG: tuple[Verdict, ...] = ("FAILED", "CRASHED", "TIMED OUT", "OUT OF MEMORY", "NOT COMPILED")
 
 
 @dataclass(frozen=True)
@@ -61,6 +61,11 @@ class Verification:
     map: str = ""
     detail: str = ""
 
+    @property
+    def is_wrong(self) -> bool:
+        """Whether the kernel was not compiled, did not end, or computed a wrong result."""
+        return self.verdict in _WRONG
+
 
 @dataclass(frozen=True)
 class Profile:
@@ -90,7 +95,8 @@ class Row:
         compilation: None if it was not asked for.
         verification: None if it was not asked for.
         profile: None if the dispatch was not profiled.
-        culprit: the action that made the kernel wrong, and the folder of the bisection, or "".
+        culprit: the action that made the kernel wrong, or "".
+        culprit_folder: the folder of the bisection, or "".
         tags: leading columns with one value for all rows of a run.
     """
 
@@ -100,4 +106,9 @@ class Row:
     profile: Profile | None = None
     culprit: str = ""
     culprit_folder: str = ""
-    tags: tuple[tuple[str, str], ...] = field(default=())
+    tags: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def is_wrong(self) -> bool:
+        """Whether the kernel was not compiled, did not end, or computed a wrong result."""
+        return self.verification is not None and self.verification.is_wrong

@@ -13,20 +13,13 @@ from actiondbg.kernels.bisection.row_bisector import can_be_bisected
 from actiondbg.kernels.execution.server_process import SERVERS
 from actiondbg.kernels.model.dispatch import Dispatch
 from actiondbg.kernels.providers.provider import CompiledKernel, Provider
-from actiondbg.kernels.results.row import WRONG, Profile, Row, Verdict, Verification
+from actiondbg.kernels.results.row import Profile, Row, Verdict, Verification
 from actiondbg.kernels.sweep.compilation import CompiledDispatch, DispatchCompiler
 from actiondbg.kernels.sweep.progress import Report, SweepProgress
+from actiondbg.kernels.verification.verifier import DispatchVerifier
 
 _INTERVAL = 0.05  # seconds
 _ENDED: tuple[Verdict, ...] = ("SUCCESS", "FAILED")
-
-
-class DispatchVerifier(Protocol):
-    """Compares the result of a kernel with its reference."""
-
-    def verify(self, dispatch: Dispatch, compiled: CompiledKernel) -> Verification:
-        """Run a kernel in a child process; a fault of the kernel is a verdict, no error."""
-        ...
 
 
 class DispatchProfiler(Protocol):
@@ -90,7 +83,7 @@ class Sweep:
         self._interrupted = Event()
 
     def run(self, dispatches: Sequence[Dispatch]) -> list[Row]:
-        """Run the stages; a dispatch that fails is a row, and the others go on.
+        """Run the stages; a dispatch that fails is a row, and the others continue.
 
         Returns:
             The rows, in the order of the dispatches.
@@ -117,8 +110,10 @@ class Sweep:
             for done, future in enumerate(as_completed(futures), 1):
                 compiled, row = future.result()
                 self.rows[compiled.dispatch.name] = row
-                failed += is_wrong(row)
-                self._tell(SweepProgress(stage, done, len(futures), row.dispatch.name, failed))
+                failed += row.is_wrong
+                self._report_progress(
+                    SweepProgress(stage, done, len(futures), row.dispatch.name, failed)
+                )
             return [_result(future) for future in futures]
         except KeyboardInterrupt:
             self._interrupted.set()
@@ -165,19 +160,19 @@ class Sweep:
                 group.append((each.dispatch, each.kernel))
         done, total = 0, sum(map(len, groups.values()))
         for operation, group in groups.items():
-            right = [each.name for each, _ in group if not is_wrong(self.rows[each.name])]
+            right = [each.name for each, _ in group if not self.rows[each.name].is_wrong]
             for name, profile in profiler.profile(group, right).items():
                 self.rows[name] = _profiled(self.rows[name], profile)
             done += len(group)
-            self._tell(SweepProgress("profile", done, total, operation))
+            self._report_progress(SweepProgress("profile", done, total, operation))
 
     def _bisect(self, bisector: DispatchBisector) -> None:
         wrong = [row for row in self.rows.values() if can_be_bisected(row)]
         for done, row in enumerate(wrong, 1):
             self.rows[row.dispatch.name] = bisector.bisect(row)
-            self._tell(SweepProgress("bisect", done, len(wrong), row.dispatch.name))
+            self._report_progress(SweepProgress("bisect", done, len(wrong), row.dispatch.name))
 
-    def _tell(self, progress: SweepProgress) -> None:
+    def _report_progress(self, progress: SweepProgress) -> None:
         if self._report is not None:
             self._report(progress)
 
@@ -189,18 +184,13 @@ def _end_kernels(futures: Sequence[Future[tuple[CompiledDispatch, Row]]]) -> Non
         time.sleep(_INTERVAL)
 
 
-def is_wrong(row: Row) -> bool:
-    """Whether a kernel was not compiled, did not end, or computed a wrong result."""
-    return row.verification is not None and row.verification.verdict in WRONG
-
-
 def _profiled(row: Row, profile: Profile | str) -> Row:
     """Return a row with its times, or with what went wrong while they were measured."""
     if isinstance(profile, Profile):
         return replace(row, profile=profile)
-    return (
-        row if is_wrong(row) else replace(row, verification=Verification("CRASHED", detail=profile))
-    )
+    if row.is_wrong:
+        return row
+    return replace(row, verification=Verification("CRASHED", detail=profile))
 
 
 def _ended_well(row: Row) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Protocol
+
 from actiondbg.kernels.errors import (
     KernelError,
     KernelOutOfMemory,
@@ -13,7 +15,6 @@ from actiondbg.kernels.execution.kernel_process import KernelProcess
 from actiondbg.kernels.model.dispatch import Dispatch
 from actiondbg.kernels.providers.provider import CompiledKernel
 from actiondbg.kernels.results.row import Verdict, Verification
-from actiondbg.kernels.verification.comparison import compare
 from actiondbg.kernels.verification.error_map import error_map
 from actiondbg.kernels.verification.reference_cache import ReferenceCache
 
@@ -23,6 +24,14 @@ _VERDICTS: dict[type[KernelError], Verdict] = {
     NotRunnable: "NOT RUNNABLE HERE",
     WroteOutOfBounds: "FAILED",
 }
+
+
+class DispatchVerifier(Protocol):
+    """Compares the result of a kernel with its reference."""
+
+    def verify(self, dispatch: Dispatch, compiled: CompiledKernel) -> Verification:
+        """Run a kernel in a child process; a fault of the kernel is a verdict, no error."""
+        ...
 
 
 class Verifier:
@@ -74,6 +83,8 @@ class Verifier:
         except KernelError as error:
             verdict = _VERDICTS.get(type(error), "CRASHED")
             return Verification(verdict, expectation.method, total=total, detail=str(error))
+        from actiondbg.kernels.verification.comparison import compare  # needs NumPy
+
         comparison = compare(result, expectation)
         wrong = int(comparison.wrong.sum())
         return Verification(

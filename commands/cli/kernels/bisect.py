@@ -48,7 +48,6 @@ from actiondbg.kernels.results.entry import entries_of
 from actiondbg.kernels.results.report_files import ReportFiles, parse_tags
 from actiondbg.kernels.sweep.selection import DispatchFilter
 from actiondbg.kernels.sweep.stages import make_stages
-from actiondbg.kernels.sweep.sweep import is_wrong
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -178,7 +177,7 @@ class _Line:
             )
             self._bisected = bisector.bisected
             for name, row in self._rows.items():
-                if not is_wrong(row):
+                if not row.is_wrong:
                     continue
                 self._print(quiet, row_line(row))
                 if not can_be_bisected(row):
@@ -203,7 +202,7 @@ class _Line:
         if interrupted:
             print("actiondbg: interrupted: the same command continues.", file=sys.stderr)
             return 128 + signal.SIGINT
-        wrong = sum(map(is_wrong, rows))
+        wrong = sum(row.is_wrong for row in rows)
         found = sum(len(group.kernels) for group in groups if group.is_found)
         return 0 if found == wrong else UNDECIDED
 

@@ -42,7 +42,7 @@ from actiondbg.kernels.sweep.generation import PlannedDispatches
 from actiondbg.kernels.sweep.progress import Report, SweepProgress
 from actiondbg.kernels.sweep.selection import DispatchFilter
 from actiondbg.kernels.sweep.settings import SweepSettings
-from actiondbg.kernels.sweep.sweep import Sweep, is_wrong
+from actiondbg.kernels.sweep.sweep import Sweep
 
 _DEFAULT_PROVIDERS = ["mlir"]
 
@@ -210,7 +210,7 @@ def run_sweep(options: CompileLine, choose: Callable[[Kernels], list[Dispatch]])
             file=sys.stderr,
         )
         return 128 + signal.SIGINT
-    return FAILED if any(map(is_wrong, rows)) else 0
+    return FAILED if any(row.is_wrong for row in rows) else 0
 
 
 def _completed(sweep: Sweep, dispatches: Sequence[Dispatch]) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from actiondbg.kernels.bisection.triage import BisectedKernel, CulpritGroup
-from actiondbg.kernels.results.row import WRONG, Row
+from actiondbg.kernels.results.row import Row
 
 _MOST_NAMES = 4  # of kernels in a group
 
@@ -46,7 +46,7 @@ def triage_text(rows: Sequence[Row], groups: Sequence[CulpritGroup]) -> str:
         rows: of all kernels.
         groups: of the bisected ones.
     """
-    wrong = sum(row.verification is not None and row.verification.verdict in WRONG for row in rows)
+    wrong = sum(row.is_wrong for row in rows)
     bisected = sum(len(group.kernels) for group in groups)
     found = [group for group in groups if group.is_found]
     decided = sum(len(group.kernels) for group in found)

@@ -1,5 +1,5 @@
 """Bisection of wrong kernels: the action of the compiler that makes each wrong, and their triage.
 
-May import: actiondbg.kernels.model, operations, providers, generated and results;
+May import: actiondbg.kernels.model, operations, providers, results, generated and verification;
 actiondbg.bisection.
 """

@@ -1,4 +1,4 @@
-"""The folder of generated kernels: layout, manifest, and what is up to date.
+"""The folder of generated kernels: layout, manifest, locks and stored results.
 
-May import: actiondbg.kernels.model, operations and providers.
+May import: actiondbg.kernels.model, operations, execution, providers and results.
 """

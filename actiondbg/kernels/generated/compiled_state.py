@@ -1,4 +1,4 @@
-"""What is known of a compiled dispatch: ``compiled.json`` beside the binaries."""
+"""The stored results of a dispatch: ``compiled.json`` and ``verified.json`` beside the binaries."""
 
 from __future__ import annotations
 

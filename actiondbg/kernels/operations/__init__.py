@@ -1,4 +1,5 @@
 """The kinds of operations, one module each, and their registry.
 
-May import: actiondbg.kernels.model. A kind is a subclass of Operation; ``register`` adds a user's.
+A kind is a subclass of Operation; ``register`` adds a user's.
+May import: actiondbg.kernels.model and programs.
 """

@@ -5,19 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
 
 from actiondbg.kernels.errors import KernelError
 from actiondbg.kernels.model.dispatch import Dispatch
-from actiondbg.kernels.model.operation import Operation
-from actiondbg.kernels.profiling.calibration import calibrated_calls
 from actiondbg.kernels.profiling.peaks import MachinePeaks
-from actiondbg.kernels.profiling.timed_kernel import StartKernel, TimedKernel
+from actiondbg.kernels.profiling.timed_kernel import StartKernel, TimedKernel, calibrated_calls
 from actiondbg.kernels.providers.provider import CompiledKernel
 from actiondbg.kernels.results.row import Profile
-
-if TYPE_CHECKING:
-    import numpy as np
+from actiondbg.kernels.verification.operands import make_operands
 
 Measured = dict[str, Profile | str]
 Kernel = tuple[Dispatch, CompiledKernel]
@@ -25,8 +20,6 @@ Kernel = tuple[Dispatch, CompiledKernel]
 # Kernels that are measured in turn, each in a live process with its operands.
 _MOST_PROCESSES = 16
 _MOST_BYTES = 1 << 30
-_SEED = 7
-_LARGEST = 3  # of random operands: sums stay small, no product is denormal
 
 
 @dataclass
@@ -120,7 +113,7 @@ class Profiler:
     def _started(self, processes: ExitStack, dispatch: Dispatch, compiled: CompiledKernel) -> _Live:
         started: AbstractContextManager[TimedKernel] = self._start(compiled.profile)
         kernel = processes.enter_context(started)
-        kernel.load(operands(dispatch.operation))
+        kernel.load(make_operands(dispatch.operation, "integers"))
         if self._batch_size is None:
             return _Live(dispatch, kernel, calibrated_calls(kernel))
         kernel.time(self._batch_size)  # warms the caches
@@ -141,19 +134,6 @@ class Profiler:
             peak_gflops=self._peaks.gflops_of(operation),
             peak_bandwidth=self._peaks.bandwidth_of(operation),
         )
-
-
-def operands(operation: Operation) -> list[np.ndarray]:
-    """Return operands for measurements: small random integers, the same in each run."""
-    import numpy
-
-    random = numpy.random.default_rng(_SEED)
-    return [
-        random.integers(-_LARGEST, _LARGEST, each.shape, dtype=numpy.int8, endpoint=True).astype(
-            each.type.dtype
-        )
-        for each in operation.inputs
-    ]
 
 
 def _groups(kernels: Sequence[Kernel]) -> Iterable[list[Kernel]]:

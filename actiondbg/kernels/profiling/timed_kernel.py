@@ -1,4 +1,4 @@
-"""What a profiler needs of a kernel in a process of its own."""
+"""Kernels that are timed, and the number of calls in one repetition of a measurement."""
 
 from __future__ import annotations
 
@@ -10,6 +10,11 @@ from actiondbg.kernels.execution.kernel import KernelBinary
 
 if TYPE_CHECKING:
     import numpy as np
+
+ENOUGH_SECONDS = 0.005  # of a repetition: far above the resolution and the cost of a clock
+_RELIABLE_SECONDS = 0.001  # from which on a time is extrapolated
+_GROWTH = 10
+_MOST_CALLS = 10_000_000
 
 
 class TimedKernel(Protocol):
@@ -25,3 +30,20 @@ class TimedKernel(Protocol):
 
 
 StartKernel = Callable[[KernelBinary], AbstractContextManager[TimedKernel]]
+
+
+def calibrated_calls(kernel: TimedKernel) -> int:
+    """Return how many calls take some milliseconds; the calls that it measures warm the caches.
+
+    Raises:
+        KernelError: the kernel failed.
+    """
+    kernel.time(1)  # pages in the code and the operands
+    calls = 1
+    seconds = kernel.time(calls)[0]
+    while seconds < _RELIABLE_SECONDS and calls < _MOST_CALLS:
+        calls = min(calls * _GROWTH, _MOST_CALLS)
+        seconds = kernel.time(calls)[0]
+    if seconds <= 0:
+        return calls
+    return max(1, min(_MOST_CALLS, round(calls * ENOUGH_SECONDS / seconds)))

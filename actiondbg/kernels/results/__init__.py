@@ -1,4 +1,4 @@
-"""The results of a sweep: one row a dispatch, as CSV, Markdown, HTML and Parquet, and compared.
+"""The results of a sweep: a row for each dispatch, as CSV, Markdown, HTML and Parquet; comparisons.
 
 May import: actiondbg.kernels.model, actiondbg.support.
 """

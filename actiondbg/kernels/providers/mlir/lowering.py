@@ -47,8 +47,6 @@ IDENTITY = " ".join((_BUFFERIZE, *_DEALLOCATE, *_TO_LLVM, *_LLC))
 _MODULE = "builtin.module("
 _CLOSING = {"{": "}", "(": ")"}
 
-LLC = ("-O3", "-mcpu=native", "-filetype=obj", "-relocation-model=pic")
-
 
 def schedule_passes(function: str) -> list[str]:
     """Return the passes that interpret the schedule of a module, and remove it."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-import numpy
 import pytest
 
 from actiondbg.kernels.execution.kernel import KernelBinary
@@ -13,9 +12,9 @@ from actiondbg.kernels.model.configuration import Configuration
 from actiondbg.kernels.model.dispatch import Dispatch
 from actiondbg.kernels.model.operation import Operation
 from actiondbg.kernels.operations.matmul import Matmul
-from actiondbg.kernels.profiling.calibration import ENOUGH_SECONDS, calibrated_calls
 from actiondbg.kernels.profiling.peaks import Level, MachinePeaks
-from actiondbg.kernels.profiling.profiler import Kernel, Profiler, operands
+from actiondbg.kernels.profiling.profiler import Kernel, Profiler
+from actiondbg.kernels.profiling.timed_kernel import ENOUGH_SECONDS, calibrated_calls
 from actiondbg.kernels.providers.provider import CompiledKernel
 from actiondbg.kernels.results.row import Profile
 from tests.fakes.kernels.timed_kernel import FakeTimedKernel
@@ -151,14 +150,6 @@ def test_profiles_have_the_peaks_of_their_operations() -> None:
     (profile,) = Profiler(machine.start, peaks=lambda: peaks).profile([_kernel("a")]).values()
     assert _profile(profile).peak_gflops == 100.0
     assert _profile(profile).peak_bandwidth == 10e9
-
-
-def test_operands_are_the_same_in_each_run() -> None:
-    first, again = operands(_MATMUL), operands(_MATMUL)
-    assert [each.dtype.name for each in first] == ["float32", "float32"]
-    assert [each.shape for each in first] == [(8, 8), (8, 8)]
-    assert all(map(numpy.array_equal, first, again))
-    assert set(numpy.unique(first[0])) <= set(range(-3, 4))
 
 
 def test_peaks_are_not_measured_for_nothing() -> None:

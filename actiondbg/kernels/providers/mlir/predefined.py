@@ -31,7 +31,7 @@ def predefined_schedules(operation: Operation, vector_bits: int) -> list[Schedul
         has_functions = "math." in body
         width = function_lanes(operation, vector_bits) if has_functions else 2 * lanes
         schedules = _elementwise(operation, roles, width)
-    elif not has_windows(body) and len(operation.inputs) == 1:
+    elif roles.columns is None or (not has_windows(body) and len(operation.inputs) == 1):
         schedules = _reductions(operation, roles, lanes)
     else:
         schedules = _contractions(operation, roles, lanes, rows=8 if vector_bits >= 512 else 4)
@@ -114,27 +114,37 @@ def _reductions(operation: Operation, roles: _Roles, lanes: int) -> list[Schedul
 def _contractions(operation: Operation, roles: _Roles, lanes: int, rows: int) -> list[Schedule]:
     loops, body = operation.loops, operation.body("%out", "")
     count = len(loops)
+    more_rows = rows + rows // 2
     if has_windows(body):
         # All of a row of the image, so that the windows of neighbours come from the cache.
         tiles = [(1, 4, *[0] * (count - 2)), (1, 1, *[0] * (count - 2)), (0,) * count]
         if "_nchw" in operation.root:
             tiles = [(1, *[0] * (count - 1)), (1, 0, 1, *[0] * (count - 3)), (0,) * count]
-        shapes = [(2 * lanes, rows, 4), (2 * lanes, rows, 1), (lanes, rows, 4)]
+        tiles.insert(1, tiles[0])
+        shapes = [
+            (2 * lanes, rows, 4),
+            (2 * lanes, more_rows, 1),
+            (2 * lanes, rows, 1),
+            (lanes, rows, 4),
+        ]
     else:
         rank = len([loop for loop in loops if loop.type == "parallel"])
         # Operations behind the root that reduce its rows need all of a row.
-        columns = 0 if reduces_rows(operation) else 64
-        outer = [1] * (rank - 2)
-        parallel = [*outer, 64 if columns else 16, columns][-rank:]
-        tiles = [(*parallel, *[deep] * (count - rank)) for deep in (256, 0, 128)]
-        shapes = [(2 * lanes, rows, 1), (2 * lanes, rows, 4), (lanes, rows, 4)]
-    schedules = [
+        small, large = ((16, 0), (24, 0)) if reduces_rows(operation) else ((64, 64), (96, 256))
+        tiles: list[tuple[int, ...]] = []
+        for (height, width), deep in ((small, 256), (large, 256), (small, 0), (small, 128)):
+            parallel = [*[1] * rank, height, width][-rank:]
+            tiles.append((*parallel, *[deep] * (count - rank)))
+        shapes = [
+            (2 * lanes, rows, 1),
+            (2 * lanes, more_rows, 1),
+            (2 * lanes, rows, 4),
+            (lanes, rows, 4),
+        ]
+    return [
         Schedule(_ordered(tile, loops), roles.sizes(count, *shape))
         for tile, shape in zip(tiles, shapes, strict=True)
     ]
-    wide = roles.sizes(count, 2 * lanes, rows + rows // 2, 1)
-    schedules.insert(1, Schedule(_ordered(tiles[0], loops), wide))
-    return schedules
 
 
 def _ordered(sizes: Sequence[int], loops: Sequence[Loop]) -> tuple[int, ...]:

@@ -346,6 +346,7 @@ class ScheduleText:
         functions = self._functions()
         self._apply(
             functions,
+            "vector.sink_ops",
             "vector.reduction_to_contract",
             "vector.transfer_permutation_patterns",
             "tensor.fold_tensor_subset_ops_into_vector_transfers",

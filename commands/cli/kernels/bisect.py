@@ -117,14 +117,16 @@ def run(argv: list[str]) -> int:
     Raises:
         ActiondbgError: nothing is generated or selected, or a compiler is missing.
     """
-    options = build_parser().read_intermixed(argv)
-    line = _Line(options)
+    parser = build_parser()
+    options = parser.read_intermixed(argv)
     interrupted = False
-    try:
-        line.run()
-    except KeyboardInterrupt:
-        interrupted = True
-    return line.finish(interrupted)
+    with parser.reported_usage():
+        line = _Line(options)
+        try:
+            line.run()
+        except KeyboardInterrupt:
+            interrupted = True
+        return line.finish(interrupted)
 
 
 class _Line:

@@ -102,11 +102,17 @@ def run(argv: list[str]) -> int:
     Raises:
         ActiondbgError: an option is wrong, or a compiler is not installed.
     """
-    options = build_parser().read(argv)
+    parser = build_parser()
+    options = parser.read(argv)
+    with parser.reported_usage():
+        return _search_all(options)
+
+
+def _search_all(options: SearchOptions) -> int:
+    """Search for each operation; return the exit code."""
     providers = [
         make_provider(name, provider_settings(options)) for name in requested_providers(options)
     ]
-    operations = _operations(options, providers[0])
     settings = SweepSettings(
         generated_dir=options.generated_dir,
         repetitions=options.benchmark_repetitions,
@@ -114,7 +120,7 @@ def run(argv: list[str]) -> int:
         memory=options.memory,
     )
     results: list[SearchResult] = []
-    for operation in operations:
+    for operation in _operations(options, providers[0]):
         for provider in providers:
             result = _search(options, operation, provider, settings)
             if result is None:

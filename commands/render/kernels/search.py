@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Sequence
+from dataclasses import replace
 from statistics import median
 from typing import TextIO
 
@@ -33,11 +35,13 @@ class SearchDisplay:
 
     def report(self, progress: SearchProgress) -> None:
         """Show the progress."""
-        line = progress_line(progress, self._flops)
         if self._is_terminal:
+            # A line that wraps cannot be erased.
+            line = progress_line(replace(progress, trial=None), self._flops)
+            line = line[: shutil.get_terminal_size().columns - 1]
             print(f"\r\033[K{line}", end="", file=self._err, flush=True)
         else:
-            print(line, file=self._err, flush=True)
+            print(progress_line(progress, self._flops), file=self._err, flush=True)
 
     def clear(self) -> None:
         """Erase the line of a terminal."""

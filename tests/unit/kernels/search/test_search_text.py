@@ -6,6 +6,8 @@ import io
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
 from actiondbg.commands.render.kernels.search import (
     SearchDisplay,
     progress_line,
@@ -106,3 +108,18 @@ def test_a_file_gets_a_line_for_each_trial() -> None:
     display.report(SearchProgress(1, None, trial("mlir_b", 0.001), None, None))
     display.clear()
     assert out.getvalue() == "1; mlir_b: 1 ms\n"
+
+
+def test_a_terminal_gets_one_line_that_does_not_wrap(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Terminal(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    monkeypatch.setenv("COLUMNS", "40")
+    out = Terminal()
+    display = SearchDisplay(out, OPERATION.flops)
+    display.report(SearchProgress(1, 50, trial("mlir_c", 0.002), trial("mlir_b" * 9, 0.001), 3.0))
+    display.clear()
+    shown, cleared = out.getvalue().removeprefix("\r\033[K").split("\r\033[K")
+    assert shown == "1/50; best 1 ms (0.524 GFLOP/s) mlir_bmlir_b"[:39]
+    assert cleared == ""

@@ -30,7 +30,7 @@ from actiondbg.commands.cli.kernels.requested_problems import (
     requested_slices,
 )
 from actiondbg.commands.render.kernels.rows import report_lines, report_object
-from actiondbg.errors import UsageError
+from actiondbg.errors import ActiondbgError, UsageError
 from actiondbg.kernels.generated.layout import GeneratedFolder
 from actiondbg.kernels.kernels import Kernels
 from actiondbg.kernels.model.dispatch import Dispatch
@@ -197,13 +197,17 @@ def run_sweep(options: CompileLine, choose: Callable[[Kernels], list[Dispatch]])
             show=print_command if options.verbose or options.dry_run else None,
             warn=print_warning,
         )
-        dispatches = choose(kernels)
+        with _writing(options.generated_dir):
+            dispatches = choose(kernels)
         sweep = kernels.sweep(dispatches)
-        interrupted = not _completed(sweep, dispatches)
+        stopped = _stopped_by(sweep, dispatches)
     rows = [sweep.rows[each.name] for each in dispatches if each.name in sweep.rows]
     if not options.dry_run:
         output.write(rows)
-    if interrupted:
+    if isinstance(stopped, OSError):
+        with _writing(options.generated_dir):
+            raise stopped
+    if stopped is not None:
         print(
             f"actiondbg: interrupted after {len(rows)} of {len(dispatches)} dispatches: the same "
             "command continues.",
@@ -213,13 +217,25 @@ def run_sweep(options: CompileLine, choose: Callable[[Kernels], list[Dispatch]])
     return FAILED if any(row.is_wrong for row in rows) else 0
 
 
-def _completed(sweep: Sweep, dispatches: Sequence[Dispatch]) -> bool:
-    """Run a sweep; return False after an interrupt."""
+def _stopped_by(sweep: Sweep, dispatches: Sequence[Dispatch]) -> KeyboardInterrupt | OSError | None:
+    """Run a sweep; return what stopped it, such as a full disk: its rows are printed first."""
     try:
         sweep.run(dispatches)
-    except KeyboardInterrupt:
-        return False
-    return True
+    except (KeyboardInterrupt, OSError) as error:
+        return error
+    return None
+
+
+@contextmanager
+def _writing(folder: Path) -> Generator[None]:
+    """Raise a sentence for an OSError in the block: generated kernels could not be written."""
+    try:
+        yield
+    except OSError as error:
+        raise ActiondbgError(
+            f"'{folder}' cannot be written ({error.strerror or error}): make room or name another "
+            "--generated-dir; the same command then continues."
+        ) from error
 
 
 class _Output:

@@ -26,6 +26,21 @@ PACKAGES = (
     "actiondbg.recording.query",
     "actiondbg.recording.recording",
     "actiondbg.recording.session",
+    "actiondbg.kernels",
+    "actiondbg.kernels.model",
+    "actiondbg.kernels.operations",
+    "actiondbg.kernels.problems",
+    "actiondbg.kernels.providers.provider",
+    "actiondbg.kernels.providers.registry",
+    "actiondbg.kernels.providers.steps",
+    "actiondbg.kernels.execution.kernel",
+    "actiondbg.kernels.execution.kernel_process",
+    "actiondbg.kernels.verification",
+    "actiondbg.kernels.results",
+    "actiondbg.kernels.sweep",
+    "actiondbg.kernels.bisection",
+    "actiondbg.kernels.search",
+    "actiondbg.kernels.counting",
 )
 
 

@@ -11,7 +11,7 @@ from actiondbg.kernels.model.operation import Operation, Reference
 if TYPE_CHECKING:
     import numpy as np
 
-ComputeReference = Callable[[Operation, "Sequence[np.ndarray]"], Reference]
+ComputeReference = Callable[[Operation, Sequence["np.ndarray"]], Reference]
 NUMPY = "numpy"
 
 

@@ -55,6 +55,7 @@ if TYPE_CHECKING:
     from actiondbg.kernels.model.dispatch import Dispatch
     from actiondbg.kernels.model.operation import Operation
     from actiondbg.kernels.results.row import Row
+    from actiondbg.kernels.verification.verifier import DispatchVerifier
 
 UNDECIDED = 1  # exit code
 _EPILOG = """\
@@ -167,28 +168,31 @@ class _Line:
         """Bisect the wrong kernels, and print each culprit when it is found."""
         stages, _ = make_stages(kernels.settings, kernels.providers)
         assert stages.verifier is not None  # the settings ask for it
-        quiet = self._options.quiet or self._options.json
+        for name, row in self._rows.items():
+            if not row.is_wrong:
+                continue
+            self._print(row_line(row))
+            if can_be_bisected(row):
+                self._rows[name] = self._bisected_row(row, kernels, stages.verifier)
+                self._print(*culprit_lines(self._bisected[-1]))
+
+    def _bisected_row(self, row: Row, kernels: Kernels, verifier: DispatchVerifier) -> Row:
+        # One display for each: what is printed beside it would be wrapped.
         with progress_display(sys.stderr, quiet=True) as progress:
             bisector = RowBisector(
                 kernels.folder,
                 kernels.providers,
-                stages.verifier,
+                verifier,
                 mode=self._options.mode,
                 on_compile=print_compiling,
                 progress=progress,
             )
-            self._bisected = bisector.bisected
-            for name, row in self._rows.items():
-                if not row.is_wrong:
-                    continue
-                self._print(quiet, row_line(row))
-                if not can_be_bisected(row):
-                    continue
-                self._rows[name] = bisector.bisect(row)
-                self._print(quiet, *culprit_lines(self._bisected[-1]))
+            bisected = bisector.bisect(row)
+        self._bisected += bisector.bisected
+        return bisected
 
-    def _print(self, quiet: bool, *lines: str) -> None:
-        if not quiet:
+    def _print(self, *lines: str) -> None:
+        if not (self._options.quiet or self._options.json):
             print("\n".join(lines), flush=True)
 
     def finish(self, interrupted: bool) -> int:

@@ -1,6 +1,6 @@
 //===- Slots.h - Functions that are replaced by counting ones ---*- C++ -*-===//
 //
-// A slot is a function of a module and the entry that stands in for it. The
+// A slot is a function of a module and the entry that replaces it. The
 // entries are code of this library, one for each slot, so that no code is
 // generated while the program runs.
 //
@@ -15,7 +15,7 @@
 /// returns an int; a kernel has any arguments and results.
 enum Kind { Dispatch, Kernel };
 
-/// Returns the entry that stands in for a function; NULL if it is not counted.
+/// Returns the entry that replaces a function; NULL if it is not counted.
 /// Needs the lock.
 void *entryOf(enum Kind kind, void *function, const char *library,
               const char *name);

@@ -67,7 +67,7 @@ def bisect_dispatch(
         provider: of the dispatch.
         verifier: runs the kernels of the trials.
         verdict: of the kernel's verification. "NOT COMPILED" looks for what makes the configured
-            step fail, or a later one, as the log of the compilation tells.
+            step fail, or a later one, as the log of the compilation shows.
         detail: of the verification: names the error.
         mode: of the bisection.
         jobs: how many trials run at a time.

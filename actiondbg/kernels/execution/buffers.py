@@ -22,7 +22,7 @@ _watched: list[GuardedBuffer] = []
 
 
 def poison(dtype: numpy.dtype) -> numpy.ndarray:
-    """Return one element of a type that stands for "never written"; of a float, a NaN."""
+    """Return one element of a type that means "never written"; of a float, a NaN."""
     byte = 0xA5 if dtype.kind in "iu" else 0xFF
     return numpy.full(dtype.itemsize, byte, numpy.uint8).view(dtype)
 

@@ -26,7 +26,7 @@ _KINDS: dict[str, type[Operation]] = {}
 
 
 def register(kind: type[Operation]) -> None:
-    """Add a kind of operation: generate, the manifest and the problem files then know it."""
+    """Add a kind of operation: generate, the manifest and problem files then accept it."""
     _KINDS[kind.kind] = kind
 
 

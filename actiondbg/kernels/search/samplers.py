@@ -27,7 +27,7 @@ class Sampler(Protocol):
     def learn(self, point: Point, seconds: float) -> None:
         """Learn the time of a point; it is infinite if the kernel is wrong or does not fit.
 
-        A point that is known already is left alone.
+        A point that was learned before is ignored.
         """
         ...
 

@@ -16,7 +16,7 @@ from actiondbg.kernels.sweep.settings import SweepSettings
 _EPILOG = """\
 examples:
   actiondbg kernels generate --problem-m 64,128 --problem-n 64 --problem-k 64
-  actiondbg kernels generate --problem-set bert-base --provider iree
+  actiondbg kernels generate --problem-set bert_base_128 --provider iree
   actiondbg kernels generate --from model.mlir
 
 exit status: 0 success, 1 error, 2 bad usage.

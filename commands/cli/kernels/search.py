@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 _EPILOG = """\
 examples:
   actiondbg kernels search --operation-kind matmul --problem-m 512 --problem-n 512 --problem-k 512
-  actiondbg kernels search --problem-set bert-base --dispatches '*ffn*' --seconds 60
+  actiondbg kernels search --problem-set bert_base_128 --dispatches '*x3072x*' --seconds 60
   actiondbg kernels search --problem-m 512 --problem-n 512 --problem-k 512 --sampler random
 
 The same command continues a search that was interrupted; a larger --budget continues it further.

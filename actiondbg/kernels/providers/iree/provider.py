@@ -150,13 +150,13 @@ class IreeProvider(Provider):
         )
 
     def _explained(self, error: CompileError) -> CompileError:
-        """Return an error that says so if this IREE does not know the attributes."""
+        """Return an error with the reason, if this IREE lacks the attributes."""
         if "iree_cpu" not in str(error) and "iree_gpu" not in str(error):
             return error
         version = self._tools.version().split()[0]
         return CompileError(
-            f"IREE {version} does not know the attributes of this configuration, which are those "
-            f"of IREE 3.12 and later: {error}"
+            f"IREE {version} lacks the attributes of this configuration: install IREE 3.12 or "
+            f"later, or use --default-config. {error}"
         )
 
 

@@ -15,7 +15,7 @@ _GPUS = {
     "cuda": ("cuda", "cuda", "--iree-cuda-target", "sm_80"),
     "rocm": ("hip", "hip", "--iree-rocm-target", "gfx942"),
 }
-# IREE computes f64 as f32 unless told otherwise.
+# IREE computes f64 as f32 by default.
 _KEEP_F64 = "--iree-input-demote-f64-to-f32=false"
 _CPUINFO = Path("/proc/cpuinfo")
 

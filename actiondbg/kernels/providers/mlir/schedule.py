@@ -220,7 +220,7 @@ class ScheduleText:
     def _mark(self, ranks: list[int]) -> None:
         """Mark each operation with its number of loops, and the root with 0.
 
-        Tiling keeps attributes, and so the pieces can be told apart.
+        Tiling keeps attributes: they identify the pieces.
         """
         rows = [f"{rank}_loops_of_rows" for rank in ranks] if self._reduces_rows else []
         self._mark_matching([*rows, *(f"{rank}_loops" for rank in ranks)])

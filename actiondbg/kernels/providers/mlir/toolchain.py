@@ -19,7 +19,7 @@ _INSTALL = "pip install 'actiondbg[mlir]'"
 _NAMES = ("mlir-opt", "mlir-translate", "llc")
 _SYSTEM = Path("/usr/lib")
 _CPU_INFORMATION = Path("/proc/cpuinfo")
-# The widest registers that a feature of the CPU, as Linux names it, stands for.
+# The width of the vector registers, by the feature of the CPU that implies it, as Linux names it.
 _VECTOR_BITS = (("avx512f", 512), ("avx", 256), ("sve", 128), ("asimd", 128), ("sse2", 128))
 
 

@@ -1,0 +1,48 @@
+"""The examples in the help of the commands on kernels are command lines that work."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from importlib import import_module
+
+import pytest
+
+from actiondbg.commands import SUBCOMMANDS
+from actiondbg.kernels.model.configuration import Configuration
+from actiondbg.kernels.model.dispatch import Dispatch
+from actiondbg.kernels.operations.registry import find_kind
+from actiondbg.kernels.problems.sets import load_set
+from actiondbg.kernels.sweep.selection import DispatchFilter
+
+_COMMANDS = [
+    name for name in SUBCOMMANDS if name.startswith("kernels ") and name != "kernels count"
+]
+
+
+def _examples(command: str) -> list[list[str]]:
+    """Return the words behind the command's name in each example of its help."""
+    text = import_module(SUBCOMMANDS[command]).build_parser().format_help()
+    block = text.partition("examples:\n")[2].partition("\n\n")[0].replace("\\\n", " ")
+    lines = [shlex.split(line) for line in block.splitlines()]
+    start = ["actiondbg", *command.split()]
+    return [words[len(start) :] for words in lines if words[: len(start)] == start]
+
+
+@pytest.mark.parametrize("command", _COMMANDS)
+def test_examples_are_accepted(command: str) -> None:
+    examples = _examples(command)
+    assert examples
+    for words in examples:
+        options = import_module(SUBCOMMANDS[command]).build_parser().read_intermixed(words)
+        operations = [
+            each for name in getattr(options, "problem_set", ()) for each in load_set(name)
+        ]
+        kinds = re.findall(r"\w+", getattr(options, "operation_kind", "all"))
+        assert kinds == ["all"] or [find_kind(each).kind for each in kinds]
+        if operations:
+            chosen = DispatchFilter(names=getattr(options, "dispatches", ""))
+            dispatches = [
+                Dispatch(each, Configuration("mlir", "mlir_default")) for each in operations
+            ]
+            assert chosen.select(dispatches)

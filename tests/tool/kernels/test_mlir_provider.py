@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-import resource
+import re
 import subprocess
 from pathlib import Path
 
@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from actiondbg.kernels.errors import CompileError
+from actiondbg.kernels.execution.kernel_process import KernelProcess
 from actiondbg.kernels.model.configuration import Configuration
 from actiondbg.kernels.model.dispatch import Dispatch
 from actiondbg.kernels.model.element_type import ElementType
@@ -24,8 +25,9 @@ from actiondbg.kernels.operations.matmul_bias_relu import MatmulBiasRelu
 from actiondbg.kernels.operations.matmul_softmax import MatmulSoftmax
 from actiondbg.kernels.operations.pooling import Pooling
 from actiondbg.kernels.operations.reduction import Reduction
+from actiondbg.kernels.problems.program_file import operations_of
 from actiondbg.kernels.providers.mlir.provider import MlirProvider
-from actiondbg.kernels.providers.mlir.shared_library import load, support_source
+from actiondbg.kernels.providers.mlir.shared_library import support_source
 from actiondbg.kernels.providers.provider import CompiledKernel
 from actiondbg.kernels.providers.registry import make_provider
 from actiondbg.kernels.providers.steps import COMMANDS, CompilationSteps
@@ -67,7 +69,8 @@ def operands(operation: Operation) -> list[np.ndarray]:
 
 def assert_right(kernel: CompiledKernel, operation: Operation) -> None:
     inputs = operands(operation)
-    result = load(kernel.verify).run(inputs)
+    with KernelProcess(kernel.verify) as process:
+        result = process.run(inputs)
     assert result.shape == operation.result.shape
     assert result.dtype == operation.result.type.dtype
     reference = operation.reference(inputs)
@@ -126,6 +129,65 @@ def test_each_kind_is_right(tmp_path: Path, provider: MlirProvider, operation: O
         assert_right(kernel, operation)
 
 
+MODEL = """
+func.func @main(%image: tensor<1x9x9x20xf32>, %numbers: tensor<20xi32>) -> (tensor<1x4x4x20xf32>, tensor<20xi32>) {
+  %low = arith.constant 0xFF800000 : f32
+  %zero = arith.constant 0 : i32
+  %empty = tensor.empty() : tensor<1x4x4x20xf32>
+  %fill = linalg.fill ins(%low : f32) outs(%empty : tensor<1x4x4x20xf32>) -> tensor<1x4x4x20xf32>
+  %window = tensor.empty() : tensor<3x3xf32>
+  %pooled = linalg.generic {indexing_maps = [affine_map<(n, h, w, c, i, j) -> (n, h * 2 + i, w * 2 + j, c)>, affine_map<(n, h, w, c, i, j) -> (i, j)>, affine_map<(n, h, w, c, i, j) -> (n, h, w, c)>], iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction"]} ins(%image, %window : tensor<1x9x9x20xf32>, tensor<3x3xf32>) outs(%fill : tensor<1x4x4x20xf32>) {
+  ^bb0(%in: f32, %unused: f32, %out: f32):
+    %larger = arith.maximumf %in, %out : f32
+    linalg.yield %larger : f32
+  } -> tensor<1x4x4x20xf32>
+  %bits = tensor.empty() : tensor<20xi1>
+  %negative = linalg.generic {indexing_maps = [affine_map<(n) -> (n)>, affine_map<(n) -> (n)>], iterator_types = ["parallel"]} ins(%numbers : tensor<20xi32>) outs(%bits : tensor<20xi1>) {
+  ^bb0(%in: i32, %out: i1):
+    %less = arith.cmpi slt, %in, %zero : i32
+    linalg.yield %less : i1
+  } -> tensor<20xi1>
+  %same = tensor.empty() : tensor<20xi32>
+  %positive = linalg.generic {indexing_maps = [affine_map<(n) -> (n)>, affine_map<(n) -> (n)>, affine_map<(n) -> (n)>], iterator_types = ["parallel"]} ins(%negative, %numbers : tensor<20xi1>, tensor<20xi32>) outs(%same : tensor<20xi32>) {
+  ^bb0(%flag: i1, %in: i32, %out: i32):
+    %chosen = arith.select %flag, %zero, %in : i32
+    linalg.yield %chosen : i32
+  } -> tensor<20xi32>
+  return %pooled, %positive : tensor<1x4x4x20xf32>, tensor<20xi32>
+}
+"""  # noqa: E501
+
+
+def test_operations_of_a_model_are_right(tmp_path: Path, provider: MlirProvider) -> None:
+    model = tmp_path / "model.mlir"
+    model.write_text(MODEL)
+    found = operations_of(model)
+    assert [len(provider.configurations(each)) > 0 for each in found] == [True, False]
+    for operation in found:
+        for configuration in (provider.default(operation), *provider.configurations(operation)[:2]):
+            folder = tmp_path / f"{operation.name}_{configuration.name}"
+            kernel = compile_in(folder, provider, operation, configuration)
+            assert kernel.config_applied in ("yes", "default"), kernel.detail
+            assert_right(kernel, operation)
+
+
+def test_bits_have_no_schedule(tmp_path: Path, provider: MlirProvider) -> None:
+    model = tmp_path / "model.mlir"
+    model.write_text(MODEL)
+    bits = operations_of(model)[1]
+    obstacle = provider.obstacle(Dispatch(bits, configuration_named("bits", vector=[4])))
+    assert obstacle is not None
+    assert "has tensors of i1, of which MLIR cannot store vectors" in obstacle
+
+
+def test_narrow_types_are_multiplied_as_outer_products(
+    tmp_path: Path, provider: MlirProvider
+) -> None:
+    operation = Matmul(16, 64, 16, I8, I8, I32)
+    compile_in(tmp_path, provider, operation, provider.configurations(operation)[0])
+    assert not re.search(r"vector<\d+x\d+x\d+xi", (tmp_path / "scheduled.mlir").read_text())
+
+
 def test_split_reduction_is_right(tmp_path: Path, provider: MlirProvider) -> None:
     operation = Matmul(17, 33, 128)
     configuration = configuration_named(
@@ -149,11 +211,9 @@ def test_schedule_without_vectors_is_reported(tmp_path: Path, provider: MlirProv
 def test_calls_free_their_buffers(tmp_path: Path, provider: MlirProvider) -> None:
     operation = MatmulSoftmax(128, 256, 4, result_type=F16)
     kernel = compile_in(tmp_path, provider, operation, provider.default(operation))
-    loaded, inputs = load(kernel.profile), operands(operation)
-    loaded.time(inputs, 10)
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    loaded.time(inputs, 500)  # with buffers of 128 KiB for the scores
-    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 32 * 1024
+    with KernelProcess(kernel.profile, memory=256 << 20) as process:
+        process.load(operands(operation))
+        process.time(4000)  # each with a buffer of 128 KiB for the scores
 
 
 @pytest.mark.parametrize(
@@ -227,7 +287,9 @@ def test_unknown_pass_fails_with_the_message_of_mlir_opt(
 def test_kernel_can_be_timed(tmp_path: Path, provider: MlirProvider) -> None:
     operation = Matmul(32, 32, 32)
     kernel = compile_in(tmp_path, provider, operation, provider.configurations(operation)[0])
-    assert load(kernel.profile).time(operands(operation), 10) > 0
+    with KernelProcess(kernel.profile) as process:
+        process.load(operands(operation))
+        assert process.time(10)[0] > 0
 
 
 def test_saved_commands_compile_again(tmp_path: Path, provider: MlirProvider) -> None:
@@ -251,7 +313,8 @@ def test_configured_step_can_be_replaced(tmp_path: Path, provider: MlirProvider)
     kernel = provider.finish(dispatch, tmp_path, CompilationSteps(tmp_path), other)
     inputs = operands(operation)
     negative = -operation.reference(inputs).values
-    assert np.array_equal(load(kernel.verify).run(inputs), negative.astype(np.float32))
+    with KernelProcess(kernel.verify) as process:
+        assert np.array_equal(process.run(inputs), negative.astype(np.float32))
 
 
 def test_choice_of_a_search_is_right(tmp_path: Path, provider: MlirProvider) -> None:

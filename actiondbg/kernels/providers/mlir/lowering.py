@@ -57,6 +57,14 @@ def schedule_passes(function: str) -> list[str]:
     ]
 
 
+def has_bits(body: str) -> bool:
+    """Return whether there are tensors of i1.
+
+    MLIR stores the elements of a vector of i1 as bits, and single ones as bytes.
+    """
+    return "xi1>" in body
+
+
 def default_passes(body: str) -> list[str]:
     """Return the passes of the default configuration.
 
@@ -64,7 +72,7 @@ def default_passes(body: str) -> list[str]:
         body: of the function. One with tensors of bits has its operations fused, such that none of
             them are stored: MLIR 22 cannot lower that (an assertion fails).
     """
-    return ["--linalg-fuse-elementwise-ops", _BUFFERIZE] if "xi1>" in body else [_BUFFERIZE]
+    return ["--linalg-fuse-elementwise-ops", _BUFFERIZE] if has_bits(body) else [_BUFFERIZE]
 
 
 def pipeline_passes(pipeline: str) -> list[str]:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from actiondbg.kernels.model.configuration import Configuration, Parameter
 from actiondbg.kernels.model.operation import Operation
-from actiondbg.kernels.providers.mlir.lowering import split_pipeline
+from actiondbg.kernels.providers.mlir.lowering import has_bits, split_pipeline
 from actiondbg.kernels.providers.mlir.schedule import Schedule, has_windows
 
 _SCHEDULE = {"tile", "vector", "split_k_slices", "partial"}
@@ -45,6 +45,11 @@ def parameters_obstacle(operation: Operation, configuration: Configuration) -> s
         return _pipeline_obstacle(configuration)
     if "tile" in parameters and "vector" not in parameters:
         return "A schedule needs the parameter 'vector', with a size for each loop."
+    if "vector" in parameters and has_bits(operation.body("%out", "")):
+        return (
+            f"{operation.name} has tensors of i1, of which MLIR cannot store vectors: use the "
+            "default or a pipeline."
+        )
     for name in ("tile", "vector"):
         obstacle = _sizes_obstacle(operation, parameters, name)
         if obstacle is not None:

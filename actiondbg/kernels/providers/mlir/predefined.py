@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from actiondbg.errors import UsageError
 from actiondbg.kernels.model.configuration import Parameter
 from actiondbg.kernels.model.operation import Loop, Operation
+from actiondbg.kernels.providers.mlir.lowering import has_bits
 from actiondbg.kernels.providers.mlir.schedule import (
     Schedule,
     function_lanes,
@@ -22,11 +23,11 @@ _STRIDED = re.compile(r"affine_map<[^>]*-> \([^)>]*\* \d[^)>]*\+")
 
 def predefined_schedules(operation: Operation, vector_bits: int) -> list[Schedule]:
     """Return the schedules of an operation, the one that is best on most shapes first."""
-    if not operation.loops:
+    body = operation.body("%out", "")
+    if not operation.loops or has_bits(body):
         return []
     lanes = vector_bits // operation.accumulator.bits
     roles = _roles(operation)
-    body = operation.body("%out", "")
     if all(loop.type == "parallel" for loop in operation.loops):
         has_functions = "math." in body
         width = function_lanes(operation, vector_bits) if has_functions else 2 * lanes

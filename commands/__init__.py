@@ -13,7 +13,7 @@ SUBCOMMANDS = {  # their modules
     "explain": f"{_CLI}.explain",
     "export": f"{_CLI}.export",
     "import": f"{_CLI}.imports",
-    "kernels": f"{_CLI}.kernels",
+    "kernels": f"{_CLI}.kernels.command_list",
     "kernels bisect": f"{_CLI}.kernels.bisect",
     "kernels compile": f"{_CLI}.kernels.compile",
     "kernels count": f"{_CLI}.kernels.count",

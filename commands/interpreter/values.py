@@ -74,6 +74,14 @@ def milliseconds(text: str) -> float:
     return value
 
 
+def seconds(text: str) -> float:
+    """Parse a positive number of seconds."""
+    value = _number(text)
+    if not 0 < value < float("inf"):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a positive number of seconds")
+    return value
+
+
 def positive_number(text: str) -> float:
     """Parse a positive number."""
     value = _number(text)

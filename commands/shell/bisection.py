@@ -22,17 +22,6 @@ if TYPE_CHECKING:
     from actiondbg.session.session import Session
 
 
-def seconds(text: str) -> float:
-    """Parse a positive number of seconds."""
-    try:
-        found = float(text)
-    except ValueError:
-        found = 0.0
-    if found <= 0:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a positive number of seconds")
-    return found
-
-
 def _tolerance(text: str) -> float:
     try:
         tolerance = float(text)
@@ -184,7 +173,7 @@ class BisectOptions(OracleOptions):
             "--timeout",
             "SECONDS",
             help="the time limit of a trial, and of the oracle",
-            parse=seconds,
+            parse=values.seconds,
         ),
     ] = None
     repeat: Annotated[

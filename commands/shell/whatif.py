@@ -10,7 +10,7 @@ from actiondbg.commands.interpreter.declaration import Topic
 from actiondbg.commands.interpreter.options import Flag, Option, Options, Positional, Rest
 from actiondbg.commands.render.past import DiffShown
 from actiondbg.commands.render.whatif import ApplicableShown, ComparisonShown, PatternsShown
-from actiondbg.commands.shell.bisection import OracleOptions, optional_oracle, seconds
+from actiondbg.commands.shell.bisection import OracleOptions, optional_oracle
 from actiondbg.errors import UsageError
 
 if TYPE_CHECKING:
@@ -45,7 +45,9 @@ class ComparisonOptions(OracleOptions):
     ] = 1
     timeout: Annotated[
         float | None,
-        Option("--timeout", "SECONDS", help="the time limit of an alternative", parse=seconds),
+        Option(
+            "--timeout", "SECONDS", help="the time limit of an alternative", parse=values.seconds
+        ),
     ] = None
     diff: Annotated[
         bool, Flag("--diff", help="show the diff of the final IR of each alternative too")
@@ -162,7 +164,9 @@ class ApplicableOptions(Options):
     ] = False
     timeout: Annotated[
         float,
-        Option("--timeout", "SECONDS", help="the time limit of each pass (5)", parse=seconds),
+        Option(
+            "--timeout", "SECONDS", help="the time limit of each pass (5)", parse=values.seconds
+        ),
     ] = _TRY_SECONDS
 
 

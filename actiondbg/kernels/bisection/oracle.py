@@ -11,9 +11,9 @@ from actiondbg.bisection.command_runner import CommandRunner
 from actiondbg.bisection.oracles.oracle import Command, OracleSetup, shortened
 from actiondbg.bisection.verdict import Judgement
 from actiondbg.kernels.bisection.kernel_file import WrongKernel
-from actiondbg.kernels.bisection.stepwise_provider import StepwiseProvider
 from actiondbg.kernels.errors import CompileError
 from actiondbg.kernels.providers.steps import CompilationSteps
+from actiondbg.kernels.providers.stepwise_provider import StepwiseProvider
 from actiondbg.kernels.results.row import Verification
 from actiondbg.kernels.verification.verifier import DispatchVerifier
 from actiondbg.support.scratch_directory import scratch_directory

@@ -22,8 +22,8 @@ from actiondbg.commands.cli.kernels.sweep_line import provider_settings, request
 from actiondbg.commands.cli.line_parser import LineParser
 from actiondbg.commands.interpreter.options import Flag, Option
 from actiondbg.commands.interpreter.values import positive
+from actiondbg.commands.interpreter.values import seconds as positive_seconds
 from actiondbg.commands.render.kernels.search import SearchDisplay, search_object, search_text
-from actiondbg.commands.shell.bisection import seconds as positive_seconds
 from actiondbg.errors import UsageError
 from actiondbg.kernels.generated.layout import GeneratedFolder
 from actiondbg.kernels.model.dispatch import Dispatch

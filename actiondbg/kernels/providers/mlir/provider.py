@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from actiondbg.kernels.errors import CompileError
@@ -28,23 +27,11 @@ from actiondbg.kernels.providers.mlir.shared_library import support_source
 from actiondbg.kernels.providers.mlir.toolchain import Toolchain, find_toolchain
 from actiondbg.kernels.providers.provider import Applied, CompiledKernel, Provider
 from actiondbg.kernels.providers.steps import CompilationSteps
+from actiondbg.kernels.providers.stepwise_provider import ConfiguredStep
 
 CONFIGURED = "configured.mlir"
 SCHEDULED = "scheduled.mlir"  # after the step that contains the configuration
 _LOADER = "actiondbg.kernels.providers.mlir.shared_library:load"
-
-
-@dataclass(frozen=True)
-class ConfiguredStep:
-    """The command that applies a configuration: one run of mlir-opt.
-
-    Attributes:
-        argv: the command line; files are relative to the folder of the dispatch.
-        output: the file that it writes, relative to the folder.
-    """
-
-    argv: list[str]
-    output: Path
 
 
 class MlirProvider(Provider):
@@ -108,18 +95,7 @@ class MlirProvider(Provider):
     def finish(
         self, dispatch: Dispatch, folder: Path, steps: CompilationSteps, scheduled: Path
     ) -> CompiledKernel:
-        """Compile what the configured step wrote.
-
-        Args:
-            dispatch: whose configuration was applied.
-            folder: gets the binaries.
-            steps: runs the commands.
-            scheduled: the output of the configured step, absolute or relative to the folder: that
-                of ``compile``, or another in its place.
-
-        Raises:
-            CompileError: a step failed.
-        """
+        """Compile an output of the configured step; see StepwiseProvider."""
         tools, symbol = self.toolchain, f"_mlir_ciface_{dispatch.operation.name}"
         inputs, result = dispatch.operation.inputs, dispatch.operation.result
         steps.note(f"{lowering.SUPPORT} calls the kernel in a loop")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -19,25 +18,18 @@ from actiondbg.kernels.model.dispatch import Dispatch
 from actiondbg.kernels.operations.matmul import Matmul
 from actiondbg.kernels.providers.provider import CompiledKernel
 from actiondbg.kernels.providers.steps import CompilationSteps
+from actiondbg.kernels.providers.stepwise_provider import ConfiguredStep
 from actiondbg.kernels.results.row import Verdict, Verification
 from tests.fakes.kernels.tuned_provider import TunedProvider
 
 DISPATCH = Dispatch(Matmul(4, 8, 16), Configuration("mlir", "mlir_tile", {"tile": [4, 8, 0]}))
 
 
-@dataclass
-class Step:
-    """A step whose tool is never run."""
-
-    argv: list[str]
-    output: Path
-
-
 class Finisher:
     """A provider that compiles every output but one with the text ``broken``."""
 
-    def configured_step(self, dispatch: Dispatch) -> Step:
-        return Step(["mlir-opt"], Path("out.mlir"))
+    def configured_step(self, dispatch: Dispatch) -> ConfiguredStep:
+        return ConfiguredStep(["mlir-opt"], Path("out.mlir"))
 
     def finish(
         self, dispatch: Dispatch, folder: Path, steps: CompilationSteps, scheduled: Path

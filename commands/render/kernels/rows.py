@@ -35,7 +35,7 @@ def report_lines(entries: Sequence[Entry], *, full: bool = False, width: int = 8
     blocks = list(entries)
     lines: list[str] = []
     if len(entries) > _MOST_BLOCKS and not full:
-        lines += [*table_lines(entries), ""]
+        lines += [*table_lines(entries, width), ""]
         blocks = [entry for entry in entries if entry.is_wrong][:_MOST_BLOCKS]
     for entry in blocks:
         lines += block_lines(entry, width)
@@ -54,9 +54,29 @@ def block_lines(entry: Entry, width: int = 80) -> list[str]:
     return lines
 
 
-def table_lines(entries: Sequence[Entry]) -> list[str]:
-    """Return a table with a line for each dispatch."""
-    return aligned([TABLE_HEAD, *(table_cells(entry) for entry in entries)], _LEFT)
+def table_lines(entries: Sequence[Entry], width: int = 80) -> list[str]:
+    """Return a table with a line for each dispatch, below its operation, as wide as a terminal.
+
+    The blocks of the wrong ones say why they are.
+    """
+    head = ("", *TABLE_HEAD[1:])
+    lines = aligned([head, *(_cells(entry) for entry in entries)], _LEFT)
+    table = [lines[0]]
+    operation = ""
+    for entry, line in zip(entries, lines[1:], strict=True):
+        if entry.operation != operation:
+            operation = entry.operation
+            table.append(operation)
+        fits = len(line) <= max(width, 80)
+        table.append(line if fits else f"{line[: max(width, 80) - 1]}…")
+    return table
+
+
+def _cells(entry: Entry) -> tuple[str, ...]:
+    _, *cells = table_cells(entry)
+    if entry.is_wrong and not entry.verification.wrong:
+        cells[-1] = f"culprit {entry.culprit}" if entry.culprit else ""
+    return (f"  {entry.configuration}", *cells)
 
 
 def _fact_lines(fact: Fact, width: int) -> list[str]:

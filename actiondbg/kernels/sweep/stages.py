@@ -53,7 +53,7 @@ def make_stages(
     folder = GeneratedFolder(settings.generated_dir.resolve())
     references = [ReferenceCache(folder, name) for name in settings.references]
     verifier = Verifier(*references, seconds=settings.run_seconds, memory=settings.memory_bytes)
-    bisector = RowBisector(folder, providers, verifier, jobs=settings.jobs)
+    bisector = RowBisector(folder, providers, verifier)  # by one job: trials repeat
     stages = Stages(
         compilation,
         verifier=verifier if settings.verify else None,

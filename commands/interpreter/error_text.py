@@ -22,7 +22,10 @@ def message_of(error: Exception) -> str:
     if not isinstance(error, OSError):
         return str(error)
     if error.filename:
-        return f"{str(error.filename)!r} cannot be used ({error.strerror}): name another file."
+        way = "name another file"
+        if error.errno in _NO_SPACE:
+            way = f"free disk space, or {way}"
+        return f"{str(error.filename)!r} cannot be used ({error.strerror}): {way}."
     if error.errno in _OUTPUT_ERRORS:
         way = "free disk space, or redirect it" if error.errno in _NO_SPACE else "redirect it"
         return f"The output cannot be written ({error.strerror}): {way}."

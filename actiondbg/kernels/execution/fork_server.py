@@ -11,13 +11,13 @@ import contextlib
 import ctypes
 import json
 import os
-import resource
 import selectors
 import signal
 import socket
 import sys
 from dataclasses import dataclass
 from importlib import import_module
+from pathlib import Path
 
 from actiondbg.kernels.execution.child import serve
 from actiondbg.kernels.execution.messages import READY, START
@@ -113,7 +113,7 @@ class ForkServer:
         os.close(child.pidfd)
         with contextlib.suppress(KeyError):
             self._selector.unregister(child.life)
-        own = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss  # a fork begins with it
+        own = _resident_kilobytes()  # a fork begins with it
         grown = max(0, usage.ru_maxrss - own) << 10
         report = json.dumps([os.waitstatus_to_exitcode(status), grown])
         with contextlib.suppress(OSError):
@@ -139,3 +139,12 @@ def main(control: int, module: str) -> None:
         ForkServer(socket.socket(fileno=control)).run()
     sys.stdout = sys.stderr = None
     os._exit(0)
+
+
+def _resident_kilobytes() -> int:
+    """Return the resident memory of this process.
+
+    The largest of getrusage(2) would include that of the process that started this one.
+    """
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith("VmRSS:"))

@@ -43,7 +43,7 @@ def read_csv(path: Path) -> list[Entry]:
         text = path.read_text(encoding="utf-8")
     except UnicodeDecodeError as error:
         raise ActiondbgError(f"{str(path)!r} is not a CSV file: it is not text.") from error
-    csv.field_size_limit(_LARGEST_CELL)
+    limit = csv.field_size_limit(_LARGEST_CELL)
     reader = csv.reader(io.StringIO(text, newline=""))
     try:
         header = next(reader, list[str]())
@@ -58,6 +58,8 @@ def read_csv(path: Path) -> list[Entry]:
         ]
     except csv.Error as error:
         raise ActiondbgError(f"{str(path)!r}, line {reader.line_num}: {error}.") from error
+    finally:
+        csv.field_size_limit(limit)
 
 
 def _entry(path: Path, line: int, cells: list[str], groups: Groups, columns: int) -> Entry:

@@ -252,17 +252,17 @@ class _Output:
         self._quiet = verified and options.quiet
 
     def write(self, rows: Sequence[Row]) -> None:
-        """Print rows and write the files."""
+        """Print rows, then write the files: a full disk loses no row."""
         entries = entries_of([replace(row, tags=self._tags) for row in rows])
-        self._files.write(entries)
         if self._json:
             print(json.dumps(report_object(entries), ensure_ascii=False))
         elif not self._quiet:
             width = shutil.get_terminal_size().columns
             for line in report_lines(entries, width=width):
                 print(line)
-            if self._reports:
-                print(f"Report: {', '.join(map(str, self._reports))}")
+        self._files.write(entries)
+        if self._reports and not (self._json or self._quiet):
+            print(f"Report: {', '.join(map(str, self._reports))}")
 
 
 def _report_paths(options: RunLine) -> list[Path]:

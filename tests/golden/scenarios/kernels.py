@@ -24,6 +24,7 @@ KERNELS = (
         line("cat generated/linalg/matmul/matmul_8x8x4_f32t_f32t_f32t/*.mlir"),
         line("actiondbg kernels compile --num-cpu 1"),
         line("actiondbg kernels verify"),
+        line("actiondbg kernels verify --dispatches 'matmul_8x*' --quiet"),
         line("actiondbg kernels profile --profiling-enabled=false --output matmul.csv --quiet"),
         line("cut -d, -f1-12 matmul.csv"),
         line("actiondbg kernels report matmul.csv matmul.csv"),

@@ -96,7 +96,7 @@ def test_oracle_that_cannot_run_on_the_workers(cluster: Any, mlir_opt: str, sour
 
 
 def test_missing_scheduler(source: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("actiondbg.bisection.trials.cluster._CONNECT_SECONDS", 1)
+    monkeypatch.setattr("actiondbg.support.dask_client._CONNECT_SECONDS", 1)
     with pytest.raises(UsageError, match=r"tcp://127\.0\.0\.1:1.*cannot be reached"):
         actiondbg.bisect(["mlir-opt", source, "--canonicalize"], JUDGE, dask="tcp://127.0.0.1:1")
 

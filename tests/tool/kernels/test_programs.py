@@ -11,6 +11,7 @@ import pytest
 
 from actiondbg.kernels.errors import NoReference
 from actiondbg.kernels.problems.program_file import operations_of
+from actiondbg.kernels.results.csv_file import read_csv
 from tests.fakes.kernels.program import PROGRAM
 from tests.paths import COMMAND
 from tests.tool.kernels.loop_kernels import assert_computes_reference
@@ -39,9 +40,8 @@ def test_the_commands_cut_and_verify_a_program(tmp_path: Path) -> None:
     assert ran.stderr.splitlines()[0] == (
         "actiondbg: left out of program.mlir: linalg.exp has a dynamic shape, tensor<?xf32>."
     )
-    rows = [each.split()[:2] for each in ran.stdout.splitlines() if each.startswith("model_")]
     verdicts: dict[str, set[str]] = {}
-    for name, verdict in rows:
-        verdicts.setdefault(name.rsplit("_mlir_", 1)[0], set()).add(verdict)
+    for entry in read_csv(tmp_path / "generated" / "linalg" / "report.csv"):
+        verdicts.setdefault(entry.operation, set()).add(entry.verification.verdict)
     *others, gather = operations_of(program)
-    assert verdicts == {each.name: {"SUCCESS"} for each in others} | {gather.name: {"Not"}}
+    assert verdicts == {each.name: {"SUCCESS"} for each in others} | {gather.name: {"Not verified"}}

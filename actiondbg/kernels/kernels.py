@@ -71,8 +71,7 @@ class Kernels:
         Raises:
             UsageError: the shapes of an operation do not fit its kind.
         """
-        for each in configurations:
-            self.providers.setdefault(each.provider, self._make(each.provider))
+        self._make_providers(each.provider for each in configurations)
         return plan_dispatches(
             operations,
             list(self.providers.values()),
@@ -87,7 +86,7 @@ class Kernels:
         Raises:
             OSError: a file cannot be written.
         """
-        self._make_providers(dispatches)
+        self._make_providers(each.configuration.provider for each in dispatches)
         Generation(self.folder, self.providers).write(dispatches)
 
     def generate(
@@ -117,7 +116,7 @@ class Kernels:
             ProviderMissing: a compiler is not installed.
             UsageError: the Dask scheduler cannot be reached.
         """
-        self._make_providers(dispatches)
+        self._make_providers(each.configuration.provider for each in dispatches)
         stages, jobs = make_stages(self.settings, self.providers, self._show, self._warn)
         return Sweep(stages, self.providers, jobs, self._report)
 
@@ -133,8 +132,8 @@ class Kernels:
         """
         return self.sweep(dispatches).run(dispatches)
 
-    def _make_providers(self, dispatches: Iterable[Dispatch]) -> None:
-        for name in {each.configuration.provider for each in dispatches}:
+    def _make_providers(self, names: Iterable[str]) -> None:
+        for name in names:
             if name not in self.providers:
                 self.providers[name] = self._make(name)
 

@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 from collections.abc import Generator, Sequence
+from functools import partial
 from pathlib import Path
 
 from actiondbg.errors import LaunchError
@@ -15,6 +16,7 @@ from actiondbg.kernels.counting.library import counting_library
 from actiondbg.statistics.event_probe import choose_available
 from actiondbg.statistics.events import DEFAULT, Event
 from actiondbg.support.executables import which
+from actiondbg.support.parent_death import end_with_parent
 from actiondbg.support.scratch_directory import scratch_directory
 
 _PRELOAD = "LD_PRELOAD"
@@ -47,7 +49,8 @@ def run_counted(
 ) -> int:
     """Run a program, and count the calls in it and in its children.
 
-    Ctrl-C reaches the program, which ends as it does without actiondbg.
+    Ctrl-C reaches the program, which ends as it does without actiondbg. The program is killed if
+    this process is.
 
     Args:
         argv: the program and its arguments.
@@ -71,7 +74,10 @@ def run_counted(
         with (
             _ignored_interrupts(),
             subprocess.Popen(
-                argv, executable=program, env=_environment(library, folder, events, name)
+                argv,
+                executable=program,
+                env=_environment(library, folder, events, name),
+                preexec_fn=partial(end_with_parent, os.getpid()),
             ) as process,
         ):
             return _wait(process)

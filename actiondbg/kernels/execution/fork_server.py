@@ -8,7 +8,6 @@ ends, and each of its children is killed by its parent's death.
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import json
 import os
 import selectors
@@ -21,8 +20,7 @@ from pathlib import Path
 
 from actiondbg.kernels.execution.child import serve
 from actiondbg.kernels.execution.messages import READY, START
-
-_PR_SET_PDEATHSIG = 1
+from actiondbg.support.parent_death import end_with_parent
 
 
 @dataclass(frozen=True)
@@ -87,9 +85,7 @@ class ForkServer:
         try:
             parent = os.getppid()
             os.setpgid(0, 0)
-            ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
-            if os.getppid() != parent:
-                os._exit(status)  # the server ended before this
+            end_with_parent(parent)
             self._selector.close()
             self._control.close()
             for child in self._children.values():
@@ -131,7 +127,7 @@ def main(control: int, module: str) -> None:
 
     Args:
         control: the descriptor of the socket.
-        module: of a loader, imported ahead; a child reports what is wrong with it.
+        module: of a loader, imported before the first fork; a child reports its errors.
     """
     with contextlib.suppress(Exception):
         import_module(module)

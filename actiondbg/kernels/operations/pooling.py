@@ -34,7 +34,7 @@ class Pooling(Operation):
         stride_w: the columns.
         dilation_h: the rows from one element of the window to the next.
         dilation_w: the columns.
-        combiner: what is computed of a window.
+        combiner: the operation over a window.
         input_type: of the images.
         result_type: of the result and the accumulator.
     """

@@ -43,7 +43,7 @@ class Axis:
 
 @dataclass(frozen=True)
 class Window:
-    """A window of two dimensions; what is outside of the image is not padded.
+    """A two-dimensional window, which stays inside the image: there is no padding.
 
     Attributes:
         rows: along the height.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol, cast
@@ -82,11 +83,12 @@ class ClusterCompiler:
     """Compiles on the workers of a Dask cluster, which need no common file system.
 
     Args:
-        client: connected to the scheduler; closed with this object.
+        client: connected to the scheduler; closed with the last reference to this object.
     """
 
     def __init__(self, client: DaskClient) -> None:
         self._client = client
+        weakref.finalize(self, client.close)
         self.jobs = sum(client.nthreads().values())
 
     def compile(
@@ -112,10 +114,6 @@ class ClusterCompiler:
         if result.kernel is None:
             raise CompileError(result.error)
         return with_paths(result.kernel, lambda path: folder / path)
-
-    def close(self) -> None:
-        """Close the connection."""
-        self._client.close()
 
 
 def connect_compiler(address: str | None) -> LocalCompiler | ClusterCompiler:

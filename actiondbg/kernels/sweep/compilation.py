@@ -28,7 +28,7 @@ class CompiledDispatch:
         dispatch: that was compiled.
         compilation: how it ended.
         kernel: None if it failed, or in a dry run.
-        state: what is stored of the binaries, or None.
+        state: the stored results of the binaries, or None.
     """
 
     dispatch: Dispatch

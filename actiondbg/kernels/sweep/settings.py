@@ -14,7 +14,7 @@ class SweepSettings:
     Attributes:
         generated_dir: the folder that has, or gets, the folder ``generated``.
         jobs: how many dispatches are compiled and verified at a time.
-        force_compile: compile what is up to date, too.
+        force_compile: compile dispatches that are up to date, too.
         dry_run: print the commands instead of running them; nothing is verified or profiled.
         save_commands: write ``commands.sh`` into the folder of each dispatch.
         verify: compare results with the references.

@@ -131,7 +131,7 @@ class CompileOptions(Options):
         Option("--num-cpu", "N", help=f"compile so many at a time; {_CORES}", parse=positive),
     ] = _CORES
     force_compile: Annotated[
-        bool, _switch("--force-compile", "compile what is up to date, too")
+        bool, _switch("--force-compile", "compile again even if up to date")
     ] = False
     dry_run: Annotated[bool, _switch("--dry-run", "print the commands, run none")] = False
     save_cmds: Annotated[

@@ -149,9 +149,10 @@ def generate_requested(options: RunLine | GenerateLine, kernels: Kernels) -> lis
         ActiondbgError: an option is wrong, or nothing fits.
     """
     kinds = requested_kinds(options.operation_kind)
+    configurations = requested_configurations(options)
     planned = kernels.plan(
         requested_operations(options, kinds, default_set(options.operation_kind)),
-        configurations=requested_configurations(options),
+        configurations=configurations,
         default=options.default_config,
         split_k=requested_slices(options, options.operation_kind),
     )
@@ -159,6 +160,9 @@ def generate_requested(options: RunLine | GenerateLine, kernels: Kernels) -> lis
     dispatches = [each for each in planned.dispatches if wanted(each)]
     if not dispatches:
         raise UsageError(_nothing_planned(options, planned))
+    if configurations or options.split_k_slices:  # predefined ones are chosen to fit
+        for obstacle in planned.obstacles:
+            print_warning(f"left out: {obstacle}")
     kernels.write(dispatches)
     return dispatches
 

@@ -52,7 +52,7 @@ class Target:
 
     @property
     def runtime_device(self) -> str:
-        """The device that runs the code; on the CPU the one that uses the calling thread."""
+        """The IREE device that runs the code; on the CPU ``local-sync``: the calling thread."""
         return "local-sync" if self.device == "cpu" else _GPUS[self.device][1]
 
 

@@ -37,7 +37,7 @@ class Tiling:
 
 
 def matmul_tilings(operation: Operation, vector: int) -> list[Tiling]:
-    """Return tilings for a product of matrices, the one that is best by rule first.
+    """Return tilings for a product of matrices, in the order of preference.
 
     The accumulators take half of the vector registers: 2 registers wide, so that a loaded row of
     the right operand is used for each of 4 rows, or 8 where there are 32 registers.
@@ -83,7 +83,7 @@ def matmul_tiling(
 
 
 def convolution_tilings(operation: Operation, vector: int) -> list[Tiling]:
-    """Return tilings for a convolution of images, the one that is best by rule first.
+    """Return tilings for a convolution of images, in the order of preference.
 
     Vectors are of what is contiguous: channels, or the pixels of a row.
     """
@@ -134,7 +134,7 @@ def convolution_tiling(
 
 
 def _steps(vector: int) -> tuple[int, int]:
-    """Return how many products are added at a time, the one that is best by measurement first."""
+    """Return the numbers of products that are added at a time, the fastest first."""
     return (4, 1) if vector == 64 else (1, 4)
 
 

@@ -22,7 +22,7 @@ _STRIDED = re.compile(r"affine_map<[^>]*-> \([^)>]*\* \d[^)>]*\+")
 
 
 def predefined_schedules(operation: Operation, vector_bits: int) -> list[Schedule]:
-    """Return the schedules of an operation, the one that is best on most shapes first."""
+    """Return the schedules of an operation, the fastest on most shapes first."""
     body = operation.body("%out", "")
     if not operation.loops or has_bits(body):
         return []

@@ -62,7 +62,7 @@ class MlirProvider(Provider):
         return [schedule.configuration for schedule in schedules]
 
     def obstacle(self, dispatch: Dispatch) -> str | None:
-        """Return what is wrong with the parameters; see Provider."""
+        """Return the reason why the parameters are invalid; see Provider."""
         return parameters_obstacle(dispatch.operation, dispatch.configuration)
 
     def source(self, dispatch: Dispatch) -> str:

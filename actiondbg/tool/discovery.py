@@ -14,6 +14,7 @@ from actiondbg.errors import LaunchError
 from actiondbg.support.executables import which
 from actiondbg.tool.elf import read_elf
 from actiondbg.tool.headers import Headers, check_version, find_headers
+from actiondbg.tool.way import Way
 
 _LOADER_SECONDS = 30
 _LOADED = r"^\s*(\S+) => (?:(/.*?) \(0x[0-9a-f]+\)|(not found))\s*$"
@@ -30,6 +31,7 @@ class Tool(NamedTuple):
         llvm: the LLVM version of these headers, such as "22.1.8".
         build_id: identifies the build of libMLIR.
         libllvm: the shared libLLVM that it loads, or None.
+        way: how the agent gets into it.
     """
 
     path: Path
@@ -38,6 +40,7 @@ class Tool(NamedTuple):
     llvm: str
     build_id: str
     libllvm: Path | None = None
+    way: Way = Way.NATIVE
 
 
 def find_tool(name: str, mlir_include: Path | None = None) -> Tool:

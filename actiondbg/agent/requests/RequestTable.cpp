@@ -38,8 +38,10 @@ static constexpr Entry requests[] = {
     {"breakpoints/hits", by<GetHits>},
     {"log/open", by<OpenLog>},
     {"log/close", by<CloseLog>},
+#ifndef ADBG_PORTABLE
     {"legalizations/open", by<OpenLegalizations>},
     {"legalizations/close", by<CloseLegalizations>},
+#endif
     {"recording/open", by<OpenRecording>},
     {"recording/stage", by<RecordStage>},
     {"recording/close", by<CloseRecording>},
@@ -71,10 +73,12 @@ static constexpr Entry requests[] = {
 
     {"fork", by<Fork>},
     {"settle", by<Settle>},
+#ifndef ADBG_PORTABLE
     {"alternative/set", by<SetAlternative>},
     {"census", by<GetCensus>},
     {"passes", by<GetPasses>},
     {"pass/try", by<TryPass>},
+#endif
 
     {"native/prepare", by<PrepareNative>},
 };

@@ -1,0 +1,30 @@
+//===- Alternative.h - No alternatives without MLIR's headers ---*- C++ -*-===//
+//
+// Replaces match/Alternative.h in the portable agent: an alternative changes
+// benefits inside MLIR's classes and runs pipelines of passes.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ACTIONDBG_PORTABLE_ALTERNATIVE_H
+#define ACTIONDBG_PORTABLE_ALTERNATIVE_H
+
+#include "match/Glob.h"
+
+#include "mlir/IR/PatternMatch.h"
+
+namespace mlir {
+class PatternApplicator;
+} // namespace mlir
+
+namespace adbg {
+
+class Alternative {
+public:
+  bool isOutdated(const mlir::PatternApplicator *) const { return false; }
+  llvm::LogicalResult append(mlir::Operation *) { return llvm::success(); }
+  void note(mlir::Operation *) {}
+};
+
+} // namespace adbg
+
+#endif // ACTIONDBG_PORTABLE_ALTERNATIVE_H

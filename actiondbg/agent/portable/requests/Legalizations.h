@@ -1,0 +1,5 @@
+//===- Legalizations.h - No requests about conversions ----------*- C++ -*-===//
+//
+// Replaces requests/Legalizations.h in the portable agent.
+//
+//===----------------------------------------------------------------------===//

@@ -13,7 +13,8 @@ from actiondbg.tool.compiler import FLAGS, LINK_FLAGS, Compiler, find_compiler
 from actiondbg.tool.discovery import Tool
 
 AGENT_SOURCE = Path(__file__).resolve().parent.parent / "agent"
-_OTHER = "calls"  # a library of its own, which has nothing of MLIR
+# Rooms that are no part of the native agent: a library of its own, and those of other ways.
+_OTHER = frozenset({"calls", "portable", "detour"})
 OnCompile: TypeAlias = Callable[[], Callable[[], None] | None]
 
 
@@ -95,7 +96,7 @@ def source_files(source: Path) -> list[str]:
     names: list[str] = []
     for folder, _, files in os.walk(source):
         room = os.path.relpath(folder, source)
-        if room == _OTHER:
+        if room.split(os.sep)[0] in _OTHER:
             continue
         names += [
             name if room == "." else f"{room}/{name}"

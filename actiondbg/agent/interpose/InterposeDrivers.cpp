@@ -2,6 +2,7 @@
 
 #include "engine/Engine.h"
 #include "interpose/Interpose.h"
+#include "interpose/ReasonListener.h"
 #include "support/AgentHeap.h"
 #include "support/Pipelines.h"
 
@@ -19,33 +20,24 @@ using namespace adbg;
 // Patterns
 //===----------------------------------------------------------------------===//
 
-namespace {
-/// Collects the reasons of failed matches and forwards every notification.
-struct ReasonListener : RewriterBase::ForwardingListener {
-  using ForwardingListener::ForwardingListener;
-
-  void
-  notifyMatchFailure(Location loc,
-                     llvm::function_ref<void(Diagnostic &)> reasonOf) override {
-    ForwardingListener::notifyMatchFailure(loc, reasonOf);
-    Engine &engine = Engine::get();
-    AgentHeap agentHeap;
-    if (engine.legalizations.isTracing()) {
-      Diagnostic diagnostic(loc, DiagnosticSeverity::Remark);
-      reasonOf(diagnostic);
-      engine.legalizations.gaveReason(diagnostic);
-    }
-    Frame *frame = engine.innermost;
-    while (frame && frame->kind != adbg::Kind::Pattern)
-      frame = frame->parent;
-    if (!frame || !frame->wantsReasons)
-      return;
-    Diagnostic diagnostic(loc, DiagnosticSeverity::Remark);
+void adbg::noteReason(Location location,
+                      llvm::function_ref<void(Diagnostic &)> reasonOf) {
+  Engine &engine = Engine::get();
+  AgentHeap agentHeap;
+  if (engine.legalizations.isTracing()) {
+    Diagnostic diagnostic(location, DiagnosticSeverity::Remark);
     reasonOf(diagnostic);
-    engine.reason(*frame, diagnostic);
+    engine.legalizations.gaveReason(diagnostic);
   }
-};
-} // namespace
+  Frame *frame = engine.innermost;
+  while (frame && frame->kind != adbg::Kind::Pattern)
+    frame = frame->parent;
+  if (!frame || !frame->wantsReasons)
+    return;
+  Diagnostic diagnostic(location, DiagnosticSeverity::Remark);
+  reasonOf(diagnostic);
+  engine.reason(*frame, diagnostic);
+}
 
 using CanApply = llvm::function_ref<bool(const Pattern &)>;
 using OnFailure = llvm::function_ref<void(const Pattern &)>;
@@ -153,21 +145,16 @@ LogicalResult matchAndRewrite(PatternApplicator *self, Operation *op,
   if (LLVM_UNLIKELY(engine.alternative != nullptr) && !isConverting(engine) &&
       engine.alternative->isOutdated(self))
     orderByBenefit(*self);
-  OpBuilder::Listener *listener = rewriter.getListener();
-  ReasonListener reasons(listener);
-  rewriter.setListener(&reasons);
+  ReasonListener reasons(rewriter);
   auto succeed = [&](const Pattern &pattern) -> LogicalResult {
     return noteSuccess(pattern, onSuccess);
   };
-  LogicalResult result =
-      engine.legalizations.isTracing()
-          ? traced(engine, op, canApply, onFailure, succeed,
-                   [&](CanApply can, OnFailure fail, OnSuccess succeed) {
-                     return next(self, op, rewriter, can, fail, succeed);
-                   })
-          : next(self, op, rewriter, canApply, onFailure, succeed);
-  rewriter.setListener(listener);
-  return result;
+  if (!engine.legalizations.isTracing())
+    return next(self, op, rewriter, canApply, onFailure, succeed);
+  return traced(engine, op, canApply, onFailure, succeed,
+                [&](CanApply can, OnFailure fail, OnSuccess succeed) {
+                  return next(self, op, rewriter, can, fail, succeed);
+                });
 }
 
 //===----------------------------------------------------------------------===//

@@ -1,0 +1,117 @@
+//===- ReasonListener.cpp - Reasons of failed matches ---------------------===//
+
+#include "portable/interpose/ReasonListener.h"
+#include "portable/interpose/Contexts.h"
+
+#include <atomic>
+#include <mutex>
+#include <sys/uio.h>
+#include <unistd.h>
+#include <unordered_map>
+
+using namespace mlir;
+
+namespace adbg {
+
+namespace {
+using Notify = void(void *, Location, llvm::function_ref<void(Diagnostic &)>);
+
+/// The order of the virtual functions of RewriterBase::Listener is the same in
+/// LLVM 19 to 24.
+constexpr unsigned before = 2, matchFailure = 11, most = 64;
+
+/// A copy of a virtual table; the words before it are the offset of the object
+/// and its type information.
+struct CopiedTable {
+  const void *words[before + most];
+  Notify *original = nullptr;
+  const void *table() const { return words + before; }
+};
+
+/// A rewriter, and what it points to. The rewriter's own virtual table is the
+/// first member.
+struct RewriterLayout {
+  const void *table;
+  const void *context;
+  struct Listener *listener;
+};
+enum class ListenerKind : int { OfBuilder = 0, OfRewriter = 1 };
+struct Listener {
+  const void *table;
+  ListenerKind kind;
+};
+} // namespace
+
+static std::atomic<bool> isUnknown{false};
+
+bool ReasonListener::isKnown() { return !isUnknown; }
+
+static void notify(void *self, Location location,
+                   llvm::function_ref<void(Diagnostic &)> reasonOf) {
+  const auto *table = static_cast<Listener *>(self)->table;
+  auto *copy = reinterpret_cast<const CopiedTable *>(
+      static_cast<const void *const *>(table) - before);
+  copy->original(self, location, reasonOf);
+  noteReason(location, reasonOf);
+}
+
+/// Reads the table as far as there is memory: its size is unknown.
+static CopiedTable *copied(const void *table) {
+  auto *copy = new CopiedTable();
+  const void *from = static_cast<const void *const *>(table) - before;
+  struct iovec target{static_cast<void *>(copy->words), sizeof(copy->words)};
+  struct iovec source{const_cast<void *>(from), sizeof(copy->words)};
+  ssize_t size = process_vm_readv(getpid(), &target, 1, &source, 1, 0);
+  constexpr ssize_t least = (before + matchFailure + 1) * sizeof(void *);
+  if (size < least) {
+    // The call may be forbidden in a container; what is needed is there.
+    memcpy(static_cast<void *>(copy->words), from, least);
+  }
+  copy->original = reinterpret_cast<Notify *>(
+      reinterpret_cast<uintptr_t>(copy->words[before + matchFailure]));
+  copy->words[before + matchFailure] = reinterpret_cast<const void *>(&notify);
+  return copy;
+}
+
+/// Returns the copy of a table. Copies are never freed: there are few classes
+/// of listeners.
+static const CopiedTable *copyOf(const void *table) {
+  static thread_local const void *lastTable = nullptr;
+  static thread_local const CopiedTable *lastCopy = nullptr;
+  if (LLVM_LIKELY(table == lastTable))
+    return lastCopy;
+  static std::mutex &mutex = *new std::mutex;
+  static auto &copies = *new std::unordered_map<const void *, CopiedTable *>;
+  std::lock_guard<std::mutex> lock(mutex);
+  CopiedTable *&copy = copies[table];
+  if (!copy)
+    copy = copied(table);
+  lastTable = table;
+  lastCopy = copy;
+  return copy;
+}
+
+ReasonListener::ReasonListener(PatternRewriter &rewriter) {
+  auto &layout = reinterpret_cast<RewriterLayout &>(rewriter);
+  if (LLVM_UNLIKELY(!isContext(layout.context))) {
+    isUnknown = true;
+    return;
+  }
+  Listener *one = layout.listener;
+  if (!one || one->kind != ListenerKind::OfRewriter)
+    return;
+  auto *first = static_cast<const void *const *>(one->table);
+  // A conversion applies patterns inside of patterns with one listener.
+  if (first[matchFailure] == reinterpret_cast<const void *>(&notify))
+    return;
+  listener = one;
+  table = one->table;
+  one->table = copyOf(table)->table();
+}
+
+ReasonListener::~ReasonListener() {
+  if (listener)
+    static_cast<Listener *>(listener)->table = table;
+}
+
+} // namespace adbg

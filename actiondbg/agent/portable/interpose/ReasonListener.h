@@ -1,0 +1,40 @@
+//===- ReasonListener.h - Reasons of failed matches -------------*- C++ -*-===//
+//
+// Replaces interpose/ReasonListener.h in the portable agent. A listener of our
+// own would need every virtual function of the tool's class. Instead the
+// listener that is there gets a copy of its virtual table with another
+// notifyMatchFailure.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ACTIONDBG_PORTABLE_REASONLISTENER_H
+#define ACTIONDBG_PORTABLE_REASONLISTENER_H
+
+#include "mlir/IR/PatternMatch.h"
+
+namespace adbg {
+
+/// Gives the engine a reason why a pattern does not match.
+void noteReason(mlir::Location location,
+                llvm::function_ref<void(mlir::Diagnostic &)> reasonOf);
+
+/// Notes the reasons that a rewriter's listener is told while this exists.
+class ReasonListener {
+public:
+  explicit ReasonListener(mlir::PatternRewriter &rewriter);
+  ~ReasonListener();
+  ReasonListener(const ReasonListener &) = delete;
+
+  /// Whether the layout of listeners is as expected: false after the first
+  /// rewriter that is not.
+  static bool isKnown();
+
+private:
+  /// The tool's listener; null if it is left alone.
+  void *listener = nullptr;
+  const void *table = nullptr;
+};
+
+} // namespace adbg
+
+#endif // ACTIONDBG_PORTABLE_REASONLISTENER_H

@@ -51,6 +51,7 @@ def bisect(
     jobs: int | None = None,
     timeout: float | None = None,
     repeat: int = 1,
+    no_fork: bool = False,
     output: str | os.PathLike[str] | None = None,
     resume: bool = False,
     reduce: bool = False,
@@ -83,6 +84,8 @@ def bisect(
             minute.
         repeat: how often each output is judged; if the verdicts differ, the result is "flaky". A
             whole run that is good is repeated as often with random addresses, at least 8 times.
+        no_fork: start the tool anew for each trial instead of forking it: for a tool whose forks
+            do not work. Without the capability "fork" it is done anyway.
         output: the folder for the report and the reproducer, and for the state file until then;
             None for no folder.
         resume: continue the bisection whose state file is in ``output``.
@@ -121,6 +124,7 @@ def bisect(
             mlir_include=Path(mlir_include) if mlir_include is not None else None,
             on_compile=on_compile,
             layouts=max(repeat, BisectionTask.layouts),
+            no_fork=no_fork,
         )
         folder = None
         if output is not None:

@@ -121,7 +121,10 @@ class Bisection(Closeable):
             directory.mkdir()
         program = task.program(line.with_output(directory / "first.output"), layout > 0)
         catches = task.oracle.catches
-        return FrozenTool(program, line, directory, task.stdin, catches, task.keys)
+        frozen = FrozenTool(program, line, directory, task.stdin, catches, task.keys, task.no_fork)
+        if frozen.is_cold and not task.no_fork:
+            self._progress.add_note(messages.CANNOT_FORK)
+        return frozen
 
     def _find_in_random_layouts(self, verdicts: VerdictStore) -> Result | None:
         """Bisect in the first random address layout in which the whole run is bad."""

@@ -6,6 +6,8 @@ from actiondbg.bisection.candidates.record import RecordedAction
 from actiondbg.bisection.result import Entry
 from actiondbg.bisection.verdict import Found, Judgement, Verdict
 
+CANNOT_FORK = "The tool cannot be forked: each trial runs from the start."
+
 
 class NothingFound(Exception):
     """Ends a bisection that found no culprit.

@@ -33,6 +33,7 @@ class BisectionTask:
         mlir_include: the tool's MLIR headers; None to find them.
         on_compile: called when the agent is compiled.
         layouts: how many random address layouts a good whole run is repeated in.
+        no_fork: start the tool anew for each trial, even if it can be forked.
     """
 
     argv: list[str]
@@ -48,6 +49,7 @@ class BisectionTask:
     mlir_include: Path | None = None
     on_compile: Callable[[], None] | None = field(default=None, compare=False)
     layouts: int = 8
+    no_fork: bool = False
 
     @property
     def keys(self) -> bool:

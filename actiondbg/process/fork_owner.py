@@ -95,7 +95,7 @@ class ForkOwner:
                     break
                 fork = self._greet_pending(connection)
                 if fork is not None:
-                    self._accepted.append(self._keep(fork))
+                    self._accepted.append(self.keep(fork))
             accepted, self._accepted = self._accepted, []
             for one in accepted:
                 if one.is_gone:
@@ -115,7 +115,8 @@ class ForkOwner:
         for one in alive:
             one.close()
 
-    def _keep(self, fork: ForkedTool) -> ForkedTool:
+    def keep(self, fork: ForkedTool) -> ForkedTool:
+        """Own a fork; raises ToolGone, and closes it, if the run was ended meanwhile."""
         with self._lock:
             if not self._closed:
                 self._alive.add(fork)
@@ -135,7 +136,7 @@ class ForkOwner:
             fork = self._greet(listener, forked.pid, stop)
         finally:
             listener.close()
-        return self._keep(fork)
+        return self.keep(fork)
 
     def _greet(self, listener: Listener, pid: int, stop: Stop | None) -> ForkedTool:
         """Wait for a fork's hello; on an error, kill the fork."""

@@ -186,6 +186,10 @@ class BisectOptions(OracleOptions):
             parse=values.positive,
         ),
     ] = 1
+    no_fork: Annotated[
+        bool,
+        Flag("--no-fork", help="start the tool anew for each trial, if its forks do not work"),
+    ] = False
     dask: Annotated[
         str | None, Option("--dask", "ADDRESS", help="run the trials on a Dask cluster")
     ] = None
@@ -285,6 +289,7 @@ class SearchKeywords(TypedDict):
     jobs: int | None
     timeout: float | None
     repeat: int
+    no_fork: bool
     resume: bool
     reduce: bool
     dask: str | None
@@ -301,6 +306,7 @@ def search_keywords(options: BisectOptions) -> SearchKeywords:
         "jobs": options.jobs,
         "timeout": options.timeout,
         "repeat": options.repeat,
+        "no_fork": options.no_fork,
         "resume": options.resume,
         "reduce": options.reduce,
         "dask": options.dask,

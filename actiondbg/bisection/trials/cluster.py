@@ -73,6 +73,7 @@ class WorkerSetup:
     cwd: Path | None
     env: Mapping[str, str] | None
     mlir_include: Path | None
+    no_fork: bool
 
 
 class WorkerAnswer(NamedTuple):
@@ -106,7 +107,7 @@ class WorkerTool:
             stdin = directory / "stdin"
             stdin.write_bytes(setup.stdin)
         catches = setup.oracle.catches
-        self._tool = FrozenTool(program, line, directory, stdin, catches, setup.keys)
+        self._tool = FrozenTool(program, line, directory, stdin, catches, setup.keys, setup.no_fork)
         self._finalizer.detach()
         self._finalizer = weakref.finalize(self, _close, self._tool, directory)
         oracle_setup = OracleSetup(
@@ -331,5 +332,6 @@ def make_dask_pool(
         cwd=task.cwd or Path.cwd(),
         env=task.env,
         mlir_include=task.mlir_include,
+        no_fork=task.no_fork,
     )
     return DaskPool(client, setup, new_trial)

@@ -1,4 +1,4 @@
-"""The tool, frozen before its first action, and the forks of it that trials run in."""
+"""The tool, frozen before its first action, and the processes that trials run in."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from actiondbg.bisection.oracles.oracle import Evidence
 from actiondbg.bisection.trials.trial import RunningTrial, Trial
 from actiondbg.breakpoints.breakpoint import catches_on_wire
 from actiondbg.errors import ActiondbgError, LaunchError, ToolGone
+from actiondbg.process.cold_start import ColdStart
 from actiondbg.process.execution import Execution, start_execution
 from actiondbg.process.fork_owner import ForkOwner
 from actiondbg.process.forked_tool import ForkedTool
@@ -36,7 +37,7 @@ class _FrozenProcess:
     """A process that is stopped before the action ``ordinal``; 0 for the start."""
 
     ordinal: int
-    fork: ForkedTool
+    fork: ForkedTool | ColdStart
     users: int = 0
     retired: bool = False
 
@@ -84,6 +85,8 @@ class _FrozenProcesses:
 class FrozenTool(Closeable):
     """The tool, stopped before its first action. Threads may share it.
 
+    Each trial is a fork of it. A tool that cannot be forked is started anew for each trial.
+
     Args:
         program: the tool; the file of its -o is not the user's.
         line: its command line.
@@ -91,9 +94,11 @@ class FrozenTool(Closeable):
         stdin: the file on its standard input, or None for no input.
         catches: the events that end a trial.
         keys: whether plans name actions by keys; the agent must count them from the start.
+        no_fork: start the tool anew for each trial, even if it can be forked.
 
     Attributes:
         stop: before #1, or the end of a tool that has no actions.
+        is_cold: whether each trial starts the tool anew.
     """
 
     def __init__(
@@ -104,8 +109,11 @@ class FrozenTool(Closeable):
         stdin: Path | None,
         catches: tuple[protocol.Catch, ...] = (),
         keys: bool = False,
+        no_fork: bool = False,
     ) -> None:
         self._line = line
+        self._program = program
+        self._stdin = stdin
         self.directory = directory
         self._breakpoints = catches_on_wire(catches)
         self._held = HeldInterrupts()
@@ -113,6 +121,7 @@ class FrozenTool(Closeable):
         self._numbers = itertools.count()
         self._frozen = _FrozenProcesses()
         self._execution: Execution | None = None
+        self.is_cold = no_fork
         agent = program.agent()
         with self._held:
             options = LaunchOptions(resume=protocol.Resume(control="step"))
@@ -122,8 +131,9 @@ class FrozenTool(Closeable):
         try:
             self.stop = execution.wait()
             if self.stop.when != "exit":
-                start = self._freeze_start(execution, keys)
-                self._frozen.processes.append(_FrozenProcess(0, start))
+                self.is_cold = no_fork or not self._can_fork(execution)
+                freeze = self._start_anew if self.is_cold else self._freeze_start
+                self._frozen.processes.append(_FrozenProcess(0, freeze(execution, keys)))
         except BaseException:
             self.close()
             raise
@@ -188,7 +198,7 @@ class FrozenTool(Closeable):
     def _run(self, trial: Trial, running: RunningTrial) -> Evidence:
         with self._frozen.nearest(trial.first_skip) as frozen:
             start = frozen.fork
-            if trial.first_skip and frozen.ordinal != trial.first_skip:
+            if trial.first_skip and frozen.ordinal != trial.first_skip and not self.is_cold:
                 stem = running.directory / "ahead"
                 start = running.own(_fork(start, "checkpoint", stem))
                 stop = start.advance(trial.first_skip)
@@ -208,16 +218,45 @@ class FrozenTool(Closeable):
         fork.close()
         return self._evidence(running.directory / "trial", stop)
 
+    def _can_fork(self, execution: Execution) -> bool:
+        """Return whether trials are forks; raises LaunchError if the runs differ as well."""
+        capabilities = execution.hello.capabilities if execution.hello else ()
+        if "fork" in capabilities:
+            return True
+        if "ordinals-stable" in capabilities:
+            return False
+        raise LaunchError(
+            "The tool cannot be forked, and its actions have other numbers in each run, so that a "
+            "bisection cannot skip the same ones: bisect a tool that compiles in one thread."
+        )
+
     def _freeze_start(self, execution: Execution, keys: bool) -> ForkedTool:
-        if execution.hello is None or "fork" not in execution.hello.capabilities:
-            raise LaunchError("The tool cannot be forked, which a bisection needs.")
         checkpoint = protocol.Fork(role="checkpoint")
         fork = self._forks.make(execution.request, execution.stop, checkpoint)
-        if keys:
-            fork.request(protocol.SetPlan(keys=True))
-        if self._breakpoints:
-            fork.request(protocol.SetBreakpoints(breakpoints=self._breakpoints))
+        for request in self._preparation(keys):
+            fork.request(request)
         return fork
+
+    def _start_anew(self, execution: Execution, keys: bool) -> ColdStart:
+        execution.kill()
+        return ColdStart(
+            self._program,
+            self._line.with_output,
+            self._program.agent(),
+            self._stdin or os.devnull,
+            self.directory,
+            self._forks,
+            self._held,
+            self._preparation(keys),
+        )
+
+    def _preparation(self, keys: bool) -> list[protocol.Request[protocol.Empty]]:
+        requests: list[protocol.Request[protocol.Empty]] = []
+        if keys:
+            requests.append(protocol.SetPlan(keys=True))
+        if self._breakpoints:
+            requests.append(protocol.SetBreakpoints(breakpoints=self._breakpoints))
+        return requests
 
     def _streams(self, stdin: Path | None) -> Streams:
         first = self.directory / "first"
@@ -235,6 +274,6 @@ class FrozenTool(Closeable):
         return Evidence(output, stem.with_suffix(".err"), stop)
 
 
-def _fork(tool: ForkedTool, role: protocol.Role, stem: Path) -> ForkedTool:
+def _fork(tool: ForkedTool | ColdStart, role: protocol.Role, stem: Path) -> ForkedTool:
     """Fork a process with copies of the files that the tool has written so far."""
     return tool.fork(role, stdout=f"{stem}.out", stderr=f"{stem}.err", output=f"{stem}.output")

@@ -2,11 +2,39 @@
 
 #include "engine/Engine.h"
 #include "interpose/Interpose.h"
+#include "interpose/LegalizationTrace.h"
 
 #include "mlir/Transforms/DialectConversion.h"
 
 using namespace mlir;
 using namespace adbg;
+
+LogicalResult adbg::traced(
+    Engine &engine, Operation *op, CanApply canApply, OnFailure onFailure,
+    OnSuccess onSuccess,
+    llvm::function_ref<LogicalResult(CanApply, OnFailure, OnSuccess)> run) {
+  Legalizations &legalizations = engine.legalizations;
+  legalizations.beginOperation(op);
+  LogicalResult result = run(
+      [&](const Pattern &pattern) {
+        bool can = !canApply || canApply(pattern);
+        legalizations.beginPattern(pattern, engine.position.ordinal + 1, !can);
+        return can;
+      },
+      [&](const Pattern &pattern) {
+        legalizations.failPattern(op, pattern);
+        if (onFailure)
+          onFailure(pattern);
+      },
+      [&](const Pattern &pattern) -> LogicalResult {
+        LogicalResult accepted = onSuccess(pattern);
+        legalizations.endPattern(succeeded(accepted) ? "succeeded"
+                                                     : "rolled back");
+        return accepted;
+      });
+  legalizations.endOperation(op, succeeded(result));
+  return result;
+}
 
 using Roots = llvm::ArrayRef<Operation *>;
 

@@ -1,7 +1,9 @@
 //===- InterposeDrivers.cpp - Functions that drive rewrites and checks ----===//
 
 #include "engine/Engine.h"
+#include "interpose/Benefits.h"
 #include "interpose/Interpose.h"
+#include "interpose/LegalizationTrace.h"
 #include "interpose/ReasonListener.h"
 #include "support/AgentHeap.h"
 #include "support/Pipelines.h"
@@ -9,9 +11,7 @@
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Pass/PassManager.h"
-#include "mlir/Rewrite/PatternApplicator.h"
 #include "mlir/Transforms/DialectConversion.h"
-#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
 using namespace mlir;
 using namespace adbg;
@@ -39,10 +39,6 @@ void adbg::noteReason(Location location,
   engine.reason(*frame, diagnostic);
 }
 
-using CanApply = llvm::function_ref<bool(const Pattern &)>;
-using OnFailure = llvm::function_ref<void(const Pattern &)>;
-using OnSuccess = llvm::function_ref<LogicalResult(const Pattern &)>;
-
 static void noteReturn(Returned returned) {
   Frame *frame = Engine::get().innermost;
   if (frame && frame->kind == Kind::Pattern)
@@ -65,66 +61,7 @@ static LogicalResult noteSuccess(const Pattern &pattern, OnSuccess next) {
   return failure();
 }
 
-/// Tells Legalizations of what is tried for an operation.
-static LogicalResult
-traced(Engine &engine, Operation *op, CanApply canApply, OnFailure onFailure,
-       OnSuccess onSuccess,
-       llvm::function_ref<LogicalResult(CanApply, OnFailure, OnSuccess)> run) {
-  Legalizations &legalizations = engine.legalizations;
-  legalizations.beginOperation(op);
-  LogicalResult result = run(
-      [&](const Pattern &pattern) {
-        bool can = !canApply || canApply(pattern);
-        legalizations.beginPattern(pattern, engine.position.ordinal + 1, !can);
-        return can;
-      },
-      [&](const Pattern &pattern) {
-        legalizations.failPattern(op, pattern);
-        if (onFailure)
-          onFailure(pattern);
-      },
-      [&](const Pattern &pattern) -> LogicalResult {
-        LogicalResult accepted = onSuccess(pattern);
-        legalizations.endPattern(succeeded(accepted) ? "succeeded"
-                                                     : "rolled back");
-        return accepted;
-      });
-  legalizations.endOperation(op, succeeded(result));
-  return result;
-}
-
-/// Whether a dialect conversion runs, whose applicators have a cost model of
-/// their own and are in use by several patterns at a time.
-static bool isConverting(const Engine &engine) {
-  const Frame *frame = engine.innermost;
-  return frame && (frame->isConversion() || frame->conversion);
-}
-
-static void orderByBenefit(PatternApplicator &applicator) {
-  applicator.applyCostModel(
-      [](const Pattern &pattern) { return pattern.getBenefit(); });
-}
-
 extern "C++" {
-
-using CostModel = llvm::function_ref<PatternBenefit(const Pattern &)>;
-
-ADBG_EXPORT void applyCostModel(PatternApplicator *self,
-                                CostModel model) __asm__(ADBG_COST_MODEL);
-void applyCostModel(PatternApplicator *self, CostModel model) {
-  static auto *next =
-      real<void(PatternApplicator *, CostModel)>(ADBG_COST_MODEL);
-  Engine &engine = Engine::get();
-  if (!engine.alternative || !engine.follows())
-    return next(self, model);
-  Alternative &alternative = *engine.alternative;
-  bool inConversion = isConverting(engine);
-  alternative.noteOrdered(self);
-  next(self, [&](const Pattern &pattern) {
-    alternative.setBenefit(pattern);
-    return alternative.benefitOf(pattern, model(pattern), inConversion);
-  });
-}
 
 ADBG_EXPORT LogicalResult matchAndRewrite(
     PatternApplicator *self, Operation *op, PatternRewriter &rewriter,
@@ -142,9 +79,8 @@ LogicalResult matchAndRewrite(PatternApplicator *self, Operation *op,
     return next(self, op, rewriter, canApply, onFailure, onSuccess);
   if (engine.skipsPatterns())
     return failure();
-  if (LLVM_UNLIKELY(engine.alternative != nullptr) && !isConverting(engine) &&
-      engine.alternative->isOutdated(self))
-    orderByBenefit(*self);
+  if (LLVM_UNLIKELY(engine.alternative != nullptr))
+    orderAnew(*self, engine);
   ReasonListener reasons(rewriter);
   auto succeed = [&](const Pattern &pattern) -> LogicalResult {
     return noteSuccess(pattern, onSuccess);
@@ -160,6 +96,8 @@ LogicalResult matchAndRewrite(PatternApplicator *self, Operation *op,
 //===----------------------------------------------------------------------===//
 // Pass managers
 //===----------------------------------------------------------------------===//
+
+unsigned adbg::runningPassManagers = 0;
 
 ADBG_EXPORT LogicalResult runPasses(PassManager *self,
                                     Operation *op) __asm__(ADBG_RUN_PASSES);
@@ -251,26 +189,6 @@ void convertWithOperation(ConversionPatternRewriter *self, Operation *op,
 //===----------------------------------------------------------------------===//
 // Events that can be caught
 //===----------------------------------------------------------------------===//
-
-ADBG_EXPORT LogicalResult rewriteRegion(
-    Region &region, const FrozenRewritePatternSet &patterns,
-    GreedyRewriteConfig config, bool *changed) __asm__(ADBG_GREEDY_REGION);
-LogicalResult rewriteRegion(Region &region,
-                            const FrozenRewritePatternSet &patterns,
-                            GreedyRewriteConfig config, bool *changed) {
-  static auto *next =
-      real<LogicalResult(Region &, const FrozenRewritePatternSet &,
-                         GreedyRewriteConfig, bool *)>(ADBG_GREEDY_REGION);
-  int64_t most = config.getMaxIterations();
-  LogicalResult result = next(region, patterns, config, changed);
-  Engine &engine = Engine::get();
-  if (failed(result) && engine.breakpoints.catches(CatchKind::Nonconvergence) &&
-      engine.follows())
-    engine.caught(CatchKind::Nonconvergence,
-                  "the greedy driver did not converge in " +
-                      std::to_string(most) + " iterations");
-  return result;
-}
 
 static thread_local bool isVerifying = false;
 

@@ -5,6 +5,7 @@
 
 #include "match/Spec.h"
 #include "observe/Identity.h"
+#include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/raw_ostream.h"
 

@@ -16,8 +16,6 @@ using llvm::StringRef;
 
 namespace adbg {
 
-unsigned runningPassManagers = 0;
-
 /// Returns the pipeline inside `NAME(...)`, if that is all of the text and NAME
 /// is `anchor` or `any`; else the text.
 static StringRef withoutAnchor(StringRef text, StringRef anchor) {

@@ -12,15 +12,11 @@
 
 #include "mlir/IR/PatternMatch.h"
 
-namespace mlir {
-class PatternApplicator;
-} // namespace mlir
-
 namespace adbg {
 
 class Alternative {
 public:
-  bool isOutdated(const mlir::PatternApplicator *) const { return false; }
+  void setBenefit(const mlir::Pattern &) {}
   llvm::LogicalResult append(mlir::Operation *) { return llvm::success(); }
   void note(mlir::Operation *) {}
 };

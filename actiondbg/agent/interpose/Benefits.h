@@ -1,0 +1,20 @@
+//===- Benefits.h - Patterns ordered by changed benefits --------*- C++ -*-===//
+
+#ifndef ACTIONDBG_BENEFITS_H
+#define ACTIONDBG_BENEFITS_H
+
+namespace mlir {
+class PatternApplicator;
+} // namespace mlir
+
+namespace adbg {
+
+class Engine;
+
+/// Orders the patterns of an applicator again, if the engine's alternative
+/// changed their benefits since.
+void orderAnew(mlir::PatternApplicator &applicator, Engine &engine);
+
+} // namespace adbg
+
+#endif // ACTIONDBG_BENEFITS_H

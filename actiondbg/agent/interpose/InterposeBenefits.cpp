@@ -1,0 +1,46 @@
+//===- InterposeBenefits.cpp - The order of patterns ----------------------===//
+
+#include "engine/Engine.h"
+#include "interpose/Benefits.h"
+#include "interpose/Interpose.h"
+
+#include "mlir/Rewrite/PatternApplicator.h"
+
+using namespace mlir;
+using namespace adbg;
+
+/// Whether a dialect conversion runs, whose applicators have a cost model of
+/// their own and are in use by several patterns at a time.
+static bool isConverting(const Engine &engine) {
+  const Frame *frame = engine.innermost;
+  return frame && (frame->isConversion() || frame->conversion);
+}
+
+void adbg::orderAnew(PatternApplicator &applicator, Engine &engine) {
+  if (!isConverting(engine) && engine.alternative->isOutdated(&applicator))
+    applicator.applyCostModel(
+        [](const Pattern &pattern) { return pattern.getBenefit(); });
+}
+
+extern "C++" {
+
+using CostModel = llvm::function_ref<PatternBenefit(const Pattern &)>;
+
+ADBG_EXPORT void applyCostModel(PatternApplicator *self,
+                                CostModel model) __asm__(ADBG_COST_MODEL);
+void applyCostModel(PatternApplicator *self, CostModel model) {
+  static auto *next =
+      real<void(PatternApplicator *, CostModel)>(ADBG_COST_MODEL);
+  Engine &engine = Engine::get();
+  if (!engine.alternative || !engine.follows())
+    return next(self, model);
+  Alternative &alternative = *engine.alternative;
+  bool inConversion = isConverting(engine);
+  alternative.noteOrdered(self);
+  next(self, [&](const Pattern &pattern) {
+    alternative.setBenefit(pattern);
+    return alternative.benefitOf(pattern, model(pattern), inConversion);
+  });
+}
+
+} // extern "C++"

@@ -1,0 +1,33 @@
+//===- InterposeConvergence.cpp - Greedy drivers that do not converge -----===//
+
+#include "engine/Engine.h"
+#include "interpose/Interpose.h"
+
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+
+using namespace mlir;
+using namespace adbg;
+
+extern "C++" {
+
+ADBG_EXPORT LogicalResult rewriteRegion(
+    Region &region, const FrozenRewritePatternSet &patterns,
+    GreedyRewriteConfig config, bool *changed) __asm__(ADBG_GREEDY_REGION);
+LogicalResult rewriteRegion(Region &region,
+                            const FrozenRewritePatternSet &patterns,
+                            GreedyRewriteConfig config, bool *changed) {
+  static auto *next =
+      real<LogicalResult(Region &, const FrozenRewritePatternSet &,
+                         GreedyRewriteConfig, bool *)>(ADBG_GREEDY_REGION);
+  int64_t most = config.getMaxIterations();
+  LogicalResult result = next(region, patterns, config, changed);
+  Engine &engine = Engine::get();
+  if (failed(result) && engine.breakpoints.catches(CatchKind::Nonconvergence) &&
+      engine.follows())
+    engine.caught(CatchKind::Nonconvergence,
+                  "the greedy driver did not converge in " +
+                      std::to_string(most) + " iterations");
+  return result;
+}
+
+} // extern "C++"

@@ -1,0 +1,112 @@
+//===- PointerUnion.h - One of several kinds of pointers --------*- C++ -*-===//
+
+#ifndef ACTIONDBG_LLVM_POINTERUNION_H
+#define ACTIONDBG_LLVM_POINTERUNION_H
+
+#include "llvm/ADT/DenseMapInfo.h"
+#include "llvm/Support/Casting.h"
+#include "llvm/Support/PointerLikeTypeTraits.h"
+#include <algorithm>
+#include <cstdint>
+
+namespace llvm {
+
+/// Crosses into the tool: an address whose highest spare bits tell the kind.
+template <typename... Kinds> class PointerUnion {
+  static constexpr int spareBits =
+      std::min({PointerLikeTypeTraits<Kinds>::NumLowBitsAvailable...});
+  static constexpr int kindBits = Log2_64_Ceil(sizeof...(Kinds));
+  static constexpr int shift = spareBits - kindBits;
+  static constexpr uintptr_t kindMask = ((uintptr_t(1) << kindBits) - 1)
+                                        << shift;
+  static_assert(kindBits <= spareBits, "the kinds have too few spare bits");
+
+  uintptr_t bits = 0;
+
+  template <typename Kind> static constexpr uintptr_t indexOf() {
+    uintptr_t index = 0;
+    bool isFound = false;
+    ((isFound = isFound || std::is_same_v<Kind, Kinds>, index += !isFound),
+     ...);
+    return index;
+  }
+  template <typename Kind>
+  static constexpr bool isKind = (std::is_same_v<Kind, Kinds> || ...);
+  void *pointer() const { return reinterpret_cast<void *>(bits & ~kindMask); }
+
+public:
+  PointerUnion() = default;
+  PointerUnion(std::nullptr_t) {}
+  template <typename Kind, typename = std::enable_if_t<isKind<Kind>>>
+  PointerUnion(Kind one)
+      : bits(reinterpret_cast<uintptr_t>(
+                 PointerLikeTypeTraits<Kind>::getAsVoidPointer(one)) |
+             indexOf<Kind>() << shift) {}
+
+  bool isNull() const { return !pointer(); }
+  explicit operator bool() const { return pointer(); }
+  template <typename Kind> bool is() const {
+    return (bits & kindMask) >> shift == indexOf<Kind>();
+  }
+  template <typename Kind> Kind get() const {
+    return PointerLikeTypeTraits<Kind>::getFromVoidPointer(pointer());
+  }
+  template <typename Kind> Kind dyn_cast() const {
+    return is<Kind>() ? get<Kind>() : Kind();
+  }
+  void *getOpaqueValue() const { return reinterpret_cast<void *>(bits); }
+  static PointerUnion getFromOpaqueValue(const void *value) {
+    PointerUnion result;
+    result.bits = reinterpret_cast<uintptr_t>(value);
+    return result;
+  }
+
+  friend bool operator==(PointerUnion a, PointerUnion b) {
+    return a.bits == b.bits;
+  }
+  friend bool operator!=(PointerUnion a, PointerUnion b) {
+    return a.bits != b.bits;
+  }
+  friend bool operator<(PointerUnion a, PointerUnion b) {
+    return a.bits < b.bits;
+  }
+};
+
+template <typename To, typename... Kinds>
+struct CastInfo<To, PointerUnion<Kinds...>> {
+  using From = PointerUnion<Kinds...>;
+  static bool isPossible(From from) { return from.template is<To>(); }
+  static To doCast(From from) { return from.template get<To>(); }
+  static To castFailed() { return To(); }
+};
+
+template <typename... Kinds>
+struct PointerLikeTypeTraits<PointerUnion<Kinds...>> {
+  using Union = PointerUnion<Kinds...>;
+  static void *getAsVoidPointer(Union one) { return one.getOpaqueValue(); }
+  static Union getFromVoidPointer(void *pointer) {
+    return Union::getFromOpaqueValue(pointer);
+  }
+  static constexpr int NumLowBitsAvailable =
+      std::min({PointerLikeTypeTraits<Kinds>::NumLowBitsAvailable...}) -
+      int(Log2_64_Ceil(sizeof...(Kinds)));
+};
+
+template <typename... Kinds> struct DenseMapInfo<PointerUnion<Kinds...>> {
+  using Union = PointerUnion<Kinds...>;
+  using Info = DenseMapInfo<void *>;
+  static Union getEmptyKey() {
+    return Union::getFromOpaqueValue(Info::getEmptyKey());
+  }
+  static Union getTombstoneKey() {
+    return Union::getFromOpaqueValue(Info::getTombstoneKey());
+  }
+  static unsigned getHashValue(Union key) {
+    return Info::getHashValue(key.getOpaqueValue());
+  }
+  static bool isEqual(Union a, Union b) { return a == b; }
+};
+
+} // namespace llvm
+
+#endif // ACTIONDBG_LLVM_POINTERUNION_H

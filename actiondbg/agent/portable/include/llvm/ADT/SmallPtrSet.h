@@ -1,0 +1,20 @@
+//===- SmallPtrSet.h - Sets of pointers -------------------------*- C++ -*-===//
+
+#ifndef ACTIONDBG_LLVM_SMALLPTRSET_H
+#define ACTIONDBG_LLVM_SMALLPTRSET_H
+
+#include "llvm/ADT/DenseSet.h"
+
+namespace llvm {
+
+template <typename Pointer> using SmallPtrSetImpl = DenseSet<Pointer>;
+
+template <typename Pointer, unsigned inner>
+class SmallPtrSet : public DenseSet<Pointer> {
+public:
+  using DenseSet<Pointer>::DenseSet;
+};
+
+} // namespace llvm
+
+#endif // ACTIONDBG_LLVM_SMALLPTRSET_H

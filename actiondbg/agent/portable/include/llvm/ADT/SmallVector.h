@@ -1,0 +1,344 @@
+//===- SmallVector.h - Vectors with room inside -----------------*- C++ -*-===//
+
+#ifndef ACTIONDBG_LLVM_SMALLVECTOR_H
+#define ACTIONDBG_LLVM_SMALLVECTOR_H
+
+#include "llvm/ADT/iterator_range.h"
+#include "llvm/Support/Compiler.h"
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <initializer_list>
+#include <iterator>
+#include <memory>
+#include <new>
+#include <type_traits>
+#include <utility>
+
+namespace llvm {
+
+template <typename T> class ArrayRef;
+template <typename Range>
+using EnableIfRange =
+    std::enable_if_t<!std::is_integral_v<std::remove_reference_t<Range>>,
+                     decltype(std::declval<Range>().begin())> *;
+
+/// The part that does not depend on the number of elements inside. Functions of
+/// the tool append to it: the address, the size and the capacity, then the
+/// elements inside, as aligned as they are. What lies outside comes from
+/// malloc, and either side may reallocate it.
+template <typename T> class SmallVectorImpl {
+  using Size = std::conditional_t<sizeof(T) < 4, uint64_t, uint32_t>;
+  struct Header {
+    void *first;
+    Size size, capacity;
+  };
+  struct WithElement {
+    Header header;
+    alignas(T) char element[sizeof(T)];
+  };
+
+  void *first;
+  Size used = 0, room;
+
+  void *inside() const {
+    return const_cast<char *>(reinterpret_cast<const char *>(this)) +
+           offsetof(WithElement, element);
+  }
+  void releaseRoom() {
+    if (first != inside())
+      std::free(first);
+  }
+  void grow(size_t least) {
+    size_t larger = std::max(size_t(room) * 2 + 1, least);
+    // Never the address of the elements inside, which marks them as such.
+    void *fresh = std::malloc(std::max<size_t>(larger * sizeof(T), 1));
+    if (!fresh)
+      std::abort();
+    if constexpr (std::is_trivially_copyable_v<T>) {
+      if (used)
+        std::memcpy(fresh, first, used * sizeof(T));
+    } else {
+      std::uninitialized_move(begin(), end(), static_cast<T *>(fresh));
+      std::destroy(begin(), end());
+    }
+    releaseRoom();
+    first = fresh;
+    room = larger;
+  }
+
+protected:
+  explicit SmallVectorImpl(size_t inner) : first(inside()), room(inner) {}
+  void take(SmallVectorImpl &&other) {
+    if (other.first == other.inside()) {
+      append(std::make_move_iterator(other.begin()),
+             std::make_move_iterator(other.end()));
+      other.clear();
+      return;
+    }
+    clear();
+    releaseRoom();
+    first = std::exchange(other.first, other.inside());
+    used = std::exchange(other.used, 0);
+    room = std::exchange(other.room, 0);
+  }
+
+public:
+  using value_type = T;
+  using size_type = size_t;
+  using iterator = T *;
+  using const_iterator = const T *;
+  using reverse_iterator = std::reverse_iterator<iterator>;
+  using const_reverse_iterator = std::reverse_iterator<const_iterator>;
+  using reference = T &;
+  using const_reference = const T &;
+
+  SmallVectorImpl(const SmallVectorImpl &) = delete;
+  ~SmallVectorImpl() {
+    std::destroy(begin(), end());
+    releaseRoom();
+  }
+
+  T *data() { return static_cast<T *>(first); }
+  const T *data() const { return static_cast<const T *>(first); }
+  size_t size() const { return used; }
+  size_t capacity() const { return room; }
+  bool empty() const { return !used; }
+  iterator begin() { return data(); }
+  const_iterator begin() const { return data(); }
+  iterator end() { return data() + used; }
+  const_iterator end() const { return data() + used; }
+  reverse_iterator rbegin() { return reverse_iterator(end()); }
+  const_reverse_iterator rbegin() const {
+    return const_reverse_iterator(end());
+  }
+  reverse_iterator rend() { return reverse_iterator(begin()); }
+  const_reverse_iterator rend() const {
+    return const_reverse_iterator(begin());
+  }
+  T &front() { return data()[0]; }
+  const T &front() const { return data()[0]; }
+  T &back() { return data()[used - 1]; }
+  const T &back() const { return data()[used - 1]; }
+  T &operator[](size_t index) { return data()[index]; }
+  const T &operator[](size_t index) const { return data()[index]; }
+
+  void reserve(size_t size) {
+    if (size > room)
+      grow(size);
+  }
+  void set_size(size_t size) { used = size; }
+  template <typename... Args> T &emplace_back(Args &&...args) {
+    if (LLVM_LIKELY(used < room))
+      return *new (data() + used++) T(std::forward<Args>(args)...);
+    // The arguments may refer to an element.
+    T made(std::forward<Args>(args)...);
+    grow(used + 1);
+    return *new (data() + used++) T(std::move(made));
+  }
+  void push_back(const T &value) { emplace_back(value); }
+  void push_back(T &&value) { emplace_back(std::move(value)); }
+  void pop_back() { data()[--used].~T(); }
+  T pop_back_val() {
+    T result = std::move(back());
+    pop_back();
+    return result;
+  }
+  void truncate(size_t size) {
+    std::destroy(begin() + size, end());
+    used = size;
+  }
+  void clear() { truncate(0); }
+  void resize(size_t size) {
+    if (size <= used)
+      return truncate(size);
+    reserve(size);
+    for (; used < size; ++used)
+      new (data() + used) T();
+  }
+  void resize(size_t size, const T &value) {
+    if (size <= used)
+      return truncate(size);
+    append(size - used, T(value));
+  }
+  void resize_for_overwrite(size_t size) { resize(size); }
+  template <typename Iterator, typename = typename std::iterator_traits<
+                                   Iterator>::iterator_category>
+  void append(Iterator from, Iterator to) {
+    if constexpr (std::is_base_of_v<std::forward_iterator_tag,
+                                    typename std::iterator_traits<
+                                        Iterator>::iterator_category>)
+      reserve(used + std::distance(from, to));
+    for (; from != to; ++from)
+      emplace_back(*from);
+  }
+  void append(size_t count, const T &value) {
+    reserve(used + count);
+    for (size_t i = 0; i < count; ++i)
+      emplace_back(value);
+  }
+  void append(std::initializer_list<T> values) {
+    append(values.begin(), values.end());
+  }
+  void append(const SmallVectorImpl &other) {
+    append(other.begin(), other.end());
+  }
+  template <typename Range> void append_range(Range &&range) {
+    append(range.begin(), range.end());
+  }
+  void assign(size_t count, T value) {
+    clear();
+    append(count, value);
+  }
+  template <typename Iterator, typename = typename std::iterator_traits<
+                                   Iterator>::iterator_category>
+  void assign(Iterator from, Iterator to) {
+    clear();
+    append(from, to);
+  }
+  void assign(std::initializer_list<T> values) {
+    assign(values.begin(), values.end());
+  }
+  iterator erase(const_iterator at) { return erase(at, at + 1); }
+  iterator erase(const_iterator from, const_iterator to) {
+    auto *target = const_cast<iterator>(from);
+    auto *rest = std::move(const_cast<iterator>(to), end(), target);
+    truncate(rest - begin());
+    return target;
+  }
+  iterator insert(iterator at, T value) {
+    size_t index = at - begin();
+    emplace_back(std::move(value));
+    std::rotate(begin() + index, end() - 1, end());
+    return begin() + index;
+  }
+  template <typename Iterator, typename = typename std::iterator_traits<
+                                   Iterator>::iterator_category>
+  iterator insert(iterator at, Iterator from, Iterator to) {
+    size_t index = at - begin(), before = used;
+    append(from, to);
+    std::rotate(begin() + index, begin() + before, end());
+    return begin() + index;
+  }
+  void swap(SmallVectorImpl &other) {
+    if (this != &other)
+      std::swap_ranges(begin(), begin() + std::min(size(), other.size()),
+                       other.begin());
+    SmallVectorImpl &longer = used > other.used ? *this : other;
+    SmallVectorImpl &shorter = used > other.used ? other : *this;
+    size_t common = shorter.used;
+    shorter.append(std::make_move_iterator(longer.begin() + common),
+                   std::make_move_iterator(longer.end()));
+    longer.truncate(common);
+  }
+
+  SmallVectorImpl &operator=(const SmallVectorImpl &other) {
+    if (this != &other)
+      assign(other.begin(), other.end());
+    return *this;
+  }
+  SmallVectorImpl &operator=(SmallVectorImpl &&other) {
+    if (this != &other) {
+      clear();
+      take(std::move(other));
+    }
+    return *this;
+  }
+  bool operator==(const SmallVectorImpl &other) const {
+    return std::equal(begin(), end(), other.begin(), other.end());
+  }
+  bool operator!=(const SmallVectorImpl &other) const {
+    return !(*this == other);
+  }
+  bool operator<(const SmallVectorImpl &other) const {
+    return std::lexicographical_compare(begin(), end(), other.begin(),
+                                        other.end());
+  }
+};
+
+template <typename T, unsigned inner> struct SmallVectorStorage {
+  alignas(T) char elements[inner * sizeof(T)];
+};
+template <typename T> struct alignas(T) SmallVectorStorage<T, 0> {};
+
+/// As many elements as fit in 64 bytes, at least one.
+template <typename T>
+constexpr unsigned defaultInnerElements =
+    std::max<size_t>((64 - sizeof(SmallVectorImpl<T>)) / sizeof(T), 1);
+
+template <typename T, unsigned inner = defaultInnerElements<T>>
+class SmallVector : public SmallVectorImpl<T>, SmallVectorStorage<T, inner> {
+public:
+  SmallVector() : SmallVectorImpl<T>(inner) {}
+  explicit SmallVector(size_t size) : SmallVector() { this->resize(size); }
+  SmallVector(size_t size, const T &value) : SmallVector() {
+    this->assign(size, value);
+  }
+  template <typename Iterator, typename = typename std::iterator_traits<
+                                   Iterator>::iterator_category>
+  SmallVector(Iterator from, Iterator to) : SmallVector() {
+    this->append(from, to);
+  }
+  template <typename Iterator>
+  explicit SmallVector(const iterator_range<Iterator> &range) : SmallVector() {
+    this->append(range.begin(), range.end());
+  }
+  SmallVector(std::initializer_list<T> values) : SmallVector() {
+    this->append(values);
+  }
+  template <typename U,
+            typename = std::enable_if_t<std::is_convertible_v<U, T>>>
+  explicit SmallVector(ArrayRef<U> values) : SmallVector() {
+    this->append(values.begin(), values.end());
+  }
+  SmallVector(const SmallVector &other) : SmallVector() {
+    this->append(other.begin(), other.end());
+  }
+  SmallVector(const SmallVectorImpl<T> &other) : SmallVector() {
+    this->append(other.begin(), other.end());
+  }
+  SmallVector(SmallVector &&other) : SmallVector() {
+    this->take(std::move(other));
+  }
+  SmallVector(SmallVectorImpl<T> &&other) : SmallVector() {
+    this->take(std::move(other));
+  }
+  SmallVector &operator=(const SmallVector &other) {
+    SmallVectorImpl<T>::operator=(other);
+    return *this;
+  }
+  SmallVector &operator=(SmallVector &&other) {
+    SmallVectorImpl<T>::operator=(std::move(other));
+    return *this;
+  }
+  SmallVector &operator=(SmallVectorImpl<T> &&other) {
+    SmallVectorImpl<T>::operator=(std::move(other));
+    return *this;
+  }
+  SmallVector &operator=(std::initializer_list<T> values) {
+    this->assign(values);
+    return *this;
+  }
+};
+
+template <typename Range>
+using RangeValue = std::remove_const_t<
+    std::remove_reference_t<decltype(*std::begin(std::declval<Range &>()))>>;
+
+template <unsigned inner, typename Range>
+SmallVector<RangeValue<Range>, inner> to_vector(Range &&range) {
+  return {std::begin(range), std::end(range)};
+}
+template <typename Range>
+SmallVector<RangeValue<Range>> to_vector(Range &&range) {
+  return {std::begin(range), std::end(range)};
+}
+template <typename T, typename Range>
+SmallVector<T> to_vector_of(Range &&range) {
+  return {std::begin(range), std::end(range)};
+}
+
+} // namespace llvm
+
+#endif // ACTIONDBG_LLVM_SMALLVECTOR_H

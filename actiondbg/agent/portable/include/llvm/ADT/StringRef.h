@@ -1,0 +1,277 @@
+//===- StringRef.h - References to text -------------------------*- C++ -*-===//
+
+#ifndef ACTIONDBG_LLVM_STRINGREF_H
+#define ACTIONDBG_LLVM_STRINGREF_H
+
+#include "llvm/ADT/STLFunctionalExtras.h"
+#include "llvm/ADT/iterator_range.h"
+#include "llvm/Support/Compiler.h"
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <string>
+#include <string_view>
+
+namespace llvm {
+
+class StringRef;
+template <typename T> class SmallVectorImpl;
+
+/// Parse an integer at the beginning of `text`, and drop its digits; return
+/// true on failure. A radix of 0: by the prefix.
+bool consumeUnsignedInteger(StringRef &text, unsigned radix,
+                            unsigned long long &result);
+bool consumeSignedInteger(StringRef &text, unsigned radix, long long &result);
+
+/// Crosses into the tool: an address and a length.
+class StringRef {
+  const char *start = nullptr;
+  size_t length = 0;
+
+public:
+  static constexpr size_t npos = ~size_t(0);
+  using iterator = const char *;
+  using const_iterator = const char *;
+  using size_type = size_t;
+  using value_type = char;
+
+  constexpr StringRef() = default;
+  StringRef(std::nullptr_t) = delete;
+  constexpr StringRef(const char *text)
+      : start(text), length(text ? std::char_traits<char>::length(text) : 0) {}
+  constexpr StringRef(const char *text, size_t size)
+      : start(text), length(size) {}
+  StringRef(const std::string &text)
+      : start(text.data()), length(text.size()) {}
+  constexpr StringRef(std::string_view text)
+      : start(text.data()), length(text.size()) {}
+
+  constexpr const char *data() const { return start; }
+  constexpr size_t size() const { return length; }
+  constexpr bool empty() const { return length == 0; }
+  constexpr iterator begin() const { return start; }
+  constexpr iterator end() const { return start + length; }
+  const unsigned char *bytes_begin() const {
+    return reinterpret_cast<const unsigned char *>(begin());
+  }
+  const unsigned char *bytes_end() const {
+    return reinterpret_cast<const unsigned char *>(end());
+  }
+  iterator_range<const unsigned char *> bytes() const {
+    return make_range(bytes_begin(), bytes_end());
+  }
+  char front() const { return start[0]; }
+  char back() const { return start[length - 1]; }
+  char operator[](size_t index) const { return start[index]; }
+
+  std::string str() const { return std::string(start, length); }
+  constexpr operator std::string_view() const { return {start, length}; }
+  explicit operator std::string() const { return str(); }
+  template <typename T>
+  std::enable_if_t<std::is_same_v<T, std::string>, StringRef> &
+  operator=(T &&) = delete;
+
+  bool equals(StringRef other) const {
+    return length == other.length &&
+           (!length || std::memcmp(start, other.start, length) == 0);
+  }
+  bool equals_insensitive(StringRef other) const {
+    return length == other.length && lower() == other.lower();
+  }
+  int compare(StringRef other) const {
+    return view().compare(other.view()) < 0 ? -1 : !equals(other);
+  }
+  bool starts_with(StringRef prefix) const {
+    return length >= prefix.length && take_front(prefix.length).equals(prefix);
+  }
+  bool starts_with(char prefix) const { return length && front() == prefix; }
+  bool ends_with(StringRef suffix) const {
+    return length >= suffix.length && take_back(suffix.length).equals(suffix);
+  }
+  bool ends_with(char suffix) const { return length && back() == suffix; }
+  bool consume_front(StringRef prefix) {
+    if (!starts_with(prefix))
+      return false;
+    *this = drop_front(prefix.length);
+    return true;
+  }
+  bool consume_front(char prefix) { return consume_front({&prefix, 1}); }
+  bool consume_back(StringRef suffix) {
+    if (!ends_with(suffix))
+      return false;
+    *this = drop_back(suffix.length);
+    return true;
+  }
+  bool consume_back(char suffix) { return consume_back({&suffix, 1}); }
+
+  size_t find(char c, size_t from = 0) const { return view().find(c, from); }
+  size_t find(StringRef text, size_t from = 0) const {
+    return view().find(text.view(), from);
+  }
+  size_t rfind(char c, size_t from = npos) const {
+    // Counts from the end: the character at `from` is not looked at.
+    return from ? view().rfind(c, from - (from != npos)) : npos;
+  }
+  size_t rfind(StringRef text) const { return view().rfind(text.view()); }
+  size_t find_first_of(StringRef chars, size_t from = 0) const {
+    return view().find_first_of(chars.view(), from);
+  }
+  size_t find_first_not_of(StringRef chars, size_t from = 0) const {
+    return view().find_first_not_of(chars.view(), from);
+  }
+  size_t find_first_not_of(char c, size_t from = 0) const {
+    return view().find_first_not_of(c, from);
+  }
+  size_t find_last_of(StringRef chars) const {
+    return view().find_last_of(chars.view());
+  }
+  size_t find_last_not_of(StringRef chars) const {
+    return view().find_last_not_of(chars.view());
+  }
+  template <typename Test> size_t find_if(Test test, size_t from = 0) const {
+    for (size_t i = from; i < length; ++i)
+      if (test(start[i]))
+        return i;
+    return npos;
+  }
+  template <typename Test>
+  size_t find_if_not(Test test, size_t from = 0) const {
+    return find_if([&](char c) { return !test(c); }, from);
+  }
+  bool contains(StringRef text) const { return find(text) != npos; }
+  bool contains(char c) const { return find(c) != npos; }
+  size_t count(char c) const { return std::count(begin(), end(), c); }
+
+  constexpr StringRef substr(size_t from, size_t size = npos) const {
+    from = from < length ? from : length;
+    return {start + from, size < length - from ? size : length - from};
+  }
+  constexpr StringRef slice(size_t from, size_t to) const {
+    from = from < length ? from : length;
+    to = to < from ? from : to < length ? to : length;
+    return {start + from, to - from};
+  }
+  constexpr StringRef take_front(size_t size = 1) const {
+    return substr(0, size);
+  }
+  constexpr StringRef take_back(size_t size = 1) const {
+    return size >= length ? *this : drop_front(length - size);
+  }
+  constexpr StringRef drop_front(size_t size = 1) const { return substr(size); }
+  constexpr StringRef drop_back(size_t size = 1) const {
+    return substr(0, length - size);
+  }
+  template <typename Test> StringRef take_while(Test test) const {
+    return substr(0, find_if_not(test));
+  }
+  template <typename Test> StringRef take_until(Test test) const {
+    return substr(0, find_if(test));
+  }
+  template <typename Test> StringRef drop_while(Test test) const {
+    return substr(find_if_not(test));
+  }
+  template <typename Test> StringRef drop_until(Test test) const {
+    return substr(find_if(test));
+  }
+
+  std::pair<StringRef, StringRef> split(StringRef separator) const {
+    return around(find(separator), separator.size());
+  }
+  std::pair<StringRef, StringRef> split(char separator) const {
+    return around(find(separator), 1);
+  }
+  std::pair<StringRef, StringRef> rsplit(StringRef separator) const {
+    return around(rfind(separator), separator.size());
+  }
+  std::pair<StringRef, StringRef> rsplit(char separator) const {
+    return around(rfind(separator), 1);
+  }
+  void split(SmallVectorImpl<StringRef> &parts, StringRef separator,
+             int mostSplits = -1, bool keepsEmpty = true) const;
+  void split(SmallVectorImpl<StringRef> &parts, char separator,
+             int mostSplits = -1, bool keepsEmpty = true) const {
+    split(parts, StringRef(&separator, 1), mostSplits, keepsEmpty);
+  }
+
+  StringRef ltrim(StringRef chars = " \t\n\v\f\r") const {
+    return drop_front(std::min(length, find_first_not_of(chars)));
+  }
+  StringRef rtrim(StringRef chars = " \t\n\v\f\r") const {
+    return take_front(find_last_not_of(chars) + 1);
+  }
+  StringRef trim(StringRef chars = " \t\n\v\f\r") const {
+    return ltrim(chars).rtrim(chars);
+  }
+  StringRef ltrim(char c) const { return ltrim(StringRef(&c, 1)); }
+  StringRef rtrim(char c) const { return rtrim(StringRef(&c, 1)); }
+  StringRef trim(char c) const { return trim(StringRef(&c, 1)); }
+
+  /// Parses all of the text; returns true on failure.
+  template <typename T> bool getAsInteger(unsigned radix, T &result) const {
+    StringRef rest = *this;
+    return rest.consumeInteger(radix, result) || !rest.empty();
+  }
+  /// Parses the digits at the beginning; returns true on failure.
+  template <typename T> bool consumeInteger(unsigned radix, T &result) {
+    StringRef rest = *this;
+    std::conditional_t<std::is_signed_v<T>, long long, unsigned long long>
+        value;
+    if constexpr (std::is_signed_v<T>) {
+      if (consumeSignedInteger(rest, radix, value))
+        return true;
+    } else if (consumeUnsignedInteger(rest, radix, value)) {
+      return true;
+    }
+    if (static_cast<decltype(value)>(static_cast<T>(value)) != value)
+      return true;
+    result = static_cast<T>(value);
+    *this = rest;
+    return false;
+  }
+
+  std::string lower() const {
+    std::string result = str();
+    for (char &c : result)
+      if (c >= 'A' && c <= 'Z')
+        c += 'a' - 'A';
+    return result;
+  }
+  std::string upper() const {
+    std::string result = str();
+    for (char &c : result)
+      if (c >= 'a' && c <= 'z')
+        c -= 'a' - 'A';
+    return result;
+  }
+
+private:
+  constexpr std::string_view view() const { return {start, length}; }
+  std::pair<StringRef, StringRef> around(size_t at, size_t size) const {
+    if (at == npos)
+      return {*this, StringRef()};
+    return {substr(0, at), substr(at + size)};
+  }
+};
+
+inline bool operator==(StringRef a, StringRef b) { return a.equals(b); }
+inline bool operator!=(StringRef a, StringRef b) { return !a.equals(b); }
+inline bool operator<(StringRef a, StringRef b) { return a.compare(b) < 0; }
+inline bool operator<=(StringRef a, StringRef b) { return a.compare(b) <= 0; }
+inline bool operator>(StringRef a, StringRef b) { return a.compare(b) > 0; }
+inline bool operator>=(StringRef a, StringRef b) { return a.compare(b) >= 0; }
+inline std::string &operator+=(std::string &text, StringRef more) {
+  return text.append(more.data(), more.size());
+}
+
+/// Text known at compile time.
+class StringLiteral : public StringRef {
+public:
+  template <size_t size>
+  constexpr StringLiteral(const char (&text)[size])
+      : StringRef(text, size - 1) {}
+};
+
+} // namespace llvm
+
+#endif // ACTIONDBG_LLVM_STRINGREF_H

@@ -1,0 +1,18 @@
+//===- ErrorHandling.h - Errors that end the process ------------*- C++ -*-===//
+
+#ifndef ACTIONDBG_LLVM_ERRORHANDLING_H
+#define ACTIONDBG_LLVM_ERRORHANDLING_H
+
+#include "llvm/Support/Compiler.h"
+
+namespace llvm {
+
+/// Writes the reason to standard error without allocating, and aborts.
+[[noreturn]] void report_bad_alloc_error(const char *reason,
+                                         bool generatesCrash = true);
+
+} // namespace llvm
+
+#define llvm_unreachable(message) __builtin_unreachable()
+
+#endif // ACTIONDBG_LLVM_ERRORHANDLING_H

@@ -1,0 +1,31 @@
+//===- GlobPattern.h - Patterns of names ------------------------*- C++ -*-===//
+
+#ifndef ACTIONDBG_LLVM_GLOBPATTERN_H
+#define ACTIONDBG_LLVM_GLOBPATTERN_H
+
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/Error.h"
+#include <bitset>
+#include <vector>
+
+namespace llvm {
+
+/// `*` is any text, `?` a character, `[a-z]` and `[!a-z]` one of a set, `\` the
+/// next character itself. Braces stand for themselves.
+class GlobPattern {
+  /// The characters that may stand at one place; any text before it.
+  struct Place {
+    std::bitset<256> allowed;
+    bool isAfterStar = false;
+  };
+  std::vector<Place> places;
+  bool endsWithStar = false;
+
+public:
+  static Expected<GlobPattern> create(StringRef pattern);
+  bool match(StringRef text) const;
+};
+
+} // namespace llvm
+
+#endif // ACTIONDBG_LLVM_GLOBPATTERN_H

@@ -1,0 +1,227 @@
+//===- JSON.h - JSON values -------------------------------------*- C++ -*-===//
+
+#ifndef ACTIONDBG_LLVM_JSON_H
+#define ACTIONDBG_LLVM_JSON_H
+
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/Error.h"
+#include "llvm/Support/raw_ostream.h"
+#include <initializer_list>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace llvm::json {
+
+class Value;
+class Array;
+struct Field;
+
+/// Whether a text is valid UTF-8; else where the first invalid sequence begins.
+bool isUTF8(StringRef text, size_t *errorOffset = nullptr);
+/// Replaces invalid sequences by U+FFFD.
+std::string fixUTF8(StringRef text);
+
+/// The key of a field.
+class ObjectKey {
+  std::string text;
+
+public:
+  ObjectKey(const char *text) : ObjectKey(std::string(text)) {}
+  ObjectKey(StringRef text) : ObjectKey(text.str()) {}
+  ObjectKey(std::string key) : text(std::move(key)) {
+    if (LLVM_UNLIKELY(!isUTF8(text)))
+      text = fixUTF8(text);
+  }
+  template <unsigned inner>
+  ObjectKey(const SmallString<inner> &text) : ObjectKey(text.str().str()) {}
+
+  std::string str() const { return text; }
+  operator StringRef() const { return text; }
+};
+
+struct KeyOrder {
+  using is_transparent = void;
+  bool operator()(StringRef a, StringRef b) const { return a < b; }
+};
+
+/// Its fields are in the order in which they are printed: by their keys.
+class Object {
+  using Fields = std::map<ObjectKey, Value, KeyOrder>;
+  Fields fields;
+
+public:
+  using iterator = Fields::iterator;
+  using const_iterator = Fields::const_iterator;
+
+  Object();
+  explicit Object(std::initializer_list<Field> all);
+  Object(const Object &);
+  Object(Object &&) noexcept;
+  Object &operator=(const Object &);
+  Object &operator=(Object &&) noexcept;
+  ~Object();
+
+  iterator begin() { return fields.begin(); }
+  iterator end() { return fields.end(); }
+  const_iterator begin() const { return fields.begin(); }
+  const_iterator end() const { return fields.end(); }
+  bool empty() const { return fields.empty(); }
+  size_t size() const { return fields.size(); }
+  void clear();
+  iterator find(StringRef key);
+  const_iterator find(StringRef key) const;
+  Value &operator[](ObjectKey key);
+  std::pair<iterator, bool> insert(Field field);
+  std::pair<iterator, bool> try_emplace(ObjectKey key, Value value);
+  bool erase(StringRef key);
+
+  Value *get(StringRef key);
+  const Value *get(StringRef key) const;
+  std::optional<bool> getBoolean(StringRef key) const;
+  std::optional<double> getNumber(StringRef key) const;
+  std::optional<int64_t> getInteger(StringRef key) const;
+  std::optional<StringRef> getString(StringRef key) const;
+  const Object *getObject(StringRef key) const;
+  Object *getObject(StringRef key);
+  const Array *getArray(StringRef key) const;
+  Array *getArray(StringRef key);
+};
+
+class Array {
+  std::vector<Value> values;
+
+public:
+  using value_type = Value;
+  using iterator = std::vector<Value>::iterator;
+  using const_iterator = std::vector<Value>::const_iterator;
+
+  Array();
+  explicit Array(std::initializer_list<Value> all);
+  template <typename Range> explicit Array(const Range &range);
+  Array(const Array &);
+  Array(Array &&) noexcept;
+  Array &operator=(const Array &);
+  Array &operator=(Array &&) noexcept;
+  ~Array();
+
+  iterator begin() { return values.begin(); }
+  iterator end() { return values.end(); }
+  const_iterator begin() const { return values.begin(); }
+  const_iterator end() const { return values.end(); }
+  bool empty() const { return values.empty(); }
+  size_t size() const;
+  Value &operator[](size_t index);
+  const Value &operator[](size_t index) const;
+  Value &front();
+  const Value &front() const;
+  Value &back();
+  const Value &back() const;
+  void reserve(size_t size);
+  void clear();
+  void push_back(const Value &value);
+  void push_back(Value &&value);
+  template <typename... Args> void emplace_back(Args &&...args);
+  void pop_back();
+  iterator insert(const_iterator at, Value value);
+  iterator erase(const_iterator at);
+};
+
+/// A value. Text is copied, and made valid UTF-8.
+class Value {
+  // In an initializer list it is const, and moved all the same.
+  mutable std::variant<std::nullptr_t, bool, double, int64_t, uint64_t,
+                       std::string, json::Array, json::Object>
+      content;
+  friend json::Array;
+  friend json::Object;
+
+public:
+  enum Kind { Null, Boolean, Number, String, Array, Object };
+
+  Value(std::nullptr_t) : content(nullptr) {}
+  Value(json::Array array) : content(std::move(array)) {}
+  Value(json::Object object) : content(std::move(object)) {}
+  Value(std::initializer_list<Value> all) : content(json::Array(all)) {}
+  template <typename T> Value(const std::vector<T> &all);
+  template <typename T>
+  Value(const std::optional<T> &value)
+      : Value(value ? Value(*value) : Value(nullptr)) {}
+  /// Any type with a function `toJSON` beside it.
+  template <typename T,
+            typename = std::enable_if_t<std::is_same_v<
+                decltype(toJSON(std::declval<const T &>())), Value>>>
+  Value(const T &value) : Value(toJSON(value)) {}
+  Value(std::string text)
+      : content(LLVM_LIKELY(isUTF8(text)) ? std::move(text) : fixUTF8(text)) {}
+  Value(StringRef text) : Value(text.str()) {}
+  Value(const char *text) : Value(std::string(text)) {}
+  Value(const SmallVectorImpl<char> &text)
+      : Value(std::string(text.begin(), text.end())) {}
+  /// Any integer; a template, so that no pointer becomes a boolean.
+  template <typename T, std::enable_if_t<std::is_integral_v<T> ||
+                                         std::is_enum_v<T>> * = nullptr>
+  Value(T value) {
+    if constexpr (std::is_same_v<T, bool>)
+      content = value;
+    else if constexpr (std::is_unsigned_v<T> && sizeof(T) == sizeof(uint64_t))
+      content = static_cast<uint64_t>(value);
+    else
+      content = static_cast<int64_t>(value);
+  }
+  template <typename T,
+            std::enable_if_t<std::is_floating_point_v<T>, double> * = nullptr>
+  Value(T value) : content(static_cast<double>(value)) {}
+
+  Kind kind() const;
+  std::optional<std::nullptr_t> getAsNull() const;
+  std::optional<bool> getAsBoolean() const;
+  std::optional<double> getAsNumber() const;
+  /// Also of a number that is an integer, such as 1e3.
+  std::optional<int64_t> getAsInteger() const;
+  std::optional<uint64_t> getAsUINT64() const;
+  std::optional<StringRef> getAsString() const;
+  const json::Array *getAsArray() const {
+    return std::get_if<json::Array>(&content);
+  }
+  json::Array *getAsArray() { return std::get_if<json::Array>(&content); }
+  const json::Object *getAsObject() const {
+    return std::get_if<json::Object>(&content);
+  }
+  json::Object *getAsObject() { return std::get_if<json::Object>(&content); }
+
+  void print(raw_ostream &os) const;
+  friend raw_ostream &operator<<(raw_ostream &os, const Value &value) {
+    value.print(os);
+    return os;
+  }
+  friend bool operator==(const Value &a, const Value &b);
+  friend bool operator!=(const Value &a, const Value &b) { return !(a == b); }
+};
+
+struct Field {
+  ObjectKey key;
+  // Moved out of an initializer list.
+  mutable Value value;
+};
+
+template <typename Range> Array::Array(const Range &range) {
+  for (const auto &one : range)
+    values.push_back(Value(one));
+}
+template <typename... Args> void Array::emplace_back(Args &&...args) {
+  values.push_back(Value(std::forward<Args>(args)...));
+}
+template <typename T>
+Value::Value(const std::vector<T> &all) : content(json::Array(all)) {}
+
+/// Parses a document. The error names line, column and byte.
+Expected<Value> parse(StringRef text);
+
+} // namespace llvm::json
+
+#endif // ACTIONDBG_LLVM_JSON_H

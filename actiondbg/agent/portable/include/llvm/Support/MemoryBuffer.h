@@ -1,0 +1,33 @@
+//===- MemoryBuffer.h - Files that were read --------------------*- C++ -*-===//
+
+#ifndef ACTIONDBG_LLVM_MEMORYBUFFER_H
+#define ACTIONDBG_LLVM_MEMORYBUFFER_H
+
+#include "llvm/ADT/Twine.h"
+#include "llvm/Support/ErrorOr.h"
+#include <memory>
+
+namespace llvm {
+
+class MemoryBuffer {
+  std::string text;
+
+public:
+  explicit MemoryBuffer(std::string text) : text(std::move(text)) {}
+
+  /// Reads a file whose size need not be known before.
+  static ErrorOr<std::unique_ptr<MemoryBuffer>>
+  getFileAsStream(const Twine &path);
+  static ErrorOr<std::unique_ptr<MemoryBuffer>> getFile(const Twine &path) {
+    return getFileAsStream(path);
+  }
+
+  StringRef getBuffer() const { return text; }
+  const char *getBufferStart() const { return text.data(); }
+  const char *getBufferEnd() const { return text.data() + text.size(); }
+  size_t getBufferSize() const { return text.size(); }
+};
+
+} // namespace llvm
+
+#endif // ACTIONDBG_LLVM_MEMORYBUFFER_H

@@ -1,0 +1,30 @@
+//===- PointerLikeTypeTraits.h - Types with spare low bits ------*- C++ -*-===//
+
+#ifndef ACTIONDBG_LLVM_POINTERLIKETYPETRAITS_H
+#define ACTIONDBG_LLVM_POINTERLIKETYPETRAITS_H
+
+#include "llvm/Support/MathExtras.h"
+
+namespace llvm {
+
+/// How a type becomes an address, and how many of its low bits are zero.
+template <typename T> struct PointerLikeTypeTraits;
+
+template <typename T> struct PointerLikeTypeTraits<T *> {
+  static void *getAsVoidPointer(T *pointer) {
+    return const_cast<void *>(static_cast<const void *>(pointer));
+  }
+  static T *getFromVoidPointer(void *pointer) {
+    return static_cast<T *>(pointer);
+  }
+  static constexpr int NumLowBitsAvailable = Log2_64(alignof(T));
+};
+template <> struct PointerLikeTypeTraits<void *> {
+  static void *getAsVoidPointer(void *pointer) { return pointer; }
+  static void *getFromVoidPointer(void *pointer) { return pointer; }
+  static constexpr int NumLowBitsAvailable = 2;
+};
+
+} // namespace llvm
+
+#endif // ACTIONDBG_LLVM_POINTERLIKETYPETRAITS_H

@@ -1,0 +1,17 @@
+//===- Threading.h - The names of threads -----------------------*- C++ -*-===//
+
+#ifndef ACTIONDBG_LLVM_THREADING_H
+#define ACTIONDBG_LLVM_THREADING_H
+
+#include "llvm/ADT/SmallString.h"
+#include <cstdint>
+
+namespace llvm {
+
+/// The number of this thread in the system.
+uint64_t get_threadid();
+void get_thread_name(SmallVectorImpl<char> &name);
+
+} // namespace llvm
+
+#endif // ACTIONDBG_LLVM_THREADING_H

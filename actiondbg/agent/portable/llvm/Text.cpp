@@ -1,0 +1,212 @@
+//===- Text.cpp - Numbers, hashes and patterns in text --------------------===//
+
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/GlobPattern.h"
+#include "llvm/Support/raw_ostream.h"
+#include "llvm/Support/xxhash.h"
+
+namespace llvm {
+
+//===----------------------------------------------------------------------===//
+// Integers
+//===----------------------------------------------------------------------===//
+
+/// The radix that the prefix tells, which is dropped.
+static unsigned takeRadix(StringRef &text) {
+  StringRef prefix = text.take_front(2);
+  unsigned radix = prefix == "0x" || prefix == "0X"   ? 16
+                   : prefix == "0b" || prefix == "0B" ? 2
+                   : prefix == "0o"                   ? 8
+                                                      : 0;
+  if (radix) {
+    text = text.drop_front(2);
+    return radix;
+  }
+  if (prefix.size() == 2 && prefix[0] == '0' && isDigit(prefix[1])) {
+    text = text.drop_front();
+    return 8;
+  }
+  return 10;
+}
+
+static unsigned digitValue(char c) {
+  c = toLower(c);
+  return isDigit(c) ? c - '0' : isLower(c) ? c - 'a' + 10 : ~0u;
+}
+
+bool consumeUnsignedInteger(StringRef &text, unsigned radix,
+                            unsigned long long &result) {
+  if (!radix)
+    radix = takeRadix(text);
+  result = 0;
+  size_t digits = 0;
+  for (; digits < text.size() && digitValue(text[digits]) < radix; ++digits)
+    if (__builtin_mul_overflow(result, radix, &result) ||
+        __builtin_add_overflow(result, digitValue(text[digits]), &result))
+      return true;
+  text = text.drop_front(digits);
+  return !digits;
+}
+
+bool consumeSignedInteger(StringRef &text, unsigned radix, long long &result) {
+  unsigned long long size;
+  bool isNegative = text.starts_with('-');
+  StringRef rest = text.drop_front(isNegative);
+  unsigned long long most = ~0ULL >> 1;
+  if (consumeUnsignedInteger(rest, radix, size) || size > most + isNegative)
+    return true;
+  text = rest;
+  result = static_cast<long long>(isNegative ? 0 - size : size);
+  return false;
+}
+
+std::string utohexstr(uint64_t value, bool isLowerCase, unsigned width) {
+  std::string digits = Twine::utohexstr(value).str();
+  if (digits.size() < width)
+    digits.insert(0, width - digits.size(), '0');
+  return isLowerCase ? digits : StringRef(digits).upper();
+}
+
+std::string toHex(ArrayRef<uint8_t> bytes, bool isLowerCase) {
+  std::string digits;
+  for (uint8_t byte : bytes) {
+    digits += hexdigit(byte >> 4, isLowerCase);
+    digits += hexdigit(byte, isLowerCase);
+  }
+  return digits;
+}
+
+void printEscapedString(StringRef text, raw_ostream &os) {
+  for (char c : text) {
+    if (c == '\\')
+      os << "\\\\";
+    else if (isPrint(c) && c != '"')
+      os << c;
+    else
+      os << '\\' << hexdigit(static_cast<unsigned char>(c) >> 4) << hexdigit(c);
+  }
+}
+
+void StringRef::split(SmallVectorImpl<StringRef> &parts, StringRef separator,
+                      int mostSplits, bool keepsEmpty) const {
+  StringRef rest = *this;
+  while (mostSplits-- != 0) {
+    size_t at = rest.find(separator);
+    if (at == npos)
+      break;
+    if (keepsEmpty || at)
+      parts.push_back(rest.take_front(at));
+    rest = rest.drop_front(at + separator.size());
+  }
+  if (keepsEmpty || !rest.empty())
+    parts.push_back(rest);
+}
+
+//===----------------------------------------------------------------------===//
+// Hashes
+//===----------------------------------------------------------------------===//
+
+static uint64_t load(const char *bytes, size_t size) {
+  uint64_t word = 0;
+  std::memcpy(&word, bytes, size);
+  return word;
+}
+/// Both halves of the product: each bit of the words reaches all of the hash.
+static uint64_t fold(uint64_t a, uint64_t b) {
+  auto product = static_cast<unsigned __int128>(a) * b;
+  return static_cast<uint64_t>(product) ^ static_cast<uint64_t>(product >> 64);
+}
+
+uint64_t xxh3_64bits(StringRef text) {
+  constexpr uint64_t first = 0x9e3779b97f4a7c15, second = 0xd6e8feb86659fd93,
+                     third = 0xa0761d6478bd642f;
+  const char *at = text.data();
+  size_t left = text.size();
+  uint64_t hash = first ^ left;
+  for (; left > 16; at += 16, left -= 16)
+    hash = fold(load(at, 8) ^ second, load(at + 8, 8) ^ hash);
+  uint64_t low = load(at, std::min<size_t>(left, 8));
+  uint64_t high = left > 8 ? load(at + 8, left - 8) : 0;
+  return fold(third ^ text.size(), fold(low ^ second, high ^ hash));
+}
+
+//===----------------------------------------------------------------------===//
+// Globs
+//===----------------------------------------------------------------------===//
+
+/// Adds the characters of a set such as `a-z_` to `allowed`.
+static bool addRanges(StringRef set, std::bitset<256> &allowed) {
+  while (!set.empty()) {
+    auto first = static_cast<unsigned char>(set[0]), last = first;
+    bool isRange = set.size() >= 3 && set[1] == '-';
+    if (isRange)
+      last = set[2];
+    if (first > last)
+      return false;
+    for (unsigned c = first; c <= last; ++c)
+      allowed.set(c);
+    set = set.drop_front(isRange ? 3 : 1);
+  }
+  return true;
+}
+
+Expected<GlobPattern> GlobPattern::create(StringRef pattern) {
+  GlobPattern result;
+  for (size_t i = 0; i < pattern.size(); ++i) {
+    if (pattern[i] == '*') {
+      result.endsWithStar = true;
+      continue;
+    }
+    Place place;
+    place.isAfterStar = std::exchange(result.endsWithStar, false);
+    if (pattern[i] == '?') {
+      place.allowed.set();
+    } else if (pattern[i] == '[') {
+      // A set holds at least one character, which may be `]`.
+      size_t end = pattern.find(']', i + 2);
+      if (end == StringRef::npos)
+        return Error("invalid glob pattern, unmatched '['");
+      StringRef set = pattern.slice(i + 1, end);
+      bool isInverted = set[0] == '^' || set[0] == '!';
+      if (!addRanges(set.drop_front(isInverted), place.allowed))
+        return createStringError("invalid glob pattern: " + pattern);
+      if (isInverted)
+        place.allowed.flip();
+      i = end;
+    } else {
+      if (pattern[i] == '\\' && ++i == pattern.size())
+        return Error("invalid glob pattern, stray '\\'");
+      place.allowed.set(static_cast<unsigned char>(pattern[i]));
+    }
+    result.places.push_back(place);
+  }
+  return result;
+}
+
+bool GlobPattern::match(StringRef text) const {
+  // After a mismatch, the newest `*` takes one character more.
+  constexpr size_t none = StringRef::npos;
+  size_t place = 0, at = 0, afterStar = none, taken = 0;
+  while (at < text.size()) {
+    if (place < places.size()) {
+      if (places[place].isAfterStar && afterStar != place) {
+        afterStar = place;
+        taken = at;
+      }
+      if (places[place].allowed[static_cast<unsigned char>(text[at])]) {
+        ++place;
+        ++at;
+        continue;
+      }
+    } else if (endsWithStar) {
+      return true;
+    }
+    if (afterStar == none)
+      return false;
+    place = afterStar;
+    at = ++taken;
+  }
+  return place == places.size();
+}
+
+} // namespace llvm

@@ -41,6 +41,17 @@ public:
   /// Records the actions of all threads from now on, without stops. Returns
   /// false if the files cannot be written.
   static bool startObserving(const RecordSettings &settings, bool isThreaded);
+  /// Records the actions of all threads from now on up to endPart: of a program
+  /// that asks for it itself, any number of times. Returns false if the file
+  /// cannot be written.
+  static bool beginPart(const RecordSettings &settings);
+  static void endPart();
+  /// Observes this thread, if a part is recorded and the thread is not in an
+  /// action. Returns whether it does so now.
+  static bool joinPart() { return LLVM_UNLIKELY(isInPart) && joinOpenPart(); }
+  /// Whether the program asks for recordings itself: its contexts get the
+  /// agent's handler, whether or not actions are observed then.
+  static bool isLibrary;
   /// Records the actions of this process from now on, beside the stops: of a
   /// fork that is at the beginning of the run. Returns false if the file cannot
   /// be written.
@@ -167,6 +178,9 @@ private:
   friend class Silence;
   friend class Editing;
   static Engine &make();
+  static bool joinOpenPart();
+  /// Whether a part of the program is recorded now.
+  static bool isInPart;
   void attributeToFirst(const Frame &frame);
   void observe();
   /// Called in a fork that the agent made, once it is connected.
@@ -211,6 +225,8 @@ private:
     Engine *engine = nullptr;
     /// Whether this thread's actions are observed.
     bool isHome = false;
+    /// The number of the part that the thread joined last.
+    unsigned part = 0;
   };
   // Not thread_local: a translation unit without the definition would call an
   // initializer at each use.

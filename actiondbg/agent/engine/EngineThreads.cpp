@@ -2,8 +2,11 @@
 
 #include "engine/Engine.h"
 #include "fork/CrashSignals.h"
+#include "support/AgentHeap.h"
 
 #include "mlir/IR/Diagnostics.h"
+#include <mutex>
+#include <pthread.h>
 
 using namespace mlir;
 using llvm::StringRef;
@@ -42,11 +45,15 @@ Engine &Engine::make() {
   return own.engine;
 }
 
-void Engine::leaveThread() { local = {&first(), /*isHome=*/false}; }
+void Engine::leaveThread() {
+  local.engine = &first();
+  local.isHome = false;
+}
 
 void Engine::observe() {
   ++threads;
-  local = {this, /*isHome=*/true};
+  local.engine = this;
+  local.isHome = true;
   attached = isObserving = true;
   erasedUnits.followPassesOnly();
   observer.isTallied = true;
@@ -78,6 +85,110 @@ bool Engine::startObserving(const RecordSettings &settings, bool isThreaded) {
   return true;
 }
 
+//===----------------------------------------------------------------------===//
+// Parts of a program
+//===----------------------------------------------------------------------===//
+
+bool Engine::isLibrary = false;
+bool Engine::isInPart = false;
+
+/// The number of the newest part.
+static unsigned newestPart = 0;
+/// The engine of the thread that began the part; null once the thread has
+/// ended.
+static Engine *leader = nullptr;
+
+namespace {
+/// The engines of the threads that joined a part.
+struct PartEngines {
+  std::mutex mutex;
+  std::vector<Engine *> all;
+};
+} // namespace
+
+static PartEngines &partEngines() {
+  // Never destroyed: threads may outlive main.
+  static auto *engines = new PartEngines;
+  return *engines;
+}
+
+namespace {
+/// The engine of a thread for one part: a recording describes each operation
+/// and name anew, so that nothing of an earlier one may be remembered.
+struct PartEngine {
+  Engine engine;
+  PartEngine() {
+    PartEngines &others = partEngines();
+    std::lock_guard<std::mutex> lock(others.mutex);
+    others.all.push_back(&engine);
+  }
+  ~PartEngine() {
+    engine.leaveThread();
+    PartEngines &others = partEngines();
+    std::lock_guard<std::mutex> lock(others.mutex);
+    llvm::erase(others.all, &engine);
+    if (leader == &engine)
+      leader = nullptr;
+  }
+};
+} // namespace
+
+bool Engine::joinOpenPart() {
+  Engine &before = get();
+  if (local.part == newestPart || before.silent || before.innermost)
+    return false;
+  AgentHeap agentHeap;
+  static thread_local std::unique_ptr<PartEngine> own;
+  own = nullptr; // its destructor resets `local`
+  own = std::make_unique<PartEngine>();
+  Identities::all().renew();
+  own->engine.observe();
+  local.part = newestPart;
+  return true;
+}
+
+bool Engine::beginPart(const RecordSettings &settings) {
+  AgentHeap agentHeap;
+  if (!settings.skips.empty() && !first().skips.setRules(settings.skips))
+    return false;
+  standingRules = settings.skips;
+  if (!Recorder::start(settings, /*isThreaded=*/true))
+    return false;
+  static bool isPrepared = false;
+  if (!std::exchange(isPrepared, true)) {
+    Identities::disableFind();
+    on_exit([](int status, void *) { first().end.exitStatus = status; },
+            nullptr);
+    handleCrashSignals();
+    // A fork of the program is not recorded, unless it asks for it.
+    pthread_atfork(nullptr, nullptr, [] {
+      if (std::exchange(isInPart, false))
+        get().abandon();
+    });
+  }
+  // Addresses of operations and names may have been reused meanwhile.
+  Identities::all().clear();
+  forgetContexts();
+  threads = 0;
+  ++newestPart;
+  isInPart = true;
+  joinPart();
+  leader = local.engine;
+  return true;
+}
+
+void Engine::endPart() {
+  if (!std::exchange(isInPart, false))
+    return;
+  {
+    PartEngines &others = partEngines();
+    std::lock_guard<std::mutex> lock(others.mutex);
+    for (Engine *one : others.all)
+      one->attached = false;
+  }
+  Recorder::finish(0);
+}
+
 bool Engine::beginRecording(const RecordSettings &settings) {
   if (!Recorder::start(settings, /*isThreaded=*/false))
     return false;
@@ -101,7 +212,7 @@ bool Engine::recordStage() {
 /// Attributes an outermost action of this thread to the action of the first
 /// thread, which waits for it.
 void Engine::attributeToFirst(const Frame &frame) {
-  Frame *around = first().innermost;
+  Frame *around = (leader ? *leader : first()).innermost;
   if (around && frame.changed())
     ++around->changesElsewhere;
 }

@@ -125,7 +125,7 @@ static void applySettings(MLIRContext *context) {
 static void attachTo(MLIRContext *context) {
   applySettings(context);
   Engine &engine = Engine::get();
-  if (!engine.follows())
+  if (!engine.follows() && !Engine::isLibrary)
     return;
   if (engine.contexts++ == 0 && !findTraits(context))
     llvm::errs() << "actiondbg: the agent cannot look up operation traits in "
@@ -134,7 +134,7 @@ static void attachTo(MLIRContext *context) {
   static auto *disable = real<DisableThreading>(ADBG_DISABLE_THREADING);
   static auto *install = real<RegisterHandler>(ADBG_REGISTER_HANDLER);
   engine.wantsThreads |= context->isMultithreadingEnabled();
-  if (!engine.isObserving)
+  if (engine.follows() && !engine.isObserving)
     disable(context, true);
   AgentHeap agentHeap;
   auto toolHandler = std::make_shared<Handler>();
@@ -144,9 +144,9 @@ static void attachTo(MLIRContext *context) {
   }
   install(context, [toolHandler](llvm::function_ref<void()> run,
                                  const tracing::Action &action) {
-    Engine &engine = Engine::get();
-    if (!engine.follows())
+    if (!Engine::get().follows() && !Engine::joinPart())
       return runWithToolHandler(*toolHandler, run, action);
+    Engine &engine = Engine::get();
     Frame frame(action);
     if (!engine.isObserving)
       return engine.dispatch(

@@ -83,6 +83,15 @@ Operation *Identities::find(uint32_t id) const {
   return reinterpret_cast<Operation *>(found);
 }
 
+void Identities::clear() {
+  forEachTable([](Table &table, uintptr_t) {
+    // The kernel maps zeroed pages again when they are used.
+    madvise(&table, sizeof(table), MADV_DONTNEED);
+  });
+  given = 1;
+  renew();
+}
+
 size_t Identities::bytes() const {
   size_t sum = sizeof(*this);
   forEachTable([&](const Table &table, uintptr_t) {

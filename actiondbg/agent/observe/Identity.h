@@ -73,6 +73,9 @@ public:
   /// Makes the next operations of this thread get ids above all assigned ones.
   void renew() { local.next = local.end = 0; }
   size_t bytes() const;
+  /// Forgets all operations: their ids begin with 1 again. The caller's thread
+  /// and each other one has to call `renew`.
+  void clear();
 
 private:
   static constexpr uint32_t placedBit = 1, describedBit = 2, bits = 2;

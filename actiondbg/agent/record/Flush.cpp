@@ -57,6 +57,7 @@ static int wakeSignal = 0;
 
 /// Takes the highest real-time signal that has no handler.
 void Recorder::handleWakeSignal() {
+  recorders().threads = 0;
   for (int number = SIGRTMAX; number > SIGRTMIN && !wakeSignal; --number) {
     struct sigaction before = {}, action = {};
     if (sigaction(number, nullptr, &before) != 0 ||
@@ -116,7 +117,8 @@ void Recorder::delist() {
   Recorders &others = recorders();
   std::lock_guard<std::mutex> lock(others.mutex);
   llvm::erase(others.all, this);
-  recorderOfThread = nullptr;
+  if (recorderOfThread == this)
+    recorderOfThread = nullptr;
   if (hasTimer)
     timer_delete(timer);
   hasTimer = false;
@@ -164,7 +166,7 @@ void Recorder::writeEnd(const char *text) {
   ChunkHeader header;
   header.thread = recorderOfThread ? recorderOfThread->thread : 0;
   RecordFile::write(header, Part{SectionKind::End, 0, 1, text, strlen(text)});
-  RecordFile::abandon();
+  RecordFile::end();
 }
 
 void Recorder::finish(int status) {
@@ -246,6 +248,9 @@ void Recorder::onEnd(int number, siginfo_t *info, void *context) {
 }
 
 void Recorder::handleEndSignals() {
+  static bool isHandled = false;
+  if (std::exchange(isHandled, true))
+    return;
   for (int number : {SIGINT, SIGTERM, SIGHUP}) {
     struct sigaction action = {};
     sigaction(number, nullptr, &endActions[number]);

@@ -19,6 +19,8 @@ static_assert(sizeof(ActionRow) == 20 && sizeof(LocationRow) == 20 &&
               sizeof(ChunkHeader) == 64);
 
 volatile int RecordFile::fd = -1;
+unsigned RecordFile::begun = 0;
+int RecordFile::ended = -1;
 
 namespace {
 /// The header of a section's items.
@@ -109,6 +111,16 @@ void RecordFile::write(ChunkHeader header, llvm::ArrayRef<Part> parts) {
     abandon();
 }
 
+void RecordFile::end() {
+  // Another thread may be writing: the number must not become another file's.
+  int none = ::open("/dev/null", O_WRONLY | O_CLOEXEC);
+  if (fd >= 0 && none >= 0)
+    dup2(none, ended = fd);
+  if (none >= 0)
+    close(none);
+  fd = -1;
+}
+
 void RecordFile::dropTornChunk() {
   std::string path = "/proc/self/fd/" + std::to_string(fd);
   int readable = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
@@ -138,6 +150,8 @@ int openFar(const char *path) {
 }
 
 bool RecordFile::begin(const char *path, StringRef text) {
+  if (ended >= 0)
+    close(std::exchange(ended, -1));
   int opened = openFar(path);
   if (opened < 0)
     return false;
@@ -150,6 +164,7 @@ bool RecordFile::begin(const char *path, StringRef text) {
     return false;
   }
   fd = opened;
+  ++begun;
   ChunkHeader chunk;
   chunk.base = Observer::now();
   write(chunk, Part{SectionKind::Header, 0, 1, text.data(), text.size()});

@@ -185,6 +185,11 @@ public:
   static bool isOpen() { return fd >= 0; }
   /// Stops writing: this process is a fork of the tool.
   static void abandon() { fd = -1; }
+  /// Stops writing: the recording is complete.
+  static void end();
+  /// The number of recordings begun so far: rows of an earlier one do not
+  /// belong into the file.
+  static unsigned count() { return begun; }
   /// The file's descriptor; `resume` continues writing in a fork.
   static int descriptor() { return fd; }
   static void resume(int descriptor) { fd = descriptor; }
@@ -198,6 +203,9 @@ public:
 
 private:
   static volatile int fd;
+  static unsigned begun;
+  /// The descriptor of the previous recording, which leads nowhere now.
+  static int ended;
 };
 
 /// The numbers of the strings of one space in one thread. Bounded: when it is

@@ -54,10 +54,12 @@ void Recorder::flush() {
     texts = ir->texts.section.part();
     irs = ir->rows.part();
   }
-  RecordFile::write(header,
-                    {actions, strings.part(), locations.part(),
-                     operations.part(), patches.part(), changes.part(),
-                     reasons.part(), texts, irs, samples.part(), links.part()});
+  // The rows of a thread that was busy when its recording ended are dropped.
+  if (file == RecordFile::count())
+    RecordFile::write(header, {actions, strings.part(), locations.part(),
+                               operations.part(), patches.part(),
+                               changes.part(), reasons.part(), texts, irs,
+                               samples.part(), links.part()});
   firstRow += count;
   count = 0;
   for (Section *one : {&strings, &locations, &patches, &reasons, &samples})

@@ -52,6 +52,11 @@ public:
   static bool isOn() { return RecordFile::isOpen(); }
   /// Flushes all threads and writes the end of the recording: the tool exits.
   static void finish(int status);
+  /// Flushes all threads, so that the file can be read.
+  static void flushAll() {
+    if (isOn())
+      flushEverywhere();
+  }
 
   Recorder(Identities &ids, OperationNames &names);
   ~Recorder();
@@ -270,6 +275,8 @@ private:
   OperationNames &names;
   volatile bool isBusy = false;
   unsigned thread = 0;
+  /// The number of the recording.
+  unsigned file = RecordFile::count();
   /// The thread's id, and the timer that wakes it.
   pid_t id = 0;
   timer_t timer = {};

@@ -1,0 +1,46 @@
+//===- Program.cpp - Functions that a program calls -----------------------===//
+//
+// A Python program may load the agent itself (actiondbg.attach) and call these
+// functions, instead of being started with the agent and its settings in the
+// environment.
+//
+//===----------------------------------------------------------------------===//
+
+#include "engine/Engine.h"
+#include "interpose/Interpose.h"
+
+using namespace adbg;
+
+extern "C" {
+
+/// Prepares for recordings of parts of this program. Returns whether it can be
+/// recorded: not if it is debugged or recorded as a whole.
+ADBG_EXPORT bool adbg_prepare();
+bool adbg_prepare() {
+  if (!Engine::isLibrary && Engine::first().follows())
+    return false;
+  Engine::isLibrary = true;
+  return true;
+}
+
+/// Records what this process does from now on. The texts are those of
+/// RecordSettings. Returns false if the file cannot be written.
+ADBG_EXPORT bool adbg_begin(const char *path, const char *ir,
+                            const char *skips);
+bool adbg_begin(const char *path, const char *ir, const char *skips) {
+  RecordSettings settings;
+  settings.path = path;
+  settings.ir = ir;
+  settings.skips = skips;
+  return Engine::beginPart(settings);
+}
+
+/// Writes what is recorded so far.
+ADBG_EXPORT void adbg_flush();
+void adbg_flush() { Recorder::flushAll(); }
+
+/// Completes the recording.
+ADBG_EXPORT void adbg_end();
+void adbg_end() { Engine::endPart(); }
+
+} // extern "C"

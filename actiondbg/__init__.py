@@ -18,6 +18,7 @@ from actiondbg.version import VERSION as __version__
 TYPE_CHECKING = False  # typing takes longer to import than all of this package
 if TYPE_CHECKING:
     from actiondbg import errors
+    from actiondbg.attachment.attachment import attach
     from actiondbg.bisection import bisect
     from actiondbg.breakpoints.breakpoint import Breakpoint
     from actiondbg.errors import ActiondbgError
@@ -31,6 +32,7 @@ __all__ = [
     "Session",
     "Stop",
     "__version__",
+    "attach",
     "bisect",
     "errors",
     "launch",
@@ -41,6 +43,7 @@ _MODULES = {
     "Breakpoint": "actiondbg.breakpoints.breakpoint",
     "Session": "actiondbg.session.session",
     "Stop": "actiondbg.process.stop",
+    "attach": "actiondbg.attachment.attachment",
     "bisect": "actiondbg.bisection",
     "launch": "actiondbg.session.session",
 }

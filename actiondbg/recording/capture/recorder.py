@@ -154,10 +154,10 @@ def start_recording(
     program = Program(list(argv), mlir_include, cwd, env, on_compile, randomize)
     variables = _agent_environment(output, ir, events, lineage, upstream_log)
     if skip:
-        variables["ACTIONDBG_RECORD_SKIPS"] = _encoded_rules(skip)
+        variables["ACTIONDBG_RECORD_SKIPS"] = encoded_rules(skip)
     agent = program.agent()
     with Streams(stdin, stdout, stderr).opened() as streams:
-        path = None if output is None else _create(output)
+        path = None if output is None else create_recording(output)
         try:
             return RecordingProcess(program.popen(agent, variables, streams), path)
         except BaseException:
@@ -203,7 +203,7 @@ def _agent_environment(
     return variables
 
 
-def _encoded_rules(skip: Sequence[str]) -> str:
+def encoded_rules(skip: Sequence[str]) -> str:
     """Return skip rules as JSON for the agent."""
     # Imported on demand: few recordings skip actions.
     import msgspec
@@ -215,7 +215,7 @@ def _encoded_rules(skip: Sequence[str]) -> str:
     return msgspec.json.encode(rules).decode()
 
 
-def _create(output: str | os.PathLike[str]) -> Path:
+def create_recording(output: str | os.PathLike[str]) -> Path:
     """Create the empty file of the recording, so that an error precedes the start of the tool."""
     # Checked before links are resolved: /dev/stdout may lead to a pipe, which has no path.
     if os.path.exists(output) and not os.path.isfile(output):

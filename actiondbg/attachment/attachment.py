@@ -1,0 +1,104 @@
+"""Attaching to the MLIR inside this process: ``actiondbg.attach()``."""
+
+from __future__ import annotations
+
+import os
+import weakref
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from actiondbg.attachment.agent_library import AgentLibrary, load_agent
+from actiondbg.attachment.observed_actions import ObservedActions
+from actiondbg.errors import UsageError
+from actiondbg.recording.capture.recorder import IRDetail, create_recording, encoded_rules
+from actiondbg.support.closeable import Closeable
+from actiondbg.support.scratch_directory import make_scratch, remove_directory
+
+if TYPE_CHECKING:
+    from actiondbg.recording.recording import Recording
+
+_open: list[Attachment] = []  # at most one: a recording is one of a process
+
+
+class Attachment(ObservedActions, Closeable):
+    """The actions that this process runs from ``attach`` up to ``close``, of all threads.
+
+    They can be asked for at any time; after ``close`` the recording is complete. A fork of this
+    process is not observed.
+    """
+
+    def __init__(self, agent: AgentLibrary, path: Path) -> None:
+        super().__init__(path)
+        self._agent = agent
+        self._owner = os.getpid()
+        self._is_open = True
+
+    def recording(self) -> Recording:
+        """Open the recording with all actions up to now."""
+        if self.is_open:
+            self._agent.flush()
+        return super().recording()
+
+    @property
+    def is_open(self) -> bool:
+        """Whether actions of this process are observed."""
+        return self._is_open and os.getpid() == self._owner
+
+    def close(self) -> None:
+        """Complete the recording; a second call does nothing."""
+        if self.is_open:
+            self._agent.end()
+            _open.clear()
+        self._is_open = False
+
+
+def attach(
+    record: str | os.PathLike[str] | None = None,
+    *,
+    ir: IRDetail = "none",
+    skip: Sequence[str] = (),
+) -> Attachment:
+    """Observe the MLIR that this process uses: Triton, JAX, torch-mlir, the MLIR bindings.
+
+    Args:
+        record: the path of a recording that is kept; an existing recording is replaced. None for
+            a temporary one.
+        ir: the IR to record, as ``actiondbg record --ir``.
+        skip: SPECs, each with ``if EXPR`` or without, of actions to skip.
+
+    Returns:
+        The actions, as they happen. ``close`` or the end of its ``with`` block ends the
+        observation.
+
+    Raises:
+        LaunchError: the agent cannot be compiled or loaded, or the file cannot be written.
+        UsageError: this process is attached already, was started by actiondbg, or ``record``
+            exists and is not a recording.
+    """
+    if any(each.is_open for each in _open):
+        raise UsageError(
+            "This process is attached already: close the first attachment, or leave its block."
+        )
+    agent = load_agent()
+    agent.prepare()
+    skips = encoded_rules(skip) if skip else ""
+    scratch: Path | None = None
+    if record is None:
+        scratch = make_scratch("attach")
+        path = scratch / "attached.adbrec"
+    else:
+        path = create_recording(record)
+    agent.begin(path, ir, skips)
+    attachment = Attachment(agent, path)
+    if scratch is not None:
+        weakref.finalize(attachment, _remove, scratch, os.getpid())
+    # A program need not keep the result.
+    _open[:] = [attachment]
+    return attachment
+
+
+def _remove(scratch: Path, owner: int) -> None:
+    """Remove a temporary recording, unless this process is a fork."""
+    if os.getpid() == owner:
+        remove_directory(scratch)

@@ -20,7 +20,7 @@ from actiondbg.tool.compiler import find_compiler
 from tests.paths import INPUTS, ROOT
 from tests.processes import children, kill_family
 
-pytest_plugins = ["tests.fakes.agent.fixtures"]
+pytest_plugins = ["pytester", "tests.fakes.agent.fixtures"]
 
 # In CI a test makes the same examples each time; elsewhere it looks for new ones.
 settings.register_profile(

@@ -1,0 +1,155 @@
+"""Assertions about patterns, passes and folds, with messages that explain their failure."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+from collections.abc import Sequence
+from pathlib import Path
+
+from actiondbg.attachment.observed_actions import Attempts, ObservedActions
+from actiondbg.breakpoints.suggestions import NamesOfKind, similar_name
+from actiondbg.errors import LaunchError
+from actiondbg.support.scratch_directory import scratch_directory
+
+_MOST = 10  # lines in a message
+_APPLIED = "(outcome = 'succeeded' OR outcome = 'unchanged' AND tag = 'apply-pattern')"
+_PLAIN = re.compile(r"[^\s:#@]+(::[^\s:#@]+)*")  # no SPEC but a name
+_TAGS = {"pattern": "apply-pattern", "pass": "pass-execution"}
+
+
+def check_applied(actions: ObservedActions, name: str, at: str | None = None) -> None:
+    """Assert that a pattern, pass or fold changed the IR.
+
+    Args:
+        actions: those to look at.
+        name: of a pattern or a pass, a glob; or a SPEC as ``break`` takes it.
+        at: FILE:LINE of the operation; None for any.
+
+    Raises:
+        AssertionError: it did not; with the number of attempts and the reasons of their failure.
+        UsageError: a syntax error.
+    """
+    __tracebackhide__ = True  # by pytest: the test's own line is what matters
+    wanted = _condition(name, at)
+    if not actions.count(f"{wanted} AND {_APPLIED}")[0]:
+        raise AssertionError(_why_not(actions, name, at, wanted))
+
+
+def check_not_applied(actions: ObservedActions, name: str, at: str | None = None) -> None:
+    """Assert that a pattern, pass or fold did not change the IR; see ``check_applied``."""
+    __tracebackhide__ = True
+    wanted = f"{_condition(name, at)} AND {_APPLIED}"
+    count, operations = actions.count(wanted)
+    if not count:
+        return
+    lines = [f"{_subject(name, at)} applied {_times(count)}, on {_counted(operations)}:"]
+    lines += [f"  #{each.ordinal} on {each.place}" for each in actions.select(wanted, _MOST)]
+    raise AssertionError("\n".join([*lines, *_rest(count - _MOST)]))
+
+
+def run_and_check(
+    argv: Sequence[str | os.PathLike[str]], name: str, at: str | None, *, applied: bool
+) -> None:
+    """Run a command to its end, and assert what a pattern did in it.
+
+    Args:
+        argv: the command line, a tool and its arguments.
+        name: see ``check_applied``.
+        at: see ``check_applied``.
+        applied: whether it has to apply, or must not.
+
+    Raises:
+        AssertionError: it did not or did, the command failed, or ran no MLIR.
+        LaunchError: the command cannot be started.
+    """
+    __tracebackhide__ = True
+    from actiondbg.recording.capture.recorder import record
+
+    words = [os.fspath(word) for word in argv]
+    with scratch_directory("assert") as scratch:
+        errors = scratch / "stderr"
+        run = record(words, scratch / "run.adbrec", stdout=os.devnull, stderr=errors)
+        if run.status:
+            raise AssertionError(
+                f"{shlex.join(words)} failed with exit status {run.status}:\n{_end_of(errors)}"
+            )
+        if run.path is None:
+            raise LaunchError(f"{shlex.join(words)} made no MLIR context: name an MLIR tool.")
+        check = check_applied if applied else check_not_applied
+        check(ObservedActions(run.path), name, at)
+
+
+def _end_of(errors: Path) -> str:
+    lines = errors.read_text(errors="replace").splitlines()[-_MOST:]
+    return "\n".join(f"  {line}" for line in lines)
+
+
+def _condition(name: str, at: str | None) -> str:
+    """Translate a name and a place to SQL."""
+    from actiondbg.recording.query.filters import where, where_location
+
+    specs = [f"pattern:{name}", f"pass:{name}"] if _PLAIN.fullmatch(name) else [name]
+    found = " OR ".join(where(spec) for spec in specs)
+    return f"({found})" if at is None else f"({found}) AND {where_location(at)}"
+
+
+def _why_not(actions: ObservedActions, name: str, at: str | None, wanted: str) -> str:
+    tried, operations = actions.count(wanted)
+    subject = _subject(name, at)
+    if not tried:
+        return _never_tried(actions, name, subject)
+    attempts = actions.attempts(wanted)
+    firsts = ", ".join(str(each.first) for each in attempts[:_MOST])
+    places = {each.ordinal: each.place for each in actions.select(f"ordinal IN ({firsts})")}
+    lines = [f"{subject} did not apply. It was tried {_times(tried)}, on {_counted(operations)}:"]
+    for each in attempts[:_MOST]:
+        where = f"first: #{each.first} on {places[each.first]}"
+        lines.append(f"  {_times(each.times)}: {_ending(each)} ({where})")
+    return "\n".join([*lines, *_rest(len(attempts) - _MOST)])
+
+
+def _never_tried(actions: ObservedActions, name: str, subject: str) -> str:
+    total = len(actions)
+    if not total:
+        return (
+            f"{subject} did not apply: no action was observed, because no MLIR ran here. The "
+            "actions of a command are observed with run=[TOOL, ARGS...]."
+        )
+    known = [NamesOfKind(kind, actions.names(tag)) for kind, tag in _TAGS.items()]
+    patterns, passes = (len(names) for _, names in known)
+    text = (
+        f"{subject} did not apply: it was never tried. {_plural(total, 'action')} ran, of "
+        f"{_plural(patterns, 'pattern')} and {_plural(passes, 'pass')}."
+    )
+    near = similar_name(name.partition(":")[2] or name, known)
+    return f"{text}\n  Did you mean {near}?" if near else text
+
+
+def _ending(attempts: Attempts) -> str:
+    """Return how attempts ended: the reason of a failure, else the outcome."""
+    if attempts.outcome == "failed":
+        return attempts.reason or "failed without a reason"
+    return attempts.outcome
+
+
+def _subject(name: str, at: str | None) -> str:
+    return name if at is None else f"{name} at {at}"
+
+
+def _times(count: int) -> str:
+    return "once" if count == 1 else f"{count:,} times"
+
+
+def _counted(operations: int) -> str:
+    return _plural(operations, "operation")
+
+
+def _plural(count: int, noun: str) -> str:
+    ending = "" if count == 1 else "es" if noun.endswith("s") else "s"
+    return f"{count:,} {noun}{ending}"
+
+
+def _rest(left: int) -> list[str]:
+    return [f"  and {left:,} more"] if left > 0 else []

@@ -1,0 +1,121 @@
+"""The pytest plugin: tests that fail when a named pattern does not apply."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.conftest import FOLDS
+from tests.tool.attachment.conftest import COMPILE
+
+
+@pytest.fixture
+def run_test(attachable: None, pytester: pytest.Pytester) -> RunTest:
+    """Run a test in a pytest of its own."""
+    pytester.makefile(".mlir", folds=FOLDS)
+    return RunTest(pytester)
+
+
+class RunTest:
+    """Runs a test, and returns the lines of its failure."""
+
+    def __init__(self, pytester: pytest.Pytester) -> None:
+        self._pytester = pytester
+
+    def passes(self, body: str) -> None:
+        """Run a test that has to pass."""
+        self._run(body).assert_outcomes(passed=1)
+
+    def fails(self, body: str) -> list[str]:
+        """Run a test that has to fail; return the lines of its message."""
+        result = self._run(body)
+        result.assert_outcomes(failed=1)
+        # The line of the test itself is shown, and nothing of the plugin.
+        assert ">" in result.stdout.str()
+        assert "assertions.py" not in result.stdout.str()
+        lines = [line[8:] for line in result.outlines if line.startswith("E       ")]
+        return [line.removeprefix("AssertionError: ") for line in lines]
+
+    def _run(self, body: str) -> pytest.RunResult:
+        fixtures = "assert_applied, assert_not_applied, actiondbg_actions"
+        self._pytester.makepyfile(f"{COMPILE}\ndef test_it({fixtures}):\n    {body}\n")
+        return self._pytester.runpytest_subprocess()
+
+
+def test_a_pattern_that_applies(run_test: RunTest) -> None:
+    run_test.passes("compile(); assert_applied('AddIAddConstant')")
+
+
+def test_a_pattern_that_does_not_match(run_test: RunTest) -> None:
+    assert run_test.fails("compile(); assert_applied('AddISubConstantRHS')") == [
+        "AddISubConstantRHS did not apply. It was tried 6 times, on 4 operations:",
+        "  6 times: There's no operation that defines operand 0 of castedOp0 (first: #8 on "
+        "arith.addi in @sum at -:6:8)",
+    ]
+
+
+def test_a_pattern_that_is_misspelled(run_test: RunTest) -> None:
+    assert run_test.fails("compile(); assert_applied('AddIAddConstantt')") == [
+        "AddIAddConstantt did not apply: it was never tried. 61 actions ran, of 6 patterns and "
+        "1 pass.",
+        "  Did you mean pattern:AddIAddConstant?",
+    ]
+
+
+def test_a_pass_that_changes_nothing(run_test: RunTest) -> None:
+    assert run_test.fails("compile('builtin.module(cse)'); assert_applied('cse')") == [
+        "cse did not apply. It was tried once, on 1 operation:",
+        "  once: unchanged (first: #1 on builtin.module at -:0:0)",
+    ]
+
+
+def test_a_test_without_mlir(run_test: RunTest) -> None:
+    assert run_test.fails("assert_applied('AddIAddConstant')") == [
+        "AddIAddConstant did not apply: no action was observed, because no MLIR ran here. The "
+        "actions of a command are observed with run=[TOOL, ARGS...]."
+    ]
+
+
+def test_a_pattern_that_must_not_apply(run_test: RunTest) -> None:
+    assert run_test.fails("compile(); assert_not_applied('AddIAddConstant')") == [
+        "AddIAddConstant applied 2 times, on 2 operations:",
+        "  #14 on arith.addi in @sum at -:7:8",
+        "  #33 on arith.addi in @twice at -:14:8",
+    ]
+    run_test.passes("compile(); assert_not_applied('AddISubConstantRHS')")
+
+
+def test_a_command(run_test: RunTest) -> None:
+    run_test.passes(
+        "assert_applied('fold:arith.addi', run=['mlir-opt', 'folds.mlir', '--canonicalize'])"
+    )
+    assert run_test.fails(
+        "assert_applied('AddIAddConstant', at='folds.mlir:6', "
+        "run=['mlir-opt', 'folds.mlir', '--canonicalize'])"
+    ) == [
+        "AddIAddConstant at folds.mlir:6 did not apply. It was tried once, on 1 operation:",
+        "  once: There's no operation that defines operand 0 of castedOp0 (first: #7 on "
+        "arith.addi in @sum at folds.mlir:6:8)",
+    ]
+
+
+def test_a_command_that_fails(run_test: RunTest) -> None:
+    assert run_test.fails("assert_applied('cse', run=['mlir-opt', 'none.mlir', '--cse'])") == [
+        "mlir-opt none.mlir --cse failed with exit status 1:",
+        "  cannot open input file 'none.mlir': No such file or directory",
+    ]
+
+
+def test_each_test_sees_its_own_actions(run_test: RunTest, pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(
+        f"""{COMPILE}
+def test_one(assert_applied):
+    compile()
+    assert_applied("canonicalize")
+
+def test_two(assert_not_applied, actiondbg_actions):
+    compile("builtin.module(cse)")
+    assert_not_applied("canonicalize")
+    assert [each.name for each in actiondbg_actions] == ["cse"]
+"""
+    )
+    pytester.runpytest_subprocess().assert_outcomes(passed=2)

@@ -3,8 +3,9 @@
 ``tag:T``, ``pattern:GLOB``, ``pass:GLOB``, ``fold:OPGLOB``, ``op:GLOB``, ``func:GLOB``,
 ``in:PASS`` (inside a pass) or ``in:PASS#2`` (inside its second run), ``FILE:LINE[:COL]``,
 ``FILE:LINE-LINE``, ``file:FILE[:LINE...]`` (the whole file, or a file whose name resembles another
-term), ``FILE.mlir`` (the whole file), ``#17`` (ordinal), ``@f`` (function), or a bare name; several
-joined with ``and``. Double quotes protect a word ``and``, a word ``if`` and colons.
+term), ``FILE.mlir`` and ``FILE.py`` (the whole file), ``#17`` (ordinal), ``@f`` and ``kernel:f``
+(function), or a bare name; several joined with ``and``. Double quotes protect a word ``and``, a
+word ``if`` and colons.
 
 What a bare name or number means is looked up in resolution.py. A bare name that has not been looked
 up selects all actions to which it fits.
@@ -24,6 +25,7 @@ from actiondbg.support.globs import check_glob, glob_matches, is_literal
 
 _GlobKind = Literal["tag", "pattern", "pass", "fold", "op", "func"]
 _GLOB_KINDS: dict[str, _GlobKind] = {kind: kind for kind in get_args(_GlobKind)}
+_GLOB_KINDS["kernel"] = "func"  # as users of Triton name the function of a kernel
 _PREFIXES = (*_GLOB_KINDS, "in", "file")
 _WORD = re.compile(r'(?:"[^"]*"|[^\s"])+')
 # A single word before a single colon: mlir::X is a name.
@@ -33,7 +35,7 @@ _LOCATION = re.compile(rf'(?P<path>"[^"]+"|.*?[^:]):{_NUMBERS}')
 _BARE_LINE = re.compile(rf"(?P<path>){_NUMBERS}")
 # The number of a run, after the name of a pass.
 _RUN = re.compile(r"(?P<name>.*)#(?P<run>[^\s\"#]*)")
-_MLIR_FILE = re.compile(r"[^*?]+\.mlir(?:bc)?")
+_SOURCE_FILE = re.compile(r"[^*?]+\.(?:mlir(?:bc)?|py)")
 # A single colon in a bare name, not part of ::, is an invalid location.
 _LONE_COLON = re.compile(r"(?<!:):(?!:)")
 
@@ -201,7 +203,7 @@ def _parse_term(piece: Piece) -> Term:
             "FILE:LINE:COL or FILE:LINE-LINE.",
             colon.end(),
         )
-    if _MLIR_FILE.fullmatch(piece.plain):
+    if _SOURCE_FILE.fullmatch(piece.plain):
         return Term(kind="location", path=piece.plain)
     return _glob_term("name", piece)
 

@@ -20,6 +20,7 @@ _GENERIC = re.compile(rb'"([A-Za-z_][\w$-]*(?:\.[\w$-]+)+)"\s*[(<]')
 _OPERATION = re.compile(rb"[a-z_](?<![\w.$!#@%^:\"-].)[\w$]*+(?:\.[\w$]+)++(?![\w.$]|\s*=)")
 _FUNCTION = re.compile(rb"func(?<!\wfunc)(?:tion)?\s[^@\n(]*@(?:\"([^\"\n]+)\"|([\w$.-]+))")
 _SYMBOL = re.compile(rb'sym_name(?<!\wsym_name)\s*=\s*"([^"\n]+)"')
+_PYTHON_FUNCTION = re.compile(rb"^[ \t]*def[ \t]+(\w+)", re.MULTILINE)
 
 
 class SourceNames:
@@ -30,7 +31,11 @@ class SourceNames:
     """
 
     def __init__(self, files: Iterable[Path]) -> None:
-        self._texts = [_text(file) for file in files]
+        paths = list(files)
+        self._texts = [_text(file) for file in paths]
+        self._programs = [
+            text for file, text in zip(paths, self._texts, strict=True) if file.suffix == ".py"
+        ]
 
     def may_have(self, name: str) -> bool:
         """Whether a name is anywhere in the text, even as a part of another."""
@@ -52,11 +57,14 @@ class SourceNames:
         for text in self._code:
             found.update(quoted or plain for quoted, plain in _FUNCTION.findall(text))
             found.update(_SYMBOL.findall(text))
+        for text in self._programs:
+            found.update(_PYTHON_FUNCTION.findall(text))
         return _decoded(found)
 
     @cached_property
     def _code(self) -> list[bytes]:
-        return [_COMMENT.sub(b"", text) for text in self._texts]
+        # In a Python program, // divides, and names with a dot are no operations.
+        return [_COMMENT.sub(b"", text) for text in self._texts if text not in self._programs]
 
 
 def _text(file: Path) -> bytes:

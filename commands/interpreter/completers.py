@@ -26,6 +26,7 @@ _KINDS: dict[str, Kind] = {
     "op": "op",
     "in": "pass",
     "func": "func",
+    "kernel": "func",
 }
 
 

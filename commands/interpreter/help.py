@@ -21,7 +21,7 @@ SPEC selects actions by one property, or by several joined with 'and'.
   pass:GLOB         execution of a pass, by argument or class name
   fold:OPGLOB       fold of an operation with that name
   op:GLOB           name of the operation of the action
-  func:GLOB         symbol of the function around the operation
+  func:GLOB         symbol of the function around the operation; kernel:GLOB too
   in:GLOB           anything inside a pass, at any depth; in:GLOB#2 is inside the
                     second run of that pass
   FILE:LINE[:COL]   location of the operation; FILE:LINE-LINE is a range,

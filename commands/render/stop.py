@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from actiondbg.commands.render.renderer import RenderContext, renders
+from actiondbg.commands.render.source_lines import program_line
 from actiondbg.commands.render.terminal.styles import BOLD, GREEN, RED, YELLOW, styled
 from actiondbg.commands.render.units import describe, operation, title_of, wrapped
 from actiondbg.errors import ActiondbgError
@@ -45,7 +46,7 @@ def stop_text(context: RenderContext, stop: Stop) -> str:
             lines = [row for line in lines for row in wrapped(line, context.width)]
         return "\n".join(lines)
     excerpt = _excerpt(context, stop)
-    lines = [_head(context, stop), *_message_lines(stop)]
+    lines = [_head(context, stop), *program_line(stop.location), *_message_lines(stop)]
     if stop.outcome is not None:
         lines += [f"  {line}" for line in outcome_lines(stop.outcome, stop.tag)]
     lines += _change_lines(context, stop, _MOST_CHANGES if excerpt is None else _FEW_CHANGES)

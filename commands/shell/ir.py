@@ -15,7 +15,8 @@ from actiondbg.commands.interpreter.options import (
 )
 from actiondbg.commands.render.ir.excerpt import Block
 from actiondbg.commands.render.ir.printed_ir import Counted
-from actiondbg.errors import UsageError
+from actiondbg.errors import NoSuchUnit, NotStopped, UsageError
+from actiondbg.support.source_file import SourceLines, lines_around
 
 if TYPE_CHECKING:
     from actiondbg.commands.interpreter.console import Console
@@ -94,6 +95,25 @@ class AroundOptions(Options):
 def around(console: Console, options: AroundOptions) -> Block:
     """Show the lines of IR around the cursor; again, or Enter: the lines after them."""
     return console.shown_lines.show("cursor", options.count)
+
+
+class SourceLinesOptions(Options):
+    """The options of ``source-lines``."""
+
+    count: Annotated[
+        int, Positional("N", help="the number of lines before and after", parse=values.positive)
+    ] = 5
+
+
+@PRINTING.command("source-lines", example="source-lines 10", aliases=("sl",))
+def source_lines(console: Console, options: SourceLinesOptions) -> SourceLines:
+    """Show the lines of the source file around the location of the stop, as of a Python kernel."""
+    stop = console.session.stop
+    if stop is None or stop.when == "exit":
+        raise NotStopped("The tool is not stopped at an action: source-lines shows its location.")
+    if stop.location is None:
+        raise NoSuchUnit("The operation of this action has no location in a file: try 'around'.")
+    return lines_around(stop.location, options.count)
 
 
 class CountOptions(Options):

@@ -283,6 +283,8 @@ cursor-goto %arg0
 cursor-goto %nosuch
 around 2
 around 2
+source-lines 1
+source-lines
 list @2
 list nowhere
 print %0

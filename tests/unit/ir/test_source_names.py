@@ -38,3 +38,11 @@ def test_bytecode_has_none(tmp_path: Path) -> None:
     (tmp_path / "in.mlirbc").write_bytes(b"ML\xefR\x0d\x00\xff" + bytes(range(256)))
     found = SourceNames([tmp_path / "in.mlirbc"])
     assert (found.operations, found.functions) == (frozenset(), frozenset())
+
+
+def test_functions_of_a_python_program(tmp_path: Path) -> None:
+    program = "@triton.jit\ndef add_kernel(x):\n    def inner(): ...\n    return x // tl.sum(x)\n"
+    (tmp_path / "kernel.py").write_text(program)
+    found = SourceNames([tmp_path / "kernel.py"])
+    assert found.functions == {"add_kernel", "inner"}
+    assert found.operations == frozenset()

@@ -1,0 +1,57 @@
+"""The lines of a source file around a location."""
+
+from __future__ import annotations
+
+from itertools import islice
+from pathlib import Path
+
+import msgspec
+
+from actiondbg.errors import NoSuchUnit
+
+_LONGEST = 400  # characters of a line
+
+
+class SourceLines(msgspec.Struct):
+    """Lines of a source file.
+
+    Args:
+        file: as the location names it.
+        line: the line of the location, from 1.
+        first: the number of the first of ``lines``.
+        lines: their texts.
+    """
+
+    file: str
+    line: int
+    first: int
+    lines: list[str]
+
+
+def lines_around(location: str, count: int, folder: Path | None = None) -> SourceLines:
+    """Read the lines around a location.
+
+    Args:
+        location: FILE:LINE:COL.
+        count: the most lines before and after that of the location.
+        folder: the folder of relative paths; None for the current one.
+
+    Raises:
+        NoSuchUnit: the file cannot be read, or has no such line.
+    """
+    file, line, _ = location.rsplit(":", 2)
+    number = int(line)
+    first = max(number - count, 1)
+    try:
+        with ((folder or Path()) / file).open(encoding="utf-8", errors="replace") as opened:
+            texts = [
+                text.rstrip("\n")[:_LONGEST] for text in islice(opened, first - 1, number + count)
+            ]
+    except (OSError, ValueError) as error:
+        why = error.strerror if isinstance(error, OSError) else error
+        raise NoSuchUnit(
+            f"The source file {file!r} cannot be read ({why}): run the command where it is."
+        ) from error
+    if number < 1 or len(texts) <= number - first:
+        raise NoSuchUnit(f"The source file {file!r} has no line {number}: it is another one now.")
+    return SourceLines(file, number, first, texts)

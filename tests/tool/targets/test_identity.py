@@ -1,0 +1,85 @@
+"""Every compiler writes byte for byte what it writes alone: attached, and recorded."""
+
+from __future__ import annotations
+
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+import actiondbg
+from actiondbg.recording import open_recording
+from tests.paths import COMMAND
+from tests.tool.targets.run_lines import Command, commands
+from tests.tool.targets.targets import TARGETS
+
+# What a compiler keeps for itself between runs; the code for a processor that XLA's threads emit,
+# in which the names of functions differ from one run to the next.
+_CACHES = {"cache"}
+_UNSTABLE = {".ll", ".o"}
+
+
+@dataclass(frozen=True)
+class Written:
+    """All that a command wrote."""
+
+    stdout: bytes
+    stderr: bytes
+    status: int
+    files: dict[str, bytes]
+
+
+def _files(directory: Path) -> dict[str, bytes]:
+    paths = sorted(path for path in directory.rglob("*") if path.is_file())
+    names = {path: path.relative_to(directory) for path in paths}
+    return {
+        str(name): path.read_bytes()
+        for path, name in names.items()
+        if name.parts[0] not in _CACHES and name.suffix not in _UNSTABLE
+    }
+
+
+def _run(argv: list[str], command: Command, directory: Path) -> Written:
+    directory.mkdir()
+    done = subprocess.run(argv, capture_output=True, cwd=directory, env=command.target.env())
+    return Written(done.stdout, done.stderr, done.returncode, _files(directory))
+
+
+def _attached(command: Command, directory: Path) -> tuple[Written, int]:
+    """Return what it writes with the agent in it, and how many actions there were."""
+    directory.mkdir()
+    env = command.target.env()
+    with actiondbg.launch(command.argv, cwd=directory, env=env) as session:
+        stop = session.run()
+        actions = stop.actions or 0
+        while stop.status is None:
+            stop = session.continue_()
+            actions += stop.actions or 0
+        written = session.target.output().encode(), session.target.errors().encode(), stop.status
+        return Written(*written, _files(directory)), actions
+
+
+EACH = [
+    pytest.param(command, id=command.name, marks=target.marks)
+    for target in [TARGETS["mlir-opt"]]
+    for command in commands(target)
+]
+
+
+@pytest.mark.parametrize("command", EACH)
+def test_output_is_byte_identical(command: Command, tmp_path: Path) -> None:
+    alone = _run(command.argv, command, tmp_path / "alone")
+    counted, actions = _attached(command, tmp_path / "counted")
+    assert counted == alone
+    recording = tmp_path / "run.adbrec"
+    record = [COMMAND, "record", "--quiet", "-o", str(recording), "--", *command.argv]
+    assert _run(record, command, tmp_path / "recorded") == alone
+    assert open_recording(recording).count == actions
+
+
+def test_inputs_are_as_many_as_promised() -> None:
+    """A file whose RUN lines are not found would not be missed otherwise."""
+    counts = {target.name: len(commands(target)) for target in TARGETS.values()}
+    assert counts["mlir-opt"] >= 40 and counts["iree"] >= 10
+    assert counts["triton"] == counts["jax"] == 3 and counts["torch-mlir"] >= 1

@@ -21,6 +21,7 @@ from scripts.benchmarks import (
     overhead,
     recording,
     time_travel,
+    tools,
     whatif,
 )
 
@@ -45,6 +46,7 @@ _MEASURES: dict[str, Measure] = {
     "bisect": bisection.measure,
     "whatif": whatif.measure,
     "recording": recording.measure,
+    "tools": tools.measure,
 }
 
 

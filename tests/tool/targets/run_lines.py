@@ -49,6 +49,6 @@ def commands(target: Target) -> list[Command]:
     """Return the commands of a target, from the files of its folder."""
     return [
         Command(target, path, tuple(line.split()))
-        for path in sorted((INPUTS / "tools" / target.inputs).iterdir())
+        for path in sorted((INPUTS / "tools" / target.inputs).glob("*.*"))
         for line in _RUN.findall(path.read_text())
     ]

@@ -1,10 +1,10 @@
 # RUN: python %s layer
 # RUN: python %s slope
 # RUN: python %s running
-"""Three functions of JAX, compiled for this CPU: ``python functions.py NAME``.
+"""Three functions of JAX, compiled for this CPU: ``python functions.py NAME...``.
 
-Prints the program that XLA made of it; with ``XLA_FLAGS=--xla_dump_to=FOLDER``, XLA writes what it
-made in between.
+Prints the program that XLA made of each; with ``XLA_FLAGS=--xla_dump_to=FOLDER``, XLA writes what
+it made in between.
 """
 
 from __future__ import annotations
@@ -36,7 +36,14 @@ ARGUMENTS = {
     "running": (running, [(10, 4)]),
 }
 
-if __name__ == "__main__":
-    function, shapes = ARGUMENTS[sys.argv[1]]
+
+def compile_function(name):
+    """Compile a function for arguments of 32-bit floats."""
+    function, shapes = ARGUMENTS[name]
     operands = [jax.ShapeDtypeStruct(shape, jnp.float32) for shape in shapes]
-    print(jax.jit(function).lower(*operands).compile().as_text())
+    return jax.jit(function).lower(*operands).compile()
+
+
+if __name__ == "__main__":
+    for name in sys.argv[1:]:
+        print(compile_function(name).as_text())

@@ -39,3 +39,12 @@ func.func private @unused(%a: i1) -> i1 {
   %again = arith.xori %not, %true : i1
   return %again : i1
 }
+
+func.func @sums(%a: i32) -> i32 {
+  %c3 = arith.constant 3 : i32
+  %c4 = arith.constant 4 : i32
+  %x = arith.addi %a, %c3 : i32
+  %y = arith.addi %x, %c4 : i32
+  %z = arith.subi %y, %c3 : i32
+  return %z : i32
+}

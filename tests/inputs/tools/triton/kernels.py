@@ -3,7 +3,7 @@
 # RUN: python %s matmul
 """Three kernels of Triton, compiled for an A100 without a GPU: nothing is executed.
 
-``python kernels.py NAME`` writes NAME.ttir, NAME.ttgir, NAME.llir and NAME.ptx into the working
+``python kernels.py NAME...`` writes NAME.ttir, NAME.ttgir, NAME.llir and NAME.ptx into the working
 directory.
 """
 
@@ -100,8 +100,10 @@ def compile_kernel(name):
 
 
 if __name__ == "__main__":
-    name = sys.argv[1]
-    compiled = compile_kernel(name)
-    for stage in ("ttir", "ttgir", "llir", "ptx"):
-        Path(f"{name}.{stage}").write_text(compiled.asm[stage])
-    print(f"{name}: {compiled.metadata.num_warps} warps, {compiled.metadata.shared} bytes shared")
+    for name in sys.argv[1:]:
+        compiled = compile_kernel(name)
+        for stage in ("ttir", "ttgir", "llir", "ptx"):
+            Path(f"{name}.{stage}").write_text(compiled.asm[stage])
+        print(
+            f"{name}: {compiled.metadata.num_warps} warps, {compiled.metadata.shared} bytes shared"
+        )

@@ -98,7 +98,7 @@ Array::~Array() = default;
 Array::Array(std::initializer_list<Value> all) {
   values.reserve(all.size());
   for (const Value &value : all)
-    values.emplace_back(nullptr).content = std::move(value.content);
+    values.push_back(std::move(const_cast<Value &>(value)));
 }
 
 size_t Array::size() const { return values.size(); }
@@ -122,49 +122,91 @@ Array::iterator Array::erase(const_iterator at) { return values.erase(at); }
 // Values
 //===----------------------------------------------------------------------===//
 
+Value::Value(std::string all) : holds(Holds::Text), text(std::move(all)) {
+  if (LLVM_UNLIKELY(!isUTF8(text)))
+    text = fixUTF8(text);
+}
+
+Value::Value(const Value &other) : holds(other.holds) {
+  switch (holds) {
+  case Holds::Text:
+    new (&text) std::string(other.text);
+    return;
+  case Holds::Array:
+    new (&array) json::Array(other.array);
+    return;
+  case Holds::Object:
+    new (&object) json::Object(other.object);
+    return;
+  default:
+    natural = other.natural;
+  }
+}
+
+/// Moves the content of another value here, where none is.
+void Value::take(const Value &other) {
+  holds = other.holds;
+  switch (holds) {
+  case Holds::Text:
+    new (&text) std::string(std::move(other.text));
+    return;
+  case Holds::Array:
+    new (&array) json::Array(std::move(other.array));
+    return;
+  case Holds::Object:
+    new (&object) json::Object(std::move(other.object));
+    return;
+  default:
+    natural = other.natural;
+  }
+}
+
+void Value::destroy() {
+  if (holds == Holds::Text)
+    text.~basic_string();
+  else if (holds == Holds::Array)
+    array.~Array();
+  else if (holds == Holds::Object)
+    object.~Object();
+}
+
 Value::Kind Value::kind() const {
   static constexpr Kind kinds[] = {Null,   Boolean, Number, Number,
                                    Number, String,  Array,  Object};
-  return kinds[content.index()];
+  return kinds[static_cast<unsigned>(holds)];
 }
 
 std::optional<std::nullptr_t> Value::getAsNull() const {
   return kind() == Null ? std::optional(nullptr) : std::nullopt;
 }
 std::optional<bool> Value::getAsBoolean() const {
-  const auto *value = std::get_if<bool>(&content);
-  return value ? std::optional(*value) : std::nullopt;
+  return kind() == Boolean ? std::optional(boolean) : std::nullopt;
 }
 std::optional<double> Value::getAsNumber() const {
-  if (const auto *value = std::get_if<double>(&content))
-    return *value;
-  if (const auto *value = std::get_if<int64_t>(&content))
-    return static_cast<double>(*value);
-  if (const auto *value = std::get_if<uint64_t>(&content))
-    return static_cast<double>(*value);
-  return std::nullopt;
+  if (kind() != Number)
+    return std::nullopt;
+  return holds == Holds::Double    ? real
+         : holds == Holds::Integer ? static_cast<double>(integer)
+                                   : static_cast<double>(natural);
 }
 std::optional<int64_t> Value::getAsInteger() const {
-  if (const auto *value = std::get_if<int64_t>(&content))
-    return *value;
-  if (const auto *value = std::get_if<uint64_t>(&content))
-    return *value <= INT64_MAX ? std::optional<int64_t>(*value) : std::nullopt;
-  const auto *value = std::get_if<double>(&content);
+  if (holds == Holds::Integer)
+    return integer;
+  if (holds == Holds::Unsigned && natural <= INT64_MAX)
+    return natural;
   double whole;
-  if (value && std::modf(*value, &whole) == 0 && *value >= -0x1p63 &&
-      *value <= 0x1p63)
-    return static_cast<int64_t>(*value);
+  if (holds == Holds::Double && std::modf(real, &whole) == 0 &&
+      real >= -0x1p63 && real < 0x1p63)
+    return static_cast<int64_t>(real);
   return std::nullopt;
 }
 std::optional<uint64_t> Value::getAsUINT64() const {
-  if (const auto *value = std::get_if<uint64_t>(&content))
-    return *value;
-  const auto *value = std::get_if<int64_t>(&content);
-  return value && *value >= 0 ? std::optional<uint64_t>(*value) : std::nullopt;
+  if (holds == Holds::Unsigned || (holds == Holds::Integer && integer >= 0))
+    return natural;
+  return std::nullopt;
 }
 std::optional<StringRef> Value::getAsString() const {
-  const auto *value = std::get_if<std::string>(&content);
-  return value ? std::optional(StringRef(*value)) : std::nullopt;
+  return kind() == String ? std::optional(StringRef(text)) : std::nullopt;
 }
 
 static bool isSame(const Array &a, const Array &b) {
@@ -186,8 +228,7 @@ bool operator==(const Value &a, const Value &b) {
   case Value::Boolean:
     return a.getAsBoolean() == b.getAsBoolean();
   case Value::Number:
-    return std::holds_alternative<int64_t>(a.content) ||
-                   std::holds_alternative<int64_t>(b.content)
+    return a.holds == Value::Holds::Integer || b.holds == Value::Holds::Integer
                ? a.getAsInteger() == b.getAsInteger()
                : a.getAsNumber() == b.getAsNumber();
   case Value::String:
@@ -239,12 +280,12 @@ void Value::print(raw_ostream &os) const {
     os << (*getAsBoolean() ? "true" : "false");
     return;
   case Number:
-    if (const auto *value = std::get_if<int64_t>(&content))
-      os << *value;
-    else if (const auto *value = std::get_if<uint64_t>(&content))
-      os << *value;
+    if (holds == Holds::Integer)
+      os << integer;
+    else if (holds == Holds::Unsigned)
+      os << natural;
     else
-      printNumber(os, *getAsNumber());
+      printNumber(os, real);
     return;
   case String:
     return printText(os, *getAsString());

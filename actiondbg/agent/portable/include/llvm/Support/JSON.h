@@ -12,7 +12,6 @@
 #include <optional>
 #include <string>
 #include <utility>
-#include <variant>
 #include <vector>
 
 namespace llvm::json {
@@ -133,20 +132,40 @@ public:
 
 /// A value. Text is copied, and made valid UTF-8.
 class Value {
-  // In an initializer list it is const, and moved all the same.
-  mutable std::variant<std::nullptr_t, bool, double, int64_t, uint64_t,
-                       std::string, json::Array, json::Object>
-      content;
+  enum class Holds : uint8_t {
+    Null,
+    Boolean,
+    Double,
+    Integer,
+    Unsigned,
+    Text,
+    Array,
+    Object
+  };
+  // In an initializer list a value is const, and moved all the same. A
+  // std::variant would be shorter, but each use of it is code in the agent.
+  mutable Holds holds;
+  union {
+    bool boolean;
+    double real;
+    int64_t integer;
+    uint64_t natural;
+    mutable std::string text;
+    mutable json::Array array;
+    mutable json::Object object;
+  };
   friend json::Array;
-  friend json::Object;
+  void take(const Value &other);
+  void destroy();
 
 public:
   enum Kind { Null, Boolean, Number, String, Array, Object };
 
-  Value(std::nullptr_t) : content(nullptr) {}
-  Value(json::Array array) : content(std::move(array)) {}
-  Value(json::Object object) : content(std::move(object)) {}
-  Value(std::initializer_list<Value> all) : content(json::Array(all)) {}
+  Value(std::nullptr_t) : holds(Holds::Null) {}
+  Value(json::Array all) : holds(Holds::Array), array(std::move(all)) {}
+  Value(json::Object fields)
+      : holds(Holds::Object), object(std::move(fields)) {}
+  Value(std::initializer_list<Value> all) : Value(json::Array(all)) {}
   template <typename T> Value(const std::vector<T> &all);
   template <typename T>
   Value(const std::optional<T> &value)
@@ -156,8 +175,7 @@ public:
             typename = std::enable_if_t<std::is_same_v<
                 decltype(toJSON(std::declval<const T &>())), Value>>>
   Value(const T &value) : Value(toJSON(value)) {}
-  Value(std::string text)
-      : content(LLVM_LIKELY(isUTF8(text)) ? std::move(text) : fixUTF8(text)) {}
+  Value(std::string text);
   Value(StringRef text) : Value(text.str()) {}
   Value(const char *text) : Value(std::string(text)) {}
   Value(const SmallVectorImpl<char> &text)
@@ -166,16 +184,33 @@ public:
   template <typename T, std::enable_if_t<std::is_integral_v<T> ||
                                          std::is_enum_v<T>> * = nullptr>
   Value(T value) {
-    if constexpr (std::is_same_v<T, bool>)
-      content = value;
-    else if constexpr (std::is_unsigned_v<T> && sizeof(T) == sizeof(uint64_t))
-      content = static_cast<uint64_t>(value);
-    else
-      content = static_cast<int64_t>(value);
+    if constexpr (std::is_same_v<T, bool>) {
+      holds = Holds::Boolean;
+      boolean = value;
+    } else if constexpr (std::is_unsigned_v<T> &&
+                         sizeof(T) == sizeof(uint64_t)) {
+      holds = Holds::Unsigned;
+      natural = value;
+    } else {
+      holds = Holds::Integer;
+      integer = static_cast<int64_t>(value);
+    }
   }
   template <typename T,
             std::enable_if_t<std::is_floating_point_v<T>, double> * = nullptr>
-  Value(T value) : content(static_cast<double>(value)) {}
+  Value(T value) : holds(Holds::Double), real(value) {}
+
+  Value(const Value &other);
+  Value(Value &&other) noexcept { take(other); }
+  Value &operator=(const Value &other) { return *this = Value(other); }
+  Value &operator=(Value &&other) noexcept {
+    if (this != &other) {
+      destroy();
+      take(other);
+    }
+    return *this;
+  }
+  ~Value() { destroy(); }
 
   Kind kind() const;
   std::optional<std::nullptr_t> getAsNull() const;
@@ -186,13 +221,15 @@ public:
   std::optional<uint64_t> getAsUINT64() const;
   std::optional<StringRef> getAsString() const;
   const json::Array *getAsArray() const {
-    return std::get_if<json::Array>(&content);
+    return holds == Holds::Array ? &array : nullptr;
   }
-  json::Array *getAsArray() { return std::get_if<json::Array>(&content); }
+  json::Array *getAsArray() { return holds == Holds::Array ? &array : nullptr; }
   const json::Object *getAsObject() const {
-    return std::get_if<json::Object>(&content);
+    return holds == Holds::Object ? &object : nullptr;
   }
-  json::Object *getAsObject() { return std::get_if<json::Object>(&content); }
+  json::Object *getAsObject() {
+    return holds == Holds::Object ? &object : nullptr;
+  }
 
   void print(raw_ostream &os) const;
   friend raw_ostream &operator<<(raw_ostream &os, const Value &value) {
@@ -217,7 +254,7 @@ template <typename... Args> void Array::emplace_back(Args &&...args) {
   values.push_back(Value(std::forward<Args>(args)...));
 }
 template <typename T>
-Value::Value(const std::vector<T> &all) : content(json::Array(all)) {}
+Value::Value(const std::vector<T> &all) : Value(json::Array(all)) {}
 
 /// Parses a document. The error names line, column and byte.
 Expected<Value> parse(StringRef text);

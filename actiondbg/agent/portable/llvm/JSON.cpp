@@ -37,7 +37,7 @@ std::pair<Object::iterator, bool> Object::insert(Field field) {
   return try_emplace(std::move(field.key), std::move(field.value));
 }
 std::pair<Object::iterator, bool> Object::try_emplace(ObjectKey key,
-                                                      Value value) {
+                                                      Value &&value) {
   return fields.try_emplace(std::move(key), std::move(value));
 }
 bool Object::erase(StringRef key) {

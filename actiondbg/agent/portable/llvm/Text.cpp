@@ -174,7 +174,8 @@ Expected<GlobPattern> GlobPattern::create(StringRef pattern) {
         place.allowed.flip();
       i = end;
     } else {
-      if (pattern[i] == '\\' && ++i == pattern.size())
+      i += pattern[i] == '\\';
+      if (i == pattern.size())
         return Error("invalid glob pattern, stray '\\'");
       place.allowed.set(static_cast<unsigned char>(pattern[i]));
     }

@@ -85,14 +85,9 @@ public:
   ArrayRef take_front(size_t size = 1) const {
     return size >= length ? *this : drop_back(length - size);
   }
-  ArrayRef take_back(size_t size = 1) const {
-    return size >= length ? *this : drop_front(length - size);
-  }
   bool equals(ArrayRef other) const {
     return std::equal(begin(), end(), other.begin(), other.end());
   }
-  std::vector<T> vec() const { return std::vector<T>(begin(), end()); }
-  operator std::vector<T>() const { return vec(); }
 };
 
 template <typename T> class MutableArrayRef : public ArrayRef<T> {

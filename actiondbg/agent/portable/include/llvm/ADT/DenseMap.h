@@ -17,9 +17,6 @@ namespace llvm {
 template <typename Key, typename Value>
 struct DenseMapPair : std::pair<Key, Value> {
   using std::pair<Key, Value>::pair;
-  const Key &getFirst() const { return this->first; }
-  Value &getSecond() { return this->second; }
-  const Value &getSecond() const { return this->second; }
 };
 
 /// Laid out as the maps of the tool are, so that these can be iterated over.
@@ -119,7 +116,6 @@ public:
   }
   bool empty() const { return !entries; }
   unsigned size() const { return entries; }
-  size_t getMemorySize() const { return bucketCount * sizeof(value_type); }
   void reserve(size_t size) {
     unsigned least = roomFor(size);
     if (size && least > bucketCount)
@@ -152,10 +148,6 @@ public:
     const value_type *entry = entryOf(key);
     return entry ? entry->second : Value();
   }
-  Value lookup_or(const Key &key, Value otherwise) const {
-    const value_type *entry = entryOf(key);
-    return entry ? entry->second : otherwise;
-  }
   const Value &at(const Key &key) const { return entryOf(key)->second; }
 
   template <typename... Args>
@@ -184,13 +176,6 @@ public:
   }
   std::pair<iterator, bool> insert(std::pair<Key, Value> &&entry) {
     return try_emplace(entry.first, std::move(entry.second));
-  }
-  template <typename V>
-  std::pair<iterator, bool> insert_or_assign(const Key &key, V &&value) {
-    auto result = try_emplace(key, std::forward<V>(value));
-    if (!result.second)
-      result.first->second = std::forward<V>(value);
-    return result;
   }
   Value &operator[](const Key &key) { return try_emplace(key).first->second; }
   bool erase(const Key &key) {
@@ -268,10 +253,6 @@ private:
     ::operator delete(buckets);
   }
 };
-
-template <typename Key, typename Value, unsigned inner = 4,
-          typename Info = DenseMapInfo<Key>>
-using SmallDenseMap = DenseMap<Key, Value, Info>;
 
 } // namespace llvm
 

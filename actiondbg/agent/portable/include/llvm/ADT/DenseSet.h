@@ -60,7 +60,6 @@ public:
   const_iterator end() const { return map.end(); }
   bool empty() const { return map.empty(); }
   size_t size() const { return map.size(); }
-  size_t getMemorySize() const { return map.getMemorySize(); }
   void reserve(size_t size) { map.reserve(size); }
   void clear() { map.clear(); }
   void swap(DenseSet &other) { map.swap(other.map); }
@@ -77,9 +76,6 @@ public:
   }
   bool erase(const Key &key) { return map.erase(key); }
 };
-
-template <typename Key, unsigned inner = 4, typename Info = DenseMapInfo<Key>>
-using SmallDenseSet = DenseSet<Key, Info>;
 
 } // namespace llvm
 

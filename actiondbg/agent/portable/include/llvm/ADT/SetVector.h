@@ -29,7 +29,6 @@ public:
   const T &front() const { return order.front(); }
   const T &back() const { return order.back(); }
   const T &operator[](size_t index) const { return order[index]; }
-  ArrayRef<T> getArrayRef() const { return order; }
   bool contains(const T &value) const { return known.contains(value); }
   size_t count(const T &value) const { return contains(value); }
   bool insert(const T &value) {
@@ -56,13 +55,7 @@ public:
     known.clear();
     order.clear();
   }
-  SmallVector<T, 0> takeVector() {
-    known.clear();
-    return std::move(order);
-  }
 };
-
-template <typename T, unsigned inner> using SmallSetVector = SetVector<T>;
 
 } // namespace llvm
 

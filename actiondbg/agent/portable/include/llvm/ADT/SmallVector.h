@@ -19,10 +19,6 @@
 namespace llvm {
 
 template <typename T> class ArrayRef;
-template <typename Range>
-using EnableIfRange =
-    std::enable_if_t<!std::is_integral_v<std::remove_reference_t<Range>>,
-                     decltype(std::declval<Range>().begin())> *;
 
 /// The part that does not depend on the number of elements inside. Functions of
 /// the tool append to it: the address, the size and the capacity, then the
@@ -162,7 +158,6 @@ public:
       return truncate(size);
     append(size - used, T(value));
   }
-  void resize_for_overwrite(size_t size) { resize(size); }
   template <typename Iterator, typename = typename std::iterator_traits<
                                    Iterator>::iterator_category>
   void append(Iterator from, Iterator to) {
@@ -183,9 +178,6 @@ public:
   }
   void append(const SmallVectorImpl &other) {
     append(other.begin(), other.end());
-  }
-  template <typename Range> void append_range(Range &&range) {
-    append(range.begin(), range.end());
   }
   void assign(size_t count, T value) {
     clear();
@@ -250,10 +242,6 @@ public:
   }
   bool operator!=(const SmallVectorImpl &other) const {
     return !(*this == other);
-  }
-  bool operator<(const SmallVectorImpl &other) const {
-    return std::lexicographical_compare(begin(), end(), other.begin(),
-                                        other.end());
   }
 };
 
@@ -321,23 +309,6 @@ public:
     return *this;
   }
 };
-
-template <typename Range>
-using RangeValue = std::remove_const_t<
-    std::remove_reference_t<decltype(*std::begin(std::declval<Range &>()))>>;
-
-template <unsigned inner, typename Range>
-SmallVector<RangeValue<Range>, inner> to_vector(Range &&range) {
-  return {std::begin(range), std::end(range)};
-}
-template <typename Range>
-SmallVector<RangeValue<Range>> to_vector(Range &&range) {
-  return {std::begin(range), std::end(range)};
-}
-template <typename T, typename Range>
-SmallVector<T> to_vector_of(Range &&range) {
-  return {std::begin(range), std::end(range)};
-}
 
 } // namespace llvm
 

@@ -18,9 +18,7 @@ inline bool isUpper(char c) { return c >= 'A' && c <= 'Z'; }
 inline bool isAlpha(char c) { return isLower(c) || isUpper(c); }
 inline bool isAlnum(char c) { return isAlpha(c) || isDigit(c); }
 inline bool isPrint(char c) { return c >= 0x20 && c <= 0x7e; }
-inline bool isSpace(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 inline char toLower(char c) { return isUpper(c) ? c + ('a' - 'A') : c; }
-inline char toUpper(char c) { return isLower(c) ? c - ('a' - 'A') : c; }
 inline unsigned hexDigitValue(char c) {
   c = toLower(c);
   return isDigit(c) ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : ~0u;
@@ -32,8 +30,6 @@ inline char hexdigit(unsigned value, bool isLowerCase = false) {
 
 std::string utohexstr(uint64_t value, bool isLowerCase = false,
                       unsigned width = 0);
-inline std::string utostr(uint64_t value) { return std::to_string(value); }
-inline std::string itostr(int64_t value) { return std::to_string(value); }
 std::string toHex(ArrayRef<uint8_t> bytes, bool isLowerCase = false);
 inline std::string toHex(StringRef bytes, bool isLowerCase = false) {
   return toHex(ArrayRef<uint8_t>(bytes.bytes_begin(), bytes.size()),

@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <unordered_map>
+#include <vector>
 
 namespace llvm {
 
@@ -25,15 +26,8 @@ public:
 
   StringRef getKey() const { return key; }
   StringRef first() const { return key; }
-  const char *getKeyData() const { return key.c_str(); }
   Value &getValue() { return second; }
   const Value &getValue() const { return second; }
-  template <size_t index> decltype(auto) get() const {
-    if constexpr (index == 0)
-      return getKey();
-    else
-      return static_cast<const Value &>(second);
-  }
 };
 
 template <typename Value> class StringMap {
@@ -98,7 +92,6 @@ public:
   const_iterator end() const { return table.end(); }
   bool empty() const { return table.empty(); }
   size_t size() const { return table.size(); }
-  unsigned getNumItems() const { return table.size(); }
   void clear() { table.clear(); }
   iterator find(StringRef key) { return table.find(key); }
   const_iterator find(StringRef key) const { return table.find(key); }
@@ -119,13 +112,6 @@ public:
   std::pair<iterator, bool> insert(std::pair<StringRef, Value> entry) {
     return try_emplace(entry.first, std::move(entry.second));
   }
-  template <typename V>
-  std::pair<iterator, bool> insert_or_assign(StringRef key, V &&value) {
-    auto result = try_emplace(key, std::forward<V>(value));
-    if (!result.second)
-      result.first->second = std::forward<V>(value);
-    return result;
-  }
   Value &operator[](StringRef key) { return try_emplace(key).first->second; }
   bool erase(StringRef key) {
     auto found = table.find(key);
@@ -139,42 +125,15 @@ public:
     std::unique_ptr<Entry> entry = std::move(at.at->second);
     table.erase(at.at);
   }
-
-public:
   /// The keys, in the order of iteration.
-  class KeyIterator {
-    const_iterator at;
-
-  public:
-    using iterator_category = std::forward_iterator_tag;
-    using value_type = StringRef;
-    using difference_type = ptrdiff_t;
-    using pointer = const StringRef *;
-    using reference = StringRef;
-
-    explicit KeyIterator(const_iterator at) : at(at) {}
-    StringRef operator*() const { return at->getKey(); }
-    KeyIterator &operator++() {
-      ++at;
-      return *this;
-    }
-    bool operator==(const KeyIterator &other) const { return at == other.at; }
-    bool operator!=(const KeyIterator &other) const { return at != other.at; }
-  };
-  iterator_range<KeyIterator> keys() const {
-    return {KeyIterator(begin()), KeyIterator(end())};
+  std::vector<StringRef> keys() const {
+    std::vector<StringRef> all;
+    for (const Entry &entry : *this)
+      all.push_back(entry.getKey());
+    return all;
   }
 };
 
 } // namespace llvm
-
-namespace std {
-template <typename Value>
-struct tuple_size<llvm::StringMapEntry<Value>>
-    : std::integral_constant<size_t, 2> {};
-template <size_t index, typename Value>
-struct tuple_element<index, llvm::StringMapEntry<Value>>
-    : std::conditional<index == 0, llvm::StringRef, Value> {};
-} // namespace std
 
 #endif // ACTIONDBG_LLVM_STRINGMAP_H

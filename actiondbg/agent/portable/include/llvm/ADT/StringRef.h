@@ -55,12 +55,6 @@ public:
   const unsigned char *bytes_begin() const {
     return reinterpret_cast<const unsigned char *>(begin());
   }
-  const unsigned char *bytes_end() const {
-    return reinterpret_cast<const unsigned char *>(end());
-  }
-  iterator_range<const unsigned char *> bytes() const {
-    return make_range(bytes_begin(), bytes_end());
-  }
   char front() const { return start[0]; }
   char back() const { return start[length - 1]; }
   char operator[](size_t index) const { return start[index]; }
@@ -75,9 +69,6 @@ public:
   bool equals(StringRef other) const {
     return length == other.length &&
            (!length || std::memcmp(start, other.start, length) == 0);
-  }
-  bool equals_insensitive(StringRef other) const {
-    return length == other.length && lower() == other.lower();
   }
   int compare(StringRef other) const {
     return view().compare(other.view()) < 0 ? -1 : !equals(other);
@@ -114,17 +105,11 @@ public:
     return from ? view().rfind(c, from - (from != npos)) : npos;
   }
   size_t rfind(StringRef text) const { return view().rfind(text.view()); }
-  size_t find_first_of(StringRef chars, size_t from = 0) const {
-    return view().find_first_of(chars.view(), from);
-  }
   size_t find_first_not_of(StringRef chars, size_t from = 0) const {
     return view().find_first_not_of(chars.view(), from);
   }
   size_t find_first_not_of(char c, size_t from = 0) const {
     return view().find_first_not_of(c, from);
-  }
-  size_t find_last_of(StringRef chars) const {
-    return view().find_last_of(chars.view());
   }
   size_t find_last_not_of(StringRef chars) const {
     return view().find_last_not_of(chars.view());
@@ -167,12 +152,6 @@ public:
   }
   template <typename Test> StringRef take_until(Test test) const {
     return substr(0, find_if(test));
-  }
-  template <typename Test> StringRef drop_while(Test test) const {
-    return substr(find_if_not(test));
-  }
-  template <typename Test> StringRef drop_until(Test test) const {
-    return substr(find_if(test));
   }
 
   std::pair<StringRef, StringRef> split(StringRef separator) const {

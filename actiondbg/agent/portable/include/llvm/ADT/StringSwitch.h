@@ -24,12 +24,6 @@ public:
   StringSwitch &Case(StringRef name, T value) {
     return choose(text == name, value);
   }
-  StringSwitch &StartsWith(StringRef prefix, T value) {
-    return choose(text.starts_with(prefix), value);
-  }
-  StringSwitch &EndsWith(StringRef suffix, T value) {
-    return choose(text.ends_with(suffix), value);
-  }
   StringSwitch &Cases(std::initializer_list<StringRef> names, T value) {
     return choose(std::find(names.begin(), names.end(), text) != names.end(),
                   value);

@@ -64,7 +64,6 @@ public:
     twine.write(value, false, 16);
     return twine;
   }
-  Twine concat(const Twine &suffix) const { return Twine(*this, suffix); }
 
   void appendTo(std::string &out) const {
     if (left) {
@@ -80,23 +79,12 @@ public:
     appendTo(result);
     return result;
   }
-  bool isTriviallyEmpty() const { return !left && leaf().empty(); }
   bool isSingleStringRef() const { return !left; }
   StringRef getSingleStringRef() const { return leaf(); }
-  void toVector(SmallVectorImpl<char> &out) const {
-    std::string all = str();
-    out.append(all.begin(), all.end());
-  }
-  StringRef toStringRef(SmallVectorImpl<char> &out) const {
-    if (!left)
-      return leaf();
-    toVector(out);
-    return {out.data(), out.size()};
-  }
 };
 
 inline Twine operator+(const Twine &left, const Twine &right) {
-  return left.concat(right);
+  return Twine(left, right);
 }
 
 } // namespace llvm

@@ -3,6 +3,7 @@
 #ifndef ACTIONDBG_LLVM_ITERATORRANGE_H
 #define ACTIONDBG_LLVM_ITERATORRANGE_H
 
+#include <type_traits>
 #include <utility>
 
 namespace llvm {
@@ -15,7 +16,8 @@ public:
 
   iterator_range(Iterator first, Iterator last)
       : first(std::move(first)), last(std::move(last)) {}
-  template <typename Container>
+  template <typename Container, typename = std::enable_if_t<!std::is_same_v<
+                                    std::decay_t<Container>, iterator_range>>>
   iterator_range(Container &&all) : first(all.begin()), last(all.end()) {}
 
   Iterator begin() const { return first; }

@@ -82,10 +82,6 @@ template <typename... To, typename From>
 [[nodiscard]] bool isa_and_present(const From &from) {
   return isPresent(from) && isa<To...>(from);
 }
-template <typename... To, typename From>
-[[nodiscard]] bool isa_and_nonnull(const From &from) {
-  return isa_and_present<To...>(from);
-}
 
 template <typename To, typename From> decltype(auto) cast(const From &from) {
   return CastOf<To, From>::doCast(from);
@@ -109,9 +105,6 @@ template <typename To, typename From> auto dyn_cast_or_null(const From &from) {
 template <typename To, typename From> auto cast_if_present(const From &from) {
   return isPresent(from) ? CastOf<To, From>::doCast(from)
                          : CastOf<To, From>::castFailed();
-}
-template <typename To, typename From> auto cast_or_null(const From &from) {
-  return cast_if_present<To>(from);
 }
 
 } // namespace llvm

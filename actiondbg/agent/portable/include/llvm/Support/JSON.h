@@ -76,7 +76,7 @@ public:
   const_iterator find(StringRef key) const;
   Value &operator[](ObjectKey key);
   std::pair<iterator, bool> insert(Field field);
-  std::pair<iterator, bool> try_emplace(ObjectKey key, Value value);
+  std::pair<iterator, bool> try_emplace(ObjectKey key, Value &&value);
   bool erase(StringRef key);
 
   Value *get(StringRef key);

@@ -10,7 +10,6 @@ namespace llvm {
 constexpr bool isPowerOf2_64(uint64_t value) {
   return value && !(value & (value - 1));
 }
-constexpr bool isPowerOf2_32(uint32_t value) { return isPowerOf2_64(value); }
 
 constexpr unsigned Log2_64(uint64_t value) {
   return 63 - __builtin_clzll(value);
@@ -26,9 +25,6 @@ constexpr uint64_t alignTo(uint64_t value, uint64_t align) {
 }
 constexpr uint64_t alignDown(uint64_t value, uint64_t align) {
   return value / align * align;
-}
-constexpr uint64_t divideCeil(uint64_t value, uint64_t by) {
-  return (value + by - 1) / by;
 }
 
 } // namespace llvm

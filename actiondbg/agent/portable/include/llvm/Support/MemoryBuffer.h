@@ -18,14 +18,8 @@ public:
   /// Reads a file whose size need not be known before.
   static ErrorOr<std::unique_ptr<MemoryBuffer>>
   getFileAsStream(const Twine &path);
-  static ErrorOr<std::unique_ptr<MemoryBuffer>> getFile(const Twine &path) {
-    return getFileAsStream(path);
-  }
 
   StringRef getBuffer() const { return text; }
-  const char *getBufferStart() const { return text.data(); }
-  const char *getBufferEnd() const { return text.data() + text.size(); }
-  size_t getBufferSize() const { return text.size(); }
 };
 
 } // namespace llvm

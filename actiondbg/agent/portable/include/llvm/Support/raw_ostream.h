@@ -45,7 +45,6 @@ public:
   virtual ~raw_ostream();
   virtual void reserveExtraSpace(uint64_t) {}
 
-  OStreamKind get_kind() const { return kind; }
   uint64_t tell() const { return current_pos() + (bufferNext - bufferStart); }
   void flush() {
     if (bufferNext != bufferStart)
@@ -55,7 +54,8 @@ public:
   raw_ostream &write(const char *text, size_t size) {
     if (LLVM_UNLIKELY(size > size_t(bufferEnd - bufferNext)))
       return writeSlowly(text, size);
-    std::memcpy(bufferNext, text, size);
+    if (size)
+      std::memcpy(bufferNext, text, size);
     bufferNext += size;
     return *this;
   }
@@ -105,7 +105,6 @@ public:
   virtual bool is_displayed() const { return false; }
   virtual bool has_colors() const { return is_displayed(); }
   virtual void enable_colors(bool enable) { hasColors = enable; }
-  bool colors_enabled() const { return hasColors; }
 
 private:
   /// Writes what the buffer held, or what did not fit.
@@ -132,7 +131,7 @@ std::enable_if_t<!std::is_reference_v<Stream> &&
                  Stream &&>
 operator<<(Stream &&os, const T &value) {
   os << value;
-  return std::move(os);
+  return static_cast<Stream &&>(os);
 }
 raw_ostream &operator<<(raw_ostream &os, const Twine &text);
 

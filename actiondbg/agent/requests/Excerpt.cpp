@@ -6,6 +6,7 @@
 #include "print/IRLines.h"
 #include "requests/InFork.h"
 
+#include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/raw_ostream.h"
 #include <deque>

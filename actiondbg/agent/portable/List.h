@@ -1,0 +1,89 @@
+//===- List.h - MLIR's lists of operations and blocks -----------*- C++ -*-===//
+
+#ifndef ACTIONDBG_PORTABLE_LIST_H
+#define ACTIONDBG_PORTABLE_LIST_H
+
+#include <cstddef>
+#include <iterator>
+
+namespace adbg {
+
+/// A node of a ring; the one that belongs to the list itself is its end.
+struct ListNode {
+  ListNode *prev, *next;
+
+  ListNode *getNext() const { return next; }
+  ListNode *getPrev() const { return prev; }
+};
+
+/// Passed to and from the tool: one pointer.
+template <typename T> class ListIterator {
+public:
+  using iterator_category = std::bidirectional_iterator_tag;
+  using value_type = T;
+  using difference_type = ptrdiff_t;
+  using pointer = T *;
+  using reference = T &;
+  using node_pointer = ListNode *;
+
+  ListIterator() = default;
+  explicit ListIterator(ListNode *node) : node(node) {}
+  ListIterator(T *element) : node(element) {}
+
+  T &operator*() const { return *static_cast<T *>(node); }
+  T *operator->() const { return static_cast<T *>(node); }
+  ListIterator &operator++() {
+    node = node->next;
+    return *this;
+  }
+  ListIterator operator++(int) {
+    ListIterator before = *this;
+    ++*this;
+    return before;
+  }
+  ListIterator &operator--() {
+    node = node->prev;
+    return *this;
+  }
+  bool operator==(const ListIterator &other) const {
+    return node == other.node;
+  }
+  bool operator!=(const ListIterator &other) const {
+    return node != other.node;
+  }
+  ListNode *getNodePtr() const { return node; }
+
+private:
+  ListNode *node = nullptr;
+};
+
+template <typename T> class ReverseListIterator {
+public:
+  using iterator_category = std::forward_iterator_tag;
+  using value_type = T;
+  using difference_type = ptrdiff_t;
+  using pointer = T *;
+  using reference = T &;
+
+  explicit ReverseListIterator(ListNode *node) : node(node) {}
+
+  T &operator*() const { return *static_cast<T *>(node); }
+  T *operator->() const { return static_cast<T *>(node); }
+  ReverseListIterator &operator++() {
+    node = node->prev;
+    return *this;
+  }
+  bool operator==(const ReverseListIterator &other) const {
+    return node == other.node;
+  }
+  bool operator!=(const ReverseListIterator &other) const {
+    return node != other.node;
+  }
+
+private:
+  ListNode *node;
+};
+
+} // namespace adbg
+
+#endif // ACTIONDBG_PORTABLE_LIST_H

@@ -1,0 +1,193 @@
+//===- ToolFunctions.h - Functions of the tool's MLIR -----------*- C++ -*-===//
+//
+// The functions that the portable agent calls in the tool, by their mangled
+// names. They are weak: one that the tool lacks is null, and what needs it is
+// done in another way or not at all.
+//
+// Member functions are declared as functions of an object: both are called in
+// the same way.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ACTIONDBG_PORTABLE_TOOLFUNCTIONS_H
+#define ACTIONDBG_PORTABLE_TOOLFUNCTIONS_H
+
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/LogicalResult.h"
+
+namespace llvm {
+class raw_ostream;
+} // namespace llvm
+
+namespace mlir {
+class Block;
+class MLIRContext;
+class Operation;
+} // namespace mlir
+
+namespace adbg::tool {
+
+using llvm::LogicalResult;
+using llvm::raw_ostream;
+using llvm::StringRef;
+
+#define ADBG_TOOL(SYMBOL) __asm__(SYMBOL) __attribute__((weak))
+
+//===----------------------------------------------------------------------===//
+// Printing. A `void *` is an object whose layout only the tool knows.
+//===----------------------------------------------------------------------===//
+
+void makeFlags(void *flags) ADBG_TOOL("_ZN4mlir15OpPrintingFlagsC1Ev");
+void useLocalScope(void *flags,
+                   bool enable) ADBG_TOOL("_ZN4mlir15OpPrintingFlags13"
+                                          "useLocalScopeEb");
+// Until LLVM 19 some of them took no argument.
+void useLocalScope19(void *flags) ADBG_TOOL("_ZN4mlir15OpPrintingFlags13"
+                                            "useLocalScopeEv");
+void assumeVerified(void *flags,
+                    bool enable) ADBG_TOOL("_ZN4mlir15OpPrintingFlags14"
+                                           "assumeVerifiedEb");
+void assumeVerified19(void *flags) ADBG_TOOL("_ZN4mlir15OpPrintingFlags14"
+                                             "assumeVerifiedEv");
+void skipRegions(void *flags, bool skip) ADBG_TOOL("_ZN4mlir15OpPrintingFlags11"
+                                                   "skipRegionsEb");
+void printGeneric(void *flags,
+                  bool enable) ADBG_TOOL("_ZN4mlir15OpPrintingFlags18"
+                                         "printGenericOpFormEb");
+void enableDebugInfo(void *flags, bool enable,
+                     bool isPretty) ADBG_TOOL("_ZN4mlir15OpPrintingFlags15"
+                                              "enableDebugInfoEbb");
+void elideElements(void *flags,
+                   int64_t most) ADBG_TOOL("_ZN4mlir15OpPrintingFlags23"
+                                           "elideLargeElementsAttrsEl");
+void elideResources(void *flags,
+                    int64_t most) ADBG_TOOL("_ZN4mlir15OpPrintingFlags24"
+                                            "elideLargeResourceStringEl");
+bool printsGeneric(const void *flags)
+    ADBG_TOOL("_ZNK4mlir15OpPrintingFlags24shouldPrintGenericOpFormEv");
+
+void makeState(void *state, mlir::Operation *op, const void *flags,
+               void *locations, void *resources)
+    ADBG_TOOL("_ZN4mlir8AsmStateC1EPNS_9OperationERKNS_15OpPrintingFlagsEPN4"
+              "llvm8DenseMapIS2_St4pairIjjENS6_12DenseMapInfoIS2_vEENS6_6detail"
+              "12DenseMapPairIS2_S9_EEEEPNS_22FallbackAsmResourceMapE");
+void makeContextState(void *state, mlir::MLIRContext *context,
+                      const void *flags, void *locations, void *resources)
+    ADBG_TOOL("_ZN4mlir8AsmStateC1EPNS_11MLIRContextERKNS_15OpPrintingFlagsEPN"
+              "4llvm8DenseMapIPNS_9OperationESt4pairIjjENS6_12DenseMapInfoIS9_"
+              "vEENS6_6detail12DenseMapPairIS9_SB_EEEEPNS_22FallbackAsm"
+              "ResourceMapE");
+void endState(void *state) ADBG_TOOL("_ZN4mlir8AsmStateD1Ev");
+const void *flagsOfState(const void *state)
+    ADBG_TOOL("_ZNK4mlir8AsmState15getPrinterFlagsEv");
+
+void printOperation(mlir::Operation *op, raw_ostream &os, const void *flags)
+    ADBG_TOOL("_ZN4mlir9Operation5printERN4llvm11raw_ostreamERKNS_15"
+              "OpPrintingFlagsE");
+void printOperationIn(mlir::Operation *op, raw_ostream &os, void *state)
+    ADBG_TOOL("_ZN4mlir9Operation5printERN4llvm11raw_ostreamERNS_8AsmStateE");
+void printBlock(mlir::Block *block, raw_ostream &os)
+    ADBG_TOOL("_ZN4mlir5Block5printERN4llvm11raw_ostreamE");
+void printBlockIn(mlir::Block *block, raw_ostream &os, void *state)
+    ADBG_TOOL("_ZN4mlir5Block5printERN4llvm11raw_ostreamERNS_8AsmStateE");
+// A value, an attribute and a type are one pointer: passed by its address.
+void printValue(const void *value, raw_ostream &os, const void *flags)
+    ADBG_TOOL("_ZNK4mlir5Value5printERN4llvm11raw_ostreamERKNS_15"
+              "OpPrintingFlagsE");
+void printOperand(const void *value, raw_ostream &os, void *state)
+    ADBG_TOOL("_ZNK4mlir5Value14printAsOperandERN4llvm11raw_ostreamERNS_8"
+              "AsmStateE");
+void printOperandWith(const void *value, raw_ostream &os, const void *flags)
+    ADBG_TOOL("_ZNK4mlir5Value14printAsOperandERN4llvm11raw_ostreamERKNS_15"
+              "OpPrintingFlagsE");
+void printAttribute(const void *attribute, raw_ostream &os, bool elidesType)
+    ADBG_TOOL("_ZNK4mlir9Attribute5printERN4llvm11raw_ostreamEb");
+void printAttributeIn(const void *attribute, raw_ostream &os, void *state,
+                      bool elidesType)
+    ADBG_TOOL("_ZNK4mlir9Attribute5printERN4llvm11raw_ostreamERNS_8AsmStateEb");
+void printType(const void *type, raw_ostream &os)
+    ADBG_TOOL("_ZNK4mlir4Type5printERN4llvm11raw_ostreamE");
+void printTypeIn(const void *type, raw_ostream &os, void *state)
+    ADBG_TOOL("_ZNK4mlir4Type5printERN4llvm11raw_ostreamERNS_8AsmStateE");
+
+//===----------------------------------------------------------------------===//
+// Operations
+//===----------------------------------------------------------------------===//
+
+mlir::Operation *
+parentOfBlock(mlir::Block *block) ADBG_TOOL("_ZN4mlir5Block11getParentOpEv");
+struct OptionalPointer {
+  const void *pointer;
+  bool isThere;
+};
+OptionalPointer inherentAttribute(mlir::Operation *op, StringRef name)
+    ADBG_TOOL("_ZN4mlir9Operation15getInherentAttrEN4llvm9StringRefE");
+LogicalResult verify(mlir::Operation *op, bool isRecursive)
+    ADBG_TOOL("_ZN4mlir6verifyEPNS_9OperationEb");
+size_t hashProperties(mlir::Operation *op)
+    ADBG_TOOL("_ZN4mlir9Operation14hashPropertiesEv");
+const void *propertiesOf(mlir::Operation *op)
+    ADBG_TOOL("_ZN4mlir9Operation24getPropertiesAsAttributeEv");
+const void *attributesOf(mlir::Operation *op)
+    ADBG_TOOL("_ZN4mlir9Operation17getAttrDictionaryEv");
+bool isEquivalent(mlir::Operation *op, mlir::Operation *other, unsigned flags)
+    ADBG_TOOL("_ZN4mlir20OperationEquivalence14isEquivalentToEPNS_9OperationES2_"
+              "NS0_5FlagsE");
+void makeName(void *name, StringRef text, mlir::MLIRContext *context)
+    ADBG_TOOL("_ZN4mlir13OperationNameC1EN4llvm9StringRefEPNS_11MLIRContextE");
+const void *registerTypeID(StringRef spelling)
+    ADBG_TOOL("_ZN4mlir6detail22FallbackTypeIDResolver22registerImplicitTypeID"
+              "EN4llvm9StringRefE");
+struct PointersAndSize {
+  const void *pointers;
+  size_t size;
+};
+PointersAndSize registeredOperations(mlir::MLIRContext *context)
+    ADBG_TOOL("_ZN4mlir11MLIRContext23getRegisteredOperationsEv");
+mlir::MLIRContext *contextOf(const void *attribute)
+    ADBG_TOOL("_ZNK4mlir9Attribute10getContextEv");
+/// The ID of `void`, which operations have that are not registered.
+extern const char voidID ADBG_TOOL("_ZN4mlir6detail14TypeIDResolverIvvE2idE");
+bool isThreaded(mlir::MLIRContext *context)
+    ADBG_TOOL("_ZN4mlir11MLIRContext23isMultithreadingEnabledEv");
+
+//===----------------------------------------------------------------------===//
+// Locations, each passed by its address
+//===----------------------------------------------------------------------===//
+
+const void *fileOf(const void *loc)
+    ADBG_TOOL("_ZNK4mlir14FileLineColLoc11getFilenameEv");
+unsigned lineOf(const void *loc)
+    ADBG_TOOL("_ZNK4mlir14FileLineColLoc7getLineEv");
+unsigned columnOf(const void *loc)
+    ADBG_TOOL("_ZNK4mlir14FileLineColLoc9getColumnEv");
+unsigned lastLineOf(const void *loc)
+    ADBG_TOOL("_ZNK4mlir16FileLineColRange10getEndLineEv");
+unsigned lastColumnOf(const void *loc)
+    ADBG_TOOL("_ZNK4mlir16FileLineColRange12getEndColumnEv");
+
+//===----------------------------------------------------------------------===//
+// Diagnostics
+//===----------------------------------------------------------------------===//
+
+void *engineOf(mlir::MLIRContext *context)
+    ADBG_TOOL("_ZN4mlir11MLIRContext13getDiagEngineEv");
+/// The handler is an llvm::unique_function, passed by its address.
+uint64_t addHandler(void *engine, void *handler)
+    ADBG_TOOL("_ZN4mlir16DiagnosticEngine15registerHandlerEN4llvm15unique_"
+              "functionIFNS1_13LogicalResultERNS_10DiagnosticEEEE");
+void removeHandler(void *engine, uint64_t id)
+    ADBG_TOOL("_ZN4mlir16DiagnosticEngine12eraseHandlerEm");
+
+//===----------------------------------------------------------------------===//
+// Passes
+//===----------------------------------------------------------------------===//
+
+void printPipeline(void *pass, raw_ostream &os)
+    ADBG_TOOL("_ZN4mlir4Pass22printAsTextualPipelineERN4llvm11raw_ostreamE");
+void printPipelinePretty(void *pass, raw_ostream &os, bool isPretty)
+    ADBG_TOOL("_ZN4mlir4Pass22printAsTextualPipelineERN4llvm11raw_ostreamEb");
+
+} // namespace adbg::tool
+
+#endif // ACTIONDBG_PORTABLE_TOOLFUNCTIONS_H

@@ -1,0 +1,111 @@
+//===- AsmState.h - Names of values while printing --------------*- C++ -*-===//
+
+#ifndef ACTIONDBG_MLIR_ASMSTATE_H
+#define ACTIONDBG_MLIR_ASMSTATE_H
+
+#include "mlir/IR/Unit.h"
+#include "portable/ToolMap.h"
+
+namespace mlir {
+
+/// Made by the tool, in more memory than it needs in any version.
+class AsmState {
+public:
+  /// The lines of printed operations, filled by the tool; left empty if its
+  /// maps have an unknown layout.
+  class LocationMap {
+  public:
+    using Map = adbg::ToolMap<Operation, std::pair<unsigned, unsigned>>;
+    using iterator = const Map::Entry *;
+
+    iterator find(Operation *op) const { return map.find(op); }
+    iterator end() const { return nullptr; }
+
+    void *asTool() { return Map::isKnown() ? &map : nullptr; }
+
+  private:
+    // Its entries are leaked.
+    Map map;
+  };
+
+  /// The flags that the tool chose: the generic form for IR that is invalid.
+  class Flags {
+  public:
+    explicit Flags(bool isGeneric) : isGeneric(isGeneric) {}
+    bool shouldPrintGenericOpForm() const { return isGeneric; }
+
+  private:
+    bool isGeneric;
+  };
+
+  AsmState(Operation *op, const OpPrintingFlags &flags = OpPrintingFlags(),
+           LocationMap *lines = nullptr)
+      : isGeneric(flags.shouldPrintGenericOpForm()) {
+    adbg::tool::makeState(memory, op, flags.asTool(),
+                          lines ? lines->asTool() : nullptr, nullptr);
+  }
+  AsmState(MLIRContext *context,
+           const OpPrintingFlags &flags = OpPrintingFlags())
+      : isGeneric(flags.shouldPrintGenericOpForm()) {
+    if (adbg::tool::makeContextState)
+      adbg::tool::makeContextState(memory, context, flags.asTool(), nullptr,
+                                   nullptr);
+    else
+      isEmpty = true;
+  }
+  ~AsmState() {
+    if (!isEmpty && adbg::tool::endState)
+      adbg::tool::endState(memory);
+  }
+  AsmState(const AsmState &) = delete;
+
+  Flags getPrinterFlags() const {
+    if (isEmpty || !adbg::tool::flagsOfState || !adbg::tool::printsGeneric)
+      return Flags(isGeneric);
+    return Flags(adbg::tool::printsGeneric(adbg::tool::flagsOfState(memory)));
+  }
+
+  /// Returns null if the tool cannot make one of this kind.
+  void *asTool() { return isEmpty ? nullptr : memory; }
+
+private:
+  // 8 bytes in LLVM 19 to 22.
+  alignas(16) char memory[128] = {};
+  bool isGeneric;
+  bool isEmpty = false;
+};
+
+inline void Operation::print(raw_ostream &os, AsmState &state) {
+  adbg::tool::printOperationIn(this, os, state.asTool());
+}
+inline void Block::print(raw_ostream &os, AsmState &state) {
+  if (adbg::tool::printBlockIn)
+    adbg::tool::printBlockIn(this, os, state.asTool());
+  else if (adbg::tool::printBlock)
+    adbg::tool::printBlock(this, os);
+}
+inline void Value::printAsOperand(raw_ostream &os, AsmState &state) const {
+  if (adbg::tool::printOperand)
+    adbg::tool::printOperand(this, os, state.asTool());
+  else if (adbg::tool::printOperandWith)
+    // Numbers the values anew each time.
+    adbg::tool::printOperandWith(
+        this, os, OpPrintingFlags().useLocalScope().assumeVerified().asTool());
+}
+inline void Attribute::print(raw_ostream &os, AsmState &state,
+                             bool elideType) const {
+  if (impl && state.asTool() && adbg::tool::printAttributeIn)
+    adbg::tool::printAttributeIn(this, os, state.asTool(), elideType);
+  else
+    print(os, elideType);
+}
+inline void Type::print(raw_ostream &os, AsmState &state) const {
+  if (impl && state.asTool() && adbg::tool::printTypeIn)
+    adbg::tool::printTypeIn(this, os, state.asTool());
+  else
+    print(os);
+}
+
+} // namespace mlir
+
+#endif // ACTIONDBG_MLIR_ASMSTATE_H

@@ -1,0 +1,133 @@
+//===- Location.h - Locations -----------------------------------*- C++ -*-===//
+
+#ifndef ACTIONDBG_MLIR_LOCATION_H
+#define ACTIONDBG_MLIR_LOCATION_H
+
+#include "mlir/IR/BuiltinAttributes.h"
+#include <optional>
+
+namespace mlir {
+
+class LocationAttr : public Attribute {
+public:
+  using Attribute::Attribute;
+  explicit LocationAttr(Attribute attribute) : Attribute(attribute) {}
+};
+
+/// A location that is never null.
+class Location {
+public:
+  Location(LocationAttr loc) : impl(loc) {}
+  Location(const LocationAttr::ImplType *impl) : impl(impl) {}
+
+  static Location getFromOpaquePointer(const void *pointer) {
+    return Location(static_cast<const LocationAttr::ImplType *>(pointer));
+  }
+  static bool classof(Attribute) { return true; }
+
+  operator LocationAttr() const { return impl; }
+  bool operator==(Location other) const { return impl == other.impl; }
+  bool operator!=(Location other) const { return impl != other.impl; }
+
+  const void *getAsOpaquePointer() const { return impl.getAsOpaquePointer(); }
+  LocationAttr::ImplType *getImpl() const { return impl.getImpl(); }
+  void print(raw_ostream &os) const { impl.print(os); }
+
+private:
+  LocationAttr impl;
+};
+
+/// A kind of location, recognized by the name of its class.
+template <adbg::AttributeClass kind> class LocationOf : public LocationAttr {
+public:
+  using LocationAttr::LocationAttr;
+  LocationOf(Location loc) : LocationAttr(loc) {}
+  operator Location() const { return Location(getImpl()); }
+
+  static bool classof(Attribute attribute) {
+    return attribute.getImpl()->classOf() == kind;
+  }
+  static bool classof(Location loc) { return classof(LocationAttr(loc)); }
+};
+
+using UnknownLoc = LocationOf<adbg::AttributeClass::UnknownLocation>;
+
+/// A file, a line and a column; since LLVM 20 a range of them.
+class FileLineColRange
+    : public LocationOf<adbg::AttributeClass::FileLocation> {
+public:
+  using LocationOf::LocationOf;
+
+  StringAttr getFilename() const;
+  unsigned getStartLine() const;
+  unsigned getStartColumn() const;
+  unsigned getEndLine() const;
+  unsigned getEndColumn() const;
+};
+
+class FusedLoc : public LocationOf<adbg::AttributeClass::FusedLocation> {
+public:
+  using LocationOf::LocationOf;
+
+  ArrayRef<Location> getLocations() const {
+    auto *all = static_cast<const adbg::FusedStorage *>(impl);
+    return {reinterpret_cast<const Location *>(all->begin), all->size};
+  }
+};
+
+class CallSiteLoc : public LocationOf<adbg::AttributeClass::CallSiteLocation> {
+public:
+  using LocationOf::LocationOf;
+
+  Location getCallee() const { return Location(nested().first); }
+  Location getCaller() const { return Location(nested().second); }
+
+private:
+  const adbg::NestingStorage &nested() const {
+    return *static_cast<const adbg::NestingStorage *>(impl);
+  }
+};
+
+class NameLoc : public LocationOf<adbg::AttributeClass::NameLocation> {
+public:
+  using LocationOf::LocationOf;
+
+  StringAttr getName() const {
+    return StringAttr(static_cast<const adbg::NestingStorage *>(impl)->first);
+  }
+  Location getChildLoc() const {
+    return Location(static_cast<const adbg::NestingStorage *>(impl)->second);
+  }
+};
+
+class OpaqueLoc : public LocationOf<adbg::AttributeClass::OpaqueLocation> {
+public:
+  using LocationOf::LocationOf;
+
+  Location getFallbackLocation() const {
+    return Location(static_cast<const adbg::OpaqueStorage *>(impl)->fallback);
+  }
+};
+
+/// Whether a location is only a file, a line and a column.
+bool isStrictFileLineColLoc(Location loc);
+
+} // namespace mlir
+
+namespace llvm {
+template <> struct DenseMapInfo<mlir::Location> {
+  using Storage = DenseMapInfo<void *>;
+  static mlir::Location getEmptyKey() {
+    return mlir::Location::getFromOpaquePointer(Storage::getEmptyKey());
+  }
+  static mlir::Location getTombstoneKey() {
+    return mlir::Location::getFromOpaquePointer(Storage::getTombstoneKey());
+  }
+  static unsigned getHashValue(mlir::Location key) {
+    return Storage::getHashValue(key.getAsOpaquePointer());
+  }
+  static bool isEqual(mlir::Location a, mlir::Location b) { return a == b; }
+};
+} // namespace llvm
+
+#endif // ACTIONDBG_MLIR_LOCATION_H

@@ -1,0 +1,40 @@
+//===- MLIRContext.h - Contexts ---------------------------------*- C++ -*-===//
+
+#ifndef ACTIONDBG_MLIR_MLIRCONTEXT_H
+#define ACTIONDBG_MLIR_MLIRCONTEXT_H
+
+#include "mlir/IR/Action.h"
+#include <functional>
+
+namespace mlir {
+
+class DialectRegistry;
+
+/// The tool's: never made here.
+class MLIRContext {
+public:
+  using HandlerTy =
+      std::function<void(function_ref<void()>, const tracing::Action &)>;
+  enum class Threading { DISABLED, ENABLED };
+
+  MLIRContext() = delete;
+  MLIRContext(const MLIRContext &) = delete;
+
+  bool isMultithreadingEnabled() {
+    return adbg::tool::isThreaded && adbg::tool::isThreaded(this);
+  }
+  /// Returns the names of the registered operations; none if the tool lacks the
+  /// function.
+  ArrayRef<OperationName> getRegisteredOperations() {
+    if (!adbg::tool::registeredOperations)
+      return {};
+    adbg::tool::PointersAndSize all = adbg::tool::registeredOperations(this);
+    return {static_cast<const OperationName *>(all.pointers), all.size};
+  }
+};
+
+using RegisteredOperationName = OperationName;
+
+} // namespace mlir
+
+#endif // ACTIONDBG_MLIR_MLIRCONTEXT_H

@@ -1,0 +1,70 @@
+//===- OpImplementation.h - Names that operations suggest -------*- C++ -*-===//
+
+#ifndef ACTIONDBG_MLIR_OPIMPLEMENTATION_H
+#define ACTIONDBG_MLIR_OPIMPLEMENTATION_H
+
+#include "mlir/IR/AsmState.h"
+
+namespace mlir {
+
+using OpAsmSetValueNameFn = function_ref<void(Value, StringRef)>;
+
+class OpAsmOpInterface {
+public:
+  OpAsmOpInterface(std::nullptr_t) : op(nullptr), functions(nullptr) {}
+  explicit OpAsmOpInterface(Operation *op)
+      : op(op), functions(functionsOf(op)) {}
+
+  static TypeID getInterfaceID() {
+    static TypeID id = detail::FallbackTypeIDResolver::registerImplicitTypeID(
+        "mlir::OpAsmOpInterface");
+    return id;
+  }
+  static bool classof(Operation *op) { return functionsOf(op); }
+
+  explicit operator bool() const { return functions; }
+
+  void getAsmResultNames(OpAsmSetValueNameFn set) {
+    functions->getAsmResultNames(functions, op, set);
+  }
+  void getAsmBlockArgumentNames(Region &region, OpAsmSetValueNameFn set) {
+    functions->getAsmBlockArgumentNames(functions, op, region, set);
+  }
+  StringRef getDefaultDialect() { return functions->getDefaultDialect(); }
+
+private:
+  /// The first functions of the interface, the same in all versions.
+  struct Functions {
+    void (*getAsmResultNames)(const Functions *, Operation *,
+                              OpAsmSetValueNameFn);
+    void (*getAsmBlockArgumentNames)(const Functions *, Operation *, Region &,
+                                     OpAsmSetValueNameFn);
+    void (*getAsmBlockNames)();
+    StringRef (*getDefaultDialect)();
+  };
+  static const Functions *functionsOf(Operation *op) {
+    return static_cast<const Functions *>(
+        op->getName().getInterface(getInterfaceID()));
+  }
+
+  Operation *op;
+  const Functions *functions;
+};
+
+} // namespace mlir
+
+namespace llvm {
+template <> struct CastInfo<mlir::OpAsmOpInterface, mlir::Operation *> {
+  static bool isPossible(mlir::Operation *op) {
+    return mlir::OpAsmOpInterface::classof(op);
+  }
+  static mlir::OpAsmOpInterface doCast(mlir::Operation *op) {
+    return mlir::OpAsmOpInterface(op);
+  }
+  static mlir::OpAsmOpInterface castFailed() {
+    return mlir::OpAsmOpInterface(nullptr);
+  }
+};
+} // namespace llvm
+
+#endif // ACTIONDBG_MLIR_OPIMPLEMENTATION_H

@@ -1,0 +1,513 @@
+//===- Operation.h - Operations, blocks and regions -------------*- C++ -*-===//
+//
+// The objects belong to the tool: none is ever made or copied here. Members are
+// those that are placed alike in all versions; Layout has the others.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ACTIONDBG_MLIR_OPERATION_H
+#define ACTIONDBG_MLIR_OPERATION_H
+
+#include "mlir/IR/OperationSupport.h"
+#include "mlir/IR/Visitors.h"
+#include "portable/Layout.h"
+#include "portable/List.h"
+
+namespace llvm {
+
+/// What notifies of changes to a list; the address of the list itself.
+template <typename T> struct ilist_traits;
+
+template <> struct ilist_traits<mlir::Operation> {
+  using op_iterator = adbg::ListIterator<mlir::Operation>;
+
+  inline mlir::Block *getContainingBlock();
+};
+
+template <> struct ilist_traits<mlir::Block> {
+  using block_iterator = adbg::ListIterator<mlir::Block>;
+};
+
+} // namespace llvm
+
+namespace mlir {
+
+//===----------------------------------------------------------------------===//
+// Operations
+//===----------------------------------------------------------------------===//
+
+class Operation : public adbg::ListNode {
+public:
+  /// Only passed on: its address or itself, whichever the tool's is passed by.
+  struct CloneOptions {
+    uintptr_t word;
+  };
+
+  Operation() = delete;
+  Operation(const Operation &) = delete;
+
+  OperationName getName() const { return name; }
+  Location getLoc() const { return location; }
+  MLIRContext *getContext() const {
+    return adbg::tool::contextOf ? adbg::tool::contextOf(&location) : nullptr;
+  }
+  bool isRegistered() const { return name.isRegistered(); }
+  Dialect *getDialect() const { return name.getDialect(); }
+
+  Block *getBlock() const { return block; }
+  inline Region *getParentRegion() const;
+  inline Operation *getParentOp() const;
+  inline bool isProperAncestor(Operation *other) const;
+  bool isAncestor(Operation *other) const {
+    return this == other || isProperAncestor(other);
+  }
+  /// Returns the next operation of its block, or null.
+  inline Operation *getNextNode() const;
+  inline Operation *getPrevNode() const;
+  adbg::ListIterator<Operation> getIterator() {
+    return adbg::ListIterator<Operation>(this);
+  }
+
+  unsigned getNumOperands() const {
+    return hasOperandStorage ? storage().count : 0;
+  }
+  ArrayRef<OpOperand> operandArray() const {
+    if (!hasOperandStorage)
+      return {};
+    return {storage().operands, storage().count};
+  }
+  llvm::MutableArrayRef<OpOperand> getOpOperands() const {
+    ArrayRef<OpOperand> all = operandArray();
+    return {const_cast<OpOperand *>(all.data()), all.size()};
+  }
+  OperandRange getOperands() const {
+    ArrayRef<OpOperand> all = operandArray();
+    return OperandRange(all.data(), all.size());
+  }
+  Value getOperand(unsigned index) const { return operandArray()[index].get(); }
+
+  unsigned getNumResults() const { return numResults; }
+  OpResult getResult(unsigned index) const {
+    return OpResult(detail::resultOf(this, index));
+  }
+  ResultRange getResults() { return ResultRange(this, numResults); }
+  ResultTypeRange getResultTypes() { return ResultTypeRange(getResults()); }
+  detail::OpResultImpl *getInlineOpResult(unsigned index) const {
+    return detail::resultOf(this, index);
+  }
+  detail::OpResultImpl *getOutOfLineOpResult(unsigned index) const {
+    return detail::resultOf(
+        this, index + detail::OpResultImpl::getMaxInlineResults());
+  }
+  bool use_empty() {
+    for (OpResult result : getResults())
+      if (!result.use_empty())
+        return false;
+    return true;
+  }
+  /// Returns the users of all results, one result after the other.
+  SmallVector<Operation *, 4> getUsers() {
+    SmallVector<Operation *, 4> users;
+    for (OpResult result : getResults())
+      for (Operation *user : result.getUsers())
+        users.push_back(user);
+    return users;
+  }
+
+  unsigned getNumSuccessors() const { return numSuccs; }
+  llvm::MutableArrayRef<BlockOperand> getBlockOperands() const {
+    return {reinterpret_cast<BlockOperand *>(behindProperties()), numSuccs};
+  }
+  SmallVector<Block *, 2> getSuccessors() const {
+    SmallVector<Block *, 2> blocks;
+    for (BlockOperand &successor : getBlockOperands())
+      blocks.push_back(successor.get());
+    return blocks;
+  }
+
+  unsigned getNumRegions() const { return numRegions; }
+  inline Region &getRegion(unsigned index) const;
+
+  /// The regions, whose size is calibrated.
+  class Regions;
+  inline Regions getRegions() const;
+
+  DictionaryAttr getRawDictionaryAttrs() const { return attrs; }
+  /// All attributes, the inherent ones included.
+  DictionaryAttr getAttrDictionary() {
+    if (!getPropertiesStorageSize() || !adbg::tool::attributesOf)
+      return attrs;
+    return DictionaryAttr(
+        Attribute::getFromOpaquePointer(adbg::tool::attributesOf(this)));
+  }
+  DictionaryAttr getDiscardableAttrDictionary() const { return attrs; }
+  std::optional<Attribute> getInherentAttr(StringRef name) {
+    if (!adbg::tool::inherentAttribute)
+      return std::nullopt;
+    adbg::tool::OptionalPointer found =
+        adbg::tool::inherentAttribute(this, name);
+    if (!found.isThere)
+      return std::nullopt;
+    return Attribute::getFromOpaquePointer(found.pointer);
+  }
+  template <typename Name> Attribute getAttr(Name name) {
+    if (getPropertiesStorageSize())
+      if (std::optional<Attribute> inherent = getInherentAttr(name))
+        return *inherent;
+    return attrs.get(name);
+  }
+  template <typename T, typename Name> T getAttrOfType(Name name) {
+    return llvm::dyn_cast_if_present<T>(getAttr(name));
+  }
+
+  int getPropertiesStorageSize() const { return int(properties) * 8; }
+  OpaqueProperties getPropertiesStorage() const {
+    return OpaqueProperties(properties ? behindStorage() : nullptr);
+  }
+  Attribute getPropertiesAsAttribute() {
+    if (!getPropertiesStorageSize() || !adbg::tool::propertiesOf)
+      return nullptr;
+    return Attribute::getFromOpaquePointer(adbg::tool::propertiesOf(this));
+  }
+  size_t hashProperties() {
+    return adbg::tool::hashProperties ? adbg::tool::hashProperties(this) : 0;
+  }
+
+  template <WalkOrder order = WalkOrder::PostOrder, typename Callback>
+  auto walk(Callback &&callback) {
+    WalkResult result = detail::walk<order>(this, callback);
+    if constexpr (!detail::Visit<Callback>::isVoid)
+      return result;
+  }
+
+  void print(raw_ostream &os,
+             const OpPrintingFlags &flags = OpPrintingFlags()) {
+    adbg::tool::printOperation(this, os, flags.asTool());
+  }
+  inline void print(raw_ostream &os, AsmState &state);
+
+private:
+  friend class adbg::Layout;
+
+  struct OperandStorage {
+    unsigned capacity;
+    unsigned count;
+    OpOperand *operands;
+  };
+
+  const OperandStorage &storage() const {
+    return *reinterpret_cast<const OperandStorage *>(this + 1);
+  }
+  char *behindStorage() const {
+    auto *end = reinterpret_cast<char *>(const_cast<Operation *>(this + 1));
+    return end + (hasOperandStorage ? sizeof(OperandStorage) : 0);
+  }
+  char *behindProperties() const {
+    return behindStorage() + getPropertiesStorageSize();
+  }
+  char *regionsBegin() const {
+    return behindProperties() + numSuccs * sizeof(BlockOperand);
+  }
+
+  Block *block;
+  Location location;
+  unsigned orderIndex;
+  unsigned numResults;
+  unsigned numSuccs;
+  unsigned numRegions : 23;
+  unsigned hasOperandStorage : 1;
+  unsigned properties : 8;
+  OperationName name;
+  // Digest reads it.
+public:
+  DictionaryAttr attrs;
+};
+static_assert(sizeof(Operation) == 64);
+
+//===----------------------------------------------------------------------===//
+// Blocks
+//===----------------------------------------------------------------------===//
+
+struct BlockUses {
+  BlockOperand *firstUse;
+};
+
+class Block : BlockUses, public adbg::ListNode {
+public:
+  using iterator = adbg::ListIterator<Operation>;
+  using reverse_iterator = adbg::ReverseListIterator<Operation>;
+  using BlockArgListType = ArrayRef<BlockArgument>;
+
+  Block() = delete;
+  Block(const Block &) = delete;
+
+  /// The lowest bit is a flag of the block.
+  Region *getParent() const {
+    return reinterpret_cast<Region *>(regionAndFlag & ~uintptr_t(7));
+  }
+  inline Operation *getParentOp() const;
+  inline bool isEntryBlock() const;
+  inline Block *getNextNode() const;
+  inline Block *getPrevNode() const;
+  adbg::ListIterator<Block> getIterator() {
+    return adbg::ListIterator<Block>(this);
+  }
+  adbg::ReverseListIterator<Block> getReverseIterator() {
+    return adbg::ReverseListIterator<Block>(this);
+  }
+
+  iterator begin() { return iterator(operations()->next); }
+  iterator end() { return iterator(operations()); }
+  bool empty() { return operations()->next == operations(); }
+  Operation &front() { return *begin(); }
+  Operation &back() { return *static_cast<Operation *>(operations()->prev); }
+
+  ArrayRef<BlockArgument> getArguments() const {
+    // A std::vector: its begin and its end.
+    auto *const *ends =
+        at<const BlockArgument *const>(adbg::Layout::offsets.blockArguments);
+    return {ends[0], size_t(ends[1] - ends[0])};
+  }
+  unsigned getNumArguments() const { return getArguments().size(); }
+  BlockArgument getArgument(unsigned index) const {
+    return getArguments()[index];
+  }
+
+  /// Returns the blocks that have this one as a successor, each as often as
+  /// that.
+  SmallVector<Block *, 4> getPredecessors() const {
+    SmallVector<Block *, 4> blocks;
+    for (BlockOperand *use = firstUse; use; use = use->nextUse)
+      blocks.push_back(use->getOwner()->getBlock());
+    return blocks;
+  }
+
+  inline void print(raw_ostream &os, AsmState &state);
+
+private:
+  friend class adbg::Layout;
+
+  template <typename T> T *at(uint32_t offset) const {
+    auto *address = reinterpret_cast<const char *>(this) + offset;
+    return reinterpret_cast<T *>(const_cast<char *>(address));
+  }
+  adbg::ListNode *operations() const {
+    return at<adbg::ListNode>(adbg::Layout::offsets.blockOperations);
+  }
+
+  uintptr_t regionAndFlag;
+};
+static_assert(sizeof(Block) == 32);
+
+//===----------------------------------------------------------------------===//
+// Regions
+//===----------------------------------------------------------------------===//
+
+class alignas(8) Region {
+public:
+  using iterator = adbg::ListIterator<Block>;
+  using reverse_iterator = adbg::ReverseListIterator<Block>;
+
+  Region() = delete;
+  Region(const Region &) = delete;
+
+  Operation *getParentOp() const {
+    return *at<Operation *>(adbg::Layout::offsets.regionParent);
+  }
+  Region *getParentRegion() const {
+    Operation *parent = getParentOp();
+    return parent ? parent->getParentRegion() : nullptr;
+  }
+  unsigned getRegionNumber() const {
+    auto *first = reinterpret_cast<const char *>(&getParentOp()->getRegion(0));
+    return unsigned((reinterpret_cast<const char *>(this) - first) /
+                    adbg::Layout::offsets.regionSize);
+  }
+  bool isAncestor(Region *other) const {
+    for (; other; other = other->getParentRegion())
+      if (other == this)
+        return true;
+    return false;
+  }
+
+  iterator begin() { return iterator(blocks()->next); }
+  iterator end() { return iterator(blocks()); }
+  reverse_iterator rbegin() { return reverse_iterator(blocks()->prev); }
+  reverse_iterator rend() { return reverse_iterator(blocks()); }
+  bool empty() { return blocks()->next == blocks(); }
+  Block &front() { return *begin(); }
+  Block &back() { return *static_cast<Block *>(blocks()->prev); }
+  ArrayRef<BlockArgument> getArguments() {
+    return empty() ? ArrayRef<BlockArgument>() : front().getArguments();
+  }
+
+private:
+  friend class adbg::Layout;
+  friend class Block;
+
+  template <typename T> T *at(uint32_t offset) const {
+    auto *address = reinterpret_cast<const char *>(this) + offset;
+    return reinterpret_cast<T *>(const_cast<char *>(address));
+  }
+  adbg::ListNode *blocks() const {
+    return at<adbg::ListNode>(adbg::Layout::offsets.regionBlocks);
+  }
+};
+
+class Operation::Regions
+    : public detail::IndexedRange<Operation::Regions, Region &> {
+public:
+  Regions(char *first, size_t count) : first(first), count(count) {}
+  Regions(const Regions &other, size_t start, size_t count)
+      : first(other.first + start * adbg::Layout::offsets.regionSize),
+        count(count) {}
+
+  size_t size() const { return count; }
+  Region &at(size_t index) const {
+    return *reinterpret_cast<Region *>(
+        first + index * adbg::Layout::offsets.regionSize);
+  }
+
+private:
+  char *first;
+  size_t count;
+};
+
+//===----------------------------------------------------------------------===//
+// Members that need other classes
+//===----------------------------------------------------------------------===//
+
+inline Region &Operation::getRegion(unsigned index) const {
+  return getRegions()[index];
+}
+inline Operation::Regions Operation::getRegions() const {
+  return Regions(regionsBegin(), numRegions);
+}
+inline Region *Operation::getParentRegion() const {
+  return block ? block->getParent() : nullptr;
+}
+inline Operation *Operation::getParentOp() const {
+  return block ? block->getParentOp() : nullptr;
+}
+inline bool Operation::isProperAncestor(Operation *other) const {
+  while ((other = other->getParentOp()))
+    if (other == this)
+      return true;
+  return false;
+}
+inline Operation *Operation::getNextNode() const {
+  return next == block->operations() ? nullptr
+                                     : static_cast<Operation *>(next);
+}
+inline Operation *Operation::getPrevNode() const {
+  return prev == block->operations() ? nullptr
+                                     : static_cast<Operation *>(prev);
+}
+
+inline Operation *Block::getParentOp() const {
+  Region *region = getParent();
+  return region ? region->getParentOp() : nullptr;
+}
+inline bool Block::isEntryBlock() const {
+  return &getParent()->front() == this;
+}
+inline Block *Block::getNextNode() const {
+  return next == getParent()->blocks() ? nullptr : static_cast<Block *>(next);
+}
+inline Block *Block::getPrevNode() const {
+  return prev == getParent()->blocks() ? nullptr : static_cast<Block *>(prev);
+}
+
+inline Operation *OpResult::getOwner() const {
+  // The results precede their operation in descending order.
+  auto address = reinterpret_cast<uintptr_t>(impl);
+  constexpr unsigned most = detail::OpResultImpl::getMaxInlineResults();
+  unsigned number = getResultNumber();
+  address += number < most
+                 ? (number + 1) * sizeof(detail::OpResultImpl)
+                 : most * sizeof(detail::OpResultImpl) +
+                       (number - most + 1) * sizeof(detail::OutOfLineOpResult);
+  return reinterpret_cast<Operation *>(address);
+}
+inline Operation *Value::getDefiningOp() const {
+  return OpResult::classof(*this) ? OpResult(*this).getOwner() : nullptr;
+}
+inline Block *Value::getParentBlock() const {
+  Operation *op = getDefiningOp();
+  return op ? op->getBlock() : BlockArgument(*this).getOwner();
+}
+inline Region *Value::getParentRegion() const {
+  Block *block = getParentBlock();
+  return block ? block->getParent() : nullptr;
+}
+inline void Value::print(raw_ostream &os, const OpPrintingFlags &flags) const {
+  if (adbg::tool::printValue)
+    adbg::tool::printValue(this, os, flags.asTool());
+}
+inline unsigned OpOperand::getOperandNumber() {
+  return unsigned(this - owner->operandArray().data());
+}
+inline uintptr_t ValueRange::from(size_t index) const {
+  auto *there = reinterpret_cast<char *>(owner & ~uintptr_t(Mask));
+  switch (owner & Mask) {
+  case OfValues:
+    return owner + index * sizeof(Value);
+  case OfOperands:
+    return owner + index * sizeof(OpOperand);
+  default:
+    if (!index)
+      return owner;
+    OpResult first(reinterpret_cast<Value::Impl *>(there));
+    return reinterpret_cast<uintptr_t>(detail::resultOf(
+               first.getOwner(),
+               first.getResultNumber() + unsigned(index))) |
+           OfResults;
+  }
+}
+
+namespace detail {
+template <WalkOrder order, typename Callback>
+WalkResult walk(Operation *op, Callback &callback) {
+  constexpr bool isPre = order == WalkOrder::PreOrder;
+  if constexpr (isPre) {
+    WalkResult result = visit(op, callback);
+    if (result.wasSkipped())
+      return WalkResult::advance();
+    if (result.wasInterrupted())
+      return result;
+  }
+  for (Region &region : op->getRegions()) {
+    for (auto it = region.begin(), end = region.end(); it != end;) {
+      Block &block = *it++;
+      if constexpr (isPre) {
+        WalkResult result = visit(&block, callback);
+        if (result.wasSkipped())
+          continue;
+        if (result.wasInterrupted())
+          return result;
+      }
+      for (auto inner = block.begin(), last = block.end(); inner != last;) {
+        Operation &one = *inner++;
+        WalkResult result = walk<order>(&one, callback);
+        if (result.wasInterrupted())
+          return result;
+      }
+      if constexpr (!isPre) {
+        WalkResult result = visit(&block, callback);
+        if (result.wasInterrupted())
+          return result;
+      }
+    }
+  }
+  return isPre ? WalkResult::advance() : visit(op, callback);
+}
+} // namespace detail
+
+} // namespace mlir
+
+inline mlir::Block *llvm::ilist_traits<mlir::Operation>::getContainingBlock() {
+  return reinterpret_cast<mlir::Block *>(reinterpret_cast<char *>(this) -
+                                         adbg::Layout::offsets.blockList);
+}
+
+#endif // ACTIONDBG_MLIR_OPERATION_H

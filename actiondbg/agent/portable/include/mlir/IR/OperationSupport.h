@@ -1,0 +1,197 @@
+//===- OperationSupport.h - Names of operations and flags -------*- C++ -*-===//
+
+#ifndef ACTIONDBG_MLIR_OPERATIONSUPPORT_H
+#define ACTIONDBG_MLIR_OPERATIONSUPPORT_H
+
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/ValueRange.h"
+#include "mlir/Support/TypeID.h"
+#include <optional>
+
+namespace mlir {
+
+class OpAsmPrinter;
+
+/// Only passed on.
+class NamedAttrList;
+struct OperationState;
+
+class OpaqueProperties {
+public:
+  OpaqueProperties(void *properties) : properties(properties) {}
+
+  template <typename T> T as() const { return static_cast<T>(properties); }
+
+private:
+  void *properties;
+};
+
+/// An element of the list of interfaces that an operation implements, which is
+/// sorted by the address of the ID.
+struct InterfaceEntry {
+  TypeID id;
+  void *concept_;
+};
+
+class OperationName {
+public:
+  /// The functions of an operation's class, in the order of their table.
+  struct InterfaceConcept {
+    virtual ~InterfaceConcept() = default;
+    virtual LogicalResult foldHook(Operation *op, ArrayRef<Attribute> operands,
+                                   void *results) = 0;
+    virtual void getCanonicalizationPatterns(void *patterns,
+                                             MLIRContext *context) = 0;
+    virtual bool hasTrait(TypeID id) = 0;
+    virtual void getParseAssemblyFn() = 0;
+    virtual void populateDefaultAttrs(const OperationName &, void *) = 0;
+    virtual void printAssembly(Operation *op, OpAsmPrinter &printer,
+                               StringRef dialect) = 0;
+    virtual LogicalResult verifyInvariants(Operation *op) = 0;
+  };
+
+  struct Impl : InterfaceConcept {
+    StringAttr name;
+    TypeID typeID;
+    Dialect *dialect;
+    SmallVector<InterfaceEntry, 3> interfaces;
+    ArrayRef<StringAttr> attributeNames;
+  };
+
+  OperationName(StringRef name, MLIRContext *context) {
+    adbg::tool::makeName(this, name, context);
+  }
+
+  static OperationName getFromOpaquePointer(const void *pointer) {
+    return OperationName(static_cast<Impl *>(const_cast<void *>(pointer)));
+  }
+
+  StringAttr getIdentifier() const { return impl->name; }
+  StringRef getStringRef() const { return impl->name.getValue(); }
+  void *getAsOpaquePointer() const { return impl; }
+  /// An operation that is not registered has the ID of `void`.
+  bool isRegistered() const {
+    return getTypeID() != detail::FallbackTypeIDResolver::ofVoid();
+  }
+  TypeID getTypeID() const { return impl->typeID; }
+  Dialect *getDialect() const { return impl->dialect; }
+  bool hasTrait(TypeID id) const { return impl->hasTrait(id); }
+  LogicalResult verifyInvariants(Operation *op) const {
+    return impl->verifyInvariants(op);
+  }
+  ArrayRef<StringAttr> getAttributeNames() const {
+    return impl->attributeNames;
+  }
+  /// Returns the functions of an interface; null if there are none.
+  void *getInterface(TypeID id) const {
+    for (const InterfaceEntry &one : impl->interfaces)
+      if (one.id == id)
+        return one.concept_;
+    return nullptr;
+  }
+  template <typename T> bool hasInterface() const {
+    return getInterface(T::getInterfaceID());
+  }
+
+  bool operator==(OperationName other) const { return impl == other.impl; }
+  bool operator!=(OperationName other) const { return impl != other.impl; }
+
+protected:
+  explicit OperationName(Impl *impl) : impl(impl) {}
+  Impl *getImpl() const { return impl; }
+
+private:
+  friend struct llvm::DenseMapInfo<OperationName>;
+
+  Impl *impl = nullptr;
+};
+
+/// Made by the tool, in more memory than it needs in any version.
+class OpPrintingFlags {
+public:
+  OpPrintingFlags() { adbg::tool::makeFlags(memory); }
+
+  OpPrintingFlags &useLocalScope() {
+    if (adbg::tool::useLocalScope)
+      adbg::tool::useLocalScope(memory, true);
+    else if (adbg::tool::useLocalScope19)
+      adbg::tool::useLocalScope19(memory);
+    return *this;
+  }
+  OpPrintingFlags &assumeVerified() {
+    if (adbg::tool::assumeVerified)
+      adbg::tool::assumeVerified(memory, true);
+    else if (adbg::tool::assumeVerified19)
+      adbg::tool::assumeVerified19(memory);
+    return *this;
+  }
+  OpPrintingFlags &skipRegions() {
+    if (adbg::tool::skipRegions)
+      adbg::tool::skipRegions(memory, true);
+    return *this;
+  }
+  OpPrintingFlags &printGenericOpForm() {
+    isGeneric = true;
+    if (adbg::tool::printGeneric)
+      adbg::tool::printGeneric(memory, true);
+    return *this;
+  }
+  OpPrintingFlags &enableDebugInfo(bool enable = true,
+                                   bool prettyForm = false) {
+    if (adbg::tool::enableDebugInfo)
+      adbg::tool::enableDebugInfo(memory, enable, prettyForm);
+    return *this;
+  }
+  OpPrintingFlags &elideLargeElementsAttrs(int64_t most = 16) {
+    if (adbg::tool::elideElements)
+      adbg::tool::elideElements(memory, most);
+    return *this;
+  }
+  OpPrintingFlags &elideLargeResourceString(int64_t most = 64) {
+    if (adbg::tool::elideResources)
+      adbg::tool::elideResources(memory, most);
+    return *this;
+  }
+
+  bool shouldPrintGenericOpForm() const { return isGeneric; }
+
+  const void *asTool() const { return memory; }
+
+private:
+  // 48 bytes in LLVM 19 to 22.
+  alignas(16) char memory[256] = {};
+  bool isGeneric = false;
+};
+
+struct OperationEquivalence {
+  enum Flags { None = 0, IgnoreLocations = 1 };
+
+  /// False if the tool lacks the function.
+  static bool isEquivalentTo(Operation *op, Operation *other, Flags flags) {
+    return adbg::tool::isEquivalent &&
+           adbg::tool::isEquivalent(op, other, flags);
+  }
+};
+
+} // namespace mlir
+
+namespace llvm {
+template <> struct DenseMapInfo<mlir::OperationName> {
+  using Storage = DenseMapInfo<void *>;
+  static mlir::OperationName getEmptyKey() {
+    return mlir::OperationName::getFromOpaquePointer(Storage::getEmptyKey());
+  }
+  static mlir::OperationName getTombstoneKey() {
+    return mlir::OperationName::getFromOpaquePointer(
+        Storage::getTombstoneKey());
+  }
+  static unsigned getHashValue(mlir::OperationName key) {
+    return Storage::getHashValue(key.getAsOpaquePointer());
+  }
+  static bool isEqual(mlir::OperationName a, mlir::OperationName b) {
+    return a == b;
+  }
+};
+} // namespace llvm
+
+#endif // ACTIONDBG_MLIR_OPERATIONSUPPORT_H

@@ -1,0 +1,50 @@
+//===- Types.h - Types ------------------------------------------*- C++ -*-===//
+
+#ifndef ACTIONDBG_MLIR_TYPES_H
+#define ACTIONDBG_MLIR_TYPES_H
+
+#include "mlir/Support/LLVM.h"
+#include "portable/ToolFunctions.h"
+#include "llvm/ADT/DenseMapInfo.h"
+#include "llvm/Support/raw_ostream.h"
+
+namespace mlir {
+
+class Type {
+public:
+  constexpr Type() = default;
+  Type(std::nullptr_t) {}
+
+  static Type getFromOpaquePointer(const void *pointer) {
+    Type type;
+    type.impl = pointer;
+    return type;
+  }
+
+  explicit operator bool() const { return impl; }
+  bool operator!() const { return !impl; }
+  bool operator==(Type other) const { return impl == other.impl; }
+  bool operator!=(Type other) const { return impl != other.impl; }
+
+  const void *getAsOpaquePointer() const { return impl; }
+
+  void print(raw_ostream &os) const {
+    if (impl && adbg::tool::printType)
+      adbg::tool::printType(this, os);
+    else
+      os << "<<NULL TYPE>>";
+  }
+  inline void print(raw_ostream &os, AsmState &state) const;
+
+private:
+  const void *impl = nullptr;
+};
+
+inline raw_ostream &operator<<(raw_ostream &os, Type type) {
+  type.print(os);
+  return os;
+}
+
+} // namespace mlir
+
+#endif // ACTIONDBG_MLIR_TYPES_H

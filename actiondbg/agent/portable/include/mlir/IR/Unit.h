@@ -1,0 +1,31 @@
+//===- Unit.h - Parts of IR -------------------------------------*- C++ -*-===//
+
+#ifndef ACTIONDBG_MLIR_UNIT_H
+#define ACTIONDBG_MLIR_UNIT_H
+
+#include "mlir/IR/OpFoldResult.h"
+#include "mlir/IR/Operation.h"
+#include "llvm/ADT/PointerUnion.h"
+
+namespace mlir {
+
+class IRUnit
+    : public llvm::PointerUnion<Operation *, Region *, Block *, Value> {
+public:
+  using PointerUnion::PointerUnion;
+
+  void print(raw_ostream &os, const OpPrintingFlags &flags) const;
+};
+static_assert(sizeof(IRUnit) == sizeof(void *));
+
+} // namespace mlir
+
+namespace llvm {
+template <typename To> struct CastInfo<To, mlir::IRUnit> {
+  static bool isPossible(mlir::IRUnit from) { return from.is<To>(); }
+  static To doCast(mlir::IRUnit from) { return from.get<To>(); }
+  static To castFailed() { return To(); }
+};
+} // namespace llvm
+
+#endif // ACTIONDBG_MLIR_UNIT_H

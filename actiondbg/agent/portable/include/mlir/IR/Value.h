@@ -1,0 +1,240 @@
+//===- Value.h - Values and their uses --------------------------*- C++ -*-===//
+
+#ifndef ACTIONDBG_MLIR_VALUE_H
+#define ACTIONDBG_MLIR_VALUE_H
+
+#include "mlir/IR/Location.h"
+#include "mlir/IR/Types.h"
+#include "llvm/ADT/iterator_range.h"
+#include <iterator>
+
+namespace mlir {
+
+class OpOperand;
+class OpResult;
+class BlockArgument;
+
+namespace detail {
+
+/// A type and three bits.
+struct TypeAndKind {
+  uintptr_t bits;
+
+  Type getPointer() const {
+    return Type::getFromOpaquePointer(reinterpret_cast<void *>(bits & ~7));
+  }
+  unsigned getInt() const { return bits & 7; }
+  const void *getOpaqueValue() const {
+    return reinterpret_cast<const void *>(bits);
+  }
+};
+
+struct ValueImpl {
+  OpOperand *firstUse;
+  TypeAndKind typeAndKind;
+};
+
+/// A result, placed before its operation: the first six next to it, in
+/// descending order, then the others.
+struct OpResultImpl : ValueImpl {
+  static constexpr unsigned getMaxInlineResults() { return 6; }
+};
+
+struct OutOfLineOpResult : OpResultImpl {
+  int64_t outOfLineIndex;
+};
+
+/// The kinds of values: up to 5 the number of a result.
+constexpr unsigned outOfLineResult = 6, blockArgument = 7;
+
+struct BlockArgumentImpl : ValueImpl {
+  Block *owner;
+  int64_t index;
+  const LocationAttr::ImplType *loc;
+};
+
+/// An element of the list of uses of a value or a block.
+template <typename Derived> struct IROperand {
+  Derived *nextUse;
+  Derived **back;
+  Operation *owner;
+
+  Operation *getOwner() const { return owner; }
+  Derived *getNextOperandUsingThisValue() { return nextUse; }
+};
+
+template <typename Operand> class UseIterator {
+public:
+  using iterator_category = std::forward_iterator_tag;
+  using value_type = Operand;
+  using difference_type = ptrdiff_t;
+  using pointer = Operand *;
+  using reference = Operand &;
+
+  UseIterator(Operand *use = nullptr) : use(use) {}
+
+  Operand &operator*() const { return *use; }
+  Operand *operator->() const { return use; }
+  UseIterator &operator++() {
+    use = use->nextUse;
+    return *this;
+  }
+  UseIterator operator++(int) {
+    UseIterator before = *this;
+    ++*this;
+    return before;
+  }
+  bool operator==(UseIterator other) const { return use == other.use; }
+  bool operator!=(UseIterator other) const { return use != other.use; }
+  Operation *getUser() const { return use->getOwner(); }
+
+private:
+  Operand *use;
+};
+
+/// The owners of uses.
+template <typename Operand> class UserIterator {
+public:
+  using iterator_category = std::forward_iterator_tag;
+  using value_type = Operation *;
+  using difference_type = ptrdiff_t;
+  using pointer = Operation *const *;
+  using reference = Operation *;
+
+  UserIterator(UseIterator<Operand> use = {}) : use(use) {}
+
+  Operation *operator*() const { return use->getOwner(); }
+  UserIterator &operator++() {
+    ++use;
+    return *this;
+  }
+  bool operator==(UserIterator other) const { return use == other.use; }
+  bool operator!=(UserIterator other) const { return use != other.use; }
+
+private:
+  UseIterator<Operand> use;
+};
+
+} // namespace detail
+
+class Value {
+public:
+  using Impl = detail::ValueImpl;
+  using use_iterator = detail::UseIterator<OpOperand>;
+  using use_range = llvm::iterator_range<use_iterator>;
+  using user_iterator = detail::UserIterator<OpOperand>;
+  using user_range = llvm::iterator_range<user_iterator>;
+
+  constexpr Value(Impl *impl = nullptr) : impl(impl) {}
+  Value(std::nullptr_t) {}
+
+  static Value getFromOpaquePointer(const void *pointer) {
+    return static_cast<Impl *>(const_cast<void *>(pointer));
+  }
+  static bool classof(Value) { return true; }
+
+  explicit operator bool() const { return impl; }
+  bool operator!() const { return !impl; }
+  bool operator==(const Value &other) const { return impl == other.impl; }
+  bool operator!=(const Value &other) const { return impl != other.impl; }
+
+  const void *getAsOpaquePointer() const { return impl; }
+  Impl *getImpl() const { return impl; }
+
+  Type getType() const { return impl->typeAndKind.getPointer(); }
+  /// Returns the operation that the value is a result of, or null.
+  inline Operation *getDefiningOp() const;
+  inline Block *getParentBlock() const;
+  inline Region *getParentRegion() const;
+
+  use_iterator use_begin() const { return use_iterator(impl->firstUse); }
+  use_iterator use_end() const { return use_iterator(); }
+  use_range getUses() const { return {use_begin(), use_end()}; }
+  bool use_empty() const { return !impl->firstUse; }
+  user_range getUsers() const {
+    return {user_iterator(use_begin()), user_iterator(use_end())};
+  }
+
+  inline void print(raw_ostream &os, const OpPrintingFlags &flags) const;
+  inline void printAsOperand(raw_ostream &os, AsmState &state) const;
+
+protected:
+  Impl *impl = nullptr;
+};
+
+class OpResult : public Value {
+public:
+  using Value::Value;
+  explicit OpResult(Value value) : Value(value) {}
+
+  static bool classof(Value value) {
+    return value.getImpl()->typeAndKind.getInt() != detail::blockArgument;
+  }
+
+  unsigned getResultNumber() const {
+    unsigned kind = impl->typeAndKind.getInt();
+    if (kind < detail::outOfLineResult)
+      return kind;
+    auto *result = static_cast<const detail::OutOfLineOpResult *>(impl);
+    return detail::outOfLineResult + unsigned(result->outOfLineIndex);
+  }
+  inline Operation *getOwner() const;
+};
+
+class BlockArgument : public Value {
+public:
+  using Value::Value;
+  explicit BlockArgument(Value value) : Value(value) {}
+
+  static bool classof(Value value) {
+    return value.getImpl()->typeAndKind.getInt() == detail::blockArgument;
+  }
+
+  Block *getOwner() const { return argument().owner; }
+  unsigned getArgNumber() const { return unsigned(argument().index); }
+  Location getLoc() const { return Location(argument().loc); }
+
+private:
+  const detail::BlockArgumentImpl &argument() const {
+    return *static_cast<const detail::BlockArgumentImpl *>(impl);
+  }
+};
+
+class OpOperand : public detail::IROperand<OpOperand> {
+public:
+  Value get() const { return value; }
+  inline unsigned getOperandNumber();
+
+private:
+  Value value;
+};
+
+class BlockOperand : public detail::IROperand<BlockOperand> {
+public:
+  Block *get() const { return value; }
+
+private:
+  Block *value;
+};
+
+} // namespace mlir
+
+namespace llvm {
+template <typename T>
+struct DenseMapInfo<T, std::enable_if_t<std::is_base_of_v<mlir::Value, T>>> {
+  using Storage = DenseMapInfo<void *>;
+  static T getEmptyKey() { return of(Storage::getEmptyKey()); }
+  static T getTombstoneKey() { return of(Storage::getTombstoneKey()); }
+  static unsigned getHashValue(T key) {
+    return Storage::getHashValue(key.getAsOpaquePointer());
+  }
+  static bool isEqual(T a, T b) { return a == b; }
+
+private:
+  static T of(void *pointer) {
+    return T(static_cast<mlir::Value::Impl *>(pointer));
+  }
+};
+} // namespace llvm
+
+#endif // ACTIONDBG_MLIR_VALUE_H

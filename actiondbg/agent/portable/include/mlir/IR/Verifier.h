@@ -1,0 +1,17 @@
+//===- Verifier.h - The verifier --------------------------------*- C++ -*-===//
+
+#ifndef ACTIONDBG_MLIR_VERIFIER_H
+#define ACTIONDBG_MLIR_VERIFIER_H
+
+#include "mlir/IR/Operation.h"
+
+namespace mlir {
+
+/// Succeeds if the tool has no verifier.
+inline LogicalResult verify(Operation *op, bool isRecursive = true) {
+  return adbg::tool::verify ? adbg::tool::verify(op, isRecursive) : success();
+}
+
+} // namespace mlir
+
+#endif // ACTIONDBG_MLIR_VERIFIER_H

@@ -1,0 +1,33 @@
+//===- PatternApplicator.h - Applying patterns ------------------*- C++ -*-===//
+
+#ifndef ACTIONDBG_MLIR_PATTERNAPPLICATOR_H
+#define ACTIONDBG_MLIR_PATTERNAPPLICATOR_H
+
+#include "mlir/IR/Action.h"
+#include "mlir/IR/PatternMatch.h"
+
+namespace mlir {
+
+/// The tool's.
+class PatternApplicator {
+public:
+  PatternApplicator() = delete;
+
+  void applyCostModel(function_ref<PatternBenefit(const Pattern &)> model)
+      __attribute__((weak));
+};
+
+/// The action that applies a pattern.
+class ApplyPatternAction : public tracing::Action {
+public:
+  static bool classof(const Action *action) {
+    static tracing::ActionClass known("apply-pattern");
+    return known.contains(*action);
+  }
+
+  const Pattern &pattern;
+};
+
+} // namespace mlir
+
+#endif // ACTIONDBG_MLIR_PATTERNAPPLICATOR_H

@@ -1,0 +1,54 @@
+//===- LLVM.h - LLVM's names in namespace mlir ------------------*- C++ -*-===//
+
+#ifndef ACTIONDBG_MLIR_LLVM_H
+#define ACTIONDBG_MLIR_LLVM_H
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/StringRef.h"
+#include "llvm/ADT/Twine.h"
+#include "llvm/Support/Casting.h"
+#include "llvm/Support/Compiler.h"
+#include "llvm/Support/LogicalResult.h"
+
+namespace llvm {
+class raw_ostream;
+} // namespace llvm
+
+namespace mlir {
+
+using llvm::ArrayRef;
+using llvm::cast;
+using llvm::cast_if_present;
+using llvm::dyn_cast;
+using llvm::dyn_cast_if_present;
+using llvm::failed;
+using llvm::failure;
+using llvm::function_ref;
+using llvm::isa;
+using llvm::isa_and_present;
+using llvm::LogicalResult;
+using llvm::raw_ostream;
+using llvm::SmallVector;
+using llvm::SmallVectorImpl;
+using llvm::StringRef;
+using llvm::succeeded;
+using llvm::success;
+using llvm::Twine;
+
+class AsmState;
+class Attribute;
+class Block;
+class Dialect;
+class MLIRContext;
+class Operation;
+class OpPrintingFlags;
+class Region;
+class Type;
+class Value;
+
+} // namespace mlir
+
+#endif // ACTIONDBG_MLIR_LLVM_H

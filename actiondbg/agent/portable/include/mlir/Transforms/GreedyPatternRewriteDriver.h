@@ -1,0 +1,23 @@
+//===- GreedyPatternRewriteDriver.h - The greedy driver ---------*- C++ -*-===//
+
+#ifndef ACTIONDBG_MLIR_GREEDYPATTERNREWRITEDRIVER_H
+#define ACTIONDBG_MLIR_GREEDYPATTERNREWRITEDRIVER_H
+
+#include "mlir/Rewrite/FrozenRewritePatternSet.h"
+
+namespace mlir {
+
+/// Only passed on, on the stack; larger than it is in any version.
+class GreedyRewriteConfig {
+public:
+  int64_t getMaxIterations() const { return maxIterations; }
+
+private:
+  uint64_t scopeAndFlags[2];
+  int64_t maxIterations;
+  uint64_t others[29];
+};
+
+} // namespace mlir
+
+#endif // ACTIONDBG_MLIR_GREEDYPATTERNREWRITEDRIVER_H

@@ -1,0 +1,344 @@
+//===- LinePrinter.cpp - One operation as text, by the tool ---------------===//
+
+#include "portable/print/LinePrinter.h"
+#include "engine/Describe.h"
+#include "support/Traits.h"
+
+#include "mlir/IR/OpImplementation.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace mlir;
+using llvm::StringRef;
+
+namespace adbg {
+
+//===----------------------------------------------------------------------===//
+// Names of values
+//===----------------------------------------------------------------------===//
+
+const LinePrinter::Known &LinePrinter::knownOf(Operation *op) {
+  auto [entry, isNew] = known.try_emplace(op);
+  if (isNew) {
+    bool complete = isPrintable(op);
+    entry->second = {complete && !style.generic, resultGroups(op, complete)};
+  }
+  return entry->second;
+}
+
+/// The operation whose values are named together with those of `op`: its
+/// operands and results have names outside of it.
+static Operation *namingScope(Operation *op) {
+  Operation *parent = op->getParentOp();
+  bool hasOuterNames = op->getNumOperands() || op->getNumResults();
+  return parent && hasOuterNames && isIsolated(op) ? scopeOf(parent)
+                                                   : scopeOf(op);
+}
+
+/// Whether an operation without operands and results has no block argument in
+/// its text either: naming all values in a module would take long.
+static bool hasNoValues(Operation *op) {
+  if (op->getNumOperands() || op->getNumResults())
+    return false;
+  for (Region &region : op->getRegions())
+    if (!region.getArguments().empty())
+      return false;
+  return true;
+}
+
+AsmState &LinePrinter::stateFor(Operation *op, bool isGeneric) {
+  Operation *scope = hasNoValues(op) ? nullptr : namingScope(op);
+  std::unique_ptr<AsmState> &state = states[{scope, isGeneric}];
+  if (state)
+    return *state;
+  OpPrintingFlags flags;
+  flags.useLocalScope().assumeVerified().skipRegions();
+  if (style.elide >= 0)
+    flags.elideLargeElementsAttrs(style.elide)
+        .elideLargeResourceString(style.elide);
+  if (isGeneric)
+    flags.printGenericOpForm();
+  if (!scope)
+    state = std::make_unique<AsmState>(context, flags);
+  if (!state || !state->asTool())
+    state = std::make_unique<AsmState>(scope ? scope : op, flags);
+  return *state;
+}
+
+void LinePrinter::addName(Names &names, Value value, AsmState &state) {
+  if (!value)
+    return;
+  std::string name;
+  llvm::raw_string_ostream os(name);
+  value.printAsOperand(os, state);
+  os.flush();
+  names.try_emplace(StringRef(name).split('#').first, value);
+}
+
+/// Returns the values that the text of an operation may name.
+LinePrinter::Names LinePrinter::namesAround(Operation *op, AsmState &state) {
+  Names names;
+  for (Value operand : op->getOperands())
+    addName(names, operand, state);
+  for (Value result : op->getResults())
+    addName(names, result, state);
+  for (Region &region : op->getRegions())
+    for (Block &block : region)
+      for (BlockArgument argument : block.getArguments())
+        addName(names, argument, state);
+  return names;
+}
+
+std::string LinePrinter::hintOf(BlockArgument argument) {
+  Region *region = argument.getOwner()->getParent();
+  Operation *parent = region ? region->getParentOp() : nullptr;
+  if (!parent)
+    return "arg"; // a conversion replaced the block by one with other types
+  std::string hint = argument.getOwner()->isEntryBlock() ? "arg" : "";
+  auto names = dyn_cast<OpAsmOpInterface>(parent);
+  if (names && knownOf(parent).isCustom)
+    names.getAsmBlockArgumentNames(*region, [&](Value value, StringRef name) {
+      if (value == argument)
+        hint = name.str();
+    });
+  return hint;
+}
+
+/// Returns the mark in the place of a value's name.
+std::string LinePrinter::markOf(Value value) {
+  std::string key, hint;
+  if (auto argument = dyn_cast<BlockArgument>(value)) {
+    key = keyOf(ids, argument);
+    hint = hintOf(argument);
+  } else {
+    auto result = cast<OpResult>(value);
+    unsigned number = result.getResultNumber();
+    for (const ResultGroup &group : knownOf(result.getOwner()).groups) {
+      if (number < group.first || number >= group.first + group.size)
+        continue;
+      key = keyOf(ids, result.getOwner()->getResult(group.first));
+      hint = group.hint;
+    }
+  }
+  Region *region = value.getParentRegion();
+  Operation *parent = region ? region->getParentOp() : nullptr;
+  return PrintedOperation::mark + key + " " +
+         std::to_string(parent ? ids.of(scopeOf(parent)) : 0) + " " + hint +
+         PrintedOperation::mark;
+}
+
+//===----------------------------------------------------------------------===//
+// Text
+//===----------------------------------------------------------------------===//
+
+/// Returns the end of a quoted string that begins at `start`.
+static size_t endOfString(StringRef text, size_t start) {
+  for (size_t i = start + 1; i < text.size(); ++i) {
+    if (text[i] == '\\')
+      ++i;
+    else if (text[i] == '"')
+      return i + 1;
+  }
+  return text.size();
+}
+
+static size_t endOfName(StringRef text, size_t start) {
+  size_t end = start + 1;
+  while (end < text.size() &&
+         (llvm::isAlnum(text[end]) || StringRef("_$.-").contains(text[end])))
+    ++end;
+  return end;
+}
+
+/// Replaces the names of values by marks.
+std::string LinePrinter::marked(StringRef text, const Names &names) {
+  std::string result;
+  for (size_t i = 0; i < text.size();) {
+    size_t end = i + 1;
+    if (text[i] == '"') {
+      end = endOfString(text, i);
+    } else if (text[i] == '%') {
+      end = endOfName(text, i);
+      auto name = names.find(text.slice(i, end));
+      if (name != names.end()) {
+        result += markOf(name->second);
+        i = end;
+        continue;
+      }
+    }
+    result += text.slice(i, end);
+    i = end;
+  }
+  return result;
+}
+
+static constexpr StringRef skipped = "{...}";
+
+/// Returns the next place of a region in a text.
+static size_t findSkipped(StringRef text, size_t start) {
+  for (size_t i = start; i < text.size();)
+    if (text[i] == '"')
+      i = endOfString(text, i);
+    else if (text.substr(i).starts_with(skipped))
+      return i;
+    else
+      ++i;
+  return StringRef::npos;
+}
+
+/// Corrects the prefix of the operation's name: the tool prints each operation
+/// as if it stood alone, where those of the builtin dialect need none.
+static std::string withDialect(std::string text, Operation *op) {
+  Operation *parent = op->getParentOp();
+  auto [dialect, rest] = op->getName().getStringRef().split('.');
+  if (!parent || rest.empty() || rest.contains('.'))
+    return text;
+  auto names = dyn_cast<OpAsmOpInterface>(parent);
+  StringRef around = names ? names.getDefaultDialect() : "";
+  // Behind the names of the results.
+  size_t start = 0;
+  if (op->getNumResults())
+    start = text.find(" = ") + strlen(" = ");
+  StringRef named = StringRef(text).substr(start);
+  std::string prefix = (dialect + ".").str();
+  bool hasPrefix = named.starts_with(op->getName().getStringRef());
+  if (hasPrefix && around == dialect)
+    text.erase(start, prefix.size());
+  else if (!hasPrefix && around != dialect && named.starts_with(rest))
+    text.insert(start, prefix);
+  return text;
+}
+
+PrintedOperation LinePrinter::print(Operation *op) {
+  bool isGeneric = !knownOf(op).isCustom;
+  AsmState &state = stateFor(op, isGeneric);
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  op->print(os, state);
+  os.flush();
+  if (!isGeneric)
+    text = withDialect(std::move(text), op);
+  return cut(text, op, namesAround(op, state), isGeneric);
+}
+
+std::string LinePrinter::label(Block *block) {
+  int64_t number = 0;
+  for (Block &each : *block->getParent()) {
+    if (&each == block)
+      break;
+    ++number;
+  }
+  std::string text = "^bb" + std::to_string(number);
+  llvm::raw_string_ostream os(text);
+  if (block->getNumArguments()) {
+    os << "(";
+    llvm::interleaveComma(block->getArguments(), os, [&](BlockArgument one) {
+      os << markOf(one) << ": " << one.getType();
+    });
+    os << ")";
+  }
+  os << ":";
+  os.flush();
+  return text;
+}
+
+//===----------------------------------------------------------------------===//
+// Regions
+//===----------------------------------------------------------------------===//
+
+PrintedOperation LinePrinter::cut(StringRef text, Operation *op,
+                                  const Names &names, bool isGeneric) {
+  PrintedOperation printed;
+  llvm::SmallVector<size_t, 4> places;
+  for (size_t at = findSkipped(text, 0); at != StringRef::npos;
+       at = findSkipped(text, at + skipped.size()))
+    places.push_back(at);
+  // Which regions are printed: all, or those that are not empty.
+  llvm::SmallVector<Region *, 4> regions;
+  bool isAll = places.size() >= op->getNumRegions();
+  for (Region &region : op->getRegions())
+    if (isAll || !region.empty())
+      regions.push_back(&region);
+  size_t start = 0;
+  for (size_t i = 0; i < std::min(places.size(), regions.size()); ++i) {
+    StringRef before = text.slice(start, places[i] + 1);
+    printed.parts.push_back(marked(before, names));
+    printed.regions.push_back(
+        describe(*regions[i], text.take_front(places[i]), names, isGeneric));
+    start = places[i] + skipped.size() - 1;
+  }
+  printed.parts.push_back(marked(text.substr(start), names));
+  return printed;
+}
+
+/// Whether a text names a value.
+static bool mentions(StringRef text, StringRef name) {
+  for (size_t i = 0; i < text.size();) {
+    size_t end = text[i] == '"'   ? endOfString(text, i)
+                 : text[i] == '%' ? endOfName(text, i)
+                                  : i + 1;
+    if (text.slice(i, end) == name)
+      return true;
+    i = end;
+  }
+  return false;
+}
+
+/// `before`: the operation's text before the region.
+PrintedRegion LinePrinter::describe(Region &region, StringRef before,
+                                    const Names &names, bool isGeneric) {
+  PrintedRegion printed{&region, true, true, isGeneric, 0};
+  StringRef line = before.rsplit('\n').second;
+  if (before.contains('\n'))
+    printed.indent = (line.size() - line.ltrim(' ').size()) / 2;
+  if (isGeneric || region.empty())
+    return printed;
+  // A function prints the arguments of its entry itself.
+  for (auto &name : names)
+    if (BlockArgument::classof(name.second) &&
+        BlockArgument(name.second).getOwner() == &region.front() &&
+        mentions(before, name.first()))
+      printed.hasEntryArguments = false;
+  printed.hasTerminators = printsTerminator(region);
+  return printed;
+}
+
+/// Only a terminator without operands may be left out. Whether it is depends on
+/// the operation's printer: a small operation of the same name is printed whole
+/// to find out.
+bool LinePrinter::printsTerminator(Region &region) {
+  Operation *op = region.getParentOp();
+  Block &block = region.front();
+  if (block.empty() || !isTerminator(&block.back()) ||
+      block.back().getNumOperands() || block.back().getNumSuccessors())
+    return true;
+  std::pair<const void *, unsigned> kind{nameKeyOf(op),
+                                         region.getRegionNumber()};
+  if (op->getNumResults())
+    return true;
+  auto found = terminators.find(kind);
+  if (found != terminators.end())
+    return found->second;
+  StringRef name = block.back().getName().getStringRef();
+  constexpr int64_t most = 1000;
+  if (!isSmall(op, most))
+    return !name.ends_with(".yield");
+  OpPrintingFlags flags;
+  flags.useLocalScope().assumeVerified().elideLargeElementsAttrs();
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  AsmState state(op, flags);
+  op->print(os, state);
+  os.flush();
+  bool isThere = false;
+  llvm::SmallVector<StringRef> lines;
+  StringRef(text).split(lines, '\n');
+  for (StringRef line : lines) {
+    StringRef word = line.ltrim(' ');
+    bool isDirect = line.size() - word.size() == 2;
+    word = word.split(' ').first;
+    isThere |= isDirect && (word == name || word == name.split('.').second);
+  }
+  return terminators[kind] = isThere;
+}
+
+} // namespace adbg

@@ -1,0 +1,70 @@
+//===- LinePrinter.h - One operation as text, by the tool -------*- C++ -*-===//
+//
+// Replaces print/LinePrinter.h in the portable agent, which cannot derive from
+// the tool's printer. The tool prints an operation without its regions; the
+// names of its values are then replaced by their keys, and the text is cut
+// where the regions were.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef ACTIONDBG_PORTABLE_LINEPRINTER_H
+#define ACTIONDBG_PORTABLE_LINEPRINTER_H
+
+#include "print/PrintedOperation.h"
+#include "print/ValueKeys.h"
+
+#include "mlir/IR/AsmState.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/StringMap.h"
+#include <map>
+#include <memory>
+
+namespace adbg {
+
+class LinePrinter {
+public:
+  LinePrinter(mlir::MLIRContext *context, const Identities &ids,
+              const LineStyle &style)
+      : context(context), ids(ids), style(style) {}
+
+  PrintedOperation print(mlir::Operation *op);
+  /// Returns `^bb1(%x: i32):`.
+  std::string label(mlir::Block *block);
+
+private:
+  /// An operation's results, as they share names.
+  struct Known {
+    bool isCustom;
+    llvm::SmallVector<ResultGroup, 2> groups;
+  };
+  using Names = llvm::StringMap<mlir::Value>;
+
+  const Known &knownOf(mlir::Operation *op);
+  mlir::AsmState &stateFor(mlir::Operation *op, bool isGeneric);
+  void addName(Names &names, mlir::Value value, mlir::AsmState &state);
+  Names namesAround(mlir::Operation *op, mlir::AsmState &state);
+  std::string hintOf(mlir::BlockArgument argument);
+  std::string markOf(mlir::Value value);
+  std::string marked(llvm::StringRef text, const Names &names);
+  /// Cuts the text of an operation at its regions.
+  PrintedOperation cut(llvm::StringRef text, mlir::Operation *op,
+                       const Names &names, bool isGeneric);
+  PrintedRegion describe(mlir::Region &region, llvm::StringRef before,
+                         const Names &names, bool isGeneric);
+  bool printsTerminator(mlir::Region &region);
+
+  mlir::MLIRContext *context;
+  const Identities &ids;
+  LineStyle style;
+  /// The names of values in a scope, in the custom and in the generic form: the
+  /// tool numbers all values of the scope for them.
+  std::map<std::pair<mlir::Operation *, bool>, std::unique_ptr<mlir::AsmState>>
+      states;
+  llvm::DenseMap<mlir::Operation *, Known> known;
+  /// Whether an operation of a name prints the terminators of a region.
+  std::map<std::pair<const void *, unsigned>, bool> terminators;
+};
+
+} // namespace adbg
+
+#endif // ACTIONDBG_PORTABLE_LINEPRINTER_H

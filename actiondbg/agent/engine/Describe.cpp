@@ -174,17 +174,6 @@ Object describeAction(const Frame &frame, int64_t index, bool inside) {
 // Units
 //===----------------------------------------------------------------------===//
 
-bool isPrintable(Operation *op) {
-  for (mlir::Value operand : op->getOperands())
-    if (!operand)
-      return false;
-  // Verifies only the operation's own invariants: its regions are not printed.
-  // Drops the verifier's diagnostics.
-  ScopedDiagnosticHandler quiet(op->getContext(),
-                                [](Diagnostic &) { return success(); });
-  return succeeded(op->getName().verifyInvariants(op));
-}
-
 /// One line, with `{...}` in the place of regions.
 static std::string oneLine(LinePrinter &printer, Operation *op) {
   return llvm::join(printer.print(op).parts, "...");

@@ -56,9 +56,6 @@ template <typename T> llvm::json::Value orNull(const std::optional<T> &value) {
 /// Returns FILE:LINE:COL of the first file location inside `loc`.
 std::optional<std::string> placeText(mlir::Location loc);
 
-/// Whether `op`, without its regions, can be printed in its custom form.
-bool isPrintable(mlir::Operation *op);
-
 /// Whether an operand inside `op` is null, as can happen inside an action:
 /// verifiers and custom printers would crash.
 bool hasNullOperands(mlir::Operation *op);

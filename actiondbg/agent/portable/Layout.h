@@ -1,8 +1,8 @@
 //===- Layout.h - Where MLIR's objects keep their parts ---------*- C++ -*-===//
 //
 // The parts of MLIR's objects that no exported function returns. What is the
-// same in all versions since LLVM 19 is a constant of its class; what is not is
-// learned from the first IR that is seen, and confirmed before it is used.
+// same in all versions since LLVM 19 is a member of its class; what is not is
+// chosen by the first IR that is seen, and confirmed before it is used.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,15 +19,14 @@ class Operation;
 
 namespace adbg {
 
-/// Offsets in bytes. The values before calibration are those of LLVM 19 to 22.
+/// Offsets in bytes. The defaults are those of LLVM 19 to 23.
 struct Offsets {
-  /// Of a region: its size, the first node of its list of blocks, its parent.
+  /// Of a region: its size, its list of blocks and its parent.
   uint32_t regionSize = 24, regionBlocks = 0, regionParent = 16;
-  /// Of a block: the list of operations as an object, its first node, and the
-  /// vector of arguments.
-  uint32_t blockList = 32, blockOperations = 32, blockArguments = 48;
-  /// Of a class of attributes: its name.
-  uint32_t className = 144;
+  /// Of a block: its list of operations and its vector of arguments.
+  uint32_t blockOperations = 32, blockArguments = 48;
+  /// Of a class of attributes: its name; 0 until it is found.
+  uint32_t className = 0;
 };
 
 /// The layouts of the tool's MLIR.
@@ -35,30 +34,39 @@ class Layout {
 public:
   static Offsets offsets;
 
-  /// The checks, each of which needs those before it.
-  enum class Check : uint8_t { Operations, Regions, Names, Values, Locations };
-  static constexpr unsigned checks = 5;
+  /// What is checked.
+  enum class Check : uint8_t {
+    /// Operations and their names.
+    Operations,
+    /// Regions, blocks, their lists and parents.
+    Regions,
+    /// Results, operands, block arguments and uses.
+    Values,
+    /// Classes of attributes and the files, lines and columns of locations.
+    Locations
+  };
+  static constexpr unsigned checks = 4;
 
-  /// Learns the layouts from IR, or confirms them. Never follows a pointer that
-  /// is not readable. Until `root` holds enough IR (a block with two
-  /// operations), what cannot be decided stays open, and a later call decides
-  /// it.
-  static void calibrate(mlir::Operation *root);
-  /// Whether all checks are decided.
-  static bool isDecided();
+  /// Chooses the offsets that the IR around `op` confirms. Reads no address
+  /// that may be invalid. Does nothing once it is decided; an empty module
+  /// decides nothing.
+  static void calibrate(mlir::Operation *op);
+  static bool isDecided() { return decided; }
   /// Whether a check passed.
-  static bool passed(Check check) { return states[index(check)] == Passed; }
-  /// Returns why a check did not pass: a sentence; empty if it did.
-  static std::string failure(Check check);
+  static bool passed(Check check) {
+    return decided && failures[static_cast<unsigned>(check)].empty();
+  }
+  /// Returns why a check failed: the end of a sentence; empty if it passed.
+  static const std::string &failure(Check check) {
+    return failures[static_cast<unsigned>(check)];
+  }
 
 private:
-  enum State : uint8_t { Open, Passed, Failed };
-  static unsigned index(Check check) { return static_cast<unsigned>(check); }
-  static State states[checks];
+  static bool decided;
   static std::string failures[checks];
 };
 
-/// Copies memory that need not be mapped; returns false if it is not.
+/// Copies memory that need not be readable; returns whether it is.
 bool readMemory(const void *from, void *to, size_t size);
 
 } // namespace adbg

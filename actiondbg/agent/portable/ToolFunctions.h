@@ -33,36 +33,40 @@ using llvm::StringRef;
 
 #define ADBG_TOOL(SYMBOL) __asm__(SYMBOL) __attribute__((weak))
 
+/// For a stand-in's member that has the name of the tool's: were it not inlined
+/// everywhere, it would be found in its place.
+#define ADBG_STAND_IN __attribute__((always_inline))
+
 //===----------------------------------------------------------------------===//
 // Printing. A `void *` is an object whose layout only the tool knows.
 //===----------------------------------------------------------------------===//
 
 void makeFlags(void *flags) ADBG_TOOL("_ZN4mlir15OpPrintingFlagsC1Ev");
-void useLocalScope(void *flags,
-                   bool enable) ADBG_TOOL("_ZN4mlir15OpPrintingFlags13"
-                                          "useLocalScopeEb");
+void useLocalScope(void *flags, bool enable)
+    ADBG_TOOL("_ZN4mlir15OpPrintingFlags13"
+              "useLocalScopeEb");
 // Until LLVM 19 some of them took no argument.
 void useLocalScope19(void *flags) ADBG_TOOL("_ZN4mlir15OpPrintingFlags13"
                                             "useLocalScopeEv");
-void assumeVerified(void *flags,
-                    bool enable) ADBG_TOOL("_ZN4mlir15OpPrintingFlags14"
-                                           "assumeVerifiedEb");
+void assumeVerified(void *flags, bool enable)
+    ADBG_TOOL("_ZN4mlir15OpPrintingFlags14"
+              "assumeVerifiedEb");
 void assumeVerified19(void *flags) ADBG_TOOL("_ZN4mlir15OpPrintingFlags14"
                                              "assumeVerifiedEv");
 void skipRegions(void *flags, bool skip) ADBG_TOOL("_ZN4mlir15OpPrintingFlags11"
                                                    "skipRegionsEb");
-void printGeneric(void *flags,
-                  bool enable) ADBG_TOOL("_ZN4mlir15OpPrintingFlags18"
-                                         "printGenericOpFormEb");
-void enableDebugInfo(void *flags, bool enable,
-                     bool isPretty) ADBG_TOOL("_ZN4mlir15OpPrintingFlags15"
-                                              "enableDebugInfoEbb");
-void elideElements(void *flags,
-                   int64_t most) ADBG_TOOL("_ZN4mlir15OpPrintingFlags23"
-                                           "elideLargeElementsAttrsEl");
-void elideResources(void *flags,
-                    int64_t most) ADBG_TOOL("_ZN4mlir15OpPrintingFlags24"
-                                            "elideLargeResourceStringEl");
+void printGeneric(void *flags, bool enable)
+    ADBG_TOOL("_ZN4mlir15OpPrintingFlags18"
+              "printGenericOpFormEb");
+void enableDebugInfo(void *flags, bool enable, bool isPretty)
+    ADBG_TOOL("_ZN4mlir15OpPrintingFlags15"
+              "enableDebugInfoEbb");
+void elideElements(void *flags, int64_t most)
+    ADBG_TOOL("_ZN4mlir15OpPrintingFlags23"
+              "elideLargeElementsAttrsEl");
+void elideResources(void *flags, int64_t most)
+    ADBG_TOOL("_ZN4mlir15OpPrintingFlags24"
+              "elideLargeResourceStringEl");
 bool printsGeneric(const void *flags)
     ADBG_TOOL("_ZNK4mlir15OpPrintingFlags24shouldPrintGenericOpFormEv");
 
@@ -81,6 +85,14 @@ void endState(void *state) ADBG_TOOL("_ZN4mlir8AsmStateD1Ev");
 const void *flagsOfState(const void *state)
     ADBG_TOOL("_ZNK4mlir8AsmState15getPrinterFlagsEv");
 
+/// Flags that are passed by value: on the stack, behind which there may be
+/// more.
+struct FlagsArgument {
+  char memory[256];
+};
+void printUnit(const void *unit, raw_ostream &os, FlagsArgument flags)
+    ADBG_TOOL("_ZNK4mlir6IRUnit5printERN4llvm11raw_ostreamENS_15"
+              "OpPrintingFlagsE");
 void printOperation(mlir::Operation *op, raw_ostream &os, const void *flags)
     ADBG_TOOL("_ZN4mlir9Operation5printERN4llvm11raw_ostreamERKNS_15"
               "OpPrintingFlagsE");
@@ -114,8 +126,8 @@ void printTypeIn(const void *type, raw_ostream &os, void *state)
 // Operations
 //===----------------------------------------------------------------------===//
 
-mlir::Operation *
-parentOfBlock(mlir::Block *block) ADBG_TOOL("_ZN4mlir5Block11getParentOpEv");
+mlir::Operation *parentOfBlock(mlir::Block *block)
+    ADBG_TOOL("_ZN4mlir5Block11getParentOpEv");
 struct OptionalPointer {
   const void *pointer;
   bool isThere;
@@ -131,8 +143,9 @@ const void *propertiesOf(mlir::Operation *op)
 const void *attributesOf(mlir::Operation *op)
     ADBG_TOOL("_ZN4mlir9Operation17getAttrDictionaryEv");
 bool isEquivalent(mlir::Operation *op, mlir::Operation *other, unsigned flags)
-    ADBG_TOOL("_ZN4mlir20OperationEquivalence14isEquivalentToEPNS_9OperationES2_"
-              "NS0_5FlagsE");
+    ADBG_TOOL(
+        "_ZN4mlir20OperationEquivalence14isEquivalentToEPNS_9OperationES2_"
+        "NS0_5FlagsE");
 void makeName(void *name, StringRef text, mlir::MLIRContext *context)
     ADBG_TOOL("_ZN4mlir13OperationNameC1EN4llvm9StringRefEPNS_11MLIRContextE");
 const void *registerTypeID(StringRef spelling)

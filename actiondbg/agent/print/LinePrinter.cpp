@@ -1,7 +1,6 @@
 //===- LinePrinter.cpp - One operation as text ----------------------------===//
 
 #include "print/LinePrinter.h"
-#include "engine/Describe.h"
 #include "support/Traits.h"
 
 #include "mlir/IR/AffineExpr.h"

@@ -4,12 +4,24 @@
 #include "support/Traits.h"
 
 #include "mlir/IR/AsmState.h"
+#include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/OpImplementation.h"
 
 using namespace mlir;
 using llvm::StringRef;
 
 namespace adbg {
+
+bool isPrintable(Operation *op) {
+  for (Value operand : op->getOperands())
+    if (!operand)
+      return false;
+  // Verifies only the operation's own invariants: its regions are not printed.
+  // Drops the verifier's diagnostics.
+  ScopedDiagnosticHandler quiet(op->getContext(),
+                                [](Diagnostic &) { return success(); });
+  return succeeded(op->getName().verifyInvariants(op));
+}
 
 llvm::SmallVector<ResultGroup, 2> resultGroups(Operation *op,
                                                bool isPrintable) {

@@ -24,6 +24,9 @@ struct ResultGroup {
   std::string hint;
 };
 
+/// Whether `op`, without its regions, can be printed in its custom form.
+bool isPrintable(mlir::Operation *op);
+
 /// Groups the results of an operation. `isPrintable`: the operation is complete
 /// and may be asked for names.
 llvm::SmallVector<ResultGroup, 2> resultGroups(mlir::Operation *op,

@@ -1,11 +1,11 @@
 //===- LinePrinter.cpp - One operation as text, by the tool ---------------===//
 
 #include "portable/print/LinePrinter.h"
-#include "engine/Describe.h"
 #include "support/Traits.h"
 
 #include "mlir/IR/OpImplementation.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSet.h"
 
 using namespace mlir;
 using llvm::StringRef;
@@ -34,10 +34,10 @@ static Operation *namingScope(Operation *op) {
                                                    : scopeOf(op);
 }
 
-/// Whether an operation without operands and results has no block argument in
-/// its text either: naming all values in a module would take long.
+/// Whether the text of an operation names no value and no block: naming all
+/// values in a module would take long.
 static bool hasNoValues(Operation *op) {
-  if (op->getNumOperands() || op->getNumResults())
+  if (op->getNumOperands() || op->getNumResults() || op->getNumSuccessors())
     return false;
   for (Region &region : op->getRegions())
     if (!region.getArguments().empty())
@@ -51,12 +51,12 @@ AsmState &LinePrinter::stateFor(Operation *op, bool isGeneric) {
   if (state)
     return *state;
   OpPrintingFlags flags;
+  // The tool's options may ask for locations or the generic form.
   flags.useLocalScope().assumeVerified().skipRegions();
+  flags.enableDebugInfo(false).printGenericOpForm(isGeneric);
   if (style.elide >= 0)
     flags.elideLargeElementsAttrs(style.elide)
         .elideLargeResourceString(style.elide);
-  if (isGeneric)
-    flags.printGenericOpForm();
   if (!scope)
     state = std::make_unique<AsmState>(context, flags);
   if (!state || !state->asTool())
@@ -74,20 +74,6 @@ void LinePrinter::addName(Names &names, Value value, AsmState &state) {
   names.try_emplace(StringRef(name).split('#').first, value);
 }
 
-/// Returns the values that the text of an operation may name.
-LinePrinter::Names LinePrinter::namesAround(Operation *op, AsmState &state) {
-  Names names;
-  for (Value operand : op->getOperands())
-    addName(names, operand, state);
-  for (Value result : op->getResults())
-    addName(names, result, state);
-  for (Region &region : op->getRegions())
-    for (Block &block : region)
-      for (BlockArgument argument : block.getArguments())
-        addName(names, argument, state);
-  return names;
-}
-
 std::string LinePrinter::hintOf(BlockArgument argument) {
   Region *region = argument.getOwner()->getParent();
   Operation *parent = region ? region->getParentOp() : nullptr;
@@ -103,10 +89,32 @@ std::string LinePrinter::hintOf(BlockArgument argument) {
   return hint;
 }
 
+/// Returns the operand by whose name an argument is printed, as those of
+/// emitc.expression are; null if it has a name of its own.
+Value LinePrinter::shadowOf(BlockArgument argument) {
+  Operation *parent = argument.getOwner()->getParentOp();
+  // Only isolated operations may shadow; functions have no operands.
+  if (!parent || !parent->getNumOperands() || !isIsolated(parent) ||
+      !argument.getOwner()->isEntryBlock() ||
+      argument.getArgNumber() >= parent->getNumOperands() ||
+      !knownOf(parent).isCustom)
+    return nullptr;
+  RegionStyle style = styleOf(parent);
+  if (style.labels != RegionStyle::None)
+    return nullptr;
+  std::string header = print(parent).parts.front();
+  std::string key = keyOf(ids, argument);
+  return StringRef(header).contains(PrintedOperation::mark + key + " ")
+             ? nullptr
+             : parent->getOperand(argument.getArgNumber());
+}
+
 /// Returns the mark in the place of a value's name.
 std::string LinePrinter::markOf(Value value) {
   std::string key, hint;
   if (auto argument = dyn_cast<BlockArgument>(value)) {
+    if (Value shadow = shadowOf(argument))
+      return markOf(shadow);
     key = keyOf(ids, argument);
     hint = hintOf(argument);
   } else {
@@ -173,16 +181,44 @@ std::string LinePrinter::marked(StringRef text, const Names &names) {
 
 static constexpr StringRef skipped = "{...}";
 
-/// Returns the next place of a region in a text.
-static size_t findSkipped(StringRef text, size_t start) {
-  for (size_t i = start; i < text.size();)
-    if (text[i] == '"')
-      i = endOfString(text, i);
-    else if (text.substr(i).starts_with(skipped))
-      return i;
-    else
-      ++i;
-  return StringRef::npos;
+/// Returns the places of regions in a text.
+static llvm::SmallVector<size_t, 4> placesOfRegions(StringRef text) {
+  llvm::SmallVector<size_t, 4> places;
+  for (size_t i = 0; i < text.size();) {
+    if (text.substr(i).starts_with(skipped))
+      places.push_back(i);
+    i = text[i] == '"' ? endOfString(text, i) : i + 1;
+  }
+  return places;
+}
+
+/// Returns the values that the text of an operation may name.
+LinePrinter::Names LinePrinter::namesIn(StringRef text, Operation *op,
+                                        AsmState &state) {
+  Names names;
+  for (Value operand : op->getOperands())
+    addName(names, operand, state);
+  for (Value result : op->getResults())
+    addName(names, result, state);
+  unsigned filled = 0;
+  for (Region &region : op->getRegions()) {
+    filled += !region.empty();
+    for (Block &block : region)
+      for (BlockArgument argument : block.getArguments())
+        addName(names, argument, state);
+  }
+  // A custom form may show the operations of a region itself.
+  if (placesOfRegions(text).size() >= filled)
+    return names;
+  unsigned left = 100;
+  op->walk([&](Operation *inner) {
+    for (Value operand : inner->getOperands())
+      addName(names, operand, state);
+    for (Value result : inner->getResults())
+      addName(names, result, state);
+    return --left ? WalkResult::advance() : WalkResult::interrupt();
+  });
+  return names;
 }
 
 /// Corrects the prefix of the operation's name: the tool prints each operation
@@ -217,7 +253,7 @@ PrintedOperation LinePrinter::print(Operation *op) {
   os.flush();
   if (!isGeneric)
     text = withDialect(std::move(text), op);
-  return cut(text, op, namesAround(op, state), isGeneric);
+  return cut(text, op, namesIn(text, op, state), isGeneric);
 }
 
 std::string LinePrinter::label(Block *block) {
@@ -248,16 +284,17 @@ std::string LinePrinter::label(Block *block) {
 PrintedOperation LinePrinter::cut(StringRef text, Operation *op,
                                   const Names &names, bool isGeneric) {
   PrintedOperation printed;
-  llvm::SmallVector<size_t, 4> places;
-  for (size_t at = findSkipped(text, 0); at != StringRef::npos;
-       at = findSkipped(text, at + skipped.size()))
-    places.push_back(at);
-  // Which regions are printed: all, or those that are not empty.
+  llvm::SmallVector<size_t, 4> places = placesOfRegions(text);
+  // Which regions are printed: all, or those that are not empty. A switch
+  // prints the first one last.
   llvm::SmallVector<Region *, 4> regions;
   bool isAll = places.size() >= op->getNumRegions();
   for (Region &region : op->getRegions())
     if (isAll || !region.empty())
       regions.push_back(&region);
+  if (!places.empty() && places.size() == regions.size() &&
+      text.take_front(places.back()).ends_with("default "))
+    std::rotate(regions.begin(), regions.begin() + 1, regions.end());
   size_t start = 0;
   for (size_t i = 0; i < std::min(places.size(), regions.size()); ++i) {
     StringRef before = text.slice(start, places[i] + 1);
@@ -292,53 +329,83 @@ PrintedRegion LinePrinter::describe(Region &region, StringRef before,
     printed.indent = (line.size() - line.ltrim(' ').size()) / 2;
   if (isGeneric || region.empty())
     return printed;
-  // A function prints the arguments of its entry itself.
+  RegionStyle style = styleOf(region.getParentOp());
+  printed.hasTerminators = style.hasTerminators;
+  printed.hasEmptyBlock = style.hasEmptyBlock;
+  printed.hasEntryArguments = style.labels != RegionStyle::None;
+  if (style.labels == RegionStyle::None || style.labels == RegionStyle::All)
+    return printed;
+  // A function, for one, names the arguments of its entry itself.
   for (auto &name : names)
     if (BlockArgument::classof(name.second) &&
         BlockArgument(name.second).getOwner() == &region.front() &&
         mentions(before, name.first()))
       printed.hasEntryArguments = false;
-  printed.hasTerminators = printsTerminator(region);
   return printed;
 }
 
-/// Only a terminator without operands may be left out. Whether it is depends on
-/// the operation's printer: a small operation of the same name is printed whole
-/// to find out.
-bool LinePrinter::printsTerminator(Region &region) {
-  Operation *op = region.getParentOp();
-  Block &block = region.front();
-  if (block.empty() || !isTerminator(&block.back()) ||
-      block.back().getNumOperands() || block.back().getNumSuccessors())
-    return true;
-  std::pair<const void *, unsigned> kind{nameKeyOf(op),
-                                         region.getRegionNumber()};
-  if (op->getNumResults())
-    return true;
-  auto found = terminators.find(kind);
-  if (found != terminators.end())
-    return found->second;
-  StringRef name = block.back().getName().getStringRef();
+/// Whether a terminator may be left out: it says nothing.
+static bool isBare(Block &block) {
+  if (block.empty())
+    return false;
+  Operation &last = block.back();
+  return isTerminator(&last) && !last.getNumOperands() &&
+         !last.getNumSuccessors();
+}
+
+/// Whether the regions of an operation are printed alike in any style.
+static bool needsStyle(Operation *op) {
+  for (Region &region : op->getRegions()) {
+    if (region.empty())
+      continue;
+    bool hasOwnArguments = op->getNumOperands() || op->getNumResults();
+    if (isBare(region.front()) || region.front().empty() ||
+        (hasOwnArguments && !region.getArguments().empty()))
+      return true;
+  }
+  return false;
+}
+
+/// Only the printer of an operation knows what it prints in its regions: a
+/// small operation of the same name is printed whole to find out.
+LinePrinter::RegionStyle LinePrinter::styleOf(Operation *op) {
+  RegionStyle found;
+  if (!needsStyle(op))
+    return found;
+  RegionStyle &known = styles[{nameKeyOf(op), op->getNumResults() != 0}];
   constexpr int64_t most = 1000;
   if (!isSmall(op, most))
-    return !name.ends_with(".yield");
+    return known;
   OpPrintingFlags flags;
   flags.useLocalScope().assumeVerified().elideLargeElementsAttrs();
+  flags.enableDebugInfo(false).printGenericOpForm(false);
   std::string text;
   llvm::raw_string_ostream os(text);
   AsmState state(op, flags);
   op->print(os, state);
   os.flush();
-  bool isThere = false;
+  unsigned entries = 0, labels = 0;
   llvm::SmallVector<StringRef> lines;
   StringRef(text).split(lines, '\n');
+  llvm::StringSet<> words;
   for (StringRef line : lines) {
-    StringRef word = line.ltrim(' ');
-    bool isDirect = line.size() - word.size() == 2;
-    word = word.split(' ').first;
-    isThere |= isDirect && (word == name || word == name.split('.').second);
+    labels += line.starts_with("^bb0(");
+    found.hasEmptyBlock |= line.starts_with("^bb0:");
+    if (line.size() - line.ltrim(' ').size() == 2)
+      words.insert(line.ltrim(' ').split(' ').first);
   }
-  return terminators[kind] = isThere;
+  for (Region &region : op->getRegions()) {
+    entries += !region.getArguments().empty();
+    if (!region.empty() && isBare(region.front())) {
+      StringRef name = region.front().back().getName().getStringRef();
+      found.hasTerminators =
+          words.contains(name) || words.contains(name.split('.').second);
+    }
+  }
+  found.labels = !labels            ? RegionStyle::None
+                 : labels < entries ? RegionStyle::Some
+                                    : RegionStyle::All;
+  return known = found;
 }
 
 } // namespace adbg

@@ -42,7 +42,8 @@ private:
   const Known &knownOf(mlir::Operation *op);
   mlir::AsmState &stateFor(mlir::Operation *op, bool isGeneric);
   void addName(Names &names, mlir::Value value, mlir::AsmState &state);
-  Names namesAround(mlir::Operation *op, mlir::AsmState &state);
+  Names namesIn(llvm::StringRef text, mlir::Operation *op,
+                mlir::AsmState &state);
   std::string hintOf(mlir::BlockArgument argument);
   std::string markOf(mlir::Value value);
   std::string marked(llvm::StringRef text, const Names &names);
@@ -51,7 +52,14 @@ private:
                        const Names &names, bool isGeneric);
   PrintedRegion describe(mlir::Region &region, llvm::StringRef before,
                          const Names &names, bool isGeneric);
-  bool printsTerminator(mlir::Region &region);
+  mlir::Value shadowOf(mlir::BlockArgument argument);
+  /// What an operation prints in its regions.
+  struct RegionStyle {
+    /// The labels of entries with arguments.
+    enum { Unknown, None, Some, All } labels = Unknown;
+    bool hasEmptyBlock = false, hasTerminators = true;
+  };
+  RegionStyle styleOf(mlir::Operation *op);
 
   mlir::MLIRContext *context;
   const Identities &ids;
@@ -61,8 +69,8 @@ private:
   std::map<std::pair<mlir::Operation *, bool>, std::unique_ptr<mlir::AsmState>>
       states;
   llvm::DenseMap<mlir::Operation *, Known> known;
-  /// Whether an operation of a name prints the terminators of a region.
-  std::map<std::pair<const void *, unsigned>, bool> terminators;
+  /// The styles of operations with a name, with and without results.
+  std::map<std::pair<const void *, bool>, RegionStyle> styles;
 };
 
 } // namespace adbg

@@ -38,14 +38,15 @@ public:
     bool isGeneric;
   };
 
-  AsmState(Operation *op, const OpPrintingFlags &flags = OpPrintingFlags(),
-           LocationMap *lines = nullptr)
+  ADBG_STAND_IN AsmState(Operation *op,
+                         const OpPrintingFlags &flags = OpPrintingFlags(),
+                         LocationMap *lines = nullptr)
       : isGeneric(flags.shouldPrintGenericOpForm()) {
     adbg::tool::makeState(memory, op, flags.asTool(),
                           lines ? lines->asTool() : nullptr, nullptr);
   }
-  AsmState(MLIRContext *context,
-           const OpPrintingFlags &flags = OpPrintingFlags())
+  ADBG_STAND_IN AsmState(MLIRContext *context,
+                         const OpPrintingFlags &flags = OpPrintingFlags())
       : isGeneric(flags.shouldPrintGenericOpForm()) {
     if (adbg::tool::makeContextState)
       adbg::tool::makeContextState(memory, context, flags.asTool(), nullptr,
@@ -53,13 +54,13 @@ public:
     else
       isEmpty = true;
   }
-  ~AsmState() {
+  ADBG_STAND_IN ~AsmState() {
     if (!isEmpty && adbg::tool::endState)
       adbg::tool::endState(memory);
   }
   AsmState(const AsmState &) = delete;
 
-  Flags getPrinterFlags() const {
+  ADBG_STAND_IN Flags getPrinterFlags() const {
     if (isEmpty || !adbg::tool::flagsOfState || !adbg::tool::printsGeneric)
       return Flags(isGeneric);
     return Flags(adbg::tool::printsGeneric(adbg::tool::flagsOfState(memory)));

@@ -32,14 +32,14 @@ public:
   const void *getAsOpaquePointer() const { return impl; }
   ImplType *getImpl() const { return impl; }
 
-  void print(raw_ostream &os, bool elideType = false) const {
+  ADBG_STAND_IN void print(raw_ostream &os, bool elideType = false) const {
     if (impl && adbg::tool::printAttribute)
       adbg::tool::printAttribute(this, os, elideType);
     else
       os << "<<NULL ATTRIBUTE>>";
   }
-  inline void print(raw_ostream &os, AsmState &state,
-                    bool elideType = false) const;
+  ADBG_STAND_IN inline void print(raw_ostream &os, AsmState &state,
+                                  bool elideType = false) const;
 
 protected:
   ImplType *impl = nullptr;
@@ -54,7 +54,8 @@ inline raw_ostream &operator<<(raw_ostream &os, Attribute attribute) {
 
 namespace llvm {
 template <typename T>
-struct DenseMapInfo<T, std::enable_if_t<std::is_base_of_v<mlir::Attribute, T>>> {
+struct DenseMapInfo<T,
+                    std::enable_if_t<std::is_base_of_v<mlir::Attribute, T>>> {
   using Storage = DenseMapInfo<void *>;
   static T getEmptyKey() { return of(Storage::getEmptyKey()); }
   static T getTombstoneKey() { return of(Storage::getTombstoneKey()); }

@@ -53,16 +53,23 @@ public:
 using UnknownLoc = LocationOf<adbg::AttributeClass::UnknownLocation>;
 
 /// A file, a line and a column; since LLVM 20 a range of them.
-class FileLineColRange
-    : public LocationOf<adbg::AttributeClass::FileLocation> {
+class FileLineColRange : public LocationOf<adbg::AttributeClass::FileLocation> {
 public:
   using LocationOf::LocationOf;
 
-  StringAttr getFilename() const;
-  unsigned getStartLine() const;
-  unsigned getStartColumn() const;
-  unsigned getEndLine() const;
-  unsigned getEndColumn() const;
+  StringAttr getFilename() const {
+    return StringAttr::getFromOpaquePointer(adbg::tool::fileOf(this));
+  }
+  unsigned getStartLine() const { return adbg::tool::lineOf(this); }
+  unsigned getStartColumn() const { return adbg::tool::columnOf(this); }
+  ADBG_STAND_IN unsigned getEndLine() const {
+    return adbg::tool::lastLineOf ? adbg::tool::lastLineOf(this)
+                                  : getStartLine();
+  }
+  ADBG_STAND_IN unsigned getEndColumn() const {
+    return adbg::tool::lastColumnOf ? adbg::tool::lastColumnOf(this)
+                                    : getStartColumn();
+  }
 };
 
 class FusedLoc : public LocationOf<adbg::AttributeClass::FusedLocation> {
@@ -110,7 +117,11 @@ public:
 };
 
 /// Whether a location is only a file, a line and a column.
-bool isStrictFileLineColLoc(Location loc);
+inline bool isStrictFileLineColLoc(Location loc) {
+  auto place = dyn_cast<FileLineColRange>(loc);
+  return place && place.getStartLine() == place.getEndLine() &&
+         place.getStartColumn() == place.getEndColumn();
+}
 
 } // namespace mlir
 

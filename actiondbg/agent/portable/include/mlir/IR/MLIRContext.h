@@ -20,12 +20,12 @@ public:
   MLIRContext() = delete;
   MLIRContext(const MLIRContext &) = delete;
 
-  bool isMultithreadingEnabled() {
+  ADBG_STAND_IN bool isMultithreadingEnabled() {
     return adbg::tool::isThreaded && adbg::tool::isThreaded(this);
   }
   /// Returns the names of the registered operations; none if the tool lacks the
   /// function.
-  ArrayRef<OperationName> getRegisteredOperations() {
+  ADBG_STAND_IN ArrayRef<OperationName> getRegisteredOperations() {
     if (!adbg::tool::registeredOperations)
       return {};
     adbg::tool::PointersAndSize all = adbg::tool::registeredOperations(this);

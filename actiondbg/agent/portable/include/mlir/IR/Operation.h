@@ -56,7 +56,7 @@ public:
 
   Block *getBlock() const { return block; }
   inline Region *getParentRegion() const;
-  inline Operation *getParentOp() const;
+  ADBG_STAND_IN inline Operation *getParentOp() const;
   inline bool isProperAncestor(Operation *other) const;
   bool isAncestor(Operation *other) const {
     return this == other || isProperAncestor(other);
@@ -134,14 +134,14 @@ public:
 
   DictionaryAttr getRawDictionaryAttrs() const { return attrs; }
   /// All attributes, the inherent ones included.
-  DictionaryAttr getAttrDictionary() {
+  ADBG_STAND_IN DictionaryAttr getAttrDictionary() {
     if (!getPropertiesStorageSize() || !adbg::tool::attributesOf)
       return attrs;
     return DictionaryAttr(
         Attribute::getFromOpaquePointer(adbg::tool::attributesOf(this)));
   }
   DictionaryAttr getDiscardableAttrDictionary() const { return attrs; }
-  std::optional<Attribute> getInherentAttr(StringRef name) {
+  ADBG_STAND_IN std::optional<Attribute> getInherentAttr(StringRef name) {
     if (!adbg::tool::inherentAttribute)
       return std::nullopt;
     adbg::tool::OptionalPointer found =
@@ -164,12 +164,12 @@ public:
   OpaqueProperties getPropertiesStorage() const {
     return OpaqueProperties(properties ? behindStorage() : nullptr);
   }
-  Attribute getPropertiesAsAttribute() {
+  ADBG_STAND_IN Attribute getPropertiesAsAttribute() {
     if (!getPropertiesStorageSize() || !adbg::tool::propertiesOf)
       return nullptr;
     return Attribute::getFromOpaquePointer(adbg::tool::propertiesOf(this));
   }
-  size_t hashProperties() {
+  ADBG_STAND_IN size_t hashProperties() {
     return adbg::tool::hashProperties ? adbg::tool::hashProperties(this) : 0;
   }
 
@@ -180,11 +180,11 @@ public:
       return result;
   }
 
-  void print(raw_ostream &os,
-             const OpPrintingFlags &flags = OpPrintingFlags()) {
+  ADBG_STAND_IN void print(raw_ostream &os,
+                           const OpPrintingFlags &flags = OpPrintingFlags()) {
     adbg::tool::printOperation(this, os, flags.asTool());
   }
-  inline void print(raw_ostream &os, AsmState &state);
+  ADBG_STAND_IN inline void print(raw_ostream &os, AsmState &state);
 
 private:
   friend class adbg::Layout;
@@ -245,7 +245,7 @@ public:
   Region *getParent() const {
     return reinterpret_cast<Region *>(regionAndFlag & ~uintptr_t(7));
   }
-  inline Operation *getParentOp() const;
+  ADBG_STAND_IN inline Operation *getParentOp() const;
   inline bool isEntryBlock() const;
   inline Block *getNextNode() const;
   inline Block *getPrevNode() const;
@@ -282,7 +282,7 @@ public:
     return blocks;
   }
 
-  inline void print(raw_ostream &os, AsmState &state);
+  ADBG_STAND_IN inline void print(raw_ostream &os, AsmState &state);
 
 private:
   friend class adbg::Layout;
@@ -396,12 +396,10 @@ inline bool Operation::isProperAncestor(Operation *other) const {
   return false;
 }
 inline Operation *Operation::getNextNode() const {
-  return next == block->operations() ? nullptr
-                                     : static_cast<Operation *>(next);
+  return next == block->operations() ? nullptr : static_cast<Operation *>(next);
 }
 inline Operation *Operation::getPrevNode() const {
-  return prev == block->operations() ? nullptr
-                                     : static_cast<Operation *>(prev);
+  return prev == block->operations() ? nullptr : static_cast<Operation *>(prev);
 }
 
 inline Operation *Block::getParentOp() const {
@@ -459,8 +457,7 @@ inline uintptr_t ValueRange::from(size_t index) const {
       return owner;
     OpResult first(reinterpret_cast<Value::Impl *>(there));
     return reinterpret_cast<uintptr_t>(detail::resultOf(
-               first.getOwner(),
-               first.getResultNumber() + unsigned(index))) |
+               first.getOwner(), first.getResultNumber() + unsigned(index))) |
            OfResults;
   }
 }
@@ -507,7 +504,7 @@ WalkResult walk(Operation *op, Callback &callback) {
 
 inline mlir::Block *llvm::ilist_traits<mlir::Operation>::getContainingBlock() {
   return reinterpret_cast<mlir::Block *>(reinterpret_cast<char *>(this) -
-                                         adbg::Layout::offsets.blockList);
+                                         adbg::Layout::offsets.blockOperations);
 }
 
 #endif // ACTIONDBG_MLIR_OPERATION_H

@@ -58,7 +58,7 @@ public:
     ArrayRef<StringAttr> attributeNames;
   };
 
-  OperationName(StringRef name, MLIRContext *context) {
+  ADBG_STAND_IN OperationName(StringRef name, MLIRContext *context) {
     adbg::tool::makeName(this, name, context);
   }
 
@@ -109,57 +109,58 @@ private:
 /// Made by the tool, in more memory than it needs in any version.
 class OpPrintingFlags {
 public:
-  OpPrintingFlags() { adbg::tool::makeFlags(memory); }
+  ADBG_STAND_IN OpPrintingFlags() { adbg::tool::makeFlags(&bytes); }
 
-  OpPrintingFlags &useLocalScope() {
+  ADBG_STAND_IN OpPrintingFlags &useLocalScope() {
     if (adbg::tool::useLocalScope)
-      adbg::tool::useLocalScope(memory, true);
+      adbg::tool::useLocalScope(&bytes, true);
     else if (adbg::tool::useLocalScope19)
-      adbg::tool::useLocalScope19(memory);
+      adbg::tool::useLocalScope19(&bytes);
     return *this;
   }
-  OpPrintingFlags &assumeVerified() {
+  ADBG_STAND_IN OpPrintingFlags &assumeVerified() {
     if (adbg::tool::assumeVerified)
-      adbg::tool::assumeVerified(memory, true);
+      adbg::tool::assumeVerified(&bytes, true);
     else if (adbg::tool::assumeVerified19)
-      adbg::tool::assumeVerified19(memory);
+      adbg::tool::assumeVerified19(&bytes);
     return *this;
   }
-  OpPrintingFlags &skipRegions() {
+  ADBG_STAND_IN OpPrintingFlags &skipRegions() {
     if (adbg::tool::skipRegions)
-      adbg::tool::skipRegions(memory, true);
+      adbg::tool::skipRegions(&bytes, true);
     return *this;
   }
-  OpPrintingFlags &printGenericOpForm() {
-    isGeneric = true;
+  ADBG_STAND_IN OpPrintingFlags &printGenericOpForm(bool enable = true) {
+    isGeneric = enable;
     if (adbg::tool::printGeneric)
-      adbg::tool::printGeneric(memory, true);
+      adbg::tool::printGeneric(&bytes, enable);
     return *this;
   }
-  OpPrintingFlags &enableDebugInfo(bool enable = true,
-                                   bool prettyForm = false) {
+  ADBG_STAND_IN OpPrintingFlags &enableDebugInfo(bool enable = true,
+                                                 bool prettyForm = false) {
     if (adbg::tool::enableDebugInfo)
-      adbg::tool::enableDebugInfo(memory, enable, prettyForm);
+      adbg::tool::enableDebugInfo(&bytes, enable, prettyForm);
     return *this;
   }
-  OpPrintingFlags &elideLargeElementsAttrs(int64_t most = 16) {
+  ADBG_STAND_IN OpPrintingFlags &elideLargeElementsAttrs(int64_t most = 16) {
     if (adbg::tool::elideElements)
-      adbg::tool::elideElements(memory, most);
+      adbg::tool::elideElements(&bytes, most);
     return *this;
   }
-  OpPrintingFlags &elideLargeResourceString(int64_t most = 64) {
+  ADBG_STAND_IN OpPrintingFlags &elideLargeResourceString(int64_t most = 64) {
     if (adbg::tool::elideResources)
-      adbg::tool::elideResources(memory, most);
+      adbg::tool::elideResources(&bytes, most);
     return *this;
   }
 
-  bool shouldPrintGenericOpForm() const { return isGeneric; }
+  ADBG_STAND_IN bool shouldPrintGenericOpForm() const { return isGeneric; }
 
-  const void *asTool() const { return memory; }
+  const void *asTool() const { return &bytes; }
+  const adbg::tool::FlagsArgument &asArgument() const { return bytes; }
 
 private:
   // 48 bytes in LLVM 19 to 22.
-  alignas(16) char memory[256] = {};
+  alignas(16) adbg::tool::FlagsArgument bytes = {};
   bool isGeneric = false;
 };
 
@@ -167,7 +168,8 @@ struct OperationEquivalence {
   enum Flags { None = 0, IgnoreLocations = 1 };
 
   /// False if the tool lacks the function.
-  static bool isEquivalentTo(Operation *op, Operation *other, Flags flags) {
+  ADBG_STAND_IN static bool isEquivalentTo(Operation *op, Operation *other,
+                                           Flags flags) {
     return adbg::tool::isEquivalent &&
            adbg::tool::isEquivalent(op, other, flags);
   }

@@ -28,13 +28,13 @@ public:
 
   const void *getAsOpaquePointer() const { return impl; }
 
-  void print(raw_ostream &os) const {
+  ADBG_STAND_IN void print(raw_ostream &os) const {
     if (impl && adbg::tool::printType)
       adbg::tool::printType(this, os);
     else
       os << "<<NULL TYPE>>";
   }
-  inline void print(raw_ostream &os, AsmState &state) const;
+  ADBG_STAND_IN inline void print(raw_ostream &os, AsmState &state) const;
 
 private:
   const void *impl = nullptr;

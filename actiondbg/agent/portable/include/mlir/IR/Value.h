@@ -155,8 +155,10 @@ public:
     return {user_iterator(use_begin()), user_iterator(use_end())};
   }
 
-  inline void print(raw_ostream &os, const OpPrintingFlags &flags) const;
-  inline void printAsOperand(raw_ostream &os, AsmState &state) const;
+  ADBG_STAND_IN inline void print(raw_ostream &os,
+                                  const OpPrintingFlags &flags) const;
+  ADBG_STAND_IN inline void printAsOperand(raw_ostream &os,
+                                           AsmState &state) const;
 
 protected:
   Impl *impl = nullptr;

@@ -79,9 +79,10 @@ private:
 inline OpResultImpl *resultOf(const void *op, unsigned number) {
   auto address = reinterpret_cast<uintptr_t>(op);
   constexpr unsigned most = OpResultImpl::getMaxInlineResults();
-  address -= number < most ? (number + 1) * sizeof(OpResultImpl)
-                           : most * sizeof(OpResultImpl) +
-                                 (number - most + 1) * sizeof(OutOfLineOpResult);
+  address -= number < most
+                 ? (number + 1) * sizeof(OpResultImpl)
+                 : most * sizeof(OpResultImpl) +
+                       (number - most + 1) * sizeof(OutOfLineOpResult);
   return reinterpret_cast<OpResultImpl *>(address);
 }
 

@@ -8,7 +8,8 @@
 namespace mlir {
 
 /// Succeeds if the tool has no verifier.
-inline LogicalResult verify(Operation *op, bool isRecursive = true) {
+ADBG_STAND_IN inline LogicalResult verify(Operation *op,
+                                          bool isRecursive = true) {
   return adbg::tool::verify ? adbg::tool::verify(op, isRecursive) : success();
 }
 

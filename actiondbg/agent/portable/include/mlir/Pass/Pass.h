@@ -20,7 +20,7 @@ public:
                                           void *errorHandler) = 0;
   virtual void runOnOperation() = 0;
 
-  void printAsTextualPipeline(raw_ostream &os) {
+  ADBG_STAND_IN void printAsTextualPipeline(raw_ostream &os) {
     if (adbg::tool::printPipelinePretty)
       adbg::tool::printPipelinePretty(this, os, false);
     else if (adbg::tool::printPipeline)

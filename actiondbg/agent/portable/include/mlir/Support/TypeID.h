@@ -36,7 +36,7 @@ namespace detail {
 
 struct FallbackTypeIDResolver {
   /// Returns no ID if the tool lacks the function.
-  static TypeID registerImplicitTypeID(StringRef name) {
+  ADBG_STAND_IN static TypeID registerImplicitTypeID(StringRef name) {
     if (!adbg::tool::registerTypeID)
       return TypeID();
     return TypeID::getFromOpaquePointer(adbg::tool::registerTypeID(name));

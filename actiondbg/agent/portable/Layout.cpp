@@ -1,0 +1,363 @@
+//===- Layout.cpp - Where MLIR's objects keep their parts -----------------===//
+//
+// Every pointer that is followed is confirmed by one that points back: a node
+// of a list names the list's owner, an operand is in the list of uses of its
+// value, and the parent of a block is what the tool's own Block::getParentOp
+// returns.
+//
+//===----------------------------------------------------------------------===//
+
+#include "portable/Layout.h"
+#include "portable/ToolFunctions.h"
+
+#include "mlir/IR/Operation.h"
+#include "llvm/Support/raw_ostream.h"
+#include <cerrno>
+#include <fcntl.h>
+#include <optional>
+#include <sys/uio.h>
+#include <unistd.h>
+#include <vector>
+
+using namespace mlir;
+using llvm::StringRef;
+
+namespace adbg {
+
+Offsets Layout::offsets;
+bool Layout::decided = false;
+std::string Layout::failures[checks];
+
+//===----------------------------------------------------------------------===//
+// Memory
+//===----------------------------------------------------------------------===//
+
+/// Reads through a pipe: write() fails for an address that is not readable.
+static bool readThroughPipe(const void *from, void *to, size_t size) {
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC | O_NONBLOCK))
+    return false;
+  ssize_t written = write(ends[1], from, size);
+  ssize_t received = written > 0 ? read(ends[0], to, size) : 0;
+  close(ends[0]);
+  close(ends[1]);
+  return received == ssize_t(size);
+}
+
+bool readMemory(const void *from, void *to, size_t size) {
+  struct iovec target{to, size};
+  struct iovec source{const_cast<void *>(from), size};
+  ssize_t received = process_vm_readv(getpid(), &target, 1, &source, 1, 0);
+  if (received == ssize_t(size))
+    return true;
+  // A container may forbid the call.
+  return received < 0 && (errno == EPERM || errno == ENOSYS) &&
+         readThroughPipe(from, to, size);
+}
+
+namespace {
+
+/// An address in the tool's memory.
+using Address = uintptr_t;
+
+template <typename T> std::optional<T> readAt(Address address) {
+  alignas(T) char bytes[sizeof(T)];
+  if (address % alignof(T) ||
+      !readMemory(reinterpret_cast<void *>(address), bytes, sizeof(T)))
+    return std::nullopt;
+  T value;
+  memcpy(static_cast<void *>(&value), bytes, sizeof(T));
+  return value;
+}
+
+std::optional<Address> wordAt(Address address) {
+  return readAt<Address>(address);
+}
+
+Address addressOf(const void *pointer) {
+  return reinterpret_cast<Address>(pointer);
+}
+
+/// Reads a text of at most 200 printable characters.
+std::optional<std::string> textAt(Address place) {
+  std::optional<Address> begin = wordAt(place), size = wordAt(place + 8);
+  if (!begin || !size || *size == 0 || *size > 200)
+    return std::nullopt;
+  std::string text(*size, 0);
+  if (!readMemory(reinterpret_cast<void *>(*begin), text.data(), *size))
+    return std::nullopt;
+  for (char c : text)
+    if (c < 32 || c > 126)
+      return std::nullopt;
+  return text;
+}
+
+/// The head of an operation, as in mlir/IR/Operation.h.
+struct Head {
+  Address prev, next, block, location;
+  uint32_t order, results, successors, counts;
+  Address name, attributes;
+
+  uint32_t regions() const { return counts & 0x7fffff; }
+  bool hasOperands() const { return counts >> 23 & 1; }
+  uint32_t properties() const { return counts >> 24; }
+};
+static_assert(sizeof(Head) == sizeof(Operation));
+
+struct OperandStorage {
+  uint32_t capacity, count;
+  Address operands;
+};
+struct Use {
+  Address next, back, owner, value;
+};
+struct Node {
+  Address prev, next;
+};
+
+/// Walks IR by one set of offsets and confirms each step.
+class Confirmation {
+public:
+  explicit Confirmation(const Offsets &offsets) : offsets(offsets) {}
+
+  /// Returns false at the first contradiction.
+  bool walk(Operation *root) {
+    left.push_back(addressOf(root));
+    for (size_t i = 0; i < left.size() && i < mostOperations; ++i)
+      if (!visit(left[i]))
+        return false;
+    return true;
+  }
+
+  /// Whether there was a block with an operation.
+  bool hasBlock = false;
+  /// What contradicts, in values.
+  std::string values;
+
+private:
+  static constexpr size_t mostOperations = 300, mostNodes = 1000;
+
+  bool visit(Address op) {
+    std::optional<Head> head = readAt<Head>(op);
+    if (!head || head->regions() > 1000 || head->successors > 100000)
+      return false;
+    Address next = op + sizeof(Head);
+    OperandStorage storage{0, 0, 0};
+    if (head->hasOperands()) {
+      std::optional<OperandStorage> found = readAt<OperandStorage>(next);
+      if (!found)
+        return false;
+      storage = *found;
+      next += sizeof(OperandStorage);
+    }
+    checkValues(op, *head, storage);
+    next += head->properties() * 8 + head->successors * sizeof(BlockOperand);
+    for (uint32_t i = 0; i < head->regions(); ++i)
+      if (!visitRegion(op, next + i * offsets.regionSize))
+        return false;
+    return true;
+  }
+
+  /// Calls `visit` with each element of a ring of nodes.
+  template <typename Visit>
+  bool forEachNode(Address end, size_t offset, Visit visit) {
+    std::optional<Node> list = readAt<Node>(end);
+    if (!list)
+      return false;
+    Address last = end, at = list->next;
+    for (size_t count = 0; at != end && count < mostNodes; ++count) {
+      std::optional<Node> node = readAt<Node>(at);
+      if (!node || node->prev != last || !visit(at - offset))
+        return false;
+      last = at;
+      at = node->next;
+    }
+    return true;
+  }
+
+  bool visitRegion(Address op, Address region) {
+    if (wordAt(region + offsets.regionParent) != op)
+      return false;
+    return forEachNode(
+        region + offsets.regionBlocks, /*offset=*/8,
+        [&](Address block) { return visitBlock(op, region, block); });
+  }
+
+  bool visitBlock(Address op, Address region, Address block) {
+    std::optional<Address> parent = wordAt(block + 24);
+    if (!parent || (*parent & ~Address(7)) != region)
+      return false;
+    if (tool::parentOfBlock && tool::parentOfBlock(reinterpret_cast<Block *>(
+                                   block)) != reinterpret_cast<Operation *>(op))
+      return false;
+    checkArguments(block);
+    return forEachNode(block + offsets.blockOperations, /*offset=*/0,
+                       [&](Address inner) {
+                         hasBlock = true;
+                         left.push_back(inner);
+                         return wordAt(inner + 16) == block;
+                       });
+  }
+
+  void contradict(const char *what) {
+    if (values.empty())
+      values = what;
+  }
+
+  void checkArguments(Address block) {
+    std::optional<Address> begin = wordAt(block + offsets.blockArguments);
+    std::optional<Address> end = wordAt(block + offsets.blockArguments + 8);
+    if (!begin || !end || *end < *begin || (*end - *begin) % 8 ||
+        *end - *begin > 8 * 100000)
+      return contradict(
+          "the arguments of a block are not where they should be");
+    for (Address at = *begin; at < *end && at < *begin + 80; at += 8) {
+      auto argument = readAt<detail::BlockArgumentImpl *>(at);
+      auto found =
+          argument ? readAt<Address>(addressOf(*argument) + 16) : std::nullopt;
+      auto kind = argument ? wordAt(addressOf(*argument) + 8) : std::nullopt;
+      if (found != block || !kind || (*kind & 7) != detail::blockArgument)
+        return contradict("an argument of a block does not name the block");
+    }
+  }
+
+  void checkValues(Address op, const Head &head,
+                   const OperandStorage &storage) {
+    for (uint32_t i = 0; i < head.results && i < 10; ++i) {
+      auto kind = wordAt(
+          addressOf(detail::resultOf(reinterpret_cast<void *>(op), i)) + 8);
+      unsigned expected = std::min(i, detail::outOfLineResult);
+      if (!kind || (*kind & 7) != expected)
+        return contradict("a result does not have its number");
+    }
+    for (uint32_t i = 0; i < storage.count && i < 10; ++i) {
+      Address at = storage.operands + i * sizeof(Use);
+      std::optional<Use> use = readAt<Use>(at);
+      if (!use || use->owner != op)
+        return contradict("an operand does not name its operation");
+      if (use->value && wordAt(use->back) != at)
+        return contradict("an operand is not among the uses of its value");
+    }
+  }
+
+  Offsets offsets;
+  std::vector<Address> left;
+};
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Calibration
+//===----------------------------------------------------------------------===//
+
+/// The known layouts. Since LLVM 24 a block has a number, and a region the next
+/// one.
+static constexpr Offsets layouts[] = {{24, 0, 16, 32, 48, 0},
+                                      {32, 0, 16, 40, 56, 0},
+                                      // With the number before the list.
+                                      {32, 0, 24, 40, 56, 0},
+                                      {32, 8, 24, 40, 56, 0},
+                                      // With checks of ABI-breaking builds.
+                                      {40, 0, 32, 40, 72, 0}};
+
+static std::optional<std::string> nameOf(Operation *op) {
+  std::optional<Address> impl = wordAt(addressOf(op) + 48);
+  std::optional<Address> name = impl ? wordAt(*impl + 8) : std::nullopt;
+  return name ? textAt(*name + 16) : std::nullopt;
+}
+
+/// Finds the name in the class of an attribute that is a string.
+static uint32_t findClassName(Operation *op) {
+  std::optional<Address> impl = wordAt(addressOf(op) + 48);
+  std::optional<Address> name = impl ? wordAt(*impl + 8) : std::nullopt;
+  std::optional<Address> abstract = name ? wordAt(*name) : std::nullopt;
+  for (uint32_t offset = 8; abstract && offset < 512; offset += 8)
+    if (textAt(*abstract + offset) == std::string("builtin.string"))
+      return offset;
+  return 0;
+}
+
+/// Returns why the tool's functions disagree with the text of a location; empty
+/// if they do not.
+static std::string checkLocation(Operation *root) {
+  std::string why;
+  unsigned left = 100;
+  root->walk([&](Operation *op) {
+    auto place = dyn_cast<FileLineColRange>(op->getLoc());
+    if (place && why.empty()) {
+      std::string text, expected;
+      llvm::raw_string_ostream os(text), wanted(expected);
+      op->getLoc().print(os);
+      wanted << ":" << place.getStartLine() << ":" << place.getStartColumn();
+      if (!StringRef(os.str()).contains(wanted.str()))
+        why = "the location " + text + " is read as " + expected;
+    }
+    return --left ? WalkResult::advance() : WalkResult::interrupt();
+  });
+  return why;
+}
+
+/// Goes up by the tool's own function.
+static Operation *outermost(Operation *op) {
+  for (int depth = 0; depth < 1000; ++depth) {
+    std::optional<Address> block = wordAt(addressOf(op) + 16);
+    if (!block || !*block || !tool::parentOfBlock)
+      break;
+    Operation *parent = tool::parentOfBlock(reinterpret_cast<Block *>(*block));
+    if (!parent)
+      break;
+    op = parent;
+  }
+  return op;
+}
+
+void Layout::calibrate(Operation *op) {
+  if (decided)
+    return;
+  auto fail = [](Check check, std::string why) {
+    failures[static_cast<unsigned>(check)] = std::move(why);
+  };
+  Operation *root = outermost(op);
+  std::optional<std::string> name = nameOf(root);
+  if (!name || name->find('.') == std::string::npos) {
+    for (Check check :
+         {Check::Operations, Check::Regions, Check::Values, Check::Locations})
+      fail(check, "the name of an operation was not found");
+    decided = true;
+    return;
+  }
+  uint32_t className = findClassName(root);
+  offsets.className = className;
+  const Offsets *chosen = nullptr;
+  std::string values;
+  for (const Offsets &one : layouts) {
+    Confirmation confirmation(one);
+    if (!confirmation.walk(root))
+      continue;
+    // An empty module confirms any layout.
+    if (!confirmation.hasBlock)
+      return;
+    chosen = &one;
+    values = confirmation.values;
+    break;
+  }
+  decided = true;
+  if (!chosen) {
+    fail(Check::Regions,
+         "the regions and blocks of " + *name + " do not have a known layout");
+    fail(Check::Values, failure(Check::Regions));
+    fail(Check::Locations, failure(Check::Regions));
+    return;
+  }
+  offsets = *chosen;
+  fail(Check::Values, values);
+  offsets.className = className;
+  if (!className)
+    fail(Check::Locations, "the names of classes of attributes were not found");
+  else if (!tool::fileOf || !tool::lineOf || !tool::columnOf)
+    fail(Check::Locations, "the tool has no functions that read a location");
+  else
+    fail(Check::Locations, checkLocation(root));
+}
+
+} // namespace adbg

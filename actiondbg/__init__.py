@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from actiondbg.breakpoints.breakpoint import Breakpoint
     from actiondbg.errors import ActiondbgError
     from actiondbg.process.stop import Stop
-    from actiondbg.session.session import Session, launch
+    from actiondbg.session.session import Session, connect, launch
 
 
 __all__ = [
@@ -34,6 +34,7 @@ __all__ = [
     "__version__",
     "attach",
     "bisect",
+    "connect",
     "errors",
     "launch",
 ]
@@ -45,6 +46,7 @@ _MODULES = {
     "Stop": "actiondbg.process.stop",
     "attach": "actiondbg.attachment.attachment",
     "bisect": "actiondbg.bisection",
+    "connect": "actiondbg.session.session",
     "launch": "actiondbg.session.session",
 }
 

@@ -9,6 +9,7 @@ _CLI = "actiondbg.commands.cli"
 SUBCOMMANDS = {  # their modules
     "annotate": f"{_CLI}.annotate",
     "bisect": f"{_CLI}.bisect",
+    "connect": f"{_CLI}.connect",
     "cost": f"{_CLI}.cost",
     "explain": f"{_CLI}.explain",
     "export": f"{_CLI}.export",

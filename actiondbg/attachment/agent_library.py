@@ -25,6 +25,8 @@ class AgentLibrary:
         self._begin = library.adbg_begin
         self._begin.argtypes = [ctypes.c_char_p] * 3
         self._begin.restype = ctypes.c_bool
+        self._connect = library.adbg_connect
+        self._connect.argtypes = [ctypes.c_char_p]
         self._flush = library.adbg_flush
         self._end = library.adbg_end
 
@@ -53,6 +55,10 @@ class AgentLibrary:
         """
         if not self._begin(os.fsencode(path), ir.encode(), skips.encode()):
             raise LaunchError(f"{str(path)!r} cannot be written: name another file.")
+
+    def connect(self, path: str) -> None:
+        """Connect to the front end at a socket when the next MLIR context is made."""
+        self._connect(os.fsencode(path))
 
     def flush(self) -> None:
         """Write what is recorded so far to the file."""

@@ -6,14 +6,18 @@ import os
 import weakref
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, overload
 
 from actiondbg.attachment.agent_library import AgentLibrary, load_agent
 from actiondbg.attachment.observed_actions import ObservedActions
 from actiondbg.errors import UsageError
 from actiondbg.recording.capture.recorder import IRDetail, create_recording, encoded_rules
 from actiondbg.support.closeable import Closeable
-from actiondbg.support.scratch_directory import make_scratch, remove_directory
+from actiondbg.support.scratch_directory import (
+    make_scratch,
+    remove_directory,
+    scratch_directory,
+)
 
 if TYPE_CHECKING:
     from actiondbg.recording.recording import Recording
@@ -53,12 +57,27 @@ class Attachment(ObservedActions, Closeable):
         self._is_open = False
 
 
+@overload
 def attach(
     record: str | os.PathLike[str] | None = None,
     *,
     ir: IRDetail = "none",
     skip: Sequence[str] = (),
-) -> Attachment:
+    wait: Literal[False] = False,
+) -> Attachment: ...
+
+
+@overload
+def attach(*, wait: Literal[True]) -> None: ...
+
+
+def attach(
+    record: str | os.PathLike[str] | None = None,
+    *,
+    ir: IRDetail = "none",
+    skip: Sequence[str] = (),
+    wait: bool = False,
+) -> Attachment | None:
     """Observe the MLIR that this process uses: Triton, JAX, torch-mlir, the MLIR bindings.
 
     Args:
@@ -66,10 +85,12 @@ def attach(
             a temporary one.
         ir: the IR to record, as ``actiondbg record --ir``.
         skip: SPECs, each with ``if EXPR`` or without, of actions to skip.
+        wait: debug instead: print the command ``actiondbg connect SOCKET``, and wait until it runs
+            in another terminal. It stops this process from the next MLIR context on.
 
     Returns:
         The actions, as they happen. ``close`` or the end of its ``with`` block ends the
-        observation.
+        observation. None with ``wait``.
 
     Raises:
         LaunchError: the agent cannot be compiled or loaded, or the file cannot be written.
@@ -82,6 +103,9 @@ def attach(
         )
     agent = load_agent()
     agent.prepare()
+    if wait:
+        _wait(agent)
+        return None
     skips = encoded_rules(skip) if skip else ""
     scratch: Path | None = None
     if record is None:
@@ -96,6 +120,14 @@ def attach(
     # A program need not keep the result.
     _open[:] = [attachment]
     return attachment
+
+
+def _wait(agent: AgentLibrary) -> None:
+    """Wait until a front end connects."""
+    from actiondbg.attachment.rendezvous import wait_for_front_end
+
+    with scratch_directory("attach") as directory:
+        agent.connect(wait_for_front_end(directory))
 
 
 def _remove(scratch: Path, owner: int) -> None:

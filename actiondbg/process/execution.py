@@ -21,6 +21,7 @@ from actiondbg.process.stop import Stop, exit_of, stop_of
 from actiondbg.process.streams import Streams
 from actiondbg.process.timeline import Branches
 from actiondbg.process.tool_process import Listener, ToolProcess, start_process
+from actiondbg.process.waiting_program import WaitingProgram
 from actiondbg.protocol.client import Client, ConnectionEnded, decode_notification, quoted
 from actiondbg.support.interrupts import HeldInterrupts
 from actiondbg.tool.program import Program
@@ -437,7 +438,10 @@ def start_execution(
     """
     listener = Listener(directory / "sock")
     try:
-        process = start_process(program, agent, listener, streams, directory)
+        if isinstance(program, WaitingProgram):
+            process: ToolProcess = program.begin(listener)
+        else:
+            process = start_process(program, agent, listener, streams, directory)
     except BaseException:
         listener.close()
         raise

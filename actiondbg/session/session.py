@@ -17,6 +17,7 @@ from actiondbg.ir.value_names import ValueNames
 from actiondbg.process.execution import Execution, State
 from actiondbg.process.stop import Stop
 from actiondbg.process.streams import Redirection, Streams
+from actiondbg.process.waiting_program import WaitingProgram
 from actiondbg.session.agent_breakpoints import AgentBreakpoints
 from actiondbg.session.agent_options import AgentOptions
 from actiondbg.session.breakpoints import BreakpointList
@@ -88,6 +89,21 @@ def launch(
     if edits is not None:
         session.edits.load(edits)
     return session
+
+
+def connect(path: str | os.PathLike[str]) -> Session:
+    """Make a session of a program that waits in ``actiondbg.attach(wait=True)``.
+
+    ``run`` and ``start`` let it go on, once. It outlives the session, and is not forked: there is
+    no time travel.
+
+    Args:
+        path: the socket at which it waits, as it has printed.
+
+    Raises:
+        LaunchError: no program waits there.
+    """
+    return Session(WaitingProgram(path), Streams(None, None, None))
 
 
 class Session(Closeable):

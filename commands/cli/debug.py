@@ -40,6 +40,7 @@ examples:
   actiondbg bisect --test './judge.sh {}' -- mlir-opt in.mlir --canonicalize
 
 subcommands, each with --help:
+  connect   debug a Python program that waits in actiondbg.attach(wait=True)
   bisect    find the action that miscompiles a program or crashes the tool
   explain   explain why a dialect conversion failed
   record    record all actions of a run

@@ -42,6 +42,12 @@ static StringRef whenOf(const Frame &frame, bool inside) {
 
 Object hello(const Engine &engine) {
   const Frame *at = engine.stops.stoppedAt;
+  llvm::json::Array capabilities{"fold",    "interrupt", "cursor", "print",
+                                 "outcome", "watch",     "catch"};
+  // A program that connected by itself outlives the front end: others wait for
+  // this process, and a fork cannot take its place.
+  if (!Connection::onGone)
+    capabilities.push_back("fork");
   return Object{
       {"protocol", 3},
       {"agent", "preload"},
@@ -53,8 +59,7 @@ Object hello(const Engine &engine) {
       {"event", int64_t(engine.position.event)},
       {"when", at ? Json(whenOf(*at, engine.stops.inside)) : Json(nullptr)},
       {"assertions", LLVM_ENABLE_ABI_BREAKING_CHECKS != 0},
-      {"capabilities", llvm::json::Array{"fold", "interrupt", "cursor", "print",
-                                         "outcome", "watch", "catch", "fork"}}};
+      {"capabilities", std::move(capabilities)}};
 }
 
 std::optional<std::string> placeText(Location loc) {

@@ -67,6 +67,8 @@ public:
   /// Connects, sends hello and serves the first requests. Called once, when the
   /// tool creates its first context, if the agent was started to attach.
   void attach(const std::string &socket);
+  /// The front end has ended: nothing is observed or stopped any more.
+  void detach() { attached = false; }
   /// Detaches in a fork that the tool itself made.
   void abandon();
   bool isAttached() const { return attached; }

@@ -60,6 +60,8 @@ void StopLoop::serve() {
     Silence silence;
     while (!isResumed) {
       std::string line = connection.receive();
+      if (!connection.isOpen())
+        break; // the front end has ended, and the process goes on
       if (std::optional<llvm::json::Value> answer = answerLine(engine, line))
         connection.send(*answer);
     }

@@ -122,6 +122,8 @@ static void applySettings(MLIRContext *context) {
     Engine::get().attach(given.socket);
 }
 
+void adbg::connectLater(const char *socket) { settings().socket = socket; }
+
 static void attachTo(MLIRContext *context) {
   applySettings(context);
   Engine &engine = Engine::get();

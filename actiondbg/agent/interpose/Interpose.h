@@ -23,6 +23,9 @@ template <typename Function> Function *real(const char *symbol) {
   return reinterpret_cast<Function *>(address);
 }
 
+/// Attaches to the front end at a socket when the next context is made.
+void connectLater(const char *socket);
+
 } // namespace adbg
 
 #endif // ACTIONDBG_INTERPOSE_H

@@ -23,6 +23,15 @@ bool adbg_prepare() {
   return true;
 }
 
+/// Connects to the front end that listens at a socket, when the program makes
+/// its next context. The program goes on when the front end ends. It is not
+/// forked: a fork could not take the place of a process that others wait for.
+ADBG_EXPORT void adbg_connect(const char *socket);
+void adbg_connect(const char *socket) {
+  Connection::onGone = [] { Engine::first().detach(); };
+  connectLater(socket);
+}
+
 /// Records what this process does from now on. The texts are those of
 /// RecordSettings. Returns false if the file cannot be written.
 ADBG_EXPORT bool adbg_begin(const char *path, const char *ir,

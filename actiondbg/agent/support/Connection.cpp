@@ -48,6 +48,16 @@ void endProcess() {
 }
 
 void (*Connection::onForce)() = nullptr;
+void (*Connection::onGone)() = nullptr;
+
+void Connection::gone() {
+  if (!onGone || isFork())
+    endProcess();
+  abandon();
+  buffer.clear();
+  scanned = 0;
+  onGone();
+}
 
 /// Whether the code at `address` may be changing the heap or the agent's state:
 /// code of the C library or of the agent itself.
@@ -78,7 +88,8 @@ static void onSignal(int, siginfo_t *, void *context) {
   Connection::arrived = 1;
   int fd = watched;
   struct pollfd poll = {fd, POLLIN, 0};
-  if (fd >= 0 && ::poll(&poll, 1, 0) == 1 && (poll.revents & POLLHUP))
+  if (fd >= 0 && ::poll(&poll, 1, 0) == 1 && (poll.revents & POLLHUP) &&
+      (!Connection::onGone || isFork()))
     endProcess();
   if (fd >= 0 && Connection::onForce && isForced(fd)) {
     auto *interrupted = static_cast<ucontext_t *>(context);
@@ -140,7 +151,7 @@ void Connection::sendRaw(const char *bytes, size_t size) {
     if (sent < 0 && errno == EINTR)
       continue;
     if (sent < 0)
-      endProcess();
+      return gone();
     bytes += sent;
     size -= sent;
   }
@@ -176,8 +187,10 @@ bool Connection::fill(bool wait) {
     return wait;
   if (size < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
     return false;
-  if (size <= 0)
-    endProcess();
+  if (size <= 0) {
+    gone();
+    return false;
+  }
   buffer.append(chunk, size);
   if (buffer.size() > maxLine && buffer.find('\n') == std::string::npos) {
     llvm::errs() << "actiondbg: received a message of more than " << maxLine
@@ -191,7 +204,8 @@ std::string Connection::receive() {
   while (true) {
     if (std::optional<std::string> line = takeLine())
       return *line;
-    fill(/*wait=*/true);
+    if (!fill(/*wait=*/true) && !isOpen())
+      return "";
   }
 }
 

@@ -26,8 +26,8 @@ public:
   /// Sends raw bytes; async-signal-safe.
   void sendRaw(const char *bytes, size_t size);
 
-  /// Waits for the next line. Ends the process when the front end closes the
-  /// connection.
+  /// Waits for the next line. When the front end closes the connection, ends
+  /// the process, or returns an empty line if it goes on.
   std::string receive();
   /// Returns a line that has already arrived, if there is one.
   std::optional<std::string> poll();
@@ -39,8 +39,11 @@ public:
   /// Called in the signal handler for a forced interrupt, which does not wait
   /// for the next action, at a moment when the heap is consistent.
   static void (*onForce)();
+  /// Called when the front end has ended; null if the process ends with it.
+  static void (*onGone)();
 
 private:
+  void gone();
   bool fill(bool wait);
   std::optional<std::string> takeLine();
 

@@ -128,6 +128,7 @@ SUBCOMMANDS = (
     "query",
     "export",
     "import",
+    "connect",
     "open",
     "annotate",
     "cost",

@@ -176,6 +176,8 @@ COMMAND_LINE = (
         line(f"actiondbg --batch --tool-stdout missing/out -ex run {FOLD}"),
         line(f"actiondbg --batch {FOLD}"),
         line("actiondbg open"),
+        line("actiondbg connect"),
+        line("actiondbg connect missing/wait"),
         line("actiondbg open missing.adbrec"),
         line("actiondbg open not-a-recording.adbrec"),
         line("actiondbg open --bogus run.adbrec"),

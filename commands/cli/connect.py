@@ -1,0 +1,64 @@
+"""``actiondbg connect [options] SOCKET``."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+from actiondbg.commands.cli.line_parser import LineParser
+from actiondbg.commands.cli.startup import StartupOptions, is_interactive, run_console
+from actiondbg.commands.interpreter.options import Positional
+
+_EPILOG = """\
+examples:
+  actiondbg connect /tmp/actiondbg-attach-12ab/wait
+  actiondbg connect --batch -ex 'break pattern:Fold*' -ex run -ex print SOCKET
+
+The program goes on at 'run' or 'start', and stops in MLIR contexts that it makes from then on. It
+keeps its standard streams. 'quit' lets it run on by itself.
+
+exit status: 0 all commands succeeded, 1 a command failed, 2 bad usage,
+3 no program waits at the socket.
+"""
+
+
+class ConnectOptions(StartupOptions):
+    """The options of ``actiondbg connect``."""
+
+    socket: Annotated[
+        str, Positional("SOCKET", help="the path that actiondbg.attach(wait=True) printed")
+    ]
+
+
+def build_parser() -> LineParser[ConnectOptions]:
+    """Return the parser of the command line after the word connect."""
+    return LineParser(
+        ConnectOptions,
+        "actiondbg connect",
+        "[options] SOCKET",
+        "Debug a Python program that waits in actiondbg.attach(wait=True).",
+        _EPILOG,
+    )
+
+
+def run(argv: list[str]) -> int:
+    """Run the command line after the word connect; return the exit code.
+
+    Raises:
+        LaunchError: no program waits at the socket.
+    """
+    options = build_parser().read(argv)
+    from actiondbg.commands.interpreter.console import Console
+    from actiondbg.commands.render.terminal.progress import ProgressLine
+    from actiondbg.session.session import connect
+
+    with connect(options.socket) as session:
+        console = Console(
+            session,
+            live=session,
+            json=options.json,
+            interactive=is_interactive(options),
+            color=not options.no_color,
+            progress=ProgressLine(sys.stderr, enabled=not options.json),
+        )
+        return run_console(console, options)

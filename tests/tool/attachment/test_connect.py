@@ -1,0 +1,129 @@
+"""``actiondbg.attach(wait=True)`` in a program, and ``actiondbg connect`` in another terminal."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from collections.abc import Generator
+from pathlib import Path
+
+import pytest
+
+import actiondbg
+from actiondbg.errors import LaunchError
+from tests.tool.attachment.conftest import COMPILE
+
+_PROGRAM = f"""{COMPILE}
+import actiondbg
+actiondbg.attach(wait=True)
+print(compile().count("arith.addi"))
+print(compile("builtin.module(cse)").count("arith.addi"))
+"""
+
+
+class Waiting:
+    """A program that waits.
+
+    Attributes:
+        socket: where it waits.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        (folder / "program.py").write_text(_PROGRAM)
+        self.process = subprocess.Popen(
+            [sys.executable, "program.py"],
+            cwd=folder,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        assert self.process.stderr is not None
+        lines = [self.process.stderr.readline() for _ in range(2)]
+        self.socket = lines[1].split()[-1]
+
+    def end(self) -> tuple[str, str, int]:
+        """Return what it wrote, and its exit status."""
+        output, errors = self.process.communicate(timeout=60)
+        return output, errors, self.process.returncode
+
+
+@pytest.fixture
+def waiting(attachable: None, tmp_path: Path) -> Generator[Waiting]:
+    program = Waiting(tmp_path)
+    yield program
+    program.process.kill()
+    program.process.communicate()
+
+
+def test_a_program_is_debugged(waiting: Waiting) -> None:
+    with actiondbg.connect(waiting.socket) as session:
+        session.breakpoints.add("pattern:AddIAddConstant and #33")
+        stop = session.run()
+        assert (stop.when, stop.name, stop.function) == ("before", "AddIAddConstant", "twice")
+        assert "arith.addi" in session.ir.print("function").text
+        session.skip()
+        assert session.stop is not None and session.stop.when == "exit"
+        assert session.stop.status == 0
+    assert waiting.end() == ("2\n5\n", "", 0)
+
+
+def test_a_program_goes_on_after_the_front_end(waiting: Waiting) -> None:
+    with actiondbg.connect(waiting.socket) as session:
+        session.breakpoints.add("pattern:AddIAddConstant")
+        assert session.run().when == "before"
+    assert waiting.end() == ("2\n5\n", "", 0)
+
+
+def test_a_killed_front_end_lets_it_go_on(waiting: Waiting) -> None:
+    commands = ["-ex", "break pattern:AddIAddConstant", "-ex", "run", "-ex", "shell kill -9 $PPID"]
+    subprocess.run(
+        [sys.executable, "-m", "actiondbg", "connect", "--batch", *commands, waiting.socket],
+        check=False,
+        capture_output=True,
+        timeout=60,
+    )
+    assert waiting.end() == ("2\n5\n", "", 0)
+
+
+def test_a_front_end_that_quits_before_it_runs_the_program(waiting: Waiting) -> None:
+    actiondbg.connect(waiting.socket).close()
+    with actiondbg.connect(waiting.socket) as session:
+        assert session.run().status == 0
+    assert waiting.end() == ("2\n5\n", "", 0)
+
+
+def test_the_command(waiting: Waiting) -> None:
+    ended = subprocess.run(
+        [
+            *(sys.executable, "-m", "actiondbg", "connect", "--batch", "--keep-going"),
+            *(
+                "-ex",
+                "break pass:cse",
+                "-ex",
+                "run",
+                "-ex",
+                "goto #1",
+                "-ex",
+                "next",
+                "-ex",
+                "restart",
+            ),
+            waiting.socket,
+        ],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    assert re.search(r"Breakpoint 1, stopped before #\d+ pass-execution \(cse\)", ended.stdout)
+    # Nor can it be repeated, to go back; it is still at its stop then.
+    refusal = "A program that waited cannot be started again: run it anew, and connect to it."
+    assert ended.stderr.count(refusal) == 2
+    assert "Stopped after #62 pass-execution (cse): succeeded, but changed nothing" in ended.stdout
+    assert waiting.end() == ("2\n5\n", "", 0)
+
+
+def test_no_program_waits(tmp_path: Path) -> None:
+    with pytest.raises(LaunchError, match=r"No program waits at .* \(No such file or directory\)"):
+        actiondbg.connect(tmp_path / "none")

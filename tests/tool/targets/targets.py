@@ -98,3 +98,5 @@ TARGETS = {
         ),
     )
 }
+# Those of which all is tested.
+SERVED = [TARGETS["mlir-opt"]]

@@ -16,7 +16,7 @@ from actiondbg.recording import open_recording
 from actiondbg.recording.capture.recorder import record
 from tests.paths import COMMAND, INPUTS
 from tests.tool.targets.scene import Scene, run_to_end, scene_of
-from tests.tool.targets.targets import TARGETS
+from tests.tool.targets.targets import SERVED
 
 
 def _squeezed(text: str) -> str:
@@ -296,7 +296,7 @@ DEEDS: dict[str, Callable[[Scene, Path], None]] = {
 
 CELLS = [
     pytest.param(target.name, capability, id=f"{target.name}-{capability}", marks=target.marks)
-    for target in [TARGETS["mlir-opt"]]
+    for target in SERVED
     for capability in DEEDS
 ]
 

@@ -12,7 +12,7 @@ import actiondbg
 from actiondbg.recording import open_recording
 from tests.paths import COMMAND
 from tests.tool.targets.run_lines import Command, commands
-from tests.tool.targets.targets import TARGETS
+from tests.tool.targets.targets import SERVED, TARGETS
 
 # What a compiler keeps for itself between runs; the code for a processor that XLA's threads emit,
 # in which the names of functions differ from one run to the next.
@@ -62,7 +62,7 @@ def _attached(command: Command, directory: Path) -> tuple[Written, int]:
 
 EACH = [
     pytest.param(command, id=command.name, marks=target.marks)
-    for target in [TARGETS["mlir-opt"]]
+    for target in SERVED
     for command in commands(target)
 ]
 
@@ -75,11 +75,12 @@ def test_output_is_byte_identical(command: Command, tmp_path: Path) -> None:
     recording = tmp_path / "run.adbrec"
     record = [COMMAND, "record", "--quiet", "-o", str(recording), "--", *command.argv]
     assert _run(record, command, tmp_path / "recorded") == alone
-    assert open_recording(recording).count == actions
+    # A program that compiles in several processes has a recording of each.
+    assert sum(open_recording(path).count for path in tmp_path.glob("run*.adbrec")) == actions
 
 
 def test_inputs_are_as_many_as_promised() -> None:
     """A file whose RUN lines are not found would not be missed otherwise."""
     counts = {target.name: len(commands(target)) for target in TARGETS.values()}
     assert counts["mlir-opt"] >= 40 and counts["iree"] >= 10
-    assert counts["triton"] == counts["jax"] == 3 and counts["torch-mlir"] >= 1
+    assert counts["triton"] >= 3 and counts["jax"] >= 3 and counts["torch-mlir"] >= 1

@@ -22,6 +22,9 @@ import triton.language as tl
 from triton.backends.compiler import GPUTarget
 from triton.compiler import ASTSource
 
+# An A100, whose compute capability is 8.0.
+TARGET = GPUTarget("cuda", 80, 32)
+
 
 @triton.jit
 def add(x_ptr, y_ptr, out_ptr, count, BLOCK: tl.constexpr):
@@ -86,17 +89,16 @@ SIGNATURES = {
 
 
 def compile_kernel(name):
-    """Compile a kernel for an A100, whose compute capability is 8.0."""
+    """Compile a kernel, as a call of it with usual tensors would."""
     kernel, signature, block = SIGNATURES[name]
     signature = {**signature, "BLOCK": "constexpr"}
-    # Pointers and strides divisible by 16, as those of a call with usual tensors are.
     aligned = {
         (index,): [["tt.divisibility", 16]]
         for index, kind in enumerate(signature.values())
         if kind != "constexpr"
     }
     source = ASTSource(kernel, signature, constexprs={"BLOCK": block}, attrs=aligned)
-    return triton.compile(source, target=GPUTarget("cuda", 80, 32))
+    return triton.compile(source, target=TARGET)
 
 
 if __name__ == "__main__":

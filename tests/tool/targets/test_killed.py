@@ -1,0 +1,71 @@
+"""A debugger that is killed leaves no process, and no file that the tool did not write."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.paths import COMMAND
+from tests.processes import descendants, is_alive
+from tests.tool.targets.scene import Scene, scene_of
+from tests.tool.targets.targets import SERVED
+
+FRONT_ENDS = {
+    "session": ["-nx", "--batch", "-ex", "run", "--tool-stdout", os.devnull, "--"],
+    "record": ["record", "--quiet", "-o", "run.adbrec", "--"],
+}
+# Of the duration of the whole run.
+PARTS = [0.3, 0.6, 0.9]
+
+
+def _argv(scene: Scene, directory: Path) -> list[str]:
+    argv = scene.long(directory)
+    return argv if scene.is_program else [*argv, "-o", "out.mlir"]
+
+
+def _written(directory: Path) -> dict[str, bytes]:
+    """Return the files that the tool writes; the recording is the debugger's."""
+    ours = {".adbrec", ".cache"}
+    files = (path for path in directory.glob("*") if path.is_file() and path.suffix not in ours)
+    return {path.name: path.read_bytes() for path in files}
+
+
+def _wait_for_the_end_of(pids: list[int]) -> None:
+    deadline = time.monotonic() + 30
+    while any(is_alive(pid) for pid in pids):
+        assert time.monotonic() < deadline, "a process is left"
+        time.sleep(0.05)
+
+
+@pytest.mark.parametrize("front_end", FRONT_ENDS)
+@pytest.mark.parametrize(
+    "name", [pytest.param(target.name, marks=target.marks) for target in SERVED]
+)
+def test_a_killed_debugger_leaves_nothing(name: str, front_end: str, tmp_path: Path) -> None:
+    scene = scene_of(name)
+    argv = [COMMAND, *FRONT_ENDS[front_end], *_argv(scene, tmp_path)]
+    env = scene.target.env()
+    whole = tmp_path / "whole"
+    whole.mkdir()
+    begin = time.monotonic()
+    subprocess.run(argv, cwd=whole, env=env, check=True, stdout=subprocess.DEVNULL)
+    duration = time.monotonic() - begin
+    expected = _written(whole)
+    assert expected or name == "jax"  # prints what it makes
+    for part in PARTS:
+        directory = tmp_path / str(part)
+        directory.mkdir()
+        with subprocess.Popen(
+            argv, cwd=directory, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        ) as process:
+            time.sleep(part * duration)
+            family = descendants(process.pid)
+            process.send_signal(signal.SIGKILL)
+        _wait_for_the_end_of(family)
+        for file, content in _written(directory).items():
+            assert expected[file].startswith(content), file
